@@ -24,7 +24,7 @@ def path(name):
 
 
 class Names:
-    """The locks of FILE.names: a later line for an address is valid from its time on."""
+    """The locks that FILE.names tells of. A later line for an address is valid from its time on."""
 
     def __init__(self, name):
         self.locks = collections.defaultdict(list)
@@ -44,7 +44,9 @@ class Names:
 
 
 class Truth:
-    """The walks: an object with the same class in two successive walks had it in between."""
+    """The objects that the module's walks found: an object with the same class in two successive
+    walks had that class in between, too.
+    """
 
     def __init__(self, name):
         self.begins, self.ends, self.walks = [], [], []
@@ -69,7 +71,7 @@ class Truth:
 
 
 def events(name):
-    """Address and time of each event of a lock."""
+    """Address and time of each event in the trace of this name."""
     with open(path(name), "rb") as stream:
         for buffer in etl.decode(stream.read()):
             for event in buffer.events:
@@ -79,12 +81,13 @@ def events(name):
                     yield etl.resource(event).resource, event.time_stamp
 
 
-# Words in a name that mark it as a guess, or as unknown.
+# A class that is marked as a guess, has an offset instead of a member, or names only the kind of
+# memory.
 MARKED = re.compile(r"^~|\+0x[0-9a-f]+|^(stack|pages|vmalloc|kfence|slab|per-CPU)( \(|$)")
 
 
 def is_right(class_, truth):
-    # A name with ~ is a guess; the cache's name is not compared.
+    # Without the mark of a guess, and without the cache, which the walks do not tell.
     return re.sub(r" \([^)]*\)$", "", class_.lstrip("~")) == truth
 
 

@@ -14,7 +14,7 @@ import unittest
 
 import tap
 
-# One of so many pairs is written.
+# One of so many pairs is written as an event.
 RATE = 1000
 
 with open(sys.argv[1], encoding="utf-8") as log:

@@ -25,7 +25,7 @@ def read(path):
 
 
 def pages():
-    """README.md and every .rst that git would take."""
+    """README.md and every .rst file that git tracks or would add."""
     names = subprocess.run(
         ["git", "-C", TOP, "ls-files", "--cached", "--others", "--exclude-standard"],
         capture_output=True, text=True, check=True).stdout.splitlines()
@@ -34,7 +34,7 @@ def pages():
 
 
 def anchor(title):
-    """As docutils and forges make it of a section's title."""
+    """The anchor that docutils and forges make from a section's title."""
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"[`'*]", "", title.lower())).strip("-")
 
 
@@ -47,7 +47,7 @@ def anchors(path):
 
 
 def links(path):
-    """The line of each link or picture, and where it leads."""
+    """The line of each link or picture of a page, and where it leads."""
     patterns = [r"\]\(([^)\s]+)\)"] if path.endswith(".md") else \
         [r"<([^<>\s]+)>`__?", r"^\s*\.\. (?:image|figure|include|literalinclude):: *(\S+)",
          r"^\s*\.\. _[^:]+: *(\S+)$"]
@@ -70,7 +70,8 @@ def code_of_markdown(text):
 
 
 def code_of_pages(text):
-    """Blocks behind :: that stand further in than it, and what is between ``two``."""
+    """The code of a page: the indented blocks after "::", and what is between ``two`` backquotes.
+    """
     block = None
     for line in text.expandtabs().splitlines():
         depth = len(line) - len(line.lstrip())
@@ -87,12 +88,13 @@ def code_of_manual(text):
         yield from re.sub(r"\\e", r"\\", block).replace("\\-", "-").replace("\\&", "").splitlines()
 
 
-# At the beginning of a line, or where a shell's command begins: not modprobe's argument.
+# A command of the tool, at the beginning of a line or where a shell's command can begin, but not as
+# the argument of modprobe.
 COMMAND = re.compile(r"(?:^|[|;&(]|\$\()\s*(?:[#$] )?(?:sudo )?(?:\S+/)?ntklog ([a-z]+)\b([^|;&#]*)")
 
 
 def commands(lines):
-    """Each command of the tool, and the options before what belongs to the command recorded."""
+    """Each command of the tool with its options, without those of a command that it records."""
     for line in lines:
         for name, rest in COMMAND.findall(line.strip()):
             own = re.split(r"\s--(?:\s|$)", rest)[0]
@@ -164,13 +166,13 @@ class Commands(unittest.TestCase):
 
 
 def words(path):
-    """Words of prose: not numbers, and not the offsets of a layout."""
+    """The words of a page's prose, without numbers and without the offsets of a layout."""
     return sum(1 for word in read(path).split()
                if re.search(r"[A-Za-z]{2}", word) and not word.startswith("0x"))
 
 
 class Sizes(unittest.TestCase):
-    """A page that grows beyond these is for two kinds of readers: split or shorten it."""
+    """A page that exceeds its limit is probably for two kinds of readers: split or shorten it."""
 
     DESIGN = ("rationale", "architecture", "linux-locks", "nt-locks", "sessions", "measurements")
 
@@ -193,7 +195,9 @@ class Sizes(unittest.TestCase):
 
 class Figures(unittest.TestCase):
     def test_name_their_scripts(self):
-        """Each table of measurements.rst stands behind a script of bench/, or what else counts."""
+        """Each table of measurements.rst comes after the name of a script in bench/, or of what
+        else made it.
+        """
         text = read("Documentation/dev/measurements.rst")
         sections = re.split(r"^(\S.*)\n=+$", text, flags=re.M)
         tables = {title: body for title, body in zip(sections[1::2], sections[2::2])
@@ -217,7 +221,7 @@ class Figures(unittest.TestCase):
 
 
 class Warnings(unittest.TestCase):
-    """nt/porting.rst has each warning that misuse of a lock gives, as the log has it."""
+    """nt/porting.rst has each warning about misuse of a lock, with the words that the log has."""
 
     def test_are_in_the_guide(self):
         guide = read("Documentation/nt/porting.rst")
@@ -230,7 +234,7 @@ class Warnings(unittest.TestCase):
             for text in re.findall(r'\b(?:WARN|WARN_ONCE|pr_warn_ratelimited)\([^;"]*"([^"]*)\\n"',
                                    read(source)):
                 texts.add(text)
-        # ASSERTMSG()'s, which is the driver's own.
+        # "%s" is the warning of ASSERTMSG(), whose text is the driver's.
         self.assertEqual(told, texts - {"%s"})
 
 

@@ -33,7 +33,9 @@ def read(name):
 
 
 def stats(name):
-    """Rows by processor, and the total: generated written lost buffers unread overwritten."""
+    """The rows of statistics by processor, and "total": generated written lost buffers unread
+    overwritten.
+    """
     header, *rows = read(name).decode().splitlines()
     assert header == "processor generated written lost buffers unread overwritten", header
     return {row.split()[0]: [int(n) for n in row.split()[1:]] for row in rows}
@@ -51,7 +53,9 @@ def event_count(buffers):
 
 
 def report(name):
-    """The lines of trace-cmd report, as the decoder's records with their processor."""
+    """Yield (processor, record, fields as text) for each spin lock in the output of trace-cmd
+    report.
+    """
     line_format = re.compile(r"\[(\d+)\] +[\d.]+: +spinlock: +(.*)")
     for line in read(name).decode().splitlines():
         match = line_format.search(line)
@@ -68,7 +72,7 @@ def report(name):
 
 
 class Session(unittest.TestCase):
-    """A file, its statistics and its header must agree exactly."""
+    """The events of a file, the session's statistics and the file's header must agree exactly."""
 
     def check(self, name, lost=False):
         buffers = etl.decode(read(name + ".etl"))
@@ -146,7 +150,7 @@ class Session(unittest.TestCase):
             self.assertGreater((new[0] - old[0]) % 2**32, 100)
             self.assertGreater((new[1] - old[1]) % 2**32, 0)
             self.assertGreaterEqual((new[2] - old[2]) % 2**32, (new[1] - old[1]) % 2**32)
-            # Untracked, unmatched, suppressed, events: not touched.
+            # Untracked, unmatched, suppressed and events: these counters have not changed.
             self.assertEqual(new[3:], old[3:])
 
 
@@ -160,7 +164,7 @@ class Races(unittest.TestCase):
                          list(range(1, len(buffers))))
 
     def test_drained_while_it_was_written(self):
-        """Buffers come out whole, in sequence, and none is missing."""
+        """Each buffer that was drained is whole, and the sequence numbers have no gap."""
         data = read("drained.header") + read("drained.cpu0") + read("drained.cpu1")
         buffers = etl.decode(data)
         etl.check_file(buffers)
@@ -176,7 +180,7 @@ class Records(unittest.TestCase):
         self.records = etl.spin_locks(self.buffers)
 
     def test_trace_cmd_has_the_same_events(self):
-        """Each once, on the same processor, field for field."""
+        """trace-cmd has each event once, on the same processor, with the same fields."""
         ours = Counter((buffer.processor, etl.spin_lock(event))
                        for buffer in self.buffers[1:] for event in buffer.events
                        if event.hook_id == etl.SPINLOCK)
@@ -206,7 +210,7 @@ class Records(unittest.TestCase):
                 int(values["ExecuteIsr"]), {"nt": 0}[values["Rule"]]), record)
 
     def test_contended_ones_are_sampled_by_the_rate(self):
-        """One of 20: not exactly, for nested releases see the same count."""
+        """About one of 20 is sampled, not exactly: nested releases see the same count."""
         for cpu, (old, new) in enumerate(counter_changes("both")):
             contentions = (new[1] - old[1]) % 2**32
             sampled = sum(1 for buffer in self.buffers[1:] if buffer.processor == cpu
@@ -217,7 +221,9 @@ class Records(unittest.TestCase):
             self.assertLess(sampled, contentions / 20 * 3)
 
     def test_every_event_is_counted(self):
-        """The counters' last column is what the session has, rundown apart."""
+        """The last column of the counters is the number of events in the session, without the
+        rundown.
+        """
         events = sum(new[6] - old[6] for old, new in counter_changes("both"))
         self.assertEqual(events, len(self.records))
 
@@ -257,7 +263,7 @@ ACTIONS = {"initialize": 0x10008, "reinitialize": 0x10018, "release_exclusive": 
 
 
 def resource_report(name):
-    """The lines of trace-cmd report, as the decoder's records with their processor."""
+    """Yield (processor, record) for each resource in the output of trace-cmd report."""
     line_format = re.compile(r"\[(\d+)\] +[\d.]+: +resource: +(.*)")
     for line in read(name).decode().splitlines():
         match = line_format.search(line)
@@ -284,7 +290,7 @@ class Resources(unittest.TestCase):
         self.assertEqual(total[1], sum(event_count(self.buffers[1:]).values()))
 
     def test_trace_cmd_has_the_same_events(self):
-        """Each once, on the same processor, field for field."""
+        """trace-cmd has each event once, on the same processor, with the same fields."""
         ours = Counter((buffer.processor, etl.resource(event))
                        for buffer in self.buffers[1:] for event in buffer.events
                        if event.hook_id == etl.RESOURCE)
@@ -336,7 +342,8 @@ class Resources(unittest.TestCase):
         self.assertTrue(any(r.wait_time > 1 for r in releases))
         self.assertTrue(any(r.hold_time for r in releases))
         self.assertGreater(len({r.resource for r in releases}), 10)
-        # A release in a softirq has the interrupted thread's id; 0 for the idle thread.
+        # A release in a softirq has the thread id of the interrupted thread, which is 0 for the
+        # idle thread.
         self.assertGreater(len({r.thread_id for r in releases}), 5)
 
     def test_the_rundown(self):
@@ -376,7 +383,9 @@ class Resources(unittest.TestCase):
 
 
 class ManySessions(unittest.TestCase):
-    """Eight at once: 0 and 1 spin locks, 2 and 3 resources, 4 and 5 context swaps, 6 all."""
+    """Eight sessions at once: 0 and 1 record spin locks, 2 and 3 resources, 4 and 5 context
+    switches, 6 all.
+    """
 
     @classmethod
     def setUpClass(cls):
@@ -408,7 +417,7 @@ class ManySessions(unittest.TestCase):
                                                    *(rundown[h] for h in hook_ids)), i)
 
     def test_two_sessions_have_the_same_events_with_the_same_times(self):
-        """But for what was before the later one's start and after the earlier's stop."""
+        """Except events before the later session's start and after the earlier session's stop."""
         for one, other in ((0, 1), (2, 3), (1, 6), (3, 6)):
             if stats("many%d.stats" % one)["total"][2] or \
                     stats("many%d.stats" % other)["total"][2]:
@@ -416,7 +425,7 @@ class ManySessions(unittest.TestCase):
             hook_id = 0x0529 if one < 2 else 0x052B
             ours, theirs = ({(cpu, e.time_stamp, e.data) for cpu, e in self.events(i)
                              if e.hook_id == hook_id} for i in (one, other))
-            # The later in number started later and stopped earlier.
+            # The session with the greater number started later and stopped earlier.
             self.assertLessEqual(theirs, ours)
             self.assertGreater(len(theirs), 100)
             self.assertLess(len(ours - theirs), 50)
@@ -445,7 +454,7 @@ class ManySessions(unittest.TestCase):
             self.assertEqual([event.hook_id for event in buffers[-1].events], [0x0F4C])
             self.assertEqual(struct.unpack("<IIII", buffers[-1].events[0].data)[:3],
                              (1, 100, 1000))
-        # The recorder continued between the snapshots.
+        # The recorder continued between the two snapshots.
         self.assertGreater(two[1].sequence, one[-2].sequence)
         self.assertGreater(stats("many7.stats")["total"][5], 10)
 
@@ -466,7 +475,9 @@ class ContextSwaps(unittest.TestCase):
                 self.assertEqual(after.old_thread_id, before.new_thread_id)
 
     def test_the_scheduler_says_the_same(self):
-        """Each swap of the session is a sched_switch of trace-cmd, in order."""
+        """Each context switch of the session is a sched_switch event of trace-cmd, in the same
+        order.
+        """
         line_format = re.compile(r"\[(\d+)\] +[\d.]+: +sched_switch: .* prev_pid=(\d+) "
                                  r"prev_prio=(\d+) prev_state=(\S+) ==> .* next_pid=(\d+) "
                                  r"next_prio=(\d+)")
@@ -482,7 +493,7 @@ class ContextSwaps(unittest.TestCase):
             theirs = switches[processor]
             pairs = [(s[0], s[1]) for s in theirs]
             ours = [(s.old_thread_id, s.new_thread_id) for s in own]
-            # Recording began before the session and ended after it.
+            # trace-cmd began to record before the session did, and ended after it.
             start = next(i for i in range(len(pairs)) if pairs[i:i + len(ours)] == ours)
             for swap, (_, _, old_prio, new_prio, state) in zip(own, theirs[start:]):
                 for thread, prio, priority in (

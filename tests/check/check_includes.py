@@ -14,12 +14,14 @@ import re
 import subprocess
 import sys
 
-# Where an #include "..." is looked for after the file's own folder.
+# The folders in which an #include "..." is looked for after the file's own folder.
 PATHS = ("include", "include/uapi", "tools/ntklog", "tools/ntklog/include", "tests/linkage")
 
 
 def includes(files):
-    """The graph: what each file, by its name without an ending, includes of ours."""
+    """The graph of includes: for each file, named without its ending, the project's files that it
+    includes.
+    """
     graph = collections.defaultdict(set)
     for path in files:
         with open(path, encoding="utf-8") as stream:

@@ -16,12 +16,14 @@ import unittest
 import tap
 
 MODULE = sys.argv[1]
-# The loop's own: one less, and again if there was one.
+# Instructions of the loop itself: the decrement of its count, and the jump back.
 LOOP = 2
 
 
 def disassembled(function):
-    """(address, instruction, the address that it jumps to) of each."""
+    """Yield (address, instruction, the address that it jumps to or None) of a function's
+    instructions.
+    """
     listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn",
                               "--disassemble=" + function, MODULE],
                              check=True, capture_output=True, text=True).stdout
@@ -33,9 +35,9 @@ def disassembled(function):
 
 
 def pair(name):
-    """The instructions in the loop around it."""
+    """The instructions of a pair, without those of the loop around it."""
     code = list(disassembled("run_" + name))
-    # The first of the jumps back: others are in the rare part, after it.
+    # The loop ends with the first jump back; later ones belong to rare paths, which are after it.
     first, last = next((target, address) for address, _, target in code
                        if target is not None and target < address)
     return [instruction for address, instruction, _ in code
@@ -43,18 +45,18 @@ def pair(name):
 
 
 def is_locked(instruction):
-    """An exchange with memory is, without the prefix."""
+    """Is the instruction locked? An exchange with memory is, even without the prefix."""
     return instruction.startswith("lock ") or re.match(r"xchg.*\(", instruction) is not None
 
 
 class Pairs(unittest.TestCase):
-    """At most so many instructions, exactly so many of them locked."""
+    """Each pair has at most so many instructions, and exactly so many of them are locked."""
 
     def check(self, name, most, locked):
         instructions = pair(name)
         listing = "\n" + "\n".join(instructions)
         self.assertLessEqual(len(instructions), most, listing)
-        # Less than half of it would not be the pair.
+        # With less than half of the bound this would not be the pair.
         self.assertGreater(len(instructions), most // 2, listing)
         self.assertEqual(sum(map(is_locked, instructions)), locked, listing)
 

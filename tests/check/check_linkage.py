@@ -33,7 +33,8 @@ def without_comments(source):
 
 
 def declared_functions():
-    """(name, header, is it defined there), of the headers in include/ntklog."""
+    """Yield (name, header, is it defined there) of each function in the headers of include/ntklog.
+    """
     for line in text(AUX_INFO).splitlines():
         match = re.match(r"/\* (.*/include/ntklog/\w+\.h):\d+:\w(\w) \*/ (.*)", line)
         name = match and re.search(r"(\w+) \(", match[3])[1]
@@ -59,7 +60,7 @@ USED = set(re.findall(r"\w+", CODE))
 
 
 def is_ours_alone(name):
-    """Not for other modules to use by its name."""
+    """Is this name for ntklog's own use, and not for other modules?"""
     return name.startswith("__") and not re.match(r"__drv_|__analysis_", name)
 
 

@@ -46,7 +46,7 @@ class LinuxLocks(unittest.TestCase):
         cls.truths = list(truths())
 
     def record_of(self, truth):
-        """The record whose times are between the truth's."""
+        """The one record whose times are between the times that the module printed for the lock."""
         found = [record for record in self.records
                  if record.spin_lock_address == truth.lock
                  and truth.before <= record.acquire_time <= truth.acquired
@@ -80,7 +80,7 @@ class LinuxLocks(unittest.TestCase):
         for truth in self.truths:
             self.assertGreaterEqual(self.record_of(truth).interrupt_count, truth.least, truth)
             self.assertLessEqual(self.record_of(truth).interrupt_count, truth.most, truth)
-        # One of work and one of the scheduler's, where they could come.
+        # Where possible, a hold was interrupted by irq_work and by the scheduler's interrupt.
         self.assertGreaterEqual([truth.least >= 2 for truth in self.truths].count(True), 8)
 
     def test_waits(self):
@@ -95,7 +95,7 @@ class LinuxLocks(unittest.TestCase):
                 self.assertEqual((record.spin_count, record.wait_time_in_cycles), (0, 0), truth)
 
     def test_callers_are_the_callers_of_the_lock_functions(self):
-        """All in one module, and not in the kernel or in ours."""
+        """All callers are in the one test module, and none in the kernel or in ntklog."""
         callers = {self.record_of(truth).caller_address for truth in self.truths}
         self.assertLess(max(callers) - min(callers), 1 << 14)
         self.assertGreaterEqual(len(callers), 17)
@@ -122,7 +122,7 @@ class LinuxLocks(unittest.TestCase):
         acquired = (counter("SpinLockAcquireCount", "after") -
                     counter("SpinLockAcquireCount", "before"))
         self.assertGreater(acquired, 2000)
-        # Not for a wait, not for a long hold: for the count alone.
+        # Neither for a wait nor for a long hold, so for the count alone.
         by_count = [record for record in self.records if not record.spin_count and
                     record.release_time - record.acquire_time <= 1000000]
         self.assertGreaterEqual(len(by_count), acquired // 4000)

@@ -119,11 +119,13 @@ class Sampled(unittest.TestCase):
         cls.one = Recording("sampled")
 
     def test_one_in_a_thousand_of_those_that_are_alone(self):
-        """Others' acquisitions come in between: it is not to one."""
+        """About one in a thousand: acquisitions by others come in between."""
         self.assertAlmostEqual(len(self.one.records_of("alone")), 100, delta=15)
 
     def test_those_in_step_with_the_rate_each_get_their_share(self):
-        """By a rule that counts one of two would get 200 and the other one none."""
+        """Two locks that are acquired in turns: a plain count would sample 200 of one and none of
+        the other.
+        """
         for pair in ("outer", "inner"), ("read", "write"):
             counts = [len(self.one.records_of(name)) for name in pair]
             self.assertAlmostEqual(sum(counts), 200, delta=25)
@@ -164,7 +166,7 @@ class Sampled(unittest.TestCase):
 
 
 class WaitsAlone(unittest.TestCase):
-    """Cases that also hold for a kernel whose functions cannot be redirected."""
+    """Cases that also hold on a kernel whose functions cannot be redirected."""
 
     prefixes = ("waits",)
 
@@ -176,7 +178,8 @@ class WaitsAlone(unittest.TestCase):
         for prefix, one in self.all.items():
             for name, mode in ("queued_spin", 1), ("queued_read", 2):
                 longest = max(one.records_of(name), key=lambda record: record.wait_time_in_cycles)
-                # The host may have stopped the CPU during the wait, but not for all of it.
+                # The host may have stopped the guest's CPU for part of the wait, but not for all of
+                # it.
                 self.assertGreaterEqual(longest.wait_time_in_cycles, HOLD, (prefix, name))
                 self.assertEqual(longest.acquire_mode, mode, (prefix, name))
                 self.assertGreaterEqual(longest.spin_count, 1)
@@ -224,7 +227,9 @@ class Blockers(unittest.TestCase):
         cls.one = Recording("blockers")
 
     def test_the_owner_that_made_others_wait_is_written(self):
-        """The owner, which the queued CPU waited for; for the spin lock the first waiter, too."""
+        """The owner that the queued CPU waited for is written; for the spin lock the first waiter
+        is, too.
+        """
         for name, at_least in ("queued_spin", 2), ("queued_read", 1):
             blockers = [record for record in self.one.records_of(name) if record.rule & BLOCKER]
             self.assertGreaterEqual(len(blockers), at_least, name)
@@ -234,7 +239,7 @@ class Blockers(unittest.TestCase):
                 self.assertIn(record.caller_address, self.one.module)
 
     def test_each_wait_has_its_blocker(self):
-        """The last CPU in each queue leaves no waiter."""
+        """The last CPU in a queue makes no other CPU wait."""
         for name in "queued_spin", "queued_read":
             last = max(self.one.records_of(name), key=lambda record: record.release_time)
             self.assertFalse(last.rule & BLOCKER, last)

@@ -12,7 +12,7 @@ from collections import Counter
 
 
 def pixels(data):
-    """Rows of (red, green, blue), of a PNG as browsers write it: 8 bits, RGB or RGBA."""
+    """The rows of (red, green, blue) in a PNG as browsers write it: 8 bits, RGB or RGBA."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n", "no PNG"
     at, packed, width = 8, b"", 0
     while at < len(data):
@@ -57,7 +57,7 @@ def main():
     (page, count), = colours.most_common(1)
     print("%d colours, the page's is %s on %.0f%%" % (len(colours), page, 100 * count / total))
     assert (min(page) > 200) == (mode == "light") and (max(page) < 60) == (mode == "dark"), page
-    # Text and pictures take some of the page, and not most of it.
+    # Text and pictures take some of the page, but not most of it.
     assert .3 < count / total < .98
     # The colours of waits and holds are among them.
     waits, holds = (((0xC2, 0x41, 0x0C), (0x1D, 0x64, 0xB4)) if mode == "light" else

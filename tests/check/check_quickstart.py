@@ -29,7 +29,7 @@ NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
 IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
                      r"\d+ (?:events have no stack|stacks belong)|\">\": the hold|"
                      r" {1,4}\d+%  |=> |[2-9]\. | {3}(?:Longest|Held|Holders) |Not recorded: ")
-# A title of a table: its subject, and the column by which it is sorted.
+# The title of a table: its subject, and the column by which it is sorted.
 TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
 
 
@@ -39,7 +39,9 @@ def read(path):
 
 
 class Command:
-    """A command, its output, and the lines of the page, from the first one up to the end, of that."""
+    """A command of the page, its output there, and the numbers of its first line and of the line
+    after its last.
+    """
 
     def __init__(self, text, first):
         self.text, self.output, self.first = text, [], first
@@ -63,14 +65,14 @@ def commands_of_page(lines):
             current = Command(text[depth + len(COMMAND):], number + 1)
             commands.append(current)
         else:
-            # An empty line before it, of the same block.
+            # An empty line above belongs to the output if this line is of the same block.
             missing = number - current.first - len(current.output)
             current.output += [""] * missing + [line[1:] if line[0] == "\t" else line[depth:]]
     return commands
 
 
 def commands_of_run(lines, commands):
-    """The outputs of a run, in the order of these commands."""
+    """The outputs of one run of the commands, in the order of the commands."""
     outputs, wanted = [], iter(commands)
     following = next(wanted, None)
     for line in lines:
@@ -88,9 +90,9 @@ def form_of_row(line):
 
 
 def form_of_line(line):
-    # Replace the values of an event's fields: only the names of the fields have to be equal.
+    # The names of an event's fields must be equal, but not the values.
     line = re.sub(r"(?<!\S)([A-Z]\w+)=\S+", r"\1=V", line)
-    # A function in a stack, by itself.
+    # A function in a stack, which has a line of its own.
     line = re.sub(r"^ {6}\S+(?: \[\w+\])?$", "      NAME", line)
     line = re.sub(r"0x[0-9a-f]+", "N", line)
     line = re.sub(r"(?<![\w])" + NUMBER + r"(?!\w)", "N", line)
@@ -100,7 +102,7 @@ def form_of_line(line):
 
 
 def forms(output):
-    """Of each line that is compared: its form, and which line it is."""
+    """(form, line number) of each line of an output that is compared."""
     result, in_table = [], 0
     for number, line in enumerate(output):
         if IGNORED.match(line):
@@ -116,7 +118,8 @@ def forms(output):
             form = form_of_row(line)
         else:
             form = form_of_line(line)
-        # As many rows, events and functions as there were.
+        # Successive rows, events or functions have one form, because their number differs between
+        # runs.
         if not result or result[-1][0] != form or form == REST:
             result.append((form, number))
     return result
@@ -132,7 +135,9 @@ def line_fits(wanted, form):
 
 
 def fit(wanted, got):
-    """Which forms of a run those of the page are; None: they are not."""
+    """Pairs (number of a page's line, number of the run's line) of equal forms, or None if a form
+    does not fit.
+    """
     if not wanted:
         return [] if not got else None
     form, number = wanted[0]
@@ -187,7 +192,7 @@ def script(commands):
 
 
 def shortened(wanted, line):
-    """A line of the run with the fields that the page's line has."""
+    """A line of the run with those fields only that the page's line has."""
     if " ... " not in wanted:
         return line
     head, *tails = wanted.split(" ... ")
@@ -200,7 +205,9 @@ def shortened(wanted, line):
 
 
 def updated(command, output):
-    """The page's output of a command, as this run has it: the whole, or what the page has of it."""
+    """The page's output of a command, updated from this run: whole, or only the lines that the page
+    shows.
+    """
     wanted, got = forms(command.output), forms(output)
     places = fit(wanted, got)
     if places is None:

@@ -18,7 +18,7 @@ NTKLOG, DIRECTORY = sys.argv[1:]
 Truth = namedtuple("Truth", "name lock action waited contentions before acquired releasing after "
                             "thread")
 HOLD = 1500000
-# Numbers of acquisitions by sleeping_locks: uncontended, contended, given up, tried and long.
+# Numbers of acquisitions by sleeping_locks: uncontended, contended, given up, tried, and long ones.
 WAYS, CONTENDED, GIVEN_UP, TRIED, LONG = 27, 11 + 17, 10, 6, 6
 
 
@@ -123,7 +123,8 @@ class SleepingLocks(unittest.TestCase):
             self.record_of(truth)
 
     def test_locks_without_an_expected_event_have_none(self):
-        """No other event: untracked, given up and failed acquisitions are not written."""
+        """The given-up, failed and untracked acquisitions have no event, and no other lock has one.
+        """
         locks = {truth.lock for truth in self.truths}
         locks |= {int(lock, 0) for _name, lock in lines("none")}
         written = [record for record in self.releases if record.resource in locks]

@@ -15,7 +15,7 @@ import tap
 
 NTKLOG, DIRECTORY = sys.argv[1:]
 CHAIN = ["chain_c", "chain_b", "chain_a", "stack_chain_init"]
-# The locks acquired in a function of the chain's own, and how their releases are written.
+# The locks that the module's chain of calls acquires, by whether their owner spins or sleeps.
 SPINNING = ["spin", "irq", "read", "write", "queued"]
 SLEEPING = ["mutex", "rwsem", "resource"]
 
@@ -26,7 +26,7 @@ def read(name):
 
 
 class Symbols:
-    """Of a module that is gone, or of some of the kernel's functions."""
+    """Symbols of a module that is unloaded, or of some of the kernel's functions."""
 
     def __init__(self, name):
         self.starts, self.names = [], []
@@ -38,7 +38,7 @@ class Symbols:
             self.names.append(symbol)
 
     def name(self, address):
-        """The function that a return address is in; functions lie close together."""
+        """The function that contains a return address; functions are adjacent."""
         at = bisect.bisect_left(self.starts, address) - 1
         if at < 0 or address - self.starts[at] > 0x1000:
             return None
@@ -66,7 +66,7 @@ class Recording:
         return [(event, stack) for event, stack in self.pairs if event.hook_id == hook_id]
 
     def stack_of(self, lock):
-        """Of the one release of a lock: its record and its stack."""
+        """The record and the stack of the one release of a lock."""
         address, _ = self.locks[lock]
         found = [(etl.spin_lock(event), stack) for event, stack in self.events_of(etl.SPINLOCK)
                  if etl.spin_lock(event).spin_lock_address == address]
@@ -145,7 +145,7 @@ class Stacks(unittest.TestCase):
         header, *rows = read("all.counters").decode().splitlines()
         counters = {name: sum(int(row.split()[column]) for row in rows)
                     for column, name in enumerate(header.split()) if column}
-        # Session 1 has stacks of its own, which are walked once with these.
+        # Session 1 records stacks, too: one walk of a stack serves both sessions.
         self.assertLessEqual(len(missing), counters["StacksLeftOut"])
         with_stack = sum(bool(stack) for _, stack in self.all.pairs)
         self.assertGreaterEqual(counters["StacksWalked"], with_stack)
@@ -179,7 +179,7 @@ class Stacks(unittest.TestCase):
                 self.assertEqual(bool(stack), event.hook_id == etl.CONTEXTSWAP)
             if event.time_stamp > on:
                 self.assertEqual(bool(stack), event.hook_id == etl.SPINLOCK)
-        # The same stacks in both, as far as both want them.
+        # Stacks of events that both sessions record are equal.
         mine = {stack.event_time_stamp: stack for _, stack in swaps if stack}
         both = [stack for _, stack in self.all.events_of(etl.CONTEXTSWAP)
                 if stack and stack.event_time_stamp in mine]
@@ -192,7 +192,7 @@ class Stacks(unittest.TestCase):
         header = etl.check_file(full.buffers)
         self.assertGreaterEqual(lost("full.stats"), 100)
         self.assertEqual(header.events_lost, lost("full.stats"))
-        # None is behind another's event.
+        # Each stack comes directly after its own event.
         self.assertEqual(full.without, [])
 
     def test_a_flight_recorder_goes_on(self):
@@ -200,10 +200,10 @@ class Stacks(unittest.TestCase):
         etl.check_file(flight.buffers, recorder=True)
         self.assertTrue(any(stack for _, stack in flight.events_of(etl.CONTEXTSWAP) +
                             flight.events_of(etl.SPINLOCK)))
-        # Of each processor the first event may have been overwritten.
+        # The first event of each processor may have been overwritten, but its stack not.
         self.assertLessEqual(len(flight.without),
                              len({buffer.processor for buffer in flight.buffers[1:]}))
-        # The rundown of the start has been; there is one behind all others.
+        # The start's rundown has been overwritten; the stop's rundown is behind all other events.
         self.assertTrue(etl.in_time(flight.buffers, etl.STACKS_DC_END))
 
     def test_the_caller_is_found_in_each_mode(self):
@@ -225,7 +225,8 @@ class Stacks(unittest.TestCase):
             for stack in stacks:
                 for address in stack.addresses:
                     self.assertLess(address, 1 << 32 if mode == "hashed" else 1)
-        # The same place has the same hash: the chain below take_spin() and take_irq().
+        # The same place of acquisition has the same hash: the chain below take_spin() and
+        # take_irq().
         hashed = Recording("hashed")
         takers = {}
         for _, stack in hashed.events_of(etl.SPINLOCK):

@@ -15,9 +15,9 @@ import etl_decoder as etl
 import tap
 
 DIRECTORY = sys.argv.pop(1)
-# The torture's nest.
+# The greatest depth of nested locks in the module's torture test.
 DEEPEST = 4
-# AcquireMode of an executive spin lock that others may own too.
+# AcquireMode of an executive spin lock that several owners can share.
 SHARED = 2
 
 
@@ -27,7 +27,7 @@ def text(name):
 
 
 def changes():
-    """What the counters have grown by, over all processors, by name."""
+    """By name, how much each counter has grown, summed over all processors."""
     sums = []
     for name in ("counters.before", "counters.after"):
         names, *rows = [line.split() for line in text(name).splitlines()]
@@ -55,7 +55,7 @@ class Switching(unittest.TestCase):
         self.assertFalse(found, "%d of %d, such as %s" % (len(found), total, found[:1]))
 
     def test_a_hundred_rounds(self):
-        """The tracepoint alone, which is each fourth, leaves no file; the recorder does."""
+        """Of a hundred rounds each fourth uses the tracepoint alone and leaves no file."""
         self.assertEqual(len(self.sessions), 100 * 3 // 4 + 1)
 
     def test_no_lock_was_acquired_before_the_session(self):
@@ -63,17 +63,19 @@ class Switching(unittest.TestCase):
 
     def test_no_lock_was_acquired_after_its_release(self):
         self.assert_no_record(etl.spin_locks,
-                   lambda start, record: record.acquire_time > record.release_time)
+                              lambda start, record: record.acquire_time > record.release_time)
 
     def test_no_wait_began_before_the_session(self):
         self.assert_no_record(etl.spin_locks, lambda start, record:
-                   record.acquire_time - record.wait_time_in_cycles < start)
+                              record.acquire_time - record.wait_time_in_cycles < start)
 
     def test_no_entry_stays_behind(self):
         self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_depth > DEEPEST)
 
     def test_no_lock_is_held_by_two(self):
-        """A hold that began before its owner owned the lock overlaps with another's."""
+        """A hold that seems to begin before its owner owned the lock would overlap with another
+        hold.
+        """
         for name, _, buffers in self.sessions:
             last = {}
             for record in sorted(etl.spin_locks(buffers), key=lambda r: r.release_time):
@@ -92,13 +94,13 @@ class Switching(unittest.TestCase):
 
     def test_no_resource_was_acquired_or_waited_for_before_the_session(self):
         self.assert_no_record(etl.resources, lambda start, record:
-                   2 < record.acquire_time < start + max(record.wait_time, 2) - 2)
+                              2 < record.acquire_time < start + max(record.wait_time, 2) - 2)
 
     def test_there_are_always_slots(self):
         self.assertEqual(changes()["ResourceUntracked"], 0)
 
     def test_the_tracepoints_tell_nothing_that_is_wrong(self):
-        """The filter lets pass only that."""
+        """The filter of the tracepoints passes only wrong records, so nothing must have passed."""
         lines = [line for line in text("trace.txt").splitlines() if not line.startswith("#")]
         self.assertEqual(lines[:1], [])
         self.assertGreater(changes()["Events"], 1000)

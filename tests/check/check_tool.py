@@ -28,10 +28,10 @@ def text(name):
 
 
 def decode(name, is_killed=False):
-    """What the header says, and the buffers after the first one."""
+    """What the header of a recording says, and the buffers after the first one."""
     with open(path(name), "rb") as stream:
         data = stream.read()
-    # A recorder that is killed may be within a write.
+    # A recorder that is killed may have written a part of its last buffer.
     size = int.from_bytes(data[:4], "little")
     if is_killed:
         data = data[:len(data) // size * size]
@@ -44,7 +44,7 @@ def run(*arguments):
 
 
 def counters(name):
-    """Sums over processors, by name."""
+    """The sums of counters over all processors, by name."""
     names, *rows = [line.split() for line in text(name).splitlines()]
     return {title: sum(int(row[i]) for row in rows) for i, title in enumerate(names) if i}
 
@@ -73,7 +73,7 @@ class Recording(unittest.TestCase):
         dump = run("dump", "--json", path("tool.etl"))
         self.assertEqual((dump.returncode, dump.stderr), (0, ""))
         events = [json.loads(line) for line in dump.stdout.splitlines()]
-        # And those of the first buffer.
+        # The first buffer has three more events.
         self.assertEqual(len(events), count + 3)
         self.assertEqual(self.report["events"], count)
         self.assertEqual([event["Time"] for event in events],
@@ -90,14 +90,14 @@ class Recording(unittest.TestCase):
         self.assertIn("ntklog", {row["name"] for row in self.report["threads"]})
 
     def test_estimates_are_what_the_kernel_counted(self):
-        """Contended acquisitions were all written, of the others one in 1000."""
+        """All contended acquisitions were written, and one in 1000 of the others."""
         before, after = counters("tool.before"), counters("tool.after")
         acquired = after["SpinLockAcquireCount"] - before["SpinLockAcquireCount"]
         contended = after["SpinLockContentionCount"] - before["SpinLockContentionCount"]
         rows = self.report["locks"]
         estimate = sum(row["acquisitions"] for row in rows)
         self.assertGreater(acquired, 10000)
-        # Each processor may have begun and ended anywhere in its thousand.
+        # Each processor may have been anywhere in a thousand at the start and at the end.
         self.assertAlmostEqual(estimate, acquired, delta=4000 + acquired / 50)
         self.assertAlmostEqual(sum(row["acquisitions"] * row["contended"] for row in rows),
                                contended, delta=10 + contended / 50)
@@ -133,7 +133,7 @@ class Others(unittest.TestCase):
         shown = text("tool-top-terminal.txt")
         self.assertTrue(shown.startswith("\x1b[H\x1b[Jntklog top"))
         plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", shown)
-        # Nothing is broken into two lines: columns that have no room are left out.
+        # No row is broken into two lines: columns that have no room are left out.
         self.assertLessEqual(max(len(line) for line in plain.split("\r\n")), 80)
         self.assertIn("torture_locks", plain)
 

@@ -59,7 +59,7 @@ static int open_file(int session, const char *name, int flags)
 	return real_open(path, flags | O_CLOEXEC, 0600);
 }
 
-/* Read a file; one that does not exist is empty. */
+/* Read a file of a session; a file that does not exist counts as empty. */
 static char *text_of(int session, const char *name)
 {
 	static char text[65536];

@@ -29,7 +29,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A file of these bytes, by its path; the descriptor is to be closed. */
+/*
+ * Make a file of these bytes and return a descriptor, which the caller closes; PATH gets a name
+ * that opens the file.
+ */
 static int make_file(const void *data, size_t size, char *path)
 {
 	int fd = memfd_create("fuzz", 0);
@@ -40,7 +43,7 @@ static int make_file(const void *data, size_t size, char *path)
 	return fd;
 }
 
-/* The same of a pipe, which has room for 64 KiB. */
+/* Like make_file(), with a pipe, which has room for 64 KiB. */
 static int make_pipe(const void *data, size_t size, char *path)
 {
 	int fds[2];
@@ -70,11 +73,13 @@ static void merge(struct etl_file *file, const struct names *names,
 	while (stacks && (event = stacks_next(stacks, &stack))) {
 		const struct event_type *type = event_type_find(event);
 
-		/* No event is given twice in a row. */
+		/* The reader must not return an event twice in a row. */
 		if (event->offset == last_offset)
 			abort();
 		last_offset = event->offset;
-		/* All of it is there to be read. */
+		/*
+		 * Read all data of the event, so that the sanitizer notices what is out of bounds.
+		 */
 		for (i = 0; i < event->data_size; i++)
 			sum += event->data[i];
 		for (i = 0; stack && i < stack->count; i++)
@@ -86,7 +91,7 @@ static void merge(struct etl_file *file, const struct names *names,
 	}
 	stacks_close(stacks);
 	etl_merge_close(merged);
-	/* Nothing that can be left out. */
+	/* Use the sum, so that the compiler cannot remove the loop. */
 	if (sum == 0x0123456789ABCDEF)
 		puts("");
 }
@@ -149,7 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		close(names_fd);
 	}
 	if (choice == 0x7F) {
-		/* An expression of a stranger's too. */
+		/* Parse the same bytes as a filter expression. */
 		char *text = strndup((const char *)data, size);
 
 		filter_free(filter_parse(text, error, sizeof(error)));

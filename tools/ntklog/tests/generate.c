@@ -36,7 +36,7 @@ static unsigned long long state;
 
 static unsigned int below(unsigned int bound)
 {
-	/* Knuth's MMIX. */
+	/* A linear congruential generator with the constants of Knuth's MMIX. */
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (state >> 33) % bound;
 }
@@ -140,7 +140,10 @@ static void add_rundowns(unsigned int processor)
 {
 	struct perfinfo_spinlock_dc spinlock = { 1, 1, 1000, 1000000 };
 	struct perfinfo_eresource_dc resource = { 1000, 1, 1 };
-	/* All that is looked for: of a stream that has not all of it 16 MiB are read first. */
+	/*
+	 * Every rundown that a reader looks for: of a stream without one of them the tool reads 16
+	 * MiB before it starts.
+	 */
 	struct ntklog_dc rules = { NTKLOG_LINUX_MODE_FULL, 0 };
 
 	add_event(processor, NTKLOG_LOG_TYPE_DC_START, NTKLOG_DC_VERSION, &rules, sizeof(rules));

@@ -10,7 +10,7 @@ import sys
 
 import etl_writer as etl
 
-# Small buffers: more of a file is headers and events.
+# Small buffers make headers and events a greater part of each file.
 etl.SIZE = 0x400
 
 
@@ -34,7 +34,7 @@ def files():
                 etl.perfinfo(0x052B, etl.resource(32), bits=32)])
 
 
-    # Stacks, plain and by keys, with and without their events.
+    # Stacks, in full and by keys, with and without their events.
     time = etl.START_CLOCK + etl.PERF_FREQ
     for bits in 32, 64:
         lock = etl.perfinfo(0x0529, etl.spin_lock(bits), bits=bits)
@@ -70,7 +70,7 @@ def main():
     for data in files():
         inputs += [bytes((choice | pipe,)) + data for choice in range(4) for pipe in (0, 0x40)]
         inputs.append(b"\x80" + names + data)
-    # Inputs that have once made the tool fail.
+    # Inputs with which the tool has failed before.
     found = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
     for name in sorted(os.listdir(found)):
         with open(os.path.join(found, name), "rb") as stream:

@@ -12,7 +12,7 @@
 static struct btf *kernel;
 static int word, spinlock, rwlock, mutex, rwsem;
 
-/* Nothing here may fail. */
+/* Exit if making a type failed, else return its id. */
 static int sure(int id)
 {
 	if (id < 0) {
@@ -57,7 +57,7 @@ static void make_locks(void)
 	spinlock = sure(btf__add_typedef(kernel, "spinlock_t",
 					 MAKE(kernel, "spinlock", 4, { "rlock", raw, 0 })));
 	queued = MAKE(kernel, "qrwlock", 8, { "cnts", word, 0 });
-	/* Without a name of its own. */
+	/* The struct has no name of its own, only that of the typedef. */
 	rwlock = sure(btf__add_typedef(kernel, "rwlock_t",
 				       MAKE(kernel, NULL, 8, { "raw_lock", queued, 0 })));
 	mutex = MAKE(kernel, "mutex", 32, { "owner", word, 0 }, { "wait_lock", raw, 8 });
@@ -81,7 +81,7 @@ static void make_kernel(void)
 	inode = MAKE(kernel, "inode", 600, { "i_lock", spinlock, 8 }, { "i_rwsem", rwsem, 100 });
 	MAKE(kernel, "ext4_inode_info", 1000, { "i_data", word, 0 }, { "vfs_inode", inode, 200 },
 	     { "i_tail", mutex, 900 });
-	/* The sizes in BTF: one above, the other below that of the objects. */
+	/* Sizes in BTF that differ from those of the objects: one is greater, the other less. */
 	MAKE(kernel, "task_struct", 9000, { "alloc_lock", spinlock, 40 });
 	MAKE(kernel, "mm_struct", 900, { "mmap_lock", rwsem, 40 });
 	MAKE(kernel, "short_one", 64, { "lock", spinlock, 0 });

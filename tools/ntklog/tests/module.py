@@ -70,14 +70,14 @@ class Directory(unittest.TestCase):
             return stream.read()
 
     def log(self, number, header, *buffers):
-        """Let a session have had a run with these buffers, all of CPU 0."""
+        """Make the files of a session that has recorded these buffers, all on CPU 0."""
         for name, data in (("header", header), ("cpu0", b"".join(buffers))):
             with open(self.path(number, name), "wb") as stream:
                 stream.write(data)
         self.write(number, "stats", "total 9 9 0 %d %d 0\n" % (len(buffers), len(buffers)))
 
     def settings(self, number):
-        """Settings with which the session was started last."""
+        """The settings with which the session was started last."""
         with open(self.path(number, "start"), "rb") as stream:
             fields = struct.unpack("<II64s8IIIIIII", stream.read())
         return {"masks": fields[3:11], **dict(zip(

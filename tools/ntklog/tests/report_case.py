@@ -7,7 +7,7 @@ import etl_writer as etl
 import tool
 from tool import run
 
-# Of a cycle: the files' clock is that of the cycles, and PerfFreq is its frequency.
+# Nanoseconds of a cycle: PerfFreq is the frequency of the files' clock and of their cycles.
 NS = 1e9 / etl.PERF_FREQ
 
 
@@ -28,7 +28,7 @@ def lock(spins=0, hold=100, wait=10, **changes):
 
 
 class Mixed(Case):
-    """A file of some of everything."""
+    """A file with events of several groups."""
 
     def setUp(self):
         super().setUp()

@@ -40,7 +40,9 @@ def other(kind, what, caller="some_function+0x10/0x40", lock=LOCK, clock=1000):
 
 
 class Base(unittest.TestCase):
-    """A module's directory with a session that has stopped, and what the kernel tells."""
+    """A module's directory with a stopped session, and files from which the tool knows the kernel's
+    types.
+    """
 
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
@@ -81,7 +83,9 @@ class Base(unittest.TestCase):
                 stream.write(data)
 
     def stop(self, *notes, events=None):
-        """The lines of the names that tell of locks, and what went wrong."""
+        """Stop the session; return the lines about locks in FILE.names, and what the tool printed
+        to standard error.
+        """
         addresses = sorted({int(note.split()[0], 16) for note in notes
                             if note.startswith("0x")} or {LOCK})
         self.log(*(events or [etl.perfinfo(0x0529, etl.spin_lock(address=address))
@@ -125,7 +129,7 @@ class Rules(Base):
                          "mm_struct.mmap_lock")
 
     def test_red_zones(self):
-        """slab_debug=Z: there is something before each object."""
+        """With slab_debug=Z there are bytes before each object."""
         os.mkdir(os.path.join(self.directory, "sys/slab/dentry"))
         self.put("sys/slab/dentry/red_zone", "1\n")
         self.put("sys/slab/dentry/align", "64\n")
@@ -171,7 +175,7 @@ class Rules(Base):
                          "~dentry.d_lockref.lock")
 
     def test_kmalloc(self):
-        # By the function, by the table of those that are known, and not at all.
+        # The type comes from the function, from the table of known functions, or is not known.
         self.assertEqual(self.class_of(slab(SPIN, 16, 192, 192, "kmalloc-192",
                                             "use_thing+0x10/0x40")), "~unknown_thing.lock")
         self.assertEqual(self.class_of(slab(SPIN, 16, 192, 192, "kmalloc-cg-192")),
@@ -186,7 +190,7 @@ class Rules(Base):
         self.assertEqual(self.class_of(slab(MUTEX, 32, 512, 512, "kmalloc-512",
                                             "driver_init+0x10/0x40 [driver]")),
                          "~driver_state.mutex")
-        # One that has no types, and none of the kernel's fits.
+        # The module has no types, and none of the kernel's types fits.
         self.assertEqual(self.class_of(slab(MUTEX, 32, 512, 512, "kmalloc-512",
                                             "stranger+0x10/0x40 [stranger]")),
                          "kmalloc-512+0x20 (stranger)")
@@ -262,7 +266,9 @@ class Files(Base):
             self.assertEqual(errors.count("btf/vmlinux: "), 1, errors)
 
     def test_damaged_types(self):
-        """Each byte of them another one: an answer, or none, and no end of the program."""
+        """Whichever byte of the types is changed, the tool ends without a crash, with or without a
+        class.
+        """
         path = os.path.join(self.directory, "sys/btf/vmlinux")
         with open(path, "rb") as stream:
             whole = stream.read()
@@ -305,7 +311,9 @@ class Files(Base):
             self.assertIn("a.etl.names: line 2 is neither", result.stderr)
 
     def test_many_names(self):
-        """A million symbols and a million locks: the lock has its class. Prints the duration."""
+        """Of a million symbols and a million locks, the lock still gets its class. The test prints
+        the duration.
+        """
         self.log(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
         self.stop(slab(SPIN, 64, 192, 192, "dentry"))
         with open(self.etl + ".names", "w", encoding="utf-8") as stream:
@@ -325,7 +333,7 @@ class Reports(Base):
 
     def setUp(self):
         super().setUp()
-        # The second one was in memory that became something else.
+        # The memory of the second lock was used for something else later.
         self.stop(*(slab(SPIN, 64, 192, 192, "dentry", lock=lock) for lock in self.LOCKS),
                   events=[etl.perfinfo(0x0529, etl.spin_lock(address=lock),
                                        time_stamp=self.CLOCK + i)
@@ -374,7 +382,7 @@ class Reports(Base):
         self.assertEqual(run("report", "--filter", "class > inode.i_lock", self.etl).returncode, 2)
 
     def test_dump_and_conversions_name_them(self):
-        """Each event by what its lock was then."""
+        """Each event has the class that its lock had at the time."""
         text = run("dump", self.etl).stdout
         self.assertEqual((text.count("dentry.d_lockref.lock"), text.count("inode.i_lock")), (5, 1))
         trace = run("convert", "--perfetto", "-", self.etl, text=False).stdout

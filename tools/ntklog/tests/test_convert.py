@@ -145,7 +145,7 @@ class Ctf(Case):
             self.assertFalse(os.path.exists(self.out))
 
     def test_many_packets(self):
-        """More than one has room for, on two processors, to the last field."""
+        """More events than a packet has room for, on two processors, with all fields."""
         data = etl.header_buffer(101)
         for i in range(100):
             data += etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=40 * i + j),
@@ -234,7 +234,7 @@ class Perfetto(Case):
                          ("thread 55", "thread 55", "exclusive"))
 
     def test_wait_whose_hold_is_unknown_is_a_slice(self):
-        """A lock that another CPU releases than the one that acquired it."""
+        """The acquire time of a lock that another CPU released is not known."""
         us = 1e6 / etl.PERF_FREQ
 
         def record(acquire, wait, bits=64):
@@ -451,7 +451,7 @@ class Perfetto(Case):
 
 
 class Stacks(Case):
-    """Of the events that have one, in both formats."""
+    """Stacks of events in both formats."""
 
     TIME = etl.START_CLOCK + 2000000
     CHAIN = [0xFFFFFFFF81002010, 0xFFFFFFFF81000010]
@@ -480,7 +480,8 @@ class Stacks(Case):
         self.assertNotIn("callstack", without)
 
     def test_ctf_with_stacks_in_the_middle_alone(self):
-        """Of no buffer that would be looked at beforehand."""
+        """Only buffers in the middle have stacks, and the tool looks at none of these beforehand.
+        """
         buffers = [[etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 10 * i)]
                    for i in range(9)]
         buffers[4].insert(0, etl.stacks_rundown(2, time_stamp=self.TIME + 39))
@@ -523,7 +524,7 @@ class Stacks(Case):
 
 
 class Pprof(Case):
-    """Profiles, as pprof's decoder sees them."""
+    """The profiles as pprof's decoder reads them."""
 
     TIME = etl.START_CLOCK + etl.PERF_FREQ
     NAMES = """ffffffff81000000 T outer

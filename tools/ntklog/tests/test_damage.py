@@ -18,7 +18,9 @@ from tool import NTKLOG, dump, fields, run, run_on
 
 
 class Damaged(unittest.TestCase):
-    """A message with the offset, status 1, and all that is not in a damaged buffer."""
+    """A damaged file gives a message with the offset and status 1, and all events of undamaged
+    buffers.
+    """
 
     def damaged(self, data, offset, words, printed=None):
         result, lines = dump(data)
@@ -64,7 +66,9 @@ class Damaged(unittest.TestCase):
         self.assertEqual(dump(data)[0].returncode, 0)
 
     def test_cut_inside_a_buffer_of_a_session_that_runs(self):
-        """What a recorder that was killed within a write has left is told, and no damage."""
+        """A recorder that was killed during a write leaves a part of a buffer: a message, but not
+        damage.
+        """
         data = (etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")]) +
                 etl.buffer([etl.perfinfo(0x1235, b"")], sequence=2))
         for length in (1, 0x47, 0x48, 0x60, etl.SIZE - 1):
@@ -142,7 +146,9 @@ class Damaged(unittest.TestCase):
         self.damaged(data, 0x48, "PointerSize 4", 0)
 
     def test_the_next_buffers_are_read(self):
-        """Of three that are damaged in each way: a header, an event, an event's data."""
+        """Three buffers are damaged: one in its header, one in an event's header, one in an event's
+        data.
+        """
         def events(number):
             return [etl.perfinfo(0x0529, etl.spin_lock(spins=10 * number + i))
                     for i in range(4)]
@@ -169,17 +175,17 @@ class Damaged(unittest.TestCase):
                              result.stderr.split(":")[1], report.stderr.split(":")[1])))
 
     def test_times_that_cannot_be(self):
-        """A flipped bit; the clocks of a long session may go apart by seconds."""
+        """A flipped bit makes an impossible time; but the clocks of CPUs may drift apart by seconds
+        in a long session.
+        """
         hour = 3600 * etl.PERF_FREQ
         start = 132_000_000_000_000_000
         times = [hour, hour + (1 << 50), 2 * hour, 8 * hour + 2 * etl.PERF_FREQ]
+        # Without an end time, the time of the buffer is the limit: 4 seconds.
         for end, wrong in ((start + 8 * 36_000_000_000, 1), (0, 4)):
             data = etl.header_buffer(2, end_time=end) + etl.buffer(
                 [etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + time)
                  for time in times])
-            if not end:
-                # Of a session that has not ended the buffer's time counts: of 4 seconds.
-                times[0] = etl.PERF_FREQ
             result, lines = dump(data)
             self.assertEqual(result.returncode, 1)
             self.assertEqual([line[0] for line in lines if "WrongTimeStamp" in line[3]],
@@ -216,7 +222,9 @@ class Damaged(unittest.TestCase):
                                      len(seen))
 
     def test_a_second_recording_is_left_out(self):
-        """Its clock and its rates are others: of `cat one.etl two.etl` the first alone counts."""
+        """The second recording of `cat one.etl two.etl` has another clock and other rates, so only
+        the first counts.
+        """
         one = etl.file(etl.spinlock_rundown(acquire=1000), etl.perfinfo(0x0529, etl.spin_lock()))
         two = etl.file(etl.spinlock_rundown(acquire=5000), *2 * [etl.perfinfo(
             0x0529, etl.spin_lock())])
@@ -250,7 +258,7 @@ class Damaged(unittest.TestCase):
         self.assertIn("the clock goes back; 1 events", result.stderr)
 
     def test_sequence_numbers_that_cannot_be(self):
-        """UBSan, where the tool is built with it, would tell of a difference that has no room."""
+        """With UBSan, the tool would fail at an overflow in the difference of two numbers."""
         data = etl.header_buffer(4) + b"".join(
             etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())], sequence=sequence)
             for sequence in (-2**63, 2**63 - 1, 5))
@@ -275,7 +283,7 @@ class Damaged(unittest.TestCase):
             self.assertEqual(dump(bytes(data))[0].returncode, 0)
 
     def test_every_byte_changed_and_every_cut(self):
-        """Whatever it says: no signal, and nothing but 0 or 1."""
+        """Whatever byte is changed, and wherever the file is cut: no signal, and status 0 or 1."""
         data = self.good()
         interesting = list(range(0x48 + 0x20 + 0x120)) + \
             list(range(etl.SIZE, etl.SIZE + 0x48 + 2 * 0x48))

@@ -39,7 +39,7 @@ def file_of(events, rundown=None):
 
 
 def poisson(generator, mean):
-    """Arrivals within the time 1."""
+    """Draw the number of arrivals within the time 1."""
     count, time = 0, generator.expovariate(mean)
     while time < 1:
         count += 1

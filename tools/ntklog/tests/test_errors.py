@@ -16,10 +16,10 @@ from tool import run
 
 RATE = 1000
 ROWS = 100
-# Mean records of a row.
+# Mean numbers of records of a row.
 SIZES = 10, 30, 100
 
-# A draw in units of 1000 cycles, and the mean.
+# How a duration is drawn, in units of 1000 cycles, and its mean.
 DISTRIBUTIONS = {
     "constant": (lambda random: 1, 1),
     "exponential": (lambda random: random.expovariate(1), 1),
@@ -31,7 +31,7 @@ DISTRIBUTIONS = {
 
 
 def poisson(generator, mean):
-    """Arrivals within the time 1."""
+    """Draw the number of arrivals within the time 1."""
     count, time = 0, generator.expovariate(mean)
     while time < 1:
         count += 1
@@ -41,7 +41,9 @@ def poisson(generator, mean):
 
 class Coverage(tool.Case):
     def rows(self, rundown, record, name, table):
-        """Of each distribution, and size: how far off each row is, in errors; None: a mark."""
+        """Make a file with rows of each distribution and size; yield (distribution, the row of the
+        report, its true total in ns).
+        """
         generator = random.Random(1)
         events, truth = [rundown], {}
         for distribution, (draw, mean) in DISTRIBUTIONS.items():
@@ -106,7 +108,8 @@ class Coverage(tool.Case):
                                                  hold=time), "resource", "resources"), "hold")
 
     def test_exact_records_do_not_make_an_error(self):
-        """Ten long holds that were all written, beside five of chance that are short."""
+        """Ten long holds that were all written, beside five short ones that were written by chance.
+        """
         data = etl.file(etl.spinlock_rundown(1, 1, RATE, 100_000), *(
             etl.perfinfo(0x0529, etl.spin_lock(spins=0, acquire=1000, release=1000 + hold))
             for hold in [20_000_000] * 10 + [200] * 5))

@@ -43,21 +43,21 @@ NAMES = "".join("%x T %s%s\n" % (address, name, "\t" + MODULES[address] if addre
                 for address, name in SYMBOLS.items()) + \
     "".join("thread %d %s\n" % item for item in THREADS.items())
 
-# Columns of a CSV before those of the fields.
+# The columns of the CSV before those of the fields.
 HEAD = ["Time", "Cpu", "Event", "HookId", "Version", "Size", "HeaderType", "Provider", "Id",
         "Opcode", "Level", "ProcessId"]
 
 
 class Text(str):
-    """A value that is text to JSON too."""
+    """A value that is text in JSON, too."""
 
 
 class Address(Text):
-    """One that may have a name."""
+    """An address, which is followed by the name of its symbol where there is one."""
 
 
 class Thread(int):
-    """An id that may have one."""
+    """The id of a thread, which is followed by the thread's name where there is one."""
 
 
 def address(value):
@@ -69,7 +69,7 @@ def symbol(names, value):
 
 
 def numbers(bits):
-    """Those at which the length of what is written changes."""
+    """Numbers around those at which the length of the printed text changes."""
     edges = {0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 63 - 1, 2 ** 63, 2 ** 64 - 1}
     edges |= {10 ** i + j for i in range(20) for j in (-1, 0, 1)}
     edges |= {16 ** i + j for i in range(16) for j in (-1, 0, 1)}
@@ -87,12 +87,12 @@ def name_of_address(value):
 
 def name_of_thread(value):
     name = THREADS.get(value)
-    # At most 255 bytes, and no half of a character.
+    # A name has at most 255 bytes and is cut before a character that does not fit whole.
     return name and name.encode()[:255].decode(errors="replace").replace("\ufffd", "?")
 
 
 class Made:
-    """Events, and what is expected of each: (hook id, version, name, size, fields)."""
+    """Events, and for each what is expected: (hook id, version, name, size, fields)."""
 
     def __init__(self, bits=64):
         self.bits = bits
@@ -180,13 +180,13 @@ class Made:
         return self
 
     def lines(self):
-        """Of each event: its time as text, and the rest of what is expected."""
+        """For each event its time as text, and what else is expected of it."""
         for number, expected in enumerate(self.expected):
             yield "%.9f" % (number / etl.PERF_FREQ), *expected
 
 
 def with_names(fields, names):
-    """A field is followed by its name, which may be None."""
+    """Yield the fields, each followed by its name if it can have one, which may be None."""
     for name, value in fields.items():
         yield name, value, None
         if names and isinstance(value, Address):
@@ -196,7 +196,9 @@ def with_names(fields, names):
 
 
 def duration(cycles):
-    """With its unit and three decimals: at least a nanosecond, and less than 1000 of a unit."""
+    """A duration with three decimals in the unit that makes it less than 1000, nanoseconds at
+    least.
+    """
     ns = cycles * (1e9 / etl.PERF_FREQ)
     if ns < 999.5:
         return "%dns" % (ns + .5)
@@ -258,7 +260,7 @@ def as_csv(made, names, header):
 class Formats(unittest.TestCase):
     def check(self, bits, names):
         made = Made(bits).all()
-        # Buffers of one processor, one after the other; some events a buffer.
+        # All buffers are of one processor, with 20 events each.
         parts = [made.events[at:at + 20] for at in range(0, len(made.events), 20)]
         data = etl.header_buffer(len(parts) + 1, bits=bits) + b"".join(
             etl.buffer(part, sequence=number + 1) for number, part in enumerate(parts))
@@ -272,7 +274,7 @@ class Formats(unittest.TestCase):
             outputs = {option: subprocess.run([NTKLOG, "dump", *option, path], check=True,
                                               stdout=subprocess.PIPE, timeout=600).stdout.decode()
                        .splitlines(keepends=True) for option in ((), ("--json",), ("--csv",))}
-        # The first buffer's events have nothing to do with this.
+        # The events of the file's header are not compared.
         header = outputs["--csv",].pop(0).rstrip("\n").split(",")
         for option, expected in (((), as_text(made, names)), (("--json",), as_json(made, names)),
                                  (("--csv",), as_csv(made, names, header))):

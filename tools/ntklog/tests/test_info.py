@@ -61,7 +61,8 @@ class Info(unittest.TestCase):
                                           **{"Resource, " + kind: 2 for kind in etl.LINUX_KINDS}})
 
     def test_classes_of_strangers_are_not_told_apart_for_ever(self):
-        """Each record has another: some are enough."""
+        """Each record has another unknown event class; info counts only so many of them separately.
+        """
         data = etl.header_buffer(111)
         for i in range(110):
             data += etl.buffer([etl.perfinfo(0x052B, etl.resource(action=(0x9000 + 40 * i + j) << 16))

@@ -20,13 +20,13 @@ NTKLOG, GENERATE = sys.argv[1:3]
 # holds than the analysis keeps.
 GROWTH = 4096
 
-# Of the files, in MiB.
+# Sizes of the two files in MiB.
 SIZES = 32, 128
 
 
 def peak(*arguments, **options):
-    """Of a run: its standard output, and the most memory in KiB."""
-    # Python's own memory would count as its child's, before the exec.
+    """Run the tool; return its standard output, and the most memory that it had in KiB."""
+    # A child of Python would count Python's memory before its exec; a child of time does not.
     process = subprocess.Popen(["time", "-f", "%M", NTKLOG, *arguments],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     lines = last = 0
@@ -79,7 +79,7 @@ class Large(unittest.TestCase):
         self.check("dump", "--filter", "SpinCount == 7")
 
     def test_pipes(self):
-        """No file, which there is no place for, nor more memory."""
+        """A stream needs neither a temporary file, for which there is no place, nor more memory."""
         for command in "dump", "report":
             results = []
             for path in self.paths.values():
@@ -93,7 +93,8 @@ class Large(unittest.TestCase):
     def test_dump_and_report_see_the_same_events(self):
         path = self.paths[SIZES[0]]
         events = json.loads(peak("report", "--json", "--top", "1", path)[2])["events"]
-        # dump shows the events of the file's header too, which are none of the session's.
+        # dump also prints the events of the file's header, which the session's count does not
+        # include.
         header = "Event == LogFileHeader || Event == GroupMask"
         self.assertEqual(peak("dump", "--filter", header, path)[1], 2)
         self.assertEqual(peak("dump", path)[1], 2 + events)
@@ -106,7 +107,7 @@ class Large(unittest.TestCase):
             self.assertEqual(status, 0)
             if size == SIZES[0]:
                 small = memory
-        # sink.ctf.fs maps what it writes: up to some packets.
+        # sink.ctf.fs maps some packets of what it writes into memory.
         self.assertLess(memory - small, 4 * GROWTH)
 
 

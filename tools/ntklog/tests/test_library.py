@@ -54,13 +54,13 @@ def functions():
 
 
 def symbols(*arguments):
-    """Those that are defined."""
+    """The symbols that a file defines."""
     lines = run("nm", "--defined-only", *arguments).stdout.splitlines()
     return {line.split()[2].split("@")[0] for line in lines if re.match(r"\w+ [A-Z] ", line)}
 
 
 def build(source, static=False):
-    """What it is called."""
+    """Build a program that links with the library; return its path."""
     program = os.path.join(SCRATCH.name, os.path.basename(source)[:-2] + "-static" * static)
     environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(LIB, "pkgconfig")}
     flags = run("pkg-config", "--cflags", "--libs", "libntklog-etl", env=environment)
@@ -90,7 +90,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(names, functions())
 
     def test_a_program_may_have_functions_of_the_same_names(self):
-        """They are not what the library itself calls."""
+        """The library must not call the program's functions instead of its own."""
         source = os.path.join(SCRATCH.name, "same.c")
         with open(source, "w") as stream:
             stream.write("""#include <stdlib.h>
@@ -168,7 +168,7 @@ class Program(unittest.TestCase):
             self.assertEqual(times, sorted(times))
             self.assertEqual(len(lines), len(dumped))
             self.assertRegex(lines[-1], r"^ *0\.000225000 cpu 1 +hook id 0x0529, 56 bytes$")
-        # It is the shared library that one of them had.
+        # The static program does not need the shared library, the other one does.
         self.assertNotIn(SONAME, run("readelf", "-d", program).stdout)
         self.assertIn(SONAME, run("readelf", "-d", program.replace("-static", "")).stdout)
 
@@ -195,7 +195,7 @@ class Program(unittest.TestCase):
         self.assertIn("buffers missing: 1, twice: 1, too late: 0", result.stderr)
 
     def facts(self, *arguments, **options):
-        """What the program prints, by its first word."""
+        """What the program prints: for each first word the rest of its lines."""
         program = build(os.path.join(HERE, "library.c"), True)
         result = run(program, *arguments, **options)
         self.assertEqual((result.returncode, result.stderr), (0, ""))

@@ -28,7 +28,7 @@ def run(*arguments):
 
 
 def options(command):
-    """The long options that --help names, without argp's own."""
+    """The long options that the --help of a command names, without argp's own."""
     text = run(NTKLOG, command, "--help").stdout
     return set(re.findall(r"(--[a-z-]+)", text)) - {"--help", "--usage"}
 
@@ -40,7 +40,7 @@ def columns(*options):
 
 
 def complete(*words):
-    """What bash offers for the last word."""
+    """The words that bash completion offers for the last word."""
     script = """
         . /usr/share/bash-completion/bash_completion
         . %s

@@ -73,7 +73,7 @@ class Names(Directory):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(sorted(self.names()), sorted(self.EXPECTED))
             self.assertEqual(os.stat(self.etl + ".names").st_mode & 0o777, 0o600)
-            # One that others may read is not written over.
+            # A file that other users may read is replaced, not overwritten.
             os.chmod(self.etl + ".names", 0o644)
         locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
         self.assertEqual(sorted(row["lock"] for row in locks),
@@ -108,7 +108,7 @@ class Names(Directory):
                                         "ffffffff81400000 T unused_too"])
 
     def test_a_call_that_is_the_last_of_its_function(self):
-        """What it returns to is another function, which has not called anything."""
+        """The return address is the start of the next function, which has called nothing."""
         self.log_buffers(2, etl.buffer([self.event(spins=1),
                                 etl.stack(etl.START_CLOCK + etl.PERF_FREQ, [0xffffffff81400000])]))
         self.run_there("stop", "2", "-o", self.etl)
@@ -124,7 +124,7 @@ class Names(Directory):
             self.assertFalse(os.path.exists(self.etl + ".names"))
 
     def test_names_of_another_file_are_kept_if_there_is_none(self):
-        """The trace cannot be written: it is a directory."""
+        """The trace cannot be written, because its path is a directory."""
         os.mkdir(self.etl)
         with open(self.etl + ".names", "w") as stream:
             stream.write("thread 1 of_another\n")
@@ -145,7 +145,7 @@ class Names(Directory):
         self.wait_for(lambda: os.path.exists(self.etl + ".names") and
                       "thread 55 worker" in self.names())
         self.assertEqual(sorted(self.names()), sorted(self.EXPECTED))
-        # A module and a thread that are gone at the end.
+        # The module and the thread do not exist any more at the end of the recording.
         self.write_proc("kallsyms", KALLSYMS + MODULE)
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n"
                         "old 16384 1 - Live 0xffffffffc0000000\n")
@@ -169,7 +169,9 @@ class Names(Directory):
                          ["new_lock+0x8 [new]", "the_lock+0x30"])
 
     def write_trace(self, boot_age=0):
-        """A trace of the present boot, or of one that was seconds earlier, without names."""
+        """Write a trace without names, of the present boot or of one that was BOOT_AGE seconds
+        earlier.
+        """
         boot = time.clock_gettime(time.CLOCK_REALTIME) - time.clock_gettime(time.CLOCK_BOOTTIME)
         with open(self.etl, "wb") as stream:
             stream.write(etl.header_buffer(2, boot_time=116444736000000000 +

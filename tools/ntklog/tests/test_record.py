@@ -19,7 +19,7 @@ from module import STATS, Directory
 
 
 class Record(Directory):
-    """Of a directory like the module's, whose files do not go on."""
+    """Recordings of a directory like the module's, whose files do not grow."""
 
     def setUp(self):
         super().setUp()
@@ -42,7 +42,7 @@ class Record(Directory):
         """A command that writes its number into the file, ended before it ends; and what was said."""
         for duration in ".3", "3", "30", "300":
             error = self.recorded("--duration", duration, "--", "sh", "-c", command)
-            # On a busy machine a moment may be over before it has begun.
+            # On a busy machine the recording may be over before the command has written its number.
             if os.path.exists(path) and os.path.getsize(path):
                 break
         return error
@@ -50,7 +50,7 @@ class Record(Directory):
     def is_alive(self, path):
         with open(path) as stream:
             pid = int(stream.read())
-        # Init adopts the orphan, which stays a zombie if init does not wait for it.
+        # Init adopts the orphan; if init does not wait for it, the orphan stays a zombie.
         try:
             with open("/proc/%d/stat" % pid) as stream:
                 return stream.read().rsplit(")", 1)[1].split()[0] != "Z"
@@ -61,7 +61,7 @@ class Record(Directory):
         self.recorded("--", "sh", "-c", "exit 7", status=7)
         self.recorded("--", "sh", "-c", "kill -TERM $$", status=143)
         self.recorded("--", "/nonexistent", status=127)
-        # Though it cannot be told.
+        # The status is the same if the error message cannot be written.
         with open("/dev/full", "w") as full:
             process = self.run_there("record", "--no-names", "-o", self.etl, "--", "/nonexistent",
                                      capture_output=False, stderr=full,
@@ -79,7 +79,7 @@ class Record(Directory):
         error = self.recorded_for_a_moment(pid, command)
         self.assertIn("sh has not ended 5 seconds after SIGTERM: it is killed", error)
         self.assertFalse(self.is_alive(pid))
-        # A second signal does not wait.
+        # After a second signal the tool does not wait for the command any more.
         os.unlink(pid)
         process = self.record("--", "sh", "-c", command)
         while not os.path.exists(pid):
@@ -93,7 +93,7 @@ class Record(Directory):
         process.stderr.close()
 
     def test_endless_buffers_do_not_delay_the_stop(self):
-        """What is done with one may make events for the next, until the session is stopped."""
+        """Work on a buffer may make events for the next one, until the session is stopped."""
         os.unlink(self.path(7, "cpu0"))
         os.symlink("/dev/zero", self.path(7, "cpu0"))
         process = self.record("--duration", ".3", path="-", stdout=subprocess.DEVNULL)
@@ -171,7 +171,7 @@ class Record(Directory):
             os.unlink(self.path(7, "is_starting"))
 
     def test_closing_line_counts_what_is_in_the_file(self):
-        """The session's own counts are others: 7 events in 4 buffers."""
+        """The session's own counts differ from the file's: 7 events in 4 buffers."""
         error = self.recorded("--duration", ".1")
         self.assertIn("a.etl: 1 events in 1 buffers, 0.0 MB; 3 lost\n", error)
 
@@ -200,7 +200,7 @@ class Record(Directory):
             self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
 
     def test_full_disk_leaves_a_file_with_its_own_numbers(self):
-        """Of three buffers with an event each one has space."""
+        """There is space for only one of the three buffers, which have an event each."""
         buffers = [etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())], sequence=number)
                    for number in (1, 2, 3)]
         self.log(7, etl.header_buffer(4), *buffers)
@@ -278,7 +278,7 @@ class Record(Directory):
 
 
 class Defaults(Directory):
-    """What is recorded without -e."""
+    """What record selects without -e."""
 
     SLEEPING = ["mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex"]
 
@@ -363,14 +363,16 @@ class RecordMode(Directory):
         self.assertEqual(self.get("linux_mode"), "fullled")
 
     def test_default_groups_are_those_of_the_mode(self):
-        """Both are one file: the mode is written over the line of a kind that it has not."""
+        """The files linux and linux_mode are one here: the mode overwrites the start of the first
+        kind's line, so that this kind is unknown.
+        """
         os.symlink("linux_mode", os.path.join(self.directory, "linux"))
         self.put("linux_mode", "spinlock: off, 10 functions\nrwlock: off, 19 functions\n")
         self.record("waits")
         self.assertEqual(self.groups(7), "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_RWLOCK")
 
     def test_locks_that_sleep_are_left_out_in_cheaper_modes(self):
-        """They cost the same in each; who names them has them."""
+        """Sleeping locks cost the same in each mode; the cheaper modes record them only with -e."""
         for kinds in ["mutex: off, 9 functions\n", ""]:
             self.put("linux", "spinlock: off, 10 functions\n" + kinds)
             for mode in "sampled", "waits", "full":

@@ -18,13 +18,15 @@ from tool import NTKLOG, run
 
 class SpinLocks(Case):
     def test_rates_have_decimals(self):
-        """As in CSV: three in four seconds are not none in a second."""
+        """Rates have decimals as in CSV: three events in four seconds are not 0 a second."""
         (row,) = self.json(etl.spinlock_rundown(1, 1, 1, 0), lock(), lock(), etl.perfinfo(
             0x0529, etl.spin_lock(spins=0), time_stamp=etl.START_CLOCK + 4 * etl.PERF_FREQ))["locks"]
         self.assertEqual((row["acquisitions"], row["per_second"]), (3, .75))
 
     def test_records_stand_for_what_was_not_written(self):
-        """3 contended (1 in 10), 2 that did not wait (1 in 2000), 1 held for long (each)."""
+        """Weights: 3 contended (1 in 10 was written), 2 that did not wait (1 in 2000), 1 with a
+        long hold (all).
+        """
         report = self.json(etl.spinlock_rundown(2, 10, 2000, 1000000),
                            lock(5), lock(5), lock(2), lock(), lock(), lock(hold=1000001))
         self.assertEqual(report["rates"]["spinlock"], {
@@ -35,7 +37,7 @@ class SpinLocks(Case):
         self.assertEqual(row["acquisitions"], 30 + 4000 + 1)
         self.assertAlmostEqual(row["contended"], 30 / 4031)
         self.assertEqual(row["spins"], 10 * (5 + 5 + 2))
-        # Of one second.
+        # The observed time is one second.
         self.assertEqual(row["per_second"], row["acquisitions"])
         self.assertAlmostEqual(row["waiting"], 3 * 10 * 10 / etl.PERF_FREQ)
         self.assertAlmostEqual(row["wait_total_ns"], 3 * 10 * 10 * NS)
@@ -43,7 +45,9 @@ class SpinLocks(Case):
                                (30 * 100 + 4000 * 100 + 1000001) * NS)
 
     def test_records_sampled_at_the_acquisition_have_no_hold_threshold(self):
-        """One stands for as many as the rate says however long it was held; NT's beside it not."""
+        """Such a record has the weight of the rate however long the hold was; a long hold of an NT
+        lock has the weight 1.
+        """
         report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000), etl.ntklog_rundown(1),
                            lock(rule=1, hold=1000001, depth=0), lock(5, rule=1, hold=1000001, depth=0),
                            lock(hold=1000001, address=0xFFFF888000000000))
@@ -57,7 +61,8 @@ class SpinLocks(Case):
         self.assertIn('mode "sampled"', self.report().stdout)
 
     def test_rule_byte_without_ntklogs_rundown_is_ignored(self):
-        """It is reserved in NT's record: only files with our rundown have a rule there."""
+        """The byte is reserved in NT's record, and is a rule only in files with ntklog's rundown.
+        """
         report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000),
                            lock(rule=1, hold=1000001), lock(rule=2))
         self.assertEqual(report["locks"][0]["acquisitions"], 2001)
@@ -78,7 +83,9 @@ class SpinLocks(Case):
         self.assertRegex(info.stdout, r"(?m)^ +linux *\n +mode +waits$")
 
     def test_waits_mode_reports_its_unmeasured_values(self):
-        """On two CPUs nobody queues; and the rules of NT's locks are not those of Linux'."""
+        """With two CPUs no CPU queues in the lock; and the rules of NT's locks are not those of
+        Linux' locks.
+        """
         def file(group, rate, cpus):
             data = bytearray(etl.header_buffer(2))
             struct.pack_into("<I", data, 0x48 + 0x20 + 0x0C, cpus)
@@ -148,7 +155,7 @@ class SpinLocks(Case):
         self.assertAlmostEqual(row["undisturbed_mean_ns"], 100 * NS)
 
     def test_few_spins_are_not_sampled_by_contention(self):
-        """Written for its hold time alone, it stands for itself."""
+        """A record with few spins was written for its hold time alone and has the weight 1."""
         report = self.json(etl.spinlock_rundown(5, 10, 2000, 1000000),
                            lock(4, hold=1000001))
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
@@ -157,7 +164,8 @@ class SpinLocks(Case):
         report = self.json(lock(5), lock())
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 2)
-        # One in 1000 or so beside each one: no share of anything.
+        # Beside each of them about 1000 uncontended ones were not written, so the share is not
+        # known.
         self.assertIsNone(report["locks"][0]["contended"])
         self.assertRegex(self.report("--table", "locks", "--wide").stdout,
                          r"0xffff888012345678 +2 +2 +- ")
@@ -169,14 +177,14 @@ class SpinLocks(Case):
                          r"0xffff888012345678 +2 +2 +")
 
     def test_rates_that_come_late_in_the_file(self):
-        """cat header cpu0 cpu1: the rundown is in the first buffer of processor 1."""
+        """In `cat header cpu0 cpu1` the rundown is in the first buffer of processor 1."""
         data = etl.header_buffer(4) + etl.buffer([lock()]) + \
             etl.buffer([lock()], sequence=3) + \
             etl.buffer([etl.spinlock_rundown(acquire=3000)], processor=1, sequence=2)
         self.assertEqual(self.json(data=data)["locks"][0]["acquisitions"], 6000)
 
     def test_rules_at_the_end_alone(self):
-        """Though the rates are known at the start: of a flight recording whose start is gone."""
+        """A flight recording without its start has the rules only in the rundown of the stop."""
         data = etl.header_buffer(5) + \
             etl.buffer([etl.spinlock_rundown(), etl.resource_rundown(), lock(rule=12)]) + \
             etl.buffer([lock(rule=12)], sequence=2) + etl.buffer([lock(rule=12)], sequence=3) + \
@@ -184,13 +192,13 @@ class SpinLocks(Case):
         report = self.json(data=data)
         self.assertEqual(report["locks"], [])
         self.assertEqual(report["rates"]["linux"]["mode"], "full")
-        # Of a stream more is read for it.
+        # From a stream the tool reads more before it starts, to find the rules.
         result = subprocess.run([NTKLOG, "report", "--json", "-"], input=data, capture_output=True,
                                 check=True)
         self.assertEqual(json.loads(result.stdout)["locks"], [])
 
     def test_rates_at_the_end_alone(self):
-        """As xperf has them: in a rundown at the stop."""
+        """xperf writes the rates in a rundown at the stop."""
         data = etl.header_buffer(5) + etl.buffer([lock()]) + \
             etl.buffer([lock()], sequence=2) + etl.buffer([lock()], sequence=3) + \
             etl.buffer([lock(), etl.spinlock_rundown(acquire=3000, end=True)], sequence=4)
@@ -219,7 +227,7 @@ class SpinLocks(Case):
                       "than 500ms (1000000 cycles)", self.report().stdout)
 
     def test_times(self):
-        """1 to 1000 cycles; percentiles are within 3 percent."""
+        """Durations are 1 to 1000 cycles; the percentiles are within 3 percent."""
         data = etl.header_buffer(26)
         for i in range(25):
             data += etl.buffer([lock(1, hold=i * 40 + j + 1, wait=2 * (i * 40 + j + 1))
@@ -266,7 +274,9 @@ class SpinLocks(Case):
         self.assertEqual(others[0]["sampled"], 16800 - 16384)
 
     def test_a_hot_lock_that_comes_late_is_named(self):
-        """After 16400 others it has all waits; and one that had waited before is kept."""
+        """A lock that has all the waiting after 16400 others is named; a lock that waited before
+        keeps its row.
+        """
         def buffers():
             yield [etl.spinlock_rundown(1, 1, 1, 0), lock(5, address=0x50, wait=1000)]
             for i in range(410):
@@ -323,7 +333,9 @@ class Resources(Case):
 
 
     def test_weights_follow_the_rules_of_the_sampling(self):
-        """What is written in any case stands for itself; two rules write more than one."""
+        """Records that are always written have the weight 1; two rules write more than one of them
+        does.
+        """
         for release, contention, changes, weight in (
                 (100, 4, {"wait": 0, "delta": 4}, 1), (100, 4, {"wait": 0, "delta": 5}, 100),
                 (100, 4, {"wait": 500, "delta": 8}, 1), (100, 4, {"wait": 500, "delta": 9}, 4),
@@ -338,7 +350,7 @@ class Resources(Case):
                 self.assertAlmostEqual(row["wait_total_ns"], 6 * weight * changes["wait"] * NS)
 
     def test_a_release_is_estimated_as_often_as_it_was(self):
-        """100000 releases, of which some waited, sampled as NT does."""
+        """100000 releases, of which some waited, sampled as NT samples them."""
         seed, events, waited = 1, [], 0
         for number in range(1, 100001):
             seed = seed * 6364136223846793005 + 1442695040888963407 & 2 ** 64 - 1
@@ -367,10 +379,10 @@ class Resources(Case):
 
 
 class LinuxLocks(Case):
-    """Linux' own locks that sleep, in records of resources."""
+    """Linux' sleeping locks, which are in records of resources."""
 
     def test_locks_of_different_kinds_at_one_address_are_separate_rows(self):
-        """At one address too: memory is used again. Estimates are as of NT's."""
+        """Locks at one address, because memory is reused. Estimates are as of NT's resources."""
         kinds = list(etl.LINUX_KINDS)
         report = self.json(etl.resource_rundown(100, 4), etl.perfinfo(0x052B, etl.resource()),
                            *(etl.linux_lock(kind, wait=0, delta=0, hold=10 * (1 + i))
@@ -428,7 +440,7 @@ class LinuxLocks(Case):
             self.assertEqual(heading[:len(columns)], columns)
         rows = json.loads(self.report("--json").stdout)["resources"]
         self.assertEqual({row["kind"] for row in rows}, {"resource", "mutex"})
-        # It can be asked for of any file.
+        # The column can be selected for any file.
         self.write(etl.file(nt))
         (row,) = json.loads(self.report("--json", "--columns", "kind", "--table", "resources")
                             .stdout)["resources"]
@@ -448,7 +460,7 @@ class LinuxLocks(Case):
         self.assertEqual(report["events"], 5)
 
     def test_more_than_are_told_apart(self):
-        """All others are one of each kind."""
+        """All further locks are in one row for each kind."""
         data = etl.header_buffer(413)
         for i in range(411):
             data += etl.buffer([etl.linux_lock("mutex", address=0x100 * (i * 40 + j))
@@ -493,7 +505,7 @@ class LinuxLocks(Case):
 
 
 class Unchanged(Case):
-    """Files of Windows: each byte of what is said of NT's resources alone."""
+    """The outputs of files with NT's resources alone, byte for byte."""
 
     NAME = "0xffff888012345678"
 

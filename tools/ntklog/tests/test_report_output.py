@@ -72,7 +72,9 @@ class Output(Mixed):
         self.assertEqual(report["events"], 4)
 
     def test_duration_of_events_that_are_not_known(self):
-        """Whatever header they have; those without a time of their own do not count."""
+        """Events of unknown providers count, whatever header they have, except those without a
+        time.
+        """
         event = struct.pack("<HBBIIIq", 0x50, 0x13, 0xC0, 0, 1, 2,
                             etl.START_CLOCK + 5 * etl.PERF_FREQ).ljust(0x50, b"\0")
         for events, seconds in (([event], 5), ([etl.perfinfo(0x1234, b"")], 1),
@@ -200,7 +202,7 @@ class Output(Mixed):
                          {11: "worker", 22: ""})
 
     def terminal(self, *options, **environment):
-        """What a terminal of 80 columns is sent."""
+        """What the tool prints to a terminal of 80 columns."""
         try:
             master, slave = pty.openpty()
         except OSError:
@@ -285,7 +287,9 @@ class Output(Mixed):
 
 
 class Page(html.parser.HTMLParser):
-    """Tags that are open at the end, or closed in another order, are errors."""
+    """A parser of the page, for which a tag that is not closed, or closed in another order, is an
+    error.
+    """
 
     VOID = {"meta", "rect", "line", "br", "wbr"}
 
@@ -344,7 +348,7 @@ class Html(Mixed):
     def test_page_is_whole_and_needs_nothing(self):
         page, text = self.page()
         self.assertNotIn("http", text.replace("http-equiv", ""))
-        # The page can do without its script, which is its last element.
+        # The script is the last element, and the page is complete without it.
         self.assertEqual((page.tags.count("script"), page.tags[-1]), (1, "script"))
         self.assertIsNone(re.search(r"<[^>]*\son\w+=", text))
         self.assertGreaterEqual(page.tags.count("svg"), 4)
@@ -358,7 +362,7 @@ class Html(Mixed):
         self.assertIn("prefers-color-scheme: dark", text)
 
     def picture(self, text, title):
-        """Of each row its label and the times and sums of its bars; and of the axis the ends."""
+        """The (time, sum) of each bar by the label of its row, and the ends of the axis."""
         part = text.split("<h2>%s</h2>" % title)[1].split("<h2>")[0]
         axis = re.findall(r'<span[^>]* style="left:\d+%">([\d.]+) s</span>', part)
         return {row.split("</span>")[0].split('"name">')[1]:
@@ -386,7 +390,8 @@ class Html(Mixed):
                 ("When threads ran", "thread 11", 1, 3, 2)):
             rows, axis = self.picture(text, title)
             bars = rows[label]
-            # From the start of the session to its last event, wherever the bars end.
+            # The axis extends from the start of the session to its last event, wherever the bars
+            # are.
             self.assertEqual(axis[0], 0)
             self.assertAlmostEqual(axis[1], 8, delta=.1)
             self.assertAlmostEqual(bars[0][0], begin, delta=.1)
@@ -396,7 +401,7 @@ class Html(Mixed):
         self.assertIn('aria-label="thread 11: 2.00s in all; most from', text)
 
     def test_a_wait_is_spread_over_its_time(self):
-        """One wait of 3 s, and a hold of 1 s after it: never more than one CPU waits."""
+        """A wait of 3 s, and a hold of 1 s after it: no bar shows more than one waiting CPU."""
         second = etl.PERF_FREQ
         self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(
             address=0x100, acquire=4 * second, release=5 * second, wait=3 * second, spins=9),
@@ -409,14 +414,14 @@ class Html(Mixed):
 
     @staticmethod
     def labels(text, title):
-        """Of the rows of a picture; none: there is no such picture."""
+        """The labels of a picture's rows; none if the page has no such picture."""
         parts = text.split("<h2>%s</h2>" % title)[1:]
         return re.findall(r'<div class="row"><span class="name">(\w+)',
                           parts[0].split("<h2>")[0]) if parts else None
 
     def test_page_omits_pictures_of_unknown_values(self):
         contention, depths = "When there was contention", "How deep locks are nested"
-        # Those that only blocked are in no picture.
+        # A lock is in no picture if its records are only those of blockers.
         other = lock(5, wait=500_000, address=0x200)
         blocker = lock(5, rule=12, wait=900_000, address=0x100)
         # A sampled record has no depth: only locks with other records are in the picture of depths.
@@ -436,7 +441,7 @@ class Html(Mixed):
         _, text = self.page()
         parts = text.split("<h2>Spin locks")[1].split("<h2>")[0].split("<tbody>")
         self.assertEqual([part.count("<tr>") for part in parts[1:]], [20, 10])
-        # So many, and no more, if it was said.
+        # With --top the page says how many rows are shown of how many.
         self.assertEqual(self.report("--html", "-", "--top", "7", "--table", "locks")
                          .stdout.count("<tr><td"), 7)
 

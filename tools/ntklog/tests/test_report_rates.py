@@ -19,7 +19,9 @@ from tool import NTKLOG, run
 
 
 class Errors(Case):
-    """The standard error of an estimate: the root of the sum of w * (w - 1), by the sum of w."""
+    """The standard error of an estimate: the root of the sum of w * (w - 1), divided by the sum of
+    w.
+    """
 
     HEAVY = 1000 * 999
 
@@ -27,7 +29,8 @@ class Errors(Case):
         return self.report(*options).stdout.splitlines()[-1].split()
 
     def test_follows_the_heaviest_records(self):
-        """79 that were all written do not make 21 that stand for 1000 each more certain."""
+        """79 records that were all written do not make the 21 with a weight of 1000 more certain.
+        """
         data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1000, 1000000),
                                                   *[lock(hold=100)] * 21])
         for sequence in 2, 3:
@@ -35,7 +38,7 @@ class Errors(Case):
         row = self.json(data=data, options=())["locks"][0]
         self.assertEqual((row["sampled"], row["acquisitions"]), (100, 21079))
         self.assertAlmostEqual(row["acquisitions_error"], (21 * self.HEAVY) ** .5 / 21079)
-        # The greatest value counts six times more.
+        # The greatest value counts six more times.
         self.assertAlmostEqual(row["hold_total_error"], ((21 + 6) * self.HEAVY) ** .5 / 21079)
         self.assertEqual(row["wait_total_error"], 0)
         self.assertEqual(self.text_row("--table", "locks", "--columns",
@@ -61,7 +64,7 @@ class Errors(Case):
         self.assertAlmostEqual(row["hold_total_error"], ((12 + 6) / 1.001) ** .5 / 12, delta=.001)
 
     def test_small_ones_have_no_mark(self):
-        """Of 99 records that stand for 1009 each it is just above 10 %, of 100 just below."""
+        """With 99 records of the weight 1009 the error is just above 10 %, with 100 just below."""
         for count, text in (99, "~99891+-10%"), (100, "~100900"):
             data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1009, 0)])
             for sequence, part in (2, 50), (3, count - 50):
@@ -71,7 +74,8 @@ class Errors(Case):
                              [text])
 
     def step_report(self, rate, locks, processors=1):
-        """The records of a sampling of a loop over these locks; CPUs take turns."""
+        """Report a sampled loop that acquires these locks in this order, on CPUs that take turns.
+        """
         events = [etl.spinlock_rundown(1, 1, rate, 0)]
         buffers = [etl.header_buffer(1 + 4 * processors)]
         for sequence in range(4 * processors):
@@ -190,14 +194,16 @@ class ContextSwaps(Case):
             self.assertAlmostEqual(processor["idle_total_ns"], 400 * NS)
 
     def test_switch_from_an_unexpected_thread_counts_as_unknown(self):
-        """Who is switched from is not who was switched to: records are missing."""
+        """The thread switched from is not the thread switched to before, so records are missing."""
         report = self.json(self.swap(100, 7, 0), self.swap(400, 9, 8))
         self.assertEqual(report["processors"][0]["unknown"], 1)
         self.assertEqual({row["run_total_ns"] for row in report["threads"]}, {0})
 
 
 class FlightRecordings(Case):
-    """Only the last of a session is left, of each processor as much as its buffers hold."""
+    """Recordings that have only the last events of a session: on each processor what its buffers
+    hold.
+    """
 
     END = 132_000_000_000_000_000 + 1_000_000_000
 
@@ -217,7 +223,7 @@ class FlightRecordings(Case):
         for mode, lost in (0x400, 17), (0x400, 0), (0x2, 0):
             self.flight(mode, lost)
             report = json.loads(self.report("--json", "--columns", "all").stdout)
-            # 40 in 1 second, and 10 in 10.
+            # 40 acquisitions in 1 second, and 10 in 10 seconds.
             self.assertAlmostEqual(report["seconds"], 10)
             self.assertEqual([(row["lock"], round(row["per_second"], 3)) for row in report["locks"]],
                              [("0x100", 40), ("0x101", 1)])
@@ -234,7 +240,7 @@ class FlightRecordings(Case):
             self.assertIn("from 2019-04-17 18:41:30 UTC on", text)
 
     def test_cpus_of_different_length_are_ranked_by_their_rates(self):
-        """CPU 1's quiet lock has the greater sum, of 9 s; CPU 0's busy one is of 1.1 s."""
+        """CPU 1's quiet lock has the greater sum, of 9 s; CPU 0's busy lock has a sum of 1.1 s."""
         def buffers(cpu, begin, count, wait, sequence, kind):
             for first in range(0, count, 20):
                 events = []
@@ -259,7 +265,9 @@ class FlightRecordings(Case):
                 self.assertAlmostEqual(row["waiting"], waiting, delta=waiting / 50)
 
     def test_a_cpu_that_lost_nothing_is_covered_from_the_start(self):
-        """Its ring holds fewer buffers than that of others: one event at the end is no rate."""
+        """Its ring has fewer buffers than those of others: one event at the end does not make a
+        rate.
+        """
         def event(time, address):
             return etl.perfinfo(0x0529, etl.spin_lock(address=address, spins=1),
                                 time_stamp=etl.START_CLOCK + int(time * etl.PERF_FREQ))
@@ -306,7 +314,9 @@ class FlightRecordings(Case):
 
 
 class Observed(Case):
-    """A session writes from when on, and until when, it observes a group."""
+    """The time during which a session observes a group: from and until when it writes the group's
+    events.
+    """
 
     @staticmethod
     def at(seconds):
@@ -353,7 +363,7 @@ class Observed(Case):
 
 
 class ChangedRates(Case):
-    """A session writes the old rates and the new ones when they change."""
+    """At a change of rates a session writes the old rates and the new ones."""
 
     @staticmethod
     def at(seconds):
@@ -367,12 +377,13 @@ class ChangedRates(Case):
         return etl.perfinfo(hook_id, struct.pack("<III", release, contention, 1), **self.at(seconds))
 
     def file(self):
-        """Rates 1 and 100 until 2 s, 50 and 1000 until 4 s, then as at the start again."""
+        """A file whose rates are 1 and 100 until 2 s, 50 and 1000 until 4 s, then 1 and 100 again.
+        """
         def locks(seconds):
             return [etl.perfinfo(0x0529, etl.spin_lock(spins=spins, wait=10), **self.at(seconds))
                     for spins in (0, 3, 3)] + [etl.perfinfo(0x052B, etl.resource(
                         wait=0, delta=0), **self.at(seconds))]
-        # The other CPU's records come first in the file, and the changes are on the second.
+        # The other CPU's records come first in the file; the changes are on the second CPU.
         return etl.header_buffer(3) + etl.buffer(locks(1) + locks(3) + locks(5)) + etl.buffer(
             [self.spin_rates(0, 0x0F4B, 1, 100), self.resource_rates(0, 0x0F4D, 10, 1)] + locks(1) +
             [self.spin_rates(2, 0x0F4C, 1, 100), self.spin_rates(2, 0x0F4B, 50, 1000),
@@ -385,7 +396,7 @@ class ChangedRates(Case):
     def test_each_record_is_scaled_by_the_rates_of_its_time(self):
         report = self.json(data=self.file())
         (row,) = report["locks"]
-        # Two CPUs until 2 s, then one in either stretch.
+        # Both CPUs have records until 2 s, and one CPU in each later stretch.
         self.assertEqual(row["acquisitions"], 2 * (100 + 2) + (1000 + 100) + (100 + 2))
         self.assertAlmostEqual(row["wait_total_ns"], (4 + 100 + 2) * 10 * NS)
         self.assertEqual(report["resources"][0]["releases"], 2 * 10 + 200 + 10)
@@ -417,7 +428,7 @@ class ChangedRates(Case):
         self.assertIn(b"a pipe cannot be read again", result.stdout)
 
     def test_the_old_rates_at_the_change_are_those_before_it(self):
-        """Of a flight recording whose start is gone: the first rundown is of the change."""
+        """In a flight recording without its start the first rundown is that of a change."""
         report = self.json(
             etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.at(1)),
             self.spin_rates(2, 0x0F4C, 1, 100), self.spin_rates(2, 0x0F4B, 1, 1000),

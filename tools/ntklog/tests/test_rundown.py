@@ -36,7 +36,7 @@ class Case(tool.Case):
                               capture_output=True, timeout=600, check=True).stdout
 
     def events(self, *events, bits=64, options=()):
-        """What dump says of the last event of each file."""
+        """What dump prints of the last event of each file."""
         result = self.run_on("dump", etl.file(*events, bits=bits), "--json", *options)
         return [json.loads(line) for line in result.stdout.splitlines()]
 
@@ -134,7 +134,7 @@ class Threads(Case):
         self.assertIn(",55,a_b.exe/w,", self.run_on("dump", data, "--csv").stdout)
 
     def test_damaged_rundown_events_name_nothing(self):
-        """Cut anywhere, and with any SID, nothing is read that is not there."""
+        """Wherever the event is cut, and with any SID, the tool reads nothing beyond its end."""
         process = etl.process(8, "a.exe", 2)
         for size in range(0x10, len(process)):
             cut = bytearray(process[:size])
@@ -159,7 +159,7 @@ class Threads(Case):
         with open(names, "w", encoding="utf-8") as stream:
             stream.writelines("thread %d %s\n" % (55 + i, i * "a" + 100 * "\u20ac") for i in range(3))
         for options in (), ("--names", names):
-            # Which is not UTF-8 is not decoded.
+            # run_on() decodes the output as UTF-8, which would fail at a part of a character.
             self.run_on("report", data, *options)
             self.run_on("report", data, "--html", "-", *options)
             made = perfetto_decoder.Trace(self.converted(data, *options))
@@ -169,7 +169,7 @@ class Threads(Case):
                                       " %d" % (55 + i) for i in range(3)])
 
     def test_a_name_is_on_one_line(self):
-        """What a file names is no line, row or column of its own."""
+        """A name in a file cannot make a line, a row or a column of its own."""
         data = etl.file(etl.process(8, "a\n\tb.exe"), etl.thread(55, 8, 4, name="\n9 cpu0 \tX"),
                         etl.image(KERNEL, 0x1000, "\\nt\n\tos.exe"), lock())
         lines = {}
@@ -185,7 +185,7 @@ class Threads(Case):
         self.assertIn("Log??r", self.run_on("info", data).stdout)
 
     def test_characters_of_two_units(self):
-        """Halves alone, in the wrong order or at the end are none."""
+        """Surrogates alone, in the wrong order or at the end are not characters."""
         first, last = "\U00010000", "\U0010FFFF"
         for units, name in (
                 ("a\U0001F512b".encode("utf-16-le"), "a\U0001F512b"),
@@ -286,7 +286,7 @@ class Uses(Case):
         self.assertIn('no symbol is called "b.sys"', result.stderr)
 
     def test_streams(self):
-        """One that says that it has names is kept until all of it is there."""
+        """A stream that says that it has names is read to its end before it is reported."""
         at = self.FILE.index(struct.pack("<HH", 0x44, 0x0005)) + 0x1C
         for flags, named in ((7, True), (1, True), (0x10, False), (0, False)):
             data = self.FILE[:at] + struct.pack("<I", flags) + self.FILE[at + 4:]
@@ -298,7 +298,7 @@ class Uses(Case):
                 self.assertEqual(b"ntoskrnl.exe+0x123" in result.stdout, named, (flags, command))
 
     def test_file_whose_groups_exclude_names_is_not_searched_for_them(self):
-        """Spin locks alone were on: the file is not read once more for names."""
+        """Only spin locks were recorded: the tool does not read the file once more for names."""
         data = bytearray(self.FILE)
         at = data.index(struct.pack("<HH", 0x44, 0x0005))
         struct.pack_into("<II", data, at + 0x1C, 0, 0x00010000)

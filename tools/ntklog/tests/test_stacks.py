@@ -25,7 +25,7 @@ thread 55 worker
 """
 ROOT, MIDDLE, INNER, ANOTHER = (0xFFFFFFFF81000010 + 0x1000 * i for i in range(4))
 CHAIN = [INNER, MIDDLE, ROOT]
-# NT's limit of a stack.
+# The most frames of a stack in NT.
 MOST = 192
 
 
@@ -41,7 +41,7 @@ class Case(tool.Case):
         self.name(names)
 
     def put_many(self, events, each=60):
-        """So many to a buffer of 16384 bytes, as many as it takes."""
+        """Write these events in as many buffers of 16384 bytes as they need."""
         buffers = [events[at:at + each] for at in range(0, len(events), each)]
         header = bytearray(etl.header_buffer(1 + len(buffers))[:etl.SIZE])
         # All buffers have one size, that of the header too.
@@ -57,14 +57,16 @@ class Case(tool.Case):
             stream.write(names)
 
     def dump(self, status=0, options=()):
-        """Events, without those of the header, each as JSON has it; and the messages."""
+        """The messages, and the events as JSON has them, without those of the file's header."""
         result = run("dump", "--json", *options, self.path)
         self.assertEqual(result.returncode, status, result.stderr)
         return [json.loads(line) for line in result.stdout.splitlines()
                 if "HeaderType" in line or '"HookId":0,' not in line][2:], result.stderr
 
     def stacks(self, status=0):
-        """Of each event its name, and its addresses; None: it says that it has none."""
+        """The name and the stack's addresses of each event; None: the event says that it has no
+        stack.
+        """
         events, _ = self.dump(status)
         return [(event["Event"], [int(frame["Address"], 0) for frame in event["Stack"]]
                  if event.get("Stack") is not None else event.get("Stack", ()))
@@ -80,7 +82,7 @@ class Case(tool.Case):
 
 
 class Placing(Case):
-    """Which event is it of?"""
+    """Which event a stack belongs to."""
 
     def test_right_behind_its_event(self):
         self.put(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN), lock(T + 2),
@@ -97,7 +99,7 @@ class Placing(Case):
                          ["SpinLock", " " * 15 + "0xffffffff81002010 inner+0x10",
                           " " * 15 + "0xffffffff81001010 middle+0x10",
                           " " * 15 + "0xffffffff81000010 root+0x10", "SpinLock"])
-        # Without names the addresses alone.
+        # Without names there are only the addresses.
         os.unlink(self.path + ".names")
         self.assertIn("\n" + " " * 15 + "0xffffffff81002010\n", run("dump", self.path).stdout)
 
@@ -116,8 +118,9 @@ class Placing(Case):
         self.assertEqual(len({row.count(",") for row in rows}), 1)
 
     def test_stack_is_found_behind_events_of_other_threads(self):
-        """As Windows has it: events and stacks of other threads in between, and the program's
-        part behind the kernel's."""
+        """Windows writes events and stacks of other threads in between, and the user part behind
+        the kernel part.
+        """
         user = [0x7FF600001000, 0x7FF600002000]
         self.put(lock(), lock(T + 1, thread=66), etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 2),
                  etl.stack(T + 1, [ANOTHER], thread=66), etl.stack(T, CHAIN),
@@ -126,15 +129,16 @@ class Placing(Case):
                                          ("Interrupt", ())])
 
     def test_several_events_of_one_time(self):
-        """A coarse clock: the thread decides."""
+        """With a coarse clock several events have one time, and the thread decides."""
         self.put(lock(thread=55), lock(thread=66), lock(thread=77),
                  etl.stack(T, [ROOT], thread=77), etl.stack(T, [INNER], thread=55),
                  etl.stack(T, [MIDDLE], thread=66))
         self.assertEqual([stack for _, stack in self.stacks()], [[INNER], [MIDDLE], [ROOT]])
 
     def test_on_another_processor(self):
-        """What the thread decides is decided; an event that does not say whose it is has what its
-        own processor has."""
+        """The thread decides even across processors; an event that does not say its thread gets a
+        stack of its own processor only.
+        """
         profile = etl.perfinfo(0x0F2E, bytes(16), time_stamp=T)
         self.write(etl.header_buffer(3) + etl.buffer([lock(), profile]) +
                    etl.buffer([lock(thread=66), etl.stack(T, [ANOTHER], thread=9),
@@ -176,7 +180,7 @@ class Placing(Case):
 
 
 class Missing(Case):
-    """What is not there is said, and nothing is made up."""
+    """Missing stacks are counted and told, and never invented."""
 
     def test_an_event_whose_stack_was_lost_says_so(self):
         self.put(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN), lock(T + 2), lock(T + 3),
@@ -212,7 +216,7 @@ class Missing(Case):
         self.assertEqual(self.counts()["missing"], 1)
 
     def test_too_many_stack_rundowns_are_reported(self):
-        """The last first, which is the worst."""
+        """The rundowns are in descending order, which is the worst case."""
         count = 16384 + 2
         self.put_many([etl.stacks_rundown(2 * (i & 1), time_stamp=T + i)
                        for i in range(count - 1, -1, -1)] + [lock(T + count)])
@@ -239,7 +243,9 @@ class Missing(Case):
         self.assertEqual(self.counts()["alone"], 1)
 
     def test_another_thread_s_is_no_event_s(self):
-        """Of the same time, on another processor."""
+        """A stack of another thread, of the same time and on another processor, belongs to no
+        event.
+        """
         self.write(etl.header_buffer(3) + etl.buffer([lock()]) +
                    etl.buffer([etl.stack(T, CHAIN, thread=66)], processor=1, sequence=2,
                               flags=0x21))
@@ -305,7 +311,7 @@ class Damage(Case):
 
 
 class Keys(Case):
-    """The form in which a stack is told once, and then by a key."""
+    """Stacks that are written once with a key, and then by the key alone."""
 
     KERNEL, USER, CREATE, DELETE, RUNDOWN = 0x1825, 0x1826, 0x1822, 0x1823, 0x1824
 
@@ -335,7 +341,7 @@ class Keys(Case):
                          [CHAIN, [ROOT]])
 
     def test_repeated_deletions_of_a_key_in_any_order_leave_the_later_definition(self):
-        """Whatever order a file says it in."""
+        """The later definition wins, whatever the order in the file."""
         deleted = [etl.stack_definition(1, CHAIN, hook_id=self.DELETE, time_stamp=T + at)
                    for at in (7, 4, 5, 6, 3)]
         buffers = [[etl.stack_definition(1, [ROOT], time_stamp=T + 8)]]
@@ -367,7 +373,8 @@ class Keys(Case):
 class Sums(Case):
     def setUp(self):
         super().setUp()
-        # 1 of 10 that waited, 1 of 1000 that did not; the last one is written for its hold.
+        # 1 of 10 of those that waited is written, 1 of 1000 of the others; the last record is
+        # written for its hold.
         self.put(etl.spinlock_rundown(1, 10, 1000, 1_000_000), etl.stacks_rundown(6),
                  lock(T, wait=20, hold=100, spins=3), etl.stack(T, CHAIN),
                  lock(T + 2, hold=200), etl.stack(T + 2, CHAIN),
@@ -393,7 +400,7 @@ class Sums(Case):
         self.assertAlmostEqual(rows["another<&>;one+0x10 < root+0x10"]["wait_total_ns"], 50 * ns)
         self.assertAlmostEqual(rows["inner+0x10 < root+0x10"]["hold_total_ns"], 300 * ns)
         self.assertAlmostEqual(rows["(no stack)"]["wait_total_ns"], 300 * ns)
-        # Nothing is lost between the tables.
+        # The sums of the tables are equal.
         report = json.loads(self.report("--json", "--columns", "all"))
         for column in "wait_total_ns", "hold_total_ns":
             self.assertAlmostEqual(sum(row[column] for row in rows.values()),
@@ -404,7 +411,7 @@ class Sums(Case):
         row = self.rows()["inner+0x10 < middle+0x10 < root+0x10"]
         heavy, light = 1000 * 999, 10 * 9
         self.assertAlmostEqual(row["acquisitions_error"], (heavy + light) ** .5 / 1010)
-        # One record of each does not tell how far off a sum of times is.
+        # A single record does not tell the error of a sum of times.
         self.assertIsNone(row["wait_total_error"])
         self.assertIsNone(row["hold_total_error"])
         self.assertIsNone(self.rows()["another<&>;one+0x10 < root+0x10"]["acquisitions_error"])
@@ -445,7 +452,7 @@ class Sums(Case):
                       self.report("--folded").splitlines())
 
     def test_what_returns_behind_a_function_s_end_is_of_that(self):
-        """Its last instruction is a call of what does not return."""
+        """The last instruction of the function is a call that does not return."""
         self.put(lock(spins=1), etl.stack(T, [0xFFFFFFFF81001000]))
         self.assertEqual(self.report("--folded").splitlines(), ["root 5000"])
 
@@ -479,7 +486,9 @@ class Sums(Case):
         self.assertEqual(len(rows), 16384 + 1)
 
     def test_more_addresses_than_are_told_apart(self):
-        """Of 0x80000; so that no file takes gigabytes of names."""
+        """There are more than 0x80000 addresses; the limit keeps a file from taking gigabytes of
+        names.
+        """
         count = 0x80000 // MOST + 3
         self.put_many([event for i in range(count)
                        for event in (lock(T + 2 * i, wait=4, spins=1),

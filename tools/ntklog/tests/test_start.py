@@ -27,7 +27,7 @@ class Start(Directory):
         self.put("linux", LINUX % (spin, rw))
 
     def refused(self, words, *arguments):
-        """The command fails with these words, and starts nothing."""
+        """Assert that the command fails with these words and starts no session."""
         result = self.run_there("start", *arguments)
         self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
         self.assertIn(words, result.stderr)
@@ -44,7 +44,7 @@ class Start(Directory):
             "masks": (0, GROUPS["PERF_SPINLOCK"] & 0x1FFFFFFF | 4, 0, 0, 0, 0, 0, 0),
             "buffer_size": 128 << 10, "buffers": 9, "mode": 1, "flush_timer": 0, "stacks": 0,
             "contextswap_version": 0})
-        # It runs on without its process.
+        # The session continues after its process has ended.
         self.assertEqual(self.read(5, "state"), "started\n")
 
     def test_defaults_are_those_of_record_and_are_named(self):
@@ -100,7 +100,7 @@ class Start(Directory):
         result = self.run_there("start", "3", "-e", "linux_spinlock,linux_rwlock")
         self.assertEqual((result.returncode, result.stderr),
                          (0, "ntklog: linux_spinlock: nothing will be recorded: %s\n" % reason))
-        # Of groups without a line in that file the session itself tells.
+        # The failure of a group without a line in that file comes from the session itself.
         self.write(4, "failures", "0x20000004 12\n")
         result = self.run_there("start", "4", "-e", "spinlock,contextswap")
         self.assertEqual((result.returncode, result.stderr),
@@ -114,7 +114,7 @@ class Start(Directory):
         self.write(3, "fail_start", "22\n")
         self.refused("session 3: the loaded module does not know linux_rwsem: load a newer one, or "
                      "leave it out (-e)", "3", "-e", "spinlock,linux_rwsem")
-        # A module without sessions to claim.
+        # This module has no sessions to claim.
         result = self.run_there("start", "3", env={**os.environ, "NTKLOG_DEBUGFS": self.directory})
         self.assertEqual(result.returncode, 1)
         self.assertIn("/sessions/3/claim: the loaded module is older than this tool", result.stderr)
@@ -152,7 +152,7 @@ class Stop(Directory):
         return etl.perfinfo(0x0529, etl.spin_lock(spins=number))
 
     def log_two(self, number):
-        """Two buffers with three events, of sequence numbers 1 and 4."""
+        """Write two buffers with three events, with the sequence numbers 1 and 4."""
         buffers = [etl.buffer([self.event(1), self.event(2)], sequence=1),
                    etl.buffer([self.event(4)], sequence=4)]
         self.log(number, etl.header_buffer(3), *buffers)
@@ -221,7 +221,7 @@ class Stop(Directory):
         self.assertEqual(self.file(), data)
 
     def test_overwritten_buffers_are_not_missed(self):
-        """Of 1,000,000 buffers that were finished two are left: there is space for two."""
+        """Two of 1,000,000 finished buffers are left, because there is space for two."""
         data = self.log_two(2)
         self.write(2, "stats", "total 9 9 0 1000000 1000000 999998\n")
         self.stop("2", "-o", self.etl, preexec_fn=lambda: resource.setrlimit(

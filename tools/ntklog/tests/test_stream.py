@@ -20,7 +20,7 @@ import tool
 
 NTKLOG = tool.NTKLOG
 NOWHERE = {**os.environ, "TMPDIR": "/nonexistent"}
-# More than is kept in memory.
+# More than the tool keeps in memory.
 MEMORY = 64 << 20
 
 
@@ -30,7 +30,7 @@ def event(time_stamp, spins=1):
 
 
 def buffers(count, processors=2):
-    """Buffers in sequence order; each processor's events go on where they were."""
+    """Buffers in the order of their sequence numbers; the clock of each processor increases."""
     choose = random.Random(1)
     clocks = [0] * processors
     made = []
@@ -48,7 +48,7 @@ def buffers(count, processors=2):
 
 class Streams(tool.Case):
     def both(self, data, *command, **options):
-        """Of the file and of the pipe: status and what is printed."""
+        """Status and output of the command, from the file and from a pipe."""
         with open(self.path, "wb") as stream:
             stream.write(data)
         results = []
@@ -75,14 +75,14 @@ class Streams(tool.Case):
         self.assertEqual(self.check(data, "dump")[0], 0)
 
     def test_processor_by_processor(self):
-        """As cat header cpu0 cpu1 makes it."""
+        """The order that `cat header cpu0 cpu1` gives."""
         made = sorted(buffers(100), key=lambda buffer: buffer[0x28])
         self.all_commands(etl.header_buffer(101) + b"".join(made))
 
     def test_in_the_order_of_flushing(self):
         made = buffers(100)
         random.Random(2).shuffle(made)
-        # Each processor's are in order nevertheless.
+        # The buffers of each processor remain in order.
         turns = [buffer[0x28] for buffer in made]
         queues = {turn: sorted((buffer for buffer in made if buffer[0x28] == turn),
                                key=lambda buffer: struct.unpack_from("<Q", buffer, 0x18))
@@ -129,7 +129,7 @@ class Streams(tool.Case):
                           self.check(data, command)[2])
 
     def test_many_numbers_in_any_order(self):
-        """What took the square of the count was long for this many."""
+        """An algorithm that takes the square of the count would take long for so many numbers."""
         size, count = 0x400, 20000
         head = bytearray(etl.header_buffer(0, end_time=0)[:size])
         struct.pack_into("<I", head, 0, size)
@@ -160,7 +160,7 @@ class Streams(tool.Case):
             self.assertIn("TMPDIR: No such file or directory", of_pipe[2])
 
     def test_compressed(self):
-        """Of which the first buffer alone can be read; the others do not say that they are."""
+        """Only the first buffer can be read; the others are not marked as compressed."""
         data = bytearray(etl.header_buffer(11) + b"".join(buffers(10)))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x04000000)
         self.assertEqual(self.check(bytes(data), "info")[0], 1)
@@ -172,7 +172,7 @@ class Streams(tool.Case):
         self.assertEqual(self.check(bytes(data), "dump")[0], 0)
 
     def test_bytes_changed_and_cuts(self):
-        """Some of those that test_damage.py changes all of."""
+        """Some of the changes and cuts of which test_damage.py makes all."""
         data = etl.header_buffer(4) + b"".join(buffers(3))
         places = list(range(0x48 + 0x20 + 0x120)) + \
             [number * etl.SIZE + at for number in (1, 3) for at in range(0x48 + 0x58)]
@@ -184,7 +184,9 @@ class Streams(tool.Case):
             self.check(data[:length], "dump")
 
     def test_events_come_as_they_are_written(self):
-        """Without waiting for the end, once nothing can be before them."""
+        """The tool prints an event once no earlier one can follow, without waiting for the end of
+        the stream.
+        """
         made = buffers(400)
         process = subprocess.Popen([NTKLOG, "dump", "-"], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, env=NOWHERE)
@@ -211,7 +213,7 @@ class Streams(tool.Case):
             process.wait()
 
     def test_a_pipe_that_does_not_wait_is_waited_for(self):
-        """Whoever else has it may have made it so."""
+        """Another process that has the pipe may have made it nonblocking."""
         data = etl.header_buffer(11) + b"".join(buffers(10))
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
@@ -228,7 +230,7 @@ class Streams(tool.Case):
         self.assertEqual(printed.decode(), self.check(data, "dump")[1])
 
     def test_what_memory_has_no_room_for_goes_to_a_file(self):
-        """One processor has nothing until the end, and no numbers tell."""
+        """One processor has no events until the end, and no sequence numbers tell that."""
         size = 1 << 20
         def buffer(sequence, processor, time_stamp):
             return etl.buffer([event(time_stamp)], sequence=sequence, processor=processor, size=size)
@@ -236,7 +238,7 @@ class Streams(tool.Case):
         data = bytearray(buffer(0, 0, 0))
         data[0x48:etl.SIZE] = etl.header_buffer(0)[0x48:]
         data[:0x48] = etl.header_buffer(0)[:0x48]
-        # All its buffers are as large as the first.
+        # All buffers of the file are as large as the first one.
         struct.pack_into("<I", data, 0, size)
         struct.pack_into("<I", data, 0x48 + 0x20, size)
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x24, count + 2)
@@ -248,12 +250,12 @@ class Streams(tool.Case):
                       self.both(bytes(data), "dump", env=NOWHERE)[1][2])
 
     def test_the_file_has_only_what_is_still_needed(self):
-        """A stream without an end, of which somewhat more than memory has room for is."""
+        """From an endless stream the file keeps somewhat more than what memory has no room for."""
         size, processor, late = 1 << 20, (0, 1), MEMORY // (1 << 20) + 30
         head = bytearray(etl.header_buffer(0, end_time=0).ljust(size, b"\xff"))
         struct.pack_into("<I", head, 0, size)
         struct.pack_into("<I", head, 0x48 + 0x20, size)
-        # Without the first number none tells what is certain.
+        # As long as sequence number 1 is missing, no event's place is certain.
         times = [(0, i) for i in range(late)] + \
             [(each, i + (0 if each else late)) for i in range(150) for each in processor]
         with subprocess.Popen([NTKLOG, "dump", "-"], stdin=subprocess.PIPE,

@@ -22,7 +22,9 @@ ffffffff81234568 t after
 
 
 class Top(Directory):
-    """Of a directory like the module's, whose parameters and records stay as they are."""
+    """top on a directory like the module's, whose parameters and records do not change by
+    themselves.
+    """
 
     PARAMETERS = {"spinlock/spin_threshold": 1, "spinlock/acquire_sample_rate": 1000,
                   "spinlock/contention_sample_rate": 1, "spinlock/hold_threshold": 1000000,
@@ -87,14 +89,15 @@ class Top(Directory):
         top = self.top(self.lock(rule=2), self.lock(rule=12))
         self.assertEqual(top["locks"][0]["acquisitions"], 2000)
         self.assertNotIn("linux", top["rates"])
-        # Modes are older than blockers.
+        # Modules have had modes before they had blockers.
         self.set("linux_mode", "waits")
         top = self.top(self.lock(5, rule=2, hold=0))
         self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
         self.assertIsNone(top["locks"][0]["hold_total_ns"])
 
     def test_top_shows_the_tables_of_its_groups(self):
-        """A group's bit is in one word of the mask: 0x4 of another is context switches."""
+        """A group is a bit in one word of the mask; bit 0x4 of another word means context switches.
+        """
         self.log_events(self.lock(), etl.linux_lock("mutex"), etl.perfinfo(0x0524, etl.context_swap(), 4))
         for groups, titles in (("linux_mutex", ["Linux' locks that sleep"]),
                                ("linux_rt_mutex,linux_rwlock", ["Spin locks", "Linux' locks that sleep"]),

@@ -18,7 +18,7 @@ from tool import dump, fields, run_on
 
 
 class Windows(unittest.TestCase):
-    """What Windows' files have and ours have not."""
+    """Properties that Windows' files have and ntklog's files do not."""
 
     def test_compressed_file_is_refused_with_its_algorithm(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
@@ -68,7 +68,9 @@ class Windows(unittest.TestCase):
         self.assertEqual((result.returncode, len(lines)), (0, 4))
 
     def test_processors_of_before_windows_8(self):
-        """One byte, and an alignment of 8 in the next; no flag of the index."""
+        """The processor is one byte, followed by an alignment of 8; the flag of a 16-bit index is
+        not set.
+        """
         data = etl.header_buffer(2) + \
             etl.buffer([etl.perfinfo(0x1234, b"")], processor=0x0803, flags=0)
         _, lines = dump(data)
@@ -87,7 +89,7 @@ class Windows(unittest.TestCase):
         self.assertEqual((result.returncode, len(lines)), (0, 4))
 
     def test_all_trace_headers(self):
-        """Each is stepped over by its own size."""
+        """The tool skips each kind of header by its own size."""
         kinds = {1: 0x20, 2: 0x20, 3: 0x18, 4: 0x18, 0x0A: 0x30, 0x0B: 0x38, 0x0C: 0x30,
                  0x0D: 8, 0x0E: 0x30, 0x10: 0x10, 0x11: 0x10, 0x12: 0x50,
                  0x13: 0x50, 0x14: 0x30, 0x15: 0x38}
@@ -105,7 +107,7 @@ class Windows(unittest.TestCase):
 
 
     def test_wpp_messages(self):
-        """They have no time: it is that of the event before, or of the start."""
+        """A WPP message has no time: it gets that of the event before it, or of the start."""
         spin = etl.perfinfo(0x0529, etl.spin_lock())
         data = etl.header_buffer(3) + etl.buffer([spin, etl.wpp(7, data=bytes(5)), spin]) + \
             etl.buffer([etl.wpp(9)], processor=1, sequence=2)
@@ -134,7 +136,9 @@ class Unknown(unittest.TestCase):
     OTHER = "12345678-9abc-def0-1234-56789abcdef0"
 
     def strangers(self):
-        """A classic event of a known provider, a manifest one of another, and WPP's."""
+        """Events of unknown classes: a classic event of a known provider, a manifest event of
+        another one, and a WPP message.
+        """
         classic = struct.pack("<HBBBBHIIq16sQ", 0x30 + 5, 0x14, 0xC0, 3, 4, 2, 77, 88,
                               etl.START_CLOCK + 10, uuid.UUID(self.PROCESS).bytes_le, 0) + b"hello"
         manifest = struct.pack("<HBBHHIIq16sHBBBBHQQ16s", 0x50 + 2, 0x13, 0xC0, 0, 0, 78, 89,
@@ -144,7 +148,7 @@ class Unknown(unittest.TestCase):
         return etl.file(classic, manifest, message, etl.perfinfo(0x0501, b"\1\2", version=3))
 
     def test_times_are_rounded_as_printf_does(self):
-        """Of a clock of 2 GHz each second time is half of the last decimal, nearly."""
+        """With a clock of 2 GHz each second time is just at the half of the last decimal."""
         def at(ticks):
             return etl.perfinfo(0x1234, b"", time_stamp=etl.START_CLOCK + ticks)
         ticks = [1, 2, 3, 235, 237, 999_999_999, 1_999_999_999, 2_000_000_001, 123_456_789_017]

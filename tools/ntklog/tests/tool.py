@@ -24,14 +24,15 @@ def run_on(command, data, *options):
 
 
 def dump(data, *options):
-    """What it did, and the lines: time, processor, event, and the fields."""
+    """Run dump; return its result, and for each line of output [time, processor, event, fields]."""
     result = run_on("dump", data, *options)
     lines = [line.split(maxsplit=3) for line in result.stdout.splitlines()]
     return result, lines
 
 
 def undescribed(value, *commands):
-    """The fields of JSON, at any depth, that the sections of these commands do not name."""
+    """The fields of JSON, at any depth, that the manual's sections of these commands do not name.
+    """
     page = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                         "../../../Documentation/guide/json.rst")
     with open(page, encoding="utf-8") as stream:
@@ -39,7 +40,7 @@ def undescribed(value, *commands):
     texts = dict(zip(sections[1::2], sections[2::2]))
     known = {name for command in commands for name in re.findall(r"``(\w+)``", texts[command])}
     if "report" in commands:
-        # Columns are in lists, without quotes; and the page says of some that they are likewise.
+        # Columns are in lists without quotes, and those of holds are described by those of waits.
         known |= set(re.findall(r"\w+", texts["report"]))
         known |= {name.replace("wait_", "hold_") for name in known}
 
@@ -58,7 +59,7 @@ def fields(line):
 
 
 class Case(unittest.TestCase):
-    """With a directory, and a trace in it."""
+    """A test with a directory and the path of a trace in it."""
 
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
