@@ -114,10 +114,10 @@ class Classes(unittest.TestCase):
         self.assertGreaterEqual(counts["named"], least * counts["events"])
         self.assertLessEqual(silent, .001 * counts["known"])
 
-    def test_usual_load(self):
+    def test_usual_load_has_right_classes(self):
         self.look("normal", .97)
 
-    def test_churn(self):
+    def test_reused_objects_have_right_classes(self):
         self.look("churn", .90)
 
     def test_report_sums_by_class(self):
@@ -127,7 +127,7 @@ class Classes(unittest.TestCase):
         self.assertGreater(rows["dentry.d_lockref.lock"]["locks"], 10)
         self.assertLess(len(rows), 400)
 
-    def test_top(self):
+    def test_top_sums_by_class(self):
         with open(path("top.json"), encoding="utf-8") as stream:
             locks = {row["lock"] for row in json.load(stream)["locks"]}
         with open(path("addresses.json"), encoding="utf-8") as stream:

@@ -36,7 +36,7 @@ class Tracking(unittest.TestCase):
         self.assertLessEqual(COSTS["off", "in_stack_at_dpc_level"], 17.5)
         self.assertLessEqual(COSTS["off", "ordinary_at_dpc_level"], 8.5)
 
-    def test_counts_for_little(self):
+    def test_counters_alone_take_few_nanoseconds(self):
         self.assertLessEqual(COSTS["counters", "in_stack_at_dpc_level"], 30.5)
         self.assertLessEqual(COSTS["counters", "ordinary_at_dpc_level"], 17.5)
 

@@ -114,7 +114,7 @@ def options_of(name):
 
 
 class Links(unittest.TestCase):
-    def test_lead_to_files(self):
+    def test_links_lead_to_files(self):
         count = 0
         for path in pages():
             for line, link in links(path):
@@ -127,7 +127,7 @@ class Links(unittest.TestCase):
                     self.assertTrue(os.path.exists(target), "there is no such file")
         self.assertGreater(count, 10)
 
-    def test_lead_to_sections(self):
+    def test_links_lead_to_sections(self):
         count = 0
         for path in pages():
             for line, link in links(path):
@@ -153,14 +153,14 @@ class Commands(unittest.TestCase):
                     self.assertIn(option, options_of(name))
         return count
 
-    def test_of_pages(self):
+    def test_commands_of_pages_exist(self):
         count = 0
         for path in pages():
             of = code_of_markdown if path.endswith(".md") else code_of_pages
             count += self.check(path, of(read(path)))
         self.assertGreater(count, 20)
 
-    def test_of_the_manual(self):
+    def test_commands_of_the_manual_exist(self):
         path = "tools/ntklog/man/ntklog.1"
         self.assertGreater(self.check(path, code_of_manual(read(path))), 5)
 
@@ -194,7 +194,7 @@ class Sizes(unittest.TestCase):
 
 
 class Figures(unittest.TestCase):
-    def test_name_their_scripts(self):
+    def test_tables_of_figures_name_their_scripts(self):
         """Each table of measurements.rst comes after the name of a script in bench/, or of what
         else made it.
         """
@@ -223,7 +223,7 @@ class Figures(unittest.TestCase):
 class Warnings(unittest.TestCase):
     """nt/porting.rst has each warning about misuse of a lock, with the words that the log has."""
 
-    def test_are_in_the_guide(self):
+    def test_warnings_are_in_the_guide(self):
         guide = read("Documentation/nt/porting.rst")
         told = set(re.findall(r"^``(.+?)`` +(?:once|each|limited)", guide, re.M))
         sources = [os.path.join(path, name) for top in ("module/ex", "module/ke", "module/ground")

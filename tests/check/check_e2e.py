@@ -115,7 +115,7 @@ class Session(unittest.TestCase):
                          [etl.DC_START, etl.OBSERVED, etl.OBSERVED, etl.RESOURCE_DC_START,
                           etl.OBSERVED, etl.RESOURCE_DC_END, etl.OBSERVED, etl.DC_END])
 
-    def test_group_mask_event(self):
+    def test_group_mask_has_the_recorded_groups(self):
         event = etl.decode(read("both.etl"))[0].events[1]
         self.assertEqual((event.hook_id, event.size), (5, 0x44))
         self.assertEqual(event.data[4:8], b"\0\0\1\0")
@@ -144,7 +144,7 @@ class Session(unittest.TestCase):
             self.assertLess(contended / rate / 4, written)
             self.assertLess(written, 4 * contended / rate + 4)
 
-    def test_counters_without_events(self):
+    def test_counters_count_without_events(self):
         self.assertEqual(stats("counters.stats")["total"], [0] * 6)
         for old, new in counter_changes("counters"):
             self.assertGreater((new[0] - old[0]) % 2**32, 100)
@@ -227,7 +227,7 @@ class Records(unittest.TestCase):
         events = sum(new[6] - old[6] for old, new in counter_changes("both"))
         self.assertEqual(events, len(self.records))
 
-    def test_fields_are_real(self):
+    def test_spin_lock_fields_have_possible_values(self):
         records = self.records
         self.assertEqual({r.acquire_mode for r in records}, {1})
         self.assertTrue(all(r.irql in (2, 12) for r in records))
@@ -298,7 +298,7 @@ class Resources(unittest.TestCase):
         self.assertEqual(ours - theirs, Counter())
         self.assertEqual(theirs - ours, Counter())
 
-    def test_tracepoint_alone(self):
+    def test_tracepoint_alone_gets_records(self):
         self.assertGreater(len(list(resource_report("resource-alone.report"))), 50)
 
     def test_ntklog_dump_prints_the_same(self):
@@ -323,7 +323,7 @@ class Resources(unittest.TestCase):
         events = sum(new[12] - old[12] for old, new in counter_changes("resources"))
         self.assertEqual(events, len(self.records))
 
-    def test_fields_are_real(self):
+    def test_resource_fields_have_possible_values(self):
         for r in self.records:
             self.assertGreaterEqual(r.resource, etl.KERNEL)
             if r.action in (0x10022, 0x10042):
@@ -346,7 +346,7 @@ class Resources(unittest.TestCase):
         # idle thread.
         self.assertGreater(len({r.thread_id for r in releases}), 5)
 
-    def test_the_rundown(self):
+    def test_rundown_has_the_rates_once(self):
         for hook_id, times in ((etl.RESOURCE_DC_START, 1), (etl.RESOURCE_DC_END, 1)):
             found = [event for buffer in self.buffers[1:] for event in buffer.events
                      if event.hook_id == hook_id]
@@ -430,7 +430,7 @@ class ManySessions(unittest.TestCase):
             self.assertGreater(len(theirs), 100)
             self.assertLess(len(ours - theirs), 50)
 
-    def test_versions_of_one_event(self):
+    def test_event_has_the_version_of_each_session(self):
         new = {(cpu, e.time_stamp): etl.context_swap(e) for cpu, e in self.events(4)
                if e.hook_id == 0x0524 and e.version == 4}
         old = {(cpu, e.time_stamp): etl.context_swap(e) for cpu, e in self.events(5)
@@ -442,7 +442,7 @@ class ManySessions(unittest.TestCase):
             self.assertEqual(old[key][6:10], new[key][6:10])
             self.assertEqual(old[key][4:6], (0, 0))
 
-    def test_snapshots_of_the_recorder(self):
+    def test_snapshots_have_the_last_buffers(self):
         one, two = (etl.decode(read("snapshot%d.etl" % i)) for i in (1, 2))
         for buffers in one, two:
             header = etl.check_file(buffers, recorder=True)
@@ -511,7 +511,7 @@ class ContextSwaps(unittest.TestCase):
                 elif state in expected:
                     self.assertEqual(swap.old_thread_state, expected[state], state)
 
-    def test_fields_are_real(self):
+    def test_context_swap_fields_have_possible_values(self):
         swaps = [swap for _, _, swap in self.swaps]
         for swap in swaps:
             self.assertIn(swap.old_thread_wait_reason, (0, 5, 6, 15, 32, 33))
@@ -572,7 +572,7 @@ class Addresses(unittest.TestCase):
         self.assertTrue(symbol.startswith("settings_resource+0x0/"), symbol)
         self.assertFalse(creator.startswith("0x"), creator)
 
-    def test_zero(self):
+    def test_hidden_addresses_are_zero(self):
         records = self.records("zero")
         self.assertGreater(len(records), 100)
         self.assertEqual({(r.spin_lock_address, r.caller_address) for r in records}, {(0, 0)})

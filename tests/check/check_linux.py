@@ -63,7 +63,7 @@ class LinuxLocks(unittest.TestCase):
         for truth in self.truths:
             self.record_of(truth)
 
-    def test_modes(self):
+    def test_records_have_the_mode_of_the_lock(self):
         for truth in self.truths:
             self.assertEqual(self.record_of(truth).acquire_mode, truth.mode, truth)
 
@@ -72,7 +72,7 @@ class LinuxLocks(unittest.TestCase):
             if truth.name == "nested":
                 self.assertEqual(self.record_of(truth).acquire_depth, truth.depth, truth)
 
-    def test_thread(self):
+    def test_records_have_the_thread(self):
         for truth in self.truths:
             self.assertEqual(self.record_of(truth).thread_id, truth.thread, truth)
 
@@ -83,7 +83,7 @@ class LinuxLocks(unittest.TestCase):
         # Where possible, a hold was interrupted by irq_work and by the scheduler's interrupt.
         self.assertGreaterEqual([truth.least >= 2 for truth in self.truths].count(True), 8)
 
-    def test_waits(self):
+    def test_waits_are_as_long_as_the_holds(self):
         for truth in self.truths:
             record = self.record_of(truth)
             if truth.waited:
@@ -105,7 +105,7 @@ class LinuxLocks(unittest.TestCase):
             generated, written, lost = (int(word) for word in row.split()[1:4])
             self.assertEqual(generated, written + lost, row)
 
-    def test_the_rates_are_there(self):
+    def test_rundowns_have_the_rates(self):
         kinds = Counter(event.hook_id for b in self.buffers[1:] for event in b.events)
         self.assertGreaterEqual(kinds[etl.DC_START], 1)
         self.assertGreaterEqual(kinds[etl.DC_END], 1)

@@ -155,7 +155,7 @@ class Sampled(unittest.TestCase):
         for name, delta in ("alone", 15000), ("inner", 42000), ("write", 42000):
             self.assertAlmostEqual(self.one.row(name)["acquisitions"], 100000, delta=delta)
 
-    def test_modes_of_the_locks(self):
+    def test_records_have_the_mode_of_the_lock(self):
         for name, mode in ("alone", 1), ("read", 2), ("write", 3):
             self.assertEqual({record.acquire_mode for record in self.one.records_of(name)}, {mode})
 
@@ -238,7 +238,7 @@ class Blockers(unittest.TestCase):
             for record in blockers:
                 self.assertIn(record.caller_address, self.one.module)
 
-    def test_each_wait_has_its_blocker(self):
+    def test_last_owner_of_a_queue_is_no_blocker(self):
         """The last CPU in a queue makes no other CPU wait."""
         for name in "queued_spin", "queued_read":
             last = max(self.one.records_of(name), key=lambda record: record.release_time)
@@ -248,7 +248,7 @@ class Blockers(unittest.TestCase):
         for name in self.one.pairs:
             self.assertFalse(any(record.rule for record in self.one.records_of(name)), name)
 
-    def test_their_count(self):
+    def test_counter_includes_all_blocker_records(self):
         marked = sum(bool(record.rule & BLOCKER) for record in self.one.records)
         self.assertLessEqual(marked, counter("blockers", "Blockers"))
         self.assertEqual(counter("full", "Blockers"), 0)
@@ -260,7 +260,7 @@ class Blockers(unittest.TestCase):
                       not row["holder"].startswith("("))
         self.assertGreater(charged, 0)
 
-    def test_report_counts_them_apart(self):
+    def test_report_counts_blockers_separately(self):
         sampled = sum(row["sampled"] for row in self.one.report["locks"])
         self.assertEqual(sampled, sum(not record.rule & BLOCKER_ONLY
                                       for record in self.one.records))

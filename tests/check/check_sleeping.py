@@ -113,8 +113,8 @@ class SleepingLocks(unittest.TestCase):
 
     def test_sleeping_locks_reported_no_error(self):
         self.assertEqual(list(lines("wrong")), [])
-        # 8 of ten, two of one reader's, one without a wait, with a context, released by another and taken again, and
-        # after what an interrupt and another thread have released.
+        # 8 of ten, two by one reader, one without a wait, one with a context, two of a lock that
+        # another thread released, and one each after releases by an interrupt and by another thread.
         self.assertEqual(len(self.truths),
                          WAYS + CONTENDED + GIVEN_UP + TRIED + 8 + 2 + 1 + 1 + 2 + 1 + 1 + LONG)
 
@@ -130,15 +130,15 @@ class SleepingLocks(unittest.TestCase):
         written = [record for record in self.releases if record.resource in locks]
         self.assertEqual(len(written), len(self.truths))
 
-    def test_actions_and_kinds(self):
+    def test_records_have_the_action_and_kind(self):
         for truth in self.truths:
             self.assertEqual(self.record_of(truth).action, truth.action, truth)
 
-    def test_depths(self):
+    def test_records_have_depth_1(self):
         for truth in self.truths:
             self.assertEqual(self.record_of(truth).max_recursion_depth, 1, truth)
 
-    def test_waits(self):
+    def test_waits_are_as_long_as_the_holds(self):
         for truth in self.truths:
             wait = self.record_of(truth).wait_time
             if truth.waited:
@@ -147,7 +147,7 @@ class SleepingLocks(unittest.TestCase):
             elif not truth.name.startswith("percpu_rwsem"):
                 self.assertEqual(wait, 0, truth)
 
-    def test_contentions(self):
+    def test_records_count_the_contentions(self):
         for truth in self.truths:
             self.assertEqual(self.record_of(truth).contention_delta, truth.contentions, truth)
 

@@ -54,7 +54,7 @@ class Switching(unittest.TestCase):
         self.assertGreater(total, 100)
         self.assertFalse(found, "%d of %d, such as %s" % (len(found), total, found[:1]))
 
-    def test_a_hundred_rounds(self):
+    def test_all_rounds_left_their_file(self):
         """Of a hundred rounds each fourth uses the tracepoint alone and leaves no file."""
         self.assertEqual(len(self.sessions), 100 * 3 // 4 + 1)
 
@@ -69,7 +69,7 @@ class Switching(unittest.TestCase):
         self.assert_no_record(etl.spin_locks, lambda start, record:
                               record.acquire_time - record.wait_time_in_cycles < start)
 
-    def test_no_entry_stays_behind(self):
+    def test_no_lock_is_deeper_than_the_nesting(self):
         self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_depth > DEEPEST)
 
     def test_no_lock_is_held_by_two(self):
@@ -86,7 +86,7 @@ class Switching(unittest.TestCase):
                                  "%s: %s, %s" % (name, before, record))
                 last[record.spin_lock_address] = record
 
-    def test_there_is_always_room(self):
+    def test_no_spin_lock_is_untracked(self):
         self.assertEqual(changes()["Untracked"], 0)
 
     def test_every_release_finds_its_acquisition(self):
@@ -96,7 +96,7 @@ class Switching(unittest.TestCase):
         self.assert_no_record(etl.resources, lambda start, record:
                               2 < record.acquire_time < start + max(record.wait_time, 2) - 2)
 
-    def test_there_are_always_slots(self):
+    def test_no_resource_is_untracked(self):
         self.assertEqual(changes()["ResourceUntracked"], 0)
 
     def test_the_tracepoints_tell_nothing_that_is_wrong(self):

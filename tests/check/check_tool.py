@@ -63,7 +63,7 @@ class Recording(unittest.TestCase):
         self.assertEqual(header.buffers_written, len(buffers) + 1)
         self.assertNotEqual(header.end_time, 0)
 
-    def test_nothing_is_lost(self):
+    def test_no_event_is_lost(self):
         header, buffers = self.trace
         self.assertEqual((header.events_lost, header.buffers_lost), (0, 0))
         self.assertGreaterEqual(len(buffers), 2)
@@ -86,7 +86,7 @@ class Recording(unittest.TestCase):
         self.assertTrue(any("torture_release" in row["caller"]
                             for row in self.report["callers"]))
 
-    def test_names_of_threads(self):
+    def test_threads_have_names(self):
         self.assertIn("ntklog", {row["name"] for row in self.report["threads"]})
 
     def test_estimates_are_what_the_kernel_counted(self):
@@ -102,7 +102,7 @@ class Recording(unittest.TestCase):
         self.assertAlmostEqual(sum(row["acquisitions"] * row["contended"] for row in rows),
                                contended, delta=10 + contended / 50)
 
-    def test_page(self):
+    def test_page_is_written(self):
         result = run("report", "--html", path("tool.html"), path("tool.etl"))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
 
@@ -114,7 +114,7 @@ class Others(unittest.TestCase):
         self.assertEqual(sum(len(buffer.events) for buffer in buffers), written)
         self.assertEqual(header.buffers_written, len(buffers) + 1)
 
-    def test_loss_is_told(self):
+    def test_lost_events_are_reported(self):
         header, _ = decode("tool-lost.etl")
         self.assertGreater(header.events_lost, 0)
         self.assertIn("; %d lost" % header.events_lost, text("tool-lost.log"))
@@ -143,7 +143,7 @@ class Others(unittest.TestCase):
         self.assertEqual([buffer.sequence for buffer in buffers],
                          list(range(1, len(buffers) + 1)))
 
-    def test_list(self):
+    def test_list_has_groups_and_sessions(self):
         listed = json.loads(text("list.json"))
         self.assertEqual([group["name"] for group in listed["groups"]],
                          ["spinlock", "resource", "contextswap", "spinlock_counters",
@@ -156,7 +156,7 @@ class Others(unittest.TestCase):
         self.assertEqual(listed["parameters"]["resource"]["excessive_timeouts"]["value"], 8)
         self.assertEqual(len(listed["sessions"]), 8)
 
-    def test_top(self):
+    def test_top_shows_the_busiest_lock(self):
         shown = json.loads(text("top.json"))
         self.assertGreater(shown["events"], 100)
         self.assertEqual(shown["events_lost"], 0)

@@ -31,9 +31,9 @@ LogfileHeader = namedtuple("LogfileHeader", "buffer_size version processors end_
                            "buffers_written pointer_size events_lost mhz boot_time perf_freq "
                            "start_time clock_type buffers_lost logger_name")
 
-# Of the machine that the files are of: 3 on x86, 1 on arm64.
+# ClockType of the machine that wrote the files: 3 on x86, 1 on arm64.
 CLOCK_TYPE = int(os.environ.get("CLOCK_TYPE", 3))
-# Where the kernel begins there.
+# The lowest kernel address of that machine.
 KERNEL = int(os.environ.get("KERNEL", 2**64 - (2**47 if CLOCK_TYPE == 3 else 2**48)))
 
 SPINLOCK, DC_START, DC_END = 0x0529, 0x0F4B, 0x0F4C
@@ -115,7 +115,7 @@ def decode(data):
 
 
 def logfile_header(buffers):
-    """What the first event of the first buffer says."""
+    """The fields of the first event of the first buffer."""
     event = buffers[0].events[0]
     data = event.data
     expect(event.hook_id == 0 and event.version == 2, "no TRACE_LOGFILE_HEADER")
@@ -181,7 +181,7 @@ def stack_walk(event):
 
 
 def stacks_of(event):
-    """The hook ids of the events that carry a stack, of a rundown that says it."""
+    """The hook ids of the events that have stacks, according to this rundown event."""
     expect(event.hook_id in (STACKS_DC_START, STACKS_DC_END) and event.version == 1,
            "no rundown of stacks")
     expect(len(event.data) == 4, "0x%x: 0x%x bytes", event.offset, len(event.data))
@@ -192,8 +192,9 @@ def stacks_of(event):
 
 
 def with_stacks(buffers):
-    """Pairs of an event and the stack that is right behind it on its processor, or None; and the
-    stacks that are behind none."""
+    """Return pairs of an event and the stack that directly follows it on its processor, or None;
+    and a list of the stacks that follow no event of theirs.
+    """
     pairs, without = [], []
     for processor in sorted({buffer.processor for buffer in buffers[1:]}):
         before = None
@@ -233,7 +234,7 @@ def check_file(buffers, recorder=False):
     expect(header.version == 0x0501000A, "version 0x%x", header.version)
     expect(header.pointer_size == 8, "not 64-bit")
     expect(header.clock_type == CLOCK_TYPE, "clock type %d", header.clock_type)
-    # Of the processor's speed only x86's clock tells.
+    # Only the clock of x86 tells the processor's frequency.
     expect(header.mhz == (header.perf_freq // 10**6 if CLOCK_TYPE == 3 else 0), "%d MHz",
            header.mhz)
     expect(header.buffer_size == buffers[0].size, "buffer size")

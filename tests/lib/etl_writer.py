@@ -71,28 +71,28 @@ def spinlock_rundown(spins=1, contention=1, acquire=1000, hold=0, end=False):
 
 
 def ntklog_rundown(linux_mode=0, end=False, blockers=0):
-    """Not NT's: records say by which rule they were written."""
+    """An event of ntklog: records say by which rule they were written."""
     return perfinfo(0xA04C if end else 0xA04B, struct.pack("<II", linux_mode, blockers),
                     version=1)
 
 
 def dropped_rundown(spin=0, sleeping=0, end=False, **changes):
-    """Not NT's: releases that left a waiter and were not written."""
+    """An event of ntklog: releases that left a waiter and were not written."""
     return perfinfo(0xA051 if end else 0xA050, struct.pack("<QQ", spin, sleeping), version=1, **changes)
 
 
 def caller(lock, address, **changes):
-    """Not NT's: where a lock was acquired whose record follows."""
+    """An event of ntklog: where a lock was acquired whose record follows."""
     return perfinfo(0xA052, struct.pack("<QQ", lock, address), version=1, **changes)
 
 
-# Not NT's: classes of Linux' own locks that sleep, the upper half of Action.
+# ntklog's classes of Linux' sleeping locks, in the upper half of Action.
 LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000,
                "rt_mutex": 0x80040000, "percpu_rwsem": 0x80050000, "ww_mutex": 0x80060000}
 
 
 def linux_lock(kind, action=0x22, bits=64, time_stamp=START_CLOCK + PERF_FREQ, **changes):
-    """A WMI_RESOURCE of one of them; a release for whoever had it exclusively."""
+    """A WMI_RESOURCE of a lock of such a class; ACTION is by default an exclusive release."""
     return perfinfo(0x052B, resource(bits, action=LINUX_KINDS[kind] | action,
                                      **{"depth": 1, **changes}), bits=bits, time_stamp=time_stamp)
 
@@ -103,7 +103,7 @@ def pointers(values, bits=64):
 
 
 def stack(event_time, addresses, thread=55, process=54, bits=64, hook_id=0x1820, **changes):
-    """The stack of an event, or with a hook id of its kind the key of one."""
+    """The stack of an event, or, with the hook id of such an event, the key of its stack."""
     return perfinfo(hook_id, struct.pack("<QII", event_time, process, thread) +
                     pointers(addresses, bits), bits=bits,
                     **{"time_stamp": event_time + 1, **changes})
@@ -114,12 +114,12 @@ def stack_definition(key, addresses, bits=64, hook_id=0x1822, **changes):
 
 
 def stacks_rundown(stacks, end=False, **changes):
-    """Not NT's: 1 context swaps, 2 spin locks, 4 resources carry a stack."""
+    """An event of ntklog: which have stacks; 1 context swaps, 2 spin locks, 4 resources."""
     return perfinfo(0xA04E if end else 0xA04D, struct.pack("<I", stacks), version=1, **changes)
 
 
 def observed(group, observed=1, **changes):
-    """Not NT's: a group begins, or ends, to be observed."""
+    """An event of ntklog: the session begins or ends to observe a group."""
     return perfinfo(0xA04F, struct.pack("<II", group, observed), version=1, **changes)
 
 
@@ -150,7 +150,7 @@ def wide(text):
 
 
 def user(bits=64, authorities=5):
-    """A TOKEN_USER and the SID behind it; no authorities: there is no user."""
+    """A TOKEN_USER and the SID behind it; without authorities: no user."""
     if not authorities:
         return bytes(4)
     return struct.pack("<" + ("QQ" if bits == 64 else "II"), 0xFFFFC00012345678 & (2 ** bits - 1),
@@ -158,7 +158,7 @@ def user(bits=64, authorities=5):
 
 
 def process(pid, name, version=4, bits=64, type_=3, authorities=5, system_header=False):
-    """As Windows logs it: type_ 1 start, 2 end, 3 and 4 rundown."""
+    """A process event of Windows; type_ is 1 at the start, 2 at the end, 3 or 4 in a rundown."""
     pointer = "Q" if bits == 64 else "I"
     if version == 0:
         data = struct.pack("<" + 2 * pointer, pid, 4)
@@ -205,7 +205,7 @@ def image(base, size, path, version=3, bits=64, hook_id=0x1403):
 
 
 def image_id(base, size, name, bits=64):
-    """Of KernelTraceControl, as tools add it when they merge files."""
+    """An image event of KernelTraceControl, which tools add when they merge files."""
     pointer = "Q" if bits == 64 else "I"
     data = struct.pack("<" + 2 * pointer + "II", base, size, 0, 0x5F000000) + wide(name)
     guid = bytes.fromhex("d775e6b35425184f830b2762732560de")

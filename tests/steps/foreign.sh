@@ -32,7 +32,8 @@ tool generate
 # shellcheck disable=SC2086 # words
 run_guest "$kernel" loaded sessions records resources torture foreign $sleeping
 check_with "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_rundown \
-	Records.test_{fields_are_real,ntklog_dump_prints_the_same,every_event_is_counted} \
+	Records.test_{spin_lock_fields_have_possible_values,ntklog_dump_prints_the_same} \
+	Records.test_every_event_is_counted \
 	Records.test_contended_ones_are_sampled_by_the_rate
 check_with "$kernel" check_modes.py WaitsAlone
 [ -z "$sleeping" ] || check_with "$kernel" check_sleeping.py

@@ -12,4 +12,5 @@
 run_guest "$1" linux linux_others sleeping sleeping_others classes
 check_with "$1" check_linux.py
 check_with "$1" check_sleeping.py
-check_with "$1" check_classes.py Classes.test_{usual_load,churn,report_sums_by_class}
+check_with "$1" check_classes.py Classes.test_usual_load_has_right_classes \
+	Classes.test_reused_objects_have_right_classes Classes.test_report_sums_by_class

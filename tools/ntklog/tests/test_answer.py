@@ -488,7 +488,7 @@ class One(Case):
         self.assertEqual(tool.undescribed(rows["waiters"], "report"), set())
         self.assertNotIn("waiters", json.loads(self.report("--json")))
 
-    def test_one_lock_alone(self):
+    def test_lock_option_selects_one_lock(self):
         self.write_two_locks()
         for name in "my_lock", hex(LOCK), "%x" % LOCK:
             report = json.loads(self.report("--json", "--lock", name))

@@ -128,7 +128,7 @@ class Rules(Base):
         self.assertEqual(self.class_of(slab(RWSEM, 40, 1408, 1360, "mm_struct")),
                          "mm_struct.mmap_lock")
 
-    def test_red_zones(self):
+    def test_red_zone_before_an_object_is_skipped(self):
         """With slab_debug=Z there are bytes before each object."""
         os.mkdir(os.path.join(self.directory, "sys/slab/dentry"))
         self.put("sys/slab/dentry/red_zone", "1\n")
@@ -157,7 +157,7 @@ class Rules(Base):
         self.assertEqual(self.class_of(slab(MUTEX, 900, 1024, 1000, "ext4_inode_cache")),
                          "ext4_inode_info.i_tail")
 
-    def test_merged_caches(self):
+    def test_merged_cache_is_told_by_the_lock(self):
         self.alias(":0000128", "first_one", "second_one")
         self.assertEqual(self.class_of(slab(SPIN, 8, 128, 128, "first_one")), "first_one.lock")
         self.assertEqual(self.class_of(slab(MUTEX, 64, 128, 128, "first_one")),
@@ -174,7 +174,7 @@ class Rules(Base):
         self.assertEqual(self.class_of(slab(SPIN, 64, 192, 192, "dentry")),
                          "~dentry.d_lockref.lock")
 
-    def test_kmalloc(self):
+    def test_kmalloc_object_is_told_by_its_function(self):
         # The type comes from the function, from the table of known functions, or is not known.
         self.assertEqual(self.class_of(slab(SPIN, 16, 192, 192, "kmalloc-192",
                                             "use_thing+0x10/0x40")), "~unknown_thing.lock")
@@ -186,7 +186,7 @@ class Rules(Base):
                                             "use_thing.isra.0+0x10/0x40")),
                          "~unknown_thing.lock")
 
-    def test_kmalloc_of_modules(self):
+    def test_kmalloc_object_of_a_module_is_told_by_its_types(self):
         self.assertEqual(self.class_of(slab(MUTEX, 32, 512, 512, "kmalloc-512",
                                             "driver_init+0x10/0x40 [driver]")),
                          "~driver_state.mutex")
@@ -195,7 +195,7 @@ class Rules(Base):
                                             "stranger+0x10/0x40 [stranger]")),
                          "kmalloc-512+0x20 (stranger)")
 
-    def test_no_slab(self):
+    def test_lock_outside_of_slabs_has_the_kind_of_memory(self):
         for kind, what, expected in (
                 (SPIN, "percpu 384", "runqueues[].__lock"),
                 (SPIN, "percpu runqueues+0x80/0x100", "runqueues[].__lock"),
@@ -220,7 +220,7 @@ class Rules(Base):
                 (SPIN, "kfence", "kfence (some_function)")):
             self.assertEqual(self.class_of(other(kind, what)), expected, what)
 
-    def test_hidden_caller(self):
+    def test_hidden_caller_is_left_out(self):
         self.assertEqual(self.class_of(other(SPIN, "stack", "-")), "stack")
 
     def test_cache_that_the_module_cannot_name(self):
@@ -241,18 +241,18 @@ class Files(Base):
                              "0x%x 1 5 symbol - by -\n" % LOCK)
         self.assertEqual(lines, [])
 
-    def test_long_lines(self):
+    def test_long_names_make_short_lines(self):
         lines, _ = self.stop(slab(SPIN, 64, 192, 192, "c" * 5000, "f" * 5000))
         self.assertEqual(len(lines), 1)
         self.assertLess(len(lines[0]), 400)
 
-    def test_older_module(self):
+    def test_module_without_notes_gives_no_classes(self):
         self.log(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
         result = run("stop", "0", "-o", self.etl, env=self.environment())
         self.assertEqual(result.returncode, 0)
         self.assertNotIn("classes", result.stderr)
 
-    def test_corrupt_types(self):
+    def test_corrupt_types_give_the_offset(self):
         note = slab(SPIN, 64, 192, 192, "dentry")
         path = os.path.join(self.directory, "sys/btf/vmlinux")
         with open(path, "rb") as stream:
@@ -265,7 +265,7 @@ class Files(Base):
             self.assertEqual(lines, ["lock 0x%x dentry+0x40" % LOCK])
             self.assertEqual(errors.count("btf/vmlinux: "), 1, errors)
 
-    def test_damaged_types(self):
+    def test_changed_byte_of_types_does_not_crash(self):
         """Whichever byte of the types is changed, the tool ends without a crash, with or without a
         class.
         """
@@ -285,7 +285,7 @@ class Files(Base):
         self.assertEqual(lines, ["lock 0x%x kmalloc-512+0x20 (driver_init)" % LOCK])
         self.assertEqual(errors.count("btf/driver: "), 1, errors)
 
-    def test_boot(self):
+    def test_names_of_another_boot_are_refused(self):
         self.stop(slab(SPIN, 64, 192, 192, "dentry"))
         with open(self.etl + ".names", encoding="utf-8") as stream:
             lines = stream.read().splitlines()
@@ -310,7 +310,7 @@ class Files(Base):
             self.assertEqual(result.returncode, 1, line)
             self.assertIn("a.etl.names: line 2 is neither", result.stderr)
 
-    def test_many_names(self):
+    def test_lock_among_a_million_has_its_class(self):
         """Of a million symbols and a million locks, the lock still gets its class. The test prints
         the duration.
         """
@@ -348,7 +348,7 @@ class Reports(Base):
         return {row["lock"]: (row["sampled"], row["locks"])
                 for row in json.loads(result.stdout)["locks"]}
 
-    def test_sums_by_class(self):
+    def test_report_sums_by_class(self):
         self.assertEqual(self.rows(), {"dentry.d_lockref.lock": (5, 3), "inode.i_lock": (1, 1)})
         text = run("report", "--table", "locks", self.etl).stdout
         self.assertIn(" locks ", text)
@@ -361,7 +361,7 @@ class Reports(Base):
                           "0x%x inode.i_lock" % self.LOCKS[1]: 2,
                           "0x%x dentry.d_lockref.lock" % self.LOCKS[2]: 2})
 
-    def test_callers_and_page(self):
+    def test_callers_and_page_show_classes(self):
         callers = json.loads(run("report", "--json", self.etl).stdout)["callers"]
         self.assertEqual({row["lock"] for row in callers},
                          {"dentry.d_lockref.lock", "inode.i_lock"})
@@ -370,7 +370,7 @@ class Reports(Base):
         with open(page, encoding="utf-8") as stream:
             self.assertIn("dentry.d_lockref.lock", stream.read())
 
-    def test_filters(self):
+    def test_filters_select_classes(self):
         self.assertEqual(self.rows("--filter", "class == inode.i_lock"), {"inode.i_lock": (1, 1)})
         self.assertEqual(self.rows("--filter", "class ~ dentry"),
                          {"dentry.d_lockref.lock": (5, 3)})

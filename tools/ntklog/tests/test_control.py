@@ -76,7 +76,7 @@ class Refused(unittest.TestCase):
                 self.refused(2, words, *arguments.split())
 
     @unittest.skipIf(os.path.exists("/sys/kernel/debug/ntklog"), "the module is loaded")
-    def test_remedies(self):
+    def test_missing_module_has_a_remedy(self):
         remedy = "modprobe ntklog" if os.path.ismount("/sys/kernel/debug") else \
             "mount -t debugfs"
         if os.geteuid():
@@ -126,7 +126,7 @@ class Files(Directory):
         self.assertEqual([session["name"] for session in json.loads(result.stdout)][2:5],
                          ["Logger 2", "caf?", "Logger 4"])
 
-    def test_selftest(self):
+    def test_selftest_prints_the_module_s_results(self):
         rows = ("Function Context Word Preempt Softirqs Interrupts Slots Result\n"
                 "_raw_spin_lock thread 0x1 1 0 0 1 same\n")
         same = "spinlock: 10 functions do what the kernel's own do\n"

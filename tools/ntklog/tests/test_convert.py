@@ -107,7 +107,7 @@ class Ctf(Case):
                          ["0", "5", "5", "0"])
         self.assertEqual(sorted(os.listdir(self.out)), ["cpu0", "cpu5", "metadata"])
 
-    def test_symbols(self):
+    def test_ctf_has_symbols(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("ffffffff81234567 T the_caller\n")
         self.convert("--ctf", etl.file(*self.events(10)))
@@ -121,7 +121,7 @@ class Ctf(Case):
         self.convert("--ctf", etl.file(*self.events(50, 20, -500000)))
         self.assertEqual(len(self.read()), 3)
 
-    def test_damage(self):
+    def test_ctf_of_a_damaged_file_has_the_good_events(self):
         data = bytearray(etl.file(*self.events(10, 20)))
         data[etl.SIZE + 0x48 + 0x48 + 2] = 0x77
         result = self.convert("--ctf", data, status=1)
@@ -144,7 +144,7 @@ class Ctf(Case):
             self.assertIn("no events to convert", result.stderr)
             self.assertFalse(os.path.exists(self.out))
 
-    def test_many_packets(self):
+    def test_ctf_of_many_packets_is_complete(self):
         """More events than a packet has room for, on two processors, with all fields."""
         data = etl.header_buffer(101)
         for i in range(100):
@@ -228,7 +228,7 @@ class Perfetto(Case):
         (hold,) = self.slices(etl.ntklog_rundown(0, blockers=1), *events(rule=12, spins=0))
         self.assertEqual(hold["cat"], "hold")
 
-    def test_resources(self):
+    def test_resource_makes_wait_and_hold_slices(self):
         wait, hold = self.slices(*self.events(10, hook_id=0x052B, make=etl.resource))
         self.assertEqual((wait["track"], hold["track"], hold["args"]["class"]),
                          ("thread 55", "thread 55", "exclusive"))
@@ -267,7 +267,7 @@ class Perfetto(Case):
             etl.linux_lock("mutex", 0x224), etl.linux_lock("mutex", 0x08),
             etl.perfinfo(0x052B, etl.resource(action=0x80990022))), [])
 
-    def test_threads_run(self):
+    def test_context_switches_make_slices_of_threads(self):
         (run_,) = self.slices(
             *self.events(10, hook_id=0x0524, version=4,
                          make=lambda: etl.context_swap(new=7, old=0)),
@@ -276,7 +276,7 @@ class Perfetto(Case):
         self.assertEqual(run_["name"], "thread 7")
         self.assertAlmostEqual(run_["dur"], 10)
 
-    def test_no_events(self):
+    def test_file_without_events_makes_no_slices(self):
         trace = self.trace()
         self.assertEqual((trace.slices, trace.counters, trace.flows), ([], {}, []))
         self.assertEqual(set(trace.tracks.values()), {
@@ -467,7 +467,7 @@ class Stacks(Case):
                         etl.stack(self.TIME + 2, [0x10, *self.CHAIN]),
                         etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 4))
 
-    def test_ctf(self):
+    def test_ctf_has_stacks(self):
         result = self.convert("--ctf", self.file())
         self.assertIn("1 events have no stack", result.stderr)
         result = run("babeltrace2", self.out)
@@ -639,13 +639,13 @@ lock ffff888012345678 queue.lock
 
 
 class CommandLine(Case):
-    def test_one_format(self):
+    def test_exactly_one_format_is_required(self):
         for options in ([], ["--ctf", "a", "--perfetto", "b"], ["--pprof", "a", "--ctf", "b"]):
             result = run(NTKLOG, "convert", *options, "x")
             self.assertEqual(result.returncode, 2)
             self.assertIn("give exactly one of --ctf, --perfetto and --pprof", result.stderr)
 
-    def test_full_device(self):
+    def test_full_device_is_reported(self):
         self.out = "/dev/full"
         self.assertIn("/dev/full: cannot write",
                       self.convert("--perfetto", etl.file(*self.events(1)), 1).stderr)

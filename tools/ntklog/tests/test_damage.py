@@ -35,10 +35,10 @@ class Damaged(unittest.TestCase):
         return bytearray(etl.file(etl.perfinfo(0x0529, etl.spin_lock()),
                                   etl.perfinfo(0x0529, etl.spin_lock())))
 
-    def test_empty(self):
+    def test_empty_file_is_refused(self):
         self.damaged(b"", 0, "ends before", 0)
 
-    def test_text(self):
+    def test_text_is_refused(self):
         self.damaged(b"This is not an ETL file, as anybody can see from it. " * 9,
                      0, "not an ETL file", 0)
 
@@ -46,7 +46,7 @@ class Damaged(unittest.TestCase):
         data = self.good()
         self.damaged(data[etl.SIZE:], 0x36, "not an ETL file", 0)
 
-    def test_buffer_sizes(self):
+    def test_impossible_buffer_sizes_are_refused(self):
         for size in (0, 8, 0x1004, 0x80000000, 0xFFFFFFFF):
             data = self.good()
             struct.pack_into("<I", data, 0, size)
@@ -58,7 +58,7 @@ class Damaged(unittest.TestCase):
     def test_cut_in_the_second_buffer(self):
         self.damaged(self.good()[:etl.SIZE + 100], etl.SIZE + 100, "ends inside", 3)
 
-    def test_cut_between_buffers(self):
+    def test_cut_between_buffers_is_reported(self):
         self.damaged(self.good()[:etl.SIZE], etl.SIZE, "ends after 1 of 2 buffers", 3)
 
     def test_cut_between_buffers_of_a_session_that_runs(self):
@@ -88,7 +88,7 @@ class Damaged(unittest.TestCase):
         struct.pack_into("<I", data, etl.SIZE, 8192)
         self.damaged(data, etl.SIZE, "0x2000 bytes in a file", 3)
 
-    def test_saved_offset(self):
+    def test_impossible_saved_offset_is_reported(self):
         for saved in (0, 0x47, 0x1001, 0xFFFFFFFF):
             data = self.good()
             struct.pack_into("<I", data, etl.SIZE + 4, saved)
@@ -101,14 +101,14 @@ class Damaged(unittest.TestCase):
         struct.pack_into("<I", data, etl.SIZE + 4, 0x48 + 0x48 + 4)
         self.damaged(data, etl.SIZE + 0x48 + 0x48, "are no event", 4)
 
-    def test_marker(self):
+    def test_unknown_marker_is_reported(self):
         data = self.good()
         data[etl.SIZE + 0x48 + 0x48 + 3] = 0x00
         self.damaged(data, etl.SIZE + 0x48 + 0x48, "no event: marker", 4)
         data[etl.SIZE + 0x48 + 0x48 + 2:etl.SIZE + 0x48 + 0x48 + 4] = b"\x77\xc0"
         self.damaged(data, etl.SIZE + 0x48 + 0x48, "no event: marker", 4)
 
-    def test_event_sizes(self):
+    def test_impossible_event_sizes_are_reported(self):
         for size in (0, 1, 0x0F, 0x49, 0xFFFF):
             data = self.good()
             struct.pack_into("<H", data, etl.SIZE + 0x48 + 0x48 + 4, size)
@@ -125,27 +125,27 @@ class Damaged(unittest.TestCase):
         self.damaged(etl.file(etl.perfinfo(0x0F4B, bytes(12), version=3)),
                      etl.SIZE + 0x48, "SpinLockDCStart event", 3)
 
-    def test_no_logfile_header(self):
+    def test_missing_logfile_header_is_refused(self):
         data = self.good()
         struct.pack_into("<H", data, 0x48 + 6, 0x0005)
         self.damaged(data, 0x48, "no TRACE_LOGFILE_HEADER", 0)
         self.damaged(etl.buffer([], kind=4), 0x48, "no TRACE_LOGFILE_HEADER", 0)
 
-    def test_short_logfile_header(self):
+    def test_short_logfile_header_is_refused(self):
         data = etl.buffer([etl.system(0, bytes(0x117))], kind=4)
         self.damaged(data, 0x48, "TRACE_LOGFILE_HEADER of 0x117", 0)
 
-    def test_no_clock(self):
+    def test_impossible_clock_frequency_is_refused(self):
         for frequency in (0, -1):
             self.damaged(etl.file(etl.perfinfo(0x1234, b""), perf_freq=frequency),
                          0x48, "PerfFreq", 0)
 
-    def test_pointer_size(self):
+    def test_unknown_pointer_size_is_refused(self):
         data = self.good()
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x2C, 4)
         self.damaged(data, 0x48, "PointerSize 4", 0)
 
-    def test_the_next_buffers_are_read(self):
+    def test_buffers_after_damage_are_read(self):
         """Three buffers are damaged: one in its header, one in an event's header, one in an event's
         data.
         """
@@ -174,7 +174,7 @@ class Damaged(unittest.TestCase):
                          (1, result.stderr.split(":", 2)[2].replace(
                              result.stderr.split(":")[1], report.stderr.split(":")[1])))
 
-    def test_times_that_cannot_be(self):
+    def test_impossible_times_are_left_out(self):
         """A flipped bit makes an impossible time; but the clocks of CPUs may drift apart by seconds
         in a long session.
         """
@@ -257,7 +257,7 @@ class Damaged(unittest.TestCase):
         result = run_on("dump", etl.header_buffer(3) + buffer(5, 6) + buffer(2, 3, sequence=2))
         self.assertIn("the clock goes back; 1 events", result.stderr)
 
-    def test_sequence_numbers_that_cannot_be(self):
+    def test_extreme_sequence_numbers_do_not_overflow(self):
         """With UBSan, the tool would fail at an overflow in the difference of two numbers."""
         data = etl.header_buffer(4) + b"".join(
             etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())], sequence=sequence)

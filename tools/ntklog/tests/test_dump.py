@@ -80,7 +80,7 @@ class Known(unittest.TestCase):
             data = etl.file(etl.perfinfo(0x052B, etl.resource(action=action, wait=wait)))
             self.assertEqual(fields(dump(data)[1][3])["WaitTime"], text)
 
-    def test_modes_and_contexts(self):
+    def test_modes_and_contexts_have_names(self):
         names = ["ordinary", "queued", "executive_shared", "executive_exclusive",
                  "executive_converted", "5"]
         events = [etl.perfinfo(0x0529, etl.spin_lock(flags=mode | 0x80))
@@ -126,7 +126,7 @@ class Known(unittest.TestCase):
     def test_resource_of_a_32_bit_trace_is_printed(self):
         self.check_resource(32, "0x12345678")
 
-    def test_actions(self):
+    def test_actions_have_names(self):
         names = {0x10008: "initialize", 0x10018: "reinitialize",
                  0x10021: "acquire_exclusive", 0x10022: "release_exclusive",
                  0x10024: "wait_for_exclusive", 0x10031: "reacquire_exclusive",
@@ -161,7 +161,7 @@ class Known(unittest.TestCase):
             rows = csv.DictReader(io.StringIO(run_on("dump", data, "--csv").stdout))
             self.assertEqual([row["Action"] for row in rows][3:], list(names.values()))
 
-    def test_kinds_are_chosen(self):
+    def test_filters_select_kinds(self):
         data = etl.file(*(etl.linux_lock(kind, action) for kind in etl.LINUX_KINDS
                           for action in (0x22, 0x42)),
                         etl.perfinfo(0x052B, etl.resource()), etl.perfinfo(0x0529, etl.spin_lock()),
@@ -196,7 +196,7 @@ class Known(unittest.TestCase):
                 self.assertEqual(lines[3][2], "ContextSwap")
                 self.assertEqual(fields(lines[3]), {**common, **own[version]})
 
-    def test_rundown_events(self):
+    def test_rundown_events_are_printed(self):
         spin = struct.pack("<IIII", 1, 2, 3000, 4000000)
         resource = struct.pack("<III", 1000, 1, 5)
         _, lines = dump(etl.file(etl.perfinfo(0x0F4B, spin, version=3),
@@ -271,7 +271,7 @@ class Output(unittest.TestCase):
                 stream.write(names)
             return run(command, *options, path)
 
-    def test_cycles_on_demand(self):
+    def test_cycles_option_prints_time_stamps(self):
         _, lines = dump(etl.file(*self.EVENTS), "--cycles")
         self.assertEqual([fields(line)["TimeStamp"] for line in lines[3:]],
                          ["1000010", "1000020", "1000030"])
@@ -290,7 +290,7 @@ class Output(unittest.TestCase):
                           for line in lines[3:]], [1, 2, 3, 4, 5, 6, 7])
         self.assertEqual([line[1] for line in lines[3:6]], ["cpu1", "cpu0", "cpu0"])
 
-    def test_json(self):
+    def test_json_has_fields_and_symbols(self):
         result = self.with_names("--json", "--cycles")
         self.assertEqual(result.returncode, 0, result.stderr)
         events = [json.loads(line) for line in result.stdout.splitlines()][3:]
@@ -309,7 +309,7 @@ class Output(unittest.TestCase):
                                      "HookId": 0x1234, "Version": 7, "Size": 29,
                                      "TimeStamp": 1000030})
 
-    def test_csv(self):
+    def test_csv_has_fields_and_symbols(self):
         result = self.with_names("--csv")
         rows = list(csv.DictReader(io.StringIO(result.stdout)))[3:]
         self.assertEqual(rows[0]["CallerAddressSymbol"], "exactly")
@@ -326,7 +326,7 @@ class Output(unittest.TestCase):
         self.assertIn(" SpinLockAddress=0xffff888012345678 "
                       "SpinLockAddressSymbol=the_lock+0x78 CallerAddress=", line)
 
-    def test_names_of_threads(self):
+    def test_threads_have_names(self):
         names = self.NAMES + "thread 11 a name\n"
         line = self.with_names(names=names).stdout.splitlines()[3]
         self.assertIn(" ThreadId=55 ThreadName=worker/0:1 ", line)
@@ -374,7 +374,7 @@ class Output(unittest.TestCase):
         line = self.with_names(names=names).stdout.splitlines()[3]
         self.assertNotIn("Symbol", line)
 
-    def test_bad_names(self):
+    def test_bad_lines_of_names_are_refused(self):
         for names in ("nonsense\n", "thread x y\n", "ffffffff81234000 T\n", "thread 5@ a\n",
                       "thread 5@x a\n", "thread 5@%d a\n" % 2 ** 64, "thread %d a\n" % 2 ** 32):
             result = self.with_names(names="ffffffff81234000 T good\n" + names)
@@ -386,7 +386,7 @@ class Output(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(result.stdout.splitlines()), expected, expression)
 
-    def test_filters(self):
+    def test_filters_select_events(self):
         for expression, expected in (
                 ("Event == SpinLock", 1), ("Event != SpinLock", 5), ("Event ~ ource", 1),
                 ("SpinCount >= 44", 1), ("SpinCount > 44", 0), ("spincount<45", 1),
@@ -438,7 +438,7 @@ class Output(unittest.TestCase):
             result, lines = dump(data, "--filter", expression)
             self.assertEqual((result.returncode, len(lines)), (0, expected), expression)
 
-    def test_wrong_filters(self):
+    def test_wrong_filters_are_refused(self):
         for expression, words in (
                 ("", "a field's name expected"), ("SpinCount", "==, !="),
                 ("SpinCount ==", "a value expected"), ("(SpinCount == 1", ") expected"),
@@ -491,7 +491,7 @@ class Output(unittest.TestCase):
             self.assertIn(words + ("" if "(" in words else " (character 11)") +
                           " (there are no names of this file)", result.stderr)
 
-    def test_from_and_to(self):
+    def test_from_and_to_limit_the_time(self):
         for options, expected in (((), 6), (("--from", "10us"), 2), (("--to", "0.00001"), 5),
                                   (("--from", "6us", "--to", "11us"), 1),
                                   (("--from", "6us", "--filter", "Event == SpinLock"), 0)):
@@ -502,36 +502,36 @@ class Output(unittest.TestCase):
             self.assertEqual(result.returncode, 2)
             self.assertIn(option + ': "5m" is not a time', result.stderr)
 
-    def test_pipe(self):
+    def test_events_are_read_from_a_pipe(self):
         result = subprocess.run([NTKLOG, "dump", "-"], input=etl.file(*self.EVENTS),
                                 capture_output=True)
         self.assertEqual(len(result.stdout.splitlines()), 6)
 
 
 class CommandLine(unittest.TestCase):
-    def test_no_command(self):
+    def test_missing_command_is_refused(self):
         self.assertEqual(run().returncode, 2)
 
-    def test_unknown_command(self):
+    def test_unknown_command_is_refused(self):
         result = run("frobnicate")
         self.assertEqual(result.returncode, 2)
         self.assertIn("unknown command: frobnicate", result.stderr)
 
-    def test_no_file(self):
+    def test_missing_file_is_refused(self):
         self.assertEqual(run("dump").returncode, 2)
 
-    def test_one_format(self):
+    def test_second_format_is_refused(self):
         result = run("dump", "--json", "--csv", "x")
         self.assertEqual(result.returncode, 2)
         self.assertIn("give only one of --json and --csv", result.stderr)
 
-    def test_two_files(self):
+    def test_second_file_is_refused(self):
         self.assertEqual(run("dump", "a", "b").returncode, 2)
 
-    def test_unknown_option(self):
+    def test_unknown_option_is_refused(self):
         self.assertEqual(run("dump", "--frobnicate", "a").returncode, 2)
 
-    def test_help(self):
+    def test_help_prints_the_usage(self):
         for arguments in (("--help",), ("dump", "--help")):
             result = run(*arguments)
             self.assertEqual(result.returncode, 0)
@@ -543,12 +543,12 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(result.stderr,
                          "ntklog: /nonexistent.etl: No such file or directory\n")
 
-    def test_directory(self):
+    def test_directory_is_refused(self):
         result = run("dump", "/")
         self.assertEqual(result.returncode, 1)
         self.assertIn("Is a directory", result.stderr)
 
-    def test_full_device(self):
+    def test_full_device_is_reported(self):
         with tempfile.NamedTemporaryFile(suffix=".etl") as stream:
             stream.write(etl.file(etl.perfinfo(0x1234, b"")))
             stream.flush()

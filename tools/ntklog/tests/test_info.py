@@ -15,7 +15,7 @@ from tool import run_on, undescribed
 
 
 class Info(unittest.TestCase):
-    def test_header_and_contents(self):
+    def test_header_and_event_counts_are_printed(self):
         events = [etl.spinlock_rundown(), etl.perfinfo(0x0529, etl.spin_lock()),
                   etl.perfinfo(0x0529, etl.spin_lock()), etl.perfinfo(0x1234, b""), etl.wpp(1)]
         for bits in 64, 32:
@@ -60,7 +60,7 @@ class Info(unittest.TestCase):
         self.assertEqual(info["Events"], {"Resource": 1, "Resource, class 0x80990000": 3,
                                           **{"Resource, " + kind: 2 for kind in etl.LINUX_KINDS}})
 
-    def test_classes_of_strangers_are_not_told_apart_for_ever(self):
+    def test_classes_beyond_the_limit_are_counted_together(self):
         """Each record has another unknown event class; info counts only so many of them separately.
         """
         data = etl.header_buffer(111)
@@ -70,7 +70,7 @@ class Info(unittest.TestCase):
         events = json.loads(run_on("info", data, "--json").stdout)["Events"]
         self.assertEqual((len(events), events["Resource"]), (4097, 4400 - 4096))
 
-    def test_numbers_of_strangers(self):
+    def test_extreme_numbers_are_printed(self):
         for offset, kind, least, name, text in (
                 (0x48, "<i", -1 << 31, "LocalTimeFromUtc", "2147483648 minutes"),
                 (0xF8, "<q", -1 << 63, "BootTime", "-9223372036854775808, none"),
@@ -83,13 +83,13 @@ class Info(unittest.TestCase):
             self.assertEqual(json.loads(run_on("info", bytes(data), "--json").stdout)["Header"]
                              [name], text)
 
-    def test_names_of_strangers(self):
+    def test_control_characters_of_names_are_replaced(self):
         data = etl.file().replace("file.etl".encode("utf-16-le"),
                                   "\x1b[m\x9b\ud7ff\u65e5x".encode("utf-16-le") + b"\0\xd8")
         self.assertEqual(json.loads(run_on("info", data, "--json").stdout)["Header"]
                          ["LogFileName"], "?[m??\ud7ff\u65e5x?")
 
-    def test_damage(self):
+    def test_damaged_buffers_are_counted(self):
         data = etl.header_buffer(2) + b"x" * etl.SIZE
         result = run_on("info", data)
         self.assertEqual(result.returncode, 1)

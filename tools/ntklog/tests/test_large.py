@@ -68,17 +68,17 @@ class Large(unittest.TestCase):
     def test_size_is_what_was_asked_for(self):
         self.assertEqual([os.path.getsize(path) >> 20 for path in self.paths.values()], list(SIZES))
 
-    def test_report(self):
+    def test_report_takes_no_more_memory(self):
         small, large = (json.loads(result[1]) for result in self.check("report", "--json", "--top", "20"))
         self.assertNotIn("unknown", [table for table in small if table == "unknown" and
                                      small[table]])
         self.assertGreater(large["events"], 3 * small["events"])
         self.assertEqual(len(large["locks"]), 20)
 
-    def test_dump(self):
+    def test_dump_takes_no_more_memory(self):
         self.check("dump", "--filter", "SpinCount == 7")
 
-    def test_pipes(self):
+    def test_stream_takes_no_more_memory(self):
         """A stream needs neither a temporary file, for which there is no place, nor more memory."""
         for command in "dump", "report":
             results = []
@@ -99,7 +99,7 @@ class Large(unittest.TestCase):
         self.assertEqual(peak("dump", "--filter", header, path)[1], 2)
         self.assertEqual(peak("dump", path)[1], 2 + events)
 
-    def test_convert(self):
+    def test_convert_takes_no_more_memory(self):
         self.check("convert", "--perfetto", "-")
         for size in self.paths:
             out = os.path.join(self.directory.name, "ctf%d" % size)

@@ -80,7 +80,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(symbols("-D", os.path.join(LIB, SONAME)) - {"NTKLOG_ETL_0"},
                          functions())
 
-    def test_soname(self):
+    def test_library_has_its_soname(self):
         library = os.path.join(LIB, "libntklog-etl.so")
         self.assertEqual(os.readlink(library), SONAME)
         self.assertRegex(run("readelf", "-d", library).stdout, r"SONAME.*\[%s\]" % SONAME)
@@ -256,7 +256,7 @@ class Program(unittest.TestCase):
         self.assertEqual(facts["open"], ["-1 " + self.path])
         self.assertRegex(facts["error"][0], "not an ETL file")
 
-    def test_pipe(self):
+    def test_empty_pipe_makes_the_reader_wait(self):
         self.write(self.two_processors())
         with open(self.path, "rb") as stream:
             data = stream.read()

@@ -89,7 +89,7 @@ class Manual(unittest.TestCase):
             self.assertEqual(result.returncode, 1)
             self.assertEqual(result.stderr, "ntklog: cannot write: No space left on device\n")
 
-    def test_help(self):
+    def test_help_has_all_commands(self):
         text = run(NTKLOG, "--help").stdout
         for command in COMMANDS:
             self.assertRegex(text, r"\n  %s +\S" % command)
@@ -98,7 +98,7 @@ class Manual(unittest.TestCase):
 
 
 class Completion(unittest.TestCase):
-    def test_commands(self):
+    def test_completion_offers_commands(self):
         self.assertEqual(complete("ntklog", ""), {*COMMANDS, "help", "--help"})
         self.assertEqual(complete("ntklog", "help", ""), set(COMMANDS))
         self.assertEqual(complete("ntklog", "sta"), {"start", "status"})

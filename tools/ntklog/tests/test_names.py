@@ -93,7 +93,7 @@ class Names(Directory):
                                 self.etl).stdout)["locks"]
         self.assertEqual(row["lock"], "the_lock+0x30")
 
-    def test_names_of_stacks(self):
+    def test_names_of_stacks_are_written(self):
         self.log_buffers(2, etl.buffer([etl.perfinfo(0x1820, struct.pack(
             "<QIIQQ", 0, 0, 55, 0xffffffff81300004, 0xffffffff81400000))]))
         self.run_there("stop", "2", "-o", self.etl)
@@ -115,7 +115,7 @@ class Names(Directory):
         folded = run("report", "--folded", self.etl).stdout
         self.assertTrue(folded.startswith("unused "), folded)
 
-    def test_no_names(self):
+    def test_no_names_option_writes_no_file(self):
         self.log_buffers(2, etl.buffer([self.event()]))
         self.log_buffers(7, etl.buffer([self.event()]))
         for arguments in (("stop", "2"), ("record", "--duration", ".1")):

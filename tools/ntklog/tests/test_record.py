@@ -291,11 +291,11 @@ class Defaults(Directory):
         return self.run_there("record", "--no-names", "-o", os.path.join(self.directory, "a.etl"),
                               "--duration", ".1")
 
-    def test_no_stacks(self):
+    def test_default_has_no_stacks(self):
         self.record()
         self.assertEqual(self.settings(7)["stacks"], 0)
 
-    def test_locks_that_spin(self):
+    def test_default_has_locks_that_spin(self):
         for (spin, rw), more in ((("off, 10 functions", "off, 19 functions"),
                                   " PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"),
                                  (("unavailable: linux_locks=0", "off, 19 functions"),
@@ -306,7 +306,7 @@ class Defaults(Directory):
             self.record()
             self.assertEqual(self.groups(7), "PERF_SPINLOCK PERF_SYNC_OBJECTS" + more)
 
-    def test_locks_that_sleep(self):
+    def test_default_has_locks_that_sleep(self):
         for lines, there in (({}, self.SLEEPING),
                              ({"semaphore": "unavailable: linux_locks=0",
                                "ww_mutex": "failed: x (-16)"},

@@ -217,7 +217,7 @@ class SpinLocks(Case):
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
 
-    def test_rates_in_words(self):
+    def test_rates_of_spin_locks_are_told_in_words(self):
         self.write(etl.file(etl.spinlock_rundown(), lock(5)))
         self.assertIn("spin locks: all acquisitions that waited were written; of those that "
                       "did not wait 1 in 1000\n", self.report().stdout)
@@ -226,7 +226,7 @@ class SpinLocks(Case):
                       "written; of those that did not wait 1 in 2000; and all held for more "
                       "than 500ms (1000000 cycles)", self.report().stdout)
 
-    def test_times(self):
+    def test_means_and_percentiles_are_close(self):
         """Durations are 1 to 1000 cycles; the percentiles are within 3 percent."""
         data = etl.header_buffer(26)
         for i in range(25):
@@ -301,7 +301,7 @@ class SpinLocks(Case):
         row = json.loads(self.report("--json").stdout)["locks"][0]
         self.assertEqual((row["lock"], row["sampled"]), ("0x12345678", 1))
 
-    def test_released_before_acquired(self):
+    def test_release_before_acquisition_is_counted(self):
         self.write(etl.file(lock(hold=-5)))
         self.assertEqual(json.loads(self.report("--json").stdout)["locks"][0]["hold_max_ns"], 0)
         self.assertIn("1 acquisitions end before they begin", self.report().stdout)
@@ -311,7 +311,7 @@ class Resources(Case):
     def event(self, **changes):
         return etl.perfinfo(0x052B, etl.resource(**changes))
 
-    def test_classes(self):
+    def test_exclusive_and_shared_are_separate_rows(self):
         report = self.json(etl.resource_rundown(100, 4),
                            self.event(wait=0, delta=0, hold=50),
                            self.event(wait=500, delta=0, hold=0),
@@ -367,7 +367,7 @@ class Resources(Case):
         self.assertAlmostEqual(row["releases"] / 100000, 1, delta=.05)
         self.assertAlmostEqual(row["waited"] * row["releases"] / waited, 1, delta=.05)
 
-    def test_rates_in_words(self):
+    def test_rates_of_resources_are_told_in_words(self):
         self.write(etl.file(etl.resource_rundown(), self.event()))
         self.assertIn("resources: all releases after a wait, and all that others waited for, "
                       "were written; of the others 1 in 1000", self.report().stdout)
@@ -517,7 +517,7 @@ class Unchanged(Case):
             etl.resource(action=0x10244), etl.resource(action=0x10099),
             etl.resource(action=0x10008)))))
 
-    def test_text(self):
+    def test_text_is_unchanged(self):
         self.assertEqual(self.report().stdout, """\
 Tasks waited about 750us for locks in 1.000 s of 2 CPUs: 3 waits.
   100%  unknown: no record says who held the lock
@@ -552,7 +552,7 @@ lock                waiter   holder      charged   share  charged max
                "wait_p95_ns,wait_p99_ns,wait_max_ns,hold_total_ns,hold_total_error,hold_mean_ns,"
                "hold_p50_ns,hold_p95_ns,hold_p99_ns,hold_max_ns,hold_unknown,depth,initialized")
 
-    def test_csv(self):
+    def test_csv_is_unchanged(self):
         self.assertEqual(self.report("--csv").stdout, self.HEADING + """
 resources,0xffff888012345678,1,resource,exclusive,1,3,0.816496580927726,3,1,1,0,0.00075,750000,\
 ,250000,250000,250000,250000,250000,303000,,101000,101000,101000,\
@@ -564,12 +564,12 @@ table,lock,waiter,holder,pieces,charged_total_ns,charged_total_error,charged_sha
 blockers,0xffff888012345678,task 55,(unknown),3,750000,,1,250000
 """)
 
-    def test_json(self):
+    def test_json_is_unchanged(self):
         report = json.loads(self.report("--json").stdout)
         self.assertEqual(list(report["resources"][0]), self.HEADING.split(",")[1:])
         self.assertEqual(report["unknown"], [])
 
-    def test_dump(self):
+    def test_dump_is_unchanged(self):
         lines = run("dump", self.path).stdout.splitlines()[4:]
         self.assertEqual(lines, [
             "   1.000000000 cpu0 Resource AcquireTime=1001 HoldTime=101.000us WaitTime=%s "
@@ -580,7 +580,7 @@ blockers,0xffff888012345678,task 55,(unknown),3,750000,,1,250000
                            ("151.500us", 44, self.NAME, "65689", 66),
                            ("151.500us", 44, self.NAME, "initialize", 66))])
 
-    def test_conversion(self):
+    def test_conversion_is_unchanged(self):
         trace = run("convert", "--perfetto", "-", self.path, text=False).stdout
         arguments = [made["args"] for made in perfetto_decoder.Trace(trace).slices]
         for expected in ({"class": "exclusive"}, {"class": "exclusive", "contention": 1},

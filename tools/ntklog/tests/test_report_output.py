@@ -24,7 +24,7 @@ from tool import NTKLOG, run
 
 
 class Output(Mixed):
-    def test_what_is_selected(self):
+    def test_filter_and_times_select_events(self):
         for options, events, locks in (
                 (("--filter", "lock == 0x300"), 1, ["0x300"]),
                 (("--filter", "hold > 4ms || Event == Resource"), 2, ["0x300"]),
@@ -71,7 +71,7 @@ class Output(Mixed):
         self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
         self.assertEqual(report["events"], 4)
 
-    def test_duration_of_events_that_are_not_known(self):
+    def test_unknown_events_extend_the_duration(self):
         """Events of unknown providers count, whatever header they have, except those without a
         time.
         """
@@ -82,7 +82,7 @@ class Output(Mixed):
             report = self.json(*events)
             self.assertAlmostEqual(report["seconds"], seconds)
 
-    def test_text(self):
+    def test_text_has_the_tables(self):
         text = self.report().stdout
         for words in ("Spin locks, by wait_total", "Callers", "Executive resources",
                       "Threads", "Events that are not known", "~"):
@@ -92,7 +92,7 @@ class Output(Mixed):
         text = self.report("--table", "locks", "--csv", *options).stdout
         return list(csv.DictReader(io.StringIO(text)))
 
-    def test_csv(self):
+    def test_csv_has_rows_of_the_table(self):
         rows = self.rows()
         self.assertEqual([row["lock"] for row in rows][0], "0x100")
         self.assertEqual({row["table"] for row in rows}, {"locks"})
@@ -171,7 +171,7 @@ class Output(Mixed):
     def test_names_from_the_standard_input(self):
         self.assertIn("for the trace", self.report("--names", "-", status=2).stderr)
 
-    def test_wrong_options(self):
+    def test_wrong_options_are_refused(self):
         for options, words in (
                 (["--sort", "frobs"], 'no table has a column "frobs"'),
                 (["--columns", "lock,frobs"], 'no table has a column "frobs"'),
@@ -192,7 +192,7 @@ class Output(Mixed):
                       result.stderr)
         self.assertEqual(len(json.loads(result.stdout)["locks"]), 1)
 
-    def test_names(self):
+    def test_locks_and_threads_have_names(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("0000000000000100 b big_lock\t[driver]\n0000000000000200 b small_lock\n"
                          "thread 11 worker\n")

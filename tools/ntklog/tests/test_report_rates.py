@@ -28,7 +28,7 @@ class Errors(Case):
     def text_row(self, *options):
         return self.report(*options).stdout.splitlines()[-1].split()
 
-    def test_follows_the_heaviest_records(self):
+    def test_error_follows_the_heaviest_records(self):
         """79 records that were all written do not make the 21 with a weight of 1000 more certain.
         """
         data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1000, 1000000),
@@ -54,7 +54,7 @@ class Errors(Case):
                                ((38 * 60 ** 2 + (2 + 6) * 100 ** 2) * self.HEAVY) ** .5 / 2480000,
                                delta=.001)
 
-    def test_of_few_or_of_uneven_records_is_not_known(self):
+    def test_error_of_few_or_uneven_records_is_unknown(self):
         """Below ten records, or where one of them is most of the sum, the error is a guess."""
         for locks in [lock()] * 9, [lock(hold=1)] * 38 + [lock(hold=100)] * 2:
             row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), *locks)["locks"][0]
@@ -63,7 +63,7 @@ class Errors(Case):
         row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), *[lock()] * 12)["locks"][0]
         self.assertAlmostEqual(row["hold_total_error"], ((12 + 6) / 1.001) ** .5 / 12, delta=.001)
 
-    def test_small_ones_have_no_mark(self):
+    def test_small_error_has_no_mark(self):
         """With 99 records of the weight 1009 the error is just above 10 %, with 100 just below."""
         for count, text in (99, "~99891+-10%"), (100, "~100900"):
             data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1009, 0)])
@@ -89,7 +89,7 @@ class Errors(Case):
         rows = json.loads(self.report("--json", "--columns", "all").stdout)["locks"]
         return rows, self.report().stdout
 
-    def test_in_step_with_a_loop_it_is_not_known(self):
+    def test_error_in_step_with_a_loop_is_unknown(self):
         """A loop of ten acquisitions at rate 1000 gives the same lock each time."""
         for locks in [1], [1, 2], [1, 2, 1, 3, 4], list(range(1, 9)):
             for processors in 1, 2:
@@ -99,7 +99,7 @@ class Errors(Case):
                     self.assertIsNone(row["hold_total_error"])
                 self.assertIn("IN STEP?", text)
 
-    def test_out_of_step_it_is_known(self):
+    def test_error_out_of_step_is_known(self):
         """A prime rate is in step with no short loop, and chance repeats no sequence."""
         generator = random.Random(1)
         by_chance = [generator.choice((1, 2, 3)) for _ in range(24)]
@@ -109,7 +109,7 @@ class Errors(Case):
                 self.assertIsNotNone(row["acquisitions_error"])
             self.assertNotIn("IN STEP?", text)
 
-    def test_without_a_heavy_record_it_is_not_known(self):
+    def test_error_without_a_heavy_record_is_unknown(self):
         """No uncontended acquisition was sampled at rate 1000: a thousand may have happened."""
         row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), lock(5, wait=7))["locks"][0]
         self.assertIsNone(row["acquisitions_error"])
@@ -144,14 +144,14 @@ class Errors(Case):
                                ((10 * 10 ** 2 + (10 + 6) * 12 ** 2) * 10 * 9) ** .5 / 2200,
                                delta=.001)
 
-    def test_of_releases(self):
+    def test_releases_have_an_error(self):
         row = self.json(etl.resource_rundown(100, 1), etl.perfinfo(0x052B, etl.resource(
             wait=0, delta=0)), etl.perfinfo(0x052B, etl.resource(wait=500)))["resources"][0]
         self.assertEqual(row["releases"], 101)
         self.assertAlmostEqual(row["releases_error"], (100 * 99) ** .5 / 101)
         self.assertEqual(row["wait_total_error"], 0)
 
-    def test_of_waits_alone(self):
+    def test_waits_alone_have_no_error(self):
         row = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(2),
                         lock(5, rule=2, hold=0, depth=0))["locks"][0]
         self.assertIsNone(row["acquisitions_error"])
@@ -159,7 +159,7 @@ class Errors(Case):
         self.assertEqual(row["wait_total_error"], 0)
         self.assertNotIn("-+-", self.report().stdout)
 
-    def test_on_the_page(self):
+    def test_page_has_errors(self):
         self.write(etl.file(etl.spinlock_rundown(), *[lock()] * 4))
         self.assertIn(' data-value="4000">~4000<wbr>+-50%</td>', self.report("--html", "-").stdout)
 
@@ -175,7 +175,7 @@ class ContextSwaps(Case):
                                                      wait_time=2),
                             version=version, time_stamp=etl.START_CLOCK + time)
 
-    def test_threads_and_processors(self):
+    def test_context_switches_are_summed_by_thread_and_cpu(self):
         for version in (1, 2, 3, 4):
             report = self.json(self.swap(100, 7, 0, version=version),
                                self.swap(400, 8, 7, state=1, version=version),
@@ -304,7 +304,7 @@ class FlightRecordings(Case):
         self.assertEqual((report["seconds"], report["buffers_overwritten"]), (1, 0))
         self.assertNotIn("flight", self.report().stdout)
 
-    def test_limits_of_time(self):
+    def test_from_and_to_limit_the_seconds(self):
         for options, seconds in ((("--from", "500ms"), .5), (("--from", "0.2", "--to", "0.8"), .6),
                                  (("--to", "0.5"), .5), (("--to", "3"), 1), ((), 1)):
             self.write(etl.file(lock(), etl.perfinfo(0x0529, etl.spin_lock(),

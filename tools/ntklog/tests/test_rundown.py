@@ -60,7 +60,7 @@ class Threads(Case):
                     self.assertEqual(event["ThreadName"], "svchost.exe",
                                      (bits, version, type_))
 
-    def test_users(self):
+    def test_process_with_any_sid_has_a_name(self):
         for authorities in 0, 1, 15:
             for bits in 32, 64:
                 event = self.last(etl.process(8, "a.exe", 4, bits, authorities=authorities),
@@ -77,7 +77,7 @@ class Threads(Case):
             self.assertEqual([json.loads(line)["ThreadId"] for line in result.stdout.splitlines()],
                              threads, expression)
 
-    def test_headers_of_the_system(self):
+    def test_process_with_system_header_has_a_name(self):
         event = self.last(etl.process(8, "a.exe", system_header=True), etl.thread(55, 8), lock())
         self.assertEqual(event["ThreadName"], "a.exe")
 
@@ -184,7 +184,7 @@ class Threads(Case):
         data = data.replace("Logger".encode("utf-16-le"), "Log\n\tr".encode("utf-16-le"))
         self.assertIn("Log??r", self.run_on("info", data).stdout)
 
-    def test_characters_of_two_units(self):
+    def test_surrogates_are_decoded_in_pairs(self):
         """Surrogates alone, in the wrong order or at the end are not characters."""
         first, last = "\U00010000", "\U0010FFFF"
         for units, name in (
@@ -207,7 +207,7 @@ class Threads(Case):
 
 
 class Images(Case):
-    def test_all_versions(self):
+    def test_images_of_all_versions_give_symbols(self):
         for bits, kernel, driver in ((64, KERNEL, DRIVER), (32, 0x82000000, 0xF0000000)):
             for version in range(4):
                 for hook_id in (0x1402, 0x1403, 0x1404, 0x140A):
@@ -220,7 +220,7 @@ class Images(Case):
                     self.assertEqual(event["SpinLockAddressSymbol"], "ntoskrnl.exe+0x123")
                     self.assertEqual(event["CallerAddressSymbol"], "my_driver.sys")
 
-    def test_an_image_ends(self):
+    def test_address_beyond_an_image_has_no_symbol(self):
         image = etl.image(KERNEL, 0x1000, "ntoskrnl.exe")
         self.assertEqual(self.last(image, lock(address=KERNEL + 0xFFF))["SpinLockAddressSymbol"],
                          "ntoskrnl.exe+0xfff")
@@ -253,7 +253,7 @@ class Images(Case):
                           lock())
         self.assertEqual(event["SpinLockAddressSymbol"], "b.sys+0x123")
 
-    def test_sizes_that_cannot_be(self):
+    def test_image_of_impossible_size_has_no_symbols(self):
         for size in 0, 1 << 40:
             self.assertNotIn("SpinLockAddressSymbol",
                              self.last(etl.image(KERNEL, size, "a.sys"), lock()))
@@ -266,18 +266,18 @@ class Uses(Case):
                     etl.perfinfo(0x0524, etl.context_swap(), 4),
                     etl.perfinfo(0x052B, etl.resource(address=KERNEL + 0x20)))
 
-    def test_report(self):
+    def test_report_uses_names(self):
         report = json.loads(self.run_on("report", self.FILE, "--json").stdout)
         self.assertEqual(report["locks"][0]["lock"], "ntoskrnl.exe+0x123")
         self.assertEqual(report["callers"][0]["caller"], "a.sys+0x10")
         self.assertIn("system.exe", [row["name"] for row in report["threads"]])
 
-    def test_conversions(self):
+    def test_conversion_uses_names(self):
         trace = self.converted(self.FILE)
         self.assertIn(b"ntoskrnl.exe+0x123", trace)
         self.assertIn(b"system.exe", trace)
 
-    def test_filters(self):
+    def test_filters_use_names(self):
         for expression in ("lock == ntoskrnl.exe", "lock == ntoskrnl.exe+0x123",
                            "caller == a.sys", "lock ~ ntos", "thread == system.exe"):
             result = self.run_on("dump", self.FILE, "--filter", expression)
@@ -285,7 +285,7 @@ class Uses(Case):
         result = self.run_on("dump", self.FILE, "--filter", "lock == b.sys", status=2)
         self.assertIn('no symbol is called "b.sys"', result.stderr)
 
-    def test_streams(self):
+    def test_stream_with_names_is_read_to_its_end(self):
         """A stream that says that it has names is read to its end before it is reported."""
         at = self.FILE.index(struct.pack("<HH", 0x44, 0x0005)) + 0x1C
         for flags, named in ((7, True), (1, True), (0x10, False), (0, False)):

@@ -31,12 +31,12 @@ class Samples(unittest.TestCase):
         self.assertEqual(result.stdout.splitlines(), read(name + ".json").decode().splitlines())
         return [json.loads(line) for line in result.stdout.splitlines()]
 
-    def test_events(self):
+    def test_sample_has_each_kind_of_event(self):
         events = self.check("sample")
         self.assertEqual({"ContextSwap", "SpinLock", "Resource"} -
                          {event["Event"] for event in events}, set())
 
-    def test_stacks(self):
+    def test_sample_has_stacks(self):
         events = self.check("sample-stacks")
         self.assertTrue(any("Stack" in event for event in events))
 
@@ -61,7 +61,7 @@ class Samples(unittest.TestCase):
                 count += len(octets)
         self.assertGreater(count, 0x48)
 
-    def test_buffers(self):
+    def test_sample_has_whole_buffers(self):
         data = read("sample.etl")
         size, = struct.unpack_from("<I", data, 0)
         self.assertEqual(len(data) % size, 0)

@@ -84,7 +84,7 @@ class Case(tool.Case):
 class Placing(Case):
     """Which event a stack belongs to."""
 
-    def test_right_behind_its_event(self):
+    def test_stack_right_behind_its_event_is_found(self):
         self.put(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN), lock(T + 2),
                  etl.stack(T + 2, [ANOTHER]))
         self.assertEqual(self.stacks(), [("NtklogStacksDCStart", ()), ("SpinLock", CHAIN),
@@ -103,7 +103,7 @@ class Placing(Case):
         os.unlink(self.path + ".names")
         self.assertIn("\n" + " " * 15 + "0xffffffff81002010\n", run("dump", self.path).stdout)
 
-    def test_as_json(self):
+    def test_json_has_the_stack(self):
         self.put(lock(), etl.stack(T, [INNER, 0x10], thread=7, process=6))
         (event,), _ = self.dump()
         self.assertEqual((event["StackProcess"], event["StackThread"]), (6, 7))
@@ -128,14 +128,14 @@ class Placing(Case):
         self.assertEqual(self.stacks(), [("SpinLock", CHAIN + user), ("SpinLock", [ANOTHER]),
                                          ("Interrupt", ())])
 
-    def test_several_events_of_one_time(self):
+    def test_thread_decides_among_events_of_one_time(self):
         """With a coarse clock several events have one time, and the thread decides."""
         self.put(lock(thread=55), lock(thread=66), lock(thread=77),
                  etl.stack(T, [ROOT], thread=77), etl.stack(T, [INNER], thread=55),
                  etl.stack(T, [MIDDLE], thread=66))
         self.assertEqual([stack for _, stack in self.stacks()], [[INNER], [MIDDLE], [ROOT]])
 
-    def test_on_another_processor(self):
+    def test_stack_on_another_processor_is_found_by_thread(self):
         """The thread decides even across processors; an event that does not say its thread gets a
         stack of its own processor only.
         """
@@ -171,7 +171,7 @@ class Placing(Case):
         self.put(lock(bits=32), etl.stack(T, [0x80001000, 0x80002000], bits=32), bits=32)
         self.assertEqual(self.stacks(), [("SpinLock", [0x80001000, 0x80002000])])
 
-    def test_through_a_pipe(self):
+    def test_stack_is_found_in_a_pipe(self):
         data = etl.file(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN))
         with subprocess.Popen([NTKLOG, "dump", "--json", "-"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as process:
@@ -242,7 +242,7 @@ class Missing(Case):
                       " StackThread=3\n%s0xffffffff81000010 root+0x10\n" % (T - 9, " " * 15), text)
         self.assertEqual(self.counts()["alone"], 1)
 
-    def test_another_thread_s_is_no_event_s(self):
+    def test_stack_of_another_thread_is_no_event_s(self):
         """A stack of another thread, of the same time and on another processor, belongs to no
         event.
         """
@@ -325,7 +325,7 @@ class Keys(Case):
         self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
                          [CHAIN, [ROOT]])
 
-    def test_both_parts(self):
+    def test_kernel_and_user_part_are_joined(self):
         user = [0x7FF600001000]
         self.put(etl.stack_definition(1, CHAIN, time_stamp=T - 2),
                  etl.stack_definition(2, user, time_stamp=T - 2),
@@ -424,7 +424,7 @@ class Sums(Case):
         self.assertNotIn("Spin locks, by", text)
         self.assertIn("Stacks of locks, by wait_total", self.report())
 
-    def test_as_csv(self):
+    def test_csv_has_stacks(self):
         lines = self.report("--csv", "--stacks").splitlines()
         self.assertEqual(len(lines), 5)
         self.assertIn("stack,sampled,acquisitions", lines[0])
@@ -436,7 +436,7 @@ class Sums(Case):
         self.assertIn("no event has a stack: record with --stacks", result.stderr)
         self.assertNotIn("Stacks of locks", result.stdout)
 
-    def test_folded(self):
+    def test_folded_stacks_have_times(self):
         lines = self.report("--folded").splitlines()
         self.assertEqual(lines, ["(no stack) 150000", "root;another<&>:one 25000",
                                  "root;inner 200000", "root;middle;inner 100000"])
@@ -446,7 +446,7 @@ class Sums(Case):
         self.assertEqual(run("report", "--folded=both", self.path).returncode, 2)
         self.assertEqual(run("report", "--folded", "--json", self.path).returncode, 2)
 
-    def test_folded_without_names(self):
+    def test_folded_stacks_without_names_have_addresses(self):
         os.unlink(self.path + ".names")
         self.assertIn("0xffffffff81000010;0xffffffff81001010;0xffffffff81002010 100000",
                       self.report("--folded").splitlines())
@@ -485,7 +485,7 @@ class Sums(Case):
         self.assertEqual(rows["(other stacks)"]["sampled"], 3)
         self.assertEqual(len(rows), 16384 + 1)
 
-    def test_more_addresses_than_are_told_apart(self):
+    def test_stacks_beyond_the_limit_share_a_row(self):
         """There are more than 0x80000 addresses; the limit keeps a file from taking gigabytes of
         names.
         """

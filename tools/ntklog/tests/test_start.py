@@ -54,7 +54,7 @@ class Start(Directory):
         self.assertEqual(self.groups(3), "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK")
         self.assertEqual((self.settings(3)["buffer_size"], self.settings(3)["buffers"]), (0, 0))
 
-    def test_stacks_of_events(self):
+    def test_stacks_option_selects_events(self):
         for arguments, stacks in (((), 0), (("--stacks",), SPINLOCK | RESOURCE | CONTEXTSWAP),
                                   (("--stacks=resource,spinlock",), RESOURCE | SPINLOCK)):
             self.write(5, "state", "stopped\n")
@@ -130,7 +130,7 @@ class Start(Directory):
                          (0, "ntklog: linux_rt_mutex: nothing will be recorded: unavailable: no "
                           "function rt_mutex_lock\n"))
 
-    def test_no_session_is_free(self):
+    def test_start_without_a_free_session_is_refused(self):
         for number in range(8):
             self.write(number, "stats", STATS % 1)
         result = self.run_there("start")

@@ -69,17 +69,17 @@ class Streams(tool.Case):
         for command in ("dump",), ("report", "--json"), ("info",), ("convert", "--perfetto", "-"):
             self.check(data, *command, **options)
 
-    def test_in_order(self):
+    def test_buffers_in_order_are_read(self):
         data = etl.header_buffer(101) + b"".join(buffers(100))
         self.all_commands(data, env=NOWHERE)
         self.assertEqual(self.check(data, "dump")[0], 0)
 
-    def test_processor_by_processor(self):
+    def test_buffers_processor_by_processor_are_read(self):
         """The order that `cat header cpu0 cpu1` gives."""
         made = sorted(buffers(100), key=lambda buffer: buffer[0x28])
         self.all_commands(etl.header_buffer(101) + b"".join(made))
 
-    def test_in_the_order_of_flushing(self):
+    def test_buffers_in_the_order_of_flushing_are_read(self):
         made = buffers(100)
         random.Random(2).shuffle(made)
         # The buffers of each processor remain in order.
@@ -159,19 +159,19 @@ class Streams(tool.Case):
             self.assertEqual((of_file[0], of_pipe[0]), (0, 1))
             self.assertIn("TMPDIR: No such file or directory", of_pipe[2])
 
-    def test_compressed(self):
+    def test_compressed_stream_is_refused(self):
         """Only the first buffer can be read; the others are not marked as compressed."""
         data = bytearray(etl.header_buffer(11) + b"".join(buffers(10)))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x04000000)
         self.assertEqual(self.check(bytes(data), "info")[0], 1)
         self.check(bytes(data), "dump")
 
-    def test_preallocated(self):
+    def test_preallocated_stream_is_read(self):
         data = bytearray(etl.header_buffer(11) + b"".join(buffers(10)) + bytes(5 * etl.SIZE))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x20)
         self.assertEqual(self.check(bytes(data), "dump")[0], 0)
 
-    def test_bytes_changed_and_cuts(self):
+    def test_damaged_stream_reads_as_the_file(self):
         """Some of the changes and cuts of which test_damage.py makes all."""
         data = etl.header_buffer(4) + b"".join(buffers(3))
         places = list(range(0x48 + 0x20 + 0x120)) + \

@@ -37,7 +37,7 @@ class Windows(unittest.TestCase):
         self.assertEqual((info["Header"]["LogFileMode"], info["Header"]["LoggerName"],
                           info["Events"]), ("0x04000001 sequential compressed", "Logger", {}))
 
-    def test_compressed_buffer(self):
+    def test_compressed_buffer_is_refused(self):
         data = etl.header_buffer(2) + etl.buffer([], flags=0x60)
         result, lines = dump(data)
         self.assertEqual((result.returncode, len(lines)), (1, 3))
@@ -88,7 +88,7 @@ class Windows(unittest.TestCase):
         result, lines = dump(data)
         self.assertEqual((result.returncode, len(lines)), (0, 4))
 
-    def test_all_trace_headers(self):
+    def test_all_kinds_of_headers_are_skipped(self):
         """The tool skips each kind of header by its own size."""
         kinds = {1: 0x20, 2: 0x20, 3: 0x18, 4: 0x18, 0x0A: 0x30, 0x0B: 0x38, 0x0C: 0x30,
                  0x0D: 8, 0x0E: 0x30, 0x10: 0x10, 0x11: 0x10, 0x12: 0x50,
@@ -106,7 +106,7 @@ class Windows(unittest.TestCase):
                 self.assertEqual(lines[4][2], "SpinLock")
 
 
-    def test_wpp_messages(self):
+    def test_wpp_message_has_the_time_of_the_event_before(self):
         """A WPP message has no time: it gets that of the event before it, or of the start."""
         spin = etl.perfinfo(0x0529, etl.spin_lock())
         data = etl.header_buffer(3) + etl.buffer([spin, etl.wpp(7, data=bytes(5)), spin]) + \
@@ -125,7 +125,7 @@ class Windows(unittest.TestCase):
 
 
 class Unknown(unittest.TestCase):
-    def test_hook_id_and_size(self):
+    def test_unknown_event_has_hook_id_and_size(self):
         result, lines = dump(etl.file(etl.perfinfo(0x1234, bytes(13), version=7),
                                       etl.perfinfo(0x0529, etl.spin_lock())))
         self.assertEqual(result.returncode, 0)
@@ -208,7 +208,7 @@ class Unknown(unittest.TestCase):
         events = json.loads(run_on("info", data, "--json").stdout)["Events"]
         self.assertEqual((len(events), events["HeaderType 0x13"]), (4097, 904))
 
-    def test_data_in_hexadecimal(self):
+    def test_hex_option_prints_the_data(self):
         _, lines = dump(self.strangers(), "--hex", "--filter", "Id == 301 || Opcode == 3")
         self.assertEqual([fields(line)["Hex"] for line in lines], ["68656c6c6f", "abcd"])
         shown = json.loads(run_on("dump", self.strangers(), "--hex", "--json", "--filter",
@@ -220,7 +220,7 @@ class Unknown(unittest.TestCase):
         _, lines = dump(etl.file(etl.perfinfo(0x0529, etl.spin_lock())), "--hex")
         self.assertEqual(fields(lines[3])["Hex"], etl.spin_lock().hex())
 
-    def test_loss_is_told(self):
+    def test_lost_events_are_reported(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x30, 7)
         result, _ = dump(bytes(data))
@@ -255,7 +255,7 @@ class Unknown(unittest.TestCase):
         report = json.loads(run_on("info", data, "--json").stdout)
         self.assertEqual((report["Events"]["Dpc"], report["Events"]["HookId 0x1a26"]), (1, 1))
 
-    def test_header_events(self):
+    def test_header_events_are_printed(self):
         _, lines = dump(etl.file(etl.perfinfo(0x1234, b"")))
         self.assertEqual([fields(line)["HookId"] for line in lines[:3]],
                          ["0x0000", "0x0005", "0x0050"])
