@@ -118,26 +118,26 @@ static bool find_fields(struct compared *compared, const char *name)
 	for (i = 0; i < EVENT_TYPES; i++)
 		for (j = 0; j <= event_types[i].field_count; j++) {
 			const struct event_field *field = field_at(&event_types[i], j);
-			size_t own;
+			size_t own_length;
 
 			if (!field)
 				continue;
-			own = strlen(field->name);
+			own_length = strlen(field->name);
 			/* A field FOOThreadId has the name of its thread as FOOThreadName. */
-			if (field->is_thread && length == own + 2 &&
-			    !strncasecmp(name, field->name, own - 2) &&
-			    !strcasecmp(name + own - 2, "Name")) {
+			if (field->is_thread && length == own_length + 2 &&
+			    !strncasecmp(name, field->name, own_length - 2) &&
+			    !strcasecmp(name + own_length - 2, "Name")) {
 				compared->fields[i] = field;
 				compared->subject = SUBJECT_FIELD;
 				compared->kind = OPERAND_THREAD;
 				compared->most = UINT32_MAX;
 				found = true;
 			}
-			if (strncasecmp(name, field->name, own))
+			if (strncasecmp(name, field->name, own_length))
 				continue;
-			symbol = field->format == FIELD_HEX && length == own + 6 &&
-				 !strcasecmp(name + own, "Symbol");
-			if (length != own && !symbol)
+			symbol = field->format == FIELD_HEX && length == own_length + 6 &&
+				 !strcasecmp(name + own_length, "Symbol");
+			if (length != own_length && !symbol)
 				continue;
 			compared->fields[i] = field;
 			compared->is_thread = !strcmp(field->name, "ThreadId");

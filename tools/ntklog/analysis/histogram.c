@@ -87,7 +87,7 @@ static bool make_room(struct histogram *histogram, unsigned int bucket)
 	return move_counts(histogram, first, end);
 }
 
-static bool widen(struct histogram *histogram)
+static bool widen_counts(struct histogram *histogram)
 {
 	uint64_t *wide = calloc(histogram->room, sizeof(*wide));
 	unsigned int i;
@@ -112,7 +112,7 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 		return false;
 	i = bucket - histogram->first;
 	if (!histogram->wide_counts && weight > UINT32_MAX - histogram->counts[i] &&
-	    !widen(histogram))
+	    !widen_counts(histogram))
 		return false;
 	if (histogram->wide_counts)
 		histogram->wide_counts[i] += weight;

@@ -10,11 +10,12 @@ struct class_lock_key {
 };
 
 /*
- * @is: address of a lock, and key of its class. A lock that changed its class has an entry for each
+ * @lock_key: address of a lock, and key of its class. A lock that changed its class has an entry
+ *	for each
  * @hh: entry of the hash table
  */
 struct class_lock {
-	struct class_lock_key is;
+	struct class_lock_key lock_key;
 	UT_hash_handle hh;
 };
 
@@ -31,14 +32,14 @@ struct class_count {
 
 static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t key)
 {
-	const struct class_lock_key is = { address, key };
+	const struct class_lock_key lock_key = { address, key };
 	struct class_count *count;
 	struct class_lock *lock;
 
-	HASH_FIND(hh, classes->locks, &is, sizeof(is), lock);
+	HASH_FIND(hh, classes->locks, &lock_key, sizeof(lock_key), lock);
 	if (lock || HASH_COUNT(classes->locks) >= LOCK_CLASSES_LOCKS)
 		return;
-	hash_add(classes->locks, is, &is, lock);
+	hash_add(classes->locks, lock_key, &lock_key, lock);
 	hash_find_or_add(classes->counts, key, &key, LOCK_CLASSES_LOCKS, count);
 	if (lock && count)
 		count->locks++;

@@ -90,28 +90,28 @@ bool stack_rundowns_expect(const struct stack_rundowns *all, const struct etl_ev
 {
 	const struct event_type *type;
 	struct resource_record resource;
-	uint32_t said;
+	uint32_t stack_bits;
 	size_t at;
 
 	if (!all->count)
 		return false;
 	at = rundowns_until(all, event->time_stamp);
-	said = all->rundowns[at ? at - 1 : 0].stacks;
+	stack_bits = all->rundowns[at ? at - 1 : 0].stacks;
 	type = event_type_find(event);
 	if (!type || event->data_size != type->size[event->pointer_size == 8])
 		return false;
 	switch (type->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
-		return said & NTKLOG_STACKS_SPINLOCK;
+		return stack_bits & NTKLOG_STACKS_SPINLOCK;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
 		/*
 		 * Another thread, or a timer, writes the event of an excessive wait for the waiter.
 		 */
-		return said & NTKLOG_STACKS_RESOURCE &&
+		return stack_bits & NTKLOG_STACKS_RESOURCE &&
 		       !(resource.action & WMI_RESOURCE_ACTION_EXCESSIVE);
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-		return said & NTKLOG_STACKS_CONTEXTSWAP;
+		return stack_bits & NTKLOG_STACKS_CONTEXTSWAP;
 	default:
 		return false;
 	}

@@ -24,7 +24,7 @@
 /* Number of buffers at the start of each CPU that are searched for stacks, besides the last one. */
 #define SEARCHED_BUFFERS	2
 
-/* The largest value of fit(): same CPU, same thread, and no stack yet. */
+/* The largest value of rate_fit(): same CPU, same thread, and no stack yet. */
 #define BEST_FIT	6
 
 /*
@@ -57,7 +57,7 @@ struct kept {
  * @kept: queue of events, a ring of STACKS_PENDING places
  * @first: index of the oldest event in @kept
  * @count: number of events in @kept
- * @given: the oldest event was returned, and is dropped at the next call
+ * @was_returned: the oldest event was returned, and is dropped at the next call
  * @keys: definitions of keys
  * @rundowns: rundowns, which say which events should have a stack
  * @counts: numbers of events returned so far, by the state of their stack
@@ -71,7 +71,7 @@ struct stacks {
 	struct kept *kept;
 	size_t first;
 	size_t count;
-	bool given;
+	bool was_returned;
 	struct stack_keys keys;
 	struct stack_rundowns rundowns;
 	struct stacks_counts counts;
@@ -215,8 +215,8 @@ static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool
  *
  * Return: 0 if the stack cannot belong to the event, at most BEST_FIT; the largest value wins.
  */
-static unsigned int fit(const struct kept *kept, const struct etl_event *event,
-			const struct etl_stack *stack)
+static unsigned int rate_fit(const struct kept *kept, const struct etl_event *event,
+			     const struct etl_stack *stack)
 {
 	bool here = kept->event.processor == event->processor, has_id, is_own;
 
@@ -247,7 +247,7 @@ static struct kept *find_event(struct stacks *stacks, const struct etl_event *ev
 		if (kept->event.time_stamp != stack->event_time_stamp ||
 		    !kept->event.has_time || kept->event.wrong_time)
 			continue;
-		this_fit = fit(kept, event, stack);
+		this_fit = rate_fit(kept, event, stack);
 		if (this_fit > best_fit) {
 			best = kept;
 			best_fit = this_fit;
@@ -304,7 +304,7 @@ static void add_addresses(struct stacks *stacks, struct kept *kept, const struct
 }
 
 /* Copy an event to the end of the queue, which must not be full. Returns NULL without memory. */
-static struct kept *keep(struct stacks *stacks, const struct etl_event *event)
+static struct kept *queue_event(struct stacks *stacks, const struct etl_event *event)
 {
 	struct kept *kept = kept_at(stacks, stacks->count);
 	unsigned char *more;
@@ -327,7 +327,7 @@ static struct kept *keep(struct stacks *stacks, const struct etl_event *event)
 }
 
 /* Put an event into the queue; a stack is added to the queued event that it belongs to. */
-static void take(struct stacks *stacks, const struct etl_event *event)
+static void take_event(struct stacks *stacks, const struct etl_event *event)
 {
 	struct etl_stack stack;
 	struct kept *kept;
@@ -339,7 +339,7 @@ static void take(struct stacks *stacks, const struct etl_event *event)
 	if (stack.kind != ETL_STACK_OF_EVENT && stack.kind != ETL_STACK_KEY_OF_EVENT) {
 		if (stack.kind != ETL_STACK_NONE && etl_const_reader(stacks->file)->input)
 			stack_keys_define(&stacks->keys, event, &stack);
-		keep(stacks, event);
+		queue_event(stacks, event);
 		return;
 	}
 	kept = find_event(stacks, event, &stack);
@@ -347,7 +347,7 @@ static void take(struct stacks *stacks, const struct etl_event *event)
 		add_addresses(stacks, kept, event, &stack, STACK_FOUND);
 		return;
 	}
-	kept = keep(stacks, event);
+	kept = queue_event(stacks, event);
 	if (kept)
 		add_addresses(stacks, kept, event, &stack, STACK_ALONE);
 }
@@ -362,11 +362,11 @@ static bool begins_stacks(const struct etl_event *event)
 
 static void drop_given(struct stacks *stacks)
 {
-	if (!stacks->given)
+	if (!stacks->was_returned)
 		return;
 	stacks->first = (stacks->first + 1) % STACKS_PENDING;
 	stacks->count--;
-	stacks->given = false;
+	stacks->was_returned = false;
 }
 
 /* Return the oldest event of the queue with its stack; NULL if the queue is empty. */
@@ -378,7 +378,7 @@ static const struct etl_event *give(struct stacks *stacks, const struct stack **
 	*stack = NULL;
 	if (!stacks->count)
 		return NULL;
-	stacks->given = true;
+	stacks->was_returned = true;
 	kept = kept_at(stacks, 0);
 	if (!kept->has_stack && stack_rundowns_expect(&stacks->rundowns, &kept->event)) {
 		kept->stack = (struct stack) { .state = STACK_MISSING };
@@ -445,7 +445,7 @@ const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **
 {
 	const struct etl_event *event;
 
-	while (!stacks->has_ended && stacks->count - stacks->given < STACKS_PENDING - 1) {
+	while (!stacks->has_ended && stacks->count - stacks->was_returned < STACKS_PENDING - 1) {
 		event = stacks->next(stacks->from);
 		if (!event) {
 			stacks->has_ended = true;
@@ -453,11 +453,11 @@ const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **
 		}
 		if (!stacks->has_stacks && begins_stacks(event))
 			stacks->has_stacks = true;
-		if (!stacks->has_stacks && stacks->count == stacks->given) {
+		if (!stacks->has_stacks && stacks->count == stacks->was_returned) {
 			*stack = NULL;
 			return event;
 		}
-		take(stacks, event);
+		take_event(stacks, event);
 	}
 	return give(stacks, stack);
 }

@@ -32,7 +32,7 @@ static void double_slots(struct timelines *set)
 }
 
 /* Lengthen the slots until they cover a time. Returns false if the time is impossible. */
-static bool cover(struct timelines *set, uint64_t ticks)
+static bool cover_time(struct timelines *set, uint64_t ticks)
 {
 	/* A time before the begin of the time lines is a large number. */
 	if (ticks > UINT64_MAX / 4)
@@ -48,9 +48,9 @@ static bool cover(struct timelines *set, uint64_t ticks)
  * Make the slots cover a time, and allocate the time line if it is NULL. Returns false if the time
  * is impossible, the set has TIMELINES_MAX time lines, or there is no memory.
  */
-static bool prepare(struct timelines *set, struct timeline **timeline, uint64_t ticks)
+static bool prepare_timeline(struct timelines *set, struct timeline **timeline, uint64_t ticks)
 {
-	if (!cover(set, ticks))
+	if (!cover_time(set, ticks))
 		return false;
 	if (*timeline)
 		return true;
@@ -85,7 +85,7 @@ void timeline_add_span(struct timelines *set, struct timeline **timeline, uint64
 {
 	uint64_t from = length < ticks ? ticks - length : 0;
 
-	if (!prepare(set, timeline, ticks))
+	if (!prepare_timeline(set, timeline, ticks))
 		return;
 	if (!length)
 		(*timeline)->slots[slot_of(set, ticks)] += amount;
@@ -141,7 +141,7 @@ void timeline_release(struct timelines *set, struct timeline *timeline)
  */
 void timelines_cover(struct timelines *set, uint64_t ticks)
 {
-	cover(set, ticks);
+	cover_time(set, ticks);
 }
 
 /**

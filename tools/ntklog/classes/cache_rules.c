@@ -219,9 +219,12 @@ static bool type_fits(const struct type_ref *type, const struct lock_place *plac
 	       types_find_lock(type, place->offset, place->kind, path);
 }
 
-/* Guess the nearest structure that fits, at a distance of at most @most, if it is the only one. */
+/*
+ * Guess the nearest structure that fits, at a distance of at most @max_distance, if it is the only
+ * one.
+ */
 static bool guess_by_function(const struct types *types, const struct lock_place *place,
-			      const char *function, const char *module, unsigned int most,
+			      const char *function, const char *module, unsigned int max_distance,
 			      char *text, size_t size)
 {
 	static struct type_ref near[TYPES_NEAR];
@@ -229,18 +232,18 @@ static bool guess_by_function(const struct types *types, const struct lock_place
 	size_t count = types_near_function(types, function, module, near, distances), i;
 	struct lock_path path, found_path;
 	const struct type_ref *found = NULL;
-	unsigned int best = most + 1;
-	bool alone = false;
+	unsigned int best = max_distance + 1;
+	bool is_unique = false;
 
 	for (i = 0; i < count; i++) {
 		if (distances[i] > best || !type_fits(&near[i], place, &path))
 			continue;
-		alone = distances[i] < best;
+		is_unique = distances[i] < best;
 		best = distances[i];
 		found = &near[i];
 		found_path = path;
 	}
-	if (!found || !alone || best > most)
+	if (!found || !is_unique || best > max_distance)
 		return false;
 	print_path(text, size, found->name, &found_path, place->cache);
 	return true;

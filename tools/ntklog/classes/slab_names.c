@@ -11,7 +11,7 @@
 #include "grow.h"
 #include "slab_names.h"
 
-static int compare(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	const struct slab_name *left = a, *right = b;
 
@@ -56,7 +56,7 @@ void slab_names_read(struct slab_names *names, const char *directory)
 	if (caches)
 		closedir(caches);
 	if (names->count)
-		qsort(names->names, names->count, sizeof(*names->names), compare);
+		qsort(names->names, names->count, sizeof(*names->names), compare_names);
 }
 
 /**
@@ -76,9 +76,10 @@ size_t slab_names_find(const struct slab_names *names, const char *name,
 		;
 	if (i == names->count)
 		return 0;
-	for (from = i; from && !compare(&names->names[from - 1], &names->names[i]); from--)
+	for (from = i; from && !compare_names(&names->names[from - 1], &names->names[i]); from--)
 		;
-	for (to = i + 1; to < names->count && !compare(&names->names[to], &names->names[i]); to++)
+	for (to = i + 1;
+	     to < names->count && !compare_names(&names->names[to], &names->names[i]); to++)
 		;
 	*first = &names->names[from];
 	return to - from;

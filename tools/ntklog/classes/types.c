@@ -149,7 +149,7 @@ static const struct indexed *find_indexed(const struct types *types, const char 
 	return NULL;
 }
 
-static void describe(struct type_ref *found, const struct btf *btf, uint32_t id)
+static void describe_type(struct type_ref *found, const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
 	long long size = btf__resolve_size(btf, id);
@@ -175,7 +175,7 @@ bool types_find_struct(const struct types *types, const char *name, struct type_
 	const struct indexed *entry = find_indexed(types, name, BTF_KIND_STRUCT, NULL);
 
 	if (entry)
-		describe(found, entry->btf, entry->id);
+		describe_type(found, entry->btf, entry->id);
 	return entry;
 }
 
@@ -194,7 +194,7 @@ bool types_find_variable(const struct types *types, const char *name, struct typ
 	const struct indexed *entry = find_indexed(types, name, BTF_KIND_VAR, NULL);
 
 	if (entry)
-		describe(found, entry->btf, btf__type_by_id(entry->btf, entry->id)->type);
+		describe_type(found, entry->btf, btf__type_by_id(entry->btf, entry->id)->type);
 	return entry;
 }
 
@@ -226,7 +226,7 @@ bool types_variable_at(const struct types *types, uint64_t place, const char **n
 			return false;
 		*name = btf_name(types->kernel, type->name_off);
 		*offset = place - variable->offset;
-		describe(found, types->kernel, type->type);
+		describe_type(found, types->kernel, type->type);
 		return true;
 	}
 	return false;
@@ -280,7 +280,7 @@ static void add_near(struct search *search, const struct btf *btf, uint32_t id,
 	for (i = 0; i < search->count; i++)
 		if (search->near[i].id == id)
 			return;
-	describe(&search->near[search->count], btf, id);
+	describe_type(&search->near[search->count], btf, id);
 	search->distances[search->count++] = distance;
 }
 
@@ -308,16 +308,17 @@ static const struct module_types *find_module(const struct types *types, const c
 size_t types_near_function(const struct types *types, const char *name, const char *module,
 			   struct type_ref *near, unsigned int *distances)
 {
-	const struct module_types *of = *module ? find_module(types, module) : NULL;
+	const struct module_types *module_types = *module ? find_module(types, module) : NULL;
 	struct search search = { near, distances, 0 };
 	const struct indexed *entry;
 	const struct btf_type *type;
 	unsigned int i;
 	size_t at;
 
-	if (!types || (*module && (!of || !of->btf)))
+	if (!types || (*module && (!module_types || !module_types->btf)))
 		return 0;
-	entry = find_indexed(types, name, BTF_KIND_FUNC, of ? of->btf : types->kernel);
+	entry = find_indexed(types, name, BTF_KIND_FUNC,
+			     module_types ? module_types->btf : types->kernel);
 	type = entry ? btf__type_by_id(entry->btf, entry->id) : NULL;
 	type = type ? btf__type_by_id(entry->btf, type->type) : NULL;
 	if (!type || !btf_is_func_proto(type))
@@ -350,21 +351,21 @@ size_t types_find_in_module(const struct types *types, const char *module, uint3
 			    uint32_t at_most, uint32_t offset, unsigned int kind,
 			    struct type_ref *found)
 {
-	const struct module_types *of = find_module(types, module);
+	const struct module_types *module_types = find_module(types, module);
 	struct lock_path path;
 	size_t count = 0;
 	uint32_t id;
 
-	if (!of || !of->btf)
+	if (!module_types || !module_types->btf)
 		return 0;
-	for (id = of->first; id < btf__type_cnt(of->btf); id++) {
-		const struct btf_type *type = btf__type_by_id(of->btf, id);
+	for (id = module_types->first; id < btf__type_cnt(module_types->btf); id++) {
+		const struct btf_type *type = btf__type_by_id(module_types->btf, id);
 		struct type_ref candidate;
 
 		if (!btf_is_struct(type) || type->size <= more_than || type->size > at_most ||
-		    !*btf_name(of->btf, type->name_off))
+		    !*btf_name(module_types->btf, type->name_off))
 			continue;
-		describe(&candidate, of->btf, id);
+		describe_type(&candidate, module_types->btf, id);
 		if (!types_find_lock(&candidate, offset, kind, &path))
 			continue;
 		*found = candidate;

@@ -24,9 +24,9 @@ static inline const char *btf_name(const struct btf *btf, uint32_t offset)
 static inline const struct btf_type *btf_strip(const struct btf *btf, uint32_t *id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, *id);
-	unsigned int turns;
+	unsigned int steps;
 
-	for (turns = 0; type && turns < 2 * TYPES_DEPTH; turns++) {
+	for (steps = 0; type && steps < 2 * TYPES_DEPTH; steps++) {
 		if (!btf_is_mod(type) && !btf_is_typedef(type) && !btf_is_type_tag(type))
 			return type;
 		*id = type->type;

@@ -42,9 +42,9 @@ static bool is_lock(const char *name, unsigned int kind)
 static bool is_named_lock(const struct btf *btf, uint32_t id, unsigned int kind)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
-	unsigned int turns;
+	unsigned int steps;
 
-	for (turns = 0; type && turns < 2 * TYPES_DEPTH; turns++) {
+	for (steps = 0; type && steps < 2 * TYPES_DEPTH; steps++) {
 		if ((btf_is_typedef(type) || btf_is_composite(type)) &&
 		    is_lock(btf_name(btf, type->name_off), kind))
 			return true;

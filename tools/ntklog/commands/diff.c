@@ -38,11 +38,11 @@ struct side {
  * @table: how to print the table
  * @sides: files before and after
  * @path_count: number of paths given
- * @opened: number of files that could be opened
- * @of: property of the table
+ * @opened_count: number of files that could be opened
+ * @property: property of the table
  * @lock_events: events of that lock in all files
  * @has_condition: --fail-if was given
- * @failing: property of the condition
+ * @limited_property: property of the condition
  * @is_increase: the condition is an increase, not a decrease
  * @limit: relative change of the condition
  * @difference: sums of all files
@@ -51,11 +51,11 @@ struct options {
 	struct table_options table;
 	struct side sides[2];
 	size_t path_count;
-	size_t opened;
-	enum difference_of of;
+	size_t opened_count;
+	enum difference_property property;
 	uint64_t lock_events;
 	bool has_condition;
-	enum difference_of failing;
+	enum difference_property limited_property;
 	bool is_increase;
 	double limit;
 	struct difference difference;
@@ -109,7 +109,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 		difference_add(&difference, which, &analysis, file, names);
 		difference.no_memory |= analysis.spinlocks.no_memory ||
 					analysis.resources.no_memory;
-		difference_merge(&difference, options->of);
+		difference_merge(&difference, options->property);
 		fwrite(&reading, sizeof(reading), 1, result);
 		difference_write(&difference, result);
 	}
@@ -134,8 +134,8 @@ static bool take_file(void *argument, size_t number, FILE *result)
 	    !difference_read(&options->difference, result))
 		return false;
 	/* Files have the same rows, mostly: the memory grows with the rows, not with the files. */
-	difference_merge(&options->difference, options->of);
-	options->opened++;
+	difference_merge(&options->difference, options->property);
+	options->opened_count++;
 	options->lock_events += reading.lock_events;
 	side->seconds += reading.seconds;
 	if (!reading.has_holds && !side->without_holds)
@@ -162,14 +162,14 @@ static const char *path_without_holds(const struct options *options)
 /* Test whether the table or the condition compares holds. */
 static bool compares_holds(const struct options *options)
 {
-	return options->of == DIFFERENCE_OF_HOLDS ||
-	       (options->has_condition && options->failing == DIFFERENCE_OF_HOLDS);
+	return options->property == DIFFERENCE_OF_HOLDS ||
+	       (options->has_condition && options->limited_property == DIFFERENCE_OF_HOLDS);
 }
 
 /* Test whether the error of the condition's totals is known. */
 static bool condition_is_known(const struct options *options, const struct difference *difference)
 {
-	return isfinite(difference_half_width(&difference->total, options->failing));
+	return isfinite(difference_half_width(&difference->total, options->limited_property));
 }
 
 /*
@@ -178,23 +178,23 @@ static bool condition_is_known(const struct options *options, const struct diffe
  */
 static bool condition_is_true(const struct options *options, const struct difference *difference)
 {
-	const struct difference_sum *before = &difference->total.sums[0][options->failing];
-	const struct difference_sum *after = &difference->total.sums[1][options->failing];
+	const struct difference_sum *before = &difference->total.sums[0][options->limited_property];
+	const struct difference_sum *after = &difference->total.sums[1][options->limited_property];
 	double scale = 1 + options->limit;
-	double beyond = after->estimate - scale * before->estimate;
+	double excess = after->estimate - scale * before->estimate;
 	double interval = DIFFERENCE_ERRORS *
 			  sqrt(after->variance + scale * scale * before->variance);
 
-	return (options->is_increase ? beyond : -beyond) > interval;
+	return (options->is_increase ? excess : -excess) > interval;
 }
 
-static json_t *total_json(const struct difference *difference, enum difference_of of)
+static json_t *total_json(const struct difference *difference, enum difference_property property)
 {
 	const struct difference_row *total = &difference->total;
-	double interval = difference_half_width(total, of);
+	double interval = difference_half_width(total, property);
 
-	return json_pack("{s:f, s:f, s:o}", "before", total->sums[0][of].estimate, "after",
-			 total->sums[1][of].estimate, "interval",
+	return json_pack("{s:f, s:f, s:o}", "before", total->sums[0][property].estimate, "after",
+			 total->sums[1][property].estimate, "interval",
 			 isfinite(interval) ? json_real(interval) : json_null());
 }
 
@@ -206,7 +206,7 @@ static void print_json(const struct options *options, const struct difference *d
 				   "seconds", sides[0].seconds, sides[1].seconds,
 				   "files", (json_int_t)sides[0].files.count,
 				   (json_int_t)sides[1].files.count,
-				   "of", difference_name(options->of),
+				   "of", difference_name(options->property),
 				   "changes", table_json(table, options->table.top));
 	json_t *totals = json_object();
 	size_t i;
@@ -226,15 +226,15 @@ static void print_json(const struct options *options, const struct difference *d
 	json_decref(object);
 }
 
-static void print_total(const struct difference *difference, enum difference_of of)
+static void print_total(const struct difference *difference, enum difference_property property)
 {
-	enum cell_kind kind = of == DIFFERENCE_OF_COUNTS ? CELL_COUNT : CELL_TIME;
+	enum cell_kind kind = property == DIFFERENCE_OF_COUNTS ? CELL_COUNT : CELL_TIME;
 	const struct difference_row *total = &difference->total;
-	double change = total->sums[1][of].estimate - total->sums[0][of].estimate;
+	double change = total->sums[1][property].estimate - total->sums[0][property].estimate;
 	const union cell cells[] = {
-		{ .number = total->sums[0][of].estimate },
-		{ .number = total->sums[1][of].estimate },
-		{ .number = change }, { .number = difference_half_width(total, of) },
+		{ .number = total->sums[0][property].estimate },
+		{ .number = total->sums[1][property].estimate },
+		{ .number = change }, { .number = difference_half_width(total, property) },
 	};
 	char texts[4][32];
 	size_t i;
@@ -242,10 +242,10 @@ static void print_total(const struct difference *difference, enum difference_of 
 	for (i = 0; i < 4; i++)
 		cell_format(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
 			    sizeof(texts[i]));
-	printf("%s: %s before, %s after: %s%s +-%s", difference_name(of), texts[0], texts[1],
+	printf("%s: %s before, %s after: %s%s +-%s", difference_name(property), texts[0], texts[1],
 	       change > 0 ? "+" : "", texts[2], texts[3]);
-	if (total->sums[0][of].estimate > 0)
-		printf(" (%+.1f%%)", 100 * change / total->sums[0][of].estimate);
+	if (total->sums[0][property].estimate > 0)
+		printf(" (%+.1f%%)", 100 * change / total->sums[0][property].estimate);
 	if (isinf(cells[3].number))
 		puts(", unknown");
 	else
@@ -279,12 +279,12 @@ static void print_text(const struct options *options, const struct difference *d
 	table_print_fitted(table, stdout, options->table.top, options->table.is_wide);
 }
 
-static int show(const struct options *options, const struct difference *difference)
+static int show_difference(const struct options *options, const struct difference *difference)
 {
 	struct table table;
 	int status = NTKLOG_OK;
 
-	if (!difference_table(&table, difference, options->of) || difference->no_memory) {
+	if (!difference_table(&table, difference, options->property) || difference->no_memory) {
 		message("%s", strerror(ENOMEM));
 		status = NTKLOG_FAILED;
 	} else if (options->table.json) {
@@ -300,14 +300,14 @@ static int show(const struct options *options, const struct difference *differen
 	return status;
 }
 
-static bool find_property(const char *text, size_t length, enum difference_of *of)
+static bool find_property(const char *text, size_t length, enum difference_property *property)
 {
 	size_t i;
 
 	for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
 		if (strlen(difference_name(i)) == length &&
 		    !strncmp(difference_name(i), text, length)) {
-			*of = i;
+			*property = i;
 			return true;
 		}
 	return false;
@@ -321,7 +321,7 @@ static bool parse_condition(struct options *options, const char *text)
 
 	if (sscanf(text, " %31[a-z_] %c %lf %c %c", name, &comparison, &limit, &percent,
 		   &rest) != 4 ||
-	    !find_property(name, strlen(name), &options->failing) ||
+	    !find_property(name, strlen(name), &options->limited_property) ||
 	    !strchr("<>", comparison) || percent != '%' || !(fabs(limit) < 1e9))
 		return false;
 	options->has_condition = true;
@@ -336,7 +336,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_OF:
-		if (!find_property(argument, strlen(argument), &options->of))
+		if (!find_property(argument, strlen(argument), &options->property))
 			argp_error(state, "--of: \"%s\" is not wait_total, hold_total or waits",
 				   argument);
 		return 0;
@@ -419,20 +419,20 @@ int command_diff(int argc, char **argv)
 	if (!status && options.table.lock && !options.lock_events) {
 		message("no file has an event of a lock \"%s\"", options.table.lock);
 		status = NTKLOG_FAILED;
-	} else if (options.opened == count && compares_holds(&options) &&
+	} else if (options.opened_count == count && compares_holds(&options) &&
 		   path_without_holds(&options)) {
 		message("%s: mode waits records no holds of spin locks: compare wait_total or waits, or record in mode full",
 			path_without_holds(&options));
 		status = NTKLOG_FAILED;
-	} else if (options.opened && options.opened == count) {
+	} else if (options.opened_count && options.opened_count == count) {
 		/* A damaged file is compared as far as it can be read. */
-		if (show(&options, &options.difference))
+		if (show_difference(&options, &options.difference))
 			status = NTKLOG_FAILED;
 	}
 	if (!status && options.has_condition &&
 	    !condition_is_known(&options, &options.difference)) {
 		message("--fail-if: the error of the change of %s is not known, because too few events were sampled: record for longer, or at lower rates (ntklog set)",
-			difference_name(options.failing));
+			difference_name(options.limited_property));
 		status = NTKLOG_FAILED;
 	}
 	if (!status && options.has_condition && condition_is_true(&options, &options.difference))

@@ -70,7 +70,7 @@ static int dump_event(const struct dumping *dumping, const struct etl_event *eve
 }
 
 /* Print all events so far, also those that wait for a stack: the next one may take a while. */
-static void flush(void *argument)
+static void flush_writer(void *argument)
 {
 	const struct dumping *dumping = argument;
 	const struct etl_event *event;
@@ -98,7 +98,7 @@ static int dump_events(const struct dump *dump, struct etl_file *file,
 			err = -1;
 		}
 	}
-	etl_on_wait(file, flush, &dumping);
+	etl_on_wait(file, flush_writer, &dumping);
 	while (merge && !err) {
 		event = dumping.stacks ? stacks_next(dumping.stacks, &stack) :
 					 etl_merge_next(merge);

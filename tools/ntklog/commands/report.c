@@ -238,7 +238,7 @@ static int print_folded(const struct report *report, enum flame_of what)
 	return finish_output(stdout, NULL) || !is_complete ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
-static int show(struct report *report, const struct options *options)
+static int show_report(struct report *report, const struct options *options)
 {
 	int status = NTKLOG_OK;
 
@@ -324,7 +324,7 @@ static int run(struct options *options)
 				"selected ", options->table.lock);
 			status = NTKLOG_FAILED;
 		} else {
-			status = show(&report, options);
+			status = show_report(&report, options);
 			tell_not_recorded(&report, options);
 		}
 		analysis_free(&analysis);

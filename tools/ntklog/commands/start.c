@@ -70,8 +70,8 @@ static int start(struct options *options)
 }
 
 /* Write the buffers of a stopped session to the file. */
-static int save(struct recording *recording, struct trace_file *trace,
-		const struct ntklog_session_counts *counts)
+static int save_trace(struct recording *recording, struct trace_file *trace,
+		      const struct ntklog_session_counts *counts)
 {
 	size_t size;
 	unsigned char *header = recording_read_header(recording, &size);
@@ -106,7 +106,7 @@ static int save(struct recording *recording, struct trace_file *trace,
 }
 
 /* Stop an adopted session if it runs, and write its buffers. */
-static int finish(struct recording *recording, struct trace_file *trace)
+static int finish_recording(struct recording *recording, struct trace_file *trace)
 {
 	struct ntklog_session_counts counts;
 	int state = recording_state(recording);
@@ -122,7 +122,7 @@ static int finish(struct recording *recording, struct trace_file *trace)
 		return -1;
 	}
 	if (recording_counts(recording, &counts) ||
-	    (trace->path && save(recording, trace, &counts)))
+	    (trace->path && save_trace(recording, trace, &counts)))
 		return -1;
 	printf("session %d: %" PRIu64 " events, %" PRIu64 " lost, in %" PRIu64 " buffers\n",
 	       recording->session, (uint64_t)counts.written, (uint64_t)counts.lost,
@@ -152,7 +152,7 @@ static int stop(struct options *options)
 		trace_file_close(trace);
 		return NTKLOG_FAILED;
 	}
-	err = finish(&recording, trace);
+	err = finish_recording(&recording, trace);
 	/* Buffers that are not in a file stay with the session. */
 	if ((err || !trace->path) && recording_detach(&recording))
 		err = -1;

@@ -266,7 +266,7 @@ static void show_rates(struct report *report)
 	}
 }
 
-static int show(struct top *top)
+static int show_interval(struct top *top)
 {
 	struct report report = { .file = top->file, .analysis = &top->analysis };
 	struct ntklog_session_counts counts;
@@ -300,7 +300,7 @@ static int show(struct top *top)
 }
 
 /* Gather the events of one interval. Returns 1 if a signal ended it early; -1 after a message. */
-static int gather(struct top *top)
+static int gather_interval(struct top *top)
 {
 	double start = recording_now();
 	int got;
@@ -324,7 +324,7 @@ static int gather(struct top *top)
 }
 
 /* Show intervals of a session that has just been started. */
-static int watch(struct top *top)
+static int show_intervals(struct top *top)
 {
 	struct recording *recording = &top->recording;
 	size_t size;
@@ -340,9 +340,9 @@ static int watch(struct top *top)
 	recording->argument = top;
 	err = err || drain_open(&recording->drain, recording->fd, recording->session, size);
 	while (!err && !got) {
-		got = gather(top);
+		got = gather_interval(top);
 		/* The rates of an interval that was cut off are not comparable. */
-		err = got < 0 || (!got && show(top));
+		err = got < 0 || (!got && show_interval(top));
 		if (top->once)
 			break;
 	}
@@ -371,7 +371,7 @@ static int run(struct top *top)
 	identities_open(&top->identities);
 	err = recording_claim(&top->recording, -1) ||
 	      recording_take_signals(&top->recording, SIGPIPE) ||
-	      recording_start(&top->recording, &settings) || watch(top);
+	      recording_start(&top->recording, &settings) || show_intervals(top);
 	recording_close(&top->recording);
 	identities_close(&top->identities);
 	symbols_free(&top->symbols);

@@ -195,20 +195,20 @@ static bool is_same_file(const struct stat *output, const char *path)
  */
 int trace_refuse_output(const struct trace_options *options, const char *output)
 {
-	char beside[PATH_MAX];
+	char names_path[PATH_MAX];
 	struct stat status;
 
 	if (!output || !strcmp(output, "-"))
 		return NTKLOG_OK;
-	snprintf(beside, sizeof(beside), "%s%s", options->path, NAMES_SUFFIX);
-	if (is_same_name(output, beside)) {
+	snprintf(names_path, sizeof(names_path), "%s%s", options->path, NAMES_SUFFIX);
+	if (is_same_name(output, names_path)) {
 		message("%s: this is the name of the trace's file of names: choose another name",
 			output);
 		return NTKLOG_USAGE;
 	}
 	if (stat(output, &status) || (!is_same_file(&status, options->path) &&
 				      !is_same_file(&status, options->names_path ?
-						    options->names_path : beside)))
+						    options->names_path : names_path)))
 		return NTKLOG_OK;
 	message("%s: this command reads the same file, and would overwrite it: choose another name",
 		output);

@@ -140,16 +140,16 @@ static int write_file(struct etl_input *input, const unsigned char *data, size_t
 /* Remove dropped buffers from the begin of the array. */
 static void remove_dropped(struct etl_input *input)
 {
-	size_t gone = 0;
+	size_t dropped = 0;
 
-	while (gone < input->count && input->buffers[gone].is_dropped)
-		gone++;
+	while (dropped < input->count && input->buffers[dropped].is_dropped)
+		dropped++;
 	/* Move the rest only when more than half is dropped, so that a buffer is moved rarely. */
-	if (2 * gone <= input->count)
+	if (2 * dropped <= input->count)
 		return;
-	input->count -= gone;
-	input->first += gone;
-	memmove(input->buffers, input->buffers + gone, input->count * sizeof(*input->buffers));
+	input->count -= dropped;
+	input->first += dropped;
+	memmove(input->buffers, input->buffers + dropped, input->count * sizeof(*input->buffers));
 }
 
 static struct etl_input_buffer *add_buffer(struct etl_input *input)

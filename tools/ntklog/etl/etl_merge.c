@@ -37,12 +37,12 @@ struct etl_stream {
  * @stream_count: number of @streams
  * @heap: streams that have an event, as a heap with the earliest event on top
  * @heap_count: number of streams in @heap
- * @given: etl_merge_next() has returned the event on top
+ * @was_returned: etl_merge_next() has returned the event on top
  * @last: session clock of that event
  * @place_count: number of the file's places that were added to streams
  * @is_in_order: the sequence numbers of these places had no gap
- * @begun: latest first event of a stream's buffers up to the first gap, session clock; further
- *	buffers were begun later
+ * @latest_begin: latest first event of a stream's buffers up to the first gap, session clock;
+ *	further buffers were begun later
  */
 struct etl_merge {
 	struct etl_reader *reader;
@@ -50,11 +50,11 @@ struct etl_merge {
 	size_t stream_count;
 	struct etl_stream **heap;
 	size_t heap_count;
-	bool given;
+	bool was_returned;
 	uint64_t last;
 	size_t place_count;
 	bool is_in_order;
-	uint64_t begun;
+	uint64_t latest_begin;
 };
 
 static bool is_earlier(const struct etl_stream *a, const struct etl_stream *b)
@@ -199,8 +199,8 @@ static bool wait_for_buffer(struct etl_merge *merge)
 	place = &reader->places[merge->place_count];
 	merge->is_in_order &= place->sequence_number == (int64_t)merge->place_count;
 	merge->place_count++;
-	if (merge->is_in_order && place->first_time > merge->begun)
-		merge->begun = place->first_time;
+	if (merge->is_in_order && place->first_time > merge->latest_begin)
+		merge->latest_begin = place->first_time;
 	stream = add_indexed_buffer(merge, place);
 	if (!stream) {
 		etl_no_memory(reader);
@@ -237,8 +237,8 @@ static bool top_is_certain(const struct etl_merge *merge)
 	if (!merge->heap_count)
 		return false;
 	return merge->heap_count == processors ||
-	       (merge->is_in_order && merge->begun > file->perf_freq / 10 &&
-		merge->heap[0]->event.time_stamp < merge->begun - file->perf_freq / 10);
+	       (merge->is_in_order && merge->latest_begin > file->perf_freq / 10 &&
+		merge->heap[0]->event.time_stamp < merge->latest_begin - file->perf_freq / 10);
 }
 
 /**
@@ -290,9 +290,9 @@ const struct etl_event *etl_merge_next(struct etl_merge *merge)
 	struct etl_stream *stream;
 
 	/* Step over the event of the last call only now, because the caller was using its data. */
-	if (merge->given) {
+	if (merge->was_returned) {
 		stream = merge->heap[0];
-		merge->given = false;
+		merge->was_returned = false;
 		if (!read_next_event(merge, stream)) {
 			stream->is_in_heap = false;
 			merge->heap[0] = merge->heap[--merge->heap_count];
@@ -304,7 +304,7 @@ const struct etl_event *etl_merge_next(struct etl_merge *merge)
 		;
 	if (!merge->heap_count)
 		return NULL;
-	merge->given = true;
+	merge->was_returned = true;
 	merge->last = merge->heap[0]->event.time_stamp;
 	return &merge->heap[0]->event;
 }

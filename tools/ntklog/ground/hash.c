@@ -10,7 +10,7 @@ static uint64_t rotated(uint64_t word, unsigned int bits)
 	return word << bits | word >> (64 - bits);
 }
 
-static void mix(uint64_t v[4])
+static void mix_state(uint64_t v[4])
 {
 	v[0] += v[1];
 	v[1] = rotated(v[1], 13) ^ v[0];
@@ -24,10 +24,10 @@ static void mix(uint64_t v[4])
 	v[2] = rotated(v[2], 32);
 }
 
-static void absorb(uint64_t v[4], uint64_t word)
+static void absorb_word(uint64_t v[4], uint64_t word)
 {
 	v[3] ^= word;
-	mix(v);
+	mix_state(v);
 	v[0] ^= word;
 }
 
@@ -55,14 +55,14 @@ uint32_t hash_bytes(const void *bytes, size_t size)
 	v[3] = key[1] ^ UINT64_C(0x7465646279746573);
 	for (; left >= sizeof(word); at += sizeof(word), left -= sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
-		absorb(v, word);
+		absorb_word(v, word);
 	}
 	word = 0;
 	memcpy(&word, at, left);
-	absorb(v, word | (uint64_t)size << 56);
+	absorb_word(v, word | (uint64_t)size << 56);
 	v[2] ^= 0xFF;
-	mix(v);
-	mix(v);
-	mix(v);
+	mix_state(v);
+	mix_state(v);
+	mix_state(v);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }

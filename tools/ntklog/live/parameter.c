@@ -113,7 +113,7 @@ int parameter_set_get(const struct parameter_set *set, uint32_t *values)
 	return 0;
 }
 
-static int check(const struct parameter_set *set, const uint32_t *values, size_t count)
+static int check_values(const struct parameter_set *set, const uint32_t *values, size_t count)
 {
 	size_t i;
 
@@ -144,7 +144,7 @@ int parameter_set_put(const struct parameter_set *set, const uint32_t *values, s
 	uint32_t words[1 + PARAMETERS_MAX] = { set->class };
 	uint32_t status;
 
-	if (check(set, values, count))
+	if (check_values(set, values, count))
 		return -1;
 	memcpy(words + 1, values, count * sizeof(*values));
 	if (kernel_set_information(words, (1 + count) * sizeof(*words), &status))

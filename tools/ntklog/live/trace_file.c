@@ -117,7 +117,7 @@ static int keep_old(const char *path)
 	return err ? -1 : 0;
 }
 
-static int create(struct trace_file *trace)
+static int create_file(struct trace_file *trace)
 {
 	struct stat status;
 
@@ -135,7 +135,7 @@ static int create(struct trace_file *trace)
  * Reserve space for a file whose size is known, so that a full disk is found before a buffer is
  * read: the module gives each buffer once. File systems without fallocate() find it later.
  */
-static int reserve(const struct trace_file *trace, uint64_t bytes)
+static int reserve_space(const struct trace_file *trace, uint64_t bytes)
 {
 	struct rlimit limit;
 	int err = 0;
@@ -191,9 +191,9 @@ int trace_file_begin(struct trace_file *trace, unsigned char *header, size_t siz
 		message("%s: %s", trace->path, trace->etl->error);
 		return -1;
 	}
-	if (trace->fd < 0 && create(trace))
+	if (trace->fd < 0 && create_file(trace))
 		return -1;
-	if (bytes && !trace->is_stream && reserve(trace, bytes))
+	if (bytes && !trace->is_stream && reserve_space(trace, bytes))
 		return -1;
 	if (write_at(trace, header, size, 0))
 		return -1;

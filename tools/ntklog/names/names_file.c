@@ -222,17 +222,17 @@ static int read_text(struct names *names, FILE *stream)
  */
 int names_load(struct names **names, const char *path, const char *trace_path)
 {
-	char beside[4096];
+	char default_path[4096];
 	FILE *stream;
 
 	*names = NULL;
 	if (!path)
-		snprintf(beside, sizeof(beside), "%s%s", trace_path, NAMES_SUFFIX);
-	stream = fopen(path ? path : beside, "r");
+		snprintf(default_path, sizeof(default_path), "%s%s", trace_path, NAMES_SUFFIX);
+	stream = fopen(path ? path : default_path, "r");
 	if (!stream && !path && errno == ENOENT)
 		return 0;
 	if (!path)
-		path = beside;
+		path = default_path;
 	if (!stream) {
 		message("%s: %s", path, strerror(errno));
 		return -1;

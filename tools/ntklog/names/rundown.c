@@ -89,7 +89,7 @@ struct rest {
 	bool is_short;
 };
 
-static void skip(struct rest *rest, size_t bytes)
+static void skip_bytes(struct rest *rest, size_t bytes)
 {
 	if (bytes > rest->left) {
 		rest->is_short = true;
@@ -99,19 +99,19 @@ static void skip(struct rest *rest, size_t bytes)
 	rest->left -= bytes;
 }
 
-static uint64_t take(struct rest *rest, size_t bytes)
+static uint64_t take_number(struct rest *rest, size_t bytes)
 {
 	uint64_t value = 0;
 
 	if (bytes <= rest->left)
 		memcpy(&value, rest->at, bytes);
-	skip(rest, bytes);
+	skip_bytes(rest, bytes);
 	return value;
 }
 
 static uint64_t take_pointer(struct rest *rest)
 {
-	return take(rest, rest->pointer_size);
+	return take_number(rest, rest->pointer_size);
 }
 
 /* Skip a TOKEN_USER and the SID that it points to; without a user there are four zero bytes. */
@@ -119,12 +119,12 @@ static void skip_user(struct rest *rest)
 {
 	struct rest sid = *rest;
 
-	if (!take(&sid, 4)) {
-		skip(rest, 4);
+	if (!take_number(&sid, 4)) {
+		skip_bytes(rest, 4);
 		return;
 	}
-	skip(rest, 2 * (size_t)rest->pointer_size + 1);
-	skip(rest, 6 + 4 * take(rest, 1));
+	skip_bytes(rest, 2 * (size_t)rest->pointer_size + 1);
+	skip_bytes(rest, 6 + 4 * take_number(rest, 1));
 }
 
 /* Return the name of a file without its directories. Spaces become "_": a space ends a symbol. */
@@ -151,13 +151,13 @@ static void add_process(struct rundown *rundown, const struct etl_event *event)
 		take_pointer(&rest);
 	} else {
 		take_pointer(&rest);
-		id = take(&rest, 4);
+		id = take_number(&rest, 4);
 		/* Parent, session and exit status; then a member of version 3 and one of 4. */
-		skip(&rest, 12);
+		skip_bytes(&rest, 12);
 		if (event->version >= 3)
 			take_pointer(&rest);
 		if (event->version >= 4)
-			skip(&rest, 4);
+			skip_bytes(&rest, 4);
 	}
 	skip_user(&rest);
 	if (rest.is_short || !memchr(rest.at, 0, rest.left))
@@ -191,7 +191,7 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 {
 	struct rest rest = { event->data, event->data_size, event->pointer_size, false };
 	bool has_name = event->version >= 4 || event->hook_id == HOOK_THREAD_SET_NAME;
-	uint32_t first = take(&rest, 4), second = take(&rest, 4);
+	uint32_t first = take_number(&rest, 4), second = take_number(&rest, 4);
 	/* Windows 2000 logs the id of the thread before that of the process. */
 	bool is_first = !event->version && event->hook_id != HOOK_THREAD_SET_NAME;
 	char name[NAME_SIZE] = "";
@@ -205,7 +205,7 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 	thread->process_id = is_first ? second : first;
 	/* Addresses of stacks and code, affinity, a tag and priorities. */
 	if (event->hook_id != HOOK_THREAD_SET_NAME)
-		skip(&rest, 7 * (size_t)rest.pointer_size + 8);
+		skip_bytes(&rest, 7 * (size_t)rest.pointer_size + 8);
 	if (has_name)
 		utf16_read(rest.at, rest.at + rest.left, name, sizeof(name));
 	free(thread->name);
@@ -232,14 +232,14 @@ static void add_image(struct rundown *rundown, const struct etl_event *event, bo
 
 	if (is_id) {
 		/* Id of the process, and time stamp of the image. */
-		skip(&rest, 8);
+		skip_bytes(&rest, 8);
 	} else if (version) {
-		skip(&rest, 4);
+		skip_bytes(&rest, 4);
 		/* Checksum, time stamp, signature, base before relocation, reserved members. */
 		if (version >= 2) {
-			skip(&rest, 12);
+			skip_bytes(&rest, 12);
 			take_pointer(&rest);
-			skip(&rest, 16);
+			skip_bytes(&rest, 16);
 		}
 	}
 	utf16_read(rest.at, rest.at + rest.left, path, sizeof(path));

@@ -21,13 +21,13 @@ static const char *const property_names[DIFFERENCE_PROPERTIES] = {
 
 /**
  * difference_name() - get the name of a property, for options and JSON
- * @of: property
+ * @property: property
  *
  * Return: the name.
  */
-const char *difference_name(enum difference_of of)
+const char *difference_name(enum difference_property property)
 {
-	return property_names[of];
+	return property_names[property];
 }
 
 /* Return the variance that a sum of times has because its events arrive at random. */
@@ -177,16 +177,16 @@ void difference_write(const struct difference *difference, FILE *stream)
 bool difference_read(struct difference *difference, FILE *stream)
 {
 	struct difference_row row, *more;
-	struct difference of;
+	struct difference property;
 	size_t which, i;
 
-	if (fread(&of, sizeof(of), 1, stream) != 1)
+	if (fread(&property, sizeof(property), 1, stream) != 1)
 		return false;
-	difference->no_memory |= of.no_memory;
+	difference->no_memory |= property.no_memory;
 	for (which = 0; which < 2; which++)
 		for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
-			add_sum(&difference->total.sums[which][i], &of.total.sums[which][i]);
-	for (i = 0; i < of.count; i++) {
+			add_sum(&difference->total.sums[which][i], &property.total.sums[which][i]);
+	for (i = 0; i < property.count; i++) {
 		more = grown(difference->rows, difference->count, sizeof(*more));
 		if (!more || fread(row.sums, sizeof(row.sums), 1, stream) != 1)
 			break;
@@ -199,7 +199,7 @@ bool difference_read(struct difference *difference, FILE *stream)
 		}
 		difference->rows[difference->count++] = row;
 	}
-	return i == of.count;
+	return i == property.count;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -210,15 +210,15 @@ static int compare_names(const void *a, const void *b)
 	return order ? order : strcmp(left->caller, right->caller);
 }
 
-static double change_of(const struct difference_row *row, enum difference_of of)
+static double change_of(const struct difference_row *row, enum difference_property property)
 {
-	return row->sums[1][of].estimate - row->sums[0][of].estimate;
+	return row->sums[1][property].estimate - row->sums[0][property].estimate;
 }
 
-static int compare_changes(const void *a, const void *b, void *of)
+static int compare_changes(const void *a, const void *b, void *property)
 {
-	double left = fabs(change_of(a, *(enum difference_of *)of));
-	double right = fabs(change_of(b, *(enum difference_of *)of));
+	double left = fabs(change_of(a, *(enum difference_property *)property));
+	double right = fabs(change_of(b, *(enum difference_property *)property));
 
 	return (left < right) - (left > right);
 }
@@ -237,9 +237,9 @@ static void merge_row(struct difference_row *to, struct difference_row *from)
 /**
  * difference_merge() - make one row of the rows of a lock and caller, and sort the rows
  * @difference: has both recordings
- * @of: property whose greatest change comes first
+ * @property: property whose greatest change comes first
  */
-void difference_merge(struct difference *difference, enum difference_of of)
+void difference_merge(struct difference *difference, enum difference_property property)
 {
 	size_t kept = 0, i;
 
@@ -253,25 +253,26 @@ void difference_merge(struct difference *difference, enum difference_of of)
 			difference->rows[++kept] = difference->rows[i];
 	difference->count = kept + 1;
 	qsort_r(difference->rows, difference->count, sizeof(*difference->rows), compare_changes,
-		&of);
+		&property);
 }
 
 /**
  * difference_half_width() - compute the confidence interval of a change, at 95 percent
  * @row: row of the change
- * @of: property that has changed
+ * @property: property that has changed
  *
  * Return: half the width of the interval; INFINITY if the records are too few to tell it.
  */
-double difference_half_width(const struct difference_row *row, enum difference_of of)
+double difference_half_width(const struct difference_row *row, enum difference_property property)
 {
-	return DIFFERENCE_ERRORS * sqrt(row->sums[0][of].variance + row->sums[1][of].variance);
+	return DIFFERENCE_ERRORS *
+	       sqrt(row->sums[0][property].variance + row->sums[1][property].variance);
 }
 
 /* A row of the table, which shows one property. */
 struct shown_row {
 	const struct difference_row *row;
-	enum difference_of of;
+	enum difference_property property;
 };
 
 static char *lock(const struct report *report, const void *row)
@@ -286,23 +287,23 @@ static char *caller(const struct report *report, const void *row)
 
 static double before(const struct report *report, const void *row)
 {
-	const struct shown_row *of = row;
+	const struct shown_row *shown = row;
 
-	return of->row->sums[0][of->of].estimate;
+	return shown->row->sums[0][shown->property].estimate;
 }
 
 static double after(const struct report *report, const void *row)
 {
-	const struct shown_row *of = row;
+	const struct shown_row *shown = row;
 
-	return of->row->sums[1][of->of].estimate;
+	return shown->row->sums[1][shown->property].estimate;
 }
 
 static double change(const struct report *report, const void *row)
 {
-	const struct shown_row *of = row;
+	const struct shown_row *shown = row;
 
-	return change_of(of->row, of->of);
+	return change_of(shown->row, shown->property);
 }
 
 static double change_share(const struct report *report, const void *row)
@@ -312,9 +313,9 @@ static double change_share(const struct report *report, const void *row)
 
 static double interval(const struct report *report, const void *row)
 {
-	const struct shown_row *of = row;
+	const struct shown_row *shown = row;
 
-	return difference_half_width(of->row, of->of);
+	return difference_half_width(shown->row, shown->property);
 }
 
 static char *verdict(const struct report *report, const void *row)
@@ -352,22 +353,23 @@ static const struct column count_columns[] = COLUMNS(CELL_COUNT);
 /**
  * difference_table() - make a table of the changes
  * @table: set to the table, which the caller frees with table_free()
- * @difference: difference that was merged by @of
- * @of: property that the table shows
+ * @difference: difference that was merged by @property
+ * @property: property that the table shows
  *
  * Return: false without memory.
  */
 bool difference_table(struct table *table, const struct difference *difference,
-		      enum difference_of of)
+		      enum difference_property property)
 {
-	const struct column *columns = of == DIFFERENCE_OF_COUNTS ? count_columns : time_columns;
+	const struct column *columns = property == DIFFERENCE_OF_COUNTS ? count_columns :
+									  time_columns;
 	size_t i;
 
-	if (!table_init(table, "changes", difference_name(of), columns, ARRAY_SIZE(time_columns),
-			"change"))
+	if (!table_init(table, "changes", difference_name(property), columns,
+			ARRAY_SIZE(time_columns), "change"))
 		return false;
 	for (i = 0; i < difference->count; i++) {
-		const struct shown_row row = { &difference->rows[i], of };
+		const struct shown_row row = { &difference->rows[i], property };
 
 		if (before(NULL, &row) || after(NULL, &row))
 			table_add_row(table, NULL, &row);

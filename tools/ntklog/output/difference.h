@@ -21,13 +21,13 @@
 #define DIFFERENCE_ERRORS	1.96
 
 /**
- * enum difference_of - property that is compared
+ * enum difference_property - property that is compared
  * @DIFFERENCE_OF_WAITS: sum of all waits, nanoseconds
  * @DIFFERENCE_OF_HOLDS: sum of all holds, nanoseconds
  * @DIFFERENCE_OF_COUNTS: number of waits
  * @DIFFERENCE_PROPERTIES: number of properties
  */
-enum difference_of {
+enum difference_property {
 	DIFFERENCE_OF_WAITS,
 	DIFFERENCE_OF_HOLDS,
 	DIFFERENCE_OF_COUNTS,
@@ -70,15 +70,15 @@ struct difference {
 	bool no_memory;
 };
 
-const char *difference_name(enum difference_of of);
+const char *difference_name(enum difference_property property);
 void difference_add(struct difference *difference, size_t which, const struct analysis *analysis,
 		    const struct etl_file *file, const struct names *names);
 void difference_write(const struct difference *difference, FILE *stream);
 bool difference_read(struct difference *difference, FILE *stream);
-void difference_merge(struct difference *difference, enum difference_of of);
-double difference_half_width(const struct difference_row *row, enum difference_of of);
+void difference_merge(struct difference *difference, enum difference_property property);
+double difference_half_width(const struct difference_row *row, enum difference_property property);
 bool difference_table(struct table *table, const struct difference *difference,
-		      enum difference_of of);
+		      enum difference_property property);
 void difference_free(struct difference *difference);
 
 #endif /* _NTKLOG_DIFFERENCE_H */

@@ -9,10 +9,10 @@
 #include "report.h"
 #include "report_rows.h"
 
-static json_t *rates_json(const struct rates *of)
+static json_t *rates_json(const struct rates *known_rates)
 {
-	const struct spinlock_rates *spinlock = &of->spinlock;
-	const struct resource_rates *resource = &of->resource;
+	const struct spinlock_rates *spinlock = &known_rates->spinlock;
+	const struct resource_rates *resource = &known_rates->resource;
 	json_t *rates = json_object(), *of_linux;
 
 	if (spinlock->known)

@@ -27,24 +27,25 @@ struct resource_row {
 
 static const struct resource_sum *sum_of(const void *row)
 {
-	const struct resource_row *of = row;
+	const struct resource_row *resource_row = row;
 
-	return &of->entry->classes[of->class];
+	return &resource_row->entry->classes[resource_row->class];
 }
 
 static char *resource(const struct report *report, const void *row)
 {
-	const struct resource_row *of = row;
+	const struct resource_row *resource_row = row;
 
-	return of->is_others ? strdup("(others)") :
-			       report_symbol_text(report, of->entry->key.address);
+	return resource_row->is_others ? strdup("(others)") :
+			       report_symbol_text(report, resource_row->entry->key.address);
 }
 
 static double locks(const struct report *report, const void *row)
 {
-	const struct resource_row *of = row;
+	const struct resource_row *resource_row = row;
 
-	return of->is_others ? NAN : report_lock_count(report, of->entry->key.address);
+	return resource_row->is_others ? NAN :
+	       report_lock_count(report, resource_row->entry->key.address);
 }
 
 static char *kind(const struct report *report, const void *row)
@@ -127,7 +128,7 @@ static double excessive(const struct report *report, const void *row)
 	return (double)sum_of(row)->excessive;
 }
 
-static double waiting(const struct report *report, const void *row)
+static double mean_waiting(const struct report *report, const void *row)
 {
 	return report_waiting(report, group_of(row), &sum_of(row)->cpus, &sum_of(row)->wait);
 }
@@ -173,7 +174,7 @@ static const struct column columns[] = {
 	NUMBER_COLUMN("excessive", "long waits", CELL_COUNT, excessive,
 		      "records of waits of half a second and more",
 		      .drop = 11),
-	NUMBER_COLUMN("waiting", "waiters", CELL_SHARE, waiting,
+	NUMBER_COLUMN("waiting", "waiters", CELL_SHARE, mean_waiting,
 		      "average number of waiters; 200% is two tasks all the time",
 		      .is_hidden = true, .error = "wait_total_error"),
 	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, lock_row_wait_total,

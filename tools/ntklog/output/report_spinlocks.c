@@ -149,7 +149,7 @@ static double spins(const struct report *report, const void *row)
 	return sum_of(row)->spins;
 }
 
-static double waiting(const struct report *report, const void *row)
+static double mean_waiting(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
@@ -227,7 +227,7 @@ static const struct column columns[] = {
 		      "share of the acquisitions that waited"),
 	NUMBER_COLUMN("spins", "spins", CELL_ESTIMATE, spins,
 		      "tests of the lock while waiting", .is_hidden = true),
-	NUMBER_COLUMN("waiting", "waiters", CELL_SHARE, waiting,
+	NUMBER_COLUMN("waiting", "waiters", CELL_SHARE, mean_waiting,
 		      "average number of waiters; 200% is two CPUs all the time",
 		      .is_hidden = true, .error = "wait_total_error"),
 	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, lock_row_wait_total,

@@ -50,9 +50,9 @@ static char *functions(const struct report *report, const struct stack_entry *en
 
 static char *stack(const struct report *report, const void *row)
 {
-	const struct stack_row *of = row;
+	const struct stack_row *stack_row = row;
 
-	return of->entry ? functions(report, of->entry) : strdup(of->name);
+	return stack_row->entry ? functions(report, stack_row->entry) : strdup(stack_row->name);
 }
 
 static double sampled(const struct report *report, const void *row)

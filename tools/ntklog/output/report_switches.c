@@ -88,10 +88,10 @@ static const struct column thread_columns[] = {
 		      "time runnable without a CPU, in whole ticks of the kernel"),
 };
 
-static void add_thread(struct report *report, const struct switch_thread *of,
+static void add_thread(struct report *report, const struct switch_thread *thread,
 		       const char *thread_name)
 {
-	const struct thread_row row = { .thread = of, .name = thread_name };
+	const struct thread_row row = { .thread = thread, .name = thread_name };
 
 	table_add_row(&report->tables[REPORT_THREADS], report, &row);
 }
@@ -99,10 +99,10 @@ static void add_thread(struct report *report, const struct switch_thread *of,
 static void make_threads(struct report *report)
 {
 	const struct switch_stats *stats = &report->analysis->switches;
-	const struct switch_thread *of;
+	const struct switch_thread *thread;
 
-	for (of = stats->threads; of; of = of->hh.next)
-		add_thread(report, of, names_thread(report->names, of->thread_id));
+	for (thread = stats->threads; thread; thread = thread->hh.next)
+		add_thread(report, thread, names_thread(report->names, thread->thread_id));
 	if (stats->others.switches || stats->others.switched_out)
 		add_thread(report, &stats->others, "(others)");
 }
@@ -119,9 +119,9 @@ const struct table_class report_threads_class = {
 /* A row of the table processors is a struct switch_processor. */
 static double processor(const struct report *report, const void *row)
 {
-	const struct switch_processor *of = row;
+	const struct switch_processor *cpu = row;
 
-	return (double)(of - report->analysis->switches.processors);
+	return (double)(cpu - report->analysis->switches.processors);
 }
 
 static double switches(const struct report *report, const void *row)
@@ -131,17 +131,17 @@ static double switches(const struct report *report, const void *row)
 
 static double per_second(const struct report *report, const void *row)
 {
-	const struct switch_processor *of = row;
-	double time = (double)(of->last_time - of->first_time);
+	const struct switch_processor *cpu = row;
+	double time = (double)(cpu->last_time - cpu->first_time);
 
-	return share((double)of->switches * 1e9, report_ticks_ns(report, time));
+	return share((double)cpu->switches * 1e9, report_ticks_ns(report, time));
 }
 
 static double busy(const struct report *report, const void *row)
 {
-	const struct switch_processor *of = row;
+	const struct switch_processor *cpu = row;
 
-	return share(of->busy, of->busy + of->idle);
+	return share(cpu->busy, cpu->busy + cpu->idle);
 }
 
 static double busy_total(const struct report *report, const void *row)
@@ -154,7 +154,7 @@ static double idle_total(const struct report *report, const void *row)
 	return report_ticks_ns(report, ((const struct switch_processor *)row)->idle);
 }
 
-static double gaps(const struct report *report, const void *row)
+static double gap_count(const struct report *report, const void *row)
 {
 	return (double)((const struct switch_processor *)row)->unknown;
 }
@@ -172,7 +172,7 @@ static const struct column processor_columns[] = {
 	NUMBER_COLUMN("idle_total", "idle time", CELL_TIME, idle_total,
 		      "time with the idle thread",
 		      .drop = 2),
-	NUMBER_COLUMN("unknown", "gaps", CELL_COUNT, gaps,
+	NUMBER_COLUMN("unknown", "gaps", CELL_COUNT, gap_count,
 		      "places where switches are missing, lost or left out",
 		      .drop = 1),
 };

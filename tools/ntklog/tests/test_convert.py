@@ -498,7 +498,7 @@ class Stacks(Case):
         with open(os.path.join(self.out, "metadata"), encoding="ascii") as stream:
             self.assertNotIn("callstack", stream.read())
 
-    def test_perfetto(self):
+    def test_perfetto_has_stacks(self):
         self.convert("--perfetto", self.file())
         with open(self.out, "rb") as stream:
             data = stream.read()

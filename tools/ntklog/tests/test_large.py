@@ -107,7 +107,7 @@ class Large(unittest.TestCase):
             self.assertEqual(status, 0)
             if size == SIZES[0]:
                 small = memory
-        # sink.ctf.fs maps some packets of what it writes into memory.
+        # sink.ctf.fs maps some packets of its output into memory.
         self.assertLess(memory - small, 4 * GROWTH)
 
 
