@@ -211,8 +211,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_observed, observed, 0x04);
  *	was loaded
  * @sleeping_locks: the same of Linux' sleeping locks
  *
- * A session with Linux' locks has one at its start and one at its end. The difference is what its
- * file lacks.
+ * A session with Linux' locks has one at its start and one at its end. The difference is the number
+ * that its file lacks.
  */
 struct ntklog_dropped_dc {
 	__u64 spin_locks;
