@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_ATTACH_H
 #define _NTKLOG_LINUX_ATTACH_H
 
-/* Redirect and restore the functions of a spinning lock kind. For locks.c. */
+/* Redirect and restore the functions of a spinning lock kind. For lock_kinds.c. */
 
 #include <linux/errno.h>
 #include <linux/types.h>

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-/* NTKLOG_LINUX_MODE_*; written by locks.c. */
+/* NTKLOG_LINUX_MODE_*; defined in lock_kinds.c, written by locks.c. */
 extern u32 ntklog_linux_mode;
 
 void ntklog_linux_rundown_init(void);

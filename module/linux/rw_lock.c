@@ -64,7 +64,7 @@ NTKLOG_RELEASING(_raw_write_unlock_irqrestore);
 NTKLOG_RELEASING(_raw_write_unlock_bh);
 NTKLOG_ACQUIRING(_raw_write_lock_nested);
 
-/* Written with the kind's mutex held: see locks.c. */
+/* Written with the kind's mutex held: see lock_kinds.c. */
 static struct ntklog_hook ntklog_rw_hooks[] = {
 	NTKLOG_REPLACE_ACQUIRE(_raw_read_lock),
 	NTKLOG_REPLACE_ACQUIRE(_raw_read_lock_irq),

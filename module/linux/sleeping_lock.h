@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_SLEEPING_LOCK_H
 #define _NTKLOG_LINUX_SLEEPING_LOCK_H
 
-/* Linux' sleeping locks: their functions, and how these are hooked. For locks.c. */
+/* Linux' sleeping locks: their functions, and how these are hooked. For lock_kinds.c. */
 
 #include <linux/errno.h>
 #include <linux/types.h>

@@ -79,7 +79,7 @@ NTKLOG_RELEASING(_raw_spin_unlock_irq_enable);
 NTKLOG_RELEASING(_raw_spin_unlock_irqrestore);
 NTKLOG_RELEASING(_raw_spin_unlock_bh);
 
-/* Written with the kind's mutex held: see locks.c. */
+/* Written with the kind's mutex held: see lock_kinds.c. */
 static struct ntklog_hook ntklog_spin_hooks[] = {
 	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock),
 	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_irq),

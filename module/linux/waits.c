@@ -173,13 +173,13 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 
 /**
  * ntklog_watch_waits() - record the waits for locks of a kind
- * @whose: PERF_SPIN_LOCK_KIND() of the kind
+ * @spin_kind: PERF_SPIN_LOCK_KIND() of the kind
  * @failed: set to the name of the tracepoint that failed
  *
  * Context: task; may sleep; takes tracepoints_mutex. Callers are serialized.
  * Return: 0 or a negative errno.
  */
-int ntklog_watch_waits(u8 whose, const char **failed)
+int ntklog_watch_waits(u8 spin_kind, const char **failed)
 {
 	int cpu, err;
 
@@ -198,21 +198,21 @@ int ntklog_watch_waits(u8 whose, const char **failed)
 			return err;
 		}
 	}
-	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled | BIT(whose));
+	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled | BIT(spin_kind));
 	return 0;
 }
 
 /**
  * ntklog_stop_watching_waits() - undo ntklog_watch_waits()
- * @whose: PERF_SPIN_LOCK_KIND() of the kind
+ * @spin_kind: PERF_SPIN_LOCK_KIND() of the kind
  *
  * Waits that end after this function has returned are neither counted nor recorded.
  *
  * Context: task; may sleep; takes tracepoints_mutex. Callers are serialized.
  */
-void ntklog_stop_watching_waits(u8 whose)
+void ntklog_stop_watching_waits(u8 spin_kind)
 {
-	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled & ~BIT(whose));
+	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled & ~BIT(spin_kind));
 	if (!ntklog_wait_kinds_enabled) {
 		ntklog_stop_watching_contention(ntklog_wait_begins, ntklog_wait_ends);
 		free_percpu(ntklog_linux_waits);

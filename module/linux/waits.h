@@ -2,11 +2,11 @@
 #ifndef _NTKLOG_LINUX_WAITS_H
 #define _NTKLOG_LINUX_WAITS_H
 
-/* Mode "waits": waits for spinning locks, from the contention tracepoints. For locks.c. */
+/* Mode "waits": waits for spinning locks, from the contention tracepoints. For lock_kinds.c. */
 
 #include <linux/types.h>
 
-int ntklog_watch_waits(u8 whose, const char **failed);
-void ntklog_stop_watching_waits(u8 whose);
+int ntklog_watch_waits(u8 spin_kind, const char **failed);
+void ntklog_stop_watching_waits(u8 spin_kind);
 
 #endif /* _NTKLOG_LINUX_WAITS_H */

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Kinds of Linux' own locks, and the work items that attach and detach them. A kind is attached
+ * while its event group has a subscriber; otherwise the kernel is not changed. The order of hooking
+ * is described in attach.c, sleeping_attach.c and waits.c.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+#include <uapi/ntklog/event.h>
+
+#include "../etw/group_mask.h"
+#include "../etw/observe.h"
+#include "../etw/provider.h"
+#include "../ground/compat.h"
+#include "../perf/sleeping_lock.h"
+#include "attach.h"
+#include "contention.h"
+#include "lock_kinds.h"
+#include "rundown.h"
+#include "selftest.h"
+#include "sleeping_lock.h"
+#include "waits.h"
+
+/*
+ * NTKLOG_LINUX_MODE_*. Written with etw_mutex and ntklog_linux_mutex held, while no kind that spins
+ * is attached or has a subscriber. Rundown events read it without a lock.
+ */
+u32 ntklog_linux_mode;
+
+const char *ntklog_linux_forbidden = "the module is being loaded";
+
+/*
+ * Held while a kind is attached or detached, and over a self-test.
+ *
+ * Both wait for grace periods of Tasks RCU. A kernel task that does not schedule voluntarily delays
+ * such a grace period without limit. Therefore work items attach, detach and run the self-test, and
+ * tasks of users wait for them, or for this mutex, only killably. The file "linux" is readable
+ * meanwhile.
+ */
+DEFINE_MUTEX(ntklog_linux_mutex);
+
+/* Woken when the work item of a kind, or ntklog_end_detaching_work, has finished. */
+static DECLARE_WAIT_QUEUE_HEAD(ntklog_linux_wait);
+
+static void ntklog_update_linux_kind(struct ntklog_event_group *group,
+				     const struct perfinfo_groupmask *wanted);
+static int ntklog_get_kind_err(const struct etw_provider *provider);
+static void ntklog_run_kind_work(struct work_struct *work);
+
+#ifdef NTKLOG_LINUX_LOCKS
+#define LINUX_FUNCTIONS(_kind)	(&ntklog_linux_##_kind##_functions)
+#else
+#define LINUX_FUNCTIONS(_kind)	NULL
+#endif
+
+#ifdef NTKLOG_LINUX_SLEEPING_LOCKS
+#define LINUX_SLEEPING_FUNCTIONS(_kind)	(&ntklog_linux_##_kind##_functions)
+#else
+#define LINUX_SLEEPING_FUNCTIONS(_kind)	NULL
+#endif
+
+#define LINUX_EVENT_GROUP(_i, _group, _rundown)					\
+	.group = {								\
+		.provider = {							\
+			.group = _group,					\
+			.rundown = _rundown,					\
+			.get_err = ntklog_get_kind_err,				\
+		},								\
+		.update = ntklog_update_linux_kind,				\
+		/* Registering hooks takes locks that must be taken before tracepoints_mutex. */ \
+		.updates_by_work = true,					\
+		NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_linux_kinds[_i].group),	\
+	},									\
+	.work = __WORK_INITIALIZER(ntklog_linux_kinds[_i].work, ntklog_run_kind_work)
+
+#define LINUX_KIND(_i, _name, _functions, _mode, _group)			\
+{										\
+	.name = _name,								\
+	.functions = LINUX_FUNCTIONS(_functions),				\
+	.spin_kind = PERF_SPIN_LOCK_KIND(_mode),				\
+	LINUX_EVENT_GROUP(_i, _group, ntklog_spin_lock_rundown),		\
+}
+
+/* No rundown of its own: ntklog_sleeping_rundown() reports the rates once for all these kinds. */
+#define LINUX_SLEEPING_KIND(_i, _name, _NAME)					\
+{										\
+	.name = #_name,								\
+	.functions = LINUX_SLEEPING_FUNCTIONS(_name),				\
+	.class = NTKLOG_SLEEPING_CLASS(_NAME),					\
+	LINUX_EVENT_GROUP(_i, PERF_LINUX_##_NAME, NULL),			\
+}
+
+struct ntklog_linux_kind ntklog_linux_kinds[NTKLOG_LINUX_KIND_COUNT] = {
+	LINUX_KIND(0, "spinlock", spin_lock, PERF_SPIN_LOCK_LINUX_SPIN, PERF_LINUX_SPINLOCK),
+	LINUX_KIND(1, "rwlock", rw_lock, PERF_SPIN_LOCK_LINUX_RW, PERF_LINUX_RWLOCK),
+	LINUX_SLEEPING_KIND(2, mutex, MUTEX),
+	LINUX_SLEEPING_KIND(3, rwsem, RWSEM),
+	LINUX_SLEEPING_KIND(4, semaphore, SEMAPHORE),
+	LINUX_SLEEPING_KIND(5, rt_mutex, RT_MUTEX),
+	LINUX_SLEEPING_KIND(6, percpu_rwsem, PERCPU_RWSEM),
+	LINUX_SLEEPING_KIND(7, ww_mutex, WW_MUTEX),
+};
+
+/**
+ * ntklog_kind_records_waits_only() - test whether mode "waits" applies to a kind
+ * @kind: the kind
+ *
+ * Context: any.
+ * Return: true if it does; the mode applies only to kinds that spin.
+ */
+bool ntklog_kind_records_waits_only(const struct ntklog_linux_kind *kind)
+{
+	return !kind->class && ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS;
+}
+
+/* Return the reason why mode "waits" is not available for a kind, or NULL if it is. */
+static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind *kind)
+{
+	/* With PREEMPT_RT the tracepoints report rwlocks as sleeping locks. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) &&
+	    kind->spin_kind != PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN))
+		return "CONFIG_PREEMPT_RT has other locks";
+	return ntklog_check_contention_tracepoints();
+}
+
+/**
+ * ntklog_kind_unavailable_reason() - find out why a kind cannot be observed in the current mode
+ * @kind: the kind
+ *
+ * Context: any.
+ * Return: the reason, or NULL if the kind can be observed.
+ */
+const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
+{
+	if (ntklog_linux_forbidden)
+		return ntklog_linux_forbidden;
+	return ntklog_kind_records_waits_only(kind) ? ntklog_check_wait_tracepoints(kind) :
+						      kind->unavailable;
+}
+
+/**
+ * ntklog_kind_fallback_hint() - find out whether mode "waits" is a way to observe a kind
+ * @kind: a kind that cannot be observed in the current mode
+ *
+ * Context: any.
+ * Return: the end of a message that proposes the mode, or an empty string.
+ */
+const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
+{
+	return !ntklog_linux_forbidden && !kind->class && !ntklog_kind_records_waits_only(kind) &&
+	       !ntklog_check_wait_tracepoints(kind) ? "; mode \"waits\" can be had" : "";
+}
+
+/**
+ * ntklog_kind_is_stuck() - test whether ftrace has failed to restore a function of a kind
+ * @kind: the kind
+ *
+ * Context: task. Callers are serialized with the work item of the kind.
+ * Return: true if the kernel calls the module until reboot.
+ */
+bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind)
+{
+	return kind->functions && ntklog_is_stuck(kind->functions);
+}
+
+/**
+ * ntklog_attach_kind() - attach a kind in the current mode
+ * @kind: a kind that is available and detached
+ *
+ * Context: task; may sleep without limit; ntklog_linux_mutex held.
+ * Return: 0, or a negative errno after which @kind->failed is the name of a function.
+ */
+int ntklog_attach_kind(struct ntklog_linux_kind *kind)
+{
+	if (kind->class)
+		return ntklog_attach_sleeping(kind->functions, kind->class, &kind->failed);
+	switch (ntklog_linux_mode) {
+	case NTKLOG_LINUX_MODE_WAITS:
+		return ntklog_watch_waits(kind->spin_kind, &kind->failed);
+	case NTKLOG_LINUX_MODE_SAMPLED:
+		return ntklog_attach(kind->functions, NTKLOG_VARIANT_SAMPLE, &kind->failed);
+	default:
+		return ntklog_attach(kind->functions, NTKLOG_VARIANT_TRACK, &kind->failed);
+	}
+}
+
+static void ntklog_end_detaching(struct work_struct *work)
+{
+	mutex_lock(&ntklog_linux_mutex);
+	ntklog_end_detaching_sleeping();
+	mutex_unlock(&ntklog_linux_mutex);
+	wake_up_all(&ntklog_linux_wait);
+}
+
+static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
+
+/* Delay after which a stopped session has detached all kinds, so that one grace period suffices. */
+#define NTKLOG_END_DETACHING_AFTER	HZ
+
+/**
+ * ntklog_detach_kind() - detach a kind in the mode in which it was attached
+ * @kind: an attached kind
+ *
+ * The slots of a kind that sleeps are dropped later, by a work item.
+ *
+ * Context: task; may sleep without limit; ntklog_linux_mutex held.
+ */
+void ntklog_detach_kind(struct ntklog_linux_kind *kind)
+{
+	if (kind->class) {
+		ntklog_detach_sleeping(kind->functions, kind->class);
+		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_AFTER);
+	} else if (ntklog_kind_records_waits_only(kind)) {
+		ntklog_stop_watching_waits(kind->spin_kind);
+	} else {
+		ntklog_detach(kind->functions);
+	}
+}
+
+/**
+ * ntklog_disable_broken_kind() - detach a kind whose replacements have failed the self-test
+ * @kind: an attached kind
+ * @wrong: name of the function whose replacement failed
+ *
+ * Context: task; may sleep without limit; ntklog_linux_mutex held.
+ */
+void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *wrong)
+{
+	kind->failed = wrong;
+	WRITE_ONCE(kind->err, -EPROTO);
+	/* Pairs with the smp_load_acquire() in ntklog_get_kind_err(). */
+	smp_store_release(&kind->is_on, false);
+	/* Sessions that observe the kind do so up to here, not up to the end of a self-test. */
+	etw_schedule_observing();
+	ntklog_detach_kind(kind);
+}
+
+static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
+{
+	const char *wrong = NULL;
+
+	kind->err = 0;
+	kind->failed = NULL;
+	kind->err = ntklog_attach_kind(kind);
+	if (kind->err)
+		return;
+	if (!kind->class && !ntklog_kind_records_waits_only(kind))
+		wrong = ntklog_selftest(kind->functions, NULL);
+	if (wrong)
+		ntklog_disable_broken_kind(kind, wrong);
+	else
+		WRITE_ONCE(kind->is_on, true);
+}
+
+/**
+ * ntklog_pin_module_if_stuck() - prevent the unload of the module if a kind is stuck
+ * @kind: the kind; becomes unavailable if ftrace could not restore one of its functions, through
+ *	which the kernel still calls into the module
+ *
+ * Context: task; ntklog_linux_mutex held.
+ */
+void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind)
+{
+	if (kind->unavailable || !ntklog_kind_is_stuck(kind))
+		return;
+	kind->unavailable = "ftrace has failed: its functions cannot be restored";
+	__module_get(THIS_MODULE);
+}
+
+/**
+ * ntklog_warn_attach_failed() - print why the last attachment of a kind failed, if it did
+ * @kind: the kind
+ *
+ * Context: task; ntklog_linux_mutex held.
+ */
+void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
+{
+	if (kind->err == -EHOSTDOWN)
+		pr_warn("Linux' %ss are not watched: kernel.ftrace_enabled is 0\n", kind->name);
+	else if (kind->err == -EPROTO)
+		pr_warn("Linux' %ss are not watched: %s does not do what the kernel's own function does\n",
+			kind->name, kind->failed);
+	else if (kind->err)
+		pr_warn("Linux' %ss are not watched: %s cannot be redirected (%d)%s\n",
+			kind->name, kind->failed, kind->err,
+			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
+}
+
+/* Attach or detach the kind, as @should_be_on says. */
+static void ntklog_run_kind_work(struct work_struct *work)
+{
+	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
+	u32 request;
+	ktime_t start;
+	bool on;
+
+	/* A self-test may hold the mutex for long, and another request may come meanwhile. */
+	mutex_lock(&ntklog_linux_mutex);
+	/* Pairs with the smp_store_release() in ntklog_update_linux_kind(). */
+	request = smp_load_acquire(&kind->requests);
+	on = READ_ONCE(kind->should_be_on);
+	start = ktime_get();
+	if (on && !kind->is_on && !ntklog_kind_unavailable_reason(kind)) {
+		ntklog_begin_operation(kind, "attaching");
+		ntklog_enable_kind(kind);
+		kind->attach_us = ktime_us_delta(ktime_get(), start);
+		ntklog_warn_attach_failed(kind);
+	} else if (!on && kind->is_on && !ntklog_kind_unavailable_reason(kind)) {
+		ntklog_begin_operation(kind, "detaching");
+		/* First: a session that starts meanwhile must not call the kind observed. */
+		WRITE_ONCE(kind->is_on, false);
+		ntklog_detach_kind(kind);
+		kind->detach_us = ktime_us_delta(ktime_get(), start);
+	}
+	ntklog_pin_module_if_stuck(kind);
+	ntklog_end_operation(kind);
+	mutex_unlock(&ntklog_linux_mutex);
+	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
+	smp_store_release(&kind->completed, request);
+	wake_up_all(&ntklog_linux_wait);
+	/* The task that waited may have been killed. */
+	etw_schedule_observing();
+}
+
+static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 request)
+{
+	/* Pairs with the smp_store_release() in ntklog_run_kind_work(). */
+	return (s32)(smp_load_acquire(&kind->completed) - request) >= 0;
+}
+
+/* Seconds after which the kernel log says what a task waits for. */
+#define NTKLOG_WARN_AFTER_S	10
+
+/* Wait until a request is completed, or the current task is killed. */
+static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request)
+{
+	long left;
+
+	left = wait_event_killable_timeout(ntklog_linux_wait,
+					   ntklog_request_is_completed(kind, request),
+					   NTKLOG_WARN_AFTER_S * HZ);
+	if (left)
+		return;
+	pr_warn("Linux' %ss: a task has waited for %u s until they are attached or detached: a kernel task that does not schedule delays a grace period of Tasks RCU\n",
+		kind->name, NTKLOG_WARN_AFTER_S);
+	wait_event_killable(ntklog_linux_wait, ntklog_request_is_completed(kind, request));
+}
+
+static void ntklog_update_linux_kind(struct ntklog_event_group *group,
+				     const struct perfinfo_groupmask *wanted)
+{
+	struct ntklog_linux_kind *kind = container_of(group, struct ntklog_linux_kind, group);
+	u32 request = kind->requests + 1;
+
+	WRITE_ONCE(kind->should_be_on, etw_group_mask_test(wanted, group->provider.group));
+	/* Publishes should_be_on. Pairs with the smp_load_acquire() in ntklog_run_kind_work(). */
+	smp_store_release(&kind->requests, request);
+	queue_work(system_long_wq, &kind->work);
+	/*
+	 * Do not wait in the work item of a tracepoint, which holds the mutex of @group that
+	 * sessions wait for; nor in an exiting task that closes its claim, because nothing can kill
+	 * it.
+	 */
+	if (current->flags & (PF_WQ_WORKER | PF_EXITING))
+		return;
+	ntklog_wait_for_kind(kind, request);
+}
+
+static int ntklog_get_kind_err(const struct etw_provider *provider)
+{
+	struct ntklog_linux_kind *kind = container_of(provider, struct ntklog_linux_kind,
+						      group.provider);
+
+	/* Pairs with the smp_store_release() in ntklog_disable_broken_kind(). */
+	if (!READ_ONCE(kind->should_be_on) || smp_load_acquire(&kind->is_on))
+		return 0;
+	if (!ntklog_request_is_completed(kind, READ_ONCE(kind->requests)))
+		return -EINTR;
+	return READ_ONCE(kind->err) ?: -EOPNOTSUPP;
+}
+
+/**
+ * ntklog_wait_for_detached_kinds() - wait until the slots of detached kinds have been dropped
+ * @seconds: upper bound of the wait
+ *
+ * A grace period of Tasks RCU ends the wait. The wait takes no lock that is held meanwhile.
+ *
+ * Context: task; may sleep. Returns early if the task is killed.
+ */
+void ntklog_wait_for_detached_kinds(unsigned int seconds)
+{
+	if (!ntklog_sleeping_detach_is_pending())
+		return;
+	mod_delayed_work(system_percpu_wq, &ntklog_end_detaching_work, 0);
+	wait_event_killable_timeout(ntklog_linux_wait, !ntklog_sleeping_detach_is_pending(),
+				    seconds * HZ);
+}
+
+/**
+ * ntklog_end_detaching_now() - drop the slots of detached kinds without delay
+ *
+ * Context: module unload, when no kind is attached; may sleep.
+ */
+void ntklog_end_detaching_now(void)
+{
+	/* No kind is attached, so the work item is not scheduled again. */
+	cancel_delayed_work_sync(&ntklog_end_detaching_work);
+	ntklog_end_detaching(NULL);
+}

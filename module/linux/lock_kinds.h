@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_LOCK_KINDS_H
+#define _NTKLOG_LINUX_LOCK_KINDS_H
+
+/* Kinds of Linux' own locks, and the work items that attach and detach them. For locks.c. */
+
+#include <linux/jiffies.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+#include "../perf/event_group.h"
+#include "kind.h"
+
+/**
+ * struct ntklog_linux_kind - a kind of lock
+ * @name: name of the kind in messages and in the file "linux"
+ * @functions: functions to redirect or hook; NULL if that is not possible with this configuration
+ * @unavailable: reason why the functions cannot be redirected, or the name of a function that the
+ *	kernel lacks; NULL if they can. Written at module load and after a failure of ftrace
+ * @lacks_function: @unavailable is the name of a function
+ * @is_on: the kind is attached, and is not being detached; other functions read it without the
+ *	mutex
+ * @failed: name of the function for which the last attachment failed, or NULL
+ * @err: 0, or the negative errno of that failure
+ * @attach_us: duration of the last attachment, in microseconds
+ * @detach_us: duration of the last detachment, in microseconds
+ * @spin_kind: PERF_SPIN_LOCK_KIND() of a kind that spins
+ * @class: NTKLOG_SLEEPING_CLASS() of a kind that sleeps; 0 for a kind that spins
+ * @group: event group of the kind; its subscribers decide whether the kind is attached
+ * @should_be_on: the state that @work is to bring about; written before @requests, with the mutex
+ *	of @group held
+ * @requests: number of requests to @work; written with the mutex of @group held
+ * @completed: value of @requests when @work last took ntklog_linux_mutex, after it has finished;
+ *	written by @work
+ * @operation: "attaching" or "detaching" while @work does so, "testing" while a self-test does,
+ *	otherwise NULL. Written with ntklog_linux_mutex held, read by the file "linux"
+ * @since: jiffies at the start of @operation
+ * @work: attaches or detaches the kind
+ *
+ * @unavailable, @lacks_function, @is_on, @failed, @err, @attach_us and @detach_us are written with
+ * ntklog_linux_mutex held.
+ */
+struct ntklog_linux_kind {
+	const char *name;
+	struct ntklog_linux_functions *functions;
+	const char *unavailable;
+	bool lacks_function;
+	bool is_on;
+	const char *failed;
+	int err;
+	s64 attach_us;
+	s64 detach_us;
+	u8 spin_kind;
+	u32 class;
+	struct ntklog_event_group group;
+	bool should_be_on;
+	u32 requests;
+	u32 completed;
+	const char *operation;
+	unsigned long since;
+	struct work_struct work;
+};
+
+#define NTKLOG_LINUX_KIND_COUNT	8
+
+extern struct ntklog_linux_kind ntklog_linux_kinds[NTKLOG_LINUX_KIND_COUNT];
+
+#define ntklog_for_each_kind(_kind)						\
+	for ((_kind) = ntklog_linux_kinds;					\
+	     (_kind) < ntklog_linux_kinds + NTKLOG_LINUX_KIND_COUNT; (_kind)++)
+
+/* Reason why no kind can be observed in any mode, or NULL. Written at module load. */
+extern const char *ntklog_linux_forbidden;
+
+extern struct mutex ntklog_linux_mutex;
+
+bool ntklog_kind_records_waits_only(const struct ntklog_linux_kind *kind);
+const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind);
+const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind);
+bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind);
+int ntklog_attach_kind(struct ntklog_linux_kind *kind);
+void ntklog_detach_kind(struct ntklog_linux_kind *kind);
+void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *wrong);
+void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind);
+void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind);
+void ntklog_wait_for_detached_kinds(unsigned int seconds);
+void ntklog_end_detaching_now(void);
+
+/* Let the file "linux" show that an operation on the kind has begun. */
+static inline void ntklog_begin_operation(struct ntklog_linux_kind *kind, const char *operation)
+{
+	WRITE_ONCE(kind->since, jiffies);
+	WRITE_ONCE(kind->operation, operation);
+}
+
+static inline void ntklog_end_operation(struct ntklog_linux_kind *kind)
+{
+	WRITE_ONCE(kind->operation, NULL);
+}
+
+#endif /* _NTKLOG_LINUX_LOCK_KINDS_H */
