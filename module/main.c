@@ -17,6 +17,7 @@
 #include "ground/identity.h"
 #include "ground/slab_cache.h"
 #include "ground/task_needs.h"
+#include "ground/task_notes.h"
 #include "ke/numbered_spin_lock.h"
 #include "linux/locks.h"
 #include "linux/selftest_work.h"
@@ -219,6 +220,7 @@ err_spin_lock:
 err_task_records:
 	ntklog_task_records_exit();
 	ntklog_identity_exit();
+	ntklog_task_notes_exit();
 err_stack:
 	ntklog_stack_exit();
 err_spin_lock_state:
@@ -244,6 +246,7 @@ static void __exit ntklog_exit(void)
 	ke_numbered_spin_lock_exit();
 	ntklog_task_records_exit();
 	ntklog_identity_exit();
+	ntklog_task_notes_exit();
 	ntklog_stack_exit();
 	ntklog_free_spin_lock_state();
 }

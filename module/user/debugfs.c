@@ -24,6 +24,7 @@
 #include "../ground/address.h"
 #include "../ground/identity.h"
 #include "../ground/identity_reader.h"
+#include "../ground/task_notes.h"
 #include "../linux/locks.h"
 #include "../linux/selftest_work.h"
 #include "../perf/context_swap.h"
@@ -399,7 +400,37 @@ static const struct file_operations ntklog_identities_fops = {
 	.release = ntklog_identities_release,
 };
 
-/* keep_identities: 1 keeps the notes enabled while "identities" is not open */
+/* tasks: names, processes and cgroups of tasks that end; noted while the file is open */
+
+static int ntklog_tasks_open(struct inode *inode, struct file *file)
+{
+	struct ntklog_task_reader *reader = ntklog_open_tasks();
+
+	if (IS_ERR(reader))
+		return PTR_ERR(reader);
+	file->private_data = reader;
+	return nonseekable_open(inode, file);
+}
+
+static ssize_t ntklog_tasks_read(struct file *file, char __user *to, size_t count, loff_t *position)
+{
+	return ntklog_read_tasks(file->private_data, to, count);
+}
+
+static int ntklog_tasks_release(struct inode *inode, struct file *file)
+{
+	ntklog_close_tasks(file->private_data);
+	return 0;
+}
+
+static const struct file_operations ntklog_tasks_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_tasks_open,
+	.read = ntklog_tasks_read,
+	.release = ntklog_tasks_release,
+};
+
+/* keep_identities: 1 keeps the notes enabled while "identities" and "tasks" are not open */
 
 static void ntklog_keep_identities_show(struct seq_file *seq, void *object)
 {
@@ -408,9 +439,20 @@ static void ntklog_keep_identities_show(struct seq_file *seq, void *object)
 
 static int ntklog_keep_identities_store(void *object, char *text)
 {
+	bool keep = *text == '1';
+	int err;
+
 	if (strcmp(text, "0") && strcmp(text, "1"))
 		return -EINVAL;
-	return ntklog_enable_identities_always(*text == '1');
+	err = ntklog_enable_identities_always(keep);
+	if (err)
+		return err;
+	err = ntklog_enable_task_notes_always(keep);
+	/* A kernel without the tracepoints has no notes of tasks. */
+	if (!err || err == -EOPNOTSUPP)
+		return 0;
+	ntklog_enable_identities_always(false);
+	return err;
 }
 
 static const struct ntklog_file ntklog_top_files[] = {
@@ -480,6 +522,10 @@ static int ntklog_create_files(void)
 	if (err)
 		return err;
 	err = ntklog_create_held_file(ntklog_directory);
+	if (err)
+		return err;
+	err = PTR_ERR_OR_ZERO(debugfs_create_file("tasks", 0400, ntklog_directory,
+						  NULL, &ntklog_tasks_fops));
 	if (err)
 		return err;
 	err = PTR_ERR_OR_ZERO(debugfs_create_file("locks", 0400, ntklog_directory,

@@ -12,7 +12,7 @@ for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
 	check "files: ${file#"$D/"} can be written" mode_is "$file" 600
 done
 check "files: other users cannot enter the directory" mode_is ${D%/*} 700
-for file in $D/group_mask $D/counters $D/held $D/identities $D/locks $D/locks_information $D/linux_selftest $S/stats $S/header $S/snapshot $S/owner $S/failures \
+for file in $D/group_mask $D/counters $D/held $D/identities $D/tasks $D/locks $D/locks_information $D/linux_selftest $S/stats $S/header $S/snapshot $S/owner $S/failures \
     $S/cpu0 $S/cpu1; do
 	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
 done

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The names, processes and cgroups of tasks that end, as read from the file tasks. Notes that were
+ * overwritten before they were read are counted.
+ */
+
+#include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/mman.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/sizes.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "../module/ground/clock.h"
+#include "../module/ground/task_notes.h"
+#include "fixture.h"
+
+#define TASK_NAME	"ntklog\n\ttest"
+#define TEXT_SIZE	SZ_64K
+
+static struct ntklog_task_reader *reader;
+static char *text;
+
+static int task_notes_test_init(struct kunit *test)
+{
+	text = vmalloc(TEXT_SIZE);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	reader = ntklog_open_tasks();
+	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
+	return 0;
+}
+
+static void task_notes_test_exit(struct kunit *test)
+{
+	if (!IS_ERR_OR_NULL(reader))
+		ntklog_close_tasks(reader);
+	reader = NULL;
+	vfree(text);
+	text = NULL;
+}
+
+static char __user *map_text(struct kunit *test)
+{
+	unsigned long user = kunit_vm_mmap(test, NULL, 0, TEXT_SIZE, PROT_READ | PROT_WRITE,
+					   MAP_ANONYMOUS | MAP_PRIVATE, 0);
+
+	KUNIT_ASSERT_TRUE(test, user && user < TASK_SIZE);
+	return (char __user *)user;
+}
+
+/* Read some new notes into text. Returns the number of bytes. */
+static size_t read_notes(struct kunit *test, struct ntklog_task_reader *from, char __user *user)
+{
+	ssize_t done = ntklog_read_tasks(from, user, TEXT_SIZE - 1);
+
+	KUNIT_ASSERT_GE(test, done, 0);
+	KUNIT_ASSERT_EQ(test, copy_from_user(text, user, done), 0);
+	text[done] = '\0';
+	return done;
+}
+
+static int wait_for_stop(void *argument)
+{
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+/* Run a task until its end. Returns its id. */
+static pid_t run_task(struct kunit *test)
+{
+	struct task_struct *task = kthread_run(wait_for_stop, NULL, TASK_NAME);
+	pid_t id;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	id = task->pid;
+	kthread_stop(task);
+	return id;
+}
+
+/* The kernel may rename a kernel thread when it is created. Its last note is that of its exit. */
+static void task_that_exits_is_noted_with_its_name(struct kunit *test)
+{
+	char __user *user = map_text(test);
+	pid_t id = run_task(test);
+	u64 exited = 0;
+	char line[64], *at, *last = NULL;
+	int fields;
+
+	read_notes(test, reader, user);
+	snprintf(line, sizeof(line), "%d %d ", id, id);
+	for (at = text; (at = strstr(at, line)); at++)
+		last = at;
+	KUNIT_ASSERT_NOT_NULL(test, last);
+	fields = sscanf(last + strlen(line), "%llu", &exited);
+	KUNIT_EXPECT_EQ(test, fields, 1);
+	KUNIT_EXPECT_LE(test, exited, ntklog_cycles());
+	KUNIT_EXPECT_NOT_NULL(test, strstr(last, " ntklog??test\t/\n"));
+}
+
+static void overwritten_notes_are_counted(struct kunit *test)
+{
+	unsigned int lost = 0, lines = 0, i;
+	char __user *user = map_text(test);
+	const char *at;
+	int fields;
+
+	for (i = 0; i < NTKLOG_TASK_NOTES + 5; i++)
+		ntklog_note_task(current);
+	while (read_notes(test, reader, user))
+		for (at = text; *at; at = strchr(at, '\n') + 1) {
+			lines += at[0] != 'l';
+			if (at[0] != 'l')
+				continue;
+			fields = sscanf(at, "lost %u long 0", &lost);
+			KUNIT_EXPECT_EQ(test, fields, 1);
+		}
+	/* Other tasks may have ended meanwhile. */
+	KUNIT_EXPECT_GE(test, lost, 5);
+	KUNIT_EXPECT_GE(test, lines, NTKLOG_TASK_NOTES);
+}
+
+static void each_reader_reads_all_notes_that_are_kept(struct kunit *test)
+{
+	char __user *user = map_text(test);
+	struct ntklog_task_reader *late;
+	char line[64];
+
+	snprintf(line, sizeof(line), "%d %d ", current->pid, current->tgid);
+	ntklog_note_task(current);
+	late = ntklog_open_tasks();
+	KUNIT_ASSERT_FALSE(test, IS_ERR(late));
+	read_notes(test, late, user);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, line));
+	read_notes(test, reader, user);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, line));
+	read_notes(test, reader, user);
+	KUNIT_EXPECT_NULL(test, strstr(text, line));
+	ntklog_close_tasks(late);
+}
+
+static void buffer_too_small_for_a_line_loses_nothing(struct kunit *test)
+{
+	char __user *user = map_text(test);
+	char line[64];
+
+	snprintf(line, sizeof(line), "%d %d ", current->pid, current->tgid);
+	ntklog_note_task(current);
+	KUNIT_EXPECT_EQ(test, ntklog_read_tasks(reader, user, 8), -EINVAL);
+	read_notes(test, reader, user);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, line));
+}
+
+static struct kunit_case task_notes_test_cases[] = {
+	KUNIT_CASE(task_that_exits_is_noted_with_its_name),
+	KUNIT_CASE(overwritten_notes_are_counted),
+	KUNIT_CASE(each_reader_reads_all_notes_that_are_kept),
+	KUNIT_CASE(buffer_too_small_for_a_line_loses_nothing),
+	{}
+};
+
+static struct kunit_suite task_notes_test_suite = {
+	.name = "ntklog_task_notes",
+	.init = task_notes_test_init,
+	.exit = task_notes_test_exit,
+	.test_cases = task_notes_test_cases,
+};
+
+kunit_test_suite(task_notes_test_suite);

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Notes of tasks that have ended or got another name. See task_notes.h.
+ *
+ * The notes are a ring, to which probes of two tracepoints write: task_rename, which an exec passes
+ * before the task gets the name of its new program, and sched_process_exit. A full ring overwrites
+ * its oldest note. Each reader has a position of its own and counts the notes that it has missed.
+ */
+
+#include <linux/processor.h>
+#include <linux/bit_spinlock.h>
+#include <linux/cgroup.h>
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <trace/events/sched.h>
+
+#include "clock.h"
+#include "compat.h"
+#include "task_notes.h"
+#include "tracepoint.h"
+
+/* Size of the path of a cgroup, which makes a note 512 bytes. */
+#define NTKLOG_CGROUP_PATH	480
+
+/* Maximum size of the text of a note. */
+#define NTKLOG_TASK_LINE	(64 + TASK_COMM_LEN + NTKLOG_CGROUP_PATH)
+
+/**
+ * struct ntklog_task_note - what a task was until a time
+ * @time: time of the note, in cycles of the clock
+ * @thread_id: id of the task
+ * @process_id: id of its thread group
+ * @name: name of the task until then
+ * @cgroup: path of its cgroup in the default hierarchy; empty if it is too long or not known
+ */
+struct ntklog_task_note {
+	u64 time;
+	u32 thread_id;
+	u32 process_id;
+	char name[TASK_COMM_LEN];
+	char cgroup[NTKLOG_CGROUP_PATH];
+};
+
+/**
+ * struct ntklog_task_notes - the ring
+ * @lock: bit lock, which protects the other members. It is no spinlock_t, because the spin locks of
+ *	the kernel may be recorded. Interrupt handlers do not take it
+ * @count: number of notes that were written; the next one is at this number modulo the size
+ * @long_paths: number of notes whose cgroup has a path that is too long
+ * @ring: the newest notes
+ */
+struct ntklog_task_notes {
+	unsigned long lock;
+	u64 count;
+	u32 long_paths;
+	struct ntklog_task_note ring[NTKLOG_TASK_NOTES];
+};
+
+/**
+ * struct ntklog_task_reader - a reader of the notes
+ * @mutex: protects the other members
+ * @next: number of the next note to print
+ * @lost: number of notes that were overwritten before this reader read them
+ * @long_paths: as in struct ntklog_task_notes
+ * @told_lost: value of @lost that was printed last
+ * @told_long_paths: value of @long_paths that was printed last
+ * @note: copy of the next note
+ * @text: its line
+ */
+struct ntklog_task_reader {
+	/* Serializes reads. */
+	struct mutex mutex;
+	u64 next;
+	u64 lost;
+	u32 long_paths;
+	u64 told_lost;
+	u32 told_long_paths;
+	struct ntklog_task_note note;
+	char text[NTKLOG_TASK_LINE];
+};
+
+/* Protects the following. */
+static DEFINE_MUTEX(ntklog_task_notes_mutex);
+static unsigned int ntklog_task_notes_users;
+static bool ntklog_task_notes_always_enabled;
+/* NULL if there is no user. The probes are registered while it is set. */
+static struct ntklog_task_notes *ntklog_task_notes;
+
+/*
+ * Write the path of a task's cgroup. Returns false if it is too long. No lock is taken: names and
+ * parents in the default hierarchy do not change, and the task's css_set keeps its cgroup.
+ */
+static bool ntklog_put_cgroup(char path[NTKLOG_CGROUP_PATH], struct task_struct *task)
+{
+#ifdef CONFIG_CGROUPS
+	size_t at = NTKLOG_CGROUP_PATH - 1, length;
+	struct cgroup *cgroup;
+	const char *name;
+
+	path[0] = '\0';
+	path[at] = '\0';
+	rcu_read_lock();
+	for (cgroup = task_dfl_cgroup(task); cgroup_parent(cgroup);
+	     cgroup = cgroup_parent(cgroup)) {
+		name = rcu_dereference_raw(cgroup->kn->name);
+		length = strlen(name);
+		if (length + 1 >= at) {
+			rcu_read_unlock();
+			return false;
+		}
+		at -= length;
+		memcpy(path + at, name, length);
+		path[--at] = '/';
+	}
+	rcu_read_unlock();
+	if (!path[at])
+		path[--at] = '/';
+	memmove(path, path + at, NTKLOG_CGROUP_PATH - at);
+#else
+	path[0] = '\0';
+#endif
+	return true;
+}
+
+/**
+ * ntklog_note_task() - write a note of a task
+ * @task: the task, which exits or gets another name
+ *
+ * Context: task; a probe, which runs while ntklog_task_notes is set.
+ */
+void ntklog_note_task(struct task_struct *task)
+{
+	struct ntklog_task_notes *notes = READ_ONCE(ntklog_task_notes);
+	struct ntklog_task_note *note;
+
+	bit_spin_lock(0, &notes->lock);
+	note = &notes->ring[notes->count % NTKLOG_TASK_NOTES];
+	note->time = ntklog_cycles();
+	note->thread_id = task->pid;
+	note->process_id = task->tgid;
+	/* Another thread of the process may change the name now. */
+	data_race(memcpy(note->name, task->comm, TASK_COMM_LEN));
+	note->name[TASK_COMM_LEN - 1] = '\0';
+	if (!ntklog_put_cgroup(note->cgroup, task)) {
+		note->cgroup[0] = '\0';
+		notes->long_paths++;
+	}
+	notes->count++;
+	bit_spin_unlock(0, &notes->lock);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_note_task);
+
+static void ntklog_note_rename(void *data, struct task_struct *task, const char *name)
+{
+	ntklog_note_task(task);
+}
+
+static void ntklog_note_exit(void *data, struct task_struct *task)
+{
+	ntklog_note_task(task);
+}
+
+/* The probe must have the exact type of the tracepoint, because CFI checks indirect calls. */
+static void ntklog_note_group_exit(void *data, struct task_struct *task, bool group_dead)
+{
+	ntklog_note_task(task);
+}
+
+static void *const ntklog_note_exit_probe = ntklog_exit_tells_group_dead() ?
+	(void *)ntklog_note_group_exit : (void *)ntklog_note_exit;
+
+static struct tracepoint *ntklog_rename_tracepoint;
+static struct tracepoint *ntklog_note_exit_tracepoint;
+
+/* Called with ntklog_task_notes_mutex held. */
+static int ntklog_register_note_probes(void)
+{
+	int err;
+
+	ntklog_rename_tracepoint = ntklog_find_tracepoint("task_rename");
+	ntklog_note_exit_tracepoint = ntklog_find_tracepoint("sched_process_exit");
+	if (!ntklog_rename_tracepoint || !ntklog_note_exit_tracepoint)
+		return -EOPNOTSUPP;
+	err = tracepoint_probe_register(ntklog_rename_tracepoint, ntklog_note_rename, NULL);
+	if (err)
+		return err;
+	err = tracepoint_probe_register(ntklog_note_exit_tracepoint, ntklog_note_exit_probe, NULL);
+	if (err)
+		tracepoint_probe_unregister(ntklog_rename_tracepoint, ntklog_note_rename, NULL);
+	return err;
+}
+
+/* Free the notes, which no probe uses any more. Called with ntklog_task_notes_mutex held. */
+static void ntklog_free_task_notes(void)
+{
+	tracepoint_synchronize_unregister();
+	vfree(ntklog_task_notes);
+	ntklog_task_notes = NULL;
+}
+
+/* Add a user, and enable the notes for the first one. Called with the mutex held. */
+static int ntklog_get_task_notes(void)
+{
+	int err;
+
+	if (!ntklog_task_notes_users) {
+		ntklog_task_notes = vzalloc(sizeof(*ntklog_task_notes));
+		if (!ntklog_task_notes)
+			return -ENOMEM;
+		err = ntklog_register_note_probes();
+		if (err) {
+			ntklog_free_task_notes();
+			return err;
+		}
+	}
+	ntklog_task_notes_users++;
+	return 0;
+}
+
+/* Remove a user, and free the notes after the last one. Called with the mutex held. */
+static void ntklog_put_task_notes(void)
+{
+	if (--ntklog_task_notes_users)
+		return;
+	tracepoint_probe_unregister(ntklog_rename_tracepoint, ntklog_note_rename, NULL);
+	tracepoint_probe_unregister(ntklog_note_exit_tracepoint, ntklog_note_exit_probe, NULL);
+	ntklog_free_task_notes();
+}
+
+/**
+ * ntklog_enable_task_notes_always() - keep the notes enabled without a reader
+ * @keep: true to keep them enabled; false to disable them when no reader is left
+ *
+ * Context: task; may sleep.
+ * Return: 0; -EOPNOTSUPP if the kernel has not the tracepoints; or another error of registering the
+ * probes.
+ */
+int ntklog_enable_task_notes_always(bool keep)
+{
+	int err = 0;
+
+	mutex_lock(&ntklog_task_notes_mutex);
+	if (keep && !ntklog_task_notes_always_enabled)
+		err = ntklog_get_task_notes();
+	else if (!keep && ntklog_task_notes_always_enabled)
+		ntklog_put_task_notes();
+	if (!err)
+		ntklog_task_notes_always_enabled = keep;
+	mutex_unlock(&ntklog_task_notes_mutex);
+	return err;
+}
+
+/**
+ * ntklog_open_tasks() - create a reader, and enable the notes
+ *
+ * Context: task; may sleep.
+ * Return: the reader, which reads all notes that are kept; -EOPNOTSUPP if the kernel has not the
+ * tracepoints; or another error.
+ */
+struct ntklog_task_reader *ntklog_open_tasks(void)
+{
+	struct ntklog_task_reader *reader = kzalloc(sizeof(*reader), GFP_KERNEL);
+	int err;
+
+	if (!reader)
+		return ERR_PTR(-ENOMEM);
+	mutex_init(&reader->mutex);
+	mutex_lock(&ntklog_task_notes_mutex);
+	err = ntklog_get_task_notes();
+	if (!err && !ntklog_task_notes_always_enabled) {
+		/* Another reader's notes that are overwritten already are not lost to this one. */
+		bit_spin_lock(0, &ntklog_task_notes->lock);
+		if (ntklog_task_notes->count > NTKLOG_TASK_NOTES)
+			reader->next = ntklog_task_notes->count - NTKLOG_TASK_NOTES;
+		bit_spin_unlock(0, &ntklog_task_notes->lock);
+	}
+	mutex_unlock(&ntklog_task_notes_mutex);
+	if (err) {
+		kfree(reader);
+		return ERR_PTR(err);
+	}
+	return reader;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_open_tasks);
+
+/**
+ * ntklog_close_tasks() - free a reader, and disable the notes if it was the last user
+ * @reader: from ntklog_open_tasks()
+ *
+ * Context: task; may sleep.
+ */
+void ntklog_close_tasks(struct ntklog_task_reader *reader)
+{
+	mutex_lock(&ntklog_task_notes_mutex);
+	ntklog_put_task_notes();
+	mutex_unlock(&ntklog_task_notes_mutex);
+	kfree(reader);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_close_tasks);
+
+/* Copy the next note. Returns false if there is none. */
+static bool ntklog_copy_task_note(struct ntklog_task_reader *reader)
+{
+	struct ntklog_task_notes *notes = ntklog_task_notes;
+	bool is_new;
+
+	bit_spin_lock(0, &notes->lock);
+	if (notes->count - reader->next > NTKLOG_TASK_NOTES) {
+		reader->lost += notes->count - NTKLOG_TASK_NOTES - reader->next;
+		reader->next = notes->count - NTKLOG_TASK_NOTES;
+	}
+	is_new = reader->next != notes->count;
+	if (is_new)
+		reader->note = notes->ring[reader->next % NTKLOG_TASK_NOTES];
+	reader->long_paths = notes->long_paths;
+	bit_spin_unlock(0, &notes->lock);
+	return is_new;
+}
+
+/* Print the next line: a note, or the counts if they have changed. Returns its length. */
+static size_t ntklog_print_task_line(struct ntklog_task_reader *reader, bool *is_note)
+{
+	const struct ntklog_task_note *note = &reader->note;
+	char *at;
+
+	*is_note = ntklog_copy_task_note(reader);
+	if (*is_note) {
+		/* A name is whatever the task has set. */
+		for (at = reader->note.name; *at; at++)
+			if ((u8)*at < ' ' || *at == '\x7f')
+				*at = '?';
+		return scnprintf(reader->text, sizeof(reader->text), "%u %u %llu %s\t%s\n",
+				 note->thread_id, note->process_id, note->time, note->name,
+				 note->cgroup[0] ? note->cgroup : "-");
+	}
+	if (reader->lost == reader->told_lost && reader->long_paths == reader->told_long_paths)
+		return 0;
+	return scnprintf(reader->text, sizeof(reader->text), "lost %llu long %u\n", reader->lost,
+			 reader->long_paths);
+}
+
+/**
+ * ntklog_read_tasks() - copy the notes that are new to a reader to user space
+ * @reader: from ntklog_open_tasks()
+ * @to: buffer for the text, which gets whole lines
+ * @count: size of the buffer in bytes
+ *
+ * Context: task; may sleep.
+ * Return: number of bytes copied; 0 at the end, after which a read returns newer notes; -EINVAL if
+ * the buffer is too small for a line; -EFAULT or -EINTR.
+ */
+ssize_t ntklog_read_tasks(struct ntklog_task_reader *reader, char __user *to, size_t count)
+{
+	size_t done = 0, length;
+	ssize_t err = 0;
+	bool is_note;
+
+	if (mutex_lock_interruptible(&reader->mutex))
+		return -EINTR;
+	while ((length = ntklog_print_task_line(reader, &is_note))) {
+		if (length > count - done)
+			err = -EINVAL;
+		else if (copy_to_user(to + done, reader->text, length))
+			err = -EFAULT;
+		if (err)
+			break;
+		done += length;
+		reader->next += is_note;
+		if (!is_note) {
+			reader->told_lost = reader->lost;
+			reader->told_long_paths = reader->long_paths;
+		}
+		cond_resched();
+	}
+	mutex_unlock(&reader->mutex);
+	return done ? done : err;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_read_tasks);
+
+/**
+ * ntklog_task_notes_exit() - disable and free the notes
+ *
+ * Context: module unload, or a load that failed; no reader is left.
+ */
+void ntklog_task_notes_exit(void)
+{
+	ntklog_enable_task_notes_always(false);
+}

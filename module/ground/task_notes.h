@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_GROUND_TASK_NOTES_H
+#define _NTKLOG_GROUND_TASK_NOTES_H
+
+/*
+ * Notes of tasks that have ended or got another name: user space cannot read their earlier names,
+ * processes and cgroups from /proc any more.
+ */
+
+#include <linux/types.h>
+
+/* Notes that are kept: the newest ones. */
+#define NTKLOG_TASK_NOTES	4096
+
+struct ntklog_task_reader;
+struct task_struct;
+
+void ntklog_note_task(struct task_struct *task);
+
+struct ntklog_task_reader *ntklog_open_tasks(void);
+void ntklog_close_tasks(struct ntklog_task_reader *reader);
+ssize_t ntklog_read_tasks(struct ntklog_task_reader *reader, char __user *to, size_t count);
+
+int ntklog_enable_task_notes_always(bool keep);
+void ntklog_task_notes_exit(void);
+
+#endif /* _NTKLOG_GROUND_TASK_NOTES_H */
