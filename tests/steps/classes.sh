@@ -7,5 +7,5 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-run_guest "$1" classes classes_kept classes_hidden
+run_guest "$1" tasks classes classes_kept classes_hidden
 check_with "$1" check_classes.py

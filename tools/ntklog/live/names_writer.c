@@ -310,7 +310,7 @@ static void write_symbols(struct names_writer *writer, uint64_t address)
 }
 
 /**
- * names_writer_read_notes() - read the module's new notes about classes of locks
+ * names_writer_read_notes() - read the module's new notes about classes of locks and about tasks
  * @writer: prepared
  *
  * The module keeps a bounded number of notes: a caller reads them several times a second.
@@ -321,6 +321,7 @@ void names_writer_read_notes(struct names_writer *writer)
 	if (writer->has_new_class)
 		names_sort_locks(writer->symbols.names);
 	writer->has_new_class = false;
+	task_names_read_notes(&writer->tasks);
 }
 
 static void resolve_addresses(struct names_writer *writer)

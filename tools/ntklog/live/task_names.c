@@ -5,36 +5,80 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hash.h"
 #include "kernel.h"
+#include "message.h"
 #include "task_names.h"
 #include "text.h"
 
 /* Updates during which the name of a new task is read again. */
 #define YOUNG	3
 
+/* Most notes of tasks that are not in the trace so far. The oldest ones are dropped. */
+#define NOTES_MAX	65536
+
+/*
+ * A note: the name, the process and the cgroup of a task until a time.
+ *
+ * @next: the next note of the task
+ * @until: session clock
+ * @process_id: number of its process
+ * @name: its name
+ * @cgroup: path of its cgroup; NULL: not known
+ */
+struct task_note {
+	struct task_note *next;
+	uint64_t until;
+	uint32_t process_id;
+	char *name;
+	char *cgroup;
+};
+
+/*
+ * A task that has notes, and is not in the trace so far.
+ *
+ * @id: its number
+ * @notes: its notes, in the order of time
+ * @count: number of @notes
+ * @hh: link in the table, in the order of the first notes
+ */
+struct noted_task {
+	uint32_t id;
+	struct task_note *notes;
+	unsigned int count;
+	UT_hash_handle hh;
+};
+
 /*
  * A task, whether it is in the trace or not.
  *
  * @id: its number
+ * @notes: if it is in the trace: notes that are not written yet, in the order of time
+ * @from: session clock from which on the members below are true; 0: from the start
  * @process_id: number of its process; 0: not known
  * @name: its name; NULL: not known
  * @cgroup: path of its cgroup; NULL: not known
  * @is_wanted: whether it is in the trace
  * @is_written: whether the file has the members above
- * @seen: number of the update at which it was first in the trace
+ * @has_line: whether the file has any line of the task
+ * @seen: number of the update at which it was first in the trace, or had its last note
  * @hh: link in the table
  */
 struct task_name {
 	uint32_t id;
+	struct task_note *notes;
+	uint64_t from;
 	uint32_t process_id;
 	char *name;
 	char *cgroup;
 	bool is_wanted;
 	bool is_written;
+	bool has_line;
 	unsigned int seen;
 	UT_hash_handle hh;
 };
@@ -113,16 +157,149 @@ static struct task_name *find_task(struct task_names *names, uint32_t id)
 	return task;
 }
 
+static void free_notes(struct task_note *note)
+{
+	struct task_note *next;
+
+	for (; note; note = next) {
+		next = note->next;
+		free(note->name);
+		free(note->cgroup);
+		free(note);
+	}
+}
+
+static void append_note(struct task_note **notes, struct task_note *note)
+{
+	while (*notes)
+		notes = &(*notes)->next;
+	*notes = note;
+}
+
+static void remove_noted(struct task_names *names, struct noted_task *noted)
+{
+	HASH_DEL(names->noted, noted);
+	names->noted_count -= noted->count;
+	free(noted);
+}
+
 /* Note that a task is in the trace. Returns the task; NULL without memory. */
 static struct task_name *want_task(struct task_names *names, uint32_t id)
 {
 	struct task_name *task = find_task(names, id);
+	struct noted_task *noted;
 
-	if (task && !task->is_wanted) {
-		task->is_wanted = true;
-		task->seen = names->updates;
+	if (!task || task->is_wanted)
+		return task;
+	task->is_wanted = true;
+	task->seen = names->updates;
+	HASH_FIND(hh, names->noted, &id, sizeof(id), noted);
+	if (noted) {
+		task->notes = noted->notes;
+		/* The task may be gone, and its process known from the note alone. */
+		task->process_id = noted->notes->process_id;
+		remove_noted(names, noted);
 	}
 	return task;
+}
+
+/* Keep a note until its task is in the trace. */
+static void keep_note(struct task_names *names, uint32_t id, struct task_note *note)
+{
+	struct noted_task *noted;
+
+	HASH_FIND(hh, names->noted, &id, sizeof(id), noted);
+	if (!noted)
+		hash_add(names->noted, id, &id, noted);
+	if (!noted) {
+		free_notes(note);
+		return;
+	}
+	append_note(&noted->notes, note);
+	noted->count++;
+	names->noted_count++;
+	while (names->noted_count > NOTES_MAX) {
+		noted = names->noted;
+		free_notes(noted->notes);
+		remove_noted(names, noted);
+	}
+}
+
+static void take_note(struct task_names *names, uint32_t id, struct task_note *note)
+{
+	struct task_name *task;
+
+	HASH_FIND(hh, names->tasks, &id, sizeof(id), task);
+	if (!task || !task->is_wanted) {
+		keep_note(names, id, note);
+		return;
+	}
+	append_note(&task->notes, note);
+	want_task(names, note->process_id);
+}
+
+/* Parse "THREAD PROCESS TIME NAME<tab>CGROUP". Returns NULL if it is none, or without memory. */
+static struct task_note *parse_note(char *line, uint32_t *id)
+{
+	struct task_note *note = calloc(1, sizeof(*note));
+	char *tab = strchr(line, '\t');
+	int used = 0;
+
+	if (!note || !tab || sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu64 "%n", id,
+				    &note->process_id, &note->until, &used) != 3 ||
+	    line[used] != ' ') {
+		free(note);
+		return NULL;
+	}
+	*tab++ = '\0';
+	text_clean_line(line);
+	text_clean_line(tab);
+	note->name = strdup(line + used + 1);
+	note->cgroup = *tab == '/' ? strdup(tab) : NULL;
+	if (note->name)
+		return note;
+	free_notes(note);
+	return NULL;
+}
+
+/**
+ * task_names_read_notes() - read the module's new notes
+ * @names: tasks of the trace
+ *
+ * The module keeps a bounded number of notes: a caller reads them several times a second.
+ */
+void task_names_read_notes(struct task_names *names)
+{
+	struct task_note *note;
+	char *line = NULL;
+	size_t room = 0;
+	uint32_t id;
+
+	if (!names->notes)
+		return;
+	/* The end of the file is the end of the notes so far. */
+	clearerr(names->notes);
+	while (getline(&line, &room, names->notes) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "lost %" SCNu64 " long %u", &names->lost,
+			   &names->long_paths) == 2)
+			continue;
+		note = parse_note(line, &id);
+		if (note)
+			take_note(names, id, note);
+	}
+	free(line);
+}
+
+/* Open the module's notes, which it makes from now on. An older module has no such file. */
+static void open_notes(struct task_names *names)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "%s/tasks", kernel_directory());
+	names->notes = fopen(path, "re");
+	if (!names->notes && errno != ENOENT)
+		message("%s: %s: tasks that end have no names", path, strerror(errno));
 }
 
 /**
@@ -148,6 +325,8 @@ void task_names_take(struct task_names *names, uint32_t id)
 /**
  * task_names_prepare() - read all tasks, because one may be gone when its first event is read
  * @names: all zero
+ *
+ * From now on the module notes the tasks that end.
  */
 void task_names_prepare(struct task_names *names)
 {
@@ -155,6 +334,7 @@ void task_names_prepare(struct task_names *names)
 	struct dirent *entry, *task;
 	char path[PATH_SIZE];
 
+	open_notes(names);
 	while (processes && (entry = readdir(processes))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
@@ -170,16 +350,57 @@ void task_names_prepare(struct task_names *names)
 		closedir(processes);
 }
 
-static void write_task(struct task_name *task, FILE *stream)
+static bool is_same(const char *a, const char *b)
 {
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static void write_line(struct task_name *task, uint32_t process_id, const char *name,
+		       const char *cgroup, FILE *stream)
+{
+	fprintf(stream, "thread %u", task->id);
+	if (task->from)
+		fprintf(stream, "@%" PRIu64, task->from);
+	fprintf(stream, " %s", name);
+	if (process_id)
+		fprintf(stream, "\t%u", process_id);
+	if (process_id && cgroup)
+		fprintf(stream, "\t%s", cgroup);
+	fputc('\n', stream);
+	task->has_line = true;
+}
+
+/* Write the notes of a task. Data of /proc from before is true until the last note at most. */
+static void write_notes(struct task_names *names, struct task_name *task, FILE *stream)
+{
+	const struct task_note *note;
+
+	if (!task->notes)
+		return;
+	for (note = task->notes; note; note = note->next) {
+		if (!task->is_written || note->process_id != task->process_id ||
+		    !is_same(note->name, task->name) || !is_same(note->cgroup, task->cgroup))
+			write_line(task, note->process_id, note->name, note->cgroup, stream);
+		task->from = note->until;
+		task->process_id = note->process_id;
+		task->is_written = false;
+	}
+	free_notes(task->notes);
+	task->notes = NULL;
+	free(task->name);
+	free(task->cgroup);
+	task->name = NULL;
+	task->cgroup = NULL;
+	task->seen = names->updates;
+	read_task(task);
+}
+
+static void write_task(struct task_names *names, struct task_name *task, FILE *stream)
+{
+	write_notes(names, task, stream);
 	if (task->is_written || !task->name || !*task->name)
 		return;
-	fprintf(stream, "thread %u %s", task->id, task->name);
-	if (task->process_id)
-		fprintf(stream, "\t%u", task->process_id);
-	if (task->process_id && task->cgroup)
-		fprintf(stream, "\t%s", task->cgroup);
-	fputc('\n', stream);
+	write_line(task, task->process_id, task->name, task->cgroup, stream);
 	task->is_written = true;
 }
 
@@ -198,7 +419,7 @@ void task_names_update(struct task_names *names, FILE *stream)
 			continue;
 		if (names->updates != task->seen && names->updates - task->seen <= YOUNG)
 			read_task(task);
-		write_task(task, stream);
+		write_task(names, task, stream);
 	}
 }
 
@@ -209,26 +430,45 @@ void task_names_update(struct task_names *names, FILE *stream)
  */
 void task_names_finish(struct task_names *names, FILE *stream)
 {
+	unsigned int unknown = 0;
 	struct task_name *task;
 
 	for (task = names->tasks; task; task = task->hh.next) {
 		if (!task->is_wanted)
 			continue;
 		read_task(task);
-		write_task(task, stream);
+		write_task(names, task, stream);
+		unknown += !task->has_line;
 	}
+	if (names->notes && unknown)
+		message("%u tasks of the trace have no name, because they ended and the module has no note of them",
+			unknown);
 }
 
 /**
- * task_names_free() - free all tasks
+ * task_names_free() - say which notes are missing, and free all tasks
  * @names: tasks of the trace
  */
 void task_names_free(struct task_names *names)
 {
+	struct noted_task *noted, *next_noted;
 	struct task_name *task, *next;
 
+	if (names->lost)
+		message("%" PRIu64 " notes about tasks that ended were overwritten before they were read: names, processes and cgroups may be missing",
+			names->lost);
+	if (names->long_paths)
+		message("%u tasks that ended were in a cgroup whose path is too long for a note",
+			names->long_paths);
+	if (names->notes)
+		fclose(names->notes);
+	HASH_ITER(hh, names->noted, noted, next_noted) {
+		free_notes(noted->notes);
+		remove_noted(names, noted);
+	}
 	HASH_ITER(hh, names->tasks, task, next) {
 		HASH_DEL(names->tasks, task);
+		free_notes(task->notes);
 		free(task->name);
 		free(task->cgroup);
 		free(task);

@@ -3,9 +3,10 @@
 #define _NTKLOG_TASK_NAMES_H
 
 /*
- * Names, processes and cgroups of the tasks in a trace, for its file of names. They are read from
- * /proc: at the start, when a task is new, a few times while it is young (a program gets its name
- * after its task was started), and at the end.
+ * Names, processes and cgroups of the tasks in a trace. Its file of names gets them from /proc: at
+ * the start, when a task is new, a few times while it is young (a program gets its name after its
+ * task was started), and at the end. Tasks that have ended, and earlier names of a task, are in the
+ * module's notes.
  */
 
 #include <stdbool.h>
@@ -14,21 +15,33 @@
 
 #define TASK_NAMES_SEEN_BITS	10
 
+struct noted_task;
 struct task_name;
 
 /**
  * struct task_names - the tasks of a trace; all zero: none
  * @tasks: table of the tasks that ran at the start, or are in the trace
+ * @noted: table of tasks that are not in the trace so far, but have notes
+ * @noted_count: number of these notes
+ * @notes: file with the module's notes; NULL: there are none
+ * @lost: notes that the module has overwritten
+ * @long_paths: notes without a cgroup, because its path is too long
  * @seen: latest tasks in the trace, by hash: most events need no look-up in @tasks
  * @updates: number of calls of task_names_update()
  */
 struct task_names {
 	struct task_name *tasks;
+	struct noted_task *noted;
+	unsigned int noted_count;
+	FILE *notes;
+	uint64_t lost;
+	unsigned int long_paths;
 	uint32_t seen[1 << TASK_NAMES_SEEN_BITS];
 	unsigned int updates;
 };
 
 void task_names_prepare(struct task_names *names);
+void task_names_read_notes(struct task_names *names);
 void task_names_take(struct task_names *names, uint32_t id);
 void task_names_update(struct task_names *names, FILE *stream);
 void task_names_finish(struct task_names *names, FILE *stream);

@@ -93,6 +93,29 @@ class Names(Directory):
                                 self.etl).stdout)["locks"]
         self.assertEqual(row["lock"], "the_lock+0x30")
 
+    def test_tasks_that_have_ended_or_called_exec_are_named(self):
+        """The module's notes: also of a task that lives on, with another name than before."""
+        T = etl.START_CLOCK
+        with open(os.path.join(self.directory, "tasks"), "w") as stream:
+            stream.write("57 57 %d sh\t/a b.scope\n57 57 %d x\x1by\t-\n" % (T + 5, T + 90) +
+                         "58 57 %d other\t/a b.scope\n99 99 %d unused\t/\n" % (T + 8, T + 9) +
+                         "55 55 %d old\t/\n" % (T + 6) + "lost 3 long 1\n")
+        self.log_buffers(2, etl.buffer([self.event(thread=thread) for thread in (58, 55, 60)]))
+        result = self.run_there("stop", "2", "-o", self.etl)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(sorted(line for line in self.names() if line.startswith("thread")), [
+            "thread 55 old\t55\t/", "thread 55@%d worker\t55" % (T + 6),
+            "thread 57 sh\t57\t/a b.scope", "thread 57@%d x?y\t57" % (T + 5),
+            "thread 58 other\t57\t/a b.scope"])
+        for words in ("3 notes about tasks that ended were overwritten",
+                      "1 tasks that ended were in a cgroup whose path is too long",
+                      "1 tasks of the trace have no name"):
+            self.assertIn(words, result.stderr)
+        for expression in 'process == "x?y"', 'cgroup == "/a b.scope"', "process == 57":
+            (row,) = json.loads(run("report", "--json", "--filter", expression,
+                                    self.etl).stdout)["locks"]
+            self.assertEqual(row["acquisitions"], 1)
+
     def test_names_of_stacks_are_written(self):
         self.log_buffers(2, etl.buffer([etl.perfinfo(0x1820, struct.pack(
             "<QIIQQ", 0, 0, 55, 0xffffffff81300004, 0xffffffff81400000))]))

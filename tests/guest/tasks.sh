@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154,SC2086
+#
+# Processes and cgroups of the tasks in a recording: one that ends while the session runs, and one
+# that execs another program. Both write to one file, so that they wait for its lock.
+
+. ./linux_lib.sh
+
+insmod ntklog.ko
+echo 1 >$R/release_sample_rate
+mkdir -p /tmp/cgroup
+check "tasks: the cgroups can be mounted" mount -t cgroup2 none /tmp/cgroup
+mkdir -p /tmp/cgroup/ends.scope /tmp/cgroup/execs.scope
+cat >/tmp/writer <<'END'
+echo $$ >/tmp/cgroup/$1.scope/cgroup.procs
+echo $$ >/tmp/$1.pid
+while read -r line; do
+	:
+done </proc/self/maps
+[ $1 = ends ] || exec dd if=/dev/zero of=/tmp/shared conv=notrunc bs=256k count=60
+dd if=/dev/zero of=/tmp/shared conv=notrunc bs=256k count=60
+: >/dev/null
+END
+cat >/tmp/writers <<'END'
+sh /tmp/writer ends 2>/dev/null &
+sh /tmp/writer execs 2>/dev/null &
+wait
+rmdir /tmp/cgroup/ends.scope /tmp/cgroup/execs.scope
+END
+record_writers()
+{
+	ntklog record -b 256K -n 64 -o tasks.etl -e linux_mutex,linux_rwsem -- sh /tmp/writers \
+		2>tasks.log
+	cat tasks.log
+	[ -s tasks.etl.names ]
+}
+check "tasks: record two processes of two cgroups" record_writers
+check "tasks: every task has a name" sh -c "! grep 'have no name' tasks.log"
+
+# has_task NAME ID PROCESS CGROUP: test for a line of the names file, with any time.
+has_task()
+{
+	grep "^thread $2[@ ]" tasks.etl.names
+	grep -q "^thread $2\(@[0-9]*\)\? $1$(printf '\t')$3$(printf '\t')$4\$" tasks.etl.names
+}
+check "tasks: the process that ended has its cgroup" \
+	has_task sh "$(cat /tmp/ends.pid)" "$(cat /tmp/ends.pid)" /ends.scope
+check "tasks: the process that called exec has the name before" \
+	has_task sh "$(cat /tmp/execs.pid)" "$(cat /tmp/execs.pid)" /execs.scope
+check "tasks: the process that called exec has the name after, from a time on" \
+	grep "^thread $(cat /tmp/execs.pid)@[0-9]* dd$(printf '\t')" tasks.etl.names
+
+# total COLUMN TABLE OPTION...: print the sum of a column of CSV.
+total()
+{
+	column=$1
+	table=$2
+	shift 2
+	ntklog report --csv --columns "$column" --table "$table" "$@" tasks.etl 2>/dev/null |
+		awk -F, '{ gsub(/"/, ""); sum += $NF } END { printf "%.0f\n", sum / 100 }'
+}
+sums_are_equal()
+{
+	for by in process cgroup thread; do
+		is "$(total wait_total waiters --by $by)" "$(total wait_total waiters)" &&
+			is "$(total charged_total blockers --by $by)" \
+				"$(total charged_total blockers)" || return 1
+	done
+	[ "$(total wait_total waiters)" -gt 0 ]
+}
+check "tasks: the sums by process and by cgroup are those of the plain tables" sums_are_equal
+ntklog report --table blockers --by cgroup --csv --top 0 tasks.etl >tasks.csv 2>/dev/null
+waited_for_each_other()
+{
+	cat tasks.csv
+	grep -q '/ends.scope.*/execs.scope' tasks.csv && grep -q '/execs.scope.*/ends.scope' tasks.csv
+}
+check "tasks: the cgroups have waited for each other" waited_for_each_other
+check "tasks: a filter takes the events of one cgroup" sh -c \
+	"ntklog dump --filter 'cgroup == /ends.scope' tasks.etl | grep -q ThreadId=$(cat /tmp/ends.pid)"
+umount /tmp/cgroup
+rmmod ntklog
