@@ -301,7 +301,7 @@ static int fail_to_register(void)
 }
 
 /* A tracepoint that cannot get a probe. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static struct tracepoint failing_tracepoint = {
 	.name = "failing",
 	.regfunc = fail_to_register,
