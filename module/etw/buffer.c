@@ -166,6 +166,25 @@ static bool etw_switch_buffer(struct etw_run *run, struct rchan_buf *buf)
 	return etw_buffer_is_open(buf);
 }
 
+/**
+ * etw_buffer_has_space() - test whether an event would be written on this CPU, not lost
+ * @run: a run that is not finished
+ * @size: bytes of the event with its header and padding
+ *
+ * Context: interrupts off; not NMI. Changes and counts nothing.
+ * Return: true if it would be written.
+ */
+bool etw_buffer_has_space(const struct etw_run *run, size_t size)
+{
+	const struct rchan_buf *buf = *this_cpu_ptr(run->channel->buf);
+
+	if (!buf || READ_ONCE(run->frozen))
+		return false;
+	return buf->offset + size <= buf->chan->subbuf_size ||
+	       run->mode == ETW_MODE_BUFFERING ||
+	       etw_unread_buffers(buf) + etw_buffer_is_open(buf) < buf->chan->n_subbufs;
+}
+
 /*
  * Copy and pad with zeros to TRACE_EVENT_ALIGNMENT. Events are a few words long: for so few
  * bytes a call of memcpy() costs more than this loop.

@@ -43,6 +43,7 @@ static __always_inline bool etw_reserve(struct etw_buffer_cpu __percpu *cpus, si
 bool etw_buffer_write(struct etw_run *run,
 		      const struct perfinfo_trace_header *header,
 		      const void *data);
+bool etw_buffer_has_space(const struct etw_run *run, size_t size);
 bool etw_buffer_has_events(const struct rchan_buf *buf);
 void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf);
 size_t etw_unread_buffers(const struct rchan_buf *buf);

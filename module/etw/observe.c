@@ -4,13 +4,16 @@
  * seconds, in which a session is started but has no events of the group.
  */
 
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/workqueue.h>
 #include <uapi/ntklog/event.h>
 
 #include "../ground/compat.h"
+#include "buffer.h"
 #include "event.h"
 #include "flush.h"
 #include "group_mask.h"
@@ -21,6 +24,16 @@
 
 /* Delay after which a lost event is written again, in jiffies. */
 #define ETW_OBSERVE_RETRY	(HZ / 10)
+
+/*
+ * Attempts of a suspend to lock etw_mutex, 50 ms apart. A start may hold the mutex without limit.
+ * After 20 s the freezer of tasks gives up, too.
+ */
+#define ETW_SUSPEND_ATTEMPTS	400
+
+/* Bytes of an event in a buffer. */
+#define ETW_OBSERVED_SIZE	(sizeof(struct perfinfo_trace_header) + \
+				 sizeof(struct ntklog_observed))
 
 struct etw_observed_call {
 	struct etw_session *session;
@@ -59,7 +72,9 @@ static void etw_log_observed_groups(void *data)
 		if (!provider->set_mask ||
 		    observed == etw_group_mask_test(&run->observed, provider->group))
 			continue;
-		if (!etw_log_session_event(call->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
+		/* A loss is counted once, and not again by each attempt. */
+		if ((run->has_lost_observed && !etw_buffer_has_space(run, ETW_OBSERVED_SIZE)) ||
+		    !etw_log_session_event(call->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
 					   NTKLOG_OBSERVED_VERSION, &event, sizeof(event)))
 			call->is_lost = true;
 		else if (observed)
@@ -88,6 +103,7 @@ void etw_log_observed(struct etw_session *session, const struct perfinfo_groupma
 	};
 
 	etw_call_on_last_cpu(session->run, etw_log_observed_groups, &call);
+	session->run->has_lost_observed = call.is_lost;
 	if (call.is_lost)
 		queue_delayed_work(system_long_wq, &etw_observe_work, ETW_OBSERVE_RETRY);
 }
@@ -164,25 +180,6 @@ void etw_schedule_observing(void)
 }
 
 /**
- * etw_begin_suspend() - end the observation of all groups, because the machine is about to suspend
- *
- * Context: thread; may sleep.
- * Return: 0, or -EINTR after a fatal signal; nothing has changed then.
- */
-int etw_begin_suspend(void)
-{
-	WRITE_ONCE(etw_is_suspended, true);
-	if (mutex_lock_killable(&etw_mutex)) {
-		WRITE_ONCE(etw_is_suspended, false);
-		return -EINTR;
-	}
-	etw_observe_started();
-	mutex_unlock(&etw_mutex);
-	return 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(etw_begin_suspend);
-
-/**
  * etw_end_suspend() - let the observation begin again, after a resume or a suspend that failed
  *
  * Context: any. A work item writes the events, because a start may hold etw_mutex for long.
@@ -193,6 +190,32 @@ void etw_end_suspend(void)
 	etw_schedule_observing();
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_end_suspend);
+
+/**
+ * etw_begin_suspend() - end the observation of all groups, because the machine is about to suspend
+ *
+ * Context: thread; may sleep for 20 s.
+ * Return: 0; or, and then the observation goes on: -EINTR after a fatal signal, -EBUSY if another
+ * task holds etw_mutex for too long.
+ */
+int etw_begin_suspend(void)
+{
+	unsigned int attempts = ETW_SUSPEND_ATTEMPTS;
+
+	WRITE_ONCE(etw_is_suspended, true);
+	while (!mutex_trylock(&etw_mutex)) {
+		if (fatal_signal_pending(current) || !attempts--) {
+			/* The holder of the mutex may have ended the observation meanwhile. */
+			etw_end_suspend();
+			return fatal_signal_pending(current) ? -EINTR : -EBUSY;
+		}
+		msleep(50);
+	}
+	etw_observe_started();
+	mutex_unlock(&etw_mutex);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_begin_suspend);
 
 /**
  * etw_exit_observing() - wait for the end of the work of this file

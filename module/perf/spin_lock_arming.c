@@ -62,7 +62,7 @@ static void ntklog_empty_slots(int number)
 	memset(cpu->slot, 0, sizeof(cpu->slot));
 	memset(cpu->overflow->slot, 0, sizeof(cpu->overflow->slot));
 	cpu->untracked_slots = 0;
-	cpu->overflow_in_use = 0;
+	WRITE_ONCE(cpu->overflow_in_use, 0);
 	cpu->without_slot = 0;
 	ntklog_restart_sampling_on_cpu(number);
 }

@@ -11,9 +11,11 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/pid.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/stacktrace.h>
+#include <linux/uaccess.h>
 
 #include "../ground/address.h"
 #include "../ground/compat.h"
@@ -28,6 +30,26 @@ static const char *const ntklog_kinds[1 + NTKLOG_SLEEPING_CLASSES] = {
 	"unknown", "mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex",
 };
 
+/*
+ * Test whether a task only spins for an rwsem as a writer: the kernel calls no tracepoint before
+ * the task sleeps. Another task may free the lock meanwhile.
+ */
+static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
+				   const struct task_struct *task)
+{
+#ifdef CONFIG_PREEMPT_RT
+	return false;
+#else
+	/* The low three bits are flags. */
+	unsigned long owner;
+
+	return ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(RWSEM) &&
+	       action & NTKLOG_SLEEPING_EXCLUSIVE_BIT &&
+	       !get_kernel_nofault(owner, (unsigned long *)&rwsem->owner) &&
+	       (owner & ~7UL) != (unsigned long)task;
+#endif
+}
+
 /* Show a slot. Returns true if the task holds the lock. */
 static bool ntklog_show_slot(struct seq_file *seq, const struct task_struct *task,
 			     const struct ntklog_sleeping_slot *slot)
@@ -36,16 +58,20 @@ static bool ntklog_show_slot(struct seq_file *seq, const struct task_struct *tas
 	const void *lock = smp_load_acquire(&slot->lock);
 	const u32 action = READ_ONCE(slot->action);
 	const u32 kind = ntklog_action_class(action) >> 16;
-	const u64 cycles = ntklog_cycles_since(ntklog_read_u64(slot->acquire_time), 0);
+	const u64 start = ntklog_read_u64(slot->acquire_time);
+	const u64 cycles = ntklog_cycles_since(start, 0);
 	const unsigned long caller = READ_ONCE(slot->caller);
 	const u32 contentions = READ_ONCE(slot->contentions);
 	bool is_waiting = action & NTKLOG_SLEEPING_WAITING;
 	char symbol[KSYM_SYMBOL_LEN];
 
-	/* The task may have filled the slot for another lock meanwhile. */
-	if (!lock || READ_ONCE(slot->lock) != lock)
+	/* The task may have filled the slot anew meanwhile. After the reads of its members. */
+	smp_rmb();
+	if (!lock || READ_ONCE(slot->lock) != lock ||
+	    ntklog_read_u64(slot->acquire_time) != start)
 		return false;
-	seq_printf(seq, "0x%lx %s %s %s %d %llu %u", (unsigned long)lock,
+	is_waiting |= ntklog_spins_for_rwsem(lock, action, task);
+	seq_printf(seq, "0x%llx %s %s %s %d %llu %u", ntklog_address((unsigned long)lock),
 		   ntklog_kinds[kind < ARRAY_SIZE(ntklog_kinds) ? kind : 0],
 		   action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ? "exclusive" : "shared",
 		   is_waiting ? "waiting" : "held", task_pid_nr((struct task_struct *)task),
@@ -66,8 +92,10 @@ static void ntklog_show_stack(struct seq_file *seq, struct task_struct *task)
 	char symbol[KSYM_SYMBOL_LEN];
 	unsigned int count, i;
 
+#ifdef CONFIG_SMP
 	if (READ_ONCE(task->on_cpu))
 		return;
+#endif
 	count = stack_trace_save_tsk(task, frames, ARRAY_SIZE(frames), 0);
 	for (i = 0; i < count; i++)
 		seq_printf(seq, "\t%s\n", ntklog_symbol(frames[i], symbol));
