@@ -81,6 +81,8 @@ static void format_process(const struct names *names, const struct charge_hold *
 		snprintf(text, size, name ? "%u %s" : "%u", id, name);
 	else
 		snprintf(text, size, hold->thread_id ? "unknown process" : "idle");
+	/* snprintf() may have cut the name within a character. */
+	text_clean(text);
 }
 
 static void format_cgroup(const struct names *names, const struct charge_hold *hold, char *text,

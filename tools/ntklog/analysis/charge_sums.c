@@ -79,8 +79,11 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 		who.thread_id = 0;
 	/* The process and the cgroup of a task change with time. Each has one text in the names. */
 	if (sums->by == CHARGE_BY_PROCESS &&
-	    names_process(sums->names, hold->thread_id, hold->logged, &who.thread_id, &name))
+	    names_process(sums->names, hold->thread_id, hold->logged, &who.thread_id, &name)) {
 		who.caller = (uintptr_t)name;
+		/* A process without a name is another one than the thread of its number. */
+		who.flags |= 1u << 31;
+	}
 	if (sums->by == CHARGE_BY_CGROUP)
 		who.caller = (uintptr_t)names_cgroup(sums->names, hold->thread_id, hold->logged);
 	cached = &sums->label_cache[cache_index(who.caller + who.flags, who.thread_id,

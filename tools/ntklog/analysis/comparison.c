@@ -402,6 +402,9 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 int comparison_resolve_names(const struct compared *compared, const struct names *names,
 			     char *error, size_t size)
 {
+	if (compared->subject == SUBJECT_PROCESS && !names_have_process(names, NULL))
+		return refuse(error, size, compared->at,
+			      "no process is known: record without --no-names");
 	if (compared->is_number || compared->comparison == CONTAINS)
 		return 0;
 	if (compared->kind == OPERAND_ADDRESS && !names_have_symbol(names, compared->text))

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "macros.h"
 #include "message.h"
 #include "recording.h"
 #include "status.h"
@@ -163,20 +164,29 @@ int child_exit_status(const struct child *child)
  * @path: path of the file, which the command finds in its environment as NTKLOG_FILE
  * @mask: signals that are blocked from now on, here and in the command
  *
- * A signal may end this process meanwhile, because no session is claimed.
+ * A signal ends this process meanwhile, because no session is claimed.
  *
  * Return: 0, or -1 after a message.
  */
 int child_run_exec(const char *command, const char *path, const sigset_t *mask)
 {
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ };
 	int status;
+	size_t i;
 
-	if (setenv("NTKLOG_FILE", path, 1))
+	if (setenv("NTKLOG_FILE", path, 1)) {
+		message("--exec: no memory for the path of the file");
 		return -1;
+	}
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		signal(signals[i], SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	status = system(command);
-	if (status)
-		message("--exec: \"%s\" has failed (status %d)", command,
-			WIFEXITED(status) ? WEXITSTATUS(status) : status);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	if (status && WIFSIGNALED(status))
+		message("--exec: \"%s\" was ended by signal %d", command, WTERMSIG(status));
+	else if (status)
+		message("--exec: \"%s\" has failed (status %d)", command, WEXITSTATUS(status));
 	return status ? -1 : 0;
 }

@@ -23,7 +23,6 @@
 
 #include "child.h"
 #include "command.h"
-#include "comparison.h"
 #include "kernel.h"
 #include "linux_mode.h"
 #include "macros.h"
@@ -42,11 +41,6 @@ enum {
 	OPTION_MODE,
 	OPTION_BLOCKERS,
 	OPTION_NO_BLOCKERS,
-	OPTION_ON,
-	OPTION_BEFORE,
-	OPTION_AFTER,
-	OPTION_TIMES,
-	OPTION_EXEC,
 };
 
 #define PROGRESS_S	.6
@@ -74,10 +68,8 @@ enum {
  * @rates: the module's rates of sampling
  * @child: the command to run, if there is one
  * @trap: the event to wait for, if there is one
- * @times: number of recordings, each of which waits for such an event
  * @path: path of the file, before a number of the recording was added
  * @has_signal: a signal has ended the recording
- * @exec: shell command to run after each recording; NULL: none
  */
 struct record {
 	struct session_settings settings;
@@ -92,10 +84,8 @@ struct record {
 	struct setting rates[2];
 	struct child child;
 	struct trap trap;
-	unsigned long times;
 	const char *path;
 	bool has_signal;
-	const char *exec;
 };
 
 static void print_progress(const struct record *record, double seconds)
@@ -338,7 +328,7 @@ static char *make_path(const struct record *record, unsigned long number)
 	bool has_suffix = length > 4 && !strcmp(record->path + length - 4, ".etl");
 	char *path;
 
-	if (record->times == 1)
+	if (record->trap.times == 1)
 		path = strdup(record->path);
 	else if (asprintf(&path, "%.*s.%lu%s", (int)(has_suffix ? length - 4 : length),
 			  record->path, number, has_suffix ? ".etl" : "") < 0)
@@ -348,12 +338,22 @@ static char *make_path(const struct record *record, unsigned long number)
 	return path;
 }
 
+/* Test for a signal that came after the recording, while signals were still blocked. */
+static bool signal_is_pending(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+	       sigismember(&pending, SIGHUP);
+}
+
 static int run(struct record *record)
 {
 	const struct trace_file trace = record->trace;
 	unsigned long number;
 	char *path;
-	bool has_met = true;
+	bool has_met = true, has_file = false;
 	sigset_t mask;
 	int err = 0;
 
@@ -363,70 +363,26 @@ static int run(struct record *record)
 	/* The error of the write is reported instead. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	for (number = 1; !err && has_met && !record->has_signal && number <= record->times;
+	for (number = 1; !err && has_met && !record->has_signal && number <= record->trap.times;
 	     number++) {
 		record->trace = trace;
 		path = make_path(record, number);
 		record->trace.path = path;
 		err = !path || record_file(record);
 		has_met = record->trap.has_met;
+		has_file |= has_met || !record->trap.condition;
 		trap_close(&record->trap);
-		if (!err && has_met && record->exec)
-			err = child_run_exec(record->exec, path, &mask);
+		if (!err && has_met && record->trap.exec)
+			err = child_run_exec(record->trap.exec, path, &mask);
 		free(path);
+		record->has_signal |= signal_is_pending();
 	}
-	has_met |= !record->trap.condition;
 	filter_free(record->trap.condition);
 	if (err)
 		return NTKLOG_FAILED;
-	if (!has_met && !record->child.command)
+	if (!has_file && !record->child.command)
 		return NTKLOG_NOT_MET;
 	return child_exit_status(&record->child);
-}
-
-/* Parse an option of --on. */
-static error_t parse_trap_option(int key, char *argument, struct argp_state *state)
-{
-	struct record *record = state->input;
-	char error[FILTER_ERROR_SIZE], *end;
-	double *seconds = key == OPTION_BEFORE ? &record->trap.before : &record->trap.after;
-
-	switch (key) {
-	case OPTION_ON:
-		filter_free(record->trap.condition);
-		record->trap.condition = filter_parse(argument, error, sizeof(error));
-		if (!record->trap.condition)
-			argp_error(state, "--on: %s", error);
-		return 0;
-	case OPTION_BEFORE:
-	case OPTION_AFTER:
-		if (!parse_seconds(argument, seconds) || !(*seconds >= 0 && *seconds <= 3600))
-			argp_error(state,
-				   "--%s: \"%s\" is not a time from 0 to 3600 s, such as 10 or 500ms",
-				   key == OPTION_BEFORE ? "before" : "after", argument);
-		return 0;
-	case OPTION_TIMES:
-		record->times = strtoul(argument, &end, 10);
-		if (!record->times || *end || *argument == '-')
-			argp_error(state, "--times: \"%s\" is no number of recordings", argument);
-		return 0;
-	case OPTION_EXEC:
-		record->exec = argument;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-/* Refuse options that have no meaning without each other, or together. */
-static void check_trap(const struct record *record, struct argp_state *state)
-{
-	if (!record->trap.condition && (record->times > 1 || record->exec))
-		argp_error(state, "--times and --exec are for --on: give the condition");
-	if (record->times > 1 && record->child.command)
-		argp_error(state, "--times: a command is run once: leave one of them out");
-	if (record->times > 1 && !strcmp(record->path, "-"))
-		argp_error(state, "--times: each recording needs a file: give its name (-o)");
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -439,13 +395,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &record->settings;
+		state->child_inputs[1] = &record->trap;
 		return 0;
 	case ARGP_KEY_END:
 		if (record->settings.groups &&
 		    !session_has_events(record->settings.groups))
 			argp_error(state, "-e: %s has no events: nothing would be recorded",
 				   record->settings.groups);
-		check_trap(record, state);
+		if (record->trap.times > 1 && record->child.command)
+			argp_error(state, "--times: a command is run once: leave one of them out");
 		return 0;
 	case 'o':
 		record->path = argument;
@@ -487,7 +445,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	default:
-		return parse_trap_option(key, argument, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -506,22 +464,18 @@ static const struct argp_option record_options[] = {
 	  "Record one in RATE of the releases of spin locks that left a waiter behind, with their holders: 1, if not given, in mode full",
 	  0 },
 	{ "no-blockers", OPTION_NO_BLOCKERS, NULL, 0, "Do not record these releases", 0 },
-	{ "on", OPTION_ON, "EXPR", 0,
-	  "Wait for an event for which this is true, such as \"wait > 10ms\", and write the seconds before and after it alone. The expressions are those that ntklog dump filters by",
-	  0 },
-	{ "before", OPTION_BEFORE, "TIME", 0, "Seconds to write before the event of --on (10)", 0 },
-	{ "after", OPTION_AFTER, "TIME", 0, "Seconds to record after the event of --on (2)", 0 },
-	{ "times", OPTION_TIMES, "COUNT", 0,
-	  "Wait for so many events of --on, and write each into a file of its own: FILE.1, FILE.2 ...",
-	  0 },
-	{ "exec", OPTION_EXEC, "COMMAND", 0,
-	  "Run this shell command after each file of --on, whose path is in NTKLOG_FILE", 0 },
+	{ 0 }
+};
+
+static const struct argp_child record_children[] = {
+	{ &session_argp, 0, NULL, 0 },
+	{ &trap_argp, 0, NULL, 0 },
 	{ 0 }
 };
 
 static const struct argp record_argp = {
 	.options = record_options,
-	.children = session_argp_children,
+	.children = record_children,
 	.parser = parse_option,
 	.args_doc = "[-- COMMAND [ARGUMENT...]]",
 	.doc = "Record a session in an ETL file, until the command ends, the time is over, or\n"
@@ -544,7 +498,8 @@ static const struct argp record_argp = {
 	       "first buffer lacks the numbers that are known only at the end.\n\n"
 	       "Exit status: that of the command, if it has ended by itself (127: it was not\n"
 	       "found; 128 + N: signal N has ended it); otherwise 0. 1: nothing could be\n"
-	       "recorded. 2: wrong usage.",
+	       "recorded, or the command of --exec has failed. 2: wrong usage. 3: no event has\n"
+	       "met the condition of --on.",
 };
 
 /**
@@ -566,8 +521,7 @@ int command_record(int argc, char **argv)
 		},
 		.recording = RECORDING_NONE,
 		.trace = { .fd = -1, .has_names = true },
-		.trap = { .before = 10, .after = 2 },
-		.times = 1,
+		.trap = { .before = 10, .after = 2, .times = 1 },
 		.path = "ntklog.etl",
 		.duration = INFINITY,
 		.session = -1,

@@ -64,7 +64,7 @@ static const struct argp_option session_options[] = {
 	{ 0 }
 };
 
-static const struct argp session_argp = {
+const struct argp session_argp = {
 	.options = session_options,
 	.parser = parse_option,
 };

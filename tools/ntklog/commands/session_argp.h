@@ -7,6 +7,7 @@
 #include <argp.h>
 
 /* Children for struct argp; their input is a struct session_settings. */
+extern const struct argp session_argp;
 extern const struct argp_child session_argp_children[];
 
 #endif /* _NTKLOG_SESSION_ARGP_H */

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See trap.h. */
 
+#include <argp.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "comparison.h"
 #include "etl_reader.h"
 #include "event_type.h"
 #include "message.h"
@@ -25,10 +28,84 @@ struct trap_buffer {
 	unsigned char data[];
 };
 
+enum {
+	/* Beyond the keys of the commands' own options. */
+	OPTION_ON = 0x300,
+	OPTION_BEFORE,
+	OPTION_AFTER,
+	OPTION_TIMES,
+	OPTION_EXEC,
+};
+
+/* Most recordings of --times. */
+#define TIMES_MAX	1000000
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct trap *trap = state->input;
+	char error[FILTER_ERROR_SIZE], *end;
+	double *seconds = key == OPTION_BEFORE ? &trap->before : &trap->after;
+
+	switch (key) {
+	case OPTION_ON:
+		filter_free(trap->condition);
+		trap->condition = filter_parse(argument, error, sizeof(error));
+		if (!trap->condition)
+			argp_error(state, "--on: %s", error);
+		return 0;
+	case OPTION_BEFORE:
+	case OPTION_AFTER:
+		if (!parse_seconds(argument, seconds) || !(*seconds >= 0 && *seconds <= 3600))
+			argp_error(state,
+				   "--%s: \"%s\" is not a time from 0 to 3600 s, such as 10 or 500ms",
+				   key == OPTION_BEFORE ? "before" : "after", argument);
+		trap->has_option = true;
+		return 0;
+	case OPTION_TIMES:
+		trap->times = strtoul(argument, &end, 10);
+		if (!isdigit((unsigned char)*argument) || *end || !trap->times ||
+		    trap->times > TIMES_MAX)
+			argp_error(state, "--times: \"%s\" is no number from 1 to %d", argument,
+				   TIMES_MAX);
+		trap->has_option = true;
+		return 0;
+	case OPTION_EXEC:
+		trap->exec = argument;
+		trap->has_option = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (!trap->condition && trap->has_option)
+			argp_error(state,
+				   "--before, --after, --times and --exec are for --on: give the condition");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option trap_options[] = {
+	{ "on", OPTION_ON, "EXPR", 0,
+	  "Wait for an event for which this is true, such as \"wait > 10ms\", and write the seconds before and after it alone. The expressions are those that ntklog dump filters by",
+	  0 },
+	{ "before", OPTION_BEFORE, "TIME", 0, "Seconds to write before the event of --on (10)", 0 },
+	{ "after", OPTION_AFTER, "TIME", 0, "Seconds to record after the event of --on (2)", 0 },
+	{ "times", OPTION_TIMES, "COUNT", 0,
+	  "Wait for so many events of --on, and write each into a file of its own: FILE.1, FILE.2 ...",
+	  0 },
+	{ "exec", OPTION_EXEC, "COMMAND", 0,
+	  "Run this shell command after each file of --on, whose path is in NTKLOG_FILE", 0 },
+	{ 0 }
+};
+
+const struct argp trap_argp = {
+	.options = trap_options,
+	.parser = parse_option,
+};
+
 /**
  * trap_open() - set a trap
  * @trap: its condition and times are set
- * @trace: file to write; the names of its addresses are read
+ * @trace: file to write, not made yet; the names of its addresses are read
  *
  * Return: 0, or -1 after a message; trap_close() in both cases.
  */
@@ -39,6 +116,11 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 
 	STAILQ_INIT(&trap->kept);
 	trap->trace = trace;
+	/* A stream or a device cannot be written again, with the numbers of what was left out. */
+	if (trace->fd >= 0) {
+		message("--on: %s is not a regular file: give the name of one (-o)", trace->path);
+		return -1;
+	}
 	if (used & FILTER_NAMES_TASKS) {
 		message("--on: names of threads, processes and cgroups are not known while events are recorded: use the number of a thread");
 		return -1;
@@ -49,8 +131,8 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 	}
 	/* The classes of locks become known only while the session runs. */
 	trace->names.adds_classes = used & FILTER_NAMES_CLASSES;
-	if (used & FILTER_NAMES_CLASSES ||
-	    !filter_resolve(trap->condition, trace->names.symbols.names, error, sizeof(error)))
+	if (!filter_resolve(trap->condition, trace->names.symbols.names, false, error,
+			    sizeof(error)))
 		return 0;
 	message("--on: %s", error);
 	return -1;
@@ -167,7 +249,7 @@ void trap_tell(const struct trap *trap)
  * trap_close() - free the buffers
  * @trap: after trap_open()
  *
- * The condition stays, for a further trap_open().
+ * The options stay, for a further trap_open().
  */
 void trap_close(struct trap *trap)
 {
@@ -175,5 +257,6 @@ void trap_close(struct trap *trap)
 		drop_oldest(trap);
 	*trap = (struct trap) {
 		.condition = trap->condition, .before = trap->before, .after = trap->after,
+		.times = trap->times, .exec = trap->exec,
 	};
 }

@@ -7,6 +7,7 @@
  * buffers of the last seconds in memory; then it writes them, and the buffers of the next seconds.
  */
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,9 @@ STAILQ_HEAD(trap_buffers, trap_buffer);
  * @condition: the condition; NULL: there is no trap
  * @before: seconds of events to keep
  * @after: seconds to record after the event
+ * @times: number of recordings, each of which waits for such an event
+ * @exec: shell command to run after each recording; NULL: none
+ * @has_option: an option was given that needs a condition
  * @trace: file to write
  * @kept: the latest buffers, the oldest first
  * @kept_bytes: bytes of the buffers in @kept
@@ -34,6 +38,9 @@ struct trap {
 	struct filter *condition;
 	double before;
 	double after;
+	unsigned long times;
+	const char *exec;
+	bool has_option;
 	struct trace_file *trace;
 	struct trap_buffers kept;
 	size_t kept_bytes;
@@ -42,6 +49,9 @@ struct trap {
 	bool is_short;
 	bool has_met;
 };
+
+/* Options of a trap; the input is a struct trap. */
+extern const struct argp trap_argp;
 
 int trap_open(struct trap *trap, struct trace_file *trace);
 int trap_take(void *trap, unsigned char *buffer, size_t size);

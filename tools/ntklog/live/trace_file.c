@@ -286,7 +286,9 @@ int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t si
  */
 void trace_file_remove(const struct trace_file *trace)
 {
-	if (trace->is_stream)
+	struct stat status;
+
+	if (stat(trace->path, &status) || !S_ISREG(status.st_mode))
 		return;
 	unlink(trace->path);
 	if (trace->names.path)

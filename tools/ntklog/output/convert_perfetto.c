@@ -153,7 +153,7 @@ static void set_flows(struct records *records, struct lock_slices *slices)
 	};
 }
 
-/* Put the wait to the track of the class, and count the waiter. */
+/* Put the wait to the track of the class, if it has a free lane, and count the waiter. */
 static void put_class_wait(struct records *records, uint64_t class, uint32_t thread_id,
 			   int64_t wait, int64_t hold)
 {
@@ -162,8 +162,10 @@ static void put_class_wait(struct records *records, uint64_t class, uint32_t thr
 	struct perfetto_track *track;
 
 	slice.track = perfetto_find_lane(perfetto, PERFETTO_CLASSES, class, wait, wait, hold);
-	slice.name = perfetto_intern(perfetto, PERFETTO_TASK_NAME, thread_id);
-	perfetto_put_slice(perfetto, &slice);
+	if (slice.track) {
+		slice.name = perfetto_intern(perfetto, PERFETTO_TASK_NAME, thread_id);
+		perfetto_put_slice(perfetto, &slice);
+	}
 	track = perfetto_track_find(&perfetto->tracks, PERFETTO_CLASSES, class);
 	if (track && hold > 0)
 		timeline_add_span(&perfetto->tracks.timelines, &track->waiters, hold, hold - wait,

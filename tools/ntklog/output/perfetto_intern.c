@@ -136,10 +136,11 @@ static void put_fixed(struct perfetto *perfetto)
  */
 void perfetto_limit_interned(struct perfetto *perfetto)
 {
-	if (perfetto->interned && HASH_COUNT(perfetto->interned) < INTERNED_MAX)
+	if (perfetto->has_fixed && HASH_COUNT(perfetto->interned) < INTERNED_MAX)
 		return;
 	perfetto_free_interned(perfetto);
 	put_fixed(perfetto);
+	perfetto->has_fixed = true;
 }
 
 /**

@@ -106,9 +106,10 @@ static void name_track(const struct perfetto *perfetto, enum perfetto_group grou
  * @hold: begin of the hold, ns
  * @end: end of the hold, ns
  *
- * A lane that is new gets a name. If no lane has room, the two get a lane of their own.
+ * A lane that is new gets a name. If no lane has room, the two get a lane of their own, but not
+ * among those of a class, which any number of tasks may wait for.
  *
- * Return: number of the lane.
+ * Return: number of the lane; 0: none has room.
  */
 uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group, uint64_t of,
 			    int64_t wait, int64_t hold, int64_t end)
@@ -123,6 +124,8 @@ uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group
 	lane = perfetto_lane_find(&perfetto->tracks, track, wait, hold, end);
 	if (lane && track->lane_count == lanes)
 		return lane->number;
+	if (!lane && group == PERFETTO_CLASSES)
+		return 0;
 	number = lane ? lane->number : perfetto_new_number(&perfetto->tracks);
 	name_track(perfetto, group, of, text, sizeof(text));
 	snprintf(name, sizeof(name), lanes ? "%s (%u)" : "%s", text, lanes + 1);

@@ -66,6 +66,7 @@ struct perfetto_interned;
  * @tracks: tracks of CPUs, tasks and classes of locks, and the lanes of each
  * @interned: table of the names and stacks that the trace has
  * @recent: by a hash of kind and value: a name of this hash, or NULL
+ * @has_fixed: the trace has the names that do not depend on the events
  * @last_number: highest number of a name or a stack
  * @start_ns: time of the trace's start, to which all times are added
  * @no_memory: a part of the trace is missing for want of memory
@@ -76,6 +77,7 @@ struct perfetto {
 	struct perfetto_tracks tracks;
 	struct perfetto_interned *interned;
 	const struct perfetto_interned *recent[1 << PERFETTO_RECENT_BITS];
+	bool has_fixed;
 	uint64_t last_number;
 	uint64_t start_ns;
 	bool no_memory;

@@ -122,12 +122,40 @@ class Trap(Directory):
         error = process.communicate(timeout=600)[1].decode()
         self.assertEqual(process.returncode, 1, error)
 
+    def test_signal_during_exec_ends_the_recording(self):
+        begun = os.path.join(self.directory, "begun")
+        process = self.start_there("record", "--no-names", "-o", self.etl, "--after", "0.1",
+                                   "--on", "SpinCount > 4000", "--times", "3",
+                                   "--exec", "echo >%s; sleep 2" % begun)
+        self.wait_for(lambda: os.path.exists(begun))
+        process.terminate()
+        error = process.communicate(timeout=600)[1].decode()
+        self.assertEqual(process.returncode, -signal.SIGTERM, error)
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "a.2.etl")))
+
+    def test_device_is_refused_and_stays(self):
+        device = os.path.join(self.directory, "null")
+        os.symlink("/dev/null", device)
+        process = self.start_there("record", "--no-names", "-o", device, "--on",
+                                   "SpinCount > 9000", "--duration", "0.2")
+        self.assertIn("is not a regular file", process.communicate(timeout=600)[1].decode())
+        self.assertEqual(process.returncode, 1)
+        self.assertTrue(os.path.lexists(device))
+
+    def test_last_of_the_times_that_is_not_met_gives_status_0(self):
+        marker = os.path.join(self.directory, "sessions", "7", "cpu0")
+        self.trap("--on", "SpinCount > 4000", "--times", "2", "--duration", "0.5",
+                  "--exec", "truncate -s 0 %s" % marker)
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "a.2.etl")))
+
     def test_wrong_options_are_refused(self):
         for arguments, message in (
                 (["--on", "SpinCount >"], "--on: a value expected"),
                 (["--times", "2"], "give the condition"),
                 (["--exec", "true"], "give the condition"),
-                (["--on", "wait > 1ms", "--times", "0"], "is no number of recordings"),
+                (["--on", "wait > 1ms", "--times", "0"], "is no number from 1 to"),
+                (["--on", "wait > 1ms", "--times", " -1"], "is no number from 1 to"),
+                (["--before", "3"], "give the condition"),
                 (["--on", "wait > 1ms", "--before", "-1"], "is not a time from 0 to 3600 s"),
                 (["--on", "wait > 1ms", "--after", "soon"], "is not a time from 0 to 3600 s"),
                 (["--on", "wait > 1ms", "--times", "2", "--", "true"], "a command is run once")):
@@ -138,6 +166,7 @@ class Trap(Directory):
         for arguments, names, message in (
                 (["--on", "class == inode"], ["--no-names"], "leave --no-names out"),
                 (["--on", "caller == no_such_function"], [], "no symbol is called"),
+                (["--on", "class == x && caller == nosuch"], [], "no symbol is called"),
                 (["--on", "thread == bash"], [], "use the number of a thread"),
                 (["--on", "process == 1"], [], "use the number of a thread"),
                 (["--on", "cgroup == /"], [], "use the number of a thread")):
