@@ -387,6 +387,26 @@ thread 58 other\t56\t/system.slice/web.service
             ("my_lock", "unknown process", "unknown process"): 30,
             ("my_lock", "idle", "unknown process"): 20})
 
+    def test_process_without_a_name_is_not_the_thread_of_its_number(self):
+        with open(self.path + ".names", "a") as stream:
+            stream.write("thread 61 w\t60\n")
+        for threads in (60, 61), (61, 60):
+            self.write_events(*(sleep(1000 * number, 1000 * number + 10, 100,
+                                      thread=threads[number % 2]) for number in range(1, 9)))
+            rows = json.loads(self.report("--json", "--table", "waiters", "--by",
+                                          "process"))["waiters"]
+            self.assertEqual({row["waiter"] for row in rows}, {"60", "unknown process"})
+
+    def test_long_name_of_a_process_is_cut_between_characters(self):
+        with open(self.path + ".names", "a") as stream:
+            for number in range(2):
+                stream.write("thread %d %s\t%d\n" % (62 + number, "x" * number + "\u00e4" * 600,
+                                                    62 + number))
+        self.write_events(*(sleep(1000 * number, 1000 * number + 10, 100, thread=62 + number % 2)
+                            for number in range(1, 5)))
+        rows = json.loads(self.report("--json", "--table", "waiters", "--by", "process"))["waiters"]
+        self.assertEqual({row["waiter"][:3] for row in rows if "waiter" in row}, {"62 ", "63 "})
+
     def test_cgroup_is_that_of_the_time(self):
         self.write_tasks()
         self.assertEqual(self.blockers("--by", "cgroup"), {
@@ -432,6 +452,14 @@ thread 58 other\t56\t/system.slice/web.service
             result = run("report", "--filter", expression, self.path)
             self.assertEqual(result.returncode, 2, expression)
             self.assertIn(words, result.stderr)
+
+    def test_filter_of_processes_without_processes_is_refused(self):
+        with open(self.path + ".names", "w") as stream:
+            stream.write("thread 55 shell\n")
+        self.write_tasks()
+        result = run("report", "--filter", "process == 50", self.path)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("no process is known", result.stderr)
 
     def test_switches_between_processes(self):
         self.write_events(switch(1000, 55, 56), switch(2000, 56, 57), switch(3000, 57, 55))

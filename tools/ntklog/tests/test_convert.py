@@ -175,6 +175,19 @@ class Perfetto(Case):
         self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
         self.assertTrue(hold["args"]["dpc"])
 
+    def test_many_waiters_of_a_class_have_few_tracks(self):
+        tasks = 20
+        trace = self.trace(*(etl.linux_lock(
+            "mutex", hold=2000, wait=2000 * (tasks - 1), thread=100 + number % tasks,
+            time_stamp=etl.START_CLOCK + etl.PERF_FREQ + number * 2000) for number in range(40)))
+        self.assertLessEqual(len({made["number"] for made in trace.slices
+                                  if made["group"] == "waits, by class of locks"}), 8)
+
+    def test_fixed_names_are_written_once(self):
+        trace = self.trace(*(etl.perfinfo(0x0524, etl.context_swap(new=0, old=0))
+                             for _ in range(20)))
+        self.assertEqual(trace.resets, 1)
+
     def test_waits_alone_are_no_holds(self):
         def events(**changes):
             return self.events(10, make=lambda: etl.spin_lock(
