@@ -116,7 +116,7 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 
 	STAILQ_INIT(&trap->kept);
 	trap->trace = trace;
-	/* A stream or a device cannot be written again, with the numbers of what was left out. */
+	/* At the end the header gets the number of the buffers that were left out. */
 	if (trace->fd >= 0) {
 		message("--on: %s is not a regular file: give the name of one (-o)", trace->path);
 		return -1;

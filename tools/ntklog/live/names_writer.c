@@ -329,6 +329,8 @@ static void resolve_addresses(struct names_writer *writer)
 	struct names_lock *lock;
 	size_t i;
 
+	if (symbols_update(&writer->symbols) > 0)
+		identities_refresh(&writer->identities);
 	names_writer_read_notes(writer);
 	for (i = 0; i < writer->unresolved_count; i++) {
 		write_symbols(writer, writer->unresolved[i]);
@@ -345,8 +347,6 @@ static void resolve_addresses(struct names_writer *writer)
  */
 void names_writer_update(struct names_writer *writer)
 {
-	if (symbols_update(&writer->symbols) > 0)
-		identities_refresh(&writer->identities);
 	resolve_addresses(writer);
 	task_names_update(&writer->tasks, writer->stream);
 	fflush(writer->stream);

@@ -191,6 +191,21 @@ class Names(Directory):
         self.assertEqual(sorted(row["lock"] for row in locks),
                          ["new_lock+0x8 [new]", "the_lock+0x30"])
 
+    def test_recording_that_ends_at_once_names_a_new_module(self):
+        self.log_buffers(7, etl.buffer([self.event()]))
+        process = self.start_recording()
+        self.wait_for(lambda: os.path.exists(self.etl + ".names") and
+                      "thread 55 worker" in self.names())
+        # The last update of the names was less than a second ago.
+        self.write_proc("kallsyms", KALLSYMS + MODULE)
+        self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n"
+                        "old 16384 1 - Live 0xffffffffc0000000\n")
+        with open(self.path(7, "cpu0"), "ab") as stream:
+            stream.write(etl.buffer([self.event(address=0xffffffffc0100048)], sequence=2))
+        process.terminate()
+        process.communicate()
+        self.assertIn("ffffffffc0100040 d new_lock\t[new]", self.names())
+
     def write_trace(self, boot_age=0):
         """Write a trace without names, of the present boot or of one that was BOOT_AGE seconds
         earlier.
