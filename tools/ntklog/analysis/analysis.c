@@ -146,10 +146,7 @@ static bool is_wanted_lock(struct analysis *analysis, uint64_t address, uint64_t
 	return true;
 }
 
-/*
- * Return the rates at the time of an event. Only the second pass over a file has a history. top has
- * none, because it reads the rates of each interval from the module.
- */
+/* Return the rates at the time of an event. top and the first pass over a file have no history. */
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
@@ -560,34 +557,6 @@ bool analysis_has_group(const struct analysis *analysis, uint32_t group)
 	       analysis->groups.masks[PERF_MASK_INDEX(group)] & PERF_MASK_BITS(group);
 }
 
-static uint32_t higher(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
-static void find_highest_rates(struct analysis *analysis)
-{
-	struct spinlock_rates *spinlock = &analysis->spinlocks.highest;
-	struct resource_rates *resource = &analysis->resources.highest;
-	size_t i;
-
-	*spinlock = analysis->spinlocks.rates;
-	*resource = analysis->resources.rates;
-	for (i = 0; i < analysis->history.count; i++) {
-		const struct rates *rates = &analysis->history.stretches[i].rates;
-
-		spinlock->acquire_rate = higher(spinlock->acquire_rate,
-						rates->spinlock.acquire_rate);
-		spinlock->contention_rate = higher(spinlock->contention_rate,
-						   rates->spinlock.contention_rate);
-		spinlock->blockers = higher(spinlock->blockers, rates->spinlock.blockers);
-		resource->release_rate = higher(resource->release_rate,
-						rates->resource.release_rate);
-		resource->contention_rate = higher(resource->contention_rate,
-						   rates->resource.contention_rate);
-	}
-}
-
 /**
  * analysis_finish() - compute what needs all events
  * @analysis: analysis to which no event is added any more
@@ -595,12 +564,15 @@ static void find_highest_rates(struct analysis *analysis)
 void analysis_finish(struct analysis *analysis)
 {
 	uint64_t ticks = analysis->last_time - analysis->origin;
+	struct rates highest = { analysis->spinlocks.rates, analysis->resources.rates };
 
 	if (!analysis->history.is_finished)
 		rates_history_finish(&analysis->history);
 	analysis->rates_changed = analysis->history.count > 1 ||
 				  analysis->history.has_unknown_change;
-	find_highest_rates(analysis);
+	rates_find_highest(&analysis->history, &highest);
+	analysis->spinlocks.highest = highest.spinlock;
+	analysis->resources.highest = highest.resource;
 	spinlock_stats_finish(&analysis->spinlocks);
 	timelines_cover(&analysis->spinlocks.timelines, ticks);
 	timelines_cover(&analysis->resources.timelines, ticks);

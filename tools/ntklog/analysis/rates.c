@@ -348,6 +348,32 @@ const struct rates *rates_at(const struct rates_history *history, uint64_t time)
 	return &history->stretches[i].rates;
 }
 
+static void raise_to(uint32_t *highest, uint32_t value)
+{
+	if (*highest < value)
+		*highest = value;
+}
+
+/**
+ * rates_find_highest() - find the highest rate of each kind
+ * @history: history, after rates_history_finish()
+ * @highest: in: rates that count too; out: the highest rates
+ */
+void rates_find_highest(const struct rates_history *history, struct rates *highest)
+{
+	size_t i;
+
+	for (i = 0; i < history->count; i++) {
+		const struct rates *rates = &history->stretches[i].rates;
+
+		raise_to(&highest->spinlock.acquire_rate, rates->spinlock.acquire_rate);
+		raise_to(&highest->spinlock.contention_rate, rates->spinlock.contention_rate);
+		raise_to(&highest->spinlock.blockers, rates->spinlock.blockers);
+		raise_to(&highest->resource.release_rate, rates->resource.release_rate);
+		raise_to(&highest->resource.contention_rate, rates->resource.contention_rate);
+	}
+}
+
 /**
  * rates_history_free() - free the history
  * @history: history; empty afterwards

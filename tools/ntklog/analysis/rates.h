@@ -82,6 +82,7 @@ void rates_history_add(struct rates_history *history, const struct etl_event *ev
 uint64_t rates_dropped_blockers(const struct rates_history *history);
 void rates_history_finish(struct rates_history *history);
 const struct rates *rates_at(const struct rates_history *history, uint64_t time);
+void rates_find_highest(const struct rates_history *history, struct rates *highest);
 void rates_history_free(struct rates_history *history);
 
 #endif /* _NTKLOG_RATES_H */
