@@ -21,6 +21,14 @@ sed 's,/0x[0-9a-f]*,,g' <&3 >hashed.notes
 exec 3<&-
 check "classes: hashed: the identities have no address" sh -c "grep -q slab hashed.notes && ! grep 0xffff hashed.notes"
 cat $S/cpu* >/dev/null
+# The reader of the file holds the mutex of the open file.
+echo PERF_LINUX_MUTEX >$S/group_mask
+echo start >$S/state
+cat $D/held >hashed.held
+echo stop >$S/state
+check "classes: hashed: the file held has a lock without its address" sh -c \
+	"grep ' mutex exclusive held .* cat$' hashed.held && ! grep 0xffff hashed.held"
+cat $S/cpu* >/dev/null
 rmmod ntklog
 insmod ntklog.ko addresses=zero
 check "classes: zero: identities are not supported" sh -c \
