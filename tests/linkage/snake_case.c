@@ -35,7 +35,7 @@ static int use_irqls(void)
 	ke_leave_dispatch_level(0);
 	REQUIRE(KE_SOFTIRQS_ARE_TRACED == 0 || KE_SOFTIRQS_ARE_TRACED == 1);
 	REQUIRE(KE_SOFTIRQS_ARE_RAISED);
-	REQUIRE(sizeof(struct ntklog_current) >= sizeof(raw_cpu_ptr(&ntklog_current)->room));
+	REQUIRE(sizeof(struct ntklog_current) >= sizeof(raw_cpu_ptr(&ntklog_current)->record));
 	ke_enter_critical_region();
 	REQUIRE(ke_are_apcs_disabled());
 	ke_leave_critical_region();
