@@ -390,8 +390,8 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 static void release_in_order_further_slots_moved_down(struct kunit *test)
 {
 	static int many[PERF_SPIN_LOCK_SLOTS];
-	const void *topmost[ARRAY_SIZE(many)];
-	u32 in_use[ARRAY_SIZE(many)];
+	static const void *topmost[ARRAY_SIZE(many)];
+	static u32 in_use[ARRAY_SIZE(many)];
 	struct counts before;
 	unsigned long flags;
 	long state;
