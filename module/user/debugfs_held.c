@@ -65,7 +65,10 @@ static bool ntklog_show_slot(struct seq_file *seq, const struct task_struct *tas
 	bool is_waiting = action & NTKLOG_SLEEPING_WAITING;
 	char symbol[KSYM_SYMBOL_LEN];
 
-	/* The task may have filled the slot anew meanwhile. After the reads of its members. */
+	/*
+	 * The task may have filled the slot anew meanwhile: test it after the reads of its members.
+	 * Pairs with the smp_store_release() that publishes slot->lock.
+	 */
 	smp_rmb();
 	if (!lock || READ_ONCE(slot->lock) != lock ||
 	    ntklog_read_u64(slot->acquire_time) != start)
