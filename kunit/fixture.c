@@ -81,20 +81,26 @@ void test_thread_start(struct kunit *test, struct test_thread *thread,
 }
 
 /*
- * Wait until the thread has ended, and return its result. kthread_stop() returns before the
- * exit hooks have run, so wait for the exit state too.
+ * Stop a kernel thread, wait until the probes of its exit have run, and return its result.
+ * kthread_stop() alone returns earlier.
  */
-int test_thread_result(struct test_thread *thread)
+int test_stop_kthread(struct task_struct *task)
 {
 	int err;
 
-	wait_for_completion(&thread->done);
-	get_task_struct(thread->task);
-	err = kthread_stop(thread->task);
-	while (!READ_ONCE(thread->task->exit_state))
+	get_task_struct(task);
+	err = kthread_stop(task);
+	while (!READ_ONCE(task->exit_state))
 		schedule_timeout_uninterruptible(1);
-	put_task_struct(thread->task);
+	put_task_struct(task);
 	return err;
+}
+
+/* Wait until the thread has ended, and return its result. */
+int test_thread_result(struct test_thread *thread)
+{
+	wait_for_completion(&thread->done);
+	return test_stop_kthread(thread->task);
 }
 
 void test_thread_join(struct test_thread *thread)

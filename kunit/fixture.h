@@ -30,6 +30,7 @@ void test_thread_start(struct kunit *test, struct test_thread *thread,
 		       unsigned int cpu, int (*run)(void *data), void *data);
 void test_thread_join(struct test_thread *thread);
 int test_thread_result(struct test_thread *thread);
+int test_stop_kthread(struct task_struct *task);
 void test_run_in_softirq(void (*run)(void *data), void *data);
 void test_run_in_hardirq(void (*run)(void *data), void *data);
 

@@ -104,7 +104,7 @@ void user_exit(struct kunit *test, int i)
 
 	user->call = NULL;
 	complete(&user->go);
-	kthread_stop(user->task);
+	test_stop_kthread(user->task);
 	put_task_struct(user->task);
 	user->task = NULL;
 	user->quiet = false;

@@ -70,7 +70,7 @@ static int wait_for_stop(void *argument)
 	return 0;
 }
 
-/* Run a task until its end. Returns its id. */
+/* Run a task until the probes of its exit have run. Returns its id. */
 static pid_t run_task(struct kunit *test)
 {
 	struct task_struct *task = kthread_run(wait_for_stop, NULL, TASK_NAME);
@@ -78,7 +78,7 @@ static pid_t run_task(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	id = task->pid;
-	kthread_stop(task);
+	test_stop_kthread(task);
 	return id;
 }
 
