@@ -91,8 +91,8 @@ static void conversion_with_waiters_shared_ones_woken(struct kunit *test)
 	user_wait_exclusive(test, 1);
 	user_wait_shared(test, 2, acquire_wait_for_exclusive);
 	ex_convert_exclusive_to_shared_lite(&resource);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
-	KUNIT_EXPECT_TRUE(test, user_end(test, 2));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 2));
 	EXPECT_WAITERS(test, 1u, 0u);
 	EXPECT_OWNED(test, 2u);
 	KUNIT_EXPECT_FALSE(test, ex_is_resource_acquired_exclusive_lite(&resource));
@@ -101,7 +101,7 @@ static void conversion_with_waiters_shared_ones_woken(struct kunit *test)
 	user_call(test, 0, user_release, false);
 	EXPECT_WAITERS(test, 1u, 0u);
 	user_call(test, 2, user_release, false);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	user_call(test, 1, user_release, false);
 }
 
@@ -174,11 +174,11 @@ static void exclusive_waiter_queued_later_shared_waits(struct kunit *test)
 	release(1);
 	EXPECT_WAITERS(test, 1u, 1u);
 	user_call(test, 0, user_release, false);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	KUNIT_EXPECT_TRUE(test, user_call(test, 1, user_is_exclusive, false));
 	EXPECT_WAITERS(test, 0u, 1u);
 	user_call(test, 1, user_release, false);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 2));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 2));
 	KUNIT_EXPECT_TRUE(test, user_call(test, 2, user_is_owner, false));
 	EXPECT_WAITERS(test, 0u, 0u);
 	user_call(test, 2, user_release, false);
@@ -196,19 +196,19 @@ static void exclusive_release_shared_waiters_granted_first(struct kunit *test)
 	user_wait_shared(test, 4, acquire_wait_for_exclusive);
 	EXPECT_WAITERS(test, 2u, 3u);
 	release(1);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
-	KUNIT_EXPECT_TRUE(test, user_end(test, 2));
-	KUNIT_EXPECT_TRUE(test, user_end(test, 4));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 2));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 4));
 	EXPECT_WAITERS(test, 2u, 0u);
 	user_call(test, 2, user_release, false);
 	user_call(test, 4, user_release, false);
 	user_call(test, 1, user_release, false);
 	/* Exclusive waiters are granted after the shared ones, in the order of asking. */
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	EXPECT_WAITERS(test, 1u, 0u);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, user_is_exclusive, false));
 	user_call(test, 0, user_release, false);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 3));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 3));
 	user_call(test, 3, user_release, false);
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 }
@@ -222,7 +222,7 @@ static void exclusive_waiters_granted_in_order(struct kunit *test)
 		user_wait_exclusive(test, i);
 	release(1);
 	for (i = 0; i < 10; i++) {
-		KUNIT_EXPECT_TRUE(test, user_end(test, i));
+		KUNIT_EXPECT_TRUE(test, user_call_end(test, i));
 		EXPECT_WAITERS(test, 9u - i, 0u);
 		user_call(test, i, user_release, false);
 	}
@@ -249,10 +249,10 @@ static void wait_for_exclusive_by_owner_waits(struct kunit *test)
 	EXPECT_WAITERS(test, 1u, 1u);
 	/* User 2 releases user 0's hold; the exclusive waiter comes before user 0's request. */
 	user_call(test, 2, release_for_user_0, false);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	EXPECT_WAITERS(test, 0u, 1u);
 	user_call(test, 1, user_release, false);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	EXPECT_DESCRIBED(test, 1, 1u, 0);
 	user_call(test, 0, user_release, false);
 }
@@ -268,9 +268,9 @@ static void waiting_owner_after_exclusive_granted(struct kunit *test)
 	user_call(test, 2, user_release, false);
 	EXPECT_DESCRIBED(test, 1, 1u, 0);
 	user_call(test, 2, release_for_user_0, false);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	user_call(test, 1, user_release, false);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	user_call(test, 0, user_release, false);
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 }
@@ -304,7 +304,7 @@ static void shared_waiters_many_all_granted(struct kunit *test)
 		user_wait_shared(test, i, acquire_shared);
 	release(1);
 	for (i = 0; i < RESOURCE_USERS; i++)
-		KUNIT_EXPECT_TRUE(test, user_end(test, i));
+		KUNIT_EXPECT_TRUE(test, user_call_end(test, i));
 	EXPECT_DESCRIBED(test, RESOURCE_USERS, (u32)RESOURCE_USERS, 0);
 	for (i = 0; i < RESOURCE_USERS; i++)
 		user_call(test, i, user_release, false);
@@ -412,7 +412,7 @@ static void shared_waiters_many_woken_in_batches(struct kunit *test)
 	test_thread_join(&first);
 	KUNIT_EXPECT_TRUE(test, last_slept);
 	for (i = 0; i < RESOURCE_USERS; i++) {
-		KUNIT_EXPECT_TRUE(test, user_end(test, i));
+		KUNIT_EXPECT_TRUE(test, user_call_end(test, i));
 		user_call(test, i, user_release, false);
 	}
 }

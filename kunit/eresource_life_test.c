@@ -49,7 +49,7 @@ static void resource_owned_deletion_refused(struct kunit *test)
 	EXPECT_WAITERS(test, 0u, 1u);
 	EXPECT_DESCRIBED(test, 1, 1u, 1);
 	release(1);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	user_call(test, 0, user_release, false);
 }
 
@@ -95,8 +95,8 @@ static void resource_reinitialized_owners_and_contention_cleared(struct kunit *t
 	user_wait_shared(test, 0, acquire_shared);
 	user_wait_shared(test, 1, acquire_shared);
 	release(1);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
-	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	user_call(test, 1, user_release, false);
 	user_call(test, 0, user_release, false);
 	KUNIT_EXPECT_EQ(test, describe_resource(test, &resource).information.contention_count, 2u);
@@ -118,7 +118,7 @@ static void resource_with_waiters_reinitialization_refused(struct kunit *test)
 	EXPECT_WAITERS(test, 1u, 0u);
 	KUNIT_EXPECT_EQ(test, describe_resource(test, &resource).information.contention_count, 1u);
 	release(1);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	user_call(test, 0, user_release, false);
 }
 

@@ -31,7 +31,7 @@ static void release_for_other_thread_owner_removed(struct kunit *test)
 	user_wait_exclusive(test, 1);
 	ex_release_resource_for_thread_lite(&resource, user_thread(test, 0));
 	ex_release_resource_for_thread_lite(&resource, ex_get_current_resource_thread());
-	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	user_call(test, 1, user_release, false);
 }
 
@@ -59,7 +59,7 @@ static void owner_pointer_any_thread_releases(struct kunit *test)
 	release_for_pointer(&resource, false);
 	EXPECT_WAITERS(test, 1u, 0u);
 	user_call(test, 1, release_for_pointer, false);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	user_call(test, 0, user_release, false);
 }
 
@@ -97,7 +97,7 @@ static void release_by_non_owner_refused(struct kunit *test)
 	EXPECT_WAITERS(test, 1u, 0u);
 	EXPECT_DESCRIBED(test, 1, 1u, 1);
 	user_call(test, 0, user_release, false);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	user_call(test, 1, user_release, false);
 }
 
@@ -120,11 +120,11 @@ static void waits_contention_counted_once_each(struct kunit *test)
 			describe_resource(test, &resource).information.number_of_waiting_exclusive,
 			2u);
 	release(1);
-	user_end(test, 0);
+	user_call_end(test, 0);
 	user_call(test, 0, user_release, false);
-	user_end(test, 1);
+	user_call_end(test, 1);
 	user_call(test, 1, user_release, false);
-	user_end(test, 2);
+	user_call_end(test, 2);
 	user_call(test, 2, user_release, false);
 	KUNIT_EXPECT_EQ(test, describe_resource(test, &resource).information.contention_count, 3u);
 	EXPECT_WAITERS(test, 0u, 0u);
@@ -168,8 +168,8 @@ static void active_count_and_flag_follow_owners(struct kunit *test)
 	ex_disable_resource_boost_lite(&resource);
 	EXPECT_STATE(test, 1u, 0x88);
 	release(1);
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
-	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	EXPECT_STATE(test, 2u, 0x08);
 	user_call(test, 0, user_release, false);
 	user_call(test, 1, user_release, false);
@@ -266,7 +266,7 @@ static void release_with_waiter_ownership_handed_over(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock.owner, user_thread(test, 0));
 	KUNIT_EXPECT_EQ(test, lock.information.owning_thread,
 			(u64)task_pid_nr(users[0].task));
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	user_call(test, 0, user_release, false);
 }
 

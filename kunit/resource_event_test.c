@@ -180,11 +180,11 @@ static void check_wait(struct kunit *test,
 	resource_session_start(test);
 	disable_excessive_waits(test);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
-	user_begin(test, 0, release_later, false);
+	user_call_begin(test, 0, release_later, false);
 	before = get_cycles();
 	KUNIT_EXPECT_TRUE(test, acquire(&resource, true));
 	after = get_cycles();
-	user_end(test, 0);
+	user_call_end(test, 0);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
 	release(1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
@@ -229,9 +229,9 @@ static void wait_across_cpus_time_unknown(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
 	mover = current;
 	set_cpus_allowed_ptr(current, cpumask_of(1));
-	user_begin(test, 0, move_and_release, false);
+	user_call_begin(test, 0, move_and_release, false);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	user_end(test, 0);
+	user_call_end(test, 0);
 	release(1);
 	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
 	/* Acquired and released on TEST_CPU, so the hold time is known. */
@@ -262,11 +262,11 @@ static void contention_during_hold_counted(struct kunit *test)
 	user_wait_shared(test, 2, acquire_shared);
 	release(1);
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10022u, 1u, 3u);
-	user_end(test, 1);
+	user_call_end(test, 1);
 	user_call(test, 1, user_release, false);
-	user_end(test, 2);
+	user_call_end(test, 2);
 	user_call(test, 2, user_release, false);
-	user_end(test, 0);
+	user_call_end(test, 0);
 	user_call(test, 0, user_release, false);
 	/* The next hold has its own count. */
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
@@ -299,10 +299,10 @@ static void check_excessive(struct kunit *test,
 	set_parameters(test, U32_MAX, U32_MAX, each);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
 	events_to_wait_for = wanted;
-	user_begin(test, 0, release_when_written, false);
+	user_call_begin(test, 0, release_when_written, false);
 	before = get_cycles();
 	KUNIT_EXPECT_TRUE(test, acquire(&resource, true));
-	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	KUNIT_EXPECT_GE(test, resource_event_count(), wanted);
 	for (i = 0; i < wanted; i++) {
 		const u8 *written = resource_event(test, i);

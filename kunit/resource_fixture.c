@@ -65,8 +65,8 @@ static void user_start(struct kunit *test, int i)
 }
 
 /* Let user @i call @call; start its thread if it has none. */
-void user_begin(struct kunit *test, int i,
-		bool (*call)(struct eresource *resource, bool wait), bool wait)
+void user_call_begin(struct kunit *test, int i,
+		     bool (*call)(struct eresource *resource, bool wait), bool wait)
 {
 	struct resource_user *user = &users[i];
 
@@ -78,7 +78,7 @@ void user_begin(struct kunit *test, int i,
 }
 
 /* Wait until the user's call has returned, and return its result. */
-bool user_end(struct kunit *test, int i)
+bool user_call_end(struct kunit *test, int i)
 {
 	if (!wait_for_completion_timeout(&users[i].done, 30 * HZ))
 		KUNIT_FAIL_AND_ABORT(test, "user %d does not return", i);
@@ -88,8 +88,8 @@ bool user_end(struct kunit *test, int i)
 bool user_call(struct kunit *test, int i,
 	       bool (*call)(struct eresource *resource, bool wait), bool wait)
 {
-	user_begin(test, i, call, wait);
-	return user_end(test, i);
+	user_call_begin(test, i, call, wait);
+	return user_call_end(test, i);
 }
 
 unsigned long user_thread(struct kunit *test, int i)
@@ -125,7 +125,7 @@ void user_wait_exclusive(struct kunit *test, int i)
 {
 	u32 before = ex_get_exclusive_waiter_count(&resource);
 
-	user_begin(test, i, ex_acquire_resource_exclusive_lite, true);
+	user_call_begin(test, i, ex_acquire_resource_exclusive_lite, true);
 	until(test, ex_get_exclusive_waiter_count, before + 1);
 }
 
@@ -135,7 +135,7 @@ void user_wait_shared(struct kunit *test, int i,
 {
 	u32 before = ex_get_shared_waiter_count(&resource);
 
-	user_begin(test, i, call, true);
+	user_call_begin(test, i, call, true);
 	until(test, ex_get_shared_waiter_count, before + 1);
 }
 

@@ -36,9 +36,9 @@ extern struct resource_user users[RESOURCE_USERS];
 int resource_fixture_init(struct kunit *test);
 void resource_fixture_exit(struct kunit *test);
 
-void user_begin(struct kunit *test, int user,
-		bool (*call)(struct eresource *resource, bool wait), bool wait);
-bool user_end(struct kunit *test, int user);
+void user_call_begin(struct kunit *test, int user,
+		     bool (*call)(struct eresource *resource, bool wait), bool wait);
+bool user_call_end(struct kunit *test, int user);
 bool user_call(struct kunit *test, int user,
 	       bool (*call)(struct eresource *resource, bool wait), bool wait);
 unsigned long user_thread(struct kunit *test, int user);

@@ -201,7 +201,7 @@ static void ntklog_end_detaching(struct work_struct *work)
 static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
 
 /* Delay after which a stopped session has detached all kinds, so that one grace period suffices. */
-#define NTKLOG_END_DETACHING_AFTER	HZ
+#define NTKLOG_END_DETACHING_DELAY	HZ
 
 /**
  * ntklog_detach_kind() - detach a kind in the mode in which it was attached
@@ -215,7 +215,7 @@ void ntklog_detach_kind(struct ntklog_linux_kind *kind)
 {
 	if (kind->class) {
 		ntklog_detach_sleeping(kind->functions, kind->class);
-		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_AFTER);
+		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_DELAY);
 	} else if (ntklog_kind_records_waits_only(kind)) {
 		ntklog_stop_watching_waits(kind->spin_kind);
 	} else {

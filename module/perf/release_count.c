@@ -27,7 +27,7 @@ void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 re
 
 	left = (div_u64(released, rate) + 1) * rate - released;
 	left = min_t(u64, left, NTKLOG_LONGEST_COUNTDOWN);
-	WRITE_ONCE(count->next_multiple, released + left);
+	WRITE_ONCE(count->due_at, released + left);
 	WRITE_ONCE(count->left, left - 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
@@ -52,7 +52,7 @@ bool ntklog_release_countdown_expired(struct ntklog_release_count *count)
 	bool is_multiple = rate == 1;
 
 	if (count->left < 0) {
-		div_u64_rem(count->next_multiple, rate, &rest);
+		div_u64_rem(count->due_at, rate, &rest);
 		is_multiple |= !rest;
 		ntklog_restart_release_countdown(count, ntklog_number_of_releases(count));
 	}

@@ -391,7 +391,7 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 }
 
 /**
- * comparison_resolve_names() - check that the names in a comparison exist
+ * comparison_check_names() - check that the names in a comparison exist
  * @compared: comparison whose value has been resolved
  * @names: names of the file, or NULL
  * @error: set to a message on failure
@@ -399,8 +399,8 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
  *
  * Return: 0, or -1 if a name does not exist.
  */
-int comparison_resolve_names(const struct compared *compared, const struct names *names,
-			     char *error, size_t size)
+int comparison_check_names(const struct compared *compared, const struct names *names,
+			   char *error, size_t size)
 {
 	if (compared->subject == SUBJECT_PROCESS && !names_have_process(names, NULL))
 		return refuse(error, size, compared->at,

@@ -115,8 +115,8 @@ int comparison_find_subject(struct compared *compared, const char *name, size_t 
 			    size_t size);
 int comparison_resolve_value(struct compared *compared, const char *field, char *error,
 			     size_t size);
-int comparison_resolve_names(const struct compared *compared, const struct names *names,
-			     char *error, size_t size);
+int comparison_check_names(const struct compared *compared, const struct names *names,
+			   char *error, size_t size);
 uint32_t comparison_types(const struct compared *compared);
 bool comparison_is_true(const struct compared *compared, const struct etl_file *file,
 			const struct etl_event *event, const struct event_type *type,

@@ -275,7 +275,7 @@ unsigned int filter_names(const struct filter *filter)
 }
 
 /**
- * filter_resolve() - check that the names in a filter exist
+ * filter_check() - check that the names in a filter exist
  * @filter: filter, or NULL
  * @names: names of the file, or NULL
  * @has_classes: @names have the classes of locks; otherwise any class may exist
@@ -284,17 +284,17 @@ unsigned int filter_names(const struct filter *filter)
  *
  * Return: 0, or -1 if a name does not exist.
  */
-int filter_resolve(struct filter *filter, const struct names *names, bool has_classes, char *error,
-		   size_t size)
+int filter_check(struct filter *filter, const struct names *names, bool has_classes, char *error,
+		 size_t size)
 {
 	if (!filter)
 		return 0;
 	if (filter->kind != FILTER_COMPARE)
-		return filter_resolve(filter->left, names, has_classes, error, size) ||
-		       filter_resolve(filter->right, names, has_classes, error, size) ? -1 : 0;
+		return filter_check(filter->left, names, has_classes, error, size) ||
+		       filter_check(filter->right, names, has_classes, error, size) ? -1 : 0;
 	if (filter->compared.subject == SUBJECT_CLASS && !has_classes)
 		return 0;
-	return comparison_resolve_names(&filter->compared, names, error, size);
+	return comparison_check_names(&filter->compared, names, error, size);
 }
 
 /**

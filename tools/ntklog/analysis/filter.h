@@ -53,8 +53,8 @@ struct selection {
 
 struct filter *filter_parse(const char *text, char *error, size_t size);
 unsigned int filter_names(const struct filter *filter);
-int filter_resolve(struct filter *filter, const struct names *names, bool has_classes, char *error,
-		   size_t size);
+int filter_check(struct filter *filter, const struct names *names, bool has_classes, char *error,
+		 size_t size);
 bool filter_match(const struct filter *filter, const struct etl_file *file,
 		  const struct etl_event *event, const struct event_type *type,
 		  const struct names *names);

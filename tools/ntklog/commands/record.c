@@ -351,7 +351,7 @@ static bool signal_is_pending(void)
 static int run(struct record *record)
 {
 	const struct trace_file trace = record->trace;
-	unsigned long number;
+	unsigned long turn;
 	char *path;
 	bool has_met = true, has_file = false;
 	sigset_t mask;
@@ -363,10 +363,10 @@ static int run(struct record *record)
 	/* The error of the write is reported instead. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	for (number = 1; !err && has_met && !record->has_signal && number <= record->trap.times;
-	     number++) {
+	for (turn = 1; !err && has_met && !record->has_signal && turn <= record->trap.times;
+	     turn++) {
 		record->trace = trace;
-		path = make_path(record, number);
+		path = make_path(record, turn);
 		record->trace.path = path;
 		err = !path || record_file(record);
 		has_met = record->trap.has_met;

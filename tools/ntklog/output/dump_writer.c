@@ -60,7 +60,7 @@ static char *put_seconds(char *to, const struct etl_file *file, uint64_t time_st
 			 double scale, unsigned int decimals, unsigned int width)
 {
 	double seconds = etl_seconds(file, time_stamp), value = fabs(seconds) * scale, part;
-	double lost = 0;
+	double rest = 0;
 	char digits[OUT_DIGITS + 1], *end = digits + sizeof(digits), *start;
 	unsigned int length, i;
 	uint64_t whole;
@@ -71,8 +71,8 @@ static char *put_seconds(char *to, const struct etl_file *file, uint64_t time_st
 	whole = (uint64_t)value;
 	part = value - (double)whole;
 	if (part == .5)
-		lost = fma(fabs(seconds), scale, -value);
-	whole += part > .5 || (part == .5 && (lost > 0 || (!(lost < 0) && whole & 1)));
+		rest = fma(fabs(seconds), scale, -value);
+	whole += part > .5 || (part == .5 && (rest > 0 || (!(rest < 0) && whole & 1)));
 	start = out_digits(end, whole);
 	while (end - start <= (int)decimals)
 		*--start = '0';

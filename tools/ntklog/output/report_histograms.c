@@ -19,7 +19,7 @@
 #define BINS_MAX	(BINS_PER_DECADE * 16)
 
 /* Most distances between labels of an axis: more labels touch each other in a narrow picture. */
-#define LABEL_STEPS	4
+#define LABEL_GAPS	4
 
 /**
  * report_widen_axis() - widen an axis until it covers a distribution
@@ -169,7 +169,7 @@ void report_print_histogram(const struct report *report, FILE *stream, uint64_t 
 	print_bars(report, stream, wait, axis, "wait", half, half - 4);
 	print_bars(report, stream, hold, axis, "hold", CHART_HEIGHT, half - 4);
 	fputs("</svg>\n<div class=\"ticks\">", stream);
-	step = (axis->decades + LABEL_STEPS - 1) / LABEL_STEPS;
+	step = (axis->decades + LABEL_GAPS - 1) / LABEL_GAPS;
 	for (i = 0; i <= axis->decades; i += step) {
 		fprintf(stream, "<span%s style=\"left:%.1f%%\">",
 			i == axis->decades ? " class=\"end\"" : "", 100. * i / axis->decades);

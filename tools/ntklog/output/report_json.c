@@ -56,7 +56,7 @@ json_t *report_rates_json(const struct analysis *analysis)
 }
 
 /* Make a list of the stretches of time in which the rates did not change. */
-static json_t *stretches_json(const struct report *report)
+static json_t *history_json(const struct report *report)
 {
 	const struct rates_history *history = &report->analysis->history;
 	json_t *array = json_array();
@@ -142,7 +142,7 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 	if (object && analysis->charges_waits)
 		json_object_set_new(object, "answer", answer_json(report));
 	if (object && report->has_coverage && analysis->history.count > 1)
-		json_object_set_new(object, "rates_by_time", stretches_json(report));
+		json_object_set_new(object, "rates_by_time", history_json(report));
 	if (object && report->has_coverage && analysis->coverage.is_uneven)
 		json_object_set_new(object, "covered", covered_json(report));
 	if (object && report->has_coverage && analysis->coverage.change_count)

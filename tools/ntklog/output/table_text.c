@@ -118,14 +118,14 @@ static size_t table_width(const struct table *table, size_t rows)
 static size_t find_least(const struct table *table)
 {
 	size_t least = table->column_count, k;
-	unsigned int greatest = 0;
+	unsigned int most_droppable = 0;
 
 	for (k = 0; k < table->shown_count; k++) {
 		size_t column = table->shown[k];
 
-		if (column == table->sort || table->columns[column].drop <= greatest)
+		if (column == table->sort || table->columns[column].drop <= most_droppable)
 			continue;
-		greatest = table->columns[column].drop;
+		most_droppable = table->columns[column].drop;
 		least = column;
 	}
 	return least;
