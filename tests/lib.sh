@@ -159,7 +159,7 @@ REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
 # ours LOG: print the log without KCSAN's reports about the kernel itself. These are reports in which
 # neither side has a function of the module (the interrupted code below an interrupt or softirq does
-# not count), reports inside hrtimer_cancel(), and reports about the counters of kprobes. Two CPUs may
+# not count), reports of hrtimer_active(), and reports about the counters of kprobes. Two CPUs may
 # print at the same time: with PRINTK_CALLER each line begins with its task or CPU.
 ours()
 {
@@ -173,9 +173,9 @@ ours()
 		!report || caller != reporter { print; next }
 		{ text = text $0 "\n" }
 		/ by (task|interrupt) / { interrupted = 0 }
-		/(handle_softirqs|(asm_)?sysvec_[a-z_]*)\+0x/ { interrupted = 1 }
+		/(handle_softirqs|(asm_)?(sysvec_[a-z_]*|common_interrupt))\+0x/ { interrupted = 1 }
 		/\[ntklog/ && !interrupted { is_ours = 1 }
-		/data-race in __hrtimer_run_queues \/ hrtimer_active$/ { known = 1 }
+		/data-race in ([a-z_]+ \/ hrtimer_active|hrtimer_active \/ [a-z_]+)$/ { known = 1 }
 		/data-race in kprobe_ftrace_handler \/ kprobe_ftrace_handler$/ { known = 1 }
 		/======/ {
 			if (is_ours && !known)
@@ -204,7 +204,8 @@ has_reports()
 		count=$((count + times))
 	done <<<"$2"
 	grep -E "$REPORT" "$log" || true
-	[ "$(grep -cE "$REPORT" "$log" || true)" = $count ]
+	[ "$(grep -cE "$REPORT" "$log" || true)" = $count ] ||
+		{ grep -E -m 2 -A 20 "$REPORT" "$log"; return 1; }
 }
 
 # share DIRECTORY FLAVOUR: make a directory for the virtual machine, with the modules built for the

@@ -165,7 +165,8 @@ count()
 	cat "$TEST"/*.tap 2>/dev/null | grep -cE "$1" || true
 }
 
-# explain_failures: print each failed case, its log and the command that runs it alone.
+# explain_failures: print each failed case, the first lines of what it said, its log, and the command
+# that runs it alone.
 explain_failures()
 {
 	local step
@@ -173,14 +174,19 @@ explain_failures()
 		grep -qE '^ *not ok ' "$TEST/$step.tap" || continue
 		echo "failed in $step; log: $TEST/$step.log, more in $TEST/$step/"
 		awk -v step="$step" -v target="$(target)" '
-			function alone() {
-				if (name != "")
+			function alone(i) {
+				if (name != "") {
 					print "    " name "\n      alone: " \
 						(command != "" ? command : "make " target " ONLY=" step)
+					for (i = 0; i < said && i < 8; i++)
+						print "      " substr(line[i], 1, 160)
+				}
 				name = command = ""
+				said = 0
 			}
-			/^ *not ok / { alone(); name = $0; sub(/^ *not ok (- )?/, "", name) }
-			/^# alone: / { command = substr($0, 10) }
+			/^ *not ok / { alone(); name = $0; sub(/^ *not ok (- )?/, "", name); next }
+			/^# alone: / { command = substr($0, 10); next }
+			/^#/ { line[said++] = $0 }
 			/^ *ok / { alone() }
 			END { alone() }' "$TEST/$step.tap"
 	done >&2
