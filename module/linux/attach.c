@@ -110,11 +110,9 @@ int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_var
 {
 	int err;
 
-	err = ntklog_pin_ftrace_enabled();
-	if (err) {
-		*failed = err == -EHOSTDOWN ? "kernel.ftrace_enabled" : "ftrace";
+	err = ntklog_pin_ftrace_enabled(failed);
+	if (err)
 		return err;
-	}
 	functions->variant = variant;
 	ntklog_select_variant(functions->hooks, functions->count, variant);
 	err = ntklog_prepare_attach(functions, failed);
@@ -122,25 +120,12 @@ int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_var
 		ntklog_unpin_ftrace_enabled();
 		return err;
 	}
-	err = ntklog_register_hooks(functions->hooks, functions->count, true, failed);
+	err = ntklog_register_hooks(functions->hooks, functions->count, failed);
+	ntklog_unpin_ftrace_enabled();
 	if (err)
-		goto restored;
-	err = ntklog_register_hooks(functions->hooks, functions->count, false, failed);
-	if (err) {
-		/*
-		 * Some acquire functions may have been redirected. ntklog_register_hooks() has
-		 * restored them, and all locks that were acquired through them have been released.
-		 */
-		ntklog_unregister_hooks(functions->hooks, functions->count, true);
-		goto restored;
-	}
-	ntklog_unpin_ftrace_enabled();
-	ntklog_finish_attach(functions);
-	return 0;
-
-restored:
-	ntklog_unpin_ftrace_enabled();
-	ntklog_finish_detach(functions);
+		ntklog_finish_detach(functions);
+	else
+		ntklog_finish_attach(functions);
 	return err;
 }
 

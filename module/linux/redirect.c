@@ -166,6 +166,7 @@ static void ntklog_reset_ftrace_guard(void)
 
 /**
  * ntklog_pin_ftrace_enabled() - ensure that kernel.ftrace_enabled is 1 and stays 1
+ * @failed: set to what prevents it
  *
  * While kernel.ftrace_enabled is 0, register_ftrace_direct() succeeds without patching the
  * function. It also changes the ftrace record of the function. Unregistering does not undo this
@@ -180,12 +181,14 @@ static void ntklog_reset_ftrace_guard(void)
  * Return: 0; the caller must then call ntklog_unpin_ftrace_enabled(). -EHOSTDOWN if
  * kernel.ftrace_enabled is 0. Another negative errno if ftrace does not work.
  */
-int ntklog_pin_ftrace_enabled(void)
+int ntklog_pin_ftrace_enabled(const char **failed)
 {
 	int err;
 
-	if (ntklog_ftrace_guard_stuck)
+	if (ntklog_ftrace_guard_stuck) {
+		*failed = "ftrace";
 		return -ENODEV;
+	}
 	if (ntklog_registered_hooks)
 		return 0;
 	ntklog_ftrace_guard.func = ntklog_ftrace_guard_callback;
@@ -194,10 +197,12 @@ int ntklog_pin_ftrace_enabled(void)
 				   0, 0);
 	if (!err)
 		err = register_ftrace_function(&ntklog_ftrace_guard);
-	if (err)
-		ntklog_reset_ftrace_guard();
-	else
+	if (!err) {
 		ntklog_ftrace_guard_registered = true;
+		return 0;
+	}
+	ntklog_reset_ftrace_guard();
+	*failed = err == -EBUSY ? "kernel.ftrace_enabled" : "ftrace";
 	return err == -EBUSY ? -EHOSTDOWN : err;
 }
 
@@ -311,19 +316,9 @@ void ntklog_select_variant(struct ntklog_hook *hooks, size_t count,
 		hooks[i].trampoline = hooks[i].trampolines[variant];
 }
 
-/**
- * ntklog_register_hooks() - install all acquire hooks or all release hooks of a lock kind
- * @hooks: array of hooks
- * @count: number of elements in @hooks
- * @releases: true to install the release hooks, false to install the others
- * @failed: set to the name of the first function of the hook that failed
- *
- * Context: task; may sleep. Between ntklog_pin_ftrace_enabled() and ntklog_unpin_ftrace_enabled().
- * Return: 0, or a negative errno, and then none of the selected hooks is installed. -EBUSY if
- * another user has a direct call or modifies the instruction pointer at one of the functions.
- */
-int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, bool releases,
-			  const char **failed)
+/* Install the release hooks (@releases) or the others. If one fails, none of them is installed. */
+static int ntklog_register_half(struct ntklog_hook *hooks, size_t count, bool releases,
+				const char **failed)
 {
 	size_t i;
 	int err;
@@ -339,6 +334,33 @@ int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, bool releases
 		}
 	}
 	return 0;
+}
+
+/**
+ * ntklog_register_hooks() - install the hooks of a lock kind
+ * @hooks: array of hooks
+ * @count: number of elements in @hooks
+ * @failed: set to the name of the first function of the hook that failed
+ *
+ * Installs release hooks before acquire hooks: a lock that is acquired through a hook is released
+ * through one.
+ *
+ * Context: task; may sleep. Between ntklog_pin_ftrace_enabled() and ntklog_unpin_ftrace_enabled().
+ * Return: 0, or a negative errno, and then none of the hooks is installed, except those that are
+ * stuck. -EBUSY if another user has a direct call or modifies the instruction pointer at one of the
+ * functions.
+ */
+int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **failed)
+{
+	int err = ntklog_register_half(hooks, count, true, failed);
+
+	if (err)
+		return err;
+	err = ntklog_register_half(hooks, count, false, failed);
+	/* All spin locks that were acquired through a hook meanwhile have been released. */
+	if (err)
+		ntklog_unregister_hooks(hooks, count, true);
+	return err;
 }
 
 /*

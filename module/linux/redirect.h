@@ -145,12 +145,11 @@ struct ntklog_hook {
 size_t ntklog_count_targets(const struct ntklog_hook *hooks, size_t count);
 unsigned long ntklog_find_function(const char *name);
 const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count);
-int ntklog_pin_ftrace_enabled(void);
+int ntklog_pin_ftrace_enabled(const char **failed);
 void ntklog_unpin_ftrace_enabled(void);
 void ntklog_select_variant(struct ntklog_hook *hooks, size_t count,
 			   enum ntklog_hook_variant variant);
-int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, bool releases,
-			  const char **failed);
+int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **failed);
 void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool releases);
 void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count);
 void ntklog_reset_unregistered_hooks(struct ntklog_hook *hooks, size_t count);

@@ -44,47 +44,16 @@
 #include "functions.h"
 #undef WITH_LOCK_NESTED
 
-NTKLOG_ACQUIRING(_raw_read_lock);
-NTKLOG_ACQUIRING(_raw_read_lock_irq);
-NTKLOG_ACQUIRING(_raw_read_lock_irqsave);
-NTKLOG_ACQUIRING(_raw_read_lock_bh);
-NTKLOG_ACQUIRING(_raw_read_trylock);
-NTKLOG_RELEASING(_raw_read_unlock);
-NTKLOG_RELEASING(_raw_read_unlock_irq);
-NTKLOG_RELEASING(_raw_read_unlock_irqrestore);
-NTKLOG_RELEASING(_raw_read_unlock_bh);
-NTKLOG_ACQUIRING(_raw_write_lock);
-NTKLOG_ACQUIRING(_raw_write_lock_irq);
-NTKLOG_ACQUIRING(_raw_write_lock_irqsave);
-NTKLOG_ACQUIRING(_raw_write_lock_bh);
-NTKLOG_ACQUIRING(_raw_write_trylock);
-NTKLOG_RELEASING(_raw_write_unlock);
-NTKLOG_RELEASING(_raw_write_unlock_irq);
-NTKLOG_RELEASING(_raw_write_unlock_irqrestore);
-NTKLOG_RELEASING(_raw_write_unlock_bh);
-NTKLOG_ACQUIRING(_raw_write_lock_nested);
+/* Trampolines to the replacements. */
+#define ACQUIRE(_name, ...)	NTKLOG_ACQUIRING(_name);
+#define RELEASE(_name)		NTKLOG_RELEASING(_name);
+#include "rw_lock_list.h"
 
 /* Written with the kind's mutex held: see lock_kinds.c. */
 static struct ntklog_hook ntklog_rw_hooks[] = {
-	NTKLOG_REPLACE_ACQUIRE(_raw_read_lock),
-	NTKLOG_REPLACE_ACQUIRE(_raw_read_lock_irq),
-	NTKLOG_REPLACE_ACQUIRE(_raw_read_lock_irqsave),
-	NTKLOG_REPLACE_ACQUIRE(_raw_read_lock_bh),
-	NTKLOG_REPLACE_ACQUIRE(_raw_read_trylock),
-	NTKLOG_REPLACE_RELEASE(_raw_read_unlock),
-	NTKLOG_REPLACE_RELEASE(_raw_read_unlock_irq),
-	NTKLOG_REPLACE_RELEASE(_raw_read_unlock_irqrestore),
-	NTKLOG_REPLACE_RELEASE(_raw_read_unlock_bh),
-	NTKLOG_REPLACE_ACQUIRE(_raw_write_lock),
-	NTKLOG_REPLACE_ACQUIRE(_raw_write_lock_irq),
-	NTKLOG_REPLACE_ACQUIRE(_raw_write_lock_irqsave),
-	NTKLOG_REPLACE_ACQUIRE(_raw_write_lock_bh),
-	NTKLOG_REPLACE_ACQUIRE(_raw_write_trylock),
-	NTKLOG_REPLACE_RELEASE(_raw_write_unlock),
-	NTKLOG_REPLACE_RELEASE(_raw_write_unlock_irq),
-	NTKLOG_REPLACE_RELEASE(_raw_write_unlock_irqrestore),
-	NTKLOG_REPLACE_RELEASE(_raw_write_unlock_bh),
-	NTKLOG_REPLACE_ACQUIRE(_raw_write_lock_nested, .optional = true),
+#define ACQUIRE(_name, ...)	NTKLOG_REPLACE_ACQUIRE(_name, __VA_ARGS__),
+#define RELEASE(_name)		NTKLOG_REPLACE_RELEASE(_name),
+#include "rw_lock_list.h"
 };
 
 struct ntklog_linux_functions ntklog_linux_rw_lock_functions = {

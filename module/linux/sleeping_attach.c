@@ -191,11 +191,9 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 	int err;
 
 	ntklog_end_detaching_sleeping();
-	err = ntklog_pin_ftrace_enabled();
-	if (err) {
-		*failed = err == -EHOSTDOWN ? "kernel.ftrace_enabled" : "ftrace";
+	err = ntklog_pin_ftrace_enabled(failed);
+	if (err)
 		return err;
-	}
 	functions->variant = NTKLOG_VARIANT_TRACK;
 	ntklog_select_variant(functions->hooks, functions->count, functions->variant);
 	*failed = "sched_process_exit";
@@ -205,14 +203,9 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 	err = ntklog_watch_sleeping_contention(failed);
 	if (err)
 		goto stop;
-	err = ntklog_register_hooks(functions->hooks, functions->count, true, failed);
+	err = ntklog_register_hooks(functions->hooks, functions->count, failed);
 	if (err)
 		goto stop_watching;
-	err = ntklog_register_hooks(functions->hooks, functions->count, false, failed);
-	if (err) {
-		ntklog_unregister_hooks(functions->hooks, functions->count, true);
-		goto stop_watching;
-	}
 	ntklog_attached_sleeping_kinds++;
 	ntklog_unpin_ftrace_enabled();
 	return 0;

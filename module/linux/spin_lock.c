@@ -57,51 +57,16 @@ static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 #undef WITH_TRYLOCK_BH
 #undef WITH_LOCK_NESTED
 
-NTKLOG_ACQUIRING(_raw_spin_lock);
-NTKLOG_ACQUIRING(_raw_spin_lock_irq);
-NTKLOG_ACQUIRING(_raw_spin_lock_irqsave);
-NTKLOG_ACQUIRING(_raw_spin_lock_bh);
-#ifdef WITH_LOCK_IRQ_DISABLE
-NTKLOG_ACQUIRING(_raw_spin_lock_irq_disable);
-#endif
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
-NTKLOG_ACQUIRING(_raw_spin_lock_nested);
-NTKLOG_ACQUIRING(_raw_spin_lock_irqsave_nested);
-NTKLOG_ACQUIRING(_raw_spin_lock_nest_lock);
-#endif
-NTKLOG_ACQUIRING(_raw_spin_trylock);
-NTKLOG_ACQUIRING(_raw_spin_trylock_bh);
-NTKLOG_RELEASING(_raw_spin_unlock);
-NTKLOG_RELEASING(_raw_spin_unlock_irq);
-#ifdef WITH_LOCK_IRQ_DISABLE
-NTKLOG_RELEASING(_raw_spin_unlock_irq_enable);
-#endif
-NTKLOG_RELEASING(_raw_spin_unlock_irqrestore);
-NTKLOG_RELEASING(_raw_spin_unlock_bh);
+/* Trampolines to the replacements. */
+#define ACQUIRE(_name, ...)	NTKLOG_ACQUIRING(_name);
+#define RELEASE(_name)		NTKLOG_RELEASING(_name);
+#include "spin_lock_list.h"
 
 /* Written with the kind's mutex held: see lock_kinds.c. */
 static struct ntklog_hook ntklog_spin_hooks[] = {
-	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock),
-	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_irq),
-	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_irqsave),
-	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_bh),
-#ifdef WITH_LOCK_IRQ_DISABLE
-	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_irq_disable),
-#endif
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
-	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_nested),
-	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_irqsave_nested),
-	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_nest_lock),
-#endif
-	NTKLOG_REPLACE_ACQUIRE(_raw_spin_trylock),
-	NTKLOG_REPLACE_ACQUIRE(_raw_spin_trylock_bh),
-	NTKLOG_REPLACE_RELEASE(_raw_spin_unlock),
-	NTKLOG_REPLACE_RELEASE(_raw_spin_unlock_irq),
-#ifdef WITH_LOCK_IRQ_DISABLE
-	NTKLOG_REPLACE_RELEASE(_raw_spin_unlock_irq_enable),
-#endif
-	NTKLOG_REPLACE_RELEASE(_raw_spin_unlock_irqrestore),
-	NTKLOG_REPLACE_RELEASE(_raw_spin_unlock_bh),
+#define ACQUIRE(_name, ...)	NTKLOG_REPLACE_ACQUIRE(_name, __VA_ARGS__),
+#define RELEASE(_name)		NTKLOG_REPLACE_RELEASE(_name),
+#include "spin_lock_list.h"
 };
 
 struct ntklog_linux_functions ntklog_linux_spin_lock_functions = {
