@@ -11,6 +11,7 @@
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/tracepoint.h>
 #include <trace/events/sched.h>
 
@@ -26,7 +27,7 @@
  */
 static DEFINE_MUTEX(ntklog_task_needs_mutex);
 static bool ntklog_exit_probe_is_registered;
-/* Number of loaded modules that use symbols of this module. */
+/* Number of loaded modules that use symbols of this module; one more for users by symbol_get(). */
 static unsigned int ntklog_using_modules;
 
 /* A late record is freed by its task: see ntklog_put_current_record(). */
@@ -45,9 +46,7 @@ static void ntklog_free_idle_record(struct ntklog_task *record, void *unused)
 
 /*
  * Free the records of living tasks that have no NT state. Records are not needed: no task gets a
- * new one, no hook runs, and no module that uses NT's locks is loaded. Only a module that uses
- * them by symbol_get() may still do so; the record that its task has at this moment may be freed
- * while the task enters its first region.
+ * new one, no hook runs, and no module that uses NT's locks is loaded.
  */
 static void ntklog_free_idle_task_records(void)
 {
@@ -181,6 +180,26 @@ void ntklog_unpin_task_records(void)
 	mutex_lock(&ntklog_task_needs_mutex);
 	ntklog_remove_need(NTKLOG_NEEDED_BY_HOOKS);
 	mutex_unlock(&ntklog_task_needs_mutex);
+}
+
+/**
+ * ntklog_keep_task_records() - keep records for a caller that is not known as a user of NT's locks
+ *
+ * A module that finds functions by symbol_get() is not in the kernel's list of users. From its
+ * first call that needs a record, records are kept until this module is unloaded.
+ *
+ * Context: task; may sleep.
+ */
+void ntklog_keep_task_records(void)
+{
+	/* The caller may write pages out. */
+	unsigned int flags = memalloc_noio_save();
+
+	mutex_lock(&ntklog_task_needs_mutex);
+	if (!(ntklog_task_needs & NTKLOG_NEEDED_BY_MODULES))
+		ntklog_using_modules += !ntklog_add_need(NTKLOG_NEEDED_BY_MODULES);
+	mutex_unlock(&ntklog_task_needs_mutex);
+	memalloc_noio_restore(flags);
 }
 
 /*

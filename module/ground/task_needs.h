@@ -11,6 +11,7 @@
 
 int ntklog_pin_task_records(void);
 void ntklog_unpin_task_records(void);
+void ntklog_keep_task_records(void);
 
 int ntklog_task_records_init(void);
 void ntklog_task_records_exit(void);

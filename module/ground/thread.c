@@ -7,6 +7,7 @@
 
 #include "compat.h"
 #include "task_cache.h"
+#include "task_needs.h"
 #include "task_table.h"
 #include "thread.h"
 
@@ -91,8 +92,11 @@ static struct ntklog_task *ntklog_try_to_insert_record(void)
  */
 struct ntklog_task *ntklog_get_or_alloc_task_record(void)
 {
-	struct ntklog_task *record = ntklog_find_current_record();
+	struct ntklog_task *record;
 
+	if (unlikely(!(READ_ONCE(ntklog_task_needs) & NTKLOG_NEEDED_BY_MODULES)))
+		ntklog_keep_task_records();
+	record = ntklog_find_current_record();
 	while (unlikely(!record)) {
 		record = ntklog_try_to_insert_record();
 		if (!record)

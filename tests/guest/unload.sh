@@ -23,6 +23,16 @@ check "unload: unloading with the tracepoint enabled succeeds or is refused" sh 
 grep -q '^ntklog ' /proc/modules || insmod ntklog.ko
 check "unload: a session works after loading again" sh -c ". ./lib.sh; echo start >$S/state &&
 	echo stop >$S/state && [ \$(cat $S/header $S/cpu* | wc -c) = 131072 ]"
+insmod symbol_user.ko
+check "unload: refused while a module has functions by symbol_get" sh -c '! rmmod ntklog'
+check "unload: a task that used such a function and exited has no record" grep '^task records: 0,' $D/linux
+echo PERF_LINUX_MUTEX >$S/group_mask
+echo start >$S/state
+cat /proc/modules | wc -l >modules
+echo stop >$S/state
+check "unload: records of living tasks stay for the user of such a function" \
+	grep '^task records: [1-9]' $D/linux
+rmmod symbol_user
 rounds=0
 while [ $rounds -lt 5 ]; do
 	rmmod ntklog && insmod ntklog.ko && echo start >$S/state || break
