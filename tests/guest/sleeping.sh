@@ -126,6 +126,11 @@ check "sleeping: blocked threads: held shows each lock, its owner and its waiter
 check "sleeping: blocked threads: held has the caller and the task" \
 	grep -E '^0x[0-9a-f]+ mutex exclusive held [0-9]+ [0-9]+ 1 a_mutex.* acquire_mutex\+.* owner$' held.txt
 check "sleeping: blocked threads: held has the stack of a holder that is blocked" held_has_stack
+ntklog held >held-tool.txt
+check "sleeping: blocked threads: ntklog held prints a mutex, its holder and its waiter" sh -c \
+	"grep -A 40 '^mutex a_mutex' held-tool.txt | sed '/^$/q' | tr '\n' ' ' |
+		grep '  held  exclusive .* owner ([0-9]*) in acquire_mutex .*  waits exclusive .* waiter ('"
+check "sleeping: blocked threads: ntklog held finds no deadlock" is "$(grep -c ^Deadlock held-tool.txt)" 0
 echo stop >$S/state
 check "sleeping: blocked threads: hooks are removed" sleeping_is_off
 check "sleeping: blocked threads: without hooks held is empty" is "$(wc -l <$D/held)" 1

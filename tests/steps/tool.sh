@@ -24,7 +24,7 @@ for name in dump sample windows stacks info damage rundown formats stream report
 	report_output errors answer diff many convert pprof manual; do
 	run_file "test_$name" "$OUT/build/tool-asan/ntklog"
 done
-for name in control start record trap top names; do
+for name in control start record trap top held names; do
 	run_file "test_$name" "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/fake_module.so"
 done
 run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/make_types" \

@@ -26,6 +26,7 @@ static const struct command {
 	{ "selftest", command_selftest },
 	{ "record", command_record },
 	{ "top", command_top },
+	{ "held", command_held },
 	{ "dump", command_dump },
 	{ "info", command_info },
 	{ "report", command_report },
@@ -83,6 +84,7 @@ static const struct argp main_argp = {
 	       "  selftest   compare redirected lock functions with the kernel's own\n"
 	       "  record     record in a file, until a command ends or Ctrl-C\n"
 	       "  top        show the locks that are waited for most, now\n"
+	       "  held       show which tasks hold and wait for locks, now, and deadlocks\n"
 	       "  dump       print each event of a file\n"
 	       "  info       print what a file says of itself, and what is in it\n"
 	       "  report     sum up a file: as text, JSON, CSV, or a page\n"

@@ -19,8 +19,8 @@ NTKLOG = sys.argv[1]
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAN = os.path.join(HERE, "..", "man")
 COMPLETION = os.path.join(HERE, "..", "completion", "ntklog")
-COMMANDS = ["list", "start", "stop", "status", "set", "selftest", "record", "top", "dump", "info", "report",
-            "diff", "convert", "names"]
+COMMANDS = ["list", "start", "stop", "status", "set", "selftest", "record", "top", "held", "dump", "info",
+            "report", "diff", "convert", "names"]
 
 
 def run(*arguments):

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ntklog held: print which tasks hold locks that sleep, which wait for them, and deadlocks. */
+
+#include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "command.h"
+#include "held.h"
+#include "kernel.h"
+#include "message.h"
+#include "session.h"
+#include "table.h"
+
+enum {
+	OPTION_JSON = 0x100,
+	OPTION_WATCH,
+	OPTION_ALL,
+};
+
+/*
+ * @delay: seconds between two outputs
+ * @watches: whether to print again and again
+ * @json: whether to print JSON
+ * @all: whether to print locks without waiters too
+ */
+struct options {
+	double delay;
+	bool watches;
+	bool json;
+	bool all;
+};
+
+static const char *age_text(uint64_t ns, char *text, size_t size)
+{
+	const union cell cell = { .number = (double)ns };
+
+	cell_format(CELL_TIME, &cell, text, size);
+	return text;
+}
+
+/* Length of the name of a function without its offset. */
+static int name_length(const char *symbol)
+{
+	return strcspn(symbol, "+");
+}
+
+static void print_lock_name(const struct held_slot *slot)
+{
+	if (slot->symbol)
+		printf("%s %s", slot->kind, slot->symbol);
+	else
+		printf("%s 0x%" PRIx64, slot->kind, slot->address);
+}
+
+static void print_stack(const struct held_task *task)
+{
+	size_t column = 9, i;
+
+	for (i = 0; i < task->frames; i++) {
+		int length = name_length(task->stack[i]);
+
+		/* A line has at most 80 columns. */
+		if (i && column + 3 + length > 80)
+			column = printf("\n\t ") + 6;
+		if (!i)
+			printf("\tin ");
+		column += printf("%s%.*s", i ? " < " : "", length, task->stack[i]);
+	}
+	if (task->frames)
+		putchar('\n');
+}
+
+static void print_slot(const struct held_slot *slot)
+{
+	const struct held_task *task = slot->task;
+	char age[32];
+
+	printf("  %s %-9s %8s  %s (%" PRIu32 ") in %.*s\n", slot->is_waiting ? "waits" : "held ",
+	       slot->is_exclusive ? "exclusive" : "shared",
+	       age_text(slot->age_ns, age, sizeof(age)), task->name, task->thread_id,
+	       name_length(slot->caller), slot->caller);
+}
+
+/* Print what a holder waits for: the chain of locks and their holders, up to the last one. */
+static void print_chain(const struct held_task *task)
+{
+	const struct held_task *end = task;
+
+	while (end->wait && end->blocker && !end->cycle) {
+		printf("\t%s ", end == task ? "waits for" : "which waits for");
+		print_lock_name(end->wait);
+		end = end->blocker;
+		printf(", held by %s (%" PRIu32 ")\n", end->name, end->thread_id);
+	}
+	if (end->cycle) {
+		printf("\tin deadlock %u\n", end->cycle);
+	} else if (end->wait) {
+		fputs("\twaits for ", stdout);
+		print_lock_name(end->wait);
+		fputs(", whose holder is not known\n", stdout);
+	}
+	print_stack(end);
+}
+
+static void print_lock(const struct held_lock *lock)
+{
+	size_t i;
+
+	putchar('\n');
+	print_lock_name(lock->slots);
+	if (lock->slots->symbol)
+		printf(" 0x%" PRIx64, lock->slots->address);
+	putchar('\n');
+	if (!lock->holders)
+		puts("  held by no task that is known");
+	for (i = 0; i < lock->holders + lock->waiters; i++) {
+		print_slot(&lock->slots[i]);
+		if (i < lock->holders)
+			print_chain(lock->slots[i].task);
+	}
+}
+
+static struct held_task *find_cycle(const struct held *held, unsigned int number)
+{
+	struct held_task *task = held->tasks;
+
+	while (task->cycle != number)
+		task = task->hh.next;
+	return task;
+}
+
+static void print_deadlock(const struct held *held, unsigned int number)
+{
+	const struct held_task *first = find_cycle(held, number), *task = first;
+	char age[32];
+
+	printf("Deadlock %u:\n", number);
+	do {
+		printf("  %s (%" PRIu32 ") waits %s for ", task->name, task->thread_id,
+		       age_text(task->wait->age_ns, age, sizeof(age)));
+		print_lock_name(task->wait);
+		task = task->blocker;
+		printf(", held by %s (%" PRIu32 ")\n", task->name, task->thread_id);
+	} while (task != first);
+}
+
+static void print_text(const struct held *held, const struct options *options)
+{
+	size_t rest = held->lock_count - held->contended, i;
+	unsigned int cycle;
+
+	for (cycle = 1; cycle <= held->cycles; cycle++)
+		print_deadlock(held, cycle);
+	if (!held->lock_count && !session_any_is_started())
+		puts("No session records locks that sleep: ntklog start -e linux_mutex,linux_rwsem");
+	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", held->contended, rest,
+	       rest && !options->all ? " (--all prints them)" : "");
+	for (i = 0; i < (options->all ? held->lock_count : held->contended); i++)
+		print_lock(&held->locks[i]);
+}
+
+static json_t *task_json(const struct held_task *task)
+{
+	json_t *stack = json_array();
+	size_t i;
+
+	for (i = 0; i < task->frames; i++)
+		json_array_append_new(stack, json_string(task->stack[i]));
+	return json_pack("{s:I, s:s, s:o}", "thread", (json_int_t)task->thread_id, "task",
+			 task->name, "stack", stack);
+}
+
+static json_t *slot_json(const struct held_slot *slot)
+{
+	json_t *object = task_json(slot->task);
+
+	json_object_update_new(object, json_pack("{s:s, s:I, s:s}", "mode",
+						 slot->is_exclusive ? "exclusive" : "shared",
+						 "age_ns", (json_int_t)slot->age_ns, "caller",
+						 slot->caller));
+	if (!slot->is_waiting)
+		json_object_set_new(object, "waits_begun", json_integer(slot->contentions));
+	if (slot->task->cycle)
+		json_object_set_new(object, "deadlock", json_integer(slot->task->cycle));
+	return object;
+}
+
+static json_t *lock_name_json(const struct held_slot *slot)
+{
+	char address[32];
+
+	snprintf(address, sizeof(address), "0x%" PRIx64, slot->address);
+	return json_pack("{s:s, s:s, s:s?}", "address", address, "kind", slot->kind, "symbol",
+			 slot->symbol);
+}
+
+static json_t *slots_json(const struct held_slot *slots, size_t count)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		json_array_append_new(array, slot_json(&slots[i]));
+	return array;
+}
+
+static json_t *deadlock_json(const struct held_task *first)
+{
+	const struct held_task *task = first;
+	json_t *array = json_array();
+
+	do {
+		json_t *object = lock_name_json(task->wait);
+
+		json_object_update_new(object, json_pack("{s:I, s:s, s:I, s:I}", "thread",
+							 (json_int_t)task->thread_id, "task",
+							 task->name, "age_ns",
+							 (json_int_t)task->wait->age_ns,
+							 "holder_thread",
+							 (json_int_t)task->blocker->thread_id));
+		json_array_append_new(array, object);
+		task = task->blocker;
+	} while (task != first);
+	return array;
+}
+
+static void print_json(const struct held *held, const struct options *options)
+{
+	json_t *locks = json_array(), *deadlocks = json_array(), *all;
+	unsigned int cycle;
+	size_t i;
+
+	for (i = 0; i < held->lock_count; i++) {
+		const struct held_lock *lock = &held->locks[i];
+		json_t *object = lock_name_json(lock->slots);
+
+		json_object_set_new(object, "holders", slots_json(lock->slots, lock->holders));
+		json_object_set_new(object, "waiters",
+				    slots_json(lock->slots + lock->holders, lock->waiters));
+		json_array_append_new(locks, object);
+	}
+	for (cycle = 1; cycle <= held->cycles; cycle++)
+		json_array_append_new(deadlocks, deadlock_json(find_cycle(held, cycle)));
+	all = json_pack("{s:o, s:o}", "deadlocks", deadlocks, "locks", locks);
+	json_dumpf(all, stdout, options->watches ? JSON_COMPACT : JSON_INDENT(1));
+	putchar('\n');
+	json_decref(all);
+}
+
+static int print_once(const struct options *options)
+{
+	struct held held;
+	int err = held_read(&held);
+
+	if (!err && options->json) {
+		print_json(&held, options);
+	} else if (!err) {
+		if (options->watches && isatty(STDOUT_FILENO))
+			fputs("\033[H\033[J", stdout);
+		print_text(&held, options);
+		/* Outputs that follow each other in a file are apart. */
+		if (options->watches)
+			putchar('\n');
+	}
+	held_free(&held);
+	return err ? -1 : finish_output(stdout, NULL);
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+	char *end;
+
+	switch (key) {
+	case 'd':
+		options->delay = strtod(argument, &end);
+		if (end == argument || *end || !(options->delay >= .1 && options->delay <= 3600))
+			argp_error(state, "-d: \"%s\" is not 0.1 to 3600 seconds", argument);
+		options->watches = true;
+		return 0;
+	case OPTION_WATCH:
+		options->watches = true;
+		return 0;
+	case OPTION_ALL:
+		options->all = true;
+		return 0;
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "the argument \"%s\" is not understood", argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option held_options[] = {
+	{ "all", OPTION_ALL, NULL, 0, "Print locks without waiters too", 0 },
+	{ "watch", OPTION_WATCH, NULL, 0, "Print again and again, until Ctrl-C", 0 },
+	{ "delay", 'd', "SECONDS", 0, "Time between two outputs of --watch (1)", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "Print JSON; with --watch an object on each line", 0 },
+	{ 0 }
+};
+
+static const struct argp held_argp = {
+	.options = held_options,
+	.parser = parse_option,
+	.doc = "Print which tasks wait for locks that sleep, which tasks hold these locks, since\n"
+	       "when, and where the holders are blocked. Tasks that wait for each other are a\n"
+	       "deadlock. It knows the locks that were acquired while a session records them.",
+};
+
+/**
+ * command_held() - ntklog held
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_held(int argc, char **argv)
+{
+	struct options options = { .delay = 1 };
+	int err;
+
+	argp_parse(&held_argp, argc, argv, 0, NULL, &options);
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	while (!(err = print_once(&options)) && options.watches)
+		usleep(options.delay * 1e6);
+	return err ? NTKLOG_FAILED : NTKLOG_OK;
+}
