@@ -114,6 +114,14 @@ const char *names_boot_id(const struct names *names)
 	return names ? names->boot_id : "";
 }
 
+/* Test whether a symbol is the last one in the memory of its module, or of the kernel. */
+static bool is_last(const struct symbol *symbol, const struct symbol *after)
+{
+	if (!after || after->type == NAMES_MODULE_END || !symbol->module != !after->module)
+		return true;
+	return symbol->module && strcmp(symbol->module, after->module);
+}
+
 /* Return the reach of a symbol behind which its module has no other. */
 static uint64_t last_symbol_reach(const struct symbol *symbol)
 {
@@ -159,13 +167,13 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 		if (!is_code(found))
 			return NULL;
 	}
+	if (found->type == NAMES_MODULE_END)
+		return NULL;
 	if (found->size)
 		return address - found->address < found->size ? found : NULL;
 	if (address - found->address > SYMBOL_REACH)
 		return NULL;
-	if ((!after || !found->module != !after->module ||
-	     (found->module && strcmp(found->module, after->module))) &&
-	    address - found->address > last_symbol_reach(found))
+	if (is_last(found, after) && address - found->address > last_symbol_reach(found))
 		return NULL;
 	return found;
 }
