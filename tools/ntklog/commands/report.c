@@ -13,6 +13,7 @@
 #include "flame.h"
 #include "macros.h"
 #include "message.h"
+#include "report_distribution.h"
 #include "report_many.h"
 #include "table_argp.h"
 #include "trace_argp.h"
@@ -224,6 +225,8 @@ static void print_tables(struct report *report, const struct options *options,
 	for (i = 0; i < REPORT_TABLES; i++)
 		if (options->tables & 1 << i && table_has_cells(&report->tables[i]))
 			print_table(report, &report->tables[i], options);
+	if (options->table.lock && !options->table.csv && has_answer(options))
+		report_print_distributions(report, stdout);
 }
 
 static int print_folded(const struct report *report, enum flame_of what)

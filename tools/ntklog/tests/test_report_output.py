@@ -19,6 +19,7 @@ import termios
 
 import etl_writer as etl
 import tap
+import tool
 from report_case import Mixed, NS, lock
 from tool import NTKLOG, run
 
@@ -284,6 +285,38 @@ class Output(Mixed):
         self.assertNotIn(b"\x1b[", self.terminal(NO_COLOR="1"))
         self.assertNotIn(b"\x1b[", self.terminal(TERM="dumb"))
         self.assertNotIn("\x1b[", self.report().stdout)
+
+
+class Distributions(tool.Case):
+    def report(self, *options):
+        result = run("report", *options, self.path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_one_lock_has_its_distributions_by_powers_of_ten(self):
+        """A cycle is 500 ns. Both rates are 1, so each record stands for itself."""
+        self.write(etl.file(
+            etl.spinlock_rundown(1, 1, 1, 0), *3 * [lock(1, hold=4, wait=40, address=0x100)],
+            lock(1, hold=4000, wait=4000, address=0x100), lock(1, wait=40, address=0x200)))
+        text = self.report("--lock", "0x100")
+        self.assertEqual(text[text.index("How long"):], """\
+How long 0x100 is waited for and held
+                 waits                      holds
+from 1.00us                                 75.0% ##############
+from 10.0us      75.0% ##############
+from 100us
+from 1.00ms      25.0% #####                25.0% #####
+""")
+        for options in ([], ["--lock", "0x100", "--csv"], ["--lock", "0x100", "--table", "locks"]):
+            self.assertNotIn("How long", self.report(*options))
+
+    def test_readers_and_writers_have_distributions_of_their_own(self):
+        self.write(etl.file(etl.resource_rundown(1, 1),
+                            etl.linux_lock("rwsem", 0x22, address=0x100, hold=40, wait=400),
+                            etl.linux_lock("rwsem", 0x42, address=0x100, hold=4, wait=0)))
+        text = self.report("--lock", "0x100")
+        self.assertIn("How long 0x100 (rwsem exclusive) is waited for and held\n", text)
+        self.assertIn("How long 0x100 (rwsem shared) is waited for and held\n", text)
 
 
 class Page(html.parser.HTMLParser):
