@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog report: waits and holders by process, thread, cgroup and CPU, and of one lock.
+
+Usage: test_answer_by.py NTKLOG
+"""
+
+import json
+
+from answer_case import BASE, LOCK, NS, RATES, WAITER, Case, sleep, spin, switch
+import etl_writer as etl
+import tap
+import tool
+from tool import run
+
+
+class Tasks(Case):
+    """Processes and cgroups of waiters and holders."""
+
+    TASKS = """\
+thread 55 shell\t50\t/user.slice
+thread 55@%d find\t50\t/user.slice/run 7.scope
+thread 50 leader\t50\t/user.slice
+thread 50@%d renamed\t50\t/user.slice
+thread 56 waiter\t56\t/system.slice/web.service
+thread 57 bystander
+thread 58 other\t56\t/system.slice/web.service
+"""
+
+    def setUp(self):
+        super().setUp()
+        with open(self.path + ".names", "a") as stream:
+            stream.write(self.TASKS % (BASE + 7000, BASE + 7000))
+
+    def write_tasks(self):
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                          sleep(6000, 8000), sleep(8000, 8100, 1000, thread=58),
+                          sleep(8100, 8200, 40, thread=57), sleep(8200, 8300, 30, thread=99),
+                          sleep(8300, 8400, 20, thread=0))
+
+    def test_process_is_named_by_its_id_and_its_name_at_that_time(self):
+        self.write_tasks()
+        self.assertEqual(self.blockers("--by", "process"), {
+            ("my_lock", "56 waiter", "50 leader"): 3000,
+            ("my_lock", "56 waiter", "50 renamed"): 1000,
+            ("my_lock", "unknown process", "56 waiter"): 40,
+            ("my_lock", "unknown process", "unknown process"): 30,
+            ("my_lock", "idle", "unknown process"): 20})
+
+    def test_process_without_a_name_is_not_the_thread_of_its_number(self):
+        with open(self.path + ".names", "a") as stream:
+            stream.write("thread 61 w\t60\n")
+        for threads in (60, 61), (61, 60):
+            self.write_events(*(sleep(1000 * number, 1000 * number + 10, 100,
+                                      thread=threads[number % 2]) for number in range(1, 9)))
+            rows = json.loads(self.report("--json", "--table", "waiters", "--by",
+                                          "process"))["waiters"]
+            self.assertEqual({row["waiter"] for row in rows}, {"60", "unknown process"})
+
+    def test_long_name_of_a_process_is_cut_between_characters(self):
+        with open(self.path + ".names", "a") as stream:
+            for number in range(2):
+                stream.write("thread %d %s\t%d\n" % (62 + number, "x" * number + "\u00e4" * 600,
+                                                    62 + number))
+        self.write_events(*(sleep(1000 * number, 1000 * number + 10, 100, thread=62 + number % 2)
+                            for number in range(1, 5)))
+        rows = json.loads(self.report("--json", "--table", "waiters", "--by", "process"))["waiters"]
+        self.assertEqual({row["waiter"][:3] for row in rows if "waiter" in row}, {"62 ", "63 "})
+
+    def test_cgroup_is_that_of_the_time(self):
+        self.write_tasks()
+        self.assertEqual(self.blockers("--by", "cgroup"), {
+            ("my_lock", "/system.slice/web.service", "/user.slice"): 3000,
+            ("my_lock", "/system.slice/web.service", "/user.slice/run 7.scope"): 1000,
+            ("my_lock", "unknown cgroup", "/system.slice/web.service"): 40,
+            ("my_lock", "unknown cgroup", "unknown cgroup"): 30,
+            ("my_lock", "idle", "unknown cgroup"): 20})
+
+    def test_sums_are_those_of_the_plain_tables(self):
+        self.write_tasks()
+        for table, column in ("blockers", "charged_total_ns"), ("waiters", "wait_total_ns"):
+            plain = json.loads(self.report("--json", "--table", table))[table]
+            for by in "process", "cgroup", "thread":
+                rows = json.loads(self.report("--json", "--table", table, "--by", by))[table]
+                for name in column, "pieces" if table == "blockers" else "waits":
+                    self.assertAlmostEqual(sum(row[name] for row in rows),
+                                           sum(row[name] for row in plain), msg=(by, name))
+
+    def test_the_answer_and_the_page_name_them(self):
+        self.write_tasks()
+        self.assertIn("/user.slice", self.report("--by", "cgroup").split("\n\n")[0])
+        self.assertIn("50 leader", self.report("--html", "-", "--by", "process"))
+        self.assertIn("/user.slice/run 7.scope,", self.report("--csv", "--by", "cgroup"))
+
+    def test_filters(self):
+        self.write_tasks()
+        for expression, waits in (
+                ("process == 56", 2), ("process == WAITER", 2), ("process == leader", 0),
+                ("process ~ wait", 2), ("process != 56", 3), ("process == renamed", 0),
+                ("cgroup == /system.slice/web.service", 2), ("cgroup ~ web", 2),
+                ("cgroup != /system.slice/web.service", 3),
+                ('cgroup == "/user.slice/run 7.scope"', 0)):
+            with self.subTest(expression):
+                rows = json.loads(self.report("--json", "--table", "waiters", "--filter",
+                                              expression))["waiters"]
+                self.assertEqual(sum(row["waits"] for row in rows), waits)
+        for expression, words in (("process == find", 'no process is called "find"'),
+                                  ("cgroup == /a", 'no cgroup is called "/a"'),
+                                  ("cgroup > /a", "names have no order"),
+                                  ("process > a", "names have no order"),
+                                  ("process == 0x100000000", "process cannot be 0x100000000")):
+            result = run("report", "--filter", expression, self.path)
+            self.assertEqual(result.returncode, 2, expression)
+            self.assertIn(words, result.stderr)
+
+    def test_filter_of_processes_without_processes_is_refused(self):
+        with open(self.path + ".names", "w") as stream:
+            stream.write("thread 55 shell\n")
+        self.write_tasks()
+        result = run("report", "--filter", "process == 50", self.path)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("no process is known", result.stderr)
+
+    def test_switches_between_processes(self):
+        self.write_events(switch(1000, 55, 56), switch(2000, 56, 57), switch(3000, 57, 55))
+        for expression, count in (("process == 50", 2), ("process != 50", 1), ("cgroup ~ web", 2)):
+            result = run("dump", "--filter", "Event == ContextSwap && " + expression, self.path)
+            self.assertEqual(len(result.stdout.splitlines()), count, expression)
+
+
+class One(Case):
+    """Properties of waiters and holders, and one lock alone."""
+
+    def write_two_locks(self):
+        """The mutex's holder is blocked in the inner lock for half of its hold."""
+        self.write_events(
+            switch(2000, 55, 57), switch(4000, 57, 55),
+            sleep(4000, 4500, 2500, address=LOCK + 0x288), sleep(1000, 5000),
+            sleep(5000, 5100, 4000, thread=56),
+            spin(6000, 8000, address=LOCK + 0x1000), spin(8000, 8100, 1000, WAITER, address=LOCK + 0x1000))
+
+    def test_thread_is_named_by_its_id(self):
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                          sleep(5100, 5200, 50, thread=99))
+        self.assertEqual(self.blockers("--by", "thread"), {
+            ("my_lock", "56 waiter", "55 holder"): 3000, ("my_lock", "99", "56 waiter"): 50})
+
+    def test_cpu_is_that_of_the_release(self):
+        self.write(etl.header_buffer(4) + etl.buffer(RATES) +
+                   etl.buffer([spin(5000, 5100, 3000, WAITER)], sequence=2) +
+                   etl.buffer([spin(1000, 5000)], sequence=3, processor=1, flags=0x21))
+        self.assertEqual(self.blockers("--by", "cpu"), {("my_lock", "CPU 0", "CPU 1"): 3000})
+
+    def test_irql_is_that_of_the_release(self):
+        self.write_events(spin(1000, 5000, irql=12), spin(5000, 5100, 3000, WAITER, irql=2))
+        self.assertEqual(self.blockers("--by", "irql"),
+                         {("my_lock", "IRQL 2 (dispatch)", "IRQL 12"): 3000})
+        self.assertNotIn("IRQL", run("report", "--by", "irql", self.path).stderr)
+
+    def test_property_that_is_not_recorded_is_named_with_its_option(self):
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        for by, option in ("irql", "-e linux_spinlock"), ("stack", "--stacks"):
+            self.assertIn(option, run("report", "--by", by, self.path).stderr)
+        for by in "process", "cgroup":
+            self.assertIn("no thread has a known %s: record without --no-names" % by,
+                          run("report", "--by", by, self.path).stderr)
+
+    def test_waits_by_thread_are_a_table(self):
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                          sleep(5100, 5200, 50, thread=99), sleep(6000, 6100, 20, thread=99))
+        rows = json.loads(self.report("--json", "--table", "waiters", "--by", "thread"))
+        self.assertEqual({row["waiter"]: (row["waits"], round(row["wait_total_ns"] / NS),
+                                          round(row["wait_max_ns"] / NS))
+                          for row in rows["waiters"]}, {"56 waiter": (1, 3000, 3000),
+                                                        "99": (2, 70, 50)})
+        self.assertEqual(tool.undescribed(rows["waiters"], "report"), set())
+        self.assertNotIn("waiters", json.loads(self.report("--json")))
+
+    def test_lock_option_selects_one_lock(self):
+        self.write_two_locks()
+        for name in "my_lock", hex(LOCK), "%x" % LOCK:
+            report = json.loads(self.report("--json", "--lock", name))
+            self.assertEqual([lock["lock"] for lock in report["answer"]["locks"]], ["my_lock"])
+            self.assertEqual(report["answer"]["waits"], 1)
+            self.assertEqual(round(report["answer"]["wait_total"] / NS), 4000)
+            self.assertEqual({row["resource"] for row in report["resources"]}, {"my_lock"})
+            self.assertEqual((report["locks"], report["callers"]), ([], []))
+            text = self.report("--lock", name)
+            self.assertRegex(text, r"blocked \d+% \(waiting for inner_lock\)")
+            self.assertNotIn("waits_long", text)
+
+    def test_lock_that_is_not_in_the_file_is_refused(self):
+        self.write_two_locks()
+        for name in "moon", "", "my_loc", "0x1":
+            result = run("report", "--lock", name, self.path)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn('no event is of a lock "%s"' % name, result.stderr)
+
+    def test_class_is_found_with_and_without_its_cache(self):
+        with open(self.path + ".names", "a", encoding="ascii") as stream:
+            stream.write("lock %x inode.i_rwsem (ext4_inode_cache)\n" % (LOCK + 0x1000))
+        self.write_two_locks()
+        for name in "inode.i_rwsem", "inode.i_rwsem (ext4_inode_cache)":
+            report = json.loads(self.report("--json", "--lock", name))
+            self.assertEqual(round(report["answer"]["wait_total"] / NS), 1000)
+        self.assertEqual(run("report", "--lock", "inode.i_rw", self.path).returncode, 1)
+
+
+if __name__ == "__main__":
+    tap.main()
