@@ -371,9 +371,9 @@ static int run(struct record *record)
 		err = !path || record_file(record);
 		has_met = record->trap.has_met;
 		has_file |= has_met || !record->trap.condition;
-		trap_close(&record->trap);
 		if (!err && has_met && record->trap.exec)
-			err = child_run_exec(record->trap.exec, path, &mask);
+			err = child_run_exec(record->trap.exec, record->trace.path, &mask);
+		trap_close(&record->trap);
 		free(path);
 		record->has_signal |= signal_is_pending();
 	}

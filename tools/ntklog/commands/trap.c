@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See trap.h. */
 
+#define _GNU_SOURCE
+
 #include <argp.h>
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "comparison.h"
 #include "etl_reader.h"
@@ -15,6 +19,9 @@
 
 /* Most bytes of the buffers that are kept before the event. */
 #define KEPT_MAX	((size_t)256 << 20)
+
+/* Added to the path of the file until the condition is met. */
+#define PART_SUFFIX	".part"
 
 /*
  * @next: link in the list of kept buffers
@@ -105,7 +112,8 @@ const struct argp trap_argp = {
 /**
  * trap_open() - set a trap
  * @trap: its condition and times are set
- * @trace: file to write, not made yet; the names of its addresses are read
+ * @trace: file to write, not made yet; the names of its addresses are read. Its path gets a suffix
+ *	until the condition is met
  *
  * Return: 0, or -1 after a message; trap_close() in both cases.
  */
@@ -113,11 +121,13 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 {
 	unsigned int used = filter_names(trap->condition);
 	char error[FILTER_ERROR_SIZE];
+	struct stat status;
 
 	STAILQ_INIT(&trap->kept);
 	trap->trace = trace;
+	trap->path = trace->path;
 	/* At the end the header gets the number of the buffers that were left out. */
-	if (trace->fd >= 0) {
+	if (trace->fd >= 0 || (!stat(trace->path, &status) && !S_ISREG(status.st_mode))) {
 		message("--on: %s is not a regular file: give the name of one (-o)", trace->path);
 		return -1;
 	}
@@ -131,11 +141,19 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 	}
 	/* The classes of locks become known only while the session runs. */
 	trace->names.adds_classes = used & FILTER_NAMES_CLASSES;
-	if (!filter_check(trap->condition, trace->names.symbols.names, false, error,
-			  sizeof(error)))
-		return 0;
-	message("--on: %s", error);
-	return -1;
+	if (filter_check(trap->condition, trace->names.symbols.names, false, error,
+			 sizeof(error))) {
+		message("--on: %s", error);
+		return -1;
+	}
+	/* A file that has the path already must stay if the condition is never met. */
+	if (asprintf(&trap->part, "%s" PART_SUFFIX, trace->path) < 0) {
+		trap->part = NULL;
+		message("--on: no memory for the path of the file");
+		return -1;
+	}
+	trace->path = trap->part;
+	return 0;
 }
 
 static void drop_oldest(struct trap *trap)
@@ -199,11 +217,14 @@ static int keep(struct trap *trap, const unsigned char *buffer, size_t size)
 	return 0;
 }
 
+/* Give the file its path, and write the kept buffers. */
 static int write_kept(struct trap *trap)
 {
 	struct trap_buffer *oldest;
 	int err = 0;
 
+	if (trace_file_rename(trap->trace, trap->path))
+		message("%s: the recording stays there", trap->trace->path);
 	while (!err && (oldest = STAILQ_FIRST(&trap->kept))) {
 		err = trace_file_write(trap->trace, oldest->data, oldest->size);
 		drop_oldest(trap);
@@ -255,6 +276,7 @@ void trap_close(struct trap *trap)
 {
 	while (!STAILQ_EMPTY(&trap->kept))
 		drop_oldest(trap);
+	free(trap->part);
 	*trap = (struct trap) {
 		.condition = trap->condition, .before = trap->before, .after = trap->after,
 		.times = trap->times, .exec = trap->exec,

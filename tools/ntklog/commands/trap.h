@@ -27,6 +27,8 @@ STAILQ_HEAD(trap_buffers, trap_buffer);
  * @exec: shell command to run after each recording; NULL: none
  * @has_option: an option was given that needs a condition
  * @trace: file to write
+ * @path: path of the file after the condition was met
+ * @part: path of the file until then
  * @kept: the latest buffers, the oldest first
  * @kept_bytes: bytes of the buffers in @kept
  * @newest: latest time of an event, session clock
@@ -42,6 +44,8 @@ struct trap {
 	const char *exec;
 	bool has_option;
 	struct trace_file *trace;
+	const char *path;
+	char *part;
 	struct trap_buffers kept;
 	size_t kept_bytes;
 	uint64_t newest;

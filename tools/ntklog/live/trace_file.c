@@ -281,6 +281,44 @@ int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t si
 }
 
 /**
+ * trace_file_rename() - give the file and its names another path
+ * @trace: begun
+ * @path: new path; a file that has it is kept as FILE.old
+ *
+ * Return: 0, or -1 after a message, and the file has its former path.
+ */
+int trace_file_rename(struct trace_file *trace, const char *path)
+{
+	char *names = NULL;
+
+	if (trace->names.path && asprintf(&names, "%s" NAMES_SUFFIX, path) < 0) {
+		message("%s: no memory for its names", path);
+		return -1;
+	}
+	if (keep_old(path)) {
+		free(names);
+		return -1;
+	}
+	if (rename(trace->path, path)) {
+		message("%s: cannot be renamed to %s: %s", trace->path, path, strerror(errno));
+		free(names);
+		return -1;
+	}
+	trace->path = path;
+	if (!names)
+		return 0;
+	if (rename(trace->names.path, names)) {
+		message("%s: cannot be renamed to %s: %s", trace->names.path, names,
+			strerror(errno));
+		free(names);
+		return 0;
+	}
+	free(trace->names.path);
+	trace->names.path = names;
+	return 0;
+}
+
+/**
  * trace_file_remove() - remove the file and its names
  * @trace: begun; trace_file_close() must still be called
  */

@@ -52,6 +52,7 @@ int trace_file_open_stream(struct trace_file *trace);
 int trace_file_begin(struct trace_file *trace, unsigned char *header, size_t size, uint64_t bytes);
 int trace_file_write(void *trace_file, unsigned char *buffer, size_t size);
 int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t size);
+int trace_file_rename(struct trace_file *trace, const char *path);
 void trace_file_remove(const struct trace_file *trace);
 int trace_file_close(struct trace_file *trace);
 void trace_file_tell(const struct trace_file *trace, const struct ntklog_session_counts *counts);

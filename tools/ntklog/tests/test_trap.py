@@ -5,6 +5,7 @@
 Usage: test_trap.py NTKLOG FAKE_MODULE
 """
 
+import fcntl
 import json
 import os
 import signal
@@ -76,6 +77,46 @@ class Trap(Directory):
         error = self.trap("--on", "SpinCount > 5000", "--duration", "0.3", status=3)
         self.assertIn("none of 4 events has met the condition: nothing is written", error)
         self.assertEqual([name for name in os.listdir(self.directory) if "a.etl" in name], [])
+
+    def keep_earlier_files(self):
+        for name in "a.etl", "a.etl.names", "a.etl.old":
+            self.put(name, "earlier " + name)
+
+    def test_condition_that_is_not_met_leaves_earlier_files_alone(self):
+        self.keep_earlier_files()
+        for names in ["--no-names"], []:
+            self.buffer(*self.buffers)
+            self.trap("--on", "SpinCount > 5000", "--duration", "0.3", names=names, status=3)
+            self.assertEqual({name: self.get(name) for name in os.listdir(self.directory)
+                              if "a.etl" in name},
+                             {name: "earlier " + name
+                              for name in ("a.etl", "a.etl.names", "a.etl.old")})
+
+    def test_condition_that_is_met_keeps_the_earlier_file(self):
+        self.keep_earlier_files()
+        error = self.trap("--on", "SpinCount > 4000", "--before", "10", names=[])
+        self.assertIn("/a.etl: 3 events in 3 buffers", error)
+        self.assertEqual(self.sequence_numbers(self.etl), [2, 3, 4])
+        self.assertIn("boot ", self.get("a.etl.names"))
+        self.assertEqual((self.get("a.etl.old"), self.get("a.etl.old.names")),
+                         ("earlier a.etl", "earlier a.etl.names"))
+        self.assertEqual([name for name in os.listdir(self.directory) if ".part" in name], [])
+
+    def test_file_that_another_recording_writes_stays_apart(self):
+        """The buffers before the event would be lost if the recording was refused now."""
+        self.put("a.etl", "other")
+        with open(self.etl) as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            error = self.trap("--on", "SpinCount > 4000", "--before", "10")
+        self.assertIn("another recording is writing this file", error)
+        self.assertIn("a.etl.part: 3 events in 3 buffers", error)
+        self.assertEqual(self.get("a.etl"), "other")
+        self.assertEqual(self.sequence_numbers(self.etl + ".part"), [2, 3, 4])
+
+    def test_directory_is_refused_at_once(self):
+        os.mkdir(self.etl)
+        error = self.trap("--on", "SpinCount > 4000", status=1)
+        self.assertIn("is not a regular file", error)
 
     def test_last_buffers_of_the_session_are_tested(self):
         """The event may be in a buffer that is finished by the stop."""
