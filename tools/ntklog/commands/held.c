@@ -12,8 +12,10 @@
 
 #include "command.h"
 #include "held.h"
+#include "held_waits.h"
 #include "kernel.h"
 #include "message.h"
+#include "names.h"
 #include "session.h"
 #include "table.h"
 
@@ -50,12 +52,20 @@ static int name_length(const char *symbol)
 	return strcspn(symbol, "+");
 }
 
-static void print_lock_name(const struct held_slot *slot)
+static const char *lock_name(const struct held_slot *slot, char *text, size_t size)
 {
 	if (slot->symbol)
-		printf("%s %s", slot->kind, slot->symbol);
+		snprintf(text, size, "%s %s", slot->kind, slot->symbol);
 	else
-		printf("%s 0x%" PRIx64, slot->kind, slot->address);
+		snprintf(text, size, "%s 0x%" PRIx64, slot->kind, slot->address);
+	return text;
+}
+
+static void print_lock_name(const struct held_slot *slot)
+{
+	char name[NAME_SIZE];
+
+	fputs(lock_name(slot, name, sizeof(name)), stdout);
 }
 
 static void print_stack(const struct held_task *task)
@@ -163,6 +173,49 @@ static void print_text(const struct held *held, const struct options *options)
 	       rest && !options->all ? " (--all prints them)" : "");
 	for (i = 0; i < (options->all ? held->lock_count : held->contended); i++)
 		print_lock(&held->locks[i]);
+}
+
+/**
+ * held_print_waits() - print the longest waits of the present moment, with the holders
+ * @part: print only locks with this text in their names
+ * @count: most locks to print
+ * @width: most characters of a line
+ *
+ * An older module has no such file: nothing is printed.
+ *
+ * Return: 0, or -1 after a message.
+ */
+int held_print_waits(const char *part, size_t count, size_t width)
+{
+	char path[PATH_SIZE], name[NAME_SIZE], line[2 * NAME_SIZE], age[32];
+	struct held held;
+	size_t printed = 0, i;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/held", kernel_directory());
+	if (access(path, R_OK))
+		return 0;
+	err = held_read(&held);
+	for (i = 0; !err && i < held.contended && printed < count; i++) {
+		const struct held_lock *lock = &held.locks[i];
+		const struct held_slot *wait = &lock->slots[lock->holders];
+		int length;
+
+		if (!strstr(lock_name(lock->slots, name, sizeof(name)), part))
+			continue;
+		if (!printed++)
+			puts("\nWaits that go on");
+		length = snprintf(line, sizeof(line), "%8s  %s (%" PRIu32 ") waits for %s",
+				  age_text(wait->age_ns, age, sizeof(age)), wait->task->name,
+				  wait->task->thread_id, name);
+		if (lock->holders && length < (int)sizeof(line))
+			snprintf(line + length, sizeof(line) - length, ", held by %s (%" PRIu32 ")%s",
+				 lock->slots->task->name, lock->slots->task->thread_id,
+				 wait->task->cycle ? ": deadlock" : "");
+		printf("%.*s\n", (int)width, line);
+	}
+	held_free(&held);
+	return err;
 }
 
 static json_t *task_json(const struct held_task *task)

@@ -17,6 +17,7 @@
 
 #include "command.h"
 #include "etl_reader.h"
+#include "held_waits.h"
 #include "kernel.h"
 #include "linux_mode.h"
 #include "macros.h"
@@ -27,6 +28,7 @@
 #include "report.h"
 #include "session.h"
 #include "symbols.h"
+#include "top_keys.h"
 
 enum {
 	OPTION_JSON = 0x100,
@@ -36,6 +38,10 @@ enum {
 
 /* Most locks whose classes are kept before all notes are read anew. */
 #define LOCKS_MAX	262144
+
+/* Seconds between two looks for keys, and most lines about waits that go on. */
+#define KEYS_S		.1
+#define HOLDERS		3
 
 /*
  * @groups: names of event groups
@@ -52,6 +58,8 @@ enum {
  * @is_new: whether a note has been added to @symbols that is not sorted yet
  * @before: counts at the start of the interval
  * @seconds: length of the last interval
+ * @has_no_waits: the waits that go on cannot be read
+ * @keys: keys that change the screen
  */
 struct top {
 	const char *groups;
@@ -67,6 +75,8 @@ struct top {
 	bool is_new;
 	struct ntklog_session_counts before;
 	double seconds;
+	bool has_no_waits;
+	struct top_keys keys;
 };
 
 static int take_buffer(void *argument, unsigned char *buffer, size_t size)
@@ -176,6 +186,20 @@ static struct winsize screen_size(void)
 	return size;
 }
 
+/* Sort by a column that is shown: by the next one each time that the key was pressed. */
+static void choose_sort(struct table *table, size_t turn)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < table->shown_count; i++)
+		count += table->columns[table->shown[i]].kind != CELL_TEXT;
+	/* After all columns it is the table's own. */
+	turn %= count + 1;
+	for (i = 0; turn && i < table->shown_count; i++)
+		if (table->columns[table->shown[i]].kind != CELL_TEXT && !--turn)
+			table->sort = table->shown[i];
+}
+
 static void print_table(struct table *table, size_t rows, size_t width)
 {
 	table_fit(table, rows, width, true);
@@ -196,12 +220,13 @@ static const struct {
 	{ PERF_CONTEXT_SWITCH, REPORT_PROCESSORS },
 };
 
-static void print_screen(const struct top *top, struct report *report,
+static void print_screen(struct top *top, struct report *report,
 			 const struct ntklog_session_counts *counts)
 {
 	const struct winsize size = screen_size();
 	unsigned int wanted = 0;
-	size_t rows = top->top, tables, count = 0, i;
+	/* The screen has two lines above the tables. */
+	size_t rows = top->top, others = 3, tables, count = 0, i;
 	char clock[16];
 	time_t time_now = time(NULL);
 	struct tm tm;
@@ -210,9 +235,12 @@ static void print_screen(const struct top *top, struct report *report,
 		if (session_wants(top->groups, top_tables[i].group))
 			wanted |= 1 << top_tables[i].table;
 	tables = __builtin_popcount(wanted);
-	/* A table has two lines of headings and an empty one; the screen has two lines above it. */
+	/* The waits that go on have a heading and an empty line above it. */
+	if (wanted & 1 << REPORT_RESOURCES)
+		others += HOLDERS + 2;
+	/* A table has two lines of headings and an empty one. */
 	if (!rows)
-		rows = size.ws_row > 3 + 5 * tables ? (size.ws_row - 3) / tables - 3 : 2;
+		rows = size.ws_row > others + 5 * tables ? (size.ws_row - others) / tables - 3 : 2;
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
 	if (isatty(STDOUT_FILENO))
 		fputs("\033[H\033[J", stdout);
@@ -221,6 +249,7 @@ static void print_screen(const struct top *top, struct report *report,
 	       (double)(counts->generated - top->before.generated) / top->seconds,
 	       (double)(counts->lost - top->before.lost) / top->seconds,
 	       top->recording.session);
+	top_keys_print(&top->keys);
 	for (i = 0; i < REPORT_TABLES; i++) {
 		if (!(wanted & 1 << i))
 			continue;
@@ -228,6 +257,8 @@ static void print_screen(const struct top *top, struct report *report,
 			putchar('\n');
 		print_table(&report->tables[i], rows, size.ws_col);
 	}
+	if (wanted & 1 << REPORT_RESOURCES && !top->has_no_waits)
+		top->has_no_waits = held_print_waits(top->keys.filter, HOLDERS, size.ws_col);
 }
 
 static void print_object(const struct top *top, const struct report *report,
@@ -287,16 +318,35 @@ static int show_interval(struct top *top)
 	for (i = 0; i < REPORT_TABLES; i++) {
 		if (top->json)
 			table_insert_errors(&report.tables[i]);
+		choose_sort(&report.tables[i], top->keys.sort);
+		if (i <= REPORT_RESOURCES && top->keys.filter_length)
+			table_keep(&report.tables[i], top->keys.filter);
 		table_sort(&report.tables[i]);
 	}
 	if (top->json)
 		print_object(top, &report, &counts);
-	else
+	else if (!top->keys.is_paused)
 		print_screen(top, &report, &counts);
 	report_free(&report);
 	analysis_free(&top->analysis);
 	top->before = counts;
 	return finish_output(stdout, NULL);
+}
+
+/* Read buffers until a time, a signal or a key, which changes the screen at once. */
+static int follow(struct top *top, double end)
+{
+	int got = 0;
+
+	while (!got && recording_now() < end) {
+		double next = recording_now() + KEYS_S;
+
+		got = recording_follow(&top->recording,
+				       top->keys.is_raw && next < end ? next : end);
+		if (!got && top_keys_read(&top->keys))
+			break;
+	}
+	return got || !top->keys.quits ? got : 1;
 }
 
 /* Gather the events of one interval. Returns 1 if a signal ended it early; -1 after a message. */
@@ -313,9 +363,11 @@ static int gather_interval(struct top *top)
 		identities_again(&top->identities);
 	}
 	top->analysis.names = top->symbols.names;
+	top->by_address ^= top->keys.toggles_addresses;
+	top->keys.toggles_addresses = false;
 	top->analysis.by_address = top->by_address;
 	top->analysis.origin = top->file->start_clock;
-	got = recording_follow(&top->recording, start + top->interval);
+	got = follow(top, start + top->interval);
 	/* Events in buffers that are not full belong to the interval too. */
 	if (got < 0 || recording_flush(&top->recording))
 		return -1;
@@ -340,12 +392,15 @@ static int show_intervals(struct top *top)
 	recording->argument = top;
 	err = err || drain_open(&recording->drain, recording->fd, recording->session, size);
 	while (!err && !got) {
+		if (!top->json && !top->once)
+			top_keys_begin(&top->keys);
 		got = gather_interval(top);
 		/* The rates of an interval that was cut off are not comparable. */
 		err = got < 0 || (!got && show_interval(top));
 		if (top->once)
 			break;
 	}
+	top_keys_end(&top->keys);
 	if (top->file)
 		etl_close(top->file);
 	return err ? -1 : 0;
@@ -435,7 +490,9 @@ static const struct argp top_argp = {
 	.options = top_options,
 	.parser = parse_option,
 	.doc = "Show the locks that are waited for most, each second anew. It uses a session\n"
-	       "of its own; others go on. The columns are those of ntklog report.",
+	       "of its own; others go on. The columns are those of ntklog report. Below the\n"
+	       "tables are the longest waits that go on, with the holders. Keys on a terminal:\n"
+	       "s sort, f filter by name, a locks one by one, space pause, h help, q quit.",
 };
 
 /**

@@ -171,6 +171,27 @@ void table_trim(struct table *table, size_t top)
 	}
 }
 
+/**
+ * table_keep() - remove the rows whose first cell lacks a text
+ * @table: the table, whose first column is of CELL_TEXT
+ * @part: the text
+ */
+void table_keep(struct table *table, const char *part)
+{
+	size_t columns = table->column_count, rows = table->rows, i;
+
+	table->rows = 0;
+	for (i = 0; i < rows; i++) {
+		union cell *cells = &table->cells[i * columns];
+
+		if (cells->text && strstr(cells->text, part))
+			memmove(&table->cells[table->rows++ * columns], cells,
+				columns * sizeof(*cells));
+		else
+			free_texts(table->columns, columns, cells);
+	}
+}
+
 static bool is_shown(const struct table *table, size_t column)
 {
 	size_t k;

@@ -5,9 +5,16 @@
 Usage: test_top.py NTKLOG FAKE_MODULE
 """
 
+import fcntl
 import json
 import os
+import pty
+import re
+import select
+import struct
 import subprocess
+import termios
+import threading
 
 import etl_writer as etl
 import tap
@@ -157,6 +164,96 @@ class Top(Directory):
         self.assertEqual(process.returncode, 1)
         self.assertIn("session 7: interrupted while it started", error)
         self.assertEqual(self.read(7, "state"), "stopped\n")
+
+    def press(self, terminal, keys, pattern):
+        """Press keys, and read screens until one matches."""
+        os.write(terminal, keys)
+        shown = ""
+        for _ in range(200):
+            shown += os.read(terminal, 65536).decode().replace("\r", "")
+            shown = re.sub("\x1b\\[[0-9]*m", "", shown)
+            for screen in shown.split("\x1b[H\x1b[J"):
+                if re.search(pattern, screen, re.S):
+                    return screen
+            if "\x1b[H" in shown:
+                shown = shown[shown.rindex("\x1b[H"):]
+        self.fail("no screen has " + pattern + ", the last is " + shown)
+
+    def start_on_terminal(self, *arguments):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        process = self.start_there(
+            "top", *arguments, stdin=slave, stdout=slave, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        self.addCleanup(os.close, slave)
+        return process, master, slave
+
+    def test_keys(self):
+        events = [self.lock(2, wait=5, address=0xffff888000000100),
+                  self.lock(2, wait=9, address=0xffff888000000200)]
+        self.log_events(*events)
+        process, terminal, slave = self.start_on_terminal("-e", "spinlock", "-d", ".2")
+        before = termios.tcgetattr(slave)
+        sequence = 2
+        stop = threading.Event()
+
+        def grow():
+            nonlocal sequence
+            while not stop.wait(.05):
+                with open(self.path(7, "cpu0"), "ab") as stream:
+                    stream.write(etl.buffer(events, sequence=sequence))
+                sequence += 1
+
+        thread = threading.Thread(target=grow)
+        thread.start()
+        try:
+            self.press(terminal, b"", "0100.*0200|0200.*0100")
+            self.press(terminal, b"h", "Keys: s sort")
+            first = self.press(terminal, b"h", r"Spin locks, by [^\n]*\n")
+            order = re.search("Spin locks, by (.*)", first)[1]
+            screen = self.press(terminal, b"s", r"Spin locks, by (?!%s\n)[^\n]*\n" % re.escape(order))
+            self.assertNotIn("Keys:", screen)
+            screen = self.press(terminal, b"f200\n", 'with "200" in their names\n.*Spin locks.*0200')
+            self.assertNotIn("0100", screen)
+            self.press(terminal, b"f\n", "Spin locks.*(0100.*0200|0200.*0100)")
+            # Keys of the filter are no commands.
+            self.press(terminal, b"fqa\x7f\x7f\x7fx", 'with "x_" in')
+            os.write(terminal, b"\nq")
+            self.assertEqual(process.wait(timeout=60), 0)
+        finally:
+            stop.set()
+            thread.join()
+        self.assertEqual(termios.tcgetattr(slave), before)
+        self.assertEqual(self.read(7, "state"), "stopped\n")
+
+    def test_pause_keeps_the_screen(self):
+        self.log_events(self.lock(2))
+        process, terminal, _ = self.start_on_terminal("-e", "spinlock", "-d", ".1")
+        self.press(terminal, b"", "Spin locks")
+        os.write(terminal, b" ")
+        # The interval that ran while the key came may still be shown.
+        for _ in range(50):
+            if not select.select([terminal], [], [], 1)[0]:
+                break
+            os.read(terminal, 65536)
+        else:
+            self.fail("the screen goes on")
+        self.press(terminal, b" ", "Spin locks")
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_waits_that_go_on_have_their_holders(self):
+        self.put("held", "Address Kind Mode State ThreadId Microseconds Waits Symbol Caller Task\n"
+                 "0x10 mutex exclusive held 5 9000000 1 - f+0x1/0x2 holder\n"
+                 "0x10 mutex exclusive waiting 6 8000000 0 - f+0x1/0x2 waiter\n")
+        self.log_events()
+        result = self.run_there("top", "--once", "-d", ".1", "-e", "linux_mutex")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Waits that go on\n   8.00s  waiter (6) waits for mutex 0x10, held by holder (5)\n",
+                      result.stdout)
+        result = self.run_there("top", "--once", "-d", ".1", "-e", "spinlock")
+        self.assertNotIn("go on", result.stdout)
 
     def test_module_in_place_of_another_has_its_own_symbols(self):
         """The number of modules stays the same."""

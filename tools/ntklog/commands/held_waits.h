@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_HELD_WAITS_H
+#define _NTKLOG_HELD_WAITS_H
+
+/* Waits that go on, for ntklog top. */
+
+#include <stddef.h>
+
+int held_print_waits(const char *part, size_t count, size_t width);
+
+#endif /* _NTKLOG_HELD_WAITS_H */

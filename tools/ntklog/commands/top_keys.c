@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See top_keys.h. */
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "top_keys.h"
+
+/**
+ * top_keys_begin() - let the terminal give each key at once
+ * @keys: all zero, or in use: another program may have changed the terminal meanwhile
+ *
+ * Without a terminal, or in the background of one, nothing is changed.
+ */
+void top_keys_begin(struct top_keys *keys)
+{
+	struct termios raw;
+
+	if (!isatty(STDOUT_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp() ||
+	    tcgetattr(STDIN_FILENO, &raw))
+		return;
+	if (!keys->is_raw)
+		keys->saved = raw;
+	raw.c_lflag &= ~(ICANON | ECHO);
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	keys->is_raw |= !tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+}
+
+static void take_filter_key(struct top_keys *keys, char key)
+{
+	if (key == '\n' || key == '\r')
+		keys->is_typing = false;
+	else if ((key == '\b' || key == 0x7F) && keys->filter_length)
+		keys->filter[--keys->filter_length] = '\0';
+	else if (key > ' ' && key < 0x7F && keys->filter_length < sizeof(keys->filter) - 1)
+		keys->filter[keys->filter_length++] = key;
+}
+
+static void take_key(struct top_keys *keys, char key)
+{
+	switch (key) {
+	case 'q':
+		keys->quits = true;
+		break;
+	case ' ':
+		keys->is_paused = !keys->is_paused;
+		break;
+	case 'a':
+		keys->toggles_addresses = true;
+		break;
+	case 's':
+		keys->sort++;
+		break;
+	case 'f':
+		keys->is_typing = true;
+		keys->filter_length = 0;
+		memset(keys->filter, 0, sizeof(keys->filter));
+		break;
+	case 'h':
+	case '?':
+		keys->shows_help = !keys->shows_help;
+		break;
+	}
+}
+
+/**
+ * top_keys_read() - take the keys that were pressed
+ * @keys: begun
+ *
+ * Return: true if there were any.
+ */
+bool top_keys_read(struct top_keys *keys)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	char typed[64];
+	ssize_t count, i;
+
+	if (!keys->is_raw || tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&input, 1, 0) <= 0)
+		return false;
+	count = read(STDIN_FILENO, typed, sizeof(typed));
+	for (i = 0; i < count; i++)
+		if (keys->is_typing)
+			take_filter_key(keys, typed[i]);
+		else
+			take_key(keys, typed[i]);
+	/* The terminal was closed. */
+	keys->quits |= count <= 0;
+	return true;
+}
+
+/**
+ * top_keys_print() - print the line about the keys, and their list if it is wanted
+ * @keys: begun
+ */
+void top_keys_print(const struct top_keys *keys)
+{
+	if (!keys->is_raw)
+		return;
+	if (keys->is_typing || keys->filter_length)
+		printf("Locks with \"%s%s\" in their names%s\n", keys->filter,
+		       keys->is_typing ? "_" : "", keys->is_typing ? ": type, then Enter" : "");
+	if (keys->is_paused)
+		puts("Paused: space goes on");
+	if (keys->shows_help)
+		puts("Keys: s sort by the next column   f show only locks with a name (f Enter: all)\n"
+		     "      a locks one by one, or by class   space pause   h help   q quit");
+}
+
+/**
+ * top_keys_end() - restore the terminal
+ * @keys: begun or not
+ */
+void top_keys_end(struct top_keys *keys)
+{
+	if (keys->is_raw && tcgetpgrp(STDIN_FILENO) == getpgrp())
+		tcsetattr(STDIN_FILENO, TCSANOW, &keys->saved);
+	keys->is_raw = false;
+}
