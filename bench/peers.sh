@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # peers.sh: measure the overhead of other tools on the same kernel, in one run with ntklog and with
-# the workload of linux.sh: trace-cmd, perf, empty fprobes, and Debian's bpftrace and klockstat in a
+# the workload of linux.sh: trace-cmd, perf, empty fprobes, bpftrace and klockstat, of Debian 13, in a
 # Debian of their own. Counts instructions. The table shows the error of a tool that does not run.
 # Leaves out/bench/peers.json.
 
@@ -32,7 +32,7 @@ eval "$("$TOP/scripts/kernels/debian-kernel.sh" "$KERNEL_SERIES")"
 "$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
 as_root rm -rf "$SHARE"
 mkdir -p "$SHARE" "$OUT/log"
-"$TOP/scripts/vm/clean-root.sh" bookworm "$SHARE/root" linux-perf bpftrace libbpf-tools trace-cmd
+"$TOP/scripts/vm/clean-root.sh" trixie "$SHARE/root" linux-perf bpftrace libbpf-tools trace-cmd
 say "counting instructions under other tools, on $ABI"
 run usual 2400
 say "and under those that may stop the machine"

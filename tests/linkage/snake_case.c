@@ -186,11 +186,11 @@ static int use_resources(void)
 
 int linkage_snake_case(void)
 {
-	int line;
+	int failed_line;
 
-	line = use_irqls() ?: use_spin_locks() ?: use_queued_spin_locks() ?:
+	failed_line = use_irqls() ?: use_spin_locks() ?: use_queued_spin_locks() ?:
 	       use_numbered_spin_locks() ?: use_ex_spin_locks() ?: use_resources();
-	if (!line)
+	if (!failed_line)
 		REQUIRE(ke_get_current_irql() == PASSIVE_LEVEL && !preempt_count());
-	return line;
+	return failed_line;
 }

@@ -140,14 +140,14 @@ static void set_breakpoint_gate(unsigned long address)
 
 static int __init stale_code_init(void)
 {
-	unsigned long address;
+	unsigned long handler;
 
 	/* With page table isolation a process' breakpoint could not reach this code. */
 	if (boot_cpu_has(X86_FEATURE_PTI))
 		return -ENODEV;
 	stale_code_next = gate_offset(breakpoint_gate());
-	asm("leaq stale_code_int3(%%rip), %0" : "=r" (address));
-	set_breakpoint_gate(address);
+	asm("leaq stale_code_int3(%%rip), %0" : "=r" (handler));
+	set_breakpoint_gate(handler);
 	return 0;
 }
 module_init(stale_code_init);

@@ -40,7 +40,7 @@ static uint64_t first_time_left(struct etl_reader reader)
 	for (i = 0; first && i <= UINT16_MAX; i++) {
 		if (!first[i].number || !etl_read_buffer(&reader, &cursor, first[i].number))
 			continue;
-		while (cursor.next < cursor.end &&
+		while (cursor.next_offset < cursor.end &&
 		       etl_parse_event(&reader, &cursor, &event) == 1)
 			if (event.has_time && !event.wrong_time) {
 				if (event.time_stamp < time)
@@ -128,7 +128,7 @@ static bool has_wanted_name(const struct analysis *analysis, uint64_t key)
 }
 
 /* Test whether the events of a lock are summed up. */
-static bool is_wanted_lock(struct analysis *analysis, uint64_t address, uint64_t key)
+static bool count_wanted_lock(struct analysis *analysis, uint64_t address, uint64_t key)
 {
 	struct wanted_lock *cached =
 		&analysis->lock_cache[key * UINT64_C(0x9E3779B97F4A7C15) >>
@@ -175,7 +175,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 
 	spinlock_record_read(&record, event);
 	class = key_of(analysis, record.lock, event);
-	is_wanted = is_wanted_lock(analysis, record.lock, class);
+	is_wanted = count_wanted_lock(analysis, record.lock, class);
 	if (analysis->charges.charges)
 		charge_add_spinlock(&analysis->charges, from, &record, class,
 				    is_wanted ? spinlock_weight(rates, &record) : 0,
@@ -250,7 +250,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 	record.caller = take_caller(analysis, event->processor, address);
 	class = key_of(analysis, address, event);
 	record.resource = class;
-	if (!is_wanted_lock(analysis, address, class)) {
+	if (!count_wanted_lock(analysis, address, class)) {
 		add_unwanted_resource(analysis, from, &record, address);
 		return;
 	}
@@ -465,7 +465,7 @@ static void find_whole_cpus(struct coverage *coverage, const struct etl_reader *
 	}
 	/* A full ring may lack one buffer, which a reader was about to get. */
 	for (i = 0; buffers && i < coverage->cpu_count; i++)
-		coverage->cpus[i].is_whole = buffers[i] + 1 < most;
+		coverage->cpus[i].has_all_buffers = buffers[i] + 1 < most;
 	coverage->no_memory |= !buffers;
 	free(buffers);
 }
@@ -480,7 +480,7 @@ static uint64_t first_wanted_time(const struct analysis *analysis, const struct 
 	size_t i;
 
 	for (i = 0; i < analysis->coverage.cpu_count; i++)
-		if (analysis->coverage.is_uneven && analysis->coverage.cpus[i].is_whole &&
+		if (analysis->coverage.is_uneven && analysis->coverage.cpus[i].has_all_buffers &&
 		    !(selection && selection->has_from))
 			return file->start_clock;
 	return analysis->origin;

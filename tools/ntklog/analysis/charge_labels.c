@@ -98,7 +98,7 @@ static void format_cgroup(const struct names *names, const struct charge_hold *h
 	text_clean(text);
 }
 
-/* The names of Linux' contexts are those of the levels that ntklog records for them. */
+/* A context of Linux has the name of the IRQL that ntklog records for it. */
 static void format_irql(const struct charge_hold *hold, char *text, size_t size)
 {
 	static const char *const names[] = { "passive", "APC", "dispatch" };

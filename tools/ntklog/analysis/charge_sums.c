@@ -9,7 +9,7 @@
 #include "histogram.h"
 #include "macros.h"
 
-/* Return values of size_of_sum(). */
+/* Return values of size_class_of_sum(). */
 #define SUM_SIZES	252
 
 static uint64_t hash_text(const char *text)
@@ -119,16 +119,16 @@ static struct charge_row *find_row(struct charge_sums *sums, enum charge_row_kin
 }
 
 /* The class of size of a sum: sums of one class differ by a quarter at most. */
-static unsigned int size_of_sum(uint64_t ticks)
+static unsigned int size_class_of_sum(uint64_t ticks)
 {
 	unsigned int bits = ticks < 8 ? 0 : 61 - __builtin_clzll(ticks);
 
 	return 4 * bits + (ticks >> bits);
 }
 
-/* The sums that are kept: all of class @size and above, and @rest of the class below. */
+/* The sums that are kept: all of class @size_class and above, and @rest of the class below. */
 struct limit {
-	unsigned int size;
+	unsigned int size_class;
 	size_t rest;
 };
 
@@ -136,18 +136,18 @@ static struct limit find_limit(const size_t *counts, size_t kept)
 {
 	struct limit limit = { SUM_SIZES, kept };
 
-	for (; limit.size && counts[limit.size - 1] <= limit.rest; limit.size--)
-		limit.rest -= counts[limit.size - 1];
+	for (; limit.size_class && counts[limit.size_class - 1] <= limit.rest; limit.size_class--)
+		limit.rest -= counts[limit.size_class - 1];
 	return limit;
 }
 
 static bool is_kept(struct limit *limit, uint64_t ticks)
 {
-	unsigned int size = size_of_sum(ticks);
+	unsigned int size_class = size_class_of_sum(ticks);
 
-	if (size >= limit->size)
+	if (size_class >= limit->size_class)
 		return true;
-	if (size + 1 < limit->size || !limit->rest)
+	if (size_class + 1 < limit->size_class || !limit->rest)
 		return false;
 	limit->rest--;
 	return true;
@@ -160,7 +160,7 @@ static void drop_light_classes(struct charge_sums *sums)
 	struct limit limit;
 
 	for (class = sums->classes; class; class = class->hh.next)
-		counts[size_of_sum(class->sum.wait)]++;
+		counts[size_class_of_sum(class->sum.wait)]++;
 	limit = find_limit(counts, CHARGE_CLASSES_KEPT);
 	HASH_ITER(hh, sums->classes, class, next) {
 		if (is_kept(&limit, class->sum.wait))
@@ -203,7 +203,7 @@ static void drop_light_rows(struct charge_sums *sums)
 	struct limit limit;
 
 	for (row = sums->rows; row; row = row->hh.next)
-		counts[size_of_sum(row->ticks)]++;
+		counts[size_class_of_sum(row->ticks)]++;
 	limit = find_limit(counts, CHARGE_ROWS_KEPT);
 	HASH_ITER(hh, sums->rows, row, next) {
 		if (charge_row_is_of_others(sums, row))
@@ -346,7 +346,7 @@ static struct charge_class *find_class(struct charge_sums *sums, const struct ch
 		return class;
 	hash_find_or_add(sums->classes, key, &key, UINT32_MAX, class);
 	sums->no_memory |= !class;
-	return class ? class : &sums->others;
+	return class ? class : &sums->unallocated;
 }
 
 /**

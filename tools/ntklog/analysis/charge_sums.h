@@ -78,9 +78,9 @@ struct charge_class {
  * @CHARGE_ROW_BLOCKER: @first waited while @second held the lock;
  *	a fixed label stands for free and unknown time
  * @CHARGE_ROW_WAITER: @first waited
- * @CHARGE_ROW_HOLDER: @first held the lock while others waited
+ * @CHARGE_ROW_HOLDER: @first held the lock while unallocated waited
  * @CHARGE_ROW_BLOCKED: the holder was blocked in @first: a function, or a chain of locks
- * @CHARGE_ROW_PREEMPTED: the holder was preempted in @first
+ * @CHARGE_ROW_PREEMPTED: the function @first of the holder was preempted
  * @CHARGE_ROW_KINDS: number of kinds
  */
 enum charge_row_kind {
@@ -146,7 +146,7 @@ struct charge_row {
  * @current: class of the wait that is being charged
  * @waiter: label of the task that has waited
  * @classes: table
- * @others: sums of the locks whose class could not be allocated
+ * @unallocated: sums of the locks whose class could not be allocated
  * @rows: table
  * @labels: table, by text
  * @fixed: the labels that are always there
@@ -166,7 +166,7 @@ struct charge_sums {
 	struct charge_class *current;
 	struct charge_label *waiter;
 	struct charge_class *classes;
-	struct charge_class others;
+	struct charge_class unallocated;
 	struct charge_row *rows;
 	struct charge_label *labels;
 	struct charge_label *fixed[CHARGE_FIXED_LABELS];

@@ -93,8 +93,8 @@ uint64_t coverage_begin(const struct coverage *coverage, size_t cpu)
 {
 	uint64_t begin = coverage->from;
 
-	if (coverage->is_uneven && cpu < coverage->cpu_count && !coverage->cpus[cpu].is_whole &&
-	    coverage->cpus[cpu].first_time > begin)
+	if (coverage->is_uneven && cpu < coverage->cpu_count &&
+	    !coverage->cpus[cpu].has_all_buffers && coverage->cpus[cpu].first_time > begin)
 		begin = coverage->cpus[cpu].first_time;
 	return begin < coverage->to ? begin : coverage->to;
 }

@@ -22,12 +22,12 @@
  * struct coverage_cpu - events of a CPU
  * @events: number of events, whether they are selected or not
  * @first_time: time of the earliest of them, session clock
- * @is_whole: no buffer of this CPU was overwritten
+ * @has_all_buffers: no buffer of this CPU was overwritten
  */
 struct coverage_cpu {
 	uint64_t events;
 	uint64_t first_time;
-	bool is_whole;
+	bool has_all_buffers;
 };
 
 /**

@@ -380,7 +380,7 @@ bool selection_is_all(const struct selection *selection)
  * @type: type of the event, or NULL if it is not known
  * @names: names of addresses and threads, or NULL
  *
- * Return: true if the event is selected.
+ * Return: true if the event passes the filter and is in the times of @selection.
  */
 bool selection_match(const struct selection *selection, const struct etl_file *file,
 		     const struct etl_event *event, const struct event_type *type,

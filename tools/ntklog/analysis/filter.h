@@ -12,9 +12,10 @@
  *
  * FIELD is the name of a field that dump prints, Kind, which is a part of Action, or a property
  * that several events have under different names: hold, wait, lock, caller, class, thread, process,
- * cgroup. VALUE is a number, a time with its unit, the name of a value (Action == release_shared),
- * a symbol with or without an offset, the name of a thread or of a process, the path of a cgroup,
- * or any of these in double quotes. A comparison is false for an event without the field.
+ * cgroup. VALUE is a number, a time with its unit, a symbol with or without an offset, a GUID, the
+ * path of a cgroup, the name of a value (Action == release_shared), event, provider, class, thread
+ * or process, or any of these in double quotes. A comparison is false for an event without the
+ * field.
  */
 
 #include <stdbool.h>

@@ -144,7 +144,7 @@ static void look_for_rundown(struct rates *rates, struct etl_reader *reader,
 
 	if (!etl_read_buffer(reader, cursor, number))
 		return;
-	while (cursor->next < cursor->end && etl_parse_event(reader, cursor, &event) == 1) {
+	while (cursor->next_offset < cursor->end && etl_parse_event(reader, cursor, &event) == 1) {
 		more = (struct rates) { 0 };
 		if (read_rundown(&more, &event))
 			add_missing(rates, &more);

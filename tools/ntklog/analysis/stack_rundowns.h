@@ -3,8 +3,8 @@
 #define _NTKLOG_STACK_RUNDOWNS_H
 
 /*
- * Rundowns of stacks: events that say, from their time on, to which kinds of events ntklog adds a
- * stack. An event of such a kind without a stack has lost it.
+ * Rundowns of stacks: events that say to which kinds of events ntklog adds a stack from then on. An
+ * event of such a kind without a stack has lost it, unless it is of an excessive wait.
  */
 
 #include <stdbool.h>

@@ -105,7 +105,7 @@ static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 		}
 		if (!etl_read_buffer(reader, &cursor, number))
 			continue;
-		while (cursor.next < cursor.end &&
+		while (cursor.next_offset < cursor.end &&
 		       etl_parse_event_quietly(reader, &cursor, &event) == 1) {
 			if (stack_rundowns_is_one(&event))
 				stack_rundowns_add(&stacks->rundowns, &event);
@@ -127,7 +127,7 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
 	struct etl_stack stack;
 
 	copy.cursor.buffer = NULL;
-	copy.cursor.next = 0;
+	copy.cursor.next_offset = 0;
 	copy.cursor.end = 0;
 	copy.next_place = 0;
 	while ((event = etl_next_event(&copy.file)))
@@ -436,7 +436,7 @@ const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct 
  * @stacks: from stacks_open()
  * @stack: set to the stack of the event; NULL if the event has no stack and should have none
  *
- * A stack is returned as an event only if the event that it belongs to is not in the file. Damaged
+ * A stack is returned as an event only if the event that it belongs to is not in the queue. Damaged
  * stacks are left out.
  *
  * Return: the event, which is valid until the next call; NULL at the end.

@@ -26,7 +26,7 @@
  * @STACK_FOUND: the addresses are known
  * @STACK_MISSING: the event should have a stack, which was lost or left out
  * @STACK_UNKNOWN: the event has the key of a stack, which the file does not define
- * @STACK_ALONE: the event is itself a stack, and the event that it belongs to is not in the file
+ * @STACK_ALONE: the event is itself a stack, and the event that it belongs to is not in the queue
  */
 enum stack_state {
 	STACK_FOUND,

@@ -23,7 +23,7 @@
 #define ALIGNMENT	64
 
 /* Bytes of a key of the cache of names. */
-#define KEY_SIZE	320
+#define KEY_SIZE	448
 
 /* Size of the reserved and dynamic per-CPU memory behind the variables. Pages follow it. */
 #define PER_CPU_DYNAMIC	0x10000
@@ -239,8 +239,8 @@ static const struct {
 };
 
 /*
- * Find the lock in the structure of a variable. The symbol must have the size of the structure or
- * of an array of it. The size of a symbol is the distance to the next one, with padding.
+ * Find the lock in the structure of a variable. The symbol must have the size of the structure,
+ * with padding up to the next symbol, or, for the names in variables[], a multiple of it.
  */
 static bool find_in_variable(const struct classes *classes, const struct place *place,
 			     struct lock_path *path, bool *is_array)
@@ -334,7 +334,7 @@ static void name_place(const struct classes *classes, const struct place *place,
 
 /*
  * Make the key of a place: all that its name depends on. Offsets are relative to the object in a
- * slab. The caller is part of the key only if the place has no type.
+ * slab. The caller is part of the key only if the place has no type, or the cache has no name.
  */
 static void make_key(const struct place *place, char key[KEY_SIZE])
 {
@@ -343,10 +343,11 @@ static void make_key(const struct place *place, char key[KEY_SIZE])
 		.object_size = place->object_size,
 	};
 	bool is_slab = !strcmp(place->what, "slab"), is_symbol = !strcmp(place->what, "symbol");
-	bool has_type = place->size && (is_symbol || (is_slab && !cache_is_kmalloc(&where)));
+	bool has_cache = is_slab && strcmp(place->name, "-") && !cache_is_kmalloc(&where);
+	bool has_type = place->size && (is_symbol || has_cache);
 	uint64_t offset = is_slab && place->size ? place->offset % place->size : place->offset;
 
-	snprintf(key, KEY_SIZE, "%s %u %" PRIu64 " %" PRIu32 " %" PRIu32 " %s %.60s %.60s",
+	snprintf(key, KEY_SIZE, "%s %u %" PRIu64 " %" PRIu32 " %" PRIu32 " %s %s %s",
 		 place->what, place->kind, offset, place->size, place->object_size, place->name,
 		 has_type ? "" : place->caller,
 		 *place->module || has_type ? place->module : place->caller_module);

@@ -101,12 +101,12 @@ static bool has_ended(struct child *child)
 bool child_take_signals(struct child *child, int signal_fd)
 {
 	struct signalfd_siginfo info;
-	bool stop = false;
+	bool must_end = false;
 
 	while (read(signal_fd, &info, sizeof(info)) == sizeof(info))
 		if (info.ssi_signo != SIGCHLD || has_ended(child))
-			stop = true;
-	return stop;
+			must_end = true;
+	return must_end;
 }
 
 /**
@@ -133,7 +133,8 @@ void child_end(struct child *child, int signal_fd)
 		if (child->pid <= 0 || killed ||
 		    (!again && recording_now() - start < GRACE_S))
 			continue;
-		message("%s has not ended 5 seconds after SIGTERM: it is killed",
+		message(again ? "%s has not ended at a second signal: it is killed" :
+				"%s has not ended 5 seconds after SIGTERM: it is killed",
 			child->command[0]);
 		kill(-group, SIGKILL);
 		killed = true;

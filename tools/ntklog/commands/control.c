@@ -287,13 +287,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static error_t parse_session(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
-	char *end;
 
 	if (key != ARGP_KEY_ARG)
 		return parse_option(key, argument, state);
-	options->session = strtol(argument, &end, 10);
-	if (end == argument || *end || options->session < 0 ||
-	    options->session >= KERNEL_SESSIONS || state->arg_num)
+	options->session = session_parse_number(argument);
+	if (options->session < 0 || state->arg_num)
 		argp_error(state, "give the number of one session, 0 to %d", KERNEL_SESSIONS - 1);
 	return 0;
 }

@@ -69,7 +69,7 @@ enum {
  * @child: the command to run, if there is one
  * @trap: the event to wait for, if there is one
  * @path: path of the file, before a number of the recording was added
- * @has_signal: a signal has ended the recording
+ * @must_end: a signal, or the end of the command, has ended the recording
  */
 struct record {
 	struct session_settings settings;
@@ -85,7 +85,7 @@ struct record {
 	struct child child;
 	struct trap trap;
 	const char *path;
-	bool has_signal;
+	bool must_end;
 };
 
 static void print_progress(const struct record *record, double seconds)
@@ -126,7 +126,7 @@ static int record_events(struct record *record)
 		if (got < 0)
 			return -1;
 		if (got && child_take_signals(&record->child, record->recording.signal_fd)) {
-			record->has_signal = true;
+			record->must_end = true;
 			return 0;
 		}
 		if (is_waiting && record->trap.has_met) {
@@ -363,7 +363,7 @@ static int run(struct record *record)
 	/* The error of the write is reported instead. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	for (turn = 1; !err && has_met && !record->has_signal && turn <= record->trap.times;
+	for (turn = 1; !err && has_met && !record->must_end && turn <= record->trap.times;
 	     turn++) {
 		record->trace = trace;
 		path = make_path(record, turn);
@@ -375,7 +375,7 @@ static int run(struct record *record)
 			err = child_run_exec(record->trap.exec, record->trace.path, &mask);
 		trap_close(&record->trap);
 		free(path);
-		record->has_signal |= signal_is_pending();
+		record->must_end |= signal_is_pending();
 	}
 	filter_free(record->trap.condition);
 	if (err)
@@ -415,9 +415,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				   argument);
 		return 0;
 	case OPTION_SESSION:
-		record->session = strtol(argument, &end, 10);
-		if (end == argument || *end || record->session < 0 ||
-		    record->session >= KERNEL_SESSIONS)
+		record->session = session_parse_number(argument);
+		if (record->session < 0)
 			argp_error(state, "--session: \"%s\" is not 0 to %d", argument,
 				   KERNEL_SESSIONS - 1);
 		return 0;

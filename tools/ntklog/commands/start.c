@@ -164,10 +164,9 @@ static int stop(struct options *options)
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
-static error_t parse_session(int key, char *argument, struct argp_state *state)
+static error_t parse_start_or_stop(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
-	char *end;
 
 	switch (key) {
 	case 'm':
@@ -183,9 +182,8 @@ static error_t parse_session(int key, char *argument, struct argp_state *state)
 		options->trace.has_names = false;
 		return 0;
 	case ARGP_KEY_ARG:
-		options->session = strtol(argument, &end, 10);
-		if (end == argument || *end || options->session < 0 ||
-		    options->session >= KERNEL_SESSIONS || state->arg_num)
+		options->session = session_parse_number(argument);
+		if (options->session < 0 || state->arg_num)
 			argp_error(state, "give the number of one session, 0 to %d",
 				   KERNEL_SESSIONS - 1);
 		return 0;
@@ -199,7 +197,7 @@ static error_t parse_start(int key, char *argument, struct argp_state *state)
 	struct options *options = state->input;
 
 	if (key != ARGP_KEY_INIT)
-		return parse_session(key, argument, state);
+		return parse_start_or_stop(key, argument, state);
 	state->child_inputs[0] = &options->settings;
 	return 0;
 }
@@ -263,7 +261,7 @@ int command_stop(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = stop_options,
-		.parser = parse_session,
+		.parser = parse_start_or_stop,
 		.args_doc = "[SESSION]",
 		.doc = "Stop a session, or the only one that is started, and print its counts. With -o\n"
 		       "also write its events to a file. If that fails, or without -o, the session\n"

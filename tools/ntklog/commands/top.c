@@ -55,7 +55,7 @@ enum {
  * @analysis: events of the present interval
  * @symbols: symbols of the kernel, and classes of locks
  * @identities: the module's notes about classes of locks
- * @is_new: whether a note has been added to @symbols that is not sorted yet
+ * @has_new_class: whether a class was added to @symbols, which must be sorted again
  * @before: counts at the start of the interval
  * @seconds: length of the last interval
  * @has_no_waits: the waits that go on cannot be read
@@ -72,7 +72,7 @@ struct top {
 	struct analysis analysis;
 	struct symbols symbols;
 	struct identities identities;
-	bool is_new;
+	bool has_new_class;
 	struct ntklog_session_counts before;
 	double seconds;
 	bool has_no_waits;
@@ -88,7 +88,7 @@ static int take_buffer(void *argument, unsigned char *buffer, size_t size)
 
 	if (etl_use_buffer(reader, &cursor, 1))
 		goto damaged;
-	while (cursor.next < cursor.end)
+	while (cursor.next_offset < cursor.end)
 		if (etl_parse_event(reader, &cursor, &event) != 1 ||
 		    analysis_add(&top->analysis, top->file, &event, NULL))
 			goto damaged;
@@ -157,7 +157,7 @@ static void take_note(void *argument, const struct class_note *note)
 	struct top *top = argument;
 
 	if (!names_add_lock(&top->symbols.names, note->address, note->time, note->class))
-		top->is_new = true;
+		top->has_new_class = true;
 }
 
 /* Read notes before the events of the locks that they are about. */
@@ -165,9 +165,9 @@ static void read_notes(void *argument)
 {
 	struct top *top = argument;
 
-	top->is_new = false;
+	top->has_new_class = false;
 	identities_read(&top->identities, take_note, top);
-	if (top->is_new)
+	if (top->has_new_class)
 		names_sort_locks(top->symbols.names);
 }
 

@@ -175,7 +175,7 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 
 	if (etl_use_buffer(etl_reader(file), &cursor, 1))
 		return false;
-	while (cursor.next < cursor.end &&
+	while (cursor.next_offset < cursor.end &&
 	       etl_parse_event(etl_reader(file), &cursor, &event) == 1) {
 		const struct event_type *type = event_type_find(&event);
 

@@ -75,7 +75,7 @@ static struct etl_reader *make_reader(const char *path)
 		return &no_memory;
 	}
 	reader->fd = -1;
-	reader->latest = UINT64_MAX;
+	reader->latest_possible = UINT64_MAX;
 	return reader;
 }
 
@@ -170,7 +170,7 @@ const struct etl_event *etl_next_event(struct etl_file *file)
 	struct etl_cursor *cursor = &reader->cursor;
 
 	for (;;) {
-		while (cursor->next >= cursor->end)
+		while (cursor->next_offset >= cursor->end)
 			if ((reader->next_place >= file->buffers && !etl_more(reader)) ||
 			    !etl_take_buffer(reader, cursor,
 					     reader->places[reader->next_place++].number))

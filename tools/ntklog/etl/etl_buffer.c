@@ -170,19 +170,19 @@ int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_
 	if (etl_check_buffer(reader, number * file->buffer_size, header))
 		return -1;
 	cursor->number = number;
-	cursor->next = sizeof(*header);
+	cursor->next_offset = sizeof(*header);
 	cursor->end = header->saved_offset;
 	cursor->processor = etl_processor(header);
 	cursor->last_time = 0;
-	cursor->latest = reader->latest;
+	cursor->latest_possible = reader->latest_possible;
 	/* Without an end of the session the time at which the buffer was flushed is the limit. */
-	if (cursor->latest == UINT64_MAX && header->time_stamp > 0 &&
+	if (cursor->latest_possible == UINT64_MAX && header->time_stamp > 0 &&
 	    (uint64_t)header->time_stamp >= file->start_clock)
-		cursor->latest = header->time_stamp + reader->slack;
+		cursor->latest_possible = header->time_stamp + reader->slack;
 	if (header->buffer_flag & (ETW_BUFFER_FLAG_EVENTS_LOST | ETW_BUFFER_FLAG_BUFFER_LOST))
 		file->lossy_buffers++;
 	if (header->buffer_type == ETW_BUFFER_TYPE_CTX_SWAP) {
-		cursor->next = cursor->end;
+		cursor->next_offset = cursor->end;
 		file->other_buffers++;
 	}
 	return 0;
@@ -216,7 +216,7 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 	if (got < 0 && !reader->input) {
 		/* A bad sector of a disk: other buffers may be readable. */
 		etl_leave_out_bytes(reader, file->buffer_size);
-		cursor->next = 0;
+		cursor->next_offset = 0;
 		cursor->end = 0;
 		return 1;
 	}
@@ -226,7 +226,7 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 	}
 	if (etl_use_buffer(reader, cursor, number)) {
 		etl_leave_out_bytes(reader, file->buffer_size);
-		cursor->next = 0;
+		cursor->next_offset = 0;
 		cursor->end = 0;
 	}
 	return 1;

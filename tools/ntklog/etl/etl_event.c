@@ -66,7 +66,7 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 	event->has_time = kind->clock_offset;
 	event->raw_time = event->has_time ? get_u64(at + kind->clock_offset) : 0;
 	event->wrong_time = event->has_time && (event->raw_time < reader->earliest ||
-						event->raw_time > cursor->latest);
+						event->raw_time > cursor->latest_possible);
 	if (event->wrong_time) {
 		if (!file->wrong_times++ || event->offset < file->wrong_time_at)
 			file->wrong_time_at = event->offset;
@@ -90,12 +90,12 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
 			    struct etl_event *event)
 {
-	size_t room = cursor->end - cursor->next;
-	const unsigned char *at = cursor->buffer + cursor->next;
+	size_t room = cursor->end - cursor->next_offset;
+	const unsigned char *at = cursor->buffer + cursor->next_offset;
 	const struct header_kind *kind;
 	size_t extension = 0;
 
-	event->offset = cursor->number * reader->file.buffer_size + cursor->next;
+	event->offset = cursor->number * reader->file.buffer_size + cursor->next_offset;
 	if (room < 8)
 		return etl_damage(reader, event->offset,
 				  "%zu bytes before SavedOffset are no event", room);
@@ -133,9 +133,9 @@ int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor
 	event->data = at + kind->header_size + extension;
 	event->data_size = event->size - kind->header_size - extension;
 	/* The last event of a buffer may lack its padding. */
-	cursor->next += event->size + -event->size % TRACE_EVENT_ALIGNMENT;
-	if (cursor->next > cursor->end)
-		cursor->next = cursor->end;
+	cursor->next_offset += event->size + -event->size % TRACE_EVENT_ALIGNMENT;
+	if (cursor->next_offset > cursor->end)
+		cursor->next_offset = cursor->end;
 	return 1;
 }
 
@@ -152,8 +152,8 @@ int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
 {
 	if (etl_parse_event_quietly(reader, cursor, event) == 1)
 		return 1;
-	etl_leave_out_bytes(reader, cursor->end - cursor->next);
-	cursor->next = cursor->end;
+	etl_leave_out_bytes(reader, cursor->end - cursor->next_offset);
+	cursor->next_offset = cursor->end;
 	return -1;
 }
 
@@ -176,5 +176,5 @@ uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *da
 		return 0;
 	kind = find_kind(at, &type);
 	time = kind && kind->clock_offset ? get_u64(at + kind->clock_offset) : 0;
-	return time >= reader->earliest && time <= reader->latest ? time : 0;
+	return time >= reader->earliest && time <= reader->latest_possible ? time : 0;
 }

@@ -109,14 +109,14 @@ static void find_limits(struct etl_reader *reader)
 	reader->slack = clock_slack(file);
 	reader->earliest = file->start_clock > reader->slack ?
 		file->start_clock - reader->slack : 0;
-	reader->latest = UINT64_MAX;
+	reader->latest_possible = UINT64_MAX;
 	if (file->end_time <= file->start_time)
 		return;
 	/* FILETIMEs are in units of 100 ns. One percent is for the drift of the clocks. */
 	ticks = (double)(file->end_time - file->start_time) / 1e7 * 1.01 *
 		(double)file->perf_freq + (double)reader->slack + (double)file->start_clock;
 	if (ticks < (double)INT64_MAX)
-		reader->latest = (uint64_t)ticks;
+		reader->latest_possible = (uint64_t)ticks;
 }
 
 /**
@@ -235,8 +235,8 @@ int etl_read_first_event(struct etl_reader *reader)
 {
 	struct etl_event event;
 
-	if (reader->cursor.next == reader->cursor.end)
-		return etl_damage(reader, reader->cursor.next, "no TRACE_LOGFILE_HEADER");
+	if (reader->cursor.next_offset == reader->cursor.end)
+		return etl_damage(reader, reader->cursor.next_offset, "no TRACE_LOGFILE_HEADER");
 	if (etl_parse_event(reader, &reader->cursor, &event) != 1)
 		return -1;
 	if (event.hook_id != EVENT_TRACE_TYPE_LOGFILE_HEADER ||
@@ -244,7 +244,7 @@ int etl_read_first_event(struct etl_reader *reader)
 	     event.header_type != TRACE_HEADER_TYPE_SYSTEM64))
 		return etl_damage(reader, event.offset, "no TRACE_LOGFILE_HEADER");
 	/* Go back, because etl_next_event() returns this event too. */
-	reader->cursor.next = sizeof(struct wmi_buffer_header);
+	reader->cursor.next_offset = sizeof(struct wmi_buffer_header);
 	return read_logfile_header(reader, &event);
 }
 
@@ -264,8 +264,9 @@ bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask
 
 	if (cursor.number)
 		return false;
-	cursor.next = sizeof(struct wmi_buffer_header);
-	while (cursor.next < cursor.end && etl_parse_event_quietly(&copy, &cursor, &event) == 1)
+	cursor.next_offset = sizeof(struct wmi_buffer_header);
+	while (cursor.next_offset < cursor.end &&
+	       etl_parse_event_quietly(&copy, &cursor, &event) == 1)
 		if (event.has_hook_id && event.hook_id == EVENT_TRACE_TYPE_GROUP_MASK &&
 		    event.data_size >= sizeof(*mask)) {
 			memcpy(mask, event.data, sizeof(*mask));

@@ -89,7 +89,7 @@ static bool read_next_event(struct etl_merge *merge, struct etl_stream *stream)
 	bool is_new_buffer = false;
 
 	do {
-		while (stream->cursor.next >= stream->cursor.end) {
+		while (stream->cursor.next_offset >= stream->cursor.end) {
 			if (stream->next_buffer == stream->buffer_count ||
 			    !etl_take_buffer(merge->reader, &stream->cursor,
 					     stream->buffers[stream->next_buffer++].number))
@@ -113,7 +113,7 @@ static int add_buffer(struct etl_stream *stream, const struct etl_place *place)
 	return 0;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_sequence_numbers(const void *a, const void *b)
 {
 	const struct etl_place *left = a, *right = b;
 
@@ -167,7 +167,7 @@ static int make_streams(struct etl_merge *merge)
 		stream = merge->streams[i];
 		if (stream)
 			qsort(stream->buffers, stream->buffer_count, sizeof(struct etl_place),
-			      compare_places);
+			      compare_sequence_numbers);
 	}
 	return 0;
 }

@@ -21,22 +21,22 @@
  * struct etl_cursor - a position in a buffer
  * @buffer: contents of the buffer
  * @number: number of the buffer in the file
- * @next: offset of the next event in the buffer
+ * @next_offset: offset of the next event in the buffer
  * @end: offset of the end of the events in the buffer
  * @processor: number of the processor that logged the events
  * @time_stamp: session clock of the last event with a possible time; 0 before the first one
  * @last_time: session clock of the last event of this buffer with a possible time; 0 before it
- * @latest: latest possible time of events of the buffer, session clock
+ * @latest_possible: latest possible time of events of the buffer, session clock
  */
 struct etl_cursor {
 	unsigned char *buffer;
 	uint64_t number;
-	size_t next;
+	size_t next_offset;
 	size_t end;
 	unsigned int processor;
 	uint64_t time_stamp;
 	uint64_t last_time;
-	uint64_t latest;
+	uint64_t latest_possible;
 };
 
 /**
@@ -72,7 +72,8 @@ struct etl_known;
  * @next_place: index in @places of the buffer after that of @cursor
  * @slack: ticks that a time may be outside the session
  * @earliest: earliest possible time of events, session clock
- * @latest: latest possible time of events, session clock; UINT64_MAX if the session had not ended
+ * @latest_possible: latest possible time of events, session clock; UINT64_MAX if the session had
+ *	not ended
  * @unknown_buffers: number of buffers with damaged headers
  * @damage_at: offset of the damage that @file's error describes
  */
@@ -90,7 +91,7 @@ struct etl_reader {
 	size_t next_place;
 	uint64_t slack;
 	uint64_t earliest;
-	uint64_t latest;
+	uint64_t latest_possible;
 	uint64_t unknown_buffers;
 	uint64_t damage_at;
 };

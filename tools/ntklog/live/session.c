@@ -213,6 +213,20 @@ bool session_has_events(const char *groups)
 }
 
 /**
+ * session_parse_number() - read the number of a session
+ * @text: decimal number
+ *
+ * Return: the number; -1 if it is none or there is no such session.
+ */
+int session_parse_number(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	return end != text && !*end && number >= 0 && number < KERNEL_SESSIONS ? (int)number : -1;
+}
+
+/**
  * session_parse_stacks() - read the names of events that carry a stack
  * @text: names, separated by commas; NULL: all events
  * @stacks: set to NTKLOG_STACKS_*

@@ -74,6 +74,7 @@ int session_parse_groups(const char *groups, struct perfinfo_groupmask *mask);
 bool session_mask_has(const struct perfinfo_groupmask *mask, uint32_t group);
 bool session_wants(const char *groups, uint32_t group);
 bool session_has_events(const char *groups);
+int session_parse_number(const char *text);
 int session_parse_stacks(const char *text, uint32_t *stacks);
 unsigned long session_parse_size(const char *text);
 bool session_is_started(int number);

@@ -211,7 +211,7 @@ static uint64_t read_events(struct trace_file *trace, unsigned char *buffer)
 
 	if (etl_use_buffer(reader, &cursor, 1))
 		return 0;
-	while (cursor.next < cursor.end && etl_parse_event(reader, &cursor, &event) == 1) {
+	while (cursor.next_offset < cursor.end && etl_parse_event(reader, &cursor, &event) == 1) {
 		count++;
 		if (trace->has_names && !trace->has_failed)
 			names_writer_take(&trace->names, &event);

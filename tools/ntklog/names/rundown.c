@@ -203,7 +203,7 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 	if (!thread)
 		return;
 	thread->process_id = is_first ? second : first;
-	/* Addresses of stacks and code, affinity, a tag and priorities. */
+	/* Six addresses, affinity, a tag, three priorities and flags. */
 	if (event->hook_id != HOOK_THREAD_SET_NAME)
 		skip_bytes(&rest, 7 * (size_t)rest.pointer_size + 8);
 	if (has_name)
@@ -357,7 +357,7 @@ int rundown_read(struct names **names, const struct etl_file *file)
 		return 0;
 	/* Read with a copy that has its own buffer. The next reader of the file reports damage. */
 	copy.cursor.buffer = NULL;
-	copy.cursor.next = 0;
+	copy.cursor.next_offset = 0;
 	copy.cursor.end = 0;
 	copy.next_place = 0;
 	while ((event = etl_next_event(&copy.file)))

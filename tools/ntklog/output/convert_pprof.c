@@ -303,7 +303,7 @@ static int64_t start_ns(const struct etl_file *file, const struct analysis *anal
 	return time <= INT64_MAX / 100 ? (int64_t)time * 100 : 0;
 }
 
-static void add_facts(struct profile *profile, const struct analysis *analysis)
+static void add_head(struct profile *profile, const struct analysis *analysis)
 {
 	Pprof__Profile *message = profile->message;
 	Pprof__ValueType *type;
@@ -410,7 +410,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	analysis_read(&analysis, file);
 	profile.message = NEW_MESSAGE(&profile, Pprof__Profile, pprof__profile__init);
 	if (profile.message) {
-		add_facts(&profile, &analysis);
+		add_head(&profile, &analysis);
 		for (entry = analysis.stacks.stacks; entry; entry = entry->hh.next)
 			add_stack(&profile, entry);
 		add_others(&profile, &analysis.stacks.others);

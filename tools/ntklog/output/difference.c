@@ -299,7 +299,7 @@ static double after(const struct report *report, const void *row)
 	return shown->row->sums[1][shown->property].estimate;
 }
 
-static double change(const struct report *report, const void *row)
+static double absolute_change(const struct report *report, const void *row)
 {
 	const struct shown_row *shown = row;
 
@@ -308,7 +308,7 @@ static double change(const struct report *report, const void *row)
 
 static double change_share(const struct report *report, const void *row)
 {
-	return before(report, row) ? change(report, row) / before(report, row) : NAN;
+	return before(report, row) ? absolute_change(report, row) / before(report, row) : NAN;
 }
 
 static double interval(const struct report *report, const void *row)
@@ -320,7 +320,7 @@ static double interval(const struct report *report, const void *row)
 
 static char *verdict(const struct report *report, const void *row)
 {
-	double size = change(report, row);
+	double size = absolute_change(report, row);
 
 	if (isinf(interval(report, row)))
 		return strdup("unknown");
@@ -337,7 +337,7 @@ static char *verdict(const struct report *report, const void *row)
 	NUMBER_COLUMN("before", "before", kind_, before, "sum before",		\
 		      .drop = 1),						\
 	NUMBER_COLUMN("after", "after", kind_, after, "sum after", .drop = 2),	\
-	NUMBER_COLUMN("change", "change", kind_, change, "difference of both"),	\
+	NUMBER_COLUMN("change", "change", kind_, absolute_change, "difference of both"),	\
 	NUMBER_COLUMN("change_share", "change %", CELL_SHARE, change_share,	\
 		      "change by the sum before", .drop = 3),			\
 	NUMBER_COLUMN("interval", "+-95%", kind_, interval,			\

@@ -121,7 +121,7 @@ static inline char *put_symbol(char *to, const struct step *step, uint64_t value
 	return text ? put_text(to, text) : put_unsigned(to, value);
 }
 
-/* Put a duration with its unit, and three decimals. */
+/* Put a duration with its unit: whole nanoseconds, or a longer unit with three decimals. */
 static char *put_duration(char *to, double ns)
 {
 	static const struct {

@@ -75,13 +75,13 @@ static int compare_names(const struct flame *a, const struct flame *b)
 }
 
 /* Sort by names: the order of a hash table differs between runs of the program. */
-static void sort_callees(struct flame *flame)
+static void sort_by_name(struct flame *flame)
 {
 	struct flame *callee;
 
 	HASH_SORT(flame->callees, compare_names);
 	for (callee = flame->callees; callee; callee = callee->hh.next)
-		sort_callees(callee);
+		sort_by_name(callee);
 }
 
 /**
@@ -105,7 +105,7 @@ bool flame_make(struct flame *root, const struct analysis *analysis, const struc
 					 NULL, &entry->sum);
 	is_complete &= add_stack(root, file, names, NULL, 0, "(other stacks)", &stats->others);
 	is_complete &= add_stack(root, file, names, NULL, 0, "(no stack)", &stats->without);
-	sort_callees(root);
+	sort_by_name(root);
 	return is_complete;
 }
 

@@ -106,8 +106,8 @@ static void name_track(const struct perfetto *perfetto, enum perfetto_group grou
  * @hold: begin of the hold, ns
  * @end: end of the hold, ns
  *
- * A lane that is new gets a name. If no lane has room, the two get a lane of their own, but not
- * among those of a class, which any number of tasks may wait for.
+ * A new lane gets a name. If all lanes are full, the two get a lane that is not used again; those
+ * of a class get none, because any number of tasks may wait for it.
  *
  * Return: number of the lane; 0: none has room.
  */

@@ -180,8 +180,8 @@ static void rates_facts(const struct report *report, const struct rates *rates, 
 }
 
 /* Print the rates of each stretch of time in which they did not change. */
-static void stretches_facts(const struct report *report, FILE *stream, const char *before,
-			    const char *after)
+static void changed_rates_facts(const struct report *report, FILE *stream, const char *before,
+				const char *after)
 {
 	const struct rates_history *history = &report->analysis->history;
 	size_t i;
@@ -350,7 +350,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "the session had not ended: events may be missing, and their number is not known");
 	if (analysis->history.is_finished && analysis->history.count > 1 && report->has_coverage)
-		stretches_facts(report, stream, before, after);
+		changed_rates_facts(report, stream, before, after);
 	else
 		rates_facts(report, &(struct rates) { *spinlock, *resource }, stream, before,
 			    after);

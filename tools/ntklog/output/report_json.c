@@ -92,7 +92,7 @@ static json_t *covered_json(const struct report *report)
 static json_t *observed_json(const struct report *report)
 {
 	const struct coverage *coverage = &report->analysis->coverage;
-	json_t *object = json_object();
+	json_t *seconds_by_group = json_object();
 	double seconds;
 	size_t i;
 
@@ -100,9 +100,9 @@ static json_t *observed_json(const struct report *report)
 		if (!coverage_knows_group(coverage, event_groups[i].value))
 			continue;
 		seconds = report_covered_seconds(report, event_groups[i].value, COVERAGE_LONGEST);
-		json_object_set_new(object, event_groups[i].name, json_real(seconds));
+		json_object_set_new(seconds_by_group, event_groups[i].name, json_real(seconds));
 	}
-	return object;
+	return seconds_by_group;
 }
 
 /**

@@ -137,7 +137,7 @@ static double per_second(const struct report *report, const void *row)
 	return share((double)cpu->switches * 1e9, report_ticks_ns(report, time));
 }
 
-static double busy(const struct report *report, const void *row)
+static double busy_share(const struct report *report, const void *row)
 {
 	const struct switch_processor *cpu = row;
 
@@ -165,7 +165,7 @@ static const struct column processor_columns[] = {
 		      "context switches of the CPU"),
 	NUMBER_COLUMN("per_second", "per second", CELL_COUNT, per_second,
 		      "switches per second of busy and idle time"),
-	NUMBER_COLUMN("busy", "busy", CELL_SHARE, busy,
+	NUMBER_COLUMN("busy", "busy", CELL_SHARE, busy_share,
 		      "share of the time with a thread that is not the idle one"),
 	NUMBER_COLUMN("busy_total", "busy time", CELL_TIME, busy_total,
 		      "time with a thread that is not the idle one"),

@@ -226,6 +226,14 @@ class Rules(Base):
     def test_cache_that_the_module_cannot_name(self):
         self.assertEqual(self.class_of(slab(SPIN, 64, 0, 0, "-")), "slab (some_function)")
 
+    def test_locks_with_different_callers_in_caches_without_a_name_are_of_different_classes(self):
+        callers = ["one", "other", "f" * 60 + "1", "f" * 60 + "2"]
+        lines, _ = self.stop(*(slab(SPIN, 64, 192, 192, "-", caller + "+0x10/0x40",
+                                    LOCK + 0x1000 * i)
+                               for i, caller in enumerate(callers)))
+        self.assertEqual([line.split(" ", 2)[2] for line in lines],
+                         ["slab (%s)" % caller for caller in callers])
+
 
 class Files(Base):
     def test_names_file_has_only_locks_of_the_trace(self):

@@ -69,7 +69,10 @@ class Refused(unittest.TestCase):
                 ("record --blockers=0", '--blockers: "0" is not 1 to 4294967295'),
                 ("names -", "give its name"),
                 ("record --duration -1", "no number of seconds"),
-                ("record --session 8", "is not 0 to 7"), ("start 8", "give the number of one session, 0 to 7"),
+                ("record --session 8", "is not 0 to 7"),
+                ("record --session 4294967296", "is not 0 to 7"),
+                ("start 8", "give the number of one session, 0 to 7"),
+                ("stop 4294967297", "give the number of one session, 0 to 7"),
                 ("stop 1 2", "give the number of one session, 0 to 7"), ("top -d 0", "not 0.1 seconds or more"),
                 ("top -n 0", "is no number of rows"), ("top x", 'the argument "x" is not understood')):
             with self.subTest(arguments):

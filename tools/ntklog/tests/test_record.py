@@ -89,8 +89,9 @@ class Record(Directory):
         while process.poll() is None and time.monotonic() < start + 600:
             time.sleep(.1)
             process.terminate()
+        error = process.communicate()[1]
         self.assertEqual(process.returncode, 0)
-        process.stderr.close()
+        self.assertIn(b"sh has not ended at a second signal: it is killed", error)
 
     def test_endless_buffers_do_not_delay_the_stop(self):
         """Work on a buffer may make events for the next one, until the session is stopped."""
