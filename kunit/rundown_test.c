@@ -117,7 +117,7 @@ static void a_group_that_changes_is_observed_between_two_events(struct kunit *te
 	expect_observed(test, event_at(2, 6), PERF_SPINLOCK, 0);
 }
 
-static void fill_buffers(void *data)
+static void fill_last_cpu(void *data)
 {
 	static const u64 filling[32];
 	u16 length;
@@ -142,7 +142,7 @@ static void a_lost_event_is_written_later(struct kunit *test)
 	start(test, 2, PERF_SPINLOCK);
 	run = session->run;
 	buf = etw_run_buffer(run, etw_last_file_cpu(run));
-	etw_call_on_last_cpu(run, fill_buffers, session);
+	etw_call_on_last_cpu(run, fill_last_cpu, session);
 	etw_group_mask_set(&change.set, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(session, &change), 0);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SYNC_OBJECTS));
@@ -178,7 +178,7 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 	/* The last CPU writes in an interrupt. */
 	while (!data_race(etw_group_mask_test(&run->observed, PERF_SPINLOCK)) && tries--)
 		usleep_range(500, 1000);
-	/* The group is observed already. */
+	/* A second end writes no event. */
 	etw_end_suspend();
 	stop(test, 2);
 	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));

@@ -109,7 +109,7 @@ static void flush_with_last_free_buffer_keeps_it(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
 	}
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, 2);
-	/* The last buffer takes what fits, counts the lost events, and is read at the end. */
+	/* The last buffer takes what fits and counts the lost events; only the stop finishes it. */
 	for (i = 0; i < PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, 3 + i);
 	KUNIT_EXPECT_EQ(test, session_counts(4)->lost, 1ull);

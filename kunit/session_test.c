@@ -312,19 +312,19 @@ static void start_without_memory_unread_events_kept(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[7];
 	u8 *before, *after;
-	size_t size;
+	size_t header_size;
 
 	start_numbered_session(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 	log_event(PERF_SPINLOCK_CNTRS, 7);
 	stop_numbered_session(test, 7);
-	before = etw_make_header_buffer(session->run, &size);
+	before = etw_make_header_buffer(session->run, &header_size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(before));
 	set_buffers_beyond_memory(test, session);
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
-	after = etw_make_header_buffer(session->run, &size);
+	after = etw_make_header_buffer(session->run, &header_size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(after));
-	KUNIT_ASSERT_EQ(test, size, SIZE);
-	KUNIT_EXPECT_MEMEQ(test, before, after, size);
+	KUNIT_ASSERT_EQ(test, header_size, SIZE);
+	KUNIT_EXPECT_MEMEQ(test, before, after, header_size);
 	kvfree(before);
 	kvfree(after);
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(7)->subbufs_produced, 1);

@@ -72,20 +72,20 @@ static bool release(const u32 *which)
 static void last_lock_released_hold_limit_restored(struct kunit *test)
 {
 	unsigned long flags;
-	u32 limit[2];
+	u32 hold_limit[2];
 	bool written;
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	local_irq_save(flags);
 	set_count(5 * RATE - 1);
 	acquire(&lock[0]);
-	limit[0] = this_cpu()->hold_limit;
+	hold_limit[0] = this_cpu()->hold_limit;
 	written = release(&lock[0]);
-	limit[1] = this_cpu()->hold_limit;
+	hold_limit[1] = this_cpu()->hold_limit;
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, limit[0], 0);
+	KUNIT_EXPECT_EQ(test, hold_limit[0], 0);
 	KUNIT_EXPECT_TRUE(test, written);
-	KUNIT_EXPECT_EQ(test, limit[1], HOLD_LIMIT);
+	KUNIT_EXPECT_EQ(test, hold_limit[1], HOLD_LIMIT);
 	session_stop(test);
 }
 
@@ -93,7 +93,7 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 {
 	bool written[4];
 	unsigned long flags;
-	u32 limit[3];
+	u32 hold_limit[3];
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	local_irq_save(flags);
@@ -102,11 +102,11 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 	acquire(&lock[1]);
 	written[0] = release(&lock[1]);
 	/* lock[0] may be sampled or not; the limit stays until its release. */
-	limit[0] = this_cpu()->hold_limit;
+	hold_limit[0] = this_cpu()->hold_limit;
 	acquire(&lock[1]);
-	limit[1] = this_cpu()->hold_limit;
+	hold_limit[1] = this_cpu()->hold_limit;
 	written[1] = release(&lock[1]);
-	limit[2] = this_cpu()->hold_limit;
+	hold_limit[2] = this_cpu()->hold_limit;
 	written[2] = release(&lock[0]);
 	set_count(5 * RATE - 2);
 	acquire(&lock[0]);
@@ -115,10 +115,10 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 	written[3] = release(&lock[0]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_TRUE(test, written[0]);
-	KUNIT_EXPECT_EQ(test, limit[0], 0);
-	KUNIT_EXPECT_EQ(test, limit[1], 0);
+	KUNIT_EXPECT_EQ(test, hold_limit[0], 0);
+	KUNIT_EXPECT_EQ(test, hold_limit[1], 0);
 	KUNIT_EXPECT_FALSE(test, written[1]);
-	KUNIT_EXPECT_EQ(test, limit[2], HOLD_LIMIT);
+	KUNIT_EXPECT_EQ(test, hold_limit[2], HOLD_LIMIT);
 	KUNIT_EXPECT_FALSE(test, written[2]);
 	KUNIT_EXPECT_TRUE(test, written[3]);
 	session_stop(test);
@@ -128,7 +128,7 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 {
 	unsigned long flags;
-	u32 limit;
+	u32 hold_limit;
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	local_irq_save(flags);
@@ -138,10 +138,10 @@ static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 	acquire(&lock[1]);
 	release(&lock[1]);
 	__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
-	limit = this_cpu()->hold_limit;
+	hold_limit = this_cpu()->hold_limit;
 	release(&lock[0]);
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, limit, 0);
+	KUNIT_EXPECT_EQ(test, hold_limit, 0);
 	KUNIT_EXPECT_EQ(test, this_cpu()->hold_limit, HOLD_LIMIT);
 	session_stop(test);
 }

@@ -115,7 +115,7 @@ static void use_lock_in_interrupt(void *data)
 	ke_release_in_stack_queued_spin_lock(&handle);
 }
 
-static void release_context_written_in_mode(struct kunit *test)
+static void release_context_is_in_acquire_mode(struct kunit *test)
 {
 	spin_lock_session_start(test);
 	test_run_in_softirq(use_lock_in_interrupt, &interrupt_lock[0]);
@@ -447,7 +447,7 @@ static struct kunit_case spin_lock_record_test_cases[] = {
 	KUNIT_CASE(event_bytes_match_nt_layout),
 	KUNIT_CASE(interrupts_during_hold_counted),
 	KUNIT_CASE(interrupts_in_slots_nt_lock_event_unchanged),
-	KUNIT_CASE(release_context_written_in_mode),
+	KUNIT_CASE(release_context_is_in_acquire_mode),
 	KUNIT_CASE(frequent_interrupts_no_slot_or_count_lost),
 	KUNIT_CASE(lock_used_by_event_writer_not_written),
 	KUNIT_CASE(tracepoint_probe_only_tracking_enabled),

@@ -165,7 +165,7 @@ count()
 	cat "$TEST"/*.tap 2>/dev/null | grep -cE "$1" || true
 }
 
-# explain_failures: print each failed case, the first lines of what it said, its log, and the command
+# explain_failures: print each failed case, the beginning of its output, its log, and the command
 # that runs it alone.
 explain_failures()
 {

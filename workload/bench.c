@@ -8,13 +8,12 @@
  *	ntklog_bench: contended STATE NAME CPUS HANDOVERS/S LEAST MOST
  *	ntklog_bench: handover STATE NAME CYCLES
  *
- * `pair` is one uncontended acquisition and its release, minus the empty loop, in thousandths
- * of a TSC cycle; under QEMU's -icount a cycle is an instruction. `contended` is the number of
- * acquisitions per second of all CPUs, which do nothing else. LEAST and MOST are the shares of
- * the CPUs with the fewest and the most acquisitions, in thousandths of an even share.
- * `handover` is the median time from a release on one CPU until a thread that slept on another
- * CPU has acquired the lock. STATE is the module parameter `state`, which names the setting of
- * the instrumentation.
+ * `pair` is one turn of a loop of bench_ops, uncontended, minus an empty turn, in thousandths of a
+ * TSC cycle; under QEMU's -icount a cycle is an instruction. `contended` is the number of
+ * acquisitions per second of all CPUs, which do nothing else. LEAST and MOST are the shares of the
+ * CPUs with the fewest and the most acquisitions, in thousandths of an even share. `handover` is
+ * the median time from a release on one CPU until a thread that slept on another CPU has acquired
+ * the lock. STATE is the module parameter `state`, which names the setting of the instrumentation.
  *
  * While sched_switch has a probe, `pair` also gives the time of one call of this probe, minus
  * that of an empty function: `context_swap` for a switch between two threads,

@@ -18,10 +18,10 @@
  * @hardirqs: number of hard interrupt timers on each CPU; spin locks only
  * @interval_us: mean time between two expiries of a timer, microseconds
  * @locks: number of locks, at most TORTURE_LOCKS_MAX
- * @nest: maximum number of locks that a thread holds at the same time
+ * @nest: maximum number of locks that a thread holds at the same time, unless it takes all
  * @hold_us: maximum time for which a nest of locks is held, microseconds
  * @stall_ms: time that one thread sleeps, once, with a resource held; milliseconds
- * @out_of_order: release half of the nests in random order; spin locks only
+ * @out_of_order: release a third of the nests in random order; spin locks only
  * @seed: seed of the random numbers
  */
 struct torture_parameters {

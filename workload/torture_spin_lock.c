@@ -37,7 +37,7 @@ static const char * const torture_context_names[TORTURE_CONTEXTS] = {
  * @cpu: CPU of the timer
  * @random: random numbers, used by this user alone
  * @handles: one for each lock of the nest
- * @waiting_lock: lock that it is about to acquire, or NULL; other users read it
+ * @waiting_lock: lock that it is about to acquire, or NULL; others check the order of grants by it
  * @waiting_handle: handle that it acquires @waiting_lock with; other users read it
  * @acquired: number of its acquisitions of each lock; written with that lock held, read by
  *	other users

@@ -3,8 +3,8 @@
 #define _NTKLOG_GROUND_IDENTITY_H
 
 /*
- * Identities of locks: before an event of a lock is written, a note records the memory object that
- * the lock lies in, such as a slab cache and an offset. Later the object may have been freed. User
+ * Identities of Linux' locks: before an event of one is written, a note records the memory object
+ * that it lies in, such as a slab cache and an offset. Later the object may have been freed. User
  * space reads the notes before the buffers, and names the locks by them.
  */
 

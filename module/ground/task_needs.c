@@ -118,7 +118,7 @@ static void ntklog_unregister_exit_probe(void)
 }
 
 /* Called with ntklog_task_needs_mutex held. @need: NTKLOG_NEEDED_BY_* */
-static int ntklog_add_need(unsigned int need)
+static int ntklog_set_need(unsigned int need)
 {
 	int err = ntklog_register_exit_probe();
 
@@ -159,7 +159,7 @@ int ntklog_pin_task_records(void)
 	int err;
 
 	mutex_lock(&ntklog_task_needs_mutex);
-	err = ntklog_add_need(NTKLOG_NEEDED_BY_HOOKS);
+	err = ntklog_set_need(NTKLOG_NEEDED_BY_HOOKS);
 	mutex_unlock(&ntklog_task_needs_mutex);
 	/*
 	 * Wait for calls of ntklog_free_record_rcu() that have not seen the new need and return
@@ -197,7 +197,7 @@ void ntklog_keep_task_records(void)
 
 	mutex_lock(&ntklog_task_needs_mutex);
 	if (!(ntklog_task_needs & NTKLOG_NEEDED_BY_MODULES))
-		ntklog_using_modules += !ntklog_add_need(NTKLOG_NEEDED_BY_MODULES);
+		ntklog_using_modules += !ntklog_set_need(NTKLOG_NEEDED_BY_MODULES);
 	mutex_unlock(&ntklog_task_needs_mutex);
 	memalloc_noio_restore(flags);
 }
@@ -245,7 +245,7 @@ static int ntklog_module_event(struct notifier_block *notifier, unsigned long ev
 		return NOTIFY_DONE;
 	mutex_lock(&ntklog_task_needs_mutex);
 	if (event == MODULE_STATE_COMING) {
-		err = ntklog_add_need(NTKLOG_NEEDED_BY_MODULES);
+		err = ntklog_set_need(NTKLOG_NEEDED_BY_MODULES);
 		ntklog_using_modules += !err;
 	} else if (!--ntklog_using_modules) {
 		ntklog_remove_need(NTKLOG_NEEDED_BY_MODULES);

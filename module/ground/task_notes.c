@@ -307,7 +307,7 @@ void ntklog_close_tasks(struct ntklog_task_reader *reader)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_close_tasks);
 
 /* Copy the next note. Returns false if there is none. */
-static bool ntklog_copy_task_note(struct ntklog_task_reader *reader)
+static bool ntklog_copy_next_kept_note(struct ntklog_task_reader *reader)
 {
 	struct ntklog_task_notes *notes = ntklog_task_notes;
 	bool is_new;
@@ -331,7 +331,7 @@ static size_t ntklog_print_task_line(struct ntklog_task_reader *reader, bool *is
 	const struct ntklog_task_note *note = &reader->note;
 	char *at;
 
-	*is_note = ntklog_copy_task_note(reader);
+	*is_note = ntklog_copy_next_kept_note(reader);
 	if (*is_note) {
 		/* A name is whatever the task has set. */
 		for (at = reader->note.name; *at; at++)

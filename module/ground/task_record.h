@@ -17,8 +17,8 @@
  *	                                    sleeping_slots[] unused B C free ... sentinel
  *
  * Both arrays are stacks with holes: an acquisition takes the slot at the top, and a release of
- * another lock than the topmost leaves a hole. At the end of an array a task takes a hole; if there
- * is none, the lock is not tracked.
+ * another lock than the topmost leaves a hole. At the end of an array a task takes a hole, or else
+ * a stale slot; if there is neither, the lock is not tracked.
  */
 
 #include <linux/build_bug.h>

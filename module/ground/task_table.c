@@ -356,7 +356,7 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
  * ntklog_alloc_detached_task_record() - get a record that is not in the table
  *
  * Context: task, whatever locks are held; does not reclaim memory.
- * Return: a record for ntklog_insert_task_record() or ntklog_free_detached_task_record(); NULL if
+ * Return: a record for ntklog_insert_task_record() or ntklog_free_uninserted_record(); NULL if
  * there is no memory.
  */
 struct ntklog_task *ntklog_alloc_detached_task_record(void)
@@ -373,12 +373,12 @@ struct ntklog_task *ntklog_alloc_detached_task_record(void)
 }
 
 /**
- * ntklog_free_detached_task_record() - undo ntklog_alloc_detached_task_record()
+ * ntklog_free_uninserted_record() - undo ntklog_alloc_detached_task_record()
  * @record: a record that has not been inserted
  *
  * Context: task.
  */
-void ntklog_free_detached_task_record(struct ntklog_task *record)
+void ntklog_free_uninserted_record(struct ntklog_task *record)
 {
 	if (!ntklog_put_spare(ntklog_task_shard(current), record))
 		kmem_cache_free(ntklog_task_cache, record);
@@ -449,7 +449,7 @@ void ntklog_free_unlinked_record(struct ntklog_task *record)
 }
 
 /**
- * ntklog_free_task_record() - free the record of the current task
+ * ntklog_free_task_record() - free the late record of the current task
  * @record: the record
  *
  * Context: task. Until the function returns, the task does not look up its record.

@@ -26,7 +26,7 @@ u64 ntklog_sleeping_slots_dropped_at_exit(void);
 
 struct ntklog_task *ntklog_insert_spare_task_record(void);
 struct ntklog_task *ntklog_alloc_detached_task_record(void);
-void ntklog_free_detached_task_record(struct ntklog_task *record);
+void ntklog_free_uninserted_record(struct ntklog_task *record);
 void ntklog_insert_task_record(struct ntklog_task *record);
 bool ntklog_unlink_task_record(struct ntklog_task *record);
 void ntklog_free_unlinked_record(struct ntklog_task *record);

@@ -76,7 +76,7 @@ static struct ntklog_task *ntklog_try_to_insert_record(void)
 	ntklog_cache_record(record);
 	local_irq_restore(flags);
 	if (detached)
-		ntklog_free_detached_task_record(detached);
+		ntklog_free_uninserted_record(detached);
 	return record;
 }
 

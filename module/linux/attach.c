@@ -133,7 +133,7 @@ int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_var
  * ntklog_detach() - undo ntklog_attach()
  * @functions: functions of the kind
  *
- * Hooks that are stuck stay installed.
+ * A stuck acquire hook stays installed, and so do all release hooks, which free its slots.
  *
  * Context: task; may sleep. Callers are serialized.
  */

@@ -64,6 +64,12 @@ static void __init ntklog_measure_test(void)
 	ntklog_linux_test_cycles = max(best / TESTS, 1U);
 }
 
+/* Return the words before @why, which may be the name of a function. */
+static const char *ntklog_unavailable_prefix(const struct ntklog_linux_kind *kind, const char *why)
+{
+	return why == kind->unavailable && kind->lacks_function ? "no usable function " : "";
+}
+
 /* Print why a kind cannot be observed in the initial mode. */
 static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind *kind)
 {
@@ -71,7 +77,7 @@ static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind
 
 	if (why)
 		pr_info("Linux' %ss cannot be watched here: %s%s%s\n", kind->name,
-			why == kind->unavailable && kind->lacks_function ? "no function " : "", why,
+			ntklog_unavailable_prefix(kind, why), why,
 			ntklog_kind_fallback_hint(kind));
 }
 
@@ -155,8 +161,7 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 			   operation, (jiffies - READ_ONCE(kind->since)) / HZ);
 	else if (why)
 		seq_printf(seq, "unavailable: %s%s%s\n",
-			   why == kind->unavailable && kind->lacks_function ? "no function " : "",
-			   why,
+			   ntklog_unavailable_prefix(kind, why), why,
 			   ntklog_kind_fallback_hint(kind));
 	else if (kind->err)
 		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);

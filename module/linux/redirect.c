@@ -74,12 +74,11 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
 	target->address = ntklog_find_function(target->name);
 	if (!target->address)
 		return target->optional;
-	if (target->exported && !ntklog_is_same_function(target->address, target->exported)) {
+	if ((target->exported && !ntklog_is_same_function(target->address, target->exported)) ||
+	    (original_entry && original_entry != ntklog_address_after_call(target->address))) {
 		target->address = 0;
 		return false;
 	}
-	if (original_entry && original_entry != ntklog_address_after_call(target->address))
-		return false;
 	wrapped = target->wraps ? ntklog_find_function(target->wraps) : 0;
 	if (!wrapped || !ntklog_code_calls(target->address, wrapped))
 		return true;
@@ -93,8 +92,8 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
  * @count: number of elements in @hooks
  *
  * Context: task; may sleep.
- * Return: NULL, or the name of the first function that is missing although it is mandatory, or that
- * cannot be told from another one of its name.
+ * Return: NULL, or the name of the first function that is mandatory but missing or not to be
+ * hooked, or whose name or entry does not match.
  */
 const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count)
 {
@@ -166,7 +165,7 @@ static void ntklog_reset_ftrace_guard(void)
 
 /**
  * ntklog_pin_ftrace_enabled() - ensure that kernel.ftrace_enabled is 1 and stays 1
- * @failed: set to what prevents it
+ * @failed: set to the name of the sysctl, or "ftrace", if it fails
  *
  * While kernel.ftrace_enabled is 0, register_ftrace_direct() succeeds without patching the
  * function. It also changes the ftrace record of the function. Unregistering does not undo this
@@ -453,8 +452,8 @@ void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool relea
  * ntklog_reset_unregistered_hooks() before it installs any of the hooks again and before the module
  * is unloaded.
  *
- * Context: task; may sleep. On return no task enters a trampoline any more, but some may still be
- * in one.
+ * Context: task; may sleep. On return tasks enter only stuck hooks, but may still be in any
+ * trampoline.
  */
 void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count)
 {

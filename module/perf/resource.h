@@ -139,7 +139,7 @@ static __always_inline bool ntklog_count_resource_release(bool exclusive)
  * @resource: address of the resource, which the current task is about to release
  * @contention_count: contention count of the resource
  *
- * Succeeds if the resource has the topmost slot, the task did not wait for it, and no task has
+ * Succeeds if the resource has the topmost slot, without a wait of known duration, and no task has
  * begun to wait since.
  *
  * Context: preemption off, ntklog_resource_key on, after ntklog_count_resource_release() has

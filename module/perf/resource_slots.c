@@ -21,7 +21,7 @@ static bool ntklog_record_has_slots(const struct ntklog_task *record)
 }
 
 /**
- * ntklog_find_record_with_slots() - return a task's record if its slots are in use
+ * ntklog_find_record_with_slots() - return a task's record if its slots are valid
  * @thread: address of the task, or an owner pointer; only compared
  *
  * Context: preemption off. The record stays the task's until preemption is enabled.

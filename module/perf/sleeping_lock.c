@@ -3,7 +3,7 @@
  * Slow paths for Linux' sleeping locks; see sleeping_lock.h for the fast paths.
  *
  * Functions called by the hooks run inside the kernel's lock functions. They must not take a
- * sleeping lock, wake up a task or print. They may take a raw spinlock to obtain a thread record.
+ * sleeping lock, wake up a task or print. They may take a raw spinlock to obtain a task record.
  */
 
 #include <linux/atomic.h>
@@ -116,7 +116,7 @@ static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 a
  * first slot that is
  *
  * - shared, with a newer shared slot of the same lock, or
- * - shared, and older than NTKLOG_STALE_AFTER_MS, or
+ * - shared, older than NTKLOG_STALE_AFTER_MS, and not waiting, or
  * - exclusive, of a semaphore or a percpu_rwsem, and not waiting.
  *
  * Returns the freed slot, or NULL if no slot qualifies.
@@ -218,7 +218,7 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 		return;
 	}
 	this_cpu_inc(ntklog_sleeping_cpu.attempts);
-	/* RCU frees thread records: with preemption off, this one stays valid. */
+	/* RCU frees task records: with preemption off, this one stays valid. */
 	preempt_disable_notrace();
 	record = ntklog_find_current_record();
 	/*
@@ -455,11 +455,11 @@ static bool ntklog_record_wait(struct ntklog_sleeping_slot *slot, u32 action)
 	 * ntklog_begin_sleeping_wait() subtracts wait_time from acquire_time to get the start of
 	 * the first wait.
 	 */
-	u64 now = ntklog_cycles();
-	s64 waited = now - slot->acquire_time;
+	u64 wait_end = ntklog_cycles();
+	s64 waited = wait_end - slot->acquire_time;
 
 	ntklog_write_u64(slot->wait_time, max_t(s64, waited, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
-	ntklog_write_u64(slot->acquire_time, now);
+	ntklog_write_u64(slot->acquire_time, wait_end);
 	return try_cmpxchg(&slot->action, &action, (action & ~NTKLOG_SLEEPING_WAITING) |
 						   NTKLOG_SLEEPING_WAITED);
 }

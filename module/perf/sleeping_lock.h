@@ -81,8 +81,7 @@ static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASS
  * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
  * @releases: releases, as a countdown to the next sampled one
  * @attempts: calls of an acquire hook, including those that fail later
- * @untracked: acquisitions without a slot: eight slots were in use, or no thread record was
- *	available
+ * @untracked: acquisitions without a slot: eight slots were in use, or no task record could be used
  * @given_up: acquisitions that ended without the lock after a wait
  * @written_off: acquisitions written off: their release was missed, their slot was reclaimed as
  *	stale, or a ww_mutex was requested again by its owner

@@ -48,9 +48,10 @@
  * NMI the fast paths work as elsewhere. The slow path of an acquisition takes a slot that is
  * untracked and restarts no countdown. A release writes no event.
  *
- * Files: spin_lock_slots (fast and slow paths), spin_lock_sampled (mode "sampled"), spin_lock_wait
- * (contended acquisitions), spin_lock_event (the record), spin_lock_parameters, spin_lock_arming
- * (start, stop and changes of parameters on all CPUs), spin_lock (the event group).
+ * Files: spin_lock_slots (fast and slow paths), spin_lock_number (numbers of slots),
+ * spin_lock_sampled (mode "sampled"), spin_lock_wait (contended acquisitions), spin_lock_event (the
+ * record), spin_lock_parameters, spin_lock_arming (start, stop and changes of parameters on all
+ * CPUs), spin_lock (the event group).
  */
 
 #include <linux/compiler.h>
@@ -158,7 +159,8 @@ struct ntklog_spin_lock_slot {
  * @nested: for each slot, the number of later shared acquisitions of the same lock that were not
  *	chosen. A u8 suffices, because each held lock takes one of the 255 levels of preempt_count
  *
- * Accessed by this CPU only, with interrupts off. NMI handlers do not access it.
+ * Accessed by this CPU only, with interrupts off; any CPU may read @sample_at_count. NMI handlers
+ * do not access it.
  */
 struct ntklog_sampled_spin_locks {
 	u32 sample_at_count;
@@ -217,7 +219,7 @@ struct ntklog_overflow_slots {
  * @overflow_in_use: number of overflow slots in use. While it is not 0, @state has one slot more
  *	than the locks in @slot, so that all acquisitions and releases take the slow path
  * @without_slot: number of locks that are held without a slot
- * @sequence: lets other CPUs read @sample_at_count and @state consistently
+ * @sequence: lets other CPUs read both countdowns with their counts
  * @untracked: acquisitions that were not tracked, because eight other locks were, because they were
  *	made in an NMI, or because all slots of @sampled were in use
  * @unmatched: releases of locks that this CPU has not acquired
@@ -243,9 +245,9 @@ struct ntklog_overflow_slots {
  * leaves the slots and their size in @state as it found them. If it acquires a lock that the
  * interrupted code holds shared, it finds its own slot first, because that slot is above.
  *
- * An NMI handler may interrupt even the slow paths. Members that it also changes are only changed
- * by single instructions while hooks run: @state, @untracked_slots, @overflow_in_use,
- * @without_slot, @blocker_count and the statistics.
+ * An NMI handler may interrupt even the slow paths. While hooks run, single instructions change
+ * what it changes too: @untracked_slots, @overflow_in_use, @without_slot, @blocker_count, the
+ * statistics, and the slots in @state.
  */
 struct ntklog_spin_lock_cpu {
 	u32 sampled_in_use;

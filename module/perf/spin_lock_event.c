@@ -18,8 +18,8 @@
  * @time: clock at the release
  * @caller: return address of the unlock function
  *
- * Handles a tracepoint in use, hidden addresses, a full buffer, no session, and an event that must
- * be suppressed.
+ * Handles a tracepoint in use, hidden addresses, a full buffer, no session, an idle task, an
+ * unknown IRQL, and an event that must be suppressed.
  *
  * Context: as for ntklog_write_spin_lock().
  */

@@ -394,7 +394,7 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
  * Return the rule that samples this release because it leaves a waiter behind, or 0. Called with
  * interrupts off.
  */
-static u8 ntklog_blocker_rule(u8 acquire_mode)
+static u8 ntklog_count_blocker(u8 acquire_mode)
 {
 	u32 rate;
 
@@ -425,7 +425,7 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number
 	const struct ntklog_spin_lock_slot *slot = ntklog_slot(cpu, number);
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
 	u64 wait = ntklog_slot_wait_words(slot, &cpu->overflow->spins[number], &mode);
-	u8 rule = ntklog_blocker_rule(acquire_mode);
+	u8 rule = ntklog_count_blocker(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
 		if (!rule || (!in_nmi() && !ntklog_record_is_within_limit(&cpu->blocker_limit)))

@@ -17,7 +17,7 @@
 
 /**
  * struct ntklog_stack_cpu - per-CPU state of stack events
- * @walked: number of stacks written
+ * @walked: number of stacks walked
  * @left_out: number of events without a stack although a session needs it: in an NMI, where RCU is
  *	not watching, for a task other than the current one, inside another stack walk, or if the
  *	unwinder finds no frame

@@ -377,7 +377,7 @@ SHIM_EXPORTED(_raw_spin_unlock_bh);
 
 /*
  * Static keys, initially disabled. A site is a five-byte no-op or a jump, with an entry in a
- * table. @on_is_nop: the compiler has laid out the code for an enabled key.
+ * table. @nop_if_enabled: the compiler has laid out the code for an enabled key.
  */
 struct static_key_false { bool on; };
 
@@ -385,19 +385,19 @@ struct shim_site {
 	unsigned char *code;
 	const unsigned char *target;
 	struct static_key_false *key;
-	unsigned long on_is_nop;
+	unsigned long nop_if_enabled;
 };
 
 #define STATIC_KEY_FALSE_INIT		{ false }
 #define DECLARE_STATIC_KEY_FALSE(name)	extern struct static_key_false name
 
-static __always_inline bool shim_branch(struct static_key_false *key, const bool on_is_nop)
+static __always_inline bool shim_branch(struct static_key_false *key, const bool nop_if_enabled)
 {
 	asm goto("1:	.byte 0x0f, 0x1f, 0x44, 0, 0\n"
 		 "	.pushsection shim_sites, \"aw\"\n"
 		 "	.quad 1b, %l[jumped], %c0, %c1\n"
 		 "	.popsection"
-		 :: "i" (key), "i" (on_is_nop) :: jumped);
+		 :: "i" (key), "i" (nop_if_enabled) :: jumped);
 	return false;
 jumped:
 	return true;

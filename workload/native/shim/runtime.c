@@ -53,7 +53,7 @@ static void shim_write(unsigned char *code, unsigned char operation, const unsig
 
 static void shim_patch(const struct shim_site *site)
 {
-	if (site->key->on == site->on_is_nop)
+	if (site->key->on == site->nop_if_enabled)
 		memcpy(site->code, shim_nop, sizeof(shim_nop));
 	else
 		shim_write(site->code, SHIM_JUMP, site->target);
