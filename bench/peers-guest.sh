@@ -188,7 +188,7 @@ if [ "$WHICH" = usual ]; then
 	peer bpftrace-kprobe-sleeping bpftrace -e \
 		"$(holds "$(probes kprobe mutex_lock down_write)" \
 			"$(probes kprobe mutex_unlock up_write)")"
-	peer klockstat klockstat
+	peer klockstat klockstat-libbpf
 	# shellcheck disable=SC2086
 	fprobe fprobe-entry-spin 0 $LOCKS $UNLOCKS
 	# shellcheck disable=SC2086
