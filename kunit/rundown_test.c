@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The events about a recording: parameters that change in it, and when its groups are observed. */
 
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/errno.h>
+#include <linux/mutex.h>
 #include <linux/relay.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
@@ -117,6 +120,18 @@ static void a_group_that_changes_is_observed_between_two_events(struct kunit *te
 	expect_observed(test, event_at(2, 6), PERF_SPINLOCK, 0);
 }
 
+/* Wait until the group is observed, but not for ever. */
+static void expect_to_be_observed(struct kunit *test, const struct etw_run *run, u32 group)
+{
+	int tries = 10000;
+
+	/* The last CPU writes in an interrupt. */
+	while (!data_race(etw_group_mask_test(&run->observed, group)) && tries--)
+		usleep_range(500, 1000);
+	/* As above; only after a failure. */
+	KUNIT_EXPECT_TRUE(test, data_race(etw_group_mask_test(&run->observed, group)));
+}
+
 static void fill_last_cpu(void *data)
 {
 	static const u64 filling[32];
@@ -137,7 +152,6 @@ static void a_lost_event_is_written_later(struct kunit *test)
 	struct etw_counts before, after;
 	struct rchan_buf *buf;
 	struct etw_run *run;
-	int tries = 10000;
 
 	start(test, 2, PERF_SPINLOCK);
 	run = session->run;
@@ -152,10 +166,7 @@ static void a_lost_event_is_written_later(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, etw_get_counts(run, buf->cpu, &after));
 	KUNIT_EXPECT_EQ_MSG(test, after.lost, before.lost, "each attempt counts as a loss");
 	relay_subbufs_consumed(buf->chan, buf->cpu, buf->subbufs_produced - buf->subbufs_consumed);
-	/* The last CPU writes in an interrupt. */
-	while (!data_race(etw_group_mask_test(&run->observed, PERF_SYNC_OBJECTS)) && tries--)
-		usleep_range(500, 1000);
-	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed, PERF_SYNC_OBJECTS));
+	expect_to_be_observed(test, run, PERF_SYNC_OBJECTS);
 	stop(test, 2);
 	/* The first buffer is in use again. */
 	expect_observed(test, event_at(2, 0), PERF_SYNC_OBJECTS, 1);
@@ -167,7 +178,6 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 		SPIN_LOCK_START, OBSERVED, OBSERVED, OBSERVED, OBSERVED, SPIN_LOCK_END,
 	};
 	const struct etw_run *run;
-	int tries = 10000;
 	unsigned int i;
 
 	start(test, 2, PERF_SPINLOCK);
@@ -175,15 +185,86 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_begin_suspend(), 0);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
 	etw_end_suspend();
-	/* The last CPU writes in an interrupt. */
-	while (!data_race(etw_group_mask_test(&run->observed, PERF_SPINLOCK)) && tries--)
-		usleep_range(500, 1000);
+	expect_to_be_observed(test, run, PERF_SPINLOCK);
 	/* A second end writes no event. */
 	etw_end_suspend();
 	stop(test, 2);
 	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	for (i = 1; i < 5; i++)
 		expect_observed(test, event_at(2, i), PERF_SPINLOCK, i % 2);
+}
+
+/* The end finds no space, and there is space again only after the resume. */
+static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	struct etw_counts before, after;
+	struct rchan_buf *buf;
+	struct etw_run *run;
+	int tries = 10000;
+
+	start(test, 2, PERF_SPINLOCK);
+	run = session->run;
+	buf = etw_run_buffer(run, etw_last_file_cpu(run));
+	etw_call_on_last_cpu(run, fill_last_cpu, session);
+	KUNIT_EXPECT_EQ(test, etw_begin_suspend(), 0);
+	etw_end_suspend();
+	KUNIT_ASSERT_TRUE(test, etw_get_counts(run, buf->cpu, &before));
+	relay_subbufs_consumed(buf->chan, buf->cpu, buf->subbufs_produced - buf->subbufs_consumed);
+	do {
+		usleep_range(500, 1000);
+		KUNIT_ASSERT_TRUE(test, etw_get_counts(run, buf->cpu, &after));
+	} while (after.written < before.written + 2 && tries--);
+	stop(test, 2);
+	/* The first buffer is in use again. */
+	expect_observed(test, event_at(2, 0), PERF_SPINLOCK, 0);
+	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
+}
+
+static int begin_suspend(void *unused)
+{
+	allow_signal(SIGKILL);
+	return etw_begin_suspend();
+}
+
+/* A task begins a suspend while this one holds etw_mutex. The suspend fails with @err. */
+static void refuse_suspend(struct kunit *test, bool kill, int err)
+{
+	struct etw_session *session = &etw_sessions[2];
+	struct test_thread thread;
+	struct etw_run *run;
+	int tries = 10000;
+
+	start(test, 2, PERF_SPINLOCK);
+	run = session->run;
+	/* A start may queue work that begins an observation. Let it end. */
+	msleep(200);
+	mutex_lock(&etw_mutex);
+	test_thread_start(test, &thread, TEST_CPU, begin_suspend, NULL);
+	/* Like a start, end the observation once the suspend has begun. */
+	do {
+		usleep_range(500, 1000);
+		etw_log_observed(session, &session->settings.group_mask);
+	} while (etw_group_mask_test(&run->observed, PERF_SPINLOCK) && tries--);
+	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
+	if (kill)
+		send_sig(SIGKILL, thread.task, 1);
+	wait_for_completion(&thread.done);
+	mutex_unlock(&etw_mutex);
+	KUNIT_EXPECT_EQ(test, test_stop_kthread(thread.task), err);
+	expect_to_be_observed(test, run, PERF_SPINLOCK);
+	stop(test, 2);
+}
+
+static void a_suspend_that_is_killed_lets_the_observation_go_on(struct kunit *test)
+{
+	refuse_suspend(test, true, -EINTR);
+}
+
+/* After 20 s. */
+static void a_suspend_does_not_wait_for_a_start_without_limit(struct kunit *test)
+{
+	refuse_suspend(test, false, -EBUSY);
 }
 
 /* The suites' module is loaded with linux_locks=0. */
@@ -302,6 +383,9 @@ static struct kunit_case rundown_test_cases[] = {
 	KUNIT_CASE(a_group_that_changes_is_observed_between_two_events),
 	KUNIT_CASE(a_lost_event_is_written_later),
 	KUNIT_CASE(a_suspend_interrupts_the_observation),
+	KUNIT_CASE(a_lost_end_of_a_suspend_is_written_after_the_resume),
+	KUNIT_CASE(a_suspend_that_is_killed_lets_the_observation_go_on),
+	KUNIT_CASE(a_suspend_does_not_wait_for_a_start_without_limit),
 	KUNIT_CASE(an_added_group_that_cannot_be_attached_is_never_observed),
 	KUNIT_CASE(a_group_that_cannot_be_attached_is_a_failure),
 	KUNIT_CASE(each_change_of_rates_is_in_each_started_session),

@@ -55,6 +55,32 @@ static int etw_provider_err(const struct etw_provider *provider)
 	return provider->get_err ? provider->get_err(provider) : 0;
 }
 
+/* A loss is counted once, and not again by each attempt. Returns false after a loss. */
+static bool etw_try_to_log_observed(struct etw_observed_call *call, u32 group, bool observed)
+{
+	struct etw_run *run = call->session->run;
+	const struct ntklog_observed event = {
+		.group = group,
+		.observed = observed,
+	};
+
+	if ((run->has_lost_observed && !etw_buffer_has_space(run, ETW_OBSERVED_SIZE)) ||
+	    !etw_log_session_event(call->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
+				   NTKLOG_OBSERVED_VERSION, &event, sizeof(event))) {
+		call->is_lost = true;
+		if (!observed)
+			etw_group_mask_set(&run->lost_ends, group);
+		return false;
+	}
+	if (observed) {
+		etw_group_mask_set(&run->observed, group);
+	} else {
+		etw_group_mask_clear(&run->observed, group);
+		etw_group_mask_clear(&run->lost_ends, group);
+	}
+	return true;
+}
+
 static void etw_log_observed_groups(void *data)
 {
 	struct etw_observed_call *call = data;
@@ -62,25 +88,22 @@ static void etw_log_observed_groups(void *data)
 	struct etw_provider *provider;
 
 	list_for_each_entry(provider, &etw_providers, list) {
-		bool observed = etw_group_mask_test(call->mask, provider->group) &&
+		const u32 group = provider->group;
+		bool observed = etw_group_mask_test(call->mask, group) &&
 				!etw_provider_err(provider);
-		const struct ntklog_observed event = {
-			.group = provider->group,
-			.observed = observed,
-		};
 
-		if (!provider->set_mask ||
-		    observed == etw_group_mask_test(&run->observed, provider->group))
+		if (!provider->set_mask)
 			continue;
-		/* A loss is counted once, and not again by each attempt. */
-		if ((run->has_lost_observed && !etw_buffer_has_space(run, ETW_OBSERVED_SIZE)) ||
-		    !etw_log_session_event(call->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
-					   NTKLOG_OBSERVED_VERSION, &event, sizeof(event)))
-			call->is_lost = true;
-		else if (observed)
-			etw_group_mask_set(&run->observed, provider->group);
-		else
-			etw_group_mask_clear(&run->observed, provider->group);
+		/*
+		 * A lost end is written before the next begin. Without it, the file would not have
+		 * the interruption.
+		 */
+		if (etw_group_mask_test(&run->observed, group) &&
+		    (!observed || etw_group_mask_test(&run->lost_ends, group)) &&
+		    !etw_try_to_log_observed(call, group, false))
+			continue;
+		if (observed && !etw_group_mask_test(&run->observed, group))
+			etw_try_to_log_observed(call, group, true);
 	}
 }
 
@@ -107,6 +130,7 @@ void etw_log_observed(struct etw_session *session, const struct perfinfo_groupma
 	if (call.is_lost)
 		queue_delayed_work(system_long_wq, &etw_observe_work, ETW_OBSERVE_RETRY);
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_log_observed);
 
 static void etw_store_failures(struct etw_run *run, const struct perfinfo_groupmask *mask)
 {

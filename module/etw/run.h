@@ -79,6 +79,8 @@ struct etw_buffer_cpu {
  * @group_mask: the event groups of the session; a change of them changes it
  * @observed: the groups whose last event of type PERFINFO_LOG_TYPE_NTKLOG_OBSERVED says that they
  *	are; with etw_mutex held
+ * @lost_ends: those of @observed whose end was lost, and is still to be written; with etw_mutex
+ *	held
  * @has_lost_observed: such an event was lost, and is still to be written; with etw_mutex held
  * @failures: number of entries in @failure
  * @failure: the groups that could not be attached
@@ -111,6 +113,7 @@ struct etw_run {
 	char name[NTKLOG_SESSION_NAME_SIZE];
 	struct perfinfo_groupmask group_mask;
 	struct perfinfo_groupmask observed;
+	struct perfinfo_groupmask lost_ends;
 	bool has_lost_observed;
 	u32 failures;
 	struct ntklog_session_failure failure[NTKLOG_SESSION_FAILURES];
