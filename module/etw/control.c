@@ -93,6 +93,8 @@ void etw_stop_locked(struct etw_session *session)
 	struct perfinfo_groupmask mask = etw_group_mask_union_except(session);
 	struct etw_run *run = session->run;
 
+	/* Detaching the groups frees the slots of held locks, so list these locks before. */
+	etw_list_holds(session);
 	etw_log_observed(session, &no_groups);
 	etw_update_providers(&mask);
 	etw_rundown_groups(session, &session->settings.group_mask, NULL);

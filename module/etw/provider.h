@@ -11,6 +11,8 @@
 #include <linux/types.h>
 #include <uapi/ntklog/group_mask.h>
 
+struct etw_session;
+
 /* The largest data of a rundown event, in bytes. */
 #define ETW_RUNDOWN_DATA_MAX	0x10
 
@@ -41,6 +43,9 @@ struct etw_rundown_event {
  *	fail
  * @rundown: fill in the rundown event that ends or begins the validity of the present
  *	parameters. Called in any context but NMI. NULL: the provider has no parameters
+ * @list_holds: log the locks of @group that are held now, with etw_log_session_event(). Called
+ *	from a thread with etw_mutex held, before a session stops and before a snapshot. NULL: the
+ *	provider has no such list
  * @list: in etw_providers
  */
 struct etw_provider {
@@ -49,6 +54,7 @@ struct etw_provider {
 			 const struct perfinfo_groupmask *mask);
 	int (*get_err)(const struct etw_provider *provider);
 	void (*rundown)(struct etw_rundown_event *event, bool end);
+	void (*list_holds)(struct etw_session *session);
 	struct list_head list;
 };
 

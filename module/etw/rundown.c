@@ -104,6 +104,22 @@ void etw_rundown_stacks(struct etw_session *session)
 	etw_call_on_last_cpu(session->run, etw_log_group_rundown, &rundown);
 }
 
+/**
+ * etw_list_holds() - log the locks that are held now
+ * @session: a started session; only locks of groups that it observes are listed
+ *
+ * Context: thread; etw_mutex held.
+ */
+void etw_list_holds(struct etw_session *session)
+{
+	struct etw_provider *provider;
+
+	list_for_each_entry(provider, &etw_providers, list)
+		if (provider->list_holds &&
+		    etw_group_mask_test(&session->run->observed, provider->group))
+			provider->list_holds(session);
+}
+
 /* Write the event with its header and padding. Return: bytes written. */
 static size_t etw_put_rundown_event(u8 *to, size_t to_size, const struct etw_rundown_event *event)
 {

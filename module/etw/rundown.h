@@ -12,6 +12,7 @@ void etw_rundown_groups(struct etw_session *session, const struct perfinfo_group
 			const struct perfinfo_groupmask *after);
 void etw_rundown_stacks(struct etw_session *session);
 size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room);
+void etw_list_holds(struct etw_session *session);
 struct etw_parameter_change *etw_begin_parameter_change(void);
 void etw_end_parameter_change(struct etw_parameter_change *change);
 

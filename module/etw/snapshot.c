@@ -7,6 +7,8 @@
  * without its parameters. The snapshot of a started session therefore ends with an additional
  * buffer, which has the rundown that a stop would write. If a stop would write none, there is no
  * additional buffer.
+ *
+ * The list of the locks that are held is written into the session's own buffers before it freezes.
  */
 
 #include <linux/cpu.h>
@@ -194,6 +196,7 @@ static size_t etw_freeze_and_copy(struct etw_session *session, struct etw_snapsh
 	size_t size;
 
 	if (session->logging) {
+		etw_list_holds(session);
 		WRITE_ONCE(run->frozen, true);
 		/*
 		 * Loggers run with interrupts off: after this all of them see @frozen, and open

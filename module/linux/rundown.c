@@ -6,7 +6,8 @@
  *
  * A session with Linux' sleeping locks gets the rates of NT's resources, which apply to both.
  *
- * A session with any of Linux' locks gets the number of blockers that were dropped.
+ * A session with any of Linux' locks gets the number of blockers that were dropped. At its end one
+ * with sleeping locks gets the list of those that are held.
  */
 
 #include <linux/build_bug.h>
@@ -23,6 +24,7 @@
 #include "../perf/sleeping_lock.h"
 #include "../perf/spin_lock.h"
 #include "../perf/spin_lock_cpu.h"
+#include "held_locks.h"
 #include "rundown.h"
 
 static void ntklog_make_rundown(struct etw_rundown_event *event, bool end, u32 mode)
@@ -95,6 +97,7 @@ static struct etw_provider ntklog_rundown_providers[] = {
 	{
 		.group = LINUX_SLEEPING_LOCKS,
 		.rundown = ntklog_sleeping_rundown,
+		.list_holds = ntklog_list_held_locks,
 	},
 	{
 		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK | LINUX_SLEEPING_LOCKS,

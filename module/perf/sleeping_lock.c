@@ -544,6 +544,7 @@ void ntklog_count_sleeping_contention(const void *lock, u32 class, const struct 
 		atomic_inc((atomic_t *)&slot->contentions);
 	preempt_enable_notrace();
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_count_sleeping_contention);
 
 /**
  * ntklog_downgrade_sleeping_lock() - record that the current task has downgraded a lock to shared

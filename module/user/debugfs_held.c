@@ -11,15 +11,13 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/pid.h>
-#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/stacktrace.h>
-#include <linux/uaccess.h>
 
 #include "../ground/address.h"
 #include "../ground/compat.h"
-#include "../ground/task_table.h"
+#include "../linux/held_locks.h"
 #include "../perf/sleeping_lock.h"
 #include "debugfs_held.h"
 
@@ -30,61 +28,23 @@ static const char *const ntklog_kinds[1 + NTKLOG_SLEEPING_CLASSES] = {
 	"unknown", "mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex",
 };
 
-/*
- * Test whether a task only spins for an rwsem as a writer: the kernel calls no tracepoint before
- * the task sleeps. Another task may free the lock meanwhile.
- */
-static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
-				   const struct task_struct *task)
+static void ntklog_show_lock(struct seq_file *seq, struct task_struct *task,
+			     const struct ntklog_held_lock *held)
 {
-#ifdef CONFIG_PREEMPT_RT
-	return false;
-#else
-	/* The low three bits are flags. */
-	unsigned long owner;
-
-	return ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(RWSEM) &&
-	       action & NTKLOG_SLEEPING_EXCLUSIVE_BIT &&
-	       !get_kernel_nofault(owner, (unsigned long *)&rwsem->owner) &&
-	       (owner & ~7UL) != (unsigned long)task;
-#endif
-}
-
-/* Show a slot. Returns true if the task holds the lock. */
-static bool ntklog_show_slot(struct seq_file *seq, const struct task_struct *task,
-			     const struct ntklog_sleeping_slot *slot)
-{
-	/* Pairs with the smp_store_release() that publishes slot->lock. */
-	const void *lock = smp_load_acquire(&slot->lock);
-	const u32 action = READ_ONCE(slot->action);
-	const u32 kind = ntklog_action_class(action) >> 16;
-	const u64 start = ntklog_read_u64(slot->acquire_time);
-	const u64 cycles = ntklog_cycles_since(start, 0);
-	const unsigned long caller = READ_ONCE(slot->caller);
-	const u32 contentions = READ_ONCE(slot->contentions);
-	bool is_waiting = action & NTKLOG_SLEEPING_WAITING;
+	const u64 cycles = ntklog_cycles_since(held->since, 0);
+	const u32 kind = ntklog_action_class(held->action) >> 16;
 	char symbol[KSYM_SYMBOL_LEN];
 
-	/*
-	 * The task may have filled the slot anew meanwhile: test it after the reads of its members.
-	 * Pairs with the smp_store_release() that publishes slot->lock.
-	 */
-	smp_rmb();
-	if (!lock || READ_ONCE(slot->lock) != lock ||
-	    ntklog_read_u64(slot->acquire_time) != start)
-		return false;
-	is_waiting |= ntklog_spins_for_rwsem(lock, action, task);
-	seq_printf(seq, "0x%llx %s %s %s %d %llu %u", ntklog_address((unsigned long)lock),
+	seq_printf(seq, "0x%llx %s %s %s %d %llu %u", ntklog_address((unsigned long)held->lock),
 		   ntklog_kinds[kind < ARRAY_SIZE(ntklog_kinds) ? kind : 0],
-		   action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ? "exclusive" : "shared",
-		   is_waiting ? "waiting" : "held", task_pid_nr((struct task_struct *)task),
-		   mul_u64_u32_div(cycles, 1000, NTKLOG_CLOCK_KHZ), contentions);
-	seq_printf(seq, " %s", ntklog_symbol((unsigned long)lock, symbol));
-	seq_printf(seq, " %s ", ntklog_symbol(caller, symbol));
+		   held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ? "exclusive" : "shared",
+		   held->is_waiting ? "waiting" : "held", task_pid_nr(task),
+		   mul_u64_u32_div(cycles, 1000, NTKLOG_CLOCK_KHZ), held->contentions);
+	seq_printf(seq, " %s", ntklog_symbol((unsigned long)held->lock, symbol));
+	seq_printf(seq, " %s ", ntklog_symbol(held->caller, symbol));
 	/* A task may name itself as it likes. */
 	seq_escape(seq, task->comm, "\n\\");
 	seq_putc(seq, '\n');
-	return !is_waiting;
 }
 
 #ifdef NTKLOG_HAS_STACKS_OF_TASKS
@@ -109,16 +69,17 @@ static void ntklog_show_stack(struct seq_file *seq, struct task_struct *task)
 }
 #endif
 
-static void ntklog_show_task(struct ntklog_task *thread, void *data)
+static void ntklog_show_task(struct task_struct *task, const struct ntklog_held_lock *locks,
+			     size_t count, void *data)
 {
-	/* RCU keeps the task valid. NULL if it has exited. */
-	struct task_struct *task = READ_ONCE(thread->task);
 	struct seq_file *seq = data;
 	bool is_holder = false;
-	int i;
+	size_t i;
 
-	for (i = 1; task && i <= NTKLOG_THREAD_SLOTS; i++)
-		is_holder |= ntklog_show_slot(seq, task, &thread->sleeping_slots[i]);
+	for (i = 0; i < count; i++) {
+		ntklog_show_lock(seq, task, &locks[i]);
+		is_holder |= !locks[i].is_waiting;
+	}
 	if (is_holder)
 		ntklog_show_stack(seq, task);
 }
@@ -130,7 +91,7 @@ static int ntklog_held_show(struct seq_file *seq, void *object)
 	if (err)
 		return err;
 	seq_puts(seq, "Address Kind Mode State ThreadId Microseconds Waits Symbol Caller Task\n");
-	ntklog_visit_task_records(ntklog_show_task, seq);
+	ntklog_visit_held_locks(ntklog_show_task, seq);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ntklog_held);

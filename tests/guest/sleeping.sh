@@ -132,6 +132,14 @@ check "sleeping: blocked threads: ntklog held prints a mutex, its holder and its
 		grep '  held  exclusive .* owner ([0-9]*) in acquire_mutex .*  waits exclusive .* waiter ('"
 check "sleeping: blocked threads: ntklog held finds no deadlock" is "$(grep -c ^Deadlock held-tool.txt)" 0
 echo stop >$S/state
+cat $S/header $S/cpu* >sleeping-open.etl
+check "sleeping: blocked threads: the file of a stopped session has what held had" \
+	is "$(ntklog dump sleeping-open.etl | open_holds_of held.txt)" "$(held_as_open_holds held.txt)"
+ntklog report sleeping-open.etl >sleeping-open.txt
+check "sleeping: blocked threads: the report tells the oldest of them, and counts the rest" \
+	is "$(grep -c '^Held at the end, .*, 1 waits: .* by' sleeping-open.txt) $(grep \
+		'^Held at the end: .* more' sleeping-open.txt)" \
+	"3 Held at the end: 3 more, in dump's NtklogOpenHold."
 check "sleeping: blocked threads: hooks are removed" sleeping_is_off
 check "sleeping: blocked threads: without hooks held is empty" is "$(wc -l <$D/held)" 1
 echo start >$S/state

@@ -45,6 +45,23 @@ held_while_blocked()
 	done
 }
 
+# Lines of the file held about the locks of sleeping_locks: address, task, kind and state.
+held_as_open_holds()
+{
+	sed -n -e 's/ waiting / waits /' -e '/^0x.*\[sleeping_locks\]/p' "$1" |
+		while read -r address kind mode state thread _; do
+			echo "$address $thread $kind ${state}_$mode"
+		done | sort
+}
+
+# The same of the output of dump, for the locks that the file held has.
+open_holds_of()
+{
+	held_as_open_holds "$1" | cut -d ' ' -f 1 | sort -u >/tmp/held_addresses
+	sed -n 's/.* Lock=\(0x[0-9a-f]*\) .* ThreadId=\([0-9]*\) .*Kind=\([a-z_]*\) State=\([a-z_]*\) .*/\1 \2 \3 \4/p' |
+		grep -F -f /tmp/held_addresses | sort
+}
+
 # 6.1 has no stacks of other tasks for modules.
 held_has_stack()
 {

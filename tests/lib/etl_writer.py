@@ -91,6 +91,18 @@ LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000
                "rt_mutex": 0x80040000, "percpu_rwsem": 0x80050000, "ww_mutex": 0x80060000}
 
 
+OPEN_STATES = {"begin": 0, "held": 0x21, "waits": 0x24, "reads": 0x41, "waits to read": 0x44}
+
+
+def open_hold(list_time, state="begin", kind="mutex", **changes):
+    """An event of ntklog: a lock that a task holds or waits for at the end."""
+    values = {"address": 0, "since": 0, "wait": 0, "caller": 0, "thread": 0, "delta": 0, **changes}
+    action = state != "begin" and LINUX_KINDS[kind] | OPEN_STATES[state]
+    return perfinfo(0xA053, struct.pack("<QQQQQIIII", list_time, values["address"], values["since"], values["wait"],
+                                        values["caller"], values["thread"], action, values["delta"], 0),
+                    version=1, time_stamp=list_time + 1)
+
+
 def linux_lock(kind, action=0x22, bits=64, time_stamp=START_CLOCK + PERF_FREQ, **changes):
     """A WMI_RESOURCE of a lock of such a class; ACTION is by default an exclusive release."""
     return perfinfo(0x052B, resource(bits, action=LINUX_KINDS[kind] | action,

@@ -37,11 +37,13 @@
 #define NTKLOG_LOG_TYPE_DROPPED_DC_START	0xA050
 #define NTKLOG_LOG_TYPE_DROPPED_DC_END		0xA051
 #define PERFINFO_LOG_TYPE_NTKLOG_CALLER		0xA052
+#define NTKLOG_LOG_TYPE_OPEN_HOLD		0xA053
 #define NTKLOG_DC_VERSION			1
 #define NTKLOG_STACKS_DC_VERSION		1
 #define NTKLOG_OBSERVED_VERSION			1
 #define NTKLOG_DROPPED_DC_VERSION		1
 #define NTKLOG_CALLER_VERSION			1
+#define NTKLOG_OPEN_HOLD_VERSION		1
 
 /* header_type: kind of header, and pointer size of the data. */
 #define TRACE_HEADER_TYPE_SYSTEM32		0x01
@@ -239,6 +241,51 @@ struct ntklog_caller {
 NTKLOG_ASSERT_SIZE(struct ntklog_caller, 0x10);
 NTKLOG_ASSERT_OFFSET(struct ntklog_caller, lock, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_caller, caller, 0x08);
+
+/* action: the lower half; the upper half is the class, as in WMI_RESOURCE */
+#define NTKLOG_OPEN_LIST		0x0000
+#define NTKLOG_OPEN_HELD_EXCLUSIVE	0x0021
+#define NTKLOG_OPEN_WAITS_EXCLUSIVE	0x0024
+#define NTKLOG_OPEN_HELD_SHARED		0x0041
+#define NTKLOG_OPEN_WAITS_SHARED	0x0044
+
+/**
+ * struct ntklog_open_hold - data of the event of a sleeping lock that a task holds or waits for
+ * @list_time: session clock when the list of these events began; the same in each event of a list
+ * @lock: address of the lock
+ * @since: session clock when the hold began, or when the wait began
+ * @wait_time: duration of the wait before the hold, in cycles; 0: none, or the task waits
+ * @caller: return address of the function that acquired or waits for the lock
+ * @thread_id: the task
+ * @action: NTKLOG_OPEN_* and the class of the lock
+ * @contentions: waits that began during the hold
+ * @reserved: 0
+ *
+ * A session that stops, and each snapshot, writes such a list: first an event whose action is
+ * NTKLOG_OPEN_LIST and whose other members but @list_time are 0, then one event for each lock.
+ */
+struct ntklog_open_hold {
+	__u64 list_time;
+	__u64 lock;
+	__u64 since;
+	__u64 wait_time;
+	__u64 caller;
+	__u32 thread_id;
+	__u32 action;
+	__u32 contentions;
+	__u32 reserved;
+};
+
+NTKLOG_ASSERT_SIZE(struct ntklog_open_hold, 0x38);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, list_time, 0x00);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, lock, 0x08);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, since, 0x10);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, wait_time, 0x18);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, caller, 0x20);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, thread_id, 0x28);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, action, 0x2C);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, contentions, 0x30);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, reserved, 0x34);
 
 /**
  * struct perfinfo_eresource_dc - data of the resource rundown events

@@ -248,6 +248,8 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 	resource_record_read(&record, event);
 	address = record.resource;
 	record.caller = take_caller(analysis, event->processor, address);
+	if (resource_record_is_release(&record))
+		open_holds_end(&analysis->open, address, record.thread_id);
 	class = key_of(analysis, address, event);
 	record.resource = class;
 	if (!count_wanted_lock(analysis, address, class)) {
@@ -273,6 +275,16 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 	});
 }
 
+static void add_open_hold(struct analysis *analysis, const struct etl_event *event)
+{
+	struct open_hold hold;
+
+	memcpy(&hold.event, event->data, sizeof(hold.event));
+	hold.class = key_of(analysis, hold.event.lock, event);
+	hold.is_wanted = count_wanted_lock(analysis, hold.event.lock, hold.class);
+	open_holds_add(&analysis->open, &hold);
+}
+
 /* Collect what events tell about the recording: covered times, rates, observed groups. */
 static void take_facts(struct analysis *analysis, const struct etl_file *file,
 		       const struct etl_event *event, const struct event_type *type)
@@ -290,6 +302,7 @@ static void take_facts(struct analysis *analysis, const struct etl_file *file,
 	case PERFINFO_LOG_TYPE_RESOURCE:
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
+	case NTKLOG_LOG_TYPE_OPEN_HOLD:
 		break;
 	default:
 		rates_history_add(&analysis->history, event);
@@ -329,6 +342,9 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		add_caller(analysis, event);
 		return 0;
 	}
+	/* A list without a selected event replaces the older one, too. */
+	if (type && event->hook_id == NTKLOG_LOG_TYPE_OPEN_HOLD)
+		open_holds_begin_list(&analysis->open, event->data);
 	/* The first and the last time include events that the filter leaves out. */
 	if (event->has_time && !is_of_header(file, event))
 		take_time(analysis, event->time_stamp);
@@ -349,6 +365,9 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		add_resource(analysis, &from);
+		break;
+	case NTKLOG_LOG_TYPE_OPEN_HOLD:
+		add_open_hold(analysis, event);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);
@@ -405,6 +424,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	analysis->stacks.counts = *stacks_counts(stacks);
 	analysis->stacks.has_any = stacks_has_any(stacks);
 	stacks_close(stacks);
+	open_holds_finish(&analysis->open, file, &analysis->charges);
 	charge_sums_finish(&analysis->charges);
 close:
 	if (merge)
@@ -445,29 +465,6 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->resources.rates = history.stretches[0].rates.resource;
 	find_origin(analysis, file);
 	read_events(analysis, file);
-}
-
-/*
- * Find the CPUs whose buffers were not overwritten. The rings of all CPUs have the same size, so
- * that the ring of a CPU with fewer buffers than another CPU was not full.
- */
-static void find_whole_cpus(struct coverage *coverage, const struct etl_reader *reader)
-{
-	size_t *buffers = calloc(coverage->cpu_count + 1, sizeof(*buffers));
-	size_t most = 0, i;
-
-	coverage->is_uneven = reader->file.overwritten;
-	for (i = 1; buffers && i < reader->file.buffers; i++) {
-		size_t cpu = reader->places[i].processor;
-
-		if (cpu < coverage->cpu_count && ++buffers[cpu] > most)
-			most = buffers[cpu];
-	}
-	/* A full ring may lack one buffer, which a reader was about to get. */
-	for (i = 0; buffers && i < coverage->cpu_count; i++)
-		coverage->cpus[i].has_all_buffers = buffers[i] + 1 < most;
-	coverage->no_memory |= !buffers;
-	free(buffers);
 }
 
 /*
@@ -513,7 +510,7 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	analysis->has_groups = has_groups;
 	if (has_groups)
 		analysis->groups = groups;
-	find_whole_cpus(&analysis->coverage, etl_const_reader(file));
+	coverage_find_whole_cpus(&analysis->coverage, file);
 	coverage_finish(&analysis->coverage, first_wanted_time(analysis, file),
 			last_wanted_time(analysis, file));
 	analysis_finish(analysis);
@@ -593,6 +590,7 @@ void analysis_free(struct analysis *analysis)
 	coverage_free(&analysis->coverage);
 	rates_history_free(&analysis->history);
 	charge_sums_free(&analysis->charges);
+	open_holds_free(&analysis->open);
 	free(analysis->unknown);
 	free(analysis->callers);
 	*analysis = (struct analysis) { 0 };

@@ -11,6 +11,7 @@
 #include "filter.h"
 #include "lock_classes.h"
 #include "names.h"
+#include "open_holds.h"
 #include "rates.h"
 #include "resource_stats.h"
 #include "spinlock_stats.h"
@@ -35,6 +36,7 @@
  * @charges: waits charged to holds, if @charges_waits
  * @charge_by: property by which waiters and holders are told apart
  * @charges_waits: set by the caller: analysis_read() charges waits
+ * @open: locks that were held at the end, or at the last snapshot
  * @coverage: time that the events cover
  * @history: changes of the sampling parameters
  * @has_groups: the file says which event groups were enabled
@@ -69,6 +71,7 @@ struct analysis {
 	struct charge_sums charges;
 	enum charge_by charge_by;
 	bool charges_waits;
+	struct open_holds open;
 	struct coverage coverage;
 	struct rates_history history;
 	bool has_groups;

@@ -119,11 +119,46 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *fr
 		.is_shared = record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
 	};
 
-	if (!hold.is_shared && record->action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE)
+	if (!resource_record_is_release(record))
 		return;
 	set_times(&hold, from, is_timed ? record->acquire_time + record->hold_time : 0,
 		  record->hold_time,
 		  record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ? record->wait_time : 0);
+	charge_sums_add_hold(sums, &hold);
+}
+
+/**
+ * charge_add_open() - add a hold or a wait that had not ended when the recording stopped
+ * @sums: open
+ * @file: file of the event
+ * @event: the event; the hold or wait is counted up to its @list_time
+ * @class: key of the lock's class, or the address of a lock that has none
+ * @weight: 1; 0: the wait is not counted
+ */
+void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
+		     const struct ntklog_open_hold *event, uint64_t class, uint64_t weight)
+{
+	uint64_t since = event->since < event->list_time ? event->since : event->list_time;
+	uint64_t waited = event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
+			  ticks_of(file, event->wait_time) : 0;
+	struct charge_hold hold = {
+		.lock = event->lock,
+		.class = class,
+		.caller = event->caller,
+		.thread_id = event->thread_id,
+		.weight = weight,
+		.is_sleeping = true,
+		.is_shared = open_hold_is_shared(event),
+		.acquired = since,
+		.released = event->list_time,
+		.logged = event->list_time,
+	};
+
+	hold.wait_start = waited < since ? since - waited : since;
+	if (open_hold_is_waiting(event)) {
+		hold.wait_start = since;
+		hold.acquired = event->list_time;
+	}
 	charge_sums_add_hold(sums, &hold);
 }
 

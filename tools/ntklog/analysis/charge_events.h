@@ -5,6 +5,7 @@
 /* The events of a file as holds and context switches, for charge_sums.h. */
 
 #include <ntklog/etl.h>
+#include <ntklog/event.h>
 
 #include "charge_sums.h"
 #include "stacks.h"
@@ -27,6 +28,8 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *fr
 			 bool has_hold);
 void charge_add_resource(struct charge_sums *sums, const struct charge_event *from,
 			 const struct resource_record *record, uint64_t class, uint64_t weight);
+void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
+		     const struct ntklog_open_hold *event, uint64_t class, uint64_t weight);
 void charge_add_contextswap(struct charge_sums *sums, const struct charge_event *from,
 			    const struct contextswap_record *record);
 

@@ -8,6 +8,7 @@
 #include <ntklog/group_mask.h>
 
 #include "coverage.h"
+#include "etl_reader.h"
 #include "grow.h"
 
 /**
@@ -224,6 +225,34 @@ bool coverage_contains(const struct coverage *coverage, uint32_t groups, uint64_
 		end = change->is_observed ? UINT64_MAX : change->time;
 	}
 	return begin <= first && last <= end;
+}
+
+/**
+ * coverage_find_whole_cpus() - find the CPUs whose buffers were not overwritten
+ * @coverage: coverage of all events of the file
+ * @file: the file
+ *
+ * The rings of all CPUs have the same size, so that the ring of a CPU with fewer buffers than
+ * another CPU was not full.
+ */
+void coverage_find_whole_cpus(struct coverage *coverage, const struct etl_file *file)
+{
+	const struct etl_reader *reader = etl_const_reader(file);
+	size_t *buffers = calloc(coverage->cpu_count + 1, sizeof(*buffers));
+	size_t most = 0, i;
+
+	coverage->is_uneven = reader->file.overwritten;
+	for (i = 1; buffers && i < reader->file.buffers; i++) {
+		size_t cpu = reader->places[i].processor;
+
+		if (cpu < coverage->cpu_count && ++buffers[cpu] > most)
+			most = buffers[cpu];
+	}
+	/* A full ring may lack one buffer, which a reader was about to get. */
+	for (i = 0; buffers && i < coverage->cpu_count; i++)
+		coverage->cpus[i].has_all_buffers = buffers[i] + 1 < most;
+	coverage->no_memory |= !buffers;
+	free(buffers);
 }
 
 /**

@@ -231,6 +231,30 @@ static const struct event_field ntklog_caller_fields[] = {
 	      .is_code = true),
 };
 
+static const struct event_symbol open_states[] = {
+	{ NTKLOG_OPEN_LIST, "begin" },
+	{ NTKLOG_OPEN_HELD_EXCLUSIVE, "held_exclusive" },
+	{ NTKLOG_OPEN_WAITS_EXCLUSIVE, "waits_exclusive" },
+	{ NTKLOG_OPEN_HELD_SHARED, "held_shared" },
+	{ NTKLOG_OPEN_WAITS_SHARED, "waits_shared" },
+};
+
+static const struct event_field ntklog_open_hold_fields[] = {
+	PLAIN(struct ntklog_open_hold, "ListTime", list_time),
+	PLAIN(struct ntklog_open_hold, "Lock", lock, .format = FIELD_HEX),
+	PLAIN(struct ntklog_open_hold, "Since", since),
+	PLAIN(struct ntklog_open_hold, "WaitTime", wait_time, .is_cycles = true),
+	PLAIN(struct ntklog_open_hold, "CallerAddress", caller, .format = FIELD_HEX,
+	      .is_code = true),
+	PLAIN(struct ntklog_open_hold, "ThreadId", thread_id, .is_thread = true),
+	PLAIN(struct ntklog_open_hold, "Kind", action, .format = FIELD_SYMBOL,
+	      .mask = WMI_RESOURCE_ACTION_CLASS, .symbols = resource_kinds,
+	      .symbol_count = RESOURCE_KINDS),
+	PLAIN(struct ntklog_open_hold, "State", action, .format = FIELD_SYMBOL, .mask = 0xFFFF,
+	      .symbols = open_states, .symbol_count = ARRAY_SIZE(open_states)),
+	PLAIN(struct ntklog_open_hold, "ContentionDelta", contentions),
+};
+
 static const struct event_field eresource_dc_fields[] = {
 	PLAIN(struct perfinfo_eresource_dc, "ReleaseSamplingRate",
 	      release_sampling_rate),
@@ -429,6 +453,8 @@ const struct event_type event_types[] = {
 	   struct ntklog_dropped_dc, ntklog_dropped_dc_fields),
 	DC(PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION, "NtklogCaller",
 	   struct ntklog_caller, ntklog_caller_fields),
+	DC(NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION, "NtklogOpenHold",
+	   struct ntklog_open_hold, ntklog_open_hold_fields),
 };
 
 static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "EVENT_TYPES is the number of types");

@@ -95,6 +95,18 @@ void resource_record_read(struct resource_record *record, const struct etl_event
 }
 
 /**
+ * resource_record_is_release() - test whether a record tells of a last release
+ * @record: the record
+ *
+ * Return: true if it does; the hold and the wait before it have ended.
+ */
+bool resource_record_is_release(const struct resource_record *record)
+{
+	return record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE ||
+	       record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED;
+}
+
+/**
  * contextswap_record_read() - read a WMI_CONTEXTSWAP
  * @record: set to the record
  * @event: PERFINFO_LOG_TYPE_CONTEXTSWAP of any version
@@ -114,4 +126,33 @@ void contextswap_record_read(struct contextswap_record *record,
 		READ_CONTEXTSWAP(record, raw);
 		record->new_thread_wait_time = raw.new_thread_wait_time;
 	}
+}
+
+static uint32_t state_of(const struct ntklog_open_hold *event)
+{
+	return event->action & ~WMI_RESOURCE_ACTION_CLASS;
+}
+
+/**
+ * open_hold_is_waiting() - test whether the task waits for the lock
+ * @event: the event
+ *
+ * Return: true if it waits; false if it holds the lock.
+ */
+bool open_hold_is_waiting(const struct ntklog_open_hold *event)
+{
+	return state_of(event) == NTKLOG_OPEN_WAITS_EXCLUSIVE ||
+	       state_of(event) == NTKLOG_OPEN_WAITS_SHARED;
+}
+
+/**
+ * open_hold_is_shared() - test whether the lock is held or wanted as a reader
+ * @event: the event
+ *
+ * Return: true if it is.
+ */
+bool open_hold_is_shared(const struct ntklog_open_hold *event)
+{
+	return state_of(event) == NTKLOG_OPEN_HELD_SHARED ||
+	       state_of(event) == NTKLOG_OPEN_WAITS_SHARED;
 }

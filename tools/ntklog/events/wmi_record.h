@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <ntklog/etl.h>
+#include <ntklog/event.h>
 
 #include "resource_kind.h"
 
@@ -93,7 +94,10 @@ struct contextswap_record {
 
 void spinlock_record_read(struct spinlock_record *record, const struct etl_event *event);
 void resource_record_read(struct resource_record *record, const struct etl_event *event);
+bool resource_record_is_release(const struct resource_record *record);
 void contextswap_record_read(struct contextswap_record *record,
 			     const struct etl_event *event);
+bool open_hold_is_waiting(const struct ntklog_open_hold *event);
+bool open_hold_is_shared(const struct ntklog_open_hold *event);
 
 #endif /* _NTKLOG_WMI_RECORD_H */

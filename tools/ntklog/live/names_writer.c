@@ -162,6 +162,7 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 	struct contextswap_record contextswap;
 	struct resource_record resource;
 	struct spinlock_record spinlock;
+	struct ntklog_open_hold open;
 	struct ntklog_caller caller;
 
 	switch (event->hook_id) {
@@ -179,6 +180,12 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
 		memcpy(&caller, event->data, sizeof(caller));
 		take_address(writer, caller.caller);
+		break;
+	case NTKLOG_LOG_TYPE_OPEN_HOLD:
+		memcpy(&open, event->data, sizeof(open));
+		take_address(writer, open.lock);
+		take_address(writer, open.caller);
+		task_names_take(&writer->tasks, open.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);

@@ -22,6 +22,9 @@
 #define LOCKS_MAX	5
 #define NAMES_MAX	2
 
+/* Locks held at the end that are shown. */
+#define OPEN_MAX	3
+
 /* Shares below this one are left out. */
 #define SHARE_MIN	0.02
 
@@ -364,6 +367,78 @@ static void add_total(struct answer *answer)
 	add_verdicts(answer);
 }
 
+/* Format when a hold or wait began, which may have been before the session. */
+static void format_since(const struct report *report, uint64_t since, char *text, size_t size)
+{
+	if (since < report->file->start_clock)
+		snprintf(text, size, "since before the start");
+	else
+		snprintf(text, size, "since %.3fs", etl_seconds(report->file, since));
+}
+
+/* Add a line about a lock that was held when the recording ended, while others waited for it. */
+static void add_open_hold(struct answer *answer, const struct open_hold *hold)
+{
+	const struct report *report = answer->report;
+	char name[NAME_SIZE], task[NAME_SIZE], since[64];
+	const struct charge_hold who = {
+		.caller = hold->event.caller,
+		.thread_id = hold->event.thread_id,
+		.is_sleeping = true,
+		.is_shared = open_hold_is_shared(&hold->event),
+	};
+
+	names_address(report->names, hold->class, name, sizeof(name));
+	charge_format_holder(report->names, CHARGE_BY_CALLER, &who, task, sizeof(task));
+	format_since(report, hold->event.since, since, sizeof(since));
+	/* The names come last, because they may be cut. */
+	if (hold->holders)
+		add_line(answer, "Held at the end, %s, %zu wait%s: %s by %s", since, hold->waiters,
+			 hold->waiters == 1 ? "s" : "", name, task);
+	else
+		add_line(answer, "Held at the end by an unknown task, %zu wait%s %s: %s",
+			 hold->waiters, hold->waiters == 1 ? "s" : "", since, name);
+}
+
+/* Test whether a line about @hold is wanted: of a lock without a known holder the first waiter. */
+static bool is_told(const struct open_holds *open, size_t i)
+{
+	const struct open_hold *hold = &open->entries[i];
+
+	if (!hold->waiters || !hold->is_wanted)
+		return false;
+	if (hold->holders)
+		return !open_hold_is_waiting(&hold->event);
+	return !i || hold[-1].event.lock != hold->event.lock;
+}
+
+/* Tell the locks that were held at the end and waited for, the oldest first. */
+static void add_open_holds(struct answer *answer)
+{
+	const struct open_holds *open = &answer->report->analysis->open;
+	const struct open_hold *oldest[OPEN_MAX] = { NULL };
+	size_t others = 0, i, at;
+
+	for (i = 0; i < open->count; i++) {
+		const struct open_hold *hold = &open->entries[i];
+
+		if (!is_told(open, i))
+			continue;
+		others += !!oldest[OPEN_MAX - 1];
+		for (at = OPEN_MAX; at && (!oldest[at - 1] || oldest[at - 1]->event.since >
+							      hold->event.since); at--) {
+			if (at < OPEN_MAX)
+				oldest[at] = oldest[at - 1];
+			oldest[at - 1] = hold;
+		}
+	}
+	for (i = 0; i < OPEN_MAX && oldest[i]; i++)
+		add_open_hold(answer, oldest[i]);
+	if (others || open->others)
+		add_line(answer, "Held at the end: %" PRIu64 " more, in dump's NtklogOpenHold.",
+			 others + open->others);
+}
+
 /*
  * Name the command for more. A path is left out if it would be cut, or if a shell would expand it.
  */
@@ -387,7 +462,8 @@ static void make_answer(struct answer *answer)
 	const struct charge_class **sorted;
 	size_t count, i;
 
-	if (!report->analysis->spinlocks.total.sampled && !report->analysis->resources.records) {
+	if (!report->analysis->spinlocks.total.sampled && !report->analysis->resources.records &&
+	    !report->analysis->open.count) {
 		add_line(answer, selection_is_all(report->analysis->selection) ?
 			 "This file has no events of locks." :
 			 "No event of a lock is selected (--filter, --from, --to).");
@@ -399,6 +475,7 @@ static void make_answer(struct answer *answer)
 		return;
 	}
 	add_total(answer);
+	add_open_holds(answer);
 	add_hints(&hints);
 	count = sort_classes(sums, &sorted);
 	for (i = 0; i < count && i < LOCKS_MAX; i++) {
@@ -445,6 +522,36 @@ static json_t *parts_json(const struct report *report, const struct charge_sum *
 	return parts;
 }
 
+/* The locks that tasks held or waited for when the recording ended. */
+static json_t *open_holds_json(const struct report *report)
+{
+	const struct open_holds *open = &report->analysis->open;
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < open->count; i++) {
+		const struct open_hold *hold = &open->entries[i];
+		const struct ntklog_open_hold *event = &hold->event;
+		const char *task = names_thread(report->names, event->thread_id);
+		char name[NAME_SIZE], caller[NAME_SIZE];
+
+		if (!hold->is_wanted)
+			continue;
+		names_address(report->names, hold->class, name, sizeof(name));
+		names_function(report->names, event->caller, caller, sizeof(caller));
+		json_array_append_new(array,
+				      json_pack("{s:s, s:s, s:b, s:b, s:I, s:s, s:f, s:I}", "lock",
+						name, "caller", caller, "waiting",
+						open_hold_is_waiting(event), "reader",
+						open_hold_is_shared(event), "thread",
+						(json_int_t)event->thread_id, "task",
+						task ? task : "", "since",
+						etl_seconds(report->file, event->since), "waiters",
+						(json_int_t)hold->waiters));
+	}
+	return array;
+}
+
 /**
  * answer_json() - make the answer as a JSON object; times are nanoseconds
  * @report: report with its file, analysis, names and seconds; the analysis has charged the waits
@@ -473,8 +580,8 @@ json_t *answer_json(const struct report *report)
 						"parts", parts_json(report, sum)));
 	}
 	free(sorted);
-	return json_pack("{s:I, s:f, s:b, s:o, s:o}", "waits", (json_int_t)sums->total.waits,
+	return json_pack("{s:I, s:f, s:b, s:o, s:o, s:o}", "waits", (json_int_t)sums->total.waits,
 			 "wait_total", (double)sums->total.wait * ns, "context_switches",
 			 sums->has_switches, "parts", parts_json(report, &sums->total), "locks",
-			 locks);
+			 locks, "open_holds", open_holds_json(report));
 }

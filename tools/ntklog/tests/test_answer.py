@@ -17,6 +17,99 @@ import tap
 from tool import run
 
 
+def held(at, state="held", since=1000, **changes):
+    return etl.open_hold(BASE + at, state, **{"address": LOCK, "since": BASE + since, "thread": 55,
+                                              "caller": HOLDER, **changes})
+
+
+def waits(at, since=3000, thread=56, **changes):
+    return held(at, "waits", since, thread=thread, caller=WAITER, **changes)
+
+
+class OpenHolds(Case):
+    """Locks that are held when the recording stops."""
+
+    def begin(self, at):
+        return etl.open_hold(BASE + at)
+
+    def lines(self, *options):
+        return [line for line in self.report(*options).splitlines()
+                if line.startswith("Held at the end")]
+
+    def test_waits_that_did_not_end_are_charged_to_the_holder(self):
+        parts = self.answer(self.begin(9000), held(9000), waits(9000), waits(9000, 5000, 57))
+        self.assertEqual(parts, {"holder_ran": 6000 + 4000})
+        self.assertEqual(self.blockers("--by", "task"), {
+            ("my_lock", "waiter", "holder"): 6000, ("my_lock", "bystander", "holder"): 4000})
+        self.assertEqual(self.lines(), [
+            "Held at the end, since 0.001s, 2 wait: my_lock by holder in holds_long"])
+
+    def test_time_before_the_hold_is_charged_to_earlier_holds(self):
+        parts = self.answer(sleep(1000, 4000, thread=57), self.begin(9000),
+                            held(9000, since=5000), waits(9000, 3000))
+        self.assertEqual(parts, {"holder_ran": 1000 + 4000, "free_overtaken": 1000})
+
+    def test_wait_before_an_open_hold_is_charged(self):
+        parts = self.answer(sleep(1000, 4000, thread=57), self.begin(9000),
+                            held(9000, since=4000, wait=2500))
+        self.assertEqual(parts, {"holder_ran": 2500})
+        self.assertEqual(self.lines(), [])
+
+    def test_lock_that_was_acquired_before_the_recording_has_an_unknown_holder(self):
+        parts = self.answer(self.begin(9000), waits(9000), waits(9000, 5000, 57))
+        self.assertEqual(parts, {"unknown": 6000 + 4000})
+        self.assertEqual(self.lines(), ["Held at the end by an unknown task, "
+                                        "2 wait since 0.002s: my_lock"])
+
+    def test_later_list_replaces_an_earlier_one(self):
+        first = self.begin(5000), held(5000), waits(5000, 3000)
+        self.assertEqual(self.answer(*first, self.begin(9000), held(9000), waits(9000, 3000)),
+                         {"holder_ran": 6000})
+        self.assertEqual(self.answer(*first, sleep(1000, 6000), self.begin(9000)), {})
+        self.assertEqual(json.loads(self.report("--json", "--filter", "Kind == mutex"))["answer"]
+                         ["open_holds"], [])
+
+    def test_record_behind_the_list_tells_how_it_ended(self):
+        parts = self.answer(self.begin(4000), held(4000), waits(4000), sleep(1000, 5000),
+                            sleep(5000, 5100, 2000, thread=56))
+        self.assertEqual(parts, {"holder_ran": 2000})
+        self.assertEqual(self.lines(), [])
+
+    def test_record_of_a_long_wait_behind_the_list_does_not_end_it(self):
+        parts = self.answer(self.begin(9000), held(9000), waits(9000),
+                            sleep(3000, 9500, thread=56, action=0x224))
+        self.assertEqual(parts, {"holder_ran": 6000})
+
+    def test_the_oldest_holds_are_named_and_the_rest_counted(self):
+        events = [self.begin(9000)]
+        for number in range(5):
+            events += [held(9000, since=1000 + number, address=LOCK + 64 * number),
+                       waits(9000, 2000, address=LOCK + 64 * number)]
+        self.write_events(*events)
+        lines = self.lines()
+        self.assertEqual(len(lines), 4)
+        self.assertIn("my_lock by holder", lines[0])
+        self.assertEqual(lines[3], "Held at the end: 2 more, in dump's NtklogOpenHold.")
+
+    def test_other_locks_are_left_out_of_the_answer_about_one(self):
+        self.write_events(self.begin(9000), held(9000), waits(9000),
+                          held(9000, address=LOCK + 0x288), waits(9000, address=LOCK + 0x288))
+        self.assertEqual(len(self.lines()), 2)
+        answer = json.loads(self.report("--json", "--lock", "my_lock"))["answer"]
+        self.assertEqual([(row["lock"], row["task"], row["waiting"], row["waiters"], row["caller"])
+                          for row in answer["open_holds"]],
+                         [("my_lock", "holder", False, 1, "holds_long"),
+                          ("my_lock", "waiter", True, 1, "waits_long")])
+
+    def test_dump_has_each_field(self):
+        self.write_events(self.begin(9000), held(9000, "reads", kind="rwsem", wait=20, delta=2))
+        text = run("dump", self.path).stdout
+        self.assertIn("NtklogOpenHold", text)
+        self.assertIn("State=begin", text)
+        self.assertRegex(text, "Lock=0xffff888012345678.* Since=1001000 .*ThreadId=55.*"
+                               "Kind=rwsem State=held_shared ContentionDelta=2")
+
+
 class Charge(Case):
     def test_holder_of_the_whole_wait_is_charged(self):
         parts = self.answer(spin(1000, 5000), spin(5000, 5100, 3000, WAITER))

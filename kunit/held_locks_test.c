@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The list of sleeping locks that a session gets when it stops, and that a snapshot has. ntklog is
+ * loaded with linux_locks=0, so the test calls the hooks itself, and marks the groups as observed.
+ */
+
+#include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/instruction_pointer.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <uapi/ntklog/group_mask.h>
+
+#include "../module/etw/control.h"
+#include "../module/etw/group_mask.h"
+#include "../module/etw/run.h"
+#include "../module/etw/snapshot.h"
+#include "../module/ground/clock.h"
+#include "../module/perf/sleeping_lock.h"
+#include "session_fixture.h"
+
+#define OPEN_HOLD	0xA053
+#define LIST_TIME	(EVENT_DATA + 0x00)
+#define LOCK		(EVENT_DATA + 0x08)
+#define SINCE		(EVENT_DATA + 0x10)
+#define WAIT_TIME	(EVENT_DATA + 0x18)
+#define CALLER		(EVENT_DATA + 0x20)
+#define THREAD_ID	(EVENT_DATA + 0x28)
+#define ACTION		(EVENT_DATA + 0x2C)
+#define CONTENTIONS	(EVENT_DATA + 0x30)
+#define RESERVED	(EVENT_DATA + 0x34)
+
+/* Only the addresses matter. */
+static u32 mutex, rwsem, semaphore;
+
+static struct test_thread holder, waiter;
+
+/**
+ * struct part - what a thread does
+ * @act: calls the hooks
+ * @start: clock before the calls
+ * @end: clock after the calls
+ * @acted: the thread has called the hooks
+ * @may_end: the thread releases its locks and ends
+ */
+struct part {
+	void (*act)(void);
+	u64 start;
+	u64 end;
+	struct completion acted;
+	struct completion may_end;
+};
+
+static struct part holds, waits;
+
+static int play(void *data)
+{
+	struct part *part = data;
+
+	part->start = ntklog_cycles();
+	part->act();
+	part->end = ntklog_cycles();
+	complete(&part->acted);
+	wait_for_completion(&part->may_end);
+	return 0;
+}
+
+static void hold_three_locks(void)
+{
+	ntklog_track_sleeping_acquire_slow(&mutex, _THIS_IP_, NTKLOG_SLEEPING_CLASS(MUTEX) |
+							      NTKLOG_SLEEPING_EXCLUSIVE);
+	ntklog_begin_sleeping_wait(&mutex);
+	ntklog_end_sleeping_wait(&mutex, 0);
+	ntklog_track_sleeping_acquire_slow(&semaphore, _THIS_IP_, NTKLOG_SLEEPING_CLASS(SEMAPHORE) |
+								  NTKLOG_SLEEPING_EXCLUSIVE);
+	ntklog_track_sleeping_acquire_slow(&rwsem, _THIS_IP_, NTKLOG_SLEEPING_CLASS(RWSEM) |
+							      NTKLOG_SLEEPING_SHARED);
+}
+
+static void wait_for_mutex(void)
+{
+	ntklog_track_sleeping_acquire_slow(&mutex, _THIS_IP_, NTKLOG_SLEEPING_CLASS(MUTEX) |
+							      NTKLOG_SLEEPING_EXCLUSIVE);
+	ntklog_count_sleeping_contention(&mutex, NTKLOG_SLEEPING_CLASS(MUTEX), holder.task);
+	ntklog_begin_sleeping_wait(&mutex);
+}
+
+static void begin_part(struct kunit *test, struct test_thread *thread, struct part *part,
+		       void (*act)(void))
+{
+	init_completion(&part->acted);
+	init_completion(&part->may_end);
+	part->act = act;
+	test_thread_start(test, thread, TEST_CPU + 1, play, part);
+	wait_for_completion(&part->acted);
+}
+
+static void end_part(struct test_thread *thread, struct part *part)
+{
+	complete(&part->may_end);
+	test_thread_join(thread);
+}
+
+/* A holder of three locks, a task that waits for one of them, and a lock of the test itself. */
+static void begin_holds(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
+	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM)), 0);
+	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(SEMAPHORE)), 0);
+	begin_part(test, &holder, &holds, hold_three_locks);
+	begin_part(test, &waiter, &waits, wait_for_mutex);
+	ntklog_track_sleeping_acquire_slow(&rwsem, _THIS_IP_, NTKLOG_SLEEPING_CLASS(RWSEM) |
+							      NTKLOG_SLEEPING_SHARED);
+}
+
+static void end_holds(void)
+{
+	end_part(&waiter, &waits);
+	end_part(&holder, &holds);
+	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(SEMAPHORE));
+	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM));
+	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
+}
+
+/* Let the session observe mutexes and rwsems, and no semaphores. */
+static void observe_mutexes_and_rwsems(struct etw_session *session)
+{
+	etw_group_mask_set(&session->run->observed, PERF_LINUX_MUTEX);
+	etw_group_mask_set(&session->run->observed, PERF_LINUX_RWSEM);
+}
+
+static void expect_lock(struct kunit *test, const u8 *event, const void *lock, u32 action,
+			struct task_struct *task, const struct part *part)
+{
+	KUNIT_EXPECT_EQ(test, get_u64(event, LOCK), (u64)(unsigned long)lock);
+	KUNIT_EXPECT_EQ(test, get_u32(event, ACTION), action);
+	KUNIT_EXPECT_EQ(test, get_u32(event, THREAD_ID), (u32)task_pid_nr(task));
+	KUNIT_EXPECT_GE(test, get_u64(event, SINCE), part->start);
+	KUNIT_EXPECT_LE(test, get_u64(event, SINCE), part->end);
+	KUNIT_EXPECT_NE(test, get_u64(event, CALLER), 0ull);
+	KUNIT_EXPECT_EQ(test, get_u32(event, RESERVED), 0u);
+}
+
+/* The order of tasks is that of a hash table; the locks of a task are in the order of slots. */
+static void expect_list(struct kunit *test, const u8 *const *events)
+{
+	bool is_waiter_first = get_u32(events[1], THREAD_ID) == (u32)task_pid_nr(waiter.task);
+	const u8 *wait = events[is_waiter_first ? 1 : 3];
+	const u8 *const *held = events + (is_waiter_first ? 2 : 1);
+	int i;
+
+	KUNIT_EXPECT_EQ(test, get_u32(events[0], EVENT_MARKER), 0xC0110001u);
+	KUNIT_EXPECT_EQ(test, get_u16(events[0], EVENT_SIZE), 0x48);
+	KUNIT_EXPECT_EQ(test, get_u32(events[0], ACTION), 0u);
+	KUNIT_EXPECT_EQ(test, get_u64(events[0], LOCK), 0ull);
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_GE(test, get_u64(events[i], LIST_TIME), waits.end);
+		KUNIT_EXPECT_EQ(test, get_u64(events[i], LIST_TIME), get_u64(events[0], LIST_TIME));
+	}
+	expect_lock(test, held[0], &mutex, 0x80010021, holder.task, &holds);
+	KUNIT_EXPECT_NE(test, get_u64(held[0], WAIT_TIME), 0ull);
+	KUNIT_EXPECT_EQ(test, get_u32(held[0], CONTENTIONS), 1u);
+	expect_lock(test, held[1], &rwsem, 0x80020041, holder.task, &holds);
+	KUNIT_EXPECT_EQ(test, get_u64(held[1], WAIT_TIME), 0ull);
+	KUNIT_EXPECT_EQ(test, get_u32(held[1], CONTENTIONS), 0u);
+	expect_lock(test, wait, &mutex, 0x80010024, waiter.task, &waits);
+}
+
+static void stopped_session_lists_observed_locks_of_other_tasks(struct kunit *test)
+{
+	const u8 *events[4];
+	unsigned int i;
+
+	session_start(test, PERF_SPINLOCK, SIZE, 8);
+	begin_holds(test);
+	observe_mutexes_and_rwsems(&etw_sessions[0]);
+	session_stop(test);
+	KUNIT_ASSERT_EQ(test, session_event_count(OPEN_HOLD), 4u);
+	for (i = 0; i < 4; i++)
+		events[i] = session_event(i, OPEN_HOLD);
+	expect_list(test, events);
+	end_holds();
+}
+
+static void session_without_sleeping_locks_lists_none(struct kunit *test)
+{
+	session_start(test, PERF_SPINLOCK, SIZE, 8);
+	begin_holds(test);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, session_event_count(OPEN_HOLD), 0u);
+	end_holds();
+}
+
+/* Find the events of the list in a snapshot. Returns their number. */
+static unsigned int find_in_snapshot(const u8 *file, size_t size, const u8 **events,
+				     unsigned int count)
+{
+	unsigned int found = 0;
+	size_t buffer, at;
+
+	for (buffer = SIZE; buffer < size; buffer += SIZE) {
+		const u8 *bytes = file + buffer;
+
+		for (at = BUFFER_EVENTS; at < get_u32(bytes, BUFFER_SAVED_OFFSET);
+		     at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8)) {
+			if (get_u16(bytes + at, EVENT_HOOK_ID) != OPEN_HOLD)
+				continue;
+			if (found < count)
+				events[found] = bytes + at;
+			found++;
+		}
+	}
+	return found;
+}
+
+static void snapshot_of_started_session_has_list(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	const u8 *events[4];
+	unsigned int found;
+	size_t size;
+	u8 *file;
+
+	start_numbered_session(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
+	begin_holds(test);
+	observe_mutexes_and_rwsems(session);
+	file = etw_make_snapshot(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	found = find_in_snapshot(file, size, events, ARRAY_SIZE(events));
+	KUNIT_EXPECT_EQ(test, found, 4u);
+	if (found == 4)
+		expect_list(test, events);
+	kvfree(file);
+	stop_numbered_session(test, 2);
+	end_holds();
+}
+
+static struct kunit_case held_locks_cases[] = {
+	KUNIT_CASE(stopped_session_lists_observed_locks_of_other_tasks),
+	KUNIT_CASE(session_without_sleeping_locks_lists_none),
+	KUNIT_CASE(snapshot_of_started_session_has_list),
+	{}
+};
+
+static struct kunit_suite held_locks_suite = {
+	.name = "ntklog_held_locks",
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = held_locks_cases,
+};
+
+kunit_test_suite(held_locks_suite);

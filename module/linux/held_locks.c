@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The sleeping locks that tasks hold or wait for, as the slots of the tasks have them. Visiting
+ * them takes no sleeping lock and no spinlock, so that it also works on a machine on which tasks
+ * are blocked.
+ */
+
+#include <linux/irqflags.h>
+#include <linux/rwsem.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/identity.h>
+
+#include "../etw/event.h"
+#include "../etw/group_mask.h"
+#include "../etw/run.h"
+#include "../etw/session.h"
+#include "../ground/address.h"
+#include "../ground/compat.h"
+#include "../ground/identity.h"
+#include "../ground/task_table.h"
+#include "../perf/resource_event.h"
+#include "../perf/sleeping_lock.h"
+#include "held_locks.h"
+
+/*
+ * Test whether a task only spins for an rwsem as a writer: the kernel calls no tracepoint before
+ * the task sleeps. Another task may free the lock meanwhile.
+ */
+static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
+				   const struct task_struct *task)
+{
+#ifdef CONFIG_PREEMPT_RT
+	return false;
+#else
+	/* The low three bits are flags. */
+	unsigned long owner;
+
+	return ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(RWSEM) &&
+	       action & NTKLOG_SLEEPING_EXCLUSIVE_BIT &&
+	       !get_kernel_nofault(owner, (unsigned long *)&rwsem->owner) &&
+	       (owner & ~7UL) != (unsigned long)task;
+#endif
+}
+
+/* Copy a slot of @task to @held. Returns false if the slot is free, or is filled anew meanwhile. */
+static bool ntklog_read_slot(const struct ntklog_sleeping_slot *slot,
+			     const struct task_struct *task, struct ntklog_held_lock *held)
+{
+	/* Pairs with the smp_store_release() that publishes slot->lock. */
+	held->lock = smp_load_acquire(&slot->lock);
+	held->action = READ_ONCE(slot->action);
+	held->since = ntklog_read_u64(slot->acquire_time);
+	held->wait_time = held->action & NTKLOG_SLEEPING_WAITED ?
+			  ntklog_read_u64(slot->wait_time) : 0;
+	held->caller = READ_ONCE(slot->caller);
+	held->contentions = READ_ONCE(slot->contentions);
+	/*
+	 * The task may have filled the slot anew meanwhile: test it after the reads of its members.
+	 * Pairs with the smp_store_release() that publishes slot->lock.
+	 */
+	smp_rmb();
+	if (!held->lock || READ_ONCE(slot->lock) != held->lock ||
+	    ntklog_read_u64(slot->acquire_time) != held->since)
+		return false;
+	held->is_waiting = held->action & NTKLOG_SLEEPING_WAITING ||
+			   ntklog_spins_for_rwsem(held->lock, held->action, task);
+	return true;
+}
+
+struct ntklog_held_visit {
+	ntklog_visit_held_t call;
+	void *data;
+};
+
+static void ntklog_visit_record(struct ntklog_task *record, void *data)
+{
+	struct ntklog_held_lock locks[NTKLOG_THREAD_SLOTS];
+	/* RCU keeps the task valid. NULL if it has exited. */
+	struct task_struct *task = READ_ONCE(record->task);
+	const struct ntklog_held_visit *visit = data;
+	size_t count = 0;
+	int i;
+
+	for (i = 1; task && i <= NTKLOG_THREAD_SLOTS; i++)
+		count += ntklog_read_slot(&record->sleeping_slots[i], task, &locks[count]);
+	if (count)
+		visit->call(task, locks, count, visit->data);
+}
+
+/**
+ * ntklog_visit_held_locks() - call a function for each task that holds or waits for sleeping locks
+ * @call: the function; must not sleep. RCU keeps its task valid
+ * @data: its last argument
+ *
+ * Context: task. A lock that is acquired or released concurrently may be left out.
+ */
+void ntklog_visit_held_locks(ntklog_visit_held_t call, void *data)
+{
+	struct ntklog_held_visit visit = { .call = call, .data = data };
+
+	ntklog_visit_task_records(ntklog_visit_record, &visit);
+}
+
+struct ntklog_held_list {
+	struct etw_session *session;
+	u64 time;
+};
+
+static u32 ntklog_open_action(const struct ntklog_held_lock *held)
+{
+	bool is_exclusive = held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT;
+	u32 state;
+
+	if (held->is_waiting)
+		state = is_exclusive ? NTKLOG_OPEN_WAITS_EXCLUSIVE : NTKLOG_OPEN_WAITS_SHARED;
+	else
+		state = is_exclusive ? NTKLOG_OPEN_HELD_EXCLUSIVE : NTKLOG_OPEN_HELD_SHARED;
+	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(held->action) | state;
+}
+
+static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct task_struct *task,
+				 const struct ntklog_held_lock *held)
+{
+	const struct ntklog_open_hold event = {
+		.list_time = list->time,
+		.lock = ntklog_address((unsigned long)held->lock),
+		.since = held->since,
+		.wait_time = held->is_waiting ? 0 : held->wait_time,
+		.caller = ntklog_address(held->caller),
+		.thread_id = task_pid_nr(task),
+		.action = ntklog_open_action(held),
+		.contentions = held->contentions,
+	};
+	unsigned long flags;
+
+	/* Record the identity before the event takes its time stamp, from which on it is valid. */
+	local_irq_save(flags);
+	ntklog_record_identity((unsigned long)held->lock, held->caller,
+			       NTKLOG_IDENTITY_OF_CLASS(event.action));
+	local_irq_restore(flags);
+	etw_log_session_event(list->session, NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION,
+			      &event, sizeof(event));
+}
+
+static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_held_lock *locks,
+				  size_t count, void *data)
+{
+	const struct ntklog_held_list *list = data;
+	size_t i;
+
+	/* The task that stops the session or takes the snapshot holds locks only to do that. */
+	if (task == current)
+		return;
+	for (i = 0; i < count; i++) {
+		u32 group = ntklog_sleeping_group(locks[i].action);
+
+		if (etw_group_mask_test(&list->session->run->observed, group))
+			ntklog_log_held_lock(list, task, &locks[i]);
+	}
+}
+
+/**
+ * ntklog_list_held_locks() - log the sleeping locks that tasks hold or wait for
+ * @session: a started session. It gets locks of the groups that it observes
+ *
+ * Implements etw_provider::list_holds. An event for which the session has no space is lost, and
+ * counted as such.
+ *
+ * Context: thread; etw_mutex held.
+ */
+void ntklog_list_held_locks(struct etw_session *session)
+{
+	struct ntklog_held_list list = { .session = session, .time = ntklog_cycles() };
+	const struct ntklog_open_hold begin = {
+		.list_time = list.time,
+		.action = NTKLOG_OPEN_LIST,
+	};
+
+	etw_log_session_event(session, NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION, &begin,
+			      sizeof(begin));
+	ntklog_visit_held_locks(ntklog_log_held_locks, &list);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_HELD_LOCKS_H
+#define _NTKLOG_LINUX_HELD_LOCKS_H
+
+/*
+ * The sleeping locks that tasks hold or wait for: for the file held in debugfs, and for the list
+ * that a session gets when it stops.
+ */
+
+#include <linux/types.h>
+
+struct etw_session;
+struct task_struct;
+
+/**
+ * struct ntklog_held_lock - copy of a slot
+ * @lock: address of the lock
+ * @since: when the hold began, or when the wait began, if @is_waiting; cycles
+ * @wait_time: duration of the wait before the hold, cycles
+ * @caller: return address of the lock function
+ * @action: class, access mode and state bits of the slot
+ * @contentions: waits that began during the hold
+ * @is_waiting: the task waits for the lock
+ */
+struct ntklog_held_lock {
+	const void *lock;
+	u64 since;
+	u64 wait_time;
+	unsigned long caller;
+	u32 action;
+	u32 contentions;
+	bool is_waiting;
+};
+
+typedef void (*ntklog_visit_held_t)(struct task_struct *task, const struct ntklog_held_lock *locks,
+				    size_t count, void *data);
+
+void ntklog_visit_held_locks(ntklog_visit_held_t call, void *data);
+void ntklog_list_held_locks(struct etw_session *session);
+
+#endif /* _NTKLOG_LINUX_HELD_LOCKS_H */

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The locks that were held when the recording stopped: see open_holds.h. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/wmi_resource.h>
+
+#include "charge_events.h"
+#include "open_holds.h"
+#include "wmi_record.h"
+
+/**
+ * open_holds_begin_list() - drop the entries of an older list
+ * @holds: the list
+ * @data: data of an event of a list
+ */
+void open_holds_begin_list(struct open_holds *holds, const void *data)
+{
+	struct ntklog_open_hold event;
+
+	memcpy(&event, data, sizeof(event));
+	if (event.list_time <= holds->list_time)
+		return;
+	holds->list_time = event.list_time;
+	holds->count = 0;
+	holds->others = 0;
+}
+
+/**
+ * open_holds_add() - add an entry to the list
+ * @holds: the list
+ * @hold: the entry; an event that only begins a list, or is of an older list, is ignored
+ */
+void open_holds_add(struct open_holds *holds, const struct open_hold *hold)
+{
+	if (!(hold->event.action & ~WMI_RESOURCE_ACTION_CLASS) ||
+	    hold->event.list_time != holds->list_time)
+		return;
+	if (!holds->entries)
+		holds->entries = calloc(OPEN_HOLDS_MAX, sizeof(*holds->entries));
+	holds->no_memory |= !holds->entries;
+	if (holds->entries && holds->count < OPEN_HOLDS_MAX)
+		holds->entries[holds->count++] = *hold;
+	else
+		holds->others++;
+}
+
+/**
+ * open_holds_end() - drop the entry of a hold or wait that a later record tells of
+ * @holds: the list
+ * @lock: address of the lock
+ * @thread_id: the task
+ */
+void open_holds_end(struct open_holds *holds, uint64_t lock, uint32_t thread_id)
+{
+	size_t i;
+
+	for (i = 0; i < holds->count; i++) {
+		const struct ntklog_open_hold *event = &holds->entries[i].event;
+
+		if (event->lock == lock && event->thread_id == thread_id)
+			break;
+	}
+	if (i < holds->count)
+		holds->entries[i] = holds->entries[--holds->count];
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ntklog_open_hold *left = &((const struct open_hold *)a)->event;
+	const struct ntklog_open_hold *right = &((const struct open_hold *)b)->event;
+
+	if (left->lock != right->lock)
+		return left->lock < right->lock ? -1 : 1;
+	if (left->since != right->since)
+		return left->since < right->since ? -1 : 1;
+	return left->thread_id < right->thread_id ? -1 : left->thread_id > right->thread_id;
+}
+
+/* Count the waiters and the holders of each lock. The entries are sorted by lock. */
+static void count_tasks(struct open_holds *holds)
+{
+	size_t begin, end, i;
+
+	for (begin = 0; begin < holds->count; begin = end) {
+		size_t waiters = 0;
+
+		for (end = begin; end < holds->count && holds->entries[end].event.lock ==
+						       holds->entries[begin].event.lock; end++)
+			waiters += open_hold_is_waiting(&holds->entries[end].event);
+		for (i = begin; i < end; i++) {
+			holds->entries[i].waiters = waiters;
+			holds->entries[i].holders = end - begin - waiters;
+		}
+	}
+}
+
+/* Add the holds before the waits, which are charged to them. */
+static void charge(const struct open_holds *holds, const struct etl_file *file,
+		   struct charge_sums *sums, bool is_waiting)
+{
+	size_t i;
+
+	for (i = 0; i < holds->count; i++) {
+		const struct open_hold *hold = &holds->entries[i];
+
+		if (open_hold_is_waiting(&hold->event) == is_waiting)
+			charge_add_open(sums, file, &hold->event, hold->class, hold->is_wanted);
+	}
+}
+
+/**
+ * open_holds_finish() - sort and count what is in the list, and charge the waits to the holds
+ * @holds: the list
+ * @file: file of the events
+ * @sums: open sums, to which all records have been added; or sums that nothing is added to
+ */
+void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
+		       struct charge_sums *sums)
+{
+	if (!holds->count)
+		return;
+	qsort(holds->entries, holds->count, sizeof(*holds->entries), compare);
+	count_tasks(holds);
+	if (!sums->charges)
+		return;
+	charge(holds, file, sums, false);
+	charge(holds, file, sums, true);
+}
+
+/**
+ * open_holds_free() - free the list
+ * @holds: all zero afterwards
+ */
+void open_holds_free(struct open_holds *holds)
+{
+	free(holds->entries);
+	memset(holds, 0, sizeof(*holds));
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_OPEN_HOLDS_H
+#define _NTKLOG_OPEN_HOLDS_H
+
+/* The locks that tasks held or waited for when the recording stopped, or at the last snapshot. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ntklog/etl.h>
+#include <ntklog/event.h>
+
+#include "charge_sums.h"
+
+/* Entries that are kept. The rest is counted. */
+#define OPEN_HOLDS_MAX	4096
+
+/**
+ * struct open_hold - a lock that a task held or waited for
+ * @event: the event
+ * @class: key of the lock's class, or the address of a lock that has none
+ * @is_wanted: the lock is summed up
+ * @waiters: number of tasks that waited for the lock; valid after open_holds_finish()
+ * @holders: number of tasks that held the lock; valid after open_holds_finish()
+ */
+struct open_hold {
+	struct ntklog_open_hold event;
+	uint64_t class;
+	bool is_wanted;
+	size_t waiters;
+	size_t holders;
+};
+
+/**
+ * struct open_holds - the newest list of a file; all zero: no list
+ * @list_time: when the list began, session clock; 0: the file has no list
+ * @entries: sorted by lock after open_holds_finish(), and of a lock the oldest first
+ * @count: number of @entries
+ * @others: number of entries beyond OPEN_HOLDS_MAX
+ * @no_memory: the entries could not be allocated
+ */
+struct open_holds {
+	uint64_t list_time;
+	struct open_hold *entries;
+	size_t count;
+	uint64_t others;
+	bool no_memory;
+};
+
+void open_holds_begin_list(struct open_holds *holds, const void *data);
+void open_holds_add(struct open_holds *holds, const struct open_hold *hold);
+void open_holds_end(struct open_holds *holds, uint64_t lock, uint32_t thread_id);
+void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
+		       struct charge_sums *sums);
+void open_holds_free(struct open_holds *holds);
+
+#endif /* _NTKLOG_OPEN_HOLDS_H */
