@@ -28,7 +28,8 @@ NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
 # parts of an answer, which differ with each run, with all locks but the first.
 IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
                      r"\d+ (?:events have no stack|stacks belong)|\">\": the hold|"
-                     r" {1,4}\d+%  |=> |[2-9]\. | {3}(?:Longest|Held|Holders) |Not recorded: ")
+                     r" {1,4}\d+%  |=> |Held at the end|[2-9]\. | {3}(?:Longest|Held|Holders) |"
+                     r"Not recorded: ")
 # The title of a table: its subject, and the column by which it is sorted.
 TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
 
