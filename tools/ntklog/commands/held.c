@@ -97,19 +97,26 @@ static void print_slot(const struct held_slot *slot)
 	       name_length(slot->caller), slot->caller);
 }
 
-/* Print what a holder waits for: the chain of locks and their holders, up to the last one. */
-static void print_chain(const struct held_task *task)
+/*
+ * Print what a holder waits for: the chain of locks and their holders, up to the last one. The
+ * chain of tasks that are not deadlocked may lead back to a task that it has passed.
+ */
+static void print_chain(const struct held_slot *slot)
 {
-	const struct held_task *end = task;
+	struct held_task *end = slot->task;
 
-	while (end->wait && end->blocker && !end->cycle) {
-		printf("\t%s ", end == task ? "waits for" : "which waits for");
+	while (end->wait && end->blocker && !end->cycle && end->walk != slot) {
+		end->walk = slot;
+		printf("\t%s ", end == slot->task ? "waits for" : "which waits for");
 		print_lock_name(end->wait);
 		end = end->blocker;
 		printf(", held by %s (%" PRIu32 ")\n", end->name, end->thread_id);
 	}
 	if (end->cycle) {
 		printf("\tin deadlock %u\n", end->cycle);
+	} else if (end->walk == slot) {
+		puts("\twhich is named above, but this is not known to be a deadlock");
+		return;
 	} else if (end->wait) {
 		fputs("\twaits for ", stdout);
 		print_lock_name(end->wait);
@@ -132,7 +139,7 @@ static void print_lock(const struct held_lock *lock)
 	for (i = 0; i < lock->holders + lock->waiters; i++) {
 		print_slot(&lock->slots[i]);
 		if (i < lock->holders)
-			print_chain(lock->slots[i].task);
+			print_chain(&lock->slots[i]);
 	}
 }
 

@@ -210,6 +210,12 @@ static int compare_locks(const void *a, const void *b)
 	return left->slots < right->slots ? -1 : left->slots > right->slots;
 }
 
+/* Test whether a lock can have several exclusive holders. */
+static bool is_semaphore(const struct held_slot *slot)
+{
+	return !strcmp(slot->kind, "semaphore");
+}
+
 /* Make the locks of the slots. Returns 0, or -1 after a message. */
 static int make_locks(struct held *held)
 {
@@ -231,6 +237,14 @@ static int make_locks(struct held *held)
 			lock = &held->locks[held->lock_count++];
 			lock->slots = slot;
 		}
+		/*
+		 * All older holds have ended before an exclusive hold begins. The module
+		 * still lists an older hold if another task released the lock.
+		 */
+		if (!slot->is_waiting && slot->is_exclusive && !is_semaphore(slot)) {
+			lock->slots = slot;
+			lock->holders = 0;
+		}
 		if (!slot->is_waiting) {
 			lock->holders++;
 			continue;
@@ -249,7 +263,7 @@ static int make_locks(struct held *held)
 static bool lock_can_be_released(const struct held_lock *lock, uint64_t read_ns,
 				 struct held_task **blocker)
 {
-	bool needs_one = !strcmp(lock->slots->kind, "semaphore");
+	bool needs_one = is_semaphore(lock->slots);
 	size_t stuck = 0, i;
 
 	*blocker = lock->holders ? lock->slots->task : NULL;
@@ -299,15 +313,13 @@ static void find_stuck_tasks(struct held *held, uint64_t read_ns)
 static void find_cycles(struct held *held)
 {
 	struct held_task *start, *task;
-	unsigned int walk = 0;
 
 	for (start = held->tasks; start; start = start->hh.next) {
 		if (!start->is_stuck || start->walk)
 			continue;
-		walk++;
 		for (task = start; !task->walk; task = task->blocker)
-			task->walk = walk;
-		if (task->walk != walk)
+			task->walk = start;
+		if (task->walk != start)
 			continue;
 		held->cycles++;
 		for (; !task->cycle; task = task->blocker)

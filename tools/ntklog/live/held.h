@@ -23,7 +23,7 @@
  * @blocker: a task that holds the lock of @wait; NULL: none is known
  * @is_stuck: no task that can run is known to release the lock of @wait
  * @cycle: number of the cycle that the task belongs to, from 1 on; 0: none
- * @walk: number of the latest search for a cycle that has passed the task
+ * @walk: where the latest walk along the blockers that has passed the task began
  * @hh: in the table of tasks
  */
 struct held_task {
@@ -35,7 +35,7 @@ struct held_task {
 	struct held_task *blocker;
 	bool is_stuck;
 	unsigned int cycle;
-	unsigned int walk;
+	const void *walk;
 	UT_hash_handle hh;
 };
 

@@ -39,8 +39,12 @@ class Held(Directory):
         return held
 
     def deadlocks(self, *lines):
-        return [sorted(task["thread"] for task in cycle)
-                for cycle in self.json(*lines)["deadlocks"]]
+        cycles = [sorted(task["thread"] for task in cycle)
+                  for cycle in self.json(*lines)["deadlocks"]]
+        # The text has the chain behind each holder: its size grows with the square of the chain's.
+        if len(lines) < 100:
+            self.assertEqual(self.held(*lines).count("Deadlock "), len(cycles))
+        return cycles
 
     def test_waiter_holder_and_stack(self):
         text = self.held(
@@ -112,6 +116,17 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
         for kind, expected in (("semaphore", []), ("rwsem", [[1, 2]])):
             self.assertEqual(self.deadlocks(*(line.replace("%s", kind) for line in lines)), expected)
 
+    def test_exclusive_hold_ends_older_holds(self):
+        """Another task may have released what a reader acquired, and the module keeps its slot."""
+        lines = (slot(1, "held", 1, 60_000_000, kind="%s", mode="shared"),
+                 slot(1, "held", 2, 9_000_000, kind="%s"),
+                 slot(1, "waiting", 1, 8_000_000, kind="%s"))
+        for kind, expected in (("rwsem", [2]), ("semaphore", [1, 2])):
+            planted = [line.replace("%s", kind) for line in lines]
+            self.assertEqual(self.deadlocks(*planted), [])
+            (lock,) = self.json(*planted)["locks"]
+            self.assertEqual([holder["thread"] for holder in lock["holders"]], expected)
+
     def test_cycle_of_edges_that_are_younger_than_the_reading_is_none(self):
         """The lines are written one after the other: such edges may not have existed together."""
         for young in range(4):
@@ -119,6 +134,19 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
             self.assertEqual(self.deadlocks(
                 slot(1, "held", 1, ages[0]), slot(2, "waiting", 1, ages[1]),
                 slot(2, "held", 2, ages[2]), slot(1, "waiting", 2, ages[3])), [], young)
+
+    def test_chain_ends_where_it_meets_itself(self):
+        """Another holder can release the semaphore: the tasks wait for each other, but not for ever."""
+        text = self.held(slot(1, "held", 1, 9_500_000, kind="semaphore"),
+                         slot(1, "held", 3, 9_000_000, kind="semaphore"),
+                         slot(2, "waiting", 1, 8_000_000), slot(2, "held", 2, 9_000_000),
+                         slot(1, "waiting", 2, 8_000_000, kind="semaphore", stack=STACK))
+        self.assertIn("""  held  exclusive    9.50s  task1 (1) in take_it
+\twaits for mutex 0xffff888000000002, held by task2 (2)
+\twhich waits for semaphore 0xffff888000000001, held by task1 (1)
+\twhich is named above, but this is not known to be a deadlock
+  held  exclusive    9.00s  task3 (3) in take_it
+""", text)
 
     def test_lock_without_a_known_holder(self):
         text = self.held(slot(1, "waiting", 1, 8_000_000, kind="percpu_rwsem"),
