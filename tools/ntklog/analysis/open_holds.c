@@ -78,6 +78,32 @@ static int compare(const void *a, const void *b)
 	return left->thread_id < right->thread_id ? -1 : left->thread_id > right->thread_id;
 }
 
+/*
+ * Drop the holds that an exclusive hold of the same lock follows. They have ended, but the module
+ * still lists a hold if another task released the lock. A semaphore has several holders.
+ */
+static void drop_ended_holds(struct open_holds *holds)
+{
+	const struct open_hold *exclusive = NULL;
+	size_t kept = holds->count, i;
+
+	/* The entries are sorted: of a lock the youngest is the last one. */
+	for (i = holds->count; i-- > 0;) {
+		const struct ntklog_open_hold *event = &holds->entries[i].event;
+		uint32_t class = event->action & WMI_RESOURCE_ACTION_CLASS;
+		bool is_held = !open_hold_is_waiting(event);
+
+		if (is_held && exclusive && exclusive->event.lock == event->lock)
+			continue;
+		holds->entries[--kept] = holds->entries[i];
+		if (is_held && !open_hold_is_shared(event) &&
+		    class != WMI_RESOURCE_CLASS_LINUX_SEMAPHORE)
+			exclusive = &holds->entries[kept];
+	}
+	holds->count -= kept;
+	memmove(holds->entries, holds->entries + kept, holds->count * sizeof(*holds->entries));
+}
+
 /* Count the waiters and the holders of each lock. The entries are sorted by lock. */
 static void count_tasks(struct open_holds *holds)
 {
@@ -122,6 +148,7 @@ void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 	if (!holds->count)
 		return;
 	qsort(holds->entries, holds->count, sizeof(*holds->entries), compare);
+	drop_ended_holds(holds);
 	count_tasks(holds);
 	if (!sums->charges)
 		return;

@@ -49,6 +49,17 @@ class OpenHolds(Case):
                             held(9000, since=5000), waits(9000, 3000))
         self.assertEqual(parts, {"holder_ran": 1000 + 4000, "free_overtaken": 1000})
 
+    def test_exclusive_hold_ends_older_holds(self):
+        """Another task may have released what a reader acquired, and the module still lists it."""
+        for kind, holders in (("rwsem", ["holder"]), ("semaphore", ["bystander (reader)", "holder"])):
+            self.assertEqual(self.answer(
+                self.begin(9000), held(9000, "reads", thread=57, kind=kind),
+                held(9000, since=5000, kind=kind), waits(9000, 6000, kind=kind)),
+                {"holder_ran": 3000})
+            self.assertEqual(self.blockers("--by", "task"),
+                             {("my_lock", "waiter", holders[0]): 3000})
+            self.assertEqual(len(self.lines()), len(holders))
+
     def test_wait_before_an_open_hold_is_charged(self):
         parts = self.answer(sleep(1000, 4000, thread=57), self.begin(9000),
                             held(9000, since=4000, wait=2500))
