@@ -117,18 +117,30 @@ static int keep_old(const char *path)
 	return err ? -1 : 0;
 }
 
-static int create_file(struct trace_file *trace)
+/* Create a file, and lock it. Returns its file descriptor, or -1 after a message. */
+static int create_file(const char *path)
 {
 	struct stat status;
+	int fd;
 
-	if (!stat(trace->path, &status) && S_ISREG(status.st_mode) && keep_old(trace->path))
-		return -1;
-	/* The file shows where the kernel is in memory: it is for its owner alone. */
-	trace->fd = open(trace->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (trace->fd >= 0)
-		return lock(trace->path, trace->fd);
-	message("%s: %s", trace->path, strerror(errno));
-	return -1;
+	for (;;) {
+		if (!stat(path, &status) && S_ISREG(status.st_mode) && keep_old(path))
+			return -1;
+		/* The file shows where the kernel is in memory: it is for its owner alone. */
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		if (fd < 0) {
+			message("%s: %s", path, strerror(errno));
+			return -1;
+		}
+		if (lock(path, fd)) {
+			close(fd);
+			return -1;
+		}
+		/* Another recording may have made the file, and have ended, before the lock. */
+		if (fstat(fd, &status) || !status.st_size)
+			return fd;
+		close(fd);
+	}
 }
 
 /*
@@ -191,7 +203,9 @@ int trace_file_begin(struct trace_file *trace, unsigned char *header, size_t siz
 		message("%s: %s", trace->path, trace->etl->error);
 		return -1;
 	}
-	if (trace->fd < 0 && create_file(trace))
+	if (trace->fd < 0)
+		trace->fd = create_file(trace->path);
+	if (trace->fd < 0)
 		return -1;
 	if (bytes && !trace->is_stream && reserve_space(trace, bytes))
 		return -1;
@@ -290,20 +304,26 @@ int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t si
 int trace_file_rename(struct trace_file *trace, const char *path)
 {
 	char *names = NULL;
+	int fd;
 
 	if (trace->names.path && asprintf(&names, "%s" NAMES_SUFFIX, path) < 0) {
 		message("%s: no memory for its names", path);
 		return -1;
 	}
-	if (keep_old(path)) {
+	/* The file that is replaced is empty and locked: no other recording can begin to use it. */
+	fd = create_file(path);
+	if (fd < 0) {
 		free(names);
 		return -1;
 	}
 	if (rename(trace->path, path)) {
 		message("%s: cannot be renamed to %s: %s", trace->path, path, strerror(errno));
+		unlink(path);
+		close(fd);
 		free(names);
 		return -1;
 	}
+	close(fd);
 	trace->path = path;
 	if (!names)
 		return 0;

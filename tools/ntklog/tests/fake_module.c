@@ -10,6 +10,8 @@
  *	sessions/<n>/failures		lines "GROUP ERRNO" for INFO
  *	sessions/<n>/owner		makes a claim fail with EBUSY, unless it is "none"
  *	sessions/<n>/{stats,header,cpu<m>}	read
+ *	FILE.slow_rename		rename() of FILE makes FILE.is_renaming, and waits until
+ *					FILE.slow_rename is removed
  */
 
 #define _GNU_SOURCE
@@ -180,6 +182,21 @@ int close(int fd)
 			put(claims[fd].session, "state", "stopped\n", 8);
 	}
 	return real_close(fd);
+}
+
+int rename(const char *from, const char *to)
+{
+	int (*function)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+	const struct timespec moment = { .tv_nsec = 50000000 };
+	char slow[8192], mark[8192];
+
+	snprintf(slow, sizeof(slow), "%s.slow_rename", from);
+	snprintf(mark, sizeof(mark), "%s.is_renaming", from);
+	while (!access(slow, F_OK)) {
+		real_close(real_open(mark, O_WRONLY | O_CREAT, 0600));
+		nanosleep(&moment, NULL);
+	}
+	return function(from, to);
 }
 
 static int start(int session, const void *argument)

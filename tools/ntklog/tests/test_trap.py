@@ -113,6 +113,23 @@ class Trap(Directory):
         self.assertEqual(self.get("a.etl"), "other")
         self.assertEqual(self.sequence_numbers(self.etl + ".part"), [2, 3, 4])
 
+    def test_file_that_gets_its_name_is_refused_to_another_recording(self):
+        part = os.path.join(self.directory, "a.etl.part")
+        self.put("a.etl.part.slow_rename", "")
+        process = self.start_there("record", "--no-names", "-o", self.etl, "--after", "0.1",
+                                   "--on", "SpinCount > 4000", "--before", "10")
+        self.wait_for(lambda: os.path.exists(part + ".is_renaming"))
+        self.log(6, etl.header_buffer(2), at(1, 1))
+        self.write(6, "stats", STATS % 0)
+        other = self.run_there("record", "--no-names", "--session", "6", "-o", self.etl,
+                               "--duration", "0.1")
+        os.unlink(part + ".slow_rename")
+        error = process.communicate(timeout=600)[1].decode()
+        self.assertEqual((process.returncode, other.returncode), (0, 1), error)
+        self.assertIn("another recording is writing this file", other.stderr)
+        self.assertEqual(self.sequence_numbers(self.etl), [2, 3, 4])
+        self.assertFalse(os.path.exists(self.etl + ".old"))
+
     def test_directory_is_refused_at_once(self):
         os.mkdir(self.etl)
         error = self.trap("--on", "SpinCount > 4000", status=1)
