@@ -2,6 +2,7 @@
 /* See top_keys.h. */
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +25,9 @@ void top_keys_begin(struct top_keys *keys)
 	if (!keys->is_raw)
 		keys->saved = raw;
 	raw.c_lflag &= ~(ICANON | ECHO);
+	/* Their default actions would leave the terminal as it is now. */
+	raw.c_cc[VQUIT] = _POSIX_VDISABLE;
+	raw.c_cc[VSUSP] = _POSIX_VDISABLE;
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
 	keys->is_raw |= !tcsetattr(STDIN_FILENO, TCSANOW, &raw);
@@ -66,6 +70,26 @@ static void take_key(struct top_keys *keys, char key)
 	}
 }
 
+/* Take a key that the terminal makes a signal of otherwise. */
+static bool take_signal_key(struct top_keys *keys, char key)
+{
+	const cc_t *special = keys->saved.c_cc;
+
+	if (key == _POSIX_VDISABLE)
+		return false;
+	if (key == (char)special[VQUIT]) {
+		keys->quits = true;
+		return true;
+	}
+	if (key != (char)special[VSUSP])
+		return false;
+	top_keys_end(keys);
+	/* All processes of the job stop, as they do when the terminal sends the signal. */
+	kill(0, SIGTSTP);
+	top_keys_begin(keys);
+	return true;
+}
+
 /**
  * top_keys_read() - take the keys that were pressed
  * @keys: begun
@@ -82,7 +106,9 @@ bool top_keys_read(struct top_keys *keys)
 		return false;
 	count = read(STDIN_FILENO, typed, sizeof(typed));
 	for (i = 0; i < count; i++)
-		if (keys->is_typing)
+		if (take_signal_key(keys, typed[i]))
+			continue;
+		else if (keys->is_typing)
 			take_filter_key(keys, typed[i]);
 		else
 			take_key(keys, typed[i]);

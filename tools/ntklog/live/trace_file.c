@@ -375,7 +375,7 @@ int trace_file_close(struct trace_file *trace)
 }
 
 /**
- * trace_file_tell() - print the numbers of the file, and of what it lacks
+ * trace_file_tell() - print the counts of the file, and of lost events
  * @trace: finished
  * @counts: counts of the run
  */

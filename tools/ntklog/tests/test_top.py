@@ -18,7 +18,7 @@ import threading
 
 import etl_writer as etl
 import tap
-from module import STATS, Directory
+from module import NTKLOG, STATS, Directory
 from tool import undescribed
 
 KERNEL = """ffffffff81000000 T _text
@@ -179,13 +179,13 @@ class Top(Directory):
                 shown = shown[shown.rindex("\x1b[H"):]
         self.fail("no screen has " + pattern + ", the last is " + shown)
 
-    def start_on_terminal(self, *arguments):
+    def start_on_terminal(self, *arguments, **options):
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         process = self.start_there(
-            "top", *arguments, stdin=slave, stdout=slave, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            *arguments, stdin=slave, stdout=slave, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **options)
         self.addCleanup(os.close, slave)
         return process, master, slave
 
@@ -193,7 +193,7 @@ class Top(Directory):
         events = [self.lock(2, wait=5, address=0xffff888000000100),
                   self.lock(2, wait=9, address=0xffff888000000200)]
         self.log_events(*events)
-        process, terminal, slave = self.start_on_terminal("-e", "spinlock", "-d", ".2")
+        process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", "-d", ".2")
         before = termios.tcgetattr(slave)
         sequence = 2
         stop = threading.Event()
@@ -227,9 +227,33 @@ class Top(Directory):
         self.assertEqual(termios.tcgetattr(slave), before)
         self.assertEqual(self.read(7, "state"), "stopped\n")
 
+    def test_quit_key_restores_the_terminal(self):
+        self.log_events(self.lock(2))
+        process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", "-d", "60")
+        before = termios.tcgetattr(slave)
+        self.wait_for(lambda: termios.tcgetattr(slave) != before)
+        os.write(terminal, b"\x1c")
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(termios.tcgetattr(slave), before)
+
+    def test_stop_key_restores_the_terminal(self):
+        self.log_events(self.lock(2))
+        script = 'set -m; "$0" "$@"; echo has stopped; read line; fg'
+        process, terminal, slave = self.start_on_terminal(
+            "-c", script, NTKLOG, "top", "-e", "spinlock", "-d", "60", executable="/bin/sh")
+        before = termios.tcgetattr(slave)
+        self.wait_for(lambda: termios.tcgetattr(slave) != before)
+        self.press(terminal, b"\x1a", "has stopped")
+        self.assertEqual(termios.tcgetattr(slave), before)
+        os.write(terminal, b"\n")
+        self.wait_for(lambda: termios.tcgetattr(slave) != before)
+        os.write(terminal, b"q")
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(termios.tcgetattr(slave), before)
+
     def test_pause_keeps_the_screen(self):
         self.log_events(self.lock(2))
-        process, terminal, _ = self.start_on_terminal("-e", "spinlock", "-d", ".1")
+        process, terminal, _ = self.start_on_terminal("top", "-e", "spinlock", "-d", ".1")
         self.press(terminal, b"", "Spin locks")
         os.write(terminal, b" ")
         # The interval that ran while the key came may still be shown.
