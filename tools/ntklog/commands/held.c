@@ -182,8 +182,25 @@ static void print_text(const struct held *held, const struct options *options)
 		print_lock(&held->locks[i]);
 }
 
+/* Print the name of a lock, and its class if it is another name. */
+static void format_wait_name(const struct names *names, const struct held_slot *slot, char *text,
+			     size_t size)
+{
+	uint64_t key = names_lock_key(names, slot->address, UINT64_MAX);
+	char class[NAME_SIZE];
+	size_t used;
+
+	lock_name(slot, text, size);
+	if (key == slot->address)
+		return;
+	names_address(names, key, class, sizeof(class));
+	used = strlen(text);
+	snprintf(text + used, size - used, " %s", class);
+}
+
 /**
  * held_print_waits() - print the longest waits of the present moment, with the holders
+ * @names: classes of locks
  * @part: print only locks with this text in their names
  * @count: most locks to print
  * @width: most characters of a line
@@ -192,9 +209,9 @@ static void print_text(const struct held *held, const struct options *options)
  *
  * Return: 0, or -1 after a message.
  */
-int held_print_waits(const char *part, size_t count, size_t width)
+int held_print_waits(const struct names *names, const char *part, size_t count, size_t width)
 {
-	char path[PATH_SIZE], name[NAME_SIZE], line[2 * NAME_SIZE], age[32];
+	char path[PATH_SIZE], name[2 * NAME_SIZE], line[3 * NAME_SIZE], age[32];
 	struct held held;
 	size_t printed = 0, i;
 	int err;
@@ -208,7 +225,9 @@ int held_print_waits(const char *part, size_t count, size_t width)
 		const struct held_slot *wait = &lock->slots[lock->holders];
 		int length;
 
-		if (!strstr(lock_name(lock->slots, name, sizeof(name)), part))
+		format_wait_name(names, lock->slots, name, sizeof(name));
+		/* The tables are filtered by names without the kind of the lock. */
+		if (!strstr(name + strlen(lock->slots->kind) + 1, part))
 			continue;
 		if (!printed++)
 			puts("\nWaits that go on");

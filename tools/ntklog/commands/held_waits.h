@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
-int held_print_waits(const char *part, size_t count, size_t width);
+#include "names.h"
+
+int held_print_waits(const struct names *names, const char *part, size_t count, size_t width);
 
 #endif /* _NTKLOG_HELD_WAITS_H */

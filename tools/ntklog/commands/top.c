@@ -39,8 +39,13 @@ enum {
 /* Most locks whose classes are kept before all notes are read anew. */
 #define LOCKS_MAX	262144
 
-/* Seconds between two looks for keys, and most lines about waits that go on. */
+/* Seconds between two looks for keys. */
 #define KEYS_S		.1
+
+/* Most seconds of the first interval in which locks are summed up in another way. */
+#define FIRST_S		1
+
+/* Most lines about waits that go on. */
 #define HOLDERS		3
 
 /*
@@ -226,7 +231,7 @@ static void print_screen(struct top *top, struct report *report,
 	const struct winsize size = screen_size();
 	unsigned int wanted = 0;
 	/* The screen has two lines above the tables. */
-	size_t rows = top->top, others = 3, tables, count = 0, i;
+	size_t rows = top->top, others = 3 + top_keys_lines(&top->keys), tables, count = 0, i;
 	char clock[16];
 	time_t time_now = time(NULL);
 	struct tm tm;
@@ -258,7 +263,8 @@ static void print_screen(struct top *top, struct report *report,
 		print_table(&report->tables[i], rows, size.ws_col);
 	}
 	if (wanted & 1 << REPORT_RESOURCES && !top->has_no_waits)
-		top->has_no_waits = held_print_waits(top->keys.filter, HOLDERS, size.ws_col);
+		top->has_no_waits = held_print_waits(report->names, top->keys.filter, HOLDERS,
+						     size.ws_col);
 }
 
 static void print_object(const struct top *top, const struct report *report,
@@ -325,7 +331,8 @@ static int show_interval(struct top *top)
 	}
 	if (top->json)
 		print_object(top, &report, &counts);
-	else if (!top->keys.is_paused)
+	/* An interval that is summed up in the former way is not shown. */
+	else if (!top->keys.is_paused && !top->keys.toggles_addresses)
 		print_screen(top, &report, &counts);
 	report_free(&report);
 	analysis_free(&top->analysis);
@@ -352,7 +359,7 @@ static int follow(struct top *top, double end)
 /* Gather the events of one interval. Returns 1 if a signal ended it early; -1 after a message. */
 static int gather_interval(struct top *top)
 {
-	double start = recording_now();
+	double start = recording_now(), end = start + top->interval;
 	int got;
 
 	if (take_rates(top))
@@ -363,11 +370,15 @@ static int gather_interval(struct top *top)
 		identities_again(&top->identities);
 	}
 	top->analysis.names = top->symbols.names;
-	top->by_address ^= top->keys.toggles_addresses;
-	top->keys.toggles_addresses = false;
+	if (top->keys.toggles_addresses) {
+		top->by_address = !top->by_address;
+		top->keys.toggles_addresses = false;
+		if (end > start + FIRST_S)
+			end = start + FIRST_S;
+	}
 	top->analysis.by_address = top->by_address;
 	top->analysis.origin = top->file->start_clock;
-	got = follow(top, start + top->interval);
+	got = follow(top, end);
 	/* Events in buffers that are not full belong to the interval too. */
 	if (got < 0 || recording_flush(&top->recording))
 		return -1;

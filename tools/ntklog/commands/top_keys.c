@@ -39,7 +39,7 @@ static void take_filter_key(struct top_keys *keys, char key)
 		keys->is_typing = false;
 	else if ((key == '\b' || key == 0x7F) && keys->filter_length)
 		keys->filter[--keys->filter_length] = '\0';
-	else if (key > ' ' && key < 0x7F && keys->filter_length < sizeof(keys->filter) - 1)
+	else if (key >= ' ' && key < 0x7F && keys->filter_length < sizeof(keys->filter) - 1)
 		keys->filter[keys->filter_length++] = key;
 }
 
@@ -53,7 +53,7 @@ static void take_key(struct top_keys *keys, char key)
 		keys->is_paused = !keys->is_paused;
 		break;
 	case 'a':
-		keys->toggles_addresses = true;
+		keys->toggles_addresses = !keys->toggles_addresses;
 		break;
 	case 's':
 		keys->sort++;
@@ -115,6 +115,19 @@ bool top_keys_read(struct top_keys *keys)
 	/* The terminal was closed. */
 	keys->quits |= count <= 0;
 	return true;
+}
+
+/**
+ * top_keys_lines() - count the lines of top_keys_print()
+ * @keys: begun
+ *
+ * Return: the number of lines.
+ */
+size_t top_keys_lines(const struct top_keys *keys)
+{
+	if (!keys->is_raw)
+		return 0;
+	return (keys->is_typing || keys->filter_length) + keys->is_paused + 2 * keys->shows_help;
 }
 
 /**

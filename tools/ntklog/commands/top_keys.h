@@ -15,7 +15,7 @@
  * @quits: q was pressed
  * @is_paused: the screen stays as it is
  * @shows_help: the screen has the list of keys
- * @toggles_addresses: a was pressed: show each lock by itself, or by its class again
+ * @toggles_addresses: a was pressed: the next interval shows each lock, or classes again
  * @sort: number of times that s was pressed
  * @is_typing: the next keys belong to @filter
  * @filter: part of the names of the locks that are shown; "": all
@@ -36,6 +36,7 @@ struct top_keys {
 
 void top_keys_begin(struct top_keys *keys);
 bool top_keys_read(struct top_keys *keys);
+size_t top_keys_lines(const struct top_keys *keys);
 void top_keys_print(const struct top_keys *keys);
 void top_keys_end(struct top_keys *keys);
 

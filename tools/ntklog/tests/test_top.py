@@ -5,6 +5,7 @@
 Usage: test_top.py NTKLOG FAKE_MODULE
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -165,14 +166,14 @@ class Top(Directory):
         self.assertIn("session 7: interrupted while it started", error)
         self.assertEqual(self.read(7, "state"), "stopped\n")
 
-    def press(self, terminal, keys, pattern):
-        """Press keys, and read screens until one matches."""
+    def press(self, terminal, keys, pattern, whole=False):
+        """Press keys, and read screens until one matches; WHOLE: one that another screen follows."""
         os.write(terminal, keys)
         shown = ""
         for _ in range(200):
             shown += os.read(terminal, 65536).decode().replace("\r", "")
             shown = re.sub("\x1b\\[[0-9]*m", "", shown)
-            for screen in shown.split("\x1b[H\x1b[J"):
+            for screen in shown.split("\x1b[H\x1b[J")[:-1 if whole else None]:
                 if re.search(pattern, screen, re.S):
                     return screen
             if "\x1b[H" in shown:
@@ -189,17 +190,13 @@ class Top(Directory):
         self.addCleanup(os.close, slave)
         return process, master, slave
 
-    def test_keys(self):
-        events = [self.lock(2, wait=5, address=0xffff888000000100),
-                  self.lock(2, wait=9, address=0xffff888000000200)]
-        self.log_events(*events)
-        process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", "-d", ".2")
-        before = termios.tcgetattr(slave)
-        sequence = 2
+    @contextlib.contextmanager
+    def growing(self, *events):
+        """The session records the events again and again."""
         stop = threading.Event()
 
         def grow():
-            nonlocal sequence
+            sequence = 2
             while not stop.wait(.05):
                 with open(self.path(7, "cpu0"), "ab") as stream:
                     stream.write(etl.buffer(events, sequence=sequence))
@@ -208,6 +205,69 @@ class Top(Directory):
         thread = threading.Thread(target=grow)
         thread.start()
         try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def put_waits(self, *locks):
+        self.put("held", "Address Kind Mode State ThreadId Microseconds Waits Symbol Caller Task\n" +
+                 "".join("0x%x mutex exclusive held 5 9000000 1 - f+0x1/0x2 holder\n"
+                         "0x%x mutex exclusive waiting 6 8000000 0 - f+0x1/0x2 waiter\n" % (lock, lock)
+                         for lock in locks))
+
+    def start_with_class(self, delay):
+        """A lock of a class, which a task waits for."""
+        address = 0xffff888000000100
+        events = [etl.linux_lock("mutex", address=address)]
+        self.log_events(*events)
+        self.put("identities", "0x%x 3 1 symbol my_class+0x0/0x8 by f+0x1/0x2\n" % address)
+        self.put_waits(address)
+        return (*self.start_on_terminal("top", "-e", "linux_mutex", "-d", delay), events)
+
+    def quit(self, process, terminal):
+        os.write(terminal, b"q")
+        self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_locks_one_by_one_need_no_whole_interval(self):
+        process, terminal, _, events = self.start_with_class("600")
+        with self.growing(*events):
+            self.press(terminal, b"h", "Keys:")
+            self.press(terminal, b"h", r"\nmy_class ")
+            self.press(terminal, b"a", r"\n0xffff888000000100 my_class ")
+            self.press(terminal, b"a", r"\nmy_class ")
+            self.quit(process, terminal)
+
+    def test_filter_by_class_keeps_the_waits_that_go_on(self):
+        process, terminal, _, events = self.start_with_class(".2")
+        with self.growing(*events):
+            wait = "waiter .6. waits for mutex 0xffff888000000100 my_class, held by holder"
+            self.press(terminal, b"fmy_c\n", '"my_c" in.*\nmy_class .*' + wait)
+            screen = self.press(terminal, b"fmy c\n", '"my c" in', whole=True)
+            self.assertNotIn("my_class", screen)
+            self.quit(process, terminal)
+
+    def test_lines_about_keys_leave_the_first_line_on_the_screen(self):
+        spins = [self.lock(2, wait=5, address=0xffff888000000100 + 64 * i) for i in range(14)]
+        sleeps = [etl.linux_lock("mutex", address=0xffff888000100100 + 64 * i) for i in range(14)]
+        self.log_events(*spins)
+        self.put_waits(0x80, 0x81, 0x82, 0x83)
+        process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock,linux_mutex",
+                                                          "-d", ".2")
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+        with self.growing(*spins, *sleeps):
+            screen = self.press(terminal, b"hf8\n", '"8" in.*Keys:.*\n0xffff888000000.*\n0xffff8880001.*0x82',
+                                whole=True)
+            self.assertLess(screen.count("\n"), 24)
+            self.quit(process, terminal)
+
+    def test_keys(self):
+        events = [self.lock(2, wait=5, address=0xffff888000000100),
+                  self.lock(2, wait=9, address=0xffff888000000200)]
+        self.log_events(*events)
+        process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", "-d", ".2")
+        before = termios.tcgetattr(slave)
+        with self.growing(*events):
             self.press(terminal, b"", "0100.*0200|0200.*0100")
             self.press(terminal, b"h", "Keys: s sort")
             first = self.press(terminal, b"h", r"Spin locks, by [^\n]*\n")
@@ -221,9 +281,6 @@ class Top(Directory):
             self.press(terminal, b"fqa\x7f\x7f\x7fx", 'with "x_" in')
             os.write(terminal, b"\nq")
             self.assertEqual(process.wait(timeout=60), 0)
-        finally:
-            stop.set()
-            thread.join()
         self.assertEqual(termios.tcgetattr(slave), before)
         self.assertEqual(self.read(7, "state"), "stopped\n")
 
@@ -268,9 +325,7 @@ class Top(Directory):
         self.assertEqual(process.wait(timeout=60), 0)
 
     def test_waits_that_go_on_have_their_holders(self):
-        self.put("held", "Address Kind Mode State ThreadId Microseconds Waits Symbol Caller Task\n"
-                 "0x10 mutex exclusive held 5 9000000 1 - f+0x1/0x2 holder\n"
-                 "0x10 mutex exclusive waiting 6 8000000 0 - f+0x1/0x2 waiter\n")
+        self.put_waits(0x10)
         self.log_events()
         result = self.run_there("top", "--once", "-d", ".1", "-e", "linux_mutex")
         self.assertEqual(result.returncode, 0, result.stderr)
