@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "kernel.h"
-#include "message.h"
 #include "symbols.h"
 
 /* Length of " 0x" and the 16 digits of an address. */
@@ -51,9 +50,6 @@ int symbols_read(struct symbols *symbols)
 		free(modules);
 		return -1;
 	}
-	if (names_add_module_ends(names, modules))
-		message("%s: no memory for the ends of modules", path);
-	names_sort(names);
 	if (symbols->names)
 		names_move_classes(names, symbols->names);
 	names_free(symbols->names);

@@ -10,15 +10,11 @@
 #include "names_table.h"
 #include "text.h"
 
-/* Greatest distance of an address from the last symbol of a module that may still have it. */
+/* Greatest distance of an address from the last symbol of the kernel that may still have it. */
 #define LAST_SYMBOL_REACH	0x10000
 
-/*
- * Greatest distance of an address from the last symbol of a module if that symbol is a function or
- * a constant, which are smaller. A more distant address may be of another module, which was
- * unloaded before its symbols were read.
- */
-#define LAST_CODE_REACH		0x2000
+/* Size of the smallest pages. */
+#define PAGE			4096
 
 /*
  * Greatest distance of an address from any symbol that may have it. A greater distance is a gap,
@@ -114,24 +110,38 @@ const char *names_boot_id(const struct names *names)
 	return names ? names->boot_id : "";
 }
 
-/* Test whether a symbol is the last one in the memory of its module, or of the kernel. */
-static bool is_last(const struct symbol *symbol, const struct symbol *after)
-{
-	if (!after || after->type == NAMES_MODULE_END || !symbol->module != !after->module)
-		return true;
-	return symbol->module && strcmp(symbol->module, after->module);
-}
-
-/* Return the reach of a symbol behind which its module has no other. */
-static uint64_t last_symbol_reach(const struct symbol *symbol)
-{
-	return symbol->module && strchr("tTwWrR", symbol->type) ? LAST_CODE_REACH :
-								  LAST_SYMBOL_REACH;
-}
-
 static bool is_code(const struct symbol *symbol)
 {
 	return strchr("tTwWiu", symbol->type);
+}
+
+static bool is_constant(const struct symbol *symbol)
+{
+	return strchr("rR", symbol->type);
+}
+
+/*
+ * Test whether a symbol is the last one of a region of memory. A module has its code, its constants
+ * and its variables in regions of their own.
+ */
+static bool is_last(const struct symbol *symbol, const struct symbol *after)
+{
+	if (!after || !symbol->module != !after->module)
+		return true;
+	return symbol->module && (strcmp(symbol->module, after->module) ||
+				  is_code(symbol) != is_code(after) ||
+				  is_constant(symbol) != is_constant(after));
+}
+
+/*
+ * Return the end of the addresses that may be of the last symbol of a region. A region of a module
+ * has whole pages, and an unmapped page follows. So the page of the symbol and the next one are of
+ * no other module, such as one that was unloaded before its symbols were read.
+ */
+static uint64_t last_symbol_end(const struct symbol *symbol)
+{
+	return symbol->module ? (symbol->address / PAGE + 2) * PAGE :
+				symbol->address + LAST_SYMBOL_REACH;
 }
 
 /*
@@ -167,13 +177,11 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 		if (!is_code(found))
 			return NULL;
 	}
-	if (found->type == NAMES_MODULE_END)
-		return NULL;
 	if (found->size)
 		return address - found->address < found->size ? found : NULL;
 	if (address - found->address > SYMBOL_REACH)
 		return NULL;
-	if (is_last(found, after) && address - found->address > last_symbol_reach(found))
+	if (is_last(found, after) && address >= last_symbol_end(found))
 		return NULL;
 	return found;
 }

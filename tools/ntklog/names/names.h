@@ -6,8 +6,7 @@
  * Names of addresses, threads and locks. `ntklog record' writes them to FILE.names, because an ETL
  * file that other programs can read has no place for them. A line is one of these:
  *
- *	a line of /proc/kallsyms, or one of the same form: a symbol _end of type e is where the
- *		memory of a module ends at the latest
+ *	a line of /proc/kallsyms
  *	thread ID[@CLOCK] NAME[<tab>PROCESS[<tab>CGROUP]]: a thread from a time on, its process' id
  *		and the path of its cgroup
  *	boot ID TIME: the boot that the names are from
@@ -24,9 +23,6 @@
 #include "lock_names.h"
 
 #define NAMES_SUFFIX	".names"
-
-/* Type of a symbol where the memory of a module ends; nm(1) has none for this. */
-#define NAMES_MODULE_END	'e'
 
 /* Bytes of the longest name: a symbol with its offset and module. */
 #define NAME_SIZE	256
@@ -86,7 +82,6 @@ int names_add_image(struct names **names, uint64_t base, uint64_t size, const ch
 		    unsigned int rank);
 int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, const char *name);
 int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const char *class);
-int names_add_module_ends(struct names *names, const char *modules);
 void names_move_classes(struct names *to, struct names *from);
 void names_forget_classes(struct names *names);
 size_t names_lock_count(const struct names *names);

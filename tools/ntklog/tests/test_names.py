@@ -191,25 +191,22 @@ class Names(Directory):
         self.assertEqual(sorted(row["lock"] for row in locks),
                          ["new_lock+0x8 [new]", "the_lock+0x30"])
 
-    def test_last_variable_ends_with_the_memory_of_its_module(self):
+    def test_last_symbol_of_a_region_ends_with_the_next_page(self):
         """A lock further on is one of a module that was gone before its symbols were read."""
         self.write_proc("modules", "new 20480 1 - Live 0xffffffffc0100000\n")
-        # Three of five pages are known to be the module's. The first symbol is a per-CPU variable.
-        self.write_proc("kallsyms", "000000000002e000 d per_cpu\t[new]\n" + KALLSYMS +
-                        "ffffffffc0100000 t code\t[new]\nffffffffc0103010 r first\t[new]\n"
-                        "ffffffffc0103800 r constant\t[new]\n"
+        self.write_proc("kallsyms", KALLSYMS +
+                        "ffffffffc0100000 t code\t[new]\n"
                         "ffffffffc0108040 d first_lock\t[new]\n"
-                        "ffffffffc0108080 b last_lock\t[new]\n")
+                        "ffffffffc0109080 b last_lock\t[new]\n")
         self.log_buffers(2, etl.buffer([self.event(address=address) for address in (
-            0xffffffffc0108048, 0xffffffffc0108088, 0xffffffffc010aff8, 0xffffffffc010b000,
-            0xffffffffc0117000)]))
+            0xffffffffc0101ff8, 0xffffffffc0102000, 0xffffffffc0109078, 0xffffffffc010aff8,
+            0xffffffffc010b000)]))
         result = self.run_there("stop", "2", "-o", self.etl)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("ffffffffc010b000 e _end\t[new]", self.names())
         locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
         self.assertEqual(sorted(row["lock"] for row in locks), [
-            "0xffffffffc010b000", "0xffffffffc0117000", "first_lock+0x8 [new]",
-            "last_lock+0x2f78 [new]", "last_lock+0x8 [new]"])
+            "0xffffffffc0102000", "0xffffffffc010b000", "code+0x1ff8 [new]",
+            "first_lock+0x1038 [new]", "last_lock+0x1f78 [new]"])
 
     def test_recording_that_ends_at_once_names_a_new_module(self):
         self.log_buffers(7, etl.buffer([self.event()]))
