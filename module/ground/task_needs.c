@@ -30,6 +30,24 @@ static bool ntklog_exit_probe_is_registered;
 /* Number of loaded modules that use symbols of this module; one more for users by symbol_get(). */
 static unsigned int ntklog_using_modules;
 
+/*
+ * A task that writes pages out may wait for the mutex. So its holder must not allocate memory in a
+ * way that waits for such a task. Returns the argument of ntklog_unlock_task_needs().
+ */
+static unsigned int ntklog_lock_task_needs(void)
+{
+	unsigned int flags = memalloc_noio_save();
+
+	mutex_lock(&ntklog_task_needs_mutex);
+	return flags;
+}
+
+static void ntklog_unlock_task_needs(unsigned int flags)
+{
+	mutex_unlock(&ntklog_task_needs_mutex);
+	memalloc_noio_restore(flags);
+}
+
 /* A late record is freed by its task: see ntklog_put_current_record(). */
 static bool ntklog_record_must_stay(const struct ntklog_task *record)
 {
@@ -156,11 +174,10 @@ static void ntklog_remove_need(unsigned int need)
  */
 int ntklog_pin_task_records(void)
 {
-	int err;
+	unsigned int flags = ntklog_lock_task_needs();
+	int err = ntklog_set_need(NTKLOG_NEEDED_BY_HOOKS);
 
-	mutex_lock(&ntklog_task_needs_mutex);
-	err = ntklog_set_need(NTKLOG_NEEDED_BY_HOOKS);
-	mutex_unlock(&ntklog_task_needs_mutex);
+	ntklog_unlock_task_needs(flags);
 	/*
 	 * Wait for calls of ntklog_free_record_rcu() that have not seen the new need and return
 	 * their record to the slab allocator. Later calls keep it as a spare record.
@@ -177,9 +194,10 @@ int ntklog_pin_task_records(void)
  */
 void ntklog_unpin_task_records(void)
 {
-	mutex_lock(&ntklog_task_needs_mutex);
+	unsigned int flags = ntklog_lock_task_needs();
+
 	ntklog_remove_need(NTKLOG_NEEDED_BY_HOOKS);
-	mutex_unlock(&ntklog_task_needs_mutex);
+	ntklog_unlock_task_needs(flags);
 }
 
 /**
@@ -192,14 +210,11 @@ void ntklog_unpin_task_records(void)
  */
 void ntklog_keep_task_records(void)
 {
-	/* The caller may write pages out. */
-	unsigned int flags = memalloc_noio_save();
+	unsigned int flags = ntklog_lock_task_needs();
 
-	mutex_lock(&ntklog_task_needs_mutex);
 	if (!(ntklog_task_needs & NTKLOG_NEEDED_BY_MODULES))
 		ntklog_using_modules += !ntklog_set_need(NTKLOG_NEEDED_BY_MODULES);
-	mutex_unlock(&ntklog_task_needs_mutex);
-	memalloc_noio_restore(flags);
+	ntklog_unlock_task_needs(flags);
 }
 
 /*
@@ -233,24 +248,42 @@ static bool ntklog_is_used_by(struct module *module)
 }
 
 /*
+ * Return true if the module that is being unloaded, which is the last one in the kernel's list of
+ * users, is not the only user of this module. The other may be a module that found functions by
+ * symbol_get(), and whose task is about to use its record; or only an open file.
+ */
+static bool ntklog_has_other_users(void)
+{
+#ifdef CONFIG_MODULE_UNLOAD
+	return module_refcount(THIS_MODULE) > 1;
+#else
+	return true;
+#endif
+}
+
+/*
  * Keep task records while a module that uses ntklog is loaded. COMING is reported before the
  * module's init function runs, GOING after its exit function has returned.
  */
 static int ntklog_module_event(struct notifier_block *notifier, unsigned long event, void *data)
 {
+	unsigned int flags;
 	int err = 0;
 
 	if ((event != MODULE_STATE_COMING && event != MODULE_STATE_GOING) ||
 	    !ntklog_is_used_by(data))
 		return NOTIFY_DONE;
-	mutex_lock(&ntklog_task_needs_mutex);
+	flags = ntklog_lock_task_needs();
 	if (event == MODULE_STATE_COMING) {
 		err = ntklog_set_need(NTKLOG_NEEDED_BY_MODULES);
 		ntklog_using_modules += !err;
-	} else if (!--ntklog_using_modules) {
+	} else if (ntklog_using_modules > 1) {
+		ntklog_using_modules--;
+	} else if (!ntklog_has_other_users()) {
+		ntklog_using_modules = 0;
 		ntklog_remove_need(NTKLOG_NEEDED_BY_MODULES);
 	}
-	mutex_unlock(&ntklog_task_needs_mutex);
+	ntklog_unlock_task_needs(flags);
 	return notifier_from_errno(err);
 }
 

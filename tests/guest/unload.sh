@@ -23,13 +23,28 @@ check "unload: unloading with the tracepoint enabled succeeds or is refused" sh 
 grep -q '^ntklog ' /proc/modules || insmod ntklog.ko
 check "unload: a session works after loading again" sh -c ". ./lib.sh; echo start >$S/state &&
 	echo stop >$S/state && [ \$(cat $S/header $S/cpu* | wc -c) = 131072 ]"
+# The records of living tasks: each that takes a mutex while a session records them.
+make_records()
+{
+	echo PERF_LINUX_MUTEX >$S/group_mask
+	echo start >$S/state
+	cat /proc/modules | wc -l >modules
+	echo stop >$S/state
+}
+
+insmod ntklog_torture.ko duration=0
+insmod symbol_user.ko
+make_records
+rmmod ntklog_torture
+check "unload: records stay for a user by symbol_get when the last other user goes" \
+	grep '^task records: [1-9]' $D/linux
+rmmod symbol_user
+rmmod ntklog
+insmod ntklog.ko
 insmod symbol_user.ko
 check "unload: refused while a module has functions by symbol_get" sh -c '! rmmod ntklog'
 check "unload: a task that used such a function and exited has no record" grep '^task records: 0,' $D/linux
-echo PERF_LINUX_MUTEX >$S/group_mask
-echo start >$S/state
-cat /proc/modules | wc -l >modules
-echo stop >$S/state
+make_records
 check "unload: records of living tasks stay for the user of such a function" \
 	grep '^task records: [1-9]' $D/linux
 rmmod symbol_user
