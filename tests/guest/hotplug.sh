@@ -15,4 +15,27 @@ check "hotplug: torture on both CPUs again" torture
 echo stop >$S/state
 cat $S/header $S/cpu* >hotplug.etl
 cat $S/stats >hotplug.stats
+
+# start_beside_a_new_cpu MICROSECONDS: start a session so long after CPU 1 has begun to come online.
+# The CPU must have buffers: a line of stats.
+start_beside_a_new_cpu()
+{
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	echo 1 >/sys/devices/system/cpu/cpu1/online &
+	usleep "$1"
+	echo start >$S/state
+	wait $!
+	grep -q '^cpu1 ' $S/stats || echo "no buffers after $1 us" >>/tmp/without
+	echo stop >$S/state
+}
+starts_beside_a_new_cpu()
+{
+	delay=0
+	while [ $delay -lt 200000 ]; do
+		start_beside_a_new_cpu $delay
+		delay=$((delay + 8000))
+	done
+	! cat /tmp/without 2>/dev/null
+}
+check "hotplug: a CPU that comes online while a session starts has buffers" starts_beside_a_new_cpu
 check "hotplug: the kernel log has no warning" kernel_is_silent
