@@ -32,6 +32,16 @@ static void exported_name_with_other_address_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, target.address, 0ul);
 }
 
+/* The replacement of one function, which calls it, must not be put on another. */
+static void function_with_another_entry_refused(struct kunit *test)
+{
+	struct ntklog_target target = NTKLOG_EXPORTED(up);
+	struct ntklog_hook hook = { .targets = &target, .target_count = 1, .original_entry = down };
+
+	KUNIT_EXPECT_STREQ(test, ntklog_resolve_targets(&hook, 1), "up");
+	KUNIT_EXPECT_EQ(test, target.address, 0ul);
+}
+
 static void function_missing_only_mandatory_reported(struct kunit *test)
 {
 	struct ntklog_target target = { .name = "ntklog_no_such_function", .optional = true };
@@ -48,6 +58,7 @@ static struct kunit_case redirect_test_cases[] = {
 #ifdef NTKLOG_CAN_REDIRECT
 	KUNIT_CASE(exported_function_address_resolved),
 	KUNIT_CASE(exported_name_with_other_address_refused),
+	KUNIT_CASE(function_with_another_entry_refused),
 	KUNIT_CASE(function_missing_only_mandatory_reported),
 #endif
 	{}
