@@ -45,14 +45,14 @@
 #undef WITH_LOCK_NESTED
 
 /* Trampolines to the replacements. */
-#define ACQUIRE(_name, ...)	NTKLOG_ACQUIRING(_name);
-#define RELEASE(_name)		NTKLOG_RELEASING(_name);
+#define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_ACQUIRING(_name);
+#define RELEASE_FUNCTION(_name)		NTKLOG_RELEASING(_name);
 #include "rw_lock_list.h"
 
 /* Written with the kind's mutex held: see lock_kinds.c. */
 static struct ntklog_hook ntklog_rw_hooks[] = {
-#define ACQUIRE(_name, ...)	NTKLOG_REPLACE_ACQUIRE(_name, __VA_ARGS__),
-#define RELEASE(_name)		NTKLOG_REPLACE_RELEASE(_name),
+#define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_REPLACE_ACQUIRE(_name, __VA_ARGS__),
+#define RELEASE_FUNCTION(_name)		NTKLOG_REPLACE_RELEASE(_name),
 #include "rw_lock_list.h"
 };
 

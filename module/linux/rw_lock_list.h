@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions of the kernel that rw_lock.c replaces. ACQUIRE() and RELEASE() are defined before
- * each inclusion.
+ * The functions of the kernel that rw_lock.c replaces. ACQUIRE_FUNCTION() and RELEASE_FUNCTION()
+ * are defined before each inclusion.
  */
 
-ACQUIRE(_raw_read_lock)
-ACQUIRE(_raw_read_lock_irq)
-ACQUIRE(_raw_read_lock_irqsave)
-ACQUIRE(_raw_read_lock_bh)
-ACQUIRE(_raw_read_trylock)
-RELEASE(_raw_read_unlock)
-RELEASE(_raw_read_unlock_irq)
-RELEASE(_raw_read_unlock_irqrestore)
-RELEASE(_raw_read_unlock_bh)
-ACQUIRE(_raw_write_lock)
-ACQUIRE(_raw_write_lock_irq)
-ACQUIRE(_raw_write_lock_irqsave)
-ACQUIRE(_raw_write_lock_bh)
-ACQUIRE(_raw_write_trylock)
-RELEASE(_raw_write_unlock)
-RELEASE(_raw_write_unlock_irq)
-RELEASE(_raw_write_unlock_irqrestore)
-RELEASE(_raw_write_unlock_bh)
-ACQUIRE(_raw_write_lock_nested, .optional = true)
+ACQUIRE_FUNCTION(_raw_read_lock)
+ACQUIRE_FUNCTION(_raw_read_lock_irq)
+ACQUIRE_FUNCTION(_raw_read_lock_irqsave)
+ACQUIRE_FUNCTION(_raw_read_lock_bh)
+ACQUIRE_FUNCTION(_raw_read_trylock)
+RELEASE_FUNCTION(_raw_read_unlock)
+RELEASE_FUNCTION(_raw_read_unlock_irq)
+RELEASE_FUNCTION(_raw_read_unlock_irqrestore)
+RELEASE_FUNCTION(_raw_read_unlock_bh)
+ACQUIRE_FUNCTION(_raw_write_lock)
+ACQUIRE_FUNCTION(_raw_write_lock_irq)
+ACQUIRE_FUNCTION(_raw_write_lock_irqsave)
+ACQUIRE_FUNCTION(_raw_write_lock_bh)
+ACQUIRE_FUNCTION(_raw_write_trylock)
+RELEASE_FUNCTION(_raw_write_unlock)
+RELEASE_FUNCTION(_raw_write_unlock_irq)
+RELEASE_FUNCTION(_raw_write_unlock_irqrestore)
+RELEASE_FUNCTION(_raw_write_unlock_bh)
+ACQUIRE_FUNCTION(_raw_write_lock_nested, .optional = true)
 
-#undef ACQUIRE
-#undef RELEASE
+#undef ACQUIRE_FUNCTION
+#undef RELEASE_FUNCTION

@@ -58,14 +58,14 @@ static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 #undef WITH_LOCK_NESTED
 
 /* Trampolines to the replacements. */
-#define ACQUIRE(_name, ...)	NTKLOG_ACQUIRING(_name);
-#define RELEASE(_name)		NTKLOG_RELEASING(_name);
+#define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_ACQUIRING(_name);
+#define RELEASE_FUNCTION(_name)		NTKLOG_RELEASING(_name);
 #include "spin_lock_list.h"
 
 /* Written with the kind's mutex held: see lock_kinds.c. */
 static struct ntklog_hook ntklog_spin_hooks[] = {
-#define ACQUIRE(_name, ...)	NTKLOG_REPLACE_ACQUIRE(_name, __VA_ARGS__),
-#define RELEASE(_name)		NTKLOG_REPLACE_RELEASE(_name),
+#define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_REPLACE_ACQUIRE(_name, __VA_ARGS__),
+#define RELEASE_FUNCTION(_name)		NTKLOG_REPLACE_RELEASE(_name),
 #include "spin_lock_list.h"
 };
 

@@ -347,11 +347,12 @@ class Output(unittest.TestCase):
         self.assertIn("far+0x78", line)
         self.assertNotIn("caller", line)
 
-    def test_address_of_unloaded_code_is_not_named_by_another_module(self):
-        for kind, is_named in ("b", True), ("d", True), ("r", False), ("t", False):
-            names = "ffff888012342000 %s last\t[driver]\n" % kind
-            line = self.with_names(names=names).stdout.splitlines()[3]
-            self.assertEqual("last+0x3678" in line, is_named, kind)
+    def test_address_of_an_unloaded_module_is_not_named_by_another_one(self):
+        for kind in "bdrt":
+            for page, offset, is_named in (4, "0x1678", True), (3, "0x2678", False):
+                names = "ffff88801234%d000 %s last\t[driver]\n" % (page, kind)
+                line = self.with_names(names=names).stdout.splitlines()[3]
+                self.assertEqual("last+" + offset in line, is_named, (kind, page))
 
     def test_code_address_after_a_variable_has_no_symbol(self):
         """The functions for a module's initialisation are freed, and its variables stay."""
