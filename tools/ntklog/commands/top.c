@@ -61,8 +61,11 @@ enum {
  * @symbols: symbols of the kernel, and classes of locks
  * @identities: the module's notes about classes of locks
  * @has_new_class: whether a class was added to @symbols, which must be sorted again
- * @before: counts at the start of the interval
+ * @before: counts at the start of the present interval
  * @seconds: length of the last interval
+ * @shown: tables of the interval that is on the screen
+ * @events: number of events of that interval
+ * @lost: number of its events that were lost
  * @has_no_waits: the waits that go on cannot be read
  * @keys: keys that change the screen
  */
@@ -80,6 +83,8 @@ struct top {
 	bool has_new_class;
 	struct ntklog_session_counts before;
 	double seconds;
+	struct report shown;
+	uint64_t events, lost;
 	bool has_no_waits;
 	struct top_keys keys;
 };
@@ -205,10 +210,24 @@ static void choose_sort(struct table *table, size_t turn)
 			table->sort = table->shown[i];
 }
 
-static void print_table(struct table *table, size_t rows, size_t width)
+/* Print a table as the keys and the screen want it. The table itself stays complete. */
+static void print_table(const struct table *complete, const struct top_keys *keys, bool is_filtered,
+			size_t rows, size_t width)
 {
-	table_fit(table, rows, width, true);
-	table_print_text(table, stdout, rows);
+	struct table table = *complete;
+	size_t size = table.column_count * sizeof(*table.shown);
+
+	table.shown = malloc(size);
+	if (!table.shown)
+		return;
+	memcpy(table.shown, complete->shown, size);
+	choose_sort(&table, keys->sort);
+	if (is_filtered)
+		table_keep(&table, keys->filter);
+	table_sort(&table);
+	table_fit(&table, rows, width, true);
+	table_print_text(&table, stdout, rows);
+	free(table.shown);
 }
 
 /* The tables that show the events of a group. */
@@ -225,13 +244,14 @@ static const struct {
 	{ PERF_CONTEXT_SWITCH, REPORT_PROCESSORS },
 };
 
-static void print_screen(struct top *top, struct report *report,
-			 const struct ntklog_session_counts *counts)
+static void print_screen(struct top *top)
 {
+	const struct top_keys *keys = &top->keys;
+	const struct report *report = &top->shown;
 	const struct winsize size = screen_size();
 	unsigned int wanted = 0;
 	/* The screen has two lines above the tables. */
-	size_t rows = top->top, others = 3 + top_keys_lines(&top->keys), tables, count = 0, i;
+	size_t rows = top->top, others = 3 + top_keys_lines(keys), tables, count = 0, i;
 	char clock[16];
 	time_t time_now = time(NULL);
 	struct tm tm;
@@ -250,35 +270,31 @@ static void print_screen(struct top *top, struct report *report,
 	if (isatty(STDOUT_FILENO))
 		fputs("\033[H\033[J", stdout);
 	printf("ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
-	       clock, top->seconds,
-	       (double)(counts->generated - top->before.generated) / top->seconds,
-	       (double)(counts->lost - top->before.lost) / top->seconds,
-	       top->recording.session);
-	top_keys_print(&top->keys);
+	       clock, report->seconds, (double)top->events / report->seconds,
+	       (double)top->lost / report->seconds, top->recording.session);
+	top_keys_print(keys);
 	for (i = 0; i < REPORT_TABLES; i++) {
 		if (!(wanted & 1 << i))
 			continue;
 		if (count++)
 			putchar('\n');
-		print_table(&report->tables[i], rows, size.ws_col);
+		print_table(&report->tables[i], keys, i <= REPORT_RESOURCES && keys->filter_length,
+			    rows, size.ws_col);
 	}
 	if (wanted & 1 << REPORT_RESOURCES && !top->has_no_waits)
-		top->has_no_waits = held_print_waits(report->names, top->keys.filter, HOLDERS,
+		top->has_no_waits = held_print_waits(top->symbols.names, keys->filter, HOLDERS,
 						     size.ws_col);
 }
 
-static void print_object(const struct top *top, const struct report *report,
-			 const struct ntklog_session_counts *counts)
+static void print_object(const struct top *top)
 {
-	json_t *object = report_json(report, top->top, 1 << REPORT_LOCKS |
+	json_t *object = report_json(&top->shown, top->top, 1 << REPORT_LOCKS |
 				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
 				     1 << REPORT_BLOCKERS | 1 << REPORT_THREADS |
 				     1 << REPORT_PROCESSORS);
 
-	json_object_set_new(object, "events",
-			    json_integer(counts->generated - top->before.generated));
-	json_object_set_new(object, "events_lost",
-			    json_integer(counts->lost - top->before.lost));
+	json_object_set_new(object, "events", json_integer(top->events));
+	json_object_set_new(object, "events_lost", json_integer(top->lost));
 	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	putchar('\n');
 	json_decref(object);
@@ -303,38 +319,52 @@ static void show_rates(struct report *report)
 	}
 }
 
+/* Make the tables of the interval that has ended. */
+static void make_tables(struct top *top, const struct ntklog_session_counts *counts)
+{
+	struct report *report = &top->shown;
+	size_t i;
+
+	report_free(report);
+	*report = (struct report) {
+		.file = top->file,
+		.analysis = &top->analysis,
+		.names = top->symbols.names,
+		.seconds = top->seconds,
+	};
+	top->events = counts->generated - top->before.generated;
+	top->lost = counts->lost - top->before.lost;
+	analysis_finish(&top->analysis);
+	report_make(report);
+	/* JSON has all columns. */
+	if (!top->json)
+		show_rates(report);
+	for (i = 0; top->json && i < REPORT_TABLES; i++) {
+		table_insert_errors(&report->tables[i]);
+		table_sort(&report->tables[i]);
+	}
+}
+
 static int show_interval(struct top *top)
 {
-	struct report report = { .file = top->file, .analysis = &top->analysis };
+	struct top_keys *keys = &top->keys;
 	struct ntklog_session_counts counts;
-	size_t i;
 	int got = symbols_update(&top->symbols);
 
 	if (got < 0 || recording_counts(&top->recording, &counts))
 		return -1;
 	if (got)
 		identities_refresh(&top->identities);
-	report.names = top->symbols.names;
-	analysis_finish(&top->analysis);
-	report.seconds = top->seconds;
-	report_make(&report);
-	/* JSON has all columns. */
-	if (!top->json)
-		show_rates(&report);
-	for (i = 0; i < REPORT_TABLES; i++) {
-		if (top->json)
-			table_insert_errors(&report.tables[i]);
-		choose_sort(&report.tables[i], top->keys.sort);
-		if (i <= REPORT_RESOURCES && top->keys.filter_length)
-			table_keep(&report.tables[i], top->keys.filter);
-		table_sort(&report.tables[i]);
-	}
-	if (top->json)
-		print_object(top, &report, &counts);
 	/* An interval that is summed up in the former way is not shown. */
-	else if (!top->keys.is_paused && !top->keys.toggles_addresses)
-		print_screen(top, &report, &counts);
-	report_free(&report);
+	if (!keys->toggles_addresses) {
+		if (!keys->is_paused || !top->shown.seconds)
+			make_tables(top, &counts);
+		if (top->json)
+			print_object(top);
+		else if (!keys->is_paused || keys->has_new)
+			print_screen(top);
+		keys->has_new = false;
+	}
 	analysis_free(&top->analysis);
 	top->before = counts;
 	return finish_output(stdout, NULL);
@@ -412,6 +442,7 @@ static int show_intervals(struct top *top)
 			break;
 	}
 	top_keys_end(&top->keys);
+	report_free(&top->shown);
 	if (top->file)
 		etl_close(top->file);
 	return err ? -1 : 0;

@@ -112,6 +112,7 @@ bool top_keys_read(struct top_keys *keys)
 			take_filter_key(keys, typed[i]);
 		else
 			take_key(keys, typed[i]);
+	keys->has_new = true;
 	/* The terminal was closed. */
 	keys->quits |= count <= 0;
 	return true;

@@ -12,6 +12,7 @@
  * struct top_keys - what the keys have chosen
  * @is_raw: the terminal gives keys at once, without echo
  * @saved: settings of the terminal, if @is_raw
+ * @has_new: keys were pressed that the screen does not show yet
  * @quits: q was pressed
  * @is_paused: the screen stays as it is
  * @shows_help: the screen has the list of keys
@@ -24,6 +25,7 @@
 struct top_keys {
 	bool is_raw;
 	struct termios saved;
+	bool has_new;
 	bool quits;
 	bool is_paused;
 	bool shows_help;

@@ -172,23 +172,30 @@ void table_trim(struct table *table, size_t top)
 }
 
 /**
- * table_keep() - remove the rows whose first cell lacks a text
+ * table_keep() - leave out the rows whose first cell lacks a text
  * @table: the table, whose first column is of CELL_TEXT
  * @part: the text
+ *
+ * @table->rows becomes the number of rows with the text. The others are behind them.
  */
 void table_keep(struct table *table, const char *part)
 {
-	size_t columns = table->column_count, rows = table->rows, i;
+	size_t columns = table->column_count, rows = table->rows, i, k;
 
 	table->rows = 0;
 	for (i = 0; i < rows; i++) {
 		union cell *cells = &table->cells[i * columns];
+		union cell *kept = &table->cells[table->rows * columns];
 
-		if (cells->text && strstr(cells->text, part))
-			memmove(&table->cells[table->rows++ * columns], cells,
-				columns * sizeof(*cells));
-		else
-			free_texts(table->columns, columns, cells);
+		if (!cells->text || !strstr(cells->text, part))
+			continue;
+		table->rows++;
+		for (k = 0; k < columns; k++) {
+			const union cell cell = kept[k];
+
+			kept[k] = cells[k];
+			cells[k] = cell;
+		}
 	}
 }
 

@@ -171,6 +171,8 @@ class Top(Directory):
         os.write(terminal, keys)
         shown = ""
         for _ in range(200):
+            if not select.select([terminal], [], [], 60)[0]:
+                break
             shown += os.read(terminal, 65536).decode().replace("\r", "")
             shown = re.sub("\x1b\\[[0-9]*m", "", shown)
             for screen in shown.split("\x1b[H\x1b[J")[:-1 if whole else None]:
@@ -307,6 +309,22 @@ class Top(Directory):
         os.write(terminal, b"q")
         self.assertEqual(process.wait(timeout=60), 0)
         self.assertEqual(termios.tcgetattr(slave), before)
+
+    def test_keys_change_the_paused_screen(self):
+        events = [self.lock(2, wait=5, address=0xffff888000000100),
+                  self.lock(2, wait=9, address=0xffff888000000200)]
+        self.log_events(*events)
+        process, terminal, _ = self.start_on_terminal("top", "-e", "spinlock", "-d", ".2")
+        with self.growing(*events):
+            self.press(terminal, b"", "0100.*0200|0200.*0100")
+            screen = self.press(terminal, b" ", r"Paused: space goes on\n.*Spin locks, by [^\n]*\n")
+            order = re.search("Spin locks, by (.*)", screen)[1]
+            self.press(terminal, b"h", "Paused.*Keys: s sort")
+            self.press(terminal, b"s", r"Spin locks, by (?!%s\n)[^\n]*\n" % re.escape(order))
+            self.press(terminal, b"f200", r'"200_" in.*\n0xffff888000000200')
+            self.press(terminal, b"\nf\n", "Paused.*(0100.*0200|0200.*0100)")
+            self.assertNotIn("Paused", self.press(terminal, b" ", r"ntklog top(?!.*Paused).*0100"))
+            self.quit(process, terminal)
 
     def test_pause_keeps_the_screen(self):
         self.log_events(self.lock(2))
