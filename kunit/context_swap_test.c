@@ -284,8 +284,8 @@ static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
 	KUNIT_ASSERT_EQ(test, register_trace_contextswap(probe, NULL), 0);
-	/* A work item registers the probe. */
-	while (!atomic_read(&probes) && tries--)
+	/* A work item registers the probe, and is at its end when the probes are on. */
+	while (!(atomic_read(&probes) && ntklog_context_swaps_are_on()) && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_GT(test, atomic_read(&probes), 0);
 	unregister_trace_contextswap(probe, NULL);
