@@ -27,7 +27,7 @@
  */
 static DEFINE_MUTEX(ntklog_task_needs_mutex);
 static bool ntklog_exit_probe_is_registered;
-/* Number of loaded modules that use symbols of this module; one more for users by symbol_get(). */
+/* Number of loaded modules in the kernel's list of users of this module. */
 static unsigned int ntklog_using_modules;
 
 /*
@@ -204,7 +204,7 @@ void ntklog_unpin_task_records(void)
  * ntklog_keep_task_records() - keep records for a caller that is not known as a user of NT's locks
  *
  * A module that finds functions by symbol_get() is not in the kernel's list of users. From its
- * first call that needs a record, records are kept until this module is unloaded.
+ * first call that needs a record, records are kept, at least while it is loaded.
  *
  * Context: task; may sleep.
  */
@@ -213,7 +213,7 @@ void ntklog_keep_task_records(void)
 	unsigned int flags = ntklog_lock_task_needs();
 
 	if (!(ntklog_task_needs & NTKLOG_NEEDED_BY_MODULES))
-		ntklog_using_modules += !ntklog_set_need(NTKLOG_NEEDED_BY_MODULES);
+		ntklog_set_need(NTKLOG_NEEDED_BY_MODULES);
 	ntklog_unlock_task_needs(flags);
 }
 
@@ -277,10 +277,7 @@ static int ntklog_module_event(struct notifier_block *notifier, unsigned long ev
 	if (event == MODULE_STATE_COMING) {
 		err = ntklog_set_need(NTKLOG_NEEDED_BY_MODULES);
 		ntklog_using_modules += !err;
-	} else if (ntklog_using_modules > 1) {
-		ntklog_using_modules--;
-	} else if (!ntklog_has_other_users()) {
-		ntklog_using_modules = 0;
+	} else if (!--ntklog_using_modules && !ntklog_has_other_users()) {
 		ntklog_remove_need(NTKLOG_NEEDED_BY_MODULES);
 	}
 	ntklog_unlock_task_needs(flags);
