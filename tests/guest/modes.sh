@@ -60,7 +60,8 @@ for prefix in sampled full sampled-queue waits blockers; do
 	ntklog info $prefix.etl --json >$prefix.info.json
 done
 
-# Sample each acquisition, then none.
+# The self-test in mode sampled runs each context twice: with no acquisition sampled, and with each
+# (",chosen").
 echo sampled >$D/linux_mode
 cat $D/linux_selftest >selftest-sampled.txt
 sampled_is_same()
@@ -88,7 +89,7 @@ check "modes: waits: the self-test reports that it has nothing to test" \
 check "modes: waits: ntklog selftest reports that it has nothing to test" sh -c '! ntklog selftest >/tmp/selftest.txt &&
 	grep "^rwlock: no functions, in mode .waits.$" /tmp/selftest.txt'
 
-# Attach and detach under load, in both modes.
+# Attach and detach under load, in each mode.
 load 300000
 unmatched=$(sum Unmatched)
 left=0
@@ -131,7 +132,7 @@ echo 1 >$T/events/ntklog/linux_spinlock/enable
 wait_for grep -q '^spinlock: on' $D/linux
 check "modes: the tracepoint has waits" sh -c "
 	insmod linux_pairs.ko queue=1
-	grep -E ' linux_spinlock: .* caller=third_thread.*mode=executive_shared.*rule=wait' $T/trace
+	grep -E ' linux_spinlock: .* caller=queued_waiter_thread.*mode=executive_shared.*rule=wait' $T/trace
 	found=\$?
 	echo 0 >$T/events/ntklog/linux_spinlock/enable
 	rmmod linux_pairs && exit \$found"

@@ -2,12 +2,14 @@
 #ifndef _NTKLOG_LINKAGE_H
 #define _NTKLOG_LINKAGE_H
 
-/* Each function returns the line of the first failed check, or 0. */
+/* Return: 0, or the line of the first failed check in the file of the function. */
 int linkage_snake_case(void);
 int linkage_nt_code(void);
 
+/* Return: 0, or a negative errno. */
 int linkage_misuse(void);
 
+/* Let the caller return its line if the condition is false. */
 #define REQUIRE(_condition)		\
 do {					\
 	if (!(_condition))		\

@@ -2,8 +2,8 @@
 /*
  * A module that uses everything in include/ntklog, to show that other modules can link with it.
  * tests/check/check_linkage.py checks that nothing is missing. Loading the module calls every
- * function at least once. With misuse=1 it calls them in forbidden ways; each call makes a report
- * with addresses.
+ * function at least once. With misuse=1 it calls some functions in forbidden ways instead, and the
+ * kernel log gets reports with addresses.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -15,7 +15,7 @@
 
 static bool misuse;
 module_param(misuse, bool, 0);
-MODULE_PARM_DESC(misuse, "call functions as they must not be called");
+MODULE_PARM_DESC(misuse, "only call functions in forbidden ways");
 
 static int __init linkage_init(void)
 {
@@ -25,12 +25,12 @@ static int __init linkage_init(void)
 		return linkage_misuse();
 	line = linkage_snake_case();
 	if (line) {
-		pr_err("snake_case.c:%d is not so\n", line);
+		pr_err("the check in snake_case.c:%d failed\n", line);
 		return -EINVAL;
 	}
 	line = linkage_nt_code();
 	if (line) {
-		pr_err("nt_code.c:%d is not so\n", line);
+		pr_err("the check in nt_code.c:%d failed\n", line);
 		return -EINVAL;
 	}
 	return 0;
@@ -43,5 +43,5 @@ static void __exit linkage_exit(void)
 module_exit(linkage_exit);
 
 MODULE_AUTHOR("The ntklog authors");
-MODULE_DESCRIPTION("Links all that ntklog has for other modules");
+MODULE_DESCRIPTION("Uses everything that ntklog has for other modules");
 MODULE_LICENSE("GPL");

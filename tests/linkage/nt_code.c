@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Call every function of nt.h and nt_types.h as NT code does. nt_names.c has the types, constants
+ * Call every function of nt.h and nt_types.h as NT code does. nt_names.c uses the types, constants
  * and annotations.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Use every type, constant and annotation of nt.h, nt_types.h and nt_sal.h where NT code has them.
- * Errors show at compile time.
+ * Use every type, constant and annotation of nt.h, nt_types.h and nt_sal.h in the places where NT
+ * code may have them. A wrong one does not compile.
  */
 
 #include <ntklog/nt.h>
@@ -134,7 +134,7 @@ static_assert(NT_SUCCESS(STATUS_SUCCESS) && NT_SUCCESS(STATUS_WAIT_0) &&
 	      NT_SUCCESS(STATUS_PENDING) && !NT_SUCCESS(STATUS_UNSUCCESSFUL));
 static_assert(NT_INFORMATION(0x40000000u) && NT_WARNING(STATUS_DEVICE_BUSY) &&
 	      NT_ERROR(STATUS_INTERNAL_ERROR) && !NT_ERROR(STATUS_DEVICE_BUSY));
-/* NTSTATUS values are signed, as NT's, also when they are widened. */
+/* NTSTATUS values of errors are negative as in NT, also when they are widened to 64 bits. */
 static_assert(STATUS_ACCESS_VIOLATION < 0 && (LONGLONG)STATUS_NOT_IMPLEMENTED < 0 &&
 	      STATUS_INVALID_INFO_CLASS < 0 && STATUS_INFO_LENGTH_MISMATCH < 0 &&
 	      STATUS_INVALID_PARAMETER < 0 && STATUS_NO_MEMORY < 0 && STATUS_ACCESS_DENIED < 0);
@@ -185,7 +185,10 @@ ULONG NTAPI LinkageUseVariables(ULONG Parameter, ULONG Other)
 	UNREFERENCED_PARAMETER(Parameter);
 	DBG_UNREFERENCED_PARAMETER(Other);
 	DBG_UNREFERENCED_LOCAL_VARIABLE(Local);
-	/* Without DBG only NT_VERIFY() evaluates its argument. */
+	/*
+	 * This file does not define DBG: of these four macros only NT_VERIFY() evaluates its
+	 * argument.
+	 */
 	ASSERT(Parameter++);
 	ASSERTMSG("unevaluated", Parameter++);
 	NT_ASSERT(Parameter++);

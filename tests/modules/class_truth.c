@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * class_truth: the objects that addresses belong to, for a comparison with the names that ntklog
- * gives to locks. Each reading of the file class_truth in debugfs walks all threads, and super
- * blocks, inodes and dentries of some file systems, by the kernel's own lists:
+ * class_truth: print the address and class of locks in kernel objects, for a comparison with the
+ * classes that ntklog gives to locks. A class is TYPE.MEMBER, such as inode.i_lock. Each reading of
+ * the file class_truth in debugfs walks all threads, and the super blocks, inodes and dentries of
+ * some file systems, by the kernel's own lists:
  *
  *	walk BEGIN
  *	ADDRESS CLASS
  *	...
  *	end END
  *
- * BEGIN and END are clock times. An object in two readings has existed between them.
+ * BEGIN and END are values of get_cycles(). The check takes an address with the same class in two
+ * successive readings for the same lock in between. That is a guess: memory can be freed and reused
+ * for the same type.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -29,10 +32,10 @@
 #include <linux/timex.h>
 #include <linux/version.h>
 
-/* Maximum of inodes for each super block. The walk holds the lock of their list. */
+/* The number is limited, because the walk holds the spin lock of the super block's inode list. */
 static unsigned int inodes = 1500;
 module_param(inodes, uint, 0644);
-MODULE_PARM_DESC(inodes, "of a super block that are told");
+MODULE_PARM_DESC(inodes, "maximum number of inodes that are printed for each super block");
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 #define DENTRY_ALIAS	d_alias
@@ -42,57 +45,57 @@ MODULE_PARM_DESC(inodes, "of a super block that are told");
 
 static struct dentry *class_truth_file;
 
-#define TELL(_seq, _object, _type, _member...) \
+#define PRINT_LOCK(_seq, _object, _type, _member...) \
 	seq_printf(_seq, "%lx " #_type "." #_member "\n", (unsigned long)&(_object)->_member)
 
-static void tell_task(struct seq_file *seq, struct task_struct *task)
+static void print_task_locks(struct seq_file *seq, struct task_struct *task)
 {
 	struct sighand_struct *sighand = rcu_dereference(task->sighand);
 
-	TELL(seq, task, task_struct, alloc_lock);
-	TELL(seq, task, task_struct, pi_lock);
+	PRINT_LOCK(seq, task, task_struct, alloc_lock);
+	PRINT_LOCK(seq, task, task_struct, pi_lock);
 	if (sighand)
-		TELL(seq, sighand, sighand_struct, siglock);
-	TELL(seq, task->signal, signal_struct, wait_chldexit.lock);
-	TELL(seq, task->signal, signal_struct, cred_guard_mutex);
+		PRINT_LOCK(seq, sighand, sighand_struct, siglock);
+	PRINT_LOCK(seq, task->signal, signal_struct, wait_chldexit.lock);
+	PRINT_LOCK(seq, task->signal, signal_struct, cred_guard_mutex);
 	task_lock(task);
 	if (task->files)
-		TELL(seq, task->files, files_struct, file_lock);
+		PRINT_LOCK(seq, task->files, files_struct, file_lock);
 	if (task->mm) {
-		TELL(seq, task->mm, mm_struct, mmap_lock);
-		TELL(seq, task->mm, mm_struct, page_table_lock);
+		PRINT_LOCK(seq, task->mm, mm_struct, mmap_lock);
+		PRINT_LOCK(seq, task->mm, mm_struct, page_table_lock);
 	}
 	task_unlock(task);
 }
 
-static void tell_inode(struct seq_file *seq, struct inode *inode)
+static void print_inode_locks(struct seq_file *seq, struct inode *inode)
 {
 	struct dentry *dentry;
 
 	spin_lock(&inode->i_lock);
-	TELL(seq, inode, inode, i_lock);
-	TELL(seq, inode, inode, i_rwsem);
-	TELL(seq, inode, inode, i_data.i_mmap_rwsem);
-	TELL(seq, inode, inode, i_data.i_pages.xa_lock);
+	PRINT_LOCK(seq, inode, inode, i_lock);
+	PRINT_LOCK(seq, inode, inode, i_rwsem);
+	PRINT_LOCK(seq, inode, inode, i_data.i_mmap_rwsem);
+	PRINT_LOCK(seq, inode, inode, i_data.i_pages.xa_lock);
 	hlist_for_each_entry(dentry, &inode->i_dentry, DENTRY_ALIAS)
-		TELL(seq, dentry, dentry, d_lockref.lock);
+		PRINT_LOCK(seq, dentry, dentry, d_lockref.lock);
 	spin_unlock(&inode->i_lock);
 }
 
-static void tell_super_block(struct super_block *sb, void *argument)
+static void print_super_block_locks(struct super_block *sb, void *seq_file)
 {
-	struct seq_file *seq = argument;
-	unsigned int left = inodes;
+	struct seq_file *seq = seq_file;
+	unsigned int inodes_left = inodes;
 	struct inode *inode;
 
-	TELL(seq, sb, super_block, s_umount);
-	TELL(seq, sb, super_block, s_inode_list_lock);
-	TELL(seq, sb, super_block, s_vfs_rename_mutex);
+	PRINT_LOCK(seq, sb, super_block, s_umount);
+	PRINT_LOCK(seq, sb, super_block, s_inode_list_lock);
+	PRINT_LOCK(seq, sb, super_block, s_vfs_rename_mutex);
 	spin_lock(&sb->s_inode_list_lock);
 	list_for_each_entry(inode, &sb->s_inodes, i_sb_list) {
-		if (!left--)
+		if (!inodes_left--)
 			break;
-		tell_inode(seq, inode);
+		print_inode_locks(seq, inode);
 	}
 	spin_unlock(&sb->s_inode_list_lock);
 }
@@ -110,13 +113,13 @@ static int class_truth_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "walk %llu\n", (u64)get_cycles());
 	rcu_read_lock();
 	for_each_process_thread(process, thread)
-		tell_task(seq, thread);
+		print_task_locks(seq, thread);
 	rcu_read_unlock();
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		type = get_fs_type(types[i]);
 		if (!type)
 			continue;
-		iterate_supers_type(type, tell_super_block, seq);
+		iterate_supers_type(type, print_super_block_locks, seq);
 		module_put(type->owner);
 	}
 	seq_printf(seq, "end %llu\n", (u64)get_cycles());
@@ -152,5 +155,5 @@ module_init(class_truth_init);
 module_exit(class_truth_exit);
 
 MODULE_AUTHOR("The ntklog authors");
-MODULE_DESCRIPTION("What is where, for the test of the classes of locks");
+MODULE_DESCRIPTION("Prints addresses and classes of locks in kernel objects");
 MODULE_LICENSE("GPL");

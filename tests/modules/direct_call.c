@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * direct_call: attach a direct call to a kernel function, as a BPF trampoline does. ftrace allows
- * one per function. This one does nothing and continues in the function.
+ * one direct call per function, so ntklog cannot attach its own. The called code returns at once.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -17,7 +17,7 @@
 
 static char *function = "_raw_spin_lock";
 module_param(function, charp, 0444);
-MODULE_PARM_DESC(function, "on which it is");
+MODULE_PARM_DESC(function, "name of the kernel function to attach to");
 
 asmlinkage void direct_call_nothing(void);
 asm(".pushsection .text, \"ax\", @progbits\n"
@@ -57,10 +57,10 @@ module_init(direct_call_init);
 static void __exit direct_call_exit(void)
 {
 	if (ntklog_unregister_direct(&ops, (unsigned long)direct_call_nothing))
-		pr_err("wrong: it cannot be taken off %s\n", function);
+		pr_err("wrong: cannot detach the direct call from %s\n", function);
 	ftrace_free_filter(&ops);
 }
 module_exit(direct_call_exit);
 
-MODULE_DESCRIPTION("Somebody else's direct call");
+MODULE_DESCRIPTION("Attaches a direct call to a kernel function");
 MODULE_LICENSE("GPL");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * empty_fprobe: attach empty fprobes to the functions given as parameters, to their entry and,
- * with exit=1, to their return: the minimum overhead of a tool that uses fprobes. For
- * bench/peers.sh, on the kernel that it measures, because the prototypes of fprobe's handlers
- * differ between kernels.
+ * empty_fprobe: attach empty handlers of fprobe to the entry of given functions and, with exit=1,
+ * to their return. bench/peers.sh measures with them the minimum overhead of a tool that uses
+ * fprobes. The module builds for 6.12 only, because the prototypes of fprobe's handlers differ
+ * between kernels.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -11,34 +11,34 @@
 #include <linux/fprobe.h>
 #include <linux/module.h>
 
-#define MOST_FUNCTIONS	16
+#define FUNCTIONS_MAX	16
 
-static char *functions[MOST_FUNCTIONS];
+static char *functions[FUNCTIONS_MAX];
 static int function_count;
 module_param_array(functions, charp, &function_count, 0444);
-MODULE_PARM_DESC(functions, "their names; at most 16");
+MODULE_PARM_DESC(functions, "names of the functions to attach to; at most 16");
 
-static bool at_exit;
-module_param_named(exit, at_exit, bool, 0444);
-MODULE_PARM_DESC(exit, "when they return, too");
+static bool probes_returns;
+module_param_named(exit, probes_returns, bool, 0444);
+MODULE_PARM_DESC(exit, "also call a handler when a function returns");
 
-static int probe_entry(struct fprobe *fprobe, unsigned long entry, unsigned long caller,
-		       struct pt_regs *regs, void *data)
+static int empty_entry_handler(struct fprobe *fprobe, unsigned long entry, unsigned long caller,
+			       struct pt_regs *regs, void *data)
 {
 	return 0;
 }
 
-static void probe_exit(struct fprobe *fprobe, unsigned long entry, unsigned long caller,
-		       struct pt_regs *regs, void *data)
+static void empty_exit_handler(struct fprobe *fprobe, unsigned long entry, unsigned long caller,
+			       struct pt_regs *regs, void *data)
 {
 }
 
-static struct fprobe probe = { .entry_handler = probe_entry };
+static struct fprobe probe = { .entry_handler = empty_entry_handler };
 
 static int __init empty_fprobe_init(void)
 {
-	if (at_exit)
-		probe.exit_handler = probe_exit;
+	if (probes_returns)
+		probe.exit_handler = empty_exit_handler;
 	return register_fprobe_syms(&probe, (const char **)functions, function_count);
 }
 

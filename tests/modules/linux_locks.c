@@ -6,10 +6,13 @@
  *	linux_locks: truth NAME LOCK MODE DEPTH WAITED BEFORE ACQUIRED RELEASING AFTER THREAD \
  *		LEAST MOST
  *
- * BEFORE and ACQUIRED are clock times around the acquisition, RELEASING and AFTER around the
- * release; the event's times lie between. WAITED: another CPU held the lock for at least `hold`.
- * LEAST and MOST are the numbers of interrupts that the kernel counted from ACQUIRED to RELEASING
- * and from BEFORE to AFTER. A function that changed more than the lock prints:
+ * MODE is the event's acquire_mode. DEPTH is the number of locks that the CPU holds just before the
+ * release. BEFORE and ACQUIRED are clock times around the acquisition, RELEASING and AFTER around
+ * the release; the event's times lie between them. WAITED is 1 if another CPU held the lock for at
+ * least `hold` cycles meanwhile, else 0. LEAST and MOST are the numbers of interrupts that the
+ * kernel counted from ACQUIRED to RELEASING and from BEFORE to AFTER; both are 0 if interrupts were
+ * disabled from BEFORE to AFTER. If a trylock has an unexpected result, or a lock function leaves
+ * an unexpected preemption count or interrupt state, the module prints:
  *
  *	linux_locks: wrong NAME WHAT
  */
@@ -38,27 +41,27 @@ static unsigned int hold = 1500000;
 module_param(hold, uint, 0444);
 MODULE_PARM_DESC(hold, "minimum cycles for which each lock is held");
 
-/* Interrupt this CPU by irq_work and by the scheduler's interrupt, while a lock is held. */
-static void interrupt(struct irq_work *work)
+static void do_nothing(struct irq_work *work)
 {
 }
 
-static DEFINE_IRQ_WORK(interrupting_work, interrupt);
+static DEFINE_IRQ_WORK(empty_work, do_nothing);
 
-static void spend(cycles_t cycles)
+/* Spin for @cycles, and interrupt this CPU by irq_work and by the scheduler's interrupt. */
+static void spin_interrupted(cycles_t cycles)
 {
 	/* A pointer, because smp_send_reschedule() is a macro in newer kernels. */
 	void (*reschedule)(int cpu) = smp_ops.smp_send_reschedule;
 	cycles_t start = get_cycles();
 
-	irq_work_queue(&interrupting_work);
+	irq_work_queue(&empty_work);
 	reschedule(raw_smp_processor_id());
 	while (get_cycles() - start < cycles)
 		cpu_relax();
 }
 
-static void tell(const char *name, void *lock, int mode, int depth, bool waited,
-		 const u64 time[4], u32 least, u32 most)
+static void print_truth(const char *name, void *lock, int mode, int depth, bool waited,
+			const u64 time[4], u32 least, u32 most)
 {
 	pr_info("truth %s 0x%lx %d %d %d %llu %llu %llu %llu %d %u %u\n", name,
 		(unsigned long)lock, mode, depth, waited, time[0], time[1], time[2], time[3],
@@ -66,34 +69,38 @@ static void tell(const char *name, void *lock, int mode, int depth, bool waited,
 }
 
 /* The state of the CPU that a lock function may change, and must restore. */
-struct state {
+struct cpu_state {
 	unsigned int preempt_count;
 	bool irqs_disabled;
 };
 
 /* Not inlined, because objtool checks how a function saves the flags. */
-static noinline struct state state_now(void)
+static noinline struct cpu_state current_cpu_state(void)
 {
-	return (struct state){ preempt_count(), irqs_disabled() };
+	return (struct cpu_state){ preempt_count(), irqs_disabled() };
 }
 
-static void compare(const char *name, struct state is, struct state should_be)
+static void report_difference(const char *name, struct cpu_state actual, struct cpu_state expected)
 {
-	if (is.preempt_count != should_be.preempt_count)
-		pr_info("wrong %s preempt_count %x %x\n", name, is.preempt_count,
-			should_be.preempt_count);
-	if (is.irqs_disabled != should_be.irqs_disabled)
-		pr_info("wrong %s irqs_disabled %d %d\n", name, is.irqs_disabled,
-			should_be.irqs_disabled);
+	if (actual.preempt_count != expected.preempt_count)
+		pr_info("wrong %s preempt_count %x %x\n", name, actual.preempt_count,
+			expected.preempt_count);
+	if (actual.irqs_disabled != expected.irqs_disabled)
+		pr_info("wrong %s irqs_disabled %d %d\n", name, actual.irqs_disabled,
+			expected.irqs_disabled);
 }
 
-/* Define take_NAME(), which holds an uncontended lock of its own. */
+/*
+ * Define take_NAME(), which acquires, holds and releases an uncontended lock of its own. While the
+ * lock is held, the preemption count must be higher by _offset, and interrupts disabled if
+ * _irqs_off.
+ */
 #define TAKE(_name, _type, _define, _mode, _offset, _irqs_off, _acquire, _release)	\
 static void take_##_name(void)								\
 {											\
 	static _define(lock);								\
 	unsigned long flags __maybe_unused;						\
-	struct state before = state_now(), inside = before;				\
+	struct cpu_state before = current_cpu_state(), inside = before;				\
 	u64 outer = ntklog_snapshot_interrupts(), inner, time[4];				\
 	u32 least, most;								\
 											\
@@ -103,15 +110,15 @@ static void take_##_name(void)								\
 	_acquire;									\
 	time[1] = get_cycles();								\
 	inner = ntklog_snapshot_interrupts();						\
-	compare(#_name " inside", state_now(), inside);					\
-	spend(hold);									\
+	report_difference(#_name " inside", current_cpu_state(), inside);		\
+	spin_interrupted(hold);								\
 	least = ntklog_interrupts_since(inner);						\
 	time[2] = get_cycles();								\
 	_release;									\
 	time[3] = get_cycles();								\
 	most = ntklog_interrupts_since(outer);						\
-	compare(#_name " after", state_now(), before);					\
-	tell(#_name, &lock, _mode, 1, false, time, least, most);				\
+	report_difference(#_name " after", current_cpu_state(), before);		\
+	print_truth(#_name, &lock, _mode, 1, false, time, least, most);				\
 }
 
 #define SPIN(_name, _offset, _irqs_off, _acquire, _release)				\
@@ -124,38 +131,38 @@ static void take_##_name(void)								\
 	TAKE(_name, rwlock_t, DEFINE_RWLOCK, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, _offset,	\
 	     _irqs_off, _acquire, _release)
 
-#define P	PREEMPT_LOCK_OFFSET
-#define B	SOFTIRQ_LOCK_OFFSET
+#define PREEMPT_OFF	PREEMPT_LOCK_OFFSET
+#define BH_OFF	SOFTIRQ_LOCK_OFFSET
 
-static void failed(const char *name)
+static void report_failed_trylock(const char *name)
 {
 	pr_info("wrong %s a trylock of a free lock fails\n", name);
 }
 
-#define TRY(_try)	do { if (!(_try)) failed(#_try); } while (0)
+#define TRY(_try)	do { if (!(_try)) report_failed_trylock(#_try); } while (0)
 
-SPIN(spin_lock, P, false, raw_spin_lock(&lock), raw_spin_unlock(&lock))
-SPIN(spin_lock_irq, P, true, raw_spin_lock_irq(&lock), raw_spin_unlock_irq(&lock))
+SPIN(spin_lock, PREEMPT_OFF, false, raw_spin_lock(&lock), raw_spin_unlock(&lock))
+SPIN(spin_lock_irq, PREEMPT_OFF, true, raw_spin_lock_irq(&lock), raw_spin_unlock_irq(&lock))
 #define LOCK_SAVING	raw_spin_lock_irqsave(&lock, flags)
-#define UNLOCK_SAVED	raw_spin_unlock_irqrestore(&lock, flags)
-SPIN(spin_lock_irqsave, P, true, LOCK_SAVING, UNLOCK_SAVED)
-SPIN(spin_lock_bh, B, false, raw_spin_lock_bh(&lock), raw_spin_unlock_bh(&lock))
-SPIN(spin_trylock, P, false, TRY(raw_spin_trylock(&lock)), raw_spin_unlock(&lock))
-SPIN(spin_trylock_bh, B, false, TRY(raw_spin_trylock_bh(&lock)), raw_spin_unlock_bh(&lock))
-SPIN(spin_lock_nested, P, false, raw_spin_lock_nested(&lock, 1), raw_spin_unlock(&lock))
-SHARED(read_lock, P, false, read_lock(&lock), read_unlock(&lock))
-SHARED(read_lock_irq, P, true, read_lock_irq(&lock), read_unlock_irq(&lock))
-#define READ_SAVING	read_lock_irqsave(&lock, flags)
-#define READ_SAVED	read_unlock_irqrestore(&lock, flags)
-SHARED(read_lock_irqsave, P, true, READ_SAVING, READ_SAVED)
-SHARED(read_lock_bh, B, false, read_lock_bh(&lock), read_unlock_bh(&lock))
-SHARED(read_trylock, P, false, TRY(read_trylock(&lock)), read_unlock(&lock))
-EXCLUSIVE(write_lock, P, false, write_lock(&lock), write_unlock(&lock))
-EXCLUSIVE(write_lock_irq, P, true, write_lock_irq(&lock), write_unlock_irq(&lock))
-EXCLUSIVE(write_lock_irqsave, P, true, write_lock_irqsave(&lock, flags),
+#define UNLOCK_RESTORING	raw_spin_unlock_irqrestore(&lock, flags)
+SPIN(spin_lock_irqsave, PREEMPT_OFF, true, LOCK_SAVING, UNLOCK_RESTORING)
+SPIN(spin_lock_bh, BH_OFF, false, raw_spin_lock_bh(&lock), raw_spin_unlock_bh(&lock))
+SPIN(spin_trylock, PREEMPT_OFF, false, TRY(raw_spin_trylock(&lock)), raw_spin_unlock(&lock))
+SPIN(spin_trylock_bh, BH_OFF, false, TRY(raw_spin_trylock_bh(&lock)), raw_spin_unlock_bh(&lock))
+SPIN(spin_lock_nested, PREEMPT_OFF, false, raw_spin_lock_nested(&lock, 1), raw_spin_unlock(&lock))
+SHARED(read_lock, PREEMPT_OFF, false, read_lock(&lock), read_unlock(&lock))
+SHARED(read_lock_irq, PREEMPT_OFF, true, read_lock_irq(&lock), read_unlock_irq(&lock))
+#define READ_LOCK_SAVING	read_lock_irqsave(&lock, flags)
+#define READ_UNLOCK_RESTORING	read_unlock_irqrestore(&lock, flags)
+SHARED(read_lock_irqsave, PREEMPT_OFF, true, READ_LOCK_SAVING, READ_UNLOCK_RESTORING)
+SHARED(read_lock_bh, BH_OFF, false, read_lock_bh(&lock), read_unlock_bh(&lock))
+SHARED(read_trylock, PREEMPT_OFF, false, TRY(read_trylock(&lock)), read_unlock(&lock))
+EXCLUSIVE(write_lock, PREEMPT_OFF, false, write_lock(&lock), write_unlock(&lock))
+EXCLUSIVE(write_lock_irq, PREEMPT_OFF, true, write_lock_irq(&lock), write_unlock_irq(&lock))
+EXCLUSIVE(write_lock_irqsave, PREEMPT_OFF, true, write_lock_irqsave(&lock, flags),
 	  write_unlock_irqrestore(&lock, flags))
-EXCLUSIVE(write_lock_bh, B, false, write_lock_bh(&lock), write_unlock_bh(&lock))
-EXCLUSIVE(write_trylock, P, false, TRY(write_trylock(&lock)), write_unlock(&lock))
+EXCLUSIVE(write_lock_bh, BH_OFF, false, write_lock_bh(&lock), write_unlock_bh(&lock))
+EXCLUSIVE(write_trylock, PREEMPT_OFF, false, TRY(write_trylock(&lock)), write_unlock(&lock))
 
 /* Hold three locks with interrupts disabled, and release the middle one first. */
 static void take_nested(void)
@@ -168,7 +175,10 @@ static void take_nested(void)
 
 	for (i = 0; i < 3; i++) {
 		raw_spin_lock_init(&locks[i]);
-		/* Lockdep gives locks of one line one class, and would report recursion. */
+		/*
+		 * Locks initialized by one line share a lockdep class: lockdep would report
+		 * recursion.
+		 */
 		lockdep_set_subclass(&locks[i], i);
 	}
 	local_irq_save(flags);
@@ -179,7 +189,7 @@ static void take_nested(void)
 		__release(&locks[i]);
 		time[i][1] = get_cycles();
 	}
-	spend(hold);
+	spin_interrupted(hold);
 	for (i = 0; i < 3; i++) {
 		time[order[i]][2] = get_cycles();
 		__acquire(&locks[order[i]]);
@@ -188,107 +198,112 @@ static void take_nested(void)
 	}
 	local_irq_restore(flags);
 	for (i = 0; i < 3; i++)
-		tell("nested", &locks[order[i]], WMI_SPINLOCK_QUEUED, 3 - i, false,
-		     time[order[i]], 0, 0);
+		print_truth("nested", &locks[order[i]], WMI_SPINLOCK_QUEUED, 3 - i, false,
+			    time[order[i]], 0, 0);
 }
 
-/* A failed trylock makes no event. */
-static void fail_to_take(void)
+/* Try locks that are held. A failed trylock must write no event and restore the CPU's state. */
+static void try_held_locks(void)
 {
 	static DEFINE_RAW_SPINLOCK(lock);
 	static DEFINE_RWLOCK(rw_lock);
-	struct state before;
+	struct cpu_state before;
 
 	/* The rwlock first: with PREEMPT_RT it may sleep, which a raw spin lock forbids. */
 	write_lock(&rw_lock);
 	raw_spin_lock(&lock);
-	before = state_now();
+	before = current_cpu_state();
 	if (_raw_spin_trylock(&lock) || _raw_spin_trylock_bh(&lock) ||
 	    _raw_read_trylock(&rw_lock) || _raw_write_trylock(&rw_lock))
-		pr_info("wrong trylock of an owned lock succeeds\n");
-	compare("trylock that failed", state_now(), before);
+		pr_info("wrong trylock of a held lock succeeds\n");
+	report_difference("trylock that failed", current_cpu_state(), before);
 	raw_spin_unlock(&lock);
 	write_unlock(&rw_lock);
 }
 
-static DEFINE_RAW_SPINLOCK(wanted_lock);
-static DEFINE_RWLOCK(wanted_rw_lock);
-static DECLARE_COMPLETION(owned);
-static bool is_wanted;
-static int way;
+static DEFINE_RAW_SPINLOCK(contended_lock);
+static DEFINE_RWLOCK(contended_rw_lock);
+static DECLARE_COMPLETION(owner_has_lock);
+static bool waiter_is_ready;
+static int owner_takes_rw_lock;
 
 /*
- * Hold a lock until the other CPU is about to wait for it, and then for 200 times `hold`, at least
- * a tenth of a second. The waiter then waits even if the host stops its virtual CPU. The lock's
- * word does not show a waiter in a virtual machine.
+ * Hold a lock until CPU 0 is about to wait for it, and then for 200 times `hold`, about a tenth of
+ * a second. This is long, so that the waiter waits for `hold` even if the host stops its virtual
+ * CPU just before the request. The owner cannot watch for the waiter instead, because the lock word
+ * does not show a waiter in a virtual machine (virt_spin_lock()).
  */
-static long own(void *unused)
+static long own_until_waited_for(void *unused)
 {
-	if (way == 0)
-		raw_spin_lock(&wanted_lock);
+	if (owner_takes_rw_lock == 0)
+		raw_spin_lock(&contended_lock);
 	else
-		write_lock(&wanted_rw_lock);
-	WRITE_ONCE(is_wanted, false);
-	complete(&owned);
-	while (!READ_ONCE(is_wanted))
+		write_lock(&contended_rw_lock);
+	WRITE_ONCE(waiter_is_ready, false);
+	complete(&owner_has_lock);
+	while (!READ_ONCE(waiter_is_ready))
 		cpu_relax();
-	spend(hold * 200ULL);
-	if (way == 0)
-		raw_spin_unlock(&wanted_lock);
+	spin_interrupted(hold * 200ULL);
+	if (owner_takes_rw_lock == 0)
+		raw_spin_unlock(&contended_lock);
 	else
-		write_unlock(&wanted_rw_lock);
+		write_unlock(&contended_rw_lock);
 	return 0;
 }
 
 static int owner_thread(void *unused)
 {
-	own(NULL);
+	own_until_waited_for(NULL);
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(1);
 	return 0;
 }
 
-/* Wait for a lock for at least `hold`, with interrupts disabled. */
-static int take_waiting(int which, const char *name, int mode)
+/*
+ * Wait for a lock for at least `hold`, with interrupts disabled. @request: 0 for a spin lock, 1 to
+ * read an rwlock, 2 to write it.
+ */
+static int take_waiting(int request, const char *name, int mode)
 {
 	struct task_struct *owner;
 	unsigned long flags;
 	u64 time[4];
 
-	way = which > 0;
-	reinit_completion(&owned);
+	owner_takes_rw_lock = request > 0;
+	reinit_completion(&owner_has_lock);
 	owner = kthread_create(owner_thread, NULL, "linux_locks");
 	if (IS_ERR(owner))
 		return PTR_ERR(owner);
 	kthread_bind(owner, 1);
 	wake_up_process(owner);
-	wait_for_completion(&owned);
+	wait_for_completion(&owner_has_lock);
 	local_irq_save(flags);
-	WRITE_ONCE(is_wanted, true);
+	WRITE_ONCE(waiter_is_ready, true);
 	time[0] = get_cycles();
-	if (which == 0)
-		raw_spin_lock(&wanted_lock);
-	else if (which == 1)
-		read_lock(&wanted_rw_lock);
+	if (request == 0)
+		raw_spin_lock(&contended_lock);
+	else if (request == 1)
+		read_lock(&contended_rw_lock);
 	else
-		write_lock(&wanted_rw_lock);
+		write_lock(&contended_rw_lock);
 	time[1] = get_cycles();
-	spend(hold);
+	spin_interrupted(hold);
 	time[2] = get_cycles();
-	if (which == 0)
-		raw_spin_unlock(&wanted_lock);
-	else if (which == 1)
-		read_unlock(&wanted_rw_lock);
+	if (request == 0)
+		raw_spin_unlock(&contended_lock);
+	else if (request == 1)
+		read_unlock(&contended_rw_lock);
 	else
-		write_unlock(&wanted_rw_lock);
+		write_unlock(&contended_rw_lock);
 	time[3] = get_cycles();
 	local_irq_restore(flags);
-	tell(name, which ? (void *)&wanted_rw_lock : &wanted_lock, mode, 1, true, time, 0, 0);
+	print_truth(name, request ? (void *)&contended_rw_lock : &contended_lock, mode, 1, true,
+		    time, 0, 0);
 	kthread_stop(owner);
 	return 0;
 }
 
-/* Run on one CPU, so that all times come from one clock. */
+/* Run on CPU 0 only, so that one CPU's cycle counter gives all times. */
 static long take_all(void *unused)
 {
 	int err;
@@ -311,10 +326,10 @@ static long take_all(void *unused)
 	take_write_lock_bh();
 	take_write_trylock();
 	take_nested();
-	fail_to_take();
+	try_held_locks();
 	/*
-	 * Owner and waiter wait for each other with preemption disabled. A CPU that comes online
-	 * meanwhile would stop all other CPUs, and deadlock.
+	 * Owner and waiter wait for each other with preemption disabled. A CPU that comes online or
+	 * goes offline meanwhile would stop one of them and wait for the other one: a deadlock.
 	 */
 	cpus_read_lock();
 	err = take_waiting(0, "spin_wait", WMI_SPINLOCK_QUEUED);
@@ -337,5 +352,5 @@ static void __exit linux_locks_exit(void)
 }
 module_exit(linux_locks_exit);
 
-MODULE_DESCRIPTION("Takes Linux' locks and tells what is true of it");
+MODULE_DESCRIPTION("Acquires Linux' spinning locks and prints the expected events");
 MODULE_LICENSE("GPL");

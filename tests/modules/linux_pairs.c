@@ -6,12 +6,12 @@
  *	linux_pairs: pairs NAME LOCK COUNT
  *
  * "alone", "read" and "write" are held alone; "outer" is held around "inner", so that each is
- * every second acquisition; "long" is held for `hold` cycles. With queue=1 a CPU waits in the
- * queue of a spin lock, behind the CPU that waits for the owner, and of an rwlock:
+ * every second acquisition; "long" is held for `hold` cycles. With queue=1 CPU 2 also waits in the
+ * queue of a spin lock, behind CPU 1, which spins on the lock word; and in the queue of an rwlock:
  *
  *	linux_pairs: wait NAME LOCK CYCLES
  *
- * CYCLES is the time from just before the queued CPU's request to the release.
+ * CYCLES is the time from just before CPU 2's request to just before the owner's release.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -29,21 +29,21 @@
 
 static unsigned int pairs;
 module_param(pairs, uint, 0444);
-MODULE_PARM_DESC(pairs, "of each lock");
+MODULE_PARM_DESC(pairs, "number of pairs of each lock but \"long\"");
 
 static unsigned int hold = 1500000;
 module_param(hold, uint, 0444);
-MODULE_PARM_DESC(hold, "cycles that \"long\" is owned for at least");
+MODULE_PARM_DESC(hold, "minimum cycles for which \"long\" is held");
 
 static unsigned int long_pairs;
 module_param(long_pairs, uint, 0444);
-MODULE_PARM_DESC(long_pairs, "of \"long\"");
+MODULE_PARM_DESC(long_pairs, "number of pairs of \"long\"");
 
 static bool queue;
 module_param(queue, bool, 0444);
-MODULE_PARM_DESC(queue, "wait in queues; takes processors 0, 1 and 2");
+MODULE_PARM_DESC(queue, "wait in queues; occupies CPUs 0, 1 and 2");
 
-static void spend(cycles_t cycles)
+static void spin_for(cycles_t cycles)
 {
 	cycles_t start = get_cycles();
 
@@ -51,12 +51,15 @@ static void spend(cycles_t cycles)
 		cpu_relax();
 }
 
-static void tell(const char *name, void *lock, unsigned int count)
+static void print_pairs(const char *name, void *lock, unsigned int count)
 {
 	pr_info("pairs %s 0x%lx %u\n", name, (unsigned long)lock, count);
 }
 
-/* Enable interrupts from time to time; they acquire other locks. */
+/*
+ * Take each lock as often as the parameters say. Interrupts are disabled around "outer" and
+ * "inner", so that no interrupt handler's lock comes between these two.
+ */
 static void take_all(void)
 {
 	static DEFINE_RAW_SPINLOCK(alone);
@@ -92,34 +95,34 @@ static void take_all(void)
 	}
 	for (i = 0; i < long_pairs; i++) {
 		raw_spin_lock(&long_lock);
-		spend(hold);
+		spin_for(hold);
 		raw_spin_unlock(&long_lock);
 		cond_resched();
 	}
-	tell("alone", &alone, pairs);
-	tell("outer", &outer, pairs);
-	tell("inner", &inner, pairs);
-	tell("read", &read, pairs);
-	tell("write", &write, pairs);
-	tell("long", &long_lock, long_pairs);
+	print_pairs("alone", &alone, pairs);
+	print_pairs("outer", &outer, pairs);
+	print_pairs("inner", &inner, pairs);
+	print_pairs("read", &read, pairs);
+	print_pairs("write", &write, pairs);
+	print_pairs("long", &long_lock, long_pairs);
 }
 
 static DEFINE_RAW_SPINLOCK(queue_lock);
 static DEFINE_RWLOCK(queue_rw_lock);
-static atomic_t step;
+static atomic_t wait_step;
 
-static void reach(int wanted)
+static void wait_for_step(int least_step)
 {
-	while (atomic_read(&step) < wanted)
+	while (atomic_read(&wait_step) < least_step)
 		cpu_relax();
 }
 
-/* The first waiter for a spin lock spins on the word, not in the queue. */
-static int second_thread(void *unused)
+/* Run on CPU 1: the first waiter for a spin lock spins on the lock word, not in the queue. */
+static int first_waiter_thread(void *unused)
 {
-	reach(1);
+	wait_for_step(1);
 	preempt_disable();
-	atomic_set(&step, 2);
+	atomic_set(&wait_step, 2);
 	raw_spin_lock(&queue_lock);
 	raw_spin_unlock(&queue_lock);
 	preempt_enable();
@@ -128,16 +131,20 @@ static int second_thread(void *unused)
 	return 0;
 }
 
-static u64 asked;
+/*
+ * Cycle counter just before CPU 2's request. Written by its thread, read by the owner afterwards.
+ */
+static u64 queued_request_time;
 
-static int third_thread(void *is_rw_lock)
+/* Run on CPU 2. */
+static int queued_waiter_thread(void *is_rw_lock)
 {
-	reach(2);
+	wait_for_step(2);
 	preempt_disable();
-	/* Let the second CPU wait first: this CPU then waits for the spin lock in the queue. */
-	spend(hold);
-	WRITE_ONCE(asked, get_cycles());
-	atomic_set(&step, 3);
+	/* Let CPU 1 wait first: CPU 2 then waits for the spin lock in the queue. */
+	spin_for(hold);
+	WRITE_ONCE(queued_request_time, get_cycles());
+	atomic_set(&wait_step, 3);
 	if (is_rw_lock) {
 		read_lock(&queue_rw_lock);
 		read_unlock(&queue_rw_lock);
@@ -162,16 +169,16 @@ static struct task_struct *start_on(int cpu, int (*thread)(void *data), void *da
 	return task;
 }
 
-/* Hold a lock until the others are about to wait, and then long enough for them to wait. */
-static void own_with_waiters(bool is_rw_lock)
+/* Hold a lock until CPU 2 is about to wait for it, and then for 200 ms. */
+static void hold_while_queued(bool is_rw_lock)
 {
-	struct task_struct *second, *third;
+	struct task_struct *first_waiter, *queued_waiter;
 	u64 released;
 
-	atomic_set(&step, 0);
-	second = start_on(1, second_thread, NULL);
-	third = start_on(2, third_thread, (void *)is_rw_lock);
-	if (!second || !third) {
+	atomic_set(&wait_step, 0);
+	first_waiter = start_on(1, first_waiter_thread, NULL);
+	queued_waiter = start_on(2, queued_waiter_thread, (void *)is_rw_lock);
+	if (!first_waiter || !queued_waiter) {
 		pr_info("wrong: no thread\n");
 		return;
 	}
@@ -179,31 +186,34 @@ static void own_with_waiters(bool is_rw_lock)
 		write_lock(&queue_rw_lock);
 	else
 		raw_spin_lock(&queue_lock);
-	atomic_set(&step, 1);
-	reach(3);
+	atomic_set(&wait_step, 1);
+	wait_for_step(3);
 	mdelay(200);
 	released = get_cycles();
 	if (is_rw_lock)
 		write_unlock(&queue_rw_lock);
 	else
 		raw_spin_unlock(&queue_lock);
-	kthread_stop(second);
-	kthread_stop(third);
+	kthread_stop(first_waiter);
+	kthread_stop(queued_waiter);
 	pr_info("wait %s 0x%lx %llu\n", is_rw_lock ? "queued_read" : "queued_spin",
 		is_rw_lock ? (unsigned long)&queue_rw_lock : (unsigned long)&queue_lock,
-		released - asked);
+		released - queued_request_time);
 }
 
 static long run(void *unused)
 {
 	take_all();
 	if (queue) {
-		/* Waiters have preemption disabled, so no CPU may come or go meanwhile. */
+		/*
+		 * Owner and waiters wait for each other with preemption disabled. A CPU that comes
+		 * online or goes offline meanwhile would stop one of them: a deadlock.
+		 */
 		cpus_read_lock();
-		own_with_waiters(false);
-		/* PREEMPT_RT's locks sleep. */
+		hold_while_queued(false);
+		/* With PREEMPT_RT, rwlocks sleep. */
 		if (!IS_ENABLED(CONFIG_PREEMPT_RT))
-			own_with_waiters(true);
+			hold_while_queued(true);
 		cpus_read_unlock();
 	}
 	return 0;
@@ -220,5 +230,5 @@ static void __exit linux_pairs_exit(void)
 }
 module_exit(linux_pairs_exit);
 
-MODULE_DESCRIPTION("Takes Linux' locks so often as it is told");
+MODULE_DESCRIPTION("Acquires and releases Linux' locks a given number of times");
 MODULE_LICENSE("GPL");

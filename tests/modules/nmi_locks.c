@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * nmi_locks: interrupt each CPU by NMIs, some thousand times a second. Each NMI tries nested locks
- * of Linux. Performance counters do not overflow in a virtual machine, so the module sends NMIs
- * through the APIC. The result is printed at unload:
+ * nmi_locks: interrupt the CPUs by NMIs, up to some thousand times a second. Each NMI tries a spin
+ * lock and, while it holds that, an rwlock. Performance counters do not overflow in QEMU's virtual
+ * machines, so a thread sends NMIs through the APIC to all CPUs but its own. Unloading prints for
+ * each CPU:
  *
  *	nmi_locks: cpu0: NMIS NMIs, LOCKS locks taken
  */
@@ -22,55 +23,61 @@
 
 static DEFINE_RAW_SPINLOCK(spin_lock_of_all);
 static DEFINE_RWLOCK(rw_lock_of_all);
-static DEFINE_PER_CPU(unsigned long, nmis);
-static DEFINE_PER_CPU(unsigned long, locks);
+static DEFINE_PER_CPU(unsigned long, nmis_handled);
+static DEFINE_PER_CPU(unsigned long, locks_taken);
 
-/* CPUs that have been sent an NMI and have not received it. Other NMIs are the kernel's. */
-static struct cpumask awaited;
+/*
+ * CPUs that have been sent an NMI and have not handled it yet. The sending thread sets bits; a
+ * CPU's NMI clears its own bit. An NMI of a CPU without a bit is left to the kernel.
+ */
+static struct cpumask awaited_cpus;
 static struct task_struct *sender;
 
 static void take_locks(void)
 {
 	if (!raw_spin_trylock(&spin_lock_of_all))
 		return;
-	this_cpu_inc(locks);
+	this_cpu_inc(locks_taken);
 	if (read_trylock(&rw_lock_of_all)) {
-		this_cpu_inc(locks);
+		this_cpu_inc(locks_taken);
 		read_unlock(&rw_lock_of_all);
 	}
 	if (write_trylock(&rw_lock_of_all)) {
-		this_cpu_inc(locks);
+		this_cpu_inc(locks_taken);
 		write_unlock(&rw_lock_of_all);
 	}
 	raw_spin_unlock(&spin_lock_of_all);
 }
 
-static int handle(unsigned int type, struct pt_regs *regs)
+static int handle_nmi(unsigned int type, struct pt_regs *regs)
 {
-	if (!cpumask_test_and_clear_cpu(smp_processor_id(), &awaited))
+	if (!cpumask_test_and_clear_cpu(smp_processor_id(), &awaited_cpus))
 		return NMI_DONE;
-	this_cpu_inc(nmis);
+	this_cpu_inc(nmis_handled);
 	take_locks();
 	return NMI_HANDLED;
 }
 
-static int send(void *unused)
+static int send_nmis(void *unused)
 {
-	static struct cpumask mask;
+	static struct cpumask target_cpus;
 	int cpu;
 
 	while (!kthread_should_stop()) {
-		/* No CPU goes offline here. An offline CPU has lost its NMI. */
+		/*
+		 * With preemption disabled no CPU goes offline. A CPU that is offline has lost the
+		 * NMI that it was sent, so no longer await it.
+		 */
 		preempt_disable();
 		/* Clear single bits, because NMIs clear other bits at the same time. */
-		for_each_cpu_andnot(cpu, &awaited, cpu_online_mask)
-			cpumask_clear_cpu(cpu, &awaited);
-		cpumask_andnot(&mask, cpu_online_mask, &awaited);
-		cpumask_clear_cpu(smp_processor_id(), &mask);
-		for_each_cpu(cpu, &mask)
-			cpumask_set_cpu(cpu, &awaited);
-		if (!cpumask_empty(&mask))
-			apic->send_IPI_mask(&mask, NMI_VECTOR);
+		for_each_cpu_andnot(cpu, &awaited_cpus, cpu_online_mask)
+			cpumask_clear_cpu(cpu, &awaited_cpus);
+		cpumask_andnot(&target_cpus, cpu_online_mask, &awaited_cpus);
+		cpumask_clear_cpu(smp_processor_id(), &target_cpus);
+		for_each_cpu(cpu, &target_cpus)
+			cpumask_set_cpu(cpu, &awaited_cpus);
+		if (!cpumask_empty(&target_cpus))
+			apic->send_IPI_mask(&target_cpus, NMI_VECTOR);
 		preempt_enable();
 		usleep_range(200, 400);
 	}
@@ -79,11 +86,11 @@ static int send(void *unused)
 
 static int __init nmi_locks_init(void)
 {
-	int err = register_nmi_handler(NMI_LOCAL, handle, 0, "nmi_locks");
+	int err = register_nmi_handler(NMI_LOCAL, handle_nmi, 0, "nmi_locks");
 
 	if (err)
 		return err;
-	sender = kthread_run(send, NULL, "nmi_locks");
+	sender = kthread_run(send_nmis, NULL, "nmi_locks");
 	if (IS_ERR(sender))
 		unregister_nmi_handler(NMI_LOCAL, "nmi_locks");
 	return PTR_ERR_OR_ZERO(sender);
@@ -92,16 +99,16 @@ module_init(nmi_locks_init);
 
 static void __exit nmi_locks_exit(void)
 {
-	int cpu, turns;
+	int cpu, tries;
 
 	kthread_stop(sender);
-	/* A CPU that went offline and came back has lost its NMI, so limit the wait. */
-	for (turns = 0; turns < 500 && cpumask_intersects(&awaited, cpu_online_mask); turns++)
+	/* Wait for NMIs under way, but not for ever: a CPU that was offline has lost its NMI. */
+	for (tries = 0; tries < 500 && cpumask_intersects(&awaited_cpus, cpu_online_mask); tries++)
 		msleep(20);
 	unregister_nmi_handler(NMI_LOCAL, "nmi_locks");
 	for_each_possible_cpu(cpu)
-		pr_info("cpu%d: %lu NMIs, %lu locks taken\n", cpu, per_cpu(nmis, cpu),
-			per_cpu(locks, cpu));
+		pr_info("cpu%d: %lu NMIs, %lu locks taken\n", cpu, per_cpu(nmis_handled, cpu),
+			per_cpu(locks_taken, cpu));
 }
 module_exit(nmi_locks_exit);
 

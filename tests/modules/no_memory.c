@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * no_memory: make the nth call of a kernel function from now on fail with -ENOMEM, as failslab
- * does, for kernels without it.
+ * no_memory: make one call of a kernel function, the nth since load, return -ENOMEM without running
+ * the function. Replaces failslab on kernels that do not have it.
  */
 
 #include <linux/atomic.h>
@@ -14,11 +14,11 @@
 
 static char *function = "register_ftrace_direct";
 module_param(function, charp, 0444);
-MODULE_PARM_DESC(function, "which");
+MODULE_PARM_DESC(function, "name of the kernel function");
 
 static int nth = 1;
 module_param(nth, int, 0444);
-MODULE_PARM_DESC(nth, "which of its calls");
+MODULE_PARM_DESC(nth, "number of the call that fails, counted from 1 at load");
 
 static atomic_t calls = ATOMIC_INIT(0);
 
@@ -32,7 +32,7 @@ asm(".pushsection .text, \"ax\", @progbits\n"
 	"	.size no_memory_return, . - no_memory_return\n"
 	".popsection\n");
 
-static int fail(struct kprobe *probe, struct pt_regs *regs)
+static int fail_nth_call(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (atomic_inc_return(&calls) != nth)
 		return 0;
@@ -41,14 +41,14 @@ static int fail(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
-/* A post handler keeps the kprobe from being optimized, so that it may change the return. */
-static void nothing(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
+/* A kprobe with a post handler is not optimized to a jump, after which fail() could not set ip. */
+static void empty_post_handler(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }
 
 static struct kprobe probe = {
-	.pre_handler = fail,
-	.post_handler = nothing,
+	.pre_handler = fail_nth_call,
+	.post_handler = empty_post_handler,
 };
 
 static int __init no_memory_init(void)
@@ -64,5 +64,5 @@ static void __exit no_memory_exit(void)
 }
 module_exit(no_memory_exit);
 
-MODULE_DESCRIPTION("Makes a function fail for want of memory");
+MODULE_DESCRIPTION("Makes a call of a kernel function return -ENOMEM");
 MODULE_LICENSE("GPL");

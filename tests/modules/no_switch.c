@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * no_switch: a kernel thread that never gives up its CPU by itself. On a preemptible kernel others
- * run beside it, but no grace period of Tasks RCU ends while the module is loaded.
+ * no_switch: run a kernel thread that never gives up its CPU voluntarily. A preemptible kernel
+ * preempts it, so that other tasks run too. But no grace period of Tasks RCU ends while the module
+ * is loaded, because such a grace period waits for a voluntary context switch of each task.
  */
 
 #include <linux/err.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * probed_tracepoints: print the names of the kernel's tracepoints that have a probe, when it is
- * loaded, one on a line of the kernel log:
+ * probed_tracepoints: print at load the names of the tracepoints that have a probe. Tracepoints of
+ * modules are not listed. Each name is a line of the kernel log:
  *
  *	probed_tracepoints: NAME
  */

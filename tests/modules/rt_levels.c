@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rt_levels: print NT's IRQL in the contexts of a PREEMPT_RT kernel, and the differences of NT's
- * locks:
+ * rt_levels: print NT's IRQL (interrupt request level, as ntklog emulates it) in the contexts of a
+ * PREEMPT_RT kernel, and how many shared owners a resource (NT's sleeping read-write lock) accepts:
  *
  *	rt_levels: CONTEXT IRQL
- *	rt_levels: owners COUNT		number of owners that a resource accepts at DISPATCH_LEVEL,
- *					where no table of owners can be allocated; then the number
- *					at PASSIVE_LEVEL
+ *	rt_levels: owners COUNT		at DISPATCH_LEVEL, where no table of owners can be allocated
+ *	rt_levels: owners COUNT		afterwards, at PASSIVE_LEVEL
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -23,14 +22,14 @@
 
 #include "../../module/ground/compat.h"
 
-/* Number of owners; the resource's table grows several times. */
+/* Number of owners to add. The resource's table of owners grows several times for so many. */
 #define OWNERS		64
 
 static struct kspin_lock nt_lock;
 static struct eresource resource;
-static DECLARE_COMPLETION(is_done);
+static DECLARE_COMPLETION(timer_has_run);
 
-static void tell(const char *context)
+static void print_irql(const char *context)
 {
 	pr_info("%s %u\n", context, ke_get_current_irql());
 }
@@ -40,26 +39,26 @@ static enum hrtimer_restart softirq_timer(struct hrtimer *timer)
 	struct klock_queue_handle handle;
 	u8 old_irql;
 
-	tell("softirq");
+	print_irql("softirq");
 	ke_acquire_in_stack_queued_spin_lock_for_dpc(&nt_lock, &handle);
-	tell("softirq,for_dpc");
+	print_irql("softirq,for_dpc");
 	ke_release_in_stack_queued_spin_lock_for_dpc(&handle);
-	tell("softirq,released");
+	print_irql("softirq,released");
 	ke_raise_irql(DISPATCH_LEVEL, &old_irql);
 	ke_acquire_spin_lock_at_dpc_level(&nt_lock);
 	ke_release_spin_lock_from_dpc_level(&nt_lock);
 	ke_lower_irql(old_irql);
-	/* The kernel has to report this once. */
+	/* Below DISPATCH_LEVEL this function must not be called: ntklog has to warn once. */
 	ke_acquire_spin_lock_at_dpc_level(&nt_lock);
 	ke_release_spin_lock_from_dpc_level(&nt_lock);
-	complete(&is_done);
+	complete(&timer_has_run);
 	return HRTIMER_NORESTART;
 }
 
 static enum hrtimer_restart hardirq_timer(struct hrtimer *timer)
 {
-	tell("hardirq");
-	complete(&is_done);
+	print_irql("hardirq");
+	complete(&timer_has_run);
 	return HRTIMER_NORESTART;
 }
 
@@ -70,75 +69,79 @@ static void run_timer(enum hrtimer_restart (*function)(struct hrtimer *timer),
 
 	hrtimer_setup(&timer, function, CLOCK_MONOTONIC, mode);
 	hrtimer_start(&timer, 0, mode);
-	wait_for_completion(&is_done);
+	wait_for_completion(&timer_has_run);
 	hrtimer_cancel(&timer);
 }
 
-/* Return an owner pointer; a thread can set many of them. */
-static unsigned long pointer_of(unsigned int owner)
+/*
+ * Return an address that stands for an owner instead of a thread. A thread can set many of them. NT
+ * tells them from threads by the lower two bits, which are set.
+ */
+static unsigned long owner_pointer(unsigned int owner)
 {
 	return (unsigned long)&resource + 0x1000 * owner + 3;
 }
 
-static unsigned int own_more(unsigned int owners)
+/* Acquire the resource for more owners, up to OWNERS. Return: number of owners then. */
+static unsigned int add_owners(unsigned int owners)
 {
 	while (owners < OWNERS && ex_acquire_resource_shared_lite(&resource, false)) {
-		ex_set_resource_owner_pointer(&resource, (void *)pointer_of(owners));
+		ex_set_resource_owner_pointer(&resource, (void *)owner_pointer(owners));
 		owners++;
 	}
 	return owners;
 }
 
-static void own_at_dispatch_level(void)
+static void add_owners_at_dispatch_level(void)
 {
 	u8 old_irql = ke_raise_irql_to_dpc_level();
-	unsigned int owners = own_more(0);
+	unsigned int owners = add_owners(0);
 
 	ke_lower_irql(old_irql);
 	pr_info("owners %u\n", owners);
-	owners = own_more(owners);
+	owners = add_owners(owners);
 	pr_info("owners %u\n", owners);
-	/* The last release frees the table. */
+	/* Release at DISPATCH_LEVEL too. The last release frees the table. */
 	old_irql = ke_raise_irql_to_dpc_level();
 	while (owners--)
-		ex_release_resource_for_thread_lite(&resource, pointer_of(owners));
+		ex_release_resource_for_thread_lite(&resource, owner_pointer(owners));
 	ke_lower_irql(old_irql);
 }
 
 static int __init rt_levels_init(void)
 {
-	static DEFINE_SPINLOCK(sleeping);
-	static DEFINE_RAW_SPINLOCK(raw);
+	static DEFINE_SPINLOCK(sleeping_lock);
+	static DEFINE_RAW_SPINLOCK(raw_lock);
 	u8 old_irql;
 
 	ke_initialize_spin_lock(&nt_lock);
 	ex_initialize_resource_lite(&resource);
-	tell("thread");
+	print_irql("thread");
 	local_bh_disable();
-	tell("local_bh_disable");
+	print_irql("local_bh_disable");
 	local_bh_enable();
-	spin_lock(&sleeping);
-	tell("spin_lock");
-	spin_unlock(&sleeping);
+	spin_lock(&sleeping_lock);
+	print_irql("spin_lock");
+	spin_unlock(&sleeping_lock);
 	preempt_disable();
-	tell("preempt_disable");
+	print_irql("preempt_disable");
 	preempt_enable();
-	raw_spin_lock(&raw);
-	tell("raw_spin_lock");
-	raw_spin_unlock(&raw);
+	raw_spin_lock(&raw_lock);
+	print_irql("raw_spin_lock");
+	raw_spin_unlock(&raw_lock);
 	ke_raise_irql(DISPATCH_LEVEL, &old_irql);
-	tell("raised");
+	print_irql("raised");
 	ke_lower_irql(old_irql);
 	ke_raise_irql(APC_LEVEL, &old_irql);
-	tell("apc");
+	print_irql("apc");
 	ke_lower_irql(old_irql);
 	old_irql = ke_raise_irql_to_synch_level();
-	tell("synch");
+	print_irql("synch");
 	ke_lower_irql(old_irql);
-	tell("lowered");
+	print_irql("lowered");
 	run_timer(softirq_timer, HRTIMER_MODE_REL_SOFT);
 	run_timer(hardirq_timer, HRTIMER_MODE_REL_HARD);
-	own_at_dispatch_level();
+	add_owners_at_dispatch_level();
 	ex_delete_resource_lite(&resource);
 	return 0;
 }
@@ -149,5 +152,5 @@ static void __exit rt_levels_exit(void)
 }
 module_exit(rt_levels_exit);
 
-MODULE_DESCRIPTION("Tells NT's IRQL of contexts of PREEMPT_RT");
+MODULE_DESCRIPTION("Prints NT's IRQL in the contexts of PREEMPT_RT");
 MODULE_LICENSE("GPL");

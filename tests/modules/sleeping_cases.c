@@ -20,10 +20,13 @@
 #include "sleeping_cases.h"
 #include "sleeping_waiters.h"
 
-static DECLARE_RWSEM(read_for_another);
-static DECLARE_RWSEM(read_for_interrupt);
+static DECLARE_RWSEM(rwsem_released_by_thread);
+static DECLARE_RWSEM(rwsem_released_by_interrupt);
 
-/* Hold ten mutexes, two of which get no slot; release them in the order of acquisition. */
+/*
+ * Hold ten mutexes, and release them in the order of acquisition. ntklog records the locks that a
+ * task holds in eight slots, so it writes no events for the last two mutexes.
+ */
 void take_ten(void)
 {
 	static struct mutex ten[10];
@@ -42,7 +45,7 @@ void take_ten(void)
 		mutex_unlock(&ten[i]);
 		time[i][3] = get_cycles();
 		if (i < 8)
-			tell("one_of_ten", &ten[i], E(MUTEX), false, 0, time[i]);
+			print_truth("one_of_ten", &ten[i], EXCLUSIVE(MUTEX), false, 0, time[i]);
 		else
 			pr_info("none one_of_ten 0x%lx\n", (unsigned long)&ten[i]);
 	}
@@ -66,13 +69,13 @@ void read_twice(void)
 		time[i][2] = get_cycles();
 		up_read(&a_rwsem);
 		time[i][3] = get_cycles();
-		tell("read_twice", &a_rwsem, S(RWSEM), false, 0, time[i]);
+		print_truth("read_twice", &a_rwsem, SHARED(RWSEM), false, 0, time[i]);
 	}
 }
 
 static struct tracepoint *contention_begin, *contention_end;
 
-static void find_contention(struct tracepoint *tracepoint, void *unused)
+static void find_contention_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
 	if (!strcmp(tracepoint->name, "contention_begin"))
 		contention_begin = tracepoint;
@@ -80,8 +83,8 @@ static void find_contention(struct tracepoint *tracepoint, void *unused)
 		contention_end = tracepoint;
 }
 
-/* Fire contention_begin or contention_end, which 6.1 does not export. */
-static void fire(struct tracepoint *tracepoint, void *lock, int value)
+/* Call the probes of contention_begin or contention_end. 6.1 exports neither tracepoint. */
+static void call_probes(struct tracepoint *tracepoint, void *lock, int value)
 {
 	struct tracepoint_func *probe;
 
@@ -92,34 +95,37 @@ static void fire(struct tracepoint *tracepoint, void *lock, int value)
 }
 
 /*
- * With CONFIG_DEBUG_LOCK_ALLOC, mutex_lock() fires contention_begin while the mutex is free, and
- * contention_end when it has acquired it. Do the same on every kernel.
+ * With CONFIG_DEBUG_LOCK_ALLOC, mutex_lock() fires contention_begin even if the mutex is free, and
+ * contention_end when it has acquired the mutex. Do the same on every kernel: the event must show
+ * no wait.
  */
 void fire_contention_without_a_wait(void)
 {
 	u64 time[4];
 	long owner;
 
-	for_each_kernel_tracepoint(find_contention, NULL);
+	for_each_kernel_tracepoint(find_contention_tracepoint, NULL);
 	if (!contention_begin || !contention_end) {
-		differs("contention without a wait", -ENOENT);
+		print_wrong("contention without a wait", -ENOENT);
 		return;
 	}
 	time[0] = get_cycles();
 	mutex_lock(&a_mutex);
 	owner = atomic_long_xchg(&a_mutex.owner, 0);
-	fire(contention_begin, &a_mutex, LCB_F_MUTEX | LCB_F_SPIN);
+	call_probes(contention_begin, &a_mutex, LCB_F_MUTEX | LCB_F_SPIN);
 	atomic_long_set(&a_mutex.owner, owner);
-	fire(contention_end, &a_mutex, 0);
+	call_probes(contention_end, &a_mutex, 0);
 	time[1] = get_cycles();
-	spend(hold);
+	spin_for(hold);
 	time[2] = get_cycles();
 	mutex_unlock(&a_mutex);
 	time[3] = get_cycles();
-	tell("without_a_wait", &a_mutex, E(MUTEX), false, 0, time);
+	print_truth("without_a_wait", &a_mutex, EXCLUSIVE(MUTEX), false, 0, time);
 }
 
-/* A second ww_mutex_lock() by the owner is refused and changes nothing. */
+/*
+ * Acquire a ww_mutex twice with one context. The second call fails, and must not change the event.
+ */
 void take_with_context(void)
 {
 	struct ww_acquire_ctx context;
@@ -131,30 +137,30 @@ void take_with_context(void)
 	result = ww_mutex_lock(&a_ww_mutex, &context);
 	time[1] = get_cycles();
 	if (result)
-		differs("ww_mutex_context", result);
+		print_wrong("ww_mutex_context", result);
 	result = ww_mutex_lock(&a_ww_mutex, &context);
 	if (result != -EALREADY)
-		differs("ww_mutex_context again", result);
+		print_wrong("ww_mutex_context again", result);
 	time[2] = get_cycles();
 	ww_mutex_unlock(&a_ww_mutex);
 	time[3] = get_cycles();
 	ww_acquire_fini(&context);
-	tell("ww_mutex_context", &a_ww_mutex, E(WW_MUTEX), false, 0, time);
+	print_truth("ww_mutex_context", &a_ww_mutex, EXCLUSIVE(WW_MUTEX), false, 0, time);
 }
 
-static int release_for_another(void *data)
+static int releasing_thread(void *data)
 {
 	struct waiter *waiter = data;
 
-	waiter->way->release(waiter->way->lock);
+	waiter->method->release(waiter->method->lock);
 	complete(&waiter->ended);
 	return 0;
 }
 
-/* A semaphore may be released by any thread. */
-void be_released_by_another(void)
+/* Acquire a semaphore here and release it in another thread, which is legal for a semaphore. */
+void release_by_another_thread(void)
 {
-	struct waiter waiter = { .way = way_of("semaphore") };
+	struct waiter waiter = { .method = find_method("semaphore") };
 	u64 time[4];
 
 	init_completion(&waiter.ended);
@@ -162,30 +168,31 @@ void be_released_by_another(void)
 	down(&a_semaphore);
 	time[1] = get_cycles();
 	time[2] = time[1];
-	if (IS_ERR(kthread_run(release_for_another, &waiter, "another")))
-		differs("semaphore by another", -ENOMEM);
+	if (IS_ERR(kthread_run(releasing_thread, &waiter, "another")))
+		print_wrong("semaphore by another", -ENOMEM);
 	else
 		wait_for_completion(&waiter.ended);
 	time[3] = get_cycles();
-	tell("by_another", &a_semaphore, E(SEMAPHORE), false, 0, time);
-	take(way_of("semaphore"), false, 0, NULL, NULL);
+	print_truth("by_another", &a_semaphore, EXCLUSIVE(SEMAPHORE), false, 0, time);
+	take(find_method("semaphore"), false, 0, NULL, NULL);
 }
 
-/*
- * Read-lock an rwsem until all slots are in use, and let another thread release it. An rwsem does
- * not record its readers, so the slots stay in use. Another lock must still get a slot.
- */
-static int release_reads(void *data)
+static int reads_releasing_thread(void *data)
 {
 	struct waiter *waiter = data;
 	int i;
 
 	for (i = 0; i < 8; i++)
-		up_read(&read_for_another);
+		up_read(&rwsem_released_by_thread);
 	complete(&waiter->ended);
 	return 0;
 }
 
+/*
+ * Read-lock an rwsem eight times, until all of the task's slots are in use, and let another thread
+ * release it. An rwsem does not record its readers, so the slots stay in use. A mutex must still
+ * get a slot.
+ */
 void read_for_another_thread(void)
 {
 	struct waiter waiter = { };
@@ -193,21 +200,26 @@ void read_for_another_thread(void)
 
 	init_completion(&waiter.ended);
 	for (i = 0; i < 8; i++)
-		down_read(&read_for_another);
-	if (IS_ERR(kthread_run(release_reads, &waiter, "another")))
-		differs("read for another", -ENOMEM);
+		down_read(&rwsem_released_by_thread);
+	if (IS_ERR(kthread_run(reads_releasing_thread, &waiter, "another")))
+		print_wrong("read for another", -ENOMEM);
 	else
 		wait_for_completion(&waiter.ended);
-	pr_info("none read_for_another 0x%lx\n", (unsigned long)&read_for_another);
-	take(way_of("mutex"), false, 0, NULL, NULL);
+	pr_info("none read_for_another 0x%lx\n", (unsigned long)&rwsem_released_by_thread);
+	take(find_method("mutex"), false, 0, NULL, NULL);
 }
 
-/* Release in an interrupt, as BPF does when it reads a task's memory. */
+/* Release in an irq_work, as BPF's stack_map_get_build_id_offset() releases mmap_lock. */
 static void release_in_interrupt(struct irq_work *work)
 {
-	up_read(&read_for_interrupt);
+	up_read(&rwsem_released_by_interrupt);
 }
 
+/*
+ * Read-lock an rwsem with interrupts disabled and release it in an interrupt, nine times. The
+ * release is in another context, so the rwsem must not use up the task's eight slots: a mutex must
+ * still get one.
+ */
 void read_with_interrupts_off(void)
 {
 	struct irq_work work = IRQ_WORK_INIT_HARD(release_in_interrupt);
@@ -215,13 +227,13 @@ void read_with_interrupts_off(void)
 
 	for (i = 0; i < 9; i++) {
 		local_irq_disable();
-		if (down_read_trylock(&read_for_interrupt))
+		if (down_read_trylock(&rwsem_released_by_interrupt))
 			irq_work_queue(&work);
 		else
-			differs("read with interrupts off", i);
+			print_wrong("read with interrupts off", i);
 		local_irq_enable();
 		irq_work_sync(&work);
 	}
-	pr_info("none read_for_interrupt 0x%lx\n", (unsigned long)&read_for_interrupt);
-	take(way_of("mutex"), false, 0, NULL, NULL);
+	pr_info("none read_for_interrupt 0x%lx\n", (unsigned long)&rwsem_released_by_interrupt);
+	take(find_method("mutex"), false, 0, NULL, NULL);
 }

@@ -10,7 +10,7 @@ void take_ten(void);
 void read_twice(void);
 void fire_contention_without_a_wait(void);
 void take_with_context(void);
-void be_released_by_another(void);
+void release_by_another_thread(void);
 void read_with_interrupts_off(void);
 void read_for_another_thread(void);
 

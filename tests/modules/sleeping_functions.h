@@ -15,11 +15,19 @@
 #include <linux/ww_mutex.h>
 #include <uapi/ntklog/wmi_resource.h>
 
-#define E(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x22)
-#define S(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x42)
+/* The action word in the event of a release: kind of lock, access, and "final release". */
+#define EXCLUSIVE(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x22)
+#define SHARED(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x42)
 
-/* A pair of functions for a kind of lock. @acquire returns 0 if it has acquired the lock. */
-struct way {
+/**
+ * struct method - a lock with one of its pairs of acquire and release functions
+ * @name: NAME in the output
+ * @action: the action word in the event of the release
+ * @lock: the lock; several methods have the same one
+ * @acquire: returns 0 if it has acquired the lock
+ * @release: releases the lock
+ */
+struct method {
 	const char *name;
 	u32 action;
 	void *lock;
@@ -34,17 +42,18 @@ extern struct semaphore a_semaphore;
 extern struct percpu_rw_semaphore a_percpu_rwsem;
 extern struct ww_mutex a_ww_mutex;
 
-extern const struct way ways[];
-extern const size_t way_count;
+extern const struct method methods[];
+extern const size_t method_count;
 
 /* The module's parameter: minimum cycles for which each lock is held. */
 extern unsigned int hold;
 
-void spend(cycles_t cycles);
-void tell(const char *name, void *lock, u32 action, bool waited, int contentions,
-	  const u64 time[4]);
-void differs(const char *name, int result);
-const struct way *way_of(const char *name);
-void take(const struct way *way, bool waited, int contentions, void (*held)(void *), void *data);
+void spin_for(cycles_t cycles);
+void print_truth(const char *name, void *lock, u32 action, bool waited, int contentions,
+		 const u64 time[4]);
+void print_wrong(const char *name, int result);
+const struct method *find_method(const char *name);
+void take(const struct method *method, bool waited, int contentions, void (*while_held)(void *),
+	  void *data);
 
 #endif /* _SLEEPING_FUNCTIONS_H */

@@ -7,9 +7,10 @@
  *				BEFORE ACQUIRED RELEASING AFTER THREAD
  *
  * BEFORE and ACQUIRED are clock times around the acquisition, RELEASING and AFTER around the
- * release. WAITED: another thread held the lock for at least `hold`. CONTENTIONS is the number of
- * threads that began to wait during the hold. `none`: no event is written. `long`: an event of a
- * long wait is written. `wrong`: a lock function has returned an unexpected result:
+ * release. WAITED is 1 if another thread held the lock for at least `hold` cycles meanwhile.
+ * CONTENTIONS is the number of threads that began to wait during the hold; 0 if the lock does not
+ * record this owner. `none`: no event is written for the lock. `long`: an event of a long wait of
+ * THREAD is written. `wrong`: a lock function has returned an unexpected result:
  *
  *	sleeping_locks: none NAME LOCK
  *	sleeping_locks: long NAME LOCK ACTION THREAD
@@ -28,7 +29,7 @@ MODULE_PARM_DESC(long_ms, "duration of the long waits, milliseconds; 0, the defa
 
 static bool blockers;
 module_param(blockers, bool, 0444);
-MODULE_PARM_DESC(blockers, "only hold locks while others wait for them, for a great release rate");
+MODULE_PARM_DESC(blockers, "only hold locks with and without waiters, for a great release rate");
 
 static bool block;
 module_param(block, bool, 0444);
@@ -45,8 +46,8 @@ static int __init sleeping_locks_init(void)
 		hold_before_waiters();
 		return 0;
 	}
-	for (i = 0; i < way_count; i++)
-		take(&ways[i], false, 0, NULL, NULL);
+	for (i = 0; i < method_count; i++)
+		take(&methods[i], false, 0, NULL, NULL);
 	for (i = 1; i <= 3; i++)
 		take_contended("mutex", "mutex", i);
 	take_contended("mutex", "mutex_interruptible", 1);
@@ -57,16 +58,16 @@ static int __init sleeping_locks_init(void)
 	take_contended("rt_mutex", "rt_mutex", 2);
 	take_contended("percpu_rwsem", "percpu_rwsem", 1);
 	take_contended("ww_mutex", "ww_mutex", 1);
-	give_up("mutex", "mutex_interruptible");
-	give_up("mutex", "mutex_killable");
-	give_up("write", "read_interruptible");
-	give_up("write", "read_killable");
-	give_up("write", "write_killable");
-	give_up("semaphore", "semaphore_interruptible");
-	give_up("semaphore", "semaphore_killable");
-	give_up("semaphore", "semaphore_timeout");
-	give_up("rt_mutex", "rt_mutex_interruptible");
-	give_up("ww_mutex", "ww_mutex_interruptible");
+	take_while_wait_fails("mutex", "mutex_interruptible");
+	take_while_wait_fails("mutex", "mutex_killable");
+	take_while_wait_fails("write", "read_interruptible");
+	take_while_wait_fails("write", "read_killable");
+	take_while_wait_fails("write", "write_killable");
+	take_while_wait_fails("semaphore", "semaphore_interruptible");
+	take_while_wait_fails("semaphore", "semaphore_killable");
+	take_while_wait_fails("semaphore", "semaphore_timeout");
+	take_while_wait_fails("rt_mutex", "rt_mutex_interruptible");
+	take_while_wait_fails("ww_mutex", "ww_mutex_interruptible");
 	take_while_tried("mutex", "mutex_try");
 	take_while_tried("write", "read_try");
 	take_while_tried("read", "write_try");
@@ -77,7 +78,7 @@ static int __init sleeping_locks_init(void)
 	read_twice();
 	fire_contention_without_a_wait();
 	take_with_context();
-	be_released_by_another();
+	release_by_another_thread();
 	read_with_interrupts_off();
 	read_for_another_thread();
 	if (!long_ms)

@@ -18,16 +18,16 @@
 
 #include "sleeping_waiters.h"
 
-static int wait_for_it(void *data)
+static int waiter_thread(void *data)
 {
 	struct waiter *waiter = data;
 
 	allow_signal(SIGKILL);
 	complete(&waiter->begins);
-	if (waiter->gives_up)
-		waiter->result = waiter->way->acquire(waiter->way->lock);
+	if (waiter->wait_fails)
+		waiter->result = waiter->method->acquire(waiter->method->lock);
 	else
-		take(waiter->way, true, 0, NULL, NULL);
+		take(waiter->method, true, 0, NULL, NULL);
 	flush_signals(current);
 	complete(&waiter->ended);
 	return 0;
@@ -40,9 +40,9 @@ void start_waiter(void *data)
 
 	init_completion(&waiter->begins);
 	init_completion(&waiter->ended);
-	task = kthread_create(wait_for_it, waiter, "waiter");
+	task = kthread_create(waiter_thread, waiter, "waiter");
 	if (IS_ERR(task)) {
-		differs(waiter->way->name, PTR_ERR(task));
+		print_wrong(waiter->method->name, PTR_ERR(task));
 		complete(&waiter->ended);
 		return;
 	}
@@ -50,7 +50,10 @@ void start_waiter(void *data)
 	get_task_struct(task);
 	wake_up_process(task);
 	wait_for_completion(&waiter->begins);
-	/* The waiter sleeps, because the owner is not running; or it has given up. */
+	/*
+	 * The owner sleeps too, so the waiter does not spin for long: it sleeps, or its wait has
+	 * failed.
+	 */
 	do {
 		msleep(40);
 	} while (task_is_running(task));
@@ -61,55 +64,61 @@ static void start_waiters(void *data)
 {
 	struct waiter *waiter;
 
-	for (waiter = data; waiter->way; waiter++)
+	for (waiter = data; waiter->method; waiter++)
 		start_waiter(waiter);
 }
 
-/* Hold a lock by the functions of @owner while @count threads wait by those of @name. */
+/* Hold a lock by the method @owner, while @count threads wait for it by the method @name. */
 void take_contended(const char *owner, const char *name, int count)
 {
 	struct waiter waiters[4] = { };
 	int i, contentions = count;
 
 	for (i = 0; i < count; i++)
-		waiters[i].way = way_of(name);
-	/* These locks do not record their owner, so its waiters cannot be counted. */
-	if (way_of(owner)->lock == &a_semaphore || way_of(owner)->lock == &a_percpu_rwsem)
+		waiters[i].method = find_method(name);
+	/*
+	 * These locks do not record their owner, so ntklog cannot count waiters in the owner's
+	 * slot.
+	 */
+	if (find_method(owner)->lock == &a_semaphore || find_method(owner)->lock == &a_percpu_rwsem)
 		contentions = 0;
-	take(way_of(owner), false, contentions, start_waiters, waiters);
+	take(find_method(owner), false, contentions, start_waiters, waiters);
 	for (i = 0; i < count; i++)
 		wait_for_completion(&waiters[i].ended);
 }
 
-/* Two tasks wait for a semaphore, of which NT's rules do not know. */
+/*
+ * Hold a semaphore while two tasks wait for it. ContentionCount stays 0, because a semaphore does
+ * not record its owner; so only the blocker rule has the release written.
+ */
 static void block_two_by_semaphore(void)
 {
-	struct way way = *way_of("semaphore");
+	struct method method = *find_method("semaphore");
 	struct waiter waiters[3] = {
-		{ .way = way_of("semaphore") }, { .way = way_of("semaphore") },
+		{ .method = find_method("semaphore") }, { .method = find_method("semaphore") },
 	};
 
-	way.action |= WMI_RESOURCE_ACTION_LINUX_BLOCKER;
-	take(&way, false, 0, start_waiters, waiters);
+	method.action |= WMI_RESOURCE_ACTION_LINUX_BLOCKER;
+	take(&method, false, 0, start_waiters, waiters);
 	wait_for_completion(&waiters[0].ended);
 	wait_for_completion(&waiters[1].ended);
 }
 
-static DECLARE_COMPLETION(last_reads);
+static DECLARE_COMPLETION(last_reader_has_lock);
 static DECLARE_COMPLETION(last_may_release);
 
-static void wait_to_release(void *unused)
+static void hold_until_told(void *unused)
 {
-	complete(&last_reads);
+	complete(&last_reader_has_lock);
 	wait_for_completion(&last_may_release);
 }
 
-/* The rwsem records its last reader, to which NT's rules ascribe both waiters. */
-static int read_last(void *data)
+/* An rwsem records the last of its readers as owner, so both waiters count for that one. */
+static int last_reader_thread(void *data)
 {
 	struct waiter *waiter = data;
 
-	take(waiter->way, false, 2, wait_to_release, NULL);
+	take(waiter->method, false, 2, hold_until_told, NULL);
 	complete(&waiter->ended);
 	return 0;
 }
@@ -119,149 +128,162 @@ static void start_last_reader_and_writers(void *data)
 	struct waiter *last = data;
 
 	init_completion(&last->ended);
-	if (IS_ERR(kthread_run(read_last, last, "last_reader"))) {
-		differs("last reader", -ENOMEM);
+	if (IS_ERR(kthread_run(last_reader_thread, last, "last_reader"))) {
+		print_wrong("last reader", -ENOMEM);
 		complete(&last->ended);
 		return;
 	}
-	wait_for_completion(&last_reads);
+	wait_for_completion(&last_reader_has_lock);
 	start_waiters(last + 1);
 }
 
-/* Two writers wait for two readers. The first of these has no sign of it but the lock's word. */
+/*
+ * Two writers wait for two readers. The rwsem does not record the first reader as owner, so only
+ * the lock word tells ntklog that this reader's release leaves waiters behind.
+ */
 static void block_two_by_readers(void)
 {
-	/* With lockdep too large for the stack. The last one ends the list. */
+	/*
+	 * Static, because with lockdep it is too large for the stack. The empty last entry ends the
+	 * list.
+	 */
 	static struct waiter waiters[4];
-	struct way way = *way_of("read");
+	struct method method = *find_method("read");
 	int i;
 
 	for (i = 0; i < 3; i++)
-		waiters[i].way = way_of(i ? "write" : "read");
-	way.action |= WMI_RESOURCE_ACTION_LINUX_BLOCKER;
-	take(&way, false, 0, start_last_reader_and_writers, waiters);
+		waiters[i].method = find_method(i ? "write" : "read");
+	method.action |= WMI_RESOURCE_ACTION_LINUX_BLOCKER;
+	take(&method, false, 0, start_last_reader_and_writers, waiters);
 	complete(&last_may_release);
 	for (i = 0; i < 3; i++)
 		wait_for_completion(&waiters[i].ended);
 }
 
 /*
- * Hold a lock of each kind while two tasks wait for it, and then without a waiter, which writes
- * nothing at a great release rate.
+ * Hold a lock of each kind while two tasks wait for it. Then acquire and release by each method
+ * without a waiter: of these releases none must be written at a great release rate.
  */
 void hold_before_waiters(void)
 {
-	static const char *const others[] = {
+	static const char *const owner_methods[] = {
 		"mutex", "write", "rt_mutex", "percpu_rwsem", "ww_mutex",
 	};
 	size_t i;
 
 	block_two_by_semaphore();
 	block_two_by_readers();
-	for (i = 0; i < ARRAY_SIZE(others); i++)
-		take_contended(others[i], others[i], 2);
-	/* A writer of a percpu_rwsem always waits, for a grace period, and so is always written. */
-	for (i = 0; i < way_count; i++)
-		if (ways[i].lock != &a_percpu_rwsem && !ways[i].acquire(ways[i].lock))
-			ways[i].release(ways[i].lock);
+	for (i = 0; i < ARRAY_SIZE(owner_methods); i++)
+		take_contended(owner_methods[i], owner_methods[i], 2);
+	/*
+	 * percpu_down_write() fires contention_begin and waits for a grace period even if the lock
+	 * is free. A wait makes the release be written, so leave the percpu_rwsem out.
+	 */
+	for (i = 0; i < method_count; i++)
+		if (methods[i].lock != &a_percpu_rwsem && !methods[i].acquire(methods[i].lock))
+			methods[i].release(methods[i].lock);
 }
 
-static void start_and_end_waiter(void *data)
+static void run_failing_waiter(void *data)
 {
 	struct waiter *waiter = data;
 
 	start_waiter(waiter);
 	/* The wait for the semaphore times out by itself. */
-	if (waiter->way != way_of("semaphore_timeout"))
+	if (waiter->method != find_method("semaphore_timeout"))
 		send_sig(SIGKILL, waiter->task, 1);
 	wait_for_completion(&waiter->ended);
 	if (!waiter->result)
-		differs(waiter->way->name, waiter->result);
+		print_wrong(waiter->method->name, waiter->result);
 }
 
-/* A wait that ends without the lock, by a signal or a timeout. */
-void give_up(const char *owner, const char *name)
+/* Hold a lock while another thread's wait for it fails, by a signal or a timeout. */
+void take_while_wait_fails(const char *owner, const char *name)
 {
-	struct waiter waiter = { .way = way_of(name), .gives_up = true };
+	struct waiter waiter = { .method = find_method(name), .wait_fails = true };
 
-	take(way_of(owner), false, way_of(owner)->lock != &a_semaphore, start_and_end_waiter,
-	     &waiter);
+	take(find_method(owner), false, find_method(owner)->lock != &a_semaphore,
+	     run_failing_waiter, &waiter);
 }
 
-/* A failed trylock is no acquisition. */
-static int try_in_vain(void *data)
+static int failing_trylock_thread(void *data)
 {
 	struct waiter *waiter = data;
 
-	if (!waiter->way->acquire(waiter->way->lock))
-		differs(waiter->way->name, 0);
+	if (!waiter->method->acquire(waiter->method->lock))
+		print_wrong(waiter->method->name, 0);
 	complete(&waiter->ended);
 	return 0;
 }
 
-static void start_in_vain(void *data)
+static void run_failing_trylock(void *data)
 {
 	struct waiter *waiter = data;
 
 	init_completion(&waiter->ended);
-	if (IS_ERR(kthread_run(try_in_vain, waiter, "in_vain")))
-		differs(waiter->way->name, -ENOMEM);
+	if (IS_ERR(kthread_run(failing_trylock_thread, waiter, "in_vain")))
+		print_wrong(waiter->method->name, -ENOMEM);
 	else
 		wait_for_completion(&waiter->ended);
 }
 
+/* Hold a lock while a trylock of another thread fails, which must not count as a contention. */
 void take_while_tried(const char *owner, const char *name)
 {
-	struct waiter waiter = { .way = way_of(name) };
+	struct waiter waiter = { .method = find_method(name) };
 
-	take(way_of(owner), false, 0, start_in_vain, &waiter);
+	take(find_method(owner), false, 0, run_failing_trylock, &waiter);
 }
 
-static void hold_long(void *data)
+/* Have another thread wait for @hold_ms, and print the expected event of its long wait. */
+static void hold_until_wait_is_long(void *data)
 {
 	struct waiter *waiter = data;
 
 	start_waiter(waiter);
 	msleep(waiter->hold_ms);
-	pr_info("long %s 0x%lx 0x%x %d\n", waiter->way->name, (unsigned long)waiter->way->lock,
-		(waiter->way->action & WMI_RESOURCE_ACTION_CLASS) |
-		(waiter->way->action & 0x20 ? 0x224 : 0x244), task_pid_nr(waiter->task));
+	pr_info("long %s 0x%lx 0x%x %d\n", waiter->method->name,
+		(unsigned long)waiter->method->lock,
+		(waiter->method->action & WMI_RESOURCE_ACTION_CLASS) |
+		(waiter->method->action & 0x20 ? 0x224 : 0x244), task_pid_nr(waiter->task));
 }
 
 void wait_long(const char *owner, const char *name, unsigned int ms)
 {
-	struct waiter waiter = { .way = way_of(name), .hold_ms = ms };
+	struct waiter waiter = { .method = find_method(name), .hold_ms = ms };
 
-	take(way_of(owner), false, way_of(owner)->lock != &a_percpu_rwsem, hold_long, &waiter);
+	take(find_method(owner), false, find_method(owner)->lock != &a_percpu_rwsem,
+	     hold_until_wait_is_long, &waiter);
 	wait_for_completion(&waiter.ended);
 }
 
-/* One thread holds a lock of each kind; another thread waits for each of them. */
-static const char *const blocked[] = {
+/* The methods by which threads wait, until unload, for locks that one thread holds. */
+static const char *const blocked_methods[] = {
 	"mutex", "read", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex",
 };
 
-static struct waiter blocked_waiters[ARRAY_SIZE(blocked)];
+static struct waiter blocked_waiters[ARRAY_SIZE(blocked_methods)];
 static DECLARE_COMPLETION(all_owned);
-static DECLARE_COMPLETION(let_go);
+static DECLARE_COMPLETION(all_may_be_released);
 static DECLARE_COMPLETION(all_released);
 
-static const struct way *owned_while_blocked(size_t i)
+static const struct method *owner_method(size_t i)
 {
-	return strcmp(blocked[i], "read") ? way_of(blocked[i]) : way_of("write");
+	return strcmp(blocked_methods[i], "read") ? find_method(blocked_methods[i]) :
+						    find_method("write");
 }
 
 static int own_all(void *unused)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(blocked); i++)
-		if (owned_while_blocked(i)->acquire(owned_while_blocked(i)->lock))
-			differs(blocked[i], 0);
+	for (i = 0; i < ARRAY_SIZE(blocked_methods); i++)
+		if (owner_method(i)->acquire(owner_method(i)->lock))
+			print_wrong(blocked_methods[i], 0);
 	complete(&all_owned);
-	wait_for_completion(&let_go);
-	for (i = 0; i < ARRAY_SIZE(blocked); i++)
-		owned_while_blocked(i)->release(owned_while_blocked(i)->lock);
+	wait_for_completion(&all_may_be_released);
+	for (i = 0; i < ARRAY_SIZE(blocked_methods); i++)
+		owner_method(i)->release(owner_method(i)->lock);
 	complete(&all_released);
 	return 0;
 }
@@ -273,8 +295,8 @@ int block_all(void)
 	if (IS_ERR(kthread_run(own_all, NULL, "owner")))
 		return -ENOMEM;
 	wait_for_completion(&all_owned);
-	for (i = 0; i < ARRAY_SIZE(blocked); i++) {
-		blocked_waiters[i].way = way_of(blocked[i]);
+	for (i = 0; i < ARRAY_SIZE(blocked_methods); i++) {
+		blocked_waiters[i].method = find_method(blocked_methods[i]);
 		start_waiter(&blocked_waiters[i]);
 	}
 	return 0;
@@ -284,8 +306,8 @@ void unblock_all(void)
 {
 	size_t i;
 
-	complete(&let_go);
+	complete(&all_may_be_released);
 	wait_for_completion(&all_released);
-	for (i = 0; i < ARRAY_SIZE(blocked); i++)
+	for (i = 0; i < ARRAY_SIZE(blocked_methods); i++)
 		wait_for_completion(&blocked_waiters[i].ended);
 }

@@ -13,21 +13,30 @@
 
 struct task_struct;
 
-/* A thread that waits for a lock held by another one. */
+/**
+ * struct waiter - a thread that waits for a lock that another thread holds
+ * @method: the lock and the functions that the thread uses; NULL ends an array
+ * @begins: completed by the thread before it acquires the lock
+ * @ended: completed by the thread at its end
+ * @task: the thread, as long as it runs
+ * @result: the result of the acquire function if @wait_fails
+ * @wait_fails: a signal or a timeout ends the wait
+ * @hold_ms: duration of a long wait, in milliseconds
+ */
 struct waiter {
-	const struct way *way;
+	const struct method *method;
 	struct completion begins;
 	struct completion ended;
 	struct task_struct *task;
 	int result;
-	bool gives_up;
+	bool wait_fails;
 	unsigned int hold_ms;
 };
 
 void start_waiter(void *data);
 void take_contended(const char *owner, const char *name, int count);
 void hold_before_waiters(void);
-void give_up(const char *owner, const char *name);
+void take_while_wait_fails(const char *owner, const char *name);
 void take_while_tried(const char *owner, const char *name);
 void wait_long(const char *owner, const char *name, unsigned int ms);
 

@@ -4,11 +4,12 @@
  *
  *	stack_chain: lock NAME ADDRESS THREAD
  *
- * Locks but "resource" and "other" are held for at least `hold` cycles: the releases are written.
- * chain_a() calls chain_b(), which calls chain_c(), which calls take_NAME(), which acquires NAME.
- * "deep" is acquired below DEPTH calls of deeper(), "hardirq" and "softirq" in an interrupt of
- * chain_a(). "other" is acquired by one thread and released by another. For "sleep" a thread is
- * switched away from in sleep_there().
+ * All locks but "resource" and "other" are held for at least `hold` cycles, so that their releases
+ * are written. chain_a() calls chain_b(), which calls chain_c(), which calls take_NAME(), which
+ * acquires NAME. "deep" is acquired below DEPTH + 1 calls of deeper(). "hardirq" and "softirq" are
+ * acquired in an interrupt of a function that chain_c() calls. "other" is acquired by one thread
+ * and released by another, which is THREAD. "sleep" is no lock (ADDRESS is 0): the CPU switches
+ * away from THREAD in sleep_there().
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -33,9 +34,9 @@
 
 static unsigned int hold = 1500000;
 module_param(hold, uint, 0444);
-MODULE_PARM_DESC(hold, "cycles that each spin lock is owned for at least");
+MODULE_PARM_DESC(hold, "minimum cycles for which each lock is held");
 
-static void spend(void)
+static void spin_for_hold(void)
 {
 	cycles_t start = get_cycles();
 
@@ -43,38 +44,38 @@ static void spend(void)
 		cpu_relax();
 }
 
-static void tell(const char *name, const void *lock)
+static void print_lock(const char *name, const void *lock)
 {
 	pr_info("lock %s 0x%lx %d\n", name, (unsigned long)lock, task_pid_nr(current));
 }
 
-/* The code after the call keeps the compiler from making a tail call, which leaves no frame. */
+/* The barrier after the call prevents a tail call, which would leave no frame of the caller. */
 #define CALL(_call)		\
 do {				\
 	_call;			\
 	barrier();		\
 } while (0)
 
-#define TRY_ACQUIRE_FAST(_name, _define, _acquire, _release)	\
+#define DEFINE_TAKE(_name, _define, _acquire, _release)	\
 static noinline void take_##_name(void)			\
 {							\
 	_define;					\
 							\
 	CALL(_acquire);					\
-	spend();					\
+	spin_for_hold();					\
 	CALL(_release);					\
-	tell(#_name, &lock);				\
+	print_lock(#_name, &lock);				\
 }
 
-TRY_ACQUIRE_FAST(spin, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
-TRY_ACQUIRE_FAST(irq, static DEFINE_SPINLOCK(lock), spin_lock_irq(&lock), spin_unlock_irq(&lock))
-TRY_ACQUIRE_FAST(read, static DEFINE_RWLOCK(lock), read_lock(&lock), read_unlock(&lock))
-TRY_ACQUIRE_FAST(write, static DEFINE_RWLOCK(lock), write_lock_bh(&lock), write_unlock_bh(&lock))
-TRY_ACQUIRE_FAST(deep, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
-TRY_ACQUIRE_FAST(hardirq, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
-TRY_ACQUIRE_FAST(softirq, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
-TRY_ACQUIRE_FAST(mutex, static DEFINE_MUTEX(lock), mutex_lock(&lock), mutex_unlock(&lock))
-TRY_ACQUIRE_FAST(rwsem, static DECLARE_RWSEM(lock), down_read(&lock), up_read(&lock))
+DEFINE_TAKE(spin, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+DEFINE_TAKE(irq, static DEFINE_SPINLOCK(lock), spin_lock_irq(&lock), spin_unlock_irq(&lock))
+DEFINE_TAKE(read, static DEFINE_RWLOCK(lock), read_lock(&lock), read_unlock(&lock))
+DEFINE_TAKE(write, static DEFINE_RWLOCK(lock), write_lock_bh(&lock), write_unlock_bh(&lock))
+DEFINE_TAKE(deep, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+DEFINE_TAKE(hardirq, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+DEFINE_TAKE(softirq, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+DEFINE_TAKE(mutex, static DEFINE_MUTEX(lock), mutex_lock(&lock), mutex_unlock(&lock))
+DEFINE_TAKE(rwsem, static DECLARE_RWSEM(lock), down_read(&lock), up_read(&lock))
 
 static noinline void take_queued(void)
 {
@@ -83,9 +84,9 @@ static noinline void take_queued(void)
 
 	ke_initialize_spin_lock(&lock);
 	CALL(ke_acquire_in_stack_queued_spin_lock(&lock, &handle));
-	spend();
+	spin_for_hold();
 	CALL(ke_release_in_stack_queued_spin_lock(&handle));
-	tell("queued", &lock);
+	print_lock("queued", &lock);
 }
 
 static noinline void take_resource(void)
@@ -96,7 +97,7 @@ static noinline void take_resource(void)
 		return;
 	CALL(ex_enter_critical_region_and_acquire_resource_exclusive(&lock));
 	CALL(ex_release_resource_and_leave_critical_region(&lock));
-	tell("resource", &lock);
+	print_lock("resource", &lock);
 	ex_delete_resource_lite(&lock);
 }
 
@@ -145,23 +146,23 @@ static void take_in_softirq(struct tasklet_struct *unused)
 	CALL(take_softirq());
 }
 
-static DECLARE_TASKLET(in_softirq, take_in_softirq);
+static DECLARE_TASKLET(softirq_tasklet, take_in_softirq);
 
 static noinline void interrupted_softly(void)
 {
 	local_bh_disable();
-	tasklet_schedule(&in_softirq);
+	tasklet_schedule(&softirq_tasklet);
 	/* The softirq runs here. */
 	CALL(local_bh_enable());
-	tasklet_kill(&in_softirq);
+	tasklet_kill(&softirq_tasklet);
 }
 
-static DEFINE_MUTEX(other);
+static DEFINE_MUTEX(lock_for_other_thread);
 
 static void release_other(struct work_struct *work)
 {
-	mutex_unlock(&other);
-	tell("other", &other);
+	mutex_unlock(&lock_for_other_thread);
+	print_lock("other", &lock_for_other_thread);
 }
 
 static int __init stack_chain_init(void)
@@ -176,7 +177,7 @@ static int __init stack_chain_init(void)
 	for (i = 0; i < ARRAY_SIZE(takers); i++)
 		CALL(chain_a(takers[i]));
 	CALL(deeper(DEPTH));
-	mutex_lock(&other);
+	mutex_lock(&lock_for_other_thread);
 	schedule_work(&work);
 	flush_work(&work);
 	return 0;
@@ -189,5 +190,5 @@ static void __exit stack_chain_exit(void)
 module_init(stack_chain_init);
 module_exit(stack_chain_exit);
 
-MODULE_DESCRIPTION("Takes locks at the end of chains of calls that are known");
+MODULE_DESCRIPTION("Acquires locks below known chains of functions");
 MODULE_LICENSE("GPL");

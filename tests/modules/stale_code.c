@@ -32,19 +32,22 @@
 #include <asm/processor-flags.h>
 #include <asm/trapnr.h>
 
-/* Incremented by any CPU, with atomics in the assembly code. */
+/*
+ * Number of translations that had to be dropped. Any CPU increments it, by an atomic instruction.
+ */
 static unsigned int stale_code_count __used;
+/* Address of the most recent stale breakpoint of any CPU. Exchanged atomically. */
 static unsigned long stale_code_last __used;
-/* The kernel's handler. Written once, at load. */
+/* Address of the kernel's handler of breakpoints. Written once, at load. */
 static unsigned long stale_code_next __used;
 
 module_param_named(count, stale_code_count, uint, 0444);
-MODULE_PARM_DESC(count, "stale breakpoints that were met");
+MODULE_PARM_DESC(count, "number of stale breakpoints that were removed");
 
 /*
- * The store has set the dirty bit of a read-only page. The kernel takes such a page for a shadow
- * stack, and warns when it changes the page, as at unload of the module with that code. Clear the
- * bit.
+ * Clear the dirty bit of a read-only page of code, which the store below has set. The kernel takes
+ * a dirty read-only page for a shadow stack, and warns when it changes the page, for instance when
+ * the module with that code is unloaded.
  */
 static notrace noinline __used void stale_code_clean(unsigned long address)
 {
@@ -56,9 +59,11 @@ static notrace noinline __used void stale_code_clean(unsigned long address)
 }
 
 /*
- * The gate of a breakpoint. The stack has the return address (one byte after the breakpoint), CS
- * and flags. Code is mapped read-only, so the store needs CR0.WP cleared. The store is atomic,
- * because the kernel may be patching the same byte.
+ * The handler of a breakpoint. The stack has the return address (one byte after the breakpoint), CS
+ * and flags. If the breakpoint was in user space (1:) or is still in memory (3:), jump to the
+ * kernel's handler. Otherwise execute the instruction again (2:). If the most recent stale
+ * breakpoint was at the same address, store the byte first. Code is mapped read-only, so the store
+ * needs CR0.WP cleared. The store is atomic, because the kernel may be patching the same byte.
  */
 asm(".pushsection .text, \"ax\", @progbits\n"
 	"stale_code_int3:\n"
@@ -120,8 +125,9 @@ static gate_desc *breakpoint_gate(void)
 }
 
 /*
- * All addresses of code have the same upper half, and the rest of a gate is one word. A breakpoint
- * on another CPU therefore finds the old gate or the new one. The table is mapped read-only.
+ * Write the gate of breakpoints by one store of 8 bytes, so that another CPU finds the old gate or
+ * the new one. These bytes have the lower half of the handler's address; the upper half is the same
+ * for all code. The interrupt descriptor table is mapped read-only, hence CR0.WP.
  */
 static void set_breakpoint_gate(unsigned long address)
 {
@@ -142,7 +148,9 @@ static int __init stale_code_init(void)
 {
 	unsigned long handler;
 
-	/* With page table isolation a process' breakpoint could not reach this code. */
+	/*
+	 * With page-table isolation this code is not mapped when a process executes a breakpoint.
+	 */
 	if (boot_cpu_has(X86_FEATURE_PTI))
 		return -ENODEV;
 	stale_code_next = gate_offset(breakpoint_gate());
@@ -152,7 +160,7 @@ static int __init stale_code_init(void)
 }
 module_init(stale_code_init);
 
-/* Without an exit function, because a CPU may be executing the gate. */
+/* There is no exit function, because a CPU may be executing stale_code_int3 at any time. */
 
-MODULE_DESCRIPTION("Goes on where QEMU has executed a breakpoint that the kernel has removed");
+MODULE_DESCRIPTION("Handles breakpoints that QEMU executes after the kernel has removed them");
 MODULE_LICENSE("GPL");

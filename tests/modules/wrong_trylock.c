@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wrong_trylock: make a trylock of ntklog fail always, so that its self-test reports it. A kprobe
- * at the function's entry returns 0 to the caller, which every caller of a trylock can handle.
+ * wrong_trylock: make one of ntklog's trylock functions fail always, so that ntklog's self-test
+ * reports it. A kprobe at the function's entry returns 0 to the caller. Every caller of a trylock
+ * can handle that, so the module is safe while the function is used.
  */
 
 #include <linux/kprobes.h>
@@ -10,7 +11,7 @@
 
 static char *function = "tracked__raw_write_trylock";
 module_param(function, charp, 0444);
-MODULE_PARM_DESC(function, "which");
+MODULE_PARM_DESC(function, "name of the trylock function");
 
 static int fail(struct kprobe *probe, struct pt_regs *regs)
 {
@@ -20,14 +21,14 @@ static int fail(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
-/* A post handler keeps the kprobe from being optimized to a jump, which could not return 0. */
-static void nothing(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
+/* A kprobe with a post handler is not optimized to a jump, after which fail() could not set ip. */
+static void empty_post_handler(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }
 
 static struct kprobe probe = {
 	.pre_handler = fail,
-	.post_handler = nothing,
+	.post_handler = empty_post_handler,
 };
 
 static int __init wrong_trylock_init(void)
@@ -43,5 +44,5 @@ static void __exit wrong_trylock_exit(void)
 }
 module_exit(wrong_trylock_exit);
 
-MODULE_DESCRIPTION("Makes a function of ntklog's wrong");
+MODULE_DESCRIPTION("Makes a trylock function of ntklog fail");
 MODULE_LICENSE("GPL");

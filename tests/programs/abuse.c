@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write random and sometimes valid text to all files of ntklog, and make ioctls with random
- * arguments.
+ * Write random and sometimes valid text to the files below DIRECTORY (ntklog's in debugfs), read
+ * them, and make ioctls with random arguments, until WRITES writes have been accepted or refused.
  *
  *	abuse DIRECTORY SEED WRITES [quiet]
  *
- * quiet: no other program uses ntklog, so a refused write must leave the file unchanged.
+ * quiet: no other program uses ntklog, so a refused write must leave the file unchanged. Files that
+ * change by themselves are left out then.
  */
 
 #include <dirent.h>
@@ -25,16 +26,16 @@
 
 static char *files[FILES_MAX];
 static int file_count, device, quiet;
-static long taken, refused, ioctls;
-static uint64_t state;
+static long writes_accepted, writes_refused, ioctl_count;
+static uint64_t random_state;
 
 /* xorshift64*, so that a seed gives the same numbers on each machine. */
-static uint32_t chance(uint32_t below)
+static uint32_t random_below(uint32_t limit)
 {
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return (uint32_t)((state * 0x2545F4914F6CDD1DULL) >> 33) % below;
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return (uint32_t)((random_state * 0x2545F4914F6CDD1DULL) >> 33) % limit;
 }
 
 static void find_files(const char *directory)
@@ -46,8 +47,8 @@ static void find_files(const char *directory)
 
 	while (dir && (entry = readdir(dir))) {
 		/*
-		 * A reading of linux_selftest takes seconds, and the file is read-only. Opening
-		 * and closing adopt stops the session.
+		 * Leave out linux_selftest, because it is read-only and a reading takes seconds,
+		 * and adopt, because opening and closing it stops the session.
 		 */
 		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "linux_selftest") ||
 		    !strcmp(entry->d_name, "adopt"))
@@ -84,23 +85,26 @@ static size_t make_text(char *text)
 		"PERF_CONTEXT_SWITCH", "sequential", "buffering", "NT Kernel Logger", "\n", " ",
 		"x", "0x20010001", "1024", "+", "-",
 	};
-	uint32_t kind = chance(4), length, i;
+	uint32_t kind = random_below(4), length, i;
 
 	if (kind == 0) {
-		length = chance(300);
+		length = random_below(300);
 		for (i = 0; i < length; i++)
-			text[i] = chance(256);
+			text[i] = random_below(256);
 		return length;
 	}
 	text[0] = '\0';
 	for (i = 0; i < kind; i++)
-		strcat(text, words[chance(sizeof(words) / sizeof(*words))]);
-	/* Words of a structure, some of them valid. */
-	if (!chance(3)) {
-		uint32_t structure[] = { chance(9), 1 + chance(3), chance(2) ? 1000 : chance(2000),
-					 chance(3), chance(2) * 1000000 };
+		strcat(text, words[random_below(sizeof(words) / sizeof(*words))]);
+	/* 32-bit words as in the binary parameters of spin locks, some of them valid. */
+	if (!random_below(3)) {
+		uint32_t structure[] = {
+			random_below(9), 1 + random_below(3),
+			random_below(2) ? 1000 : random_below(2000), random_below(3),
+			random_below(2) * 1000000,
+		};
 
-		length = chance(sizeof(structure) + 4);
+		length = random_below(sizeof(structure) + 4);
 		memcpy(text, structure, length < sizeof(structure) ? length : sizeof(structure));
 		return length;
 	}
@@ -112,27 +116,28 @@ static void abuse_file(const char *path)
 	static char before[1 << 16], after[1 << 16];
 	char text[512] = "";
 	size_t length = make_text(text);
-	ssize_t had = 0, has;
+	ssize_t size_before = 0, size_after;
 	int fd;
 
 	/*
-	 * Counters and headers, which a claim gives too, change by themselves. Reading some files
-	 * consumes their content.
+	 * Counters and headers change by themselves; reading a claim gives a header too. Reading
+	 * the events of a CPU or a snapshot consumes them.
 	 */
 	if (quiet && (strstr(path, "stats") || strstr(path, "/cpu") || strstr(path, "counters") ||
 		      strstr(path, "header") || strstr(path, "snapshot") || strstr(path, "claim")))
 		return;
 	if (quiet)
-		had = read_file(path, before, sizeof(before));
-	fd = open(path, chance(2) ? O_WRONLY : O_RDWR);
+		size_before = read_file(path, before, sizeof(before));
+	fd = open(path, random_below(2) ? O_WRONLY : O_RDWR);
 	if (fd < 0)
 		return;
 	if (write(fd, text, length) == (ssize_t)length && length) {
-		taken++;
+		writes_accepted++;
 	} else {
-		refused++;
-		has = quiet ? read_file(path, after, sizeof(after)) : 0;
-		if (quiet && (had != has || (had > 0 && memcmp(before, after, had)))) {
+		writes_refused++;
+		size_after = quiet ? read_file(path, after, sizeof(after)) : 0;
+		if (quiet && (size_before != size_after ||
+			      (size_before > 0 && memcmp(before, after, size_before)))) {
 			printf("not ok - abuse: %s changed by what it refused\n", path);
 			exit(1);
 		}
@@ -144,8 +149,9 @@ static void abuse_device(void)
 {
 	static char buffer[1 << 12];
 	struct ntklog_system_information call = {
-		.system_information_class = chance(2) ? 0x1F : chance(0x40),
-		.system_information_length = chance(3) ? chance(0x60) : chance(0x7FFFFFFF),
+		.system_information_class = random_below(2) ? 0x1F : random_below(0x40),
+		.system_information_length = random_below(3) ? random_below(0x60) :
+							       random_below(0x7FFFFFFF),
 		.system_information = (uintptr_t)buffer,
 	};
 	static const unsigned long numbers[] = {
@@ -153,11 +159,11 @@ static void abuse_device(void)
 	};
 
 	make_text(buffer);
-	if (!chance(4))
-		call.system_information = (uint64_t)chance(0x7FFFFFFF) << chance(33);
-	ioctl(device, chance(10) ? numbers[chance(2)] : chance(0x7FFFFFFF),
-	      chance(20) ? (void *)&call : (void *)(uintptr_t)chance(0x7FFFFFFF));
-	ioctls++;
+	if (!random_below(4))
+		call.system_information = (uint64_t)random_below(0x7FFFFFFF) << random_below(33);
+	ioctl(device, random_below(10) ? numbers[random_below(2)] : random_below(0x7FFFFFFF),
+	      random_below(20) ? (void *)&call : (void *)(uintptr_t)random_below(0x7FFFFFFF));
+	ioctl_count++;
 }
 
 int main(int argc, char **argv)
@@ -167,26 +173,28 @@ int main(int argc, char **argv)
 
 	if (argc < 4)
 		return 2;
-	state = strtoull(argv[2], NULL, 0) * 2 + 1;
+	random_state = strtoull(argv[2], NULL, 0) * 2 + 1;
 	writes = strtol(argv[3], NULL, 0);
 	quiet = argc > 4;
 	find_files(argv[1]);
 	device = open("/dev/ntklog", O_RDWR);
 	printf("# abuse: seed %s, %ld writes, %d files\n", argv[2], writes, file_count);
 	fflush(stdout);
-	while (taken + refused < writes) {
-		switch (chance(12)) {
+	while (writes_accepted + writes_refused < writes) {
+		switch (random_below(12)) {
 		case 0:
-			read_file(files[chance(file_count)], buffer, chance(sizeof(buffer)));
+			read_file(files[random_below(file_count)], buffer,
+				  random_below(sizeof(buffer)));
 			break;
 		case 1:
 			abuse_device();
 			break;
 		default:
-			abuse_file(files[chance(file_count)]);
+			abuse_file(files[random_below(file_count)]);
 		}
 	}
 	printf("ok - abuse: seed %s%s\n# %ld writes taken, %ld refused, %ld ioctls\n", argv[2],
-	       quiet ? ", and refused ones change nothing" : "", taken, refused, ioctls);
+	       quiet ? ", and refused ones change nothing" : "", writes_accepted, writes_refused,
+	       ioctl_count);
 	return 0;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Claims a session, and does with it what the words say. See <ntklog/session.h>.
+ * Claim a session by opening FILE, one of the files claim and adopt of debugfs, and do one
+ * operation on it for each WORD. See <ntklog/session.h>.
  *
  *	claim FILE WORD...
  *
- * start, start=GROUP (a number), wrong (a start with a wrong setting), stop, flush, keep, counts,
- * info, header (to header.claim), cpus (read all buffers to cpus.claim), hold (write the file
- * "claimed" and wait to be killed). Each prints "WORD: ok" and figures, or "WORD: ERROR", and the
- * exit status is that of the last one.
+ * Words: start, start=GROUP (a number), wrong (a start with too few buffers), stop, flush, keep,
+ * counts, info, header (write it to header.claim), cpus (write all buffers to cpus.claim), hold
+ * (create the file "claimed" and wait to be killed). Each word prints "WORD: ok" or "WORD: ERROR";
+ * counts and info also print figures. The exit status is 1 if the last operation failed.
  */
 
 #include <errno.h>
@@ -22,8 +23,8 @@
 
 #include <ntklog/session.h>
 
-static int claim;
-static char bytes[1 << 20];
+static int claim_fd;
+static char buffer[1 << 20];
 
 static int start(uint32_t group, uint32_t buffers)
 {
@@ -36,7 +37,7 @@ static int start(uint32_t group, uint32_t buffers)
 	};
 
 	start.group_mask.masks[PERF_MASK_INDEX(group)] = PERF_MASK_BITS(group);
-	return ioctl(claim, NTKLOG_SESSION_START, &start);
+	return ioctl(claim_fd, NTKLOG_SESSION_START, &start);
 }
 
 static int counts(void)
@@ -46,7 +47,7 @@ static int counts(void)
 		.cpu = NTKLOG_SESSION_ALL_CPUS,
 	};
 
-	if (ioctl(claim, NTKLOG_SESSION_COUNTS, &counts))
+	if (ioctl(claim_fd, NTKLOG_SESSION_COUNTS, &counts))
 		return -1;
 	printf("generated %llu written %llu lost %llu finished %llu unread %llu processors %u\n",
 	       (unsigned long long)counts.generated, (unsigned long long)counts.written,
@@ -60,7 +61,7 @@ static int info(void)
 	struct ntklog_session_info info = { .size = sizeof(info) };
 	unsigned int i;
 
-	if (ioctl(claim, NTKLOG_SESSION_INFO, &info))
+	if (ioctl(claim_fd, NTKLOG_SESSION_INFO, &info))
 		return -1;
 	printf("session %u state %u failures %u\n", info.session, info.state, info.failures);
 	for (i = 0; i < info.failures; i++)
@@ -69,28 +70,29 @@ static int info(void)
 	return 0;
 }
 
-static int write_out(const char *path, int mode, const void *from, size_t size)
+static int write_file(const char *path, int mode, const void *source, size_t size)
 {
 	int out = open(path, O_WRONLY | O_CREAT | mode, 0600);
 
-	if (out < 0 || write(out, from, size) != (ssize_t)size || close(out))
+	if (out < 0 || write(out, source, size) != (ssize_t)size || close(out))
 		return -1;
 	return 0;
 }
 
-/* A read in two parts is the same as one of all of it. */
+/* Read the header in two parts, to test a read at an offset. */
 static int save_header(void)
 {
-	ssize_t first = pread(claim, bytes, 100, 0), rest;
+	ssize_t first_part = pread(claim_fd, buffer, 100, 0), second_part;
 
-	if (first != 100)
+	if (first_part != 100)
 		return -1;
-	rest = pread(claim, bytes + first, sizeof(bytes) - first, first);
-	if (rest < 0)
+	second_part = pread(claim_fd, buffer + first_part, sizeof(buffer) - first_part, first_part);
+	if (second_part < 0)
 		return -1;
-	return write_out("header.claim", O_TRUNC, bytes, first + rest);
+	return write_file("header.claim", O_TRUNC, buffer, first_part + second_part);
 }
 
+/* Read the buffers of each CPU until the end of the session, by poll() and read(). */
 static int save_cpus(void)
 {
 	struct ntklog_session_cpu call = { .size = sizeof(call) };
@@ -101,15 +103,15 @@ static int save_cpus(void)
 		struct pollfd poll_fd = { .events = POLLIN };
 		ssize_t length;
 
-		fd = ioctl(claim, NTKLOG_SESSION_OPEN_CPU, &call);
+		fd = ioctl(claim_fd, NTKLOG_SESSION_OPEN_CPU, &call);
 		if (fd < 0)
 			return errno == EINVAL && call.cpu ? 0 : -1;
 		if (!(fcntl(fd, F_GETFD) & FD_CLOEXEC))
 			return -1;
 		poll_fd.fd = fd;
 		while (poll(&poll_fd, 1, -1) == 1 && poll_fd.revents & POLLIN) {
-			length = read(fd, bytes, sizeof(bytes));
-			if (length < 0 || write_out("cpus.claim", O_APPEND, bytes, length))
+			length = read(fd, buffer, sizeof(buffer));
+			if (length < 0 || write_file("cpus.claim", O_APPEND, buffer, length))
 				return -1;
 		}
 		if (!(poll_fd.revents & POLLHUP))
@@ -118,15 +120,16 @@ static int save_cpus(void)
 	}
 }
 
+/* Keep the claim until this process is killed. */
 static int hold(void)
 {
-	if (write_out("claimed", O_TRUNC, "", 0))
+	if (write_file("claimed", O_TRUNC, "", 0))
 		return -1;
 	for (;;)
 		pause();
 }
 
-static int run(const char *word)
+static int run_word(const char *word)
 {
 	if (!strcmp(word, "start"))
 		return start(PERF_SPINLOCK, 4);
@@ -135,11 +138,11 @@ static int run(const char *word)
 	if (!strcmp(word, "wrong"))
 		return start(PERF_SPINLOCK, 1);
 	if (!strcmp(word, "stop"))
-		return ioctl(claim, NTKLOG_SESSION_STOP);
+		return ioctl(claim_fd, NTKLOG_SESSION_STOP);
 	if (!strcmp(word, "flush"))
-		return ioctl(claim, NTKLOG_SESSION_FLUSH);
+		return ioctl(claim_fd, NTKLOG_SESSION_FLUSH);
 	if (!strcmp(word, "keep"))
-		return ioctl(claim, NTKLOG_SESSION_KEEP);
+		return ioctl(claim_fd, NTKLOG_SESSION_KEEP);
 	if (!strcmp(word, "counts"))
 		return counts();
 	if (!strcmp(word, "info"))
@@ -156,19 +159,19 @@ static int run(const char *word)
 
 int main(int argc, char **argv)
 {
-	int i, failed = 0;
+	int i, last_failed = 0;
 
 	if (argc < 2)
 		return 2;
-	claim = open(argv[1], O_RDONLY | O_CLOEXEC);
-	if (claim < 0) {
+	claim_fd = open(argv[1], O_RDONLY | O_CLOEXEC);
+	if (claim_fd < 0) {
 		printf("open: %s\n", strerror(errno));
 		return 1;
 	}
 	for (i = 2; i < argc; i++) {
-		failed = run(argv[i]) < 0;
-		printf("%s: %s\n", argv[i], failed ? strerror(errno) : "ok");
+		last_failed = run_word(argv[i]) < 0;
+		printf("%s: %s\n", argv[i], last_failed ? strerror(errno) : "ok");
 		fflush(stdout);
 	}
-	return failed;
+	return last_failed;
 }

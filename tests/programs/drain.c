@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A real-time reader: read the files of all CPUs of a session whenever poll() reports data, until
+ * A real-time reader: copy the files of all CPUs of a session whenever poll() reports data, until
  * the session has stopped and all data are read.
  *
- *	drain SESSION PREFIX	writes PREFIX.cpu0, PREFIX.cpu1, ...
+ *	drain SESSION PREFIX	copies SESSION/cpu0 to PREFIX.cpu0, and so on
  */
 
 #include <errno.h>
@@ -22,8 +22,8 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* Copy what can be read. Returns true if there was any. */
-static int copy(int from, int to)
+/* Copy up to 1 MiB. Return: true if there were any data. */
+static int copy_data(int from, int to)
 {
 	static char buffer[1 << 20];
 	ssize_t got = read(from, buffer, sizeof(buffer));
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 		for (i = 0; i < count; i++) {
 			if (!(files[i].revents & (POLLIN | POLLHUP)))
 				continue;
-			if (copy(files[i].fd, out[i]) || !(files[i].revents & POLLHUP))
+			if (copy_data(files[i].fd, out[i]) || !(files[i].revents & POLLHUP))
 				continue;
 			/* End of file: poll() ignores a negative descriptor. */
 			files[i].fd = -1;

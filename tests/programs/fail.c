@@ -4,17 +4,18 @@
  * needs no more. For a kernel with failslab.
  *
  *	fail load MODULE.ko STRIDE SEED		load and unload a module
- *	fail start SESSION [STRIDE SEED LINUX]	start and stop a session; the file LINUX lists the
- *						kinds of lock whose hooks failed
+ *	fail start SESSION [STRIDE SEED LINUX]	start and stop a session; the file LINUX (linux in
+ *						debugfs) lists the kinds of lock that could not be
+ *						redirected
  *
  * Most allocations of a load are debugfs' for its files, which the module can do without. After a
- * failed allocation that did not make the load fail, only each STRIDEth allocation is tried until
- * one does; SEED selects which. The first allocations of a load are all tried, because some are
- * vital.
+ * failed allocation that did not make the operation fail, only each STRIDEth allocation is tried
+ * (default: each) until one makes it fail; SEED selects which. The first allocations of a load are
+ * all tried, because the module cannot do without some of them.
  *
  * The kernel also allocates before it calls the module's init function, and its tracing warns
- * about some failures there. A load that the module refuses at once shows how many these are; they
- * are not tried.
+ * about some failures there. These allocations are not tried. Their number is that of a load with
+ * buffers=0, which the module's init function refuses before it allocates.
  */
 
 #include <errno.h>
@@ -25,12 +26,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MOST 50000
+#define ALLOCATIONS_MAX 50000
 
-/* Maximum of allocations that the kernel may make to clean up after a refused load. */
+/*
+ * Maximum number of allocations that the kernel makes to clean up after a refused load. Those are
+ * counted too, so the first tried allocation is so much earlier.
+ */
 #define MARGIN 15
 
-/* Number of allocations of a load that are all tried: the margin and the module's first ones. */
+/* Number of allocations of a load that are all tried: MARGIN, and the module's first MARGIN. */
 #define DENSE (2 * MARGIN)
 
 static char state_path[256];
@@ -47,13 +51,17 @@ static int write_text(const char *path, const char *text)
 	return err;
 }
 
-/* Make the @n-th allocation of this thread fail. Returns the number left until then. */
-static int fail_nth(int fd, int n)
+/*
+ * Make the @n-th allocation of this thread from now on fail; none if @n is 0. If @n is negative,
+ * change nothing. Return: if @n is negative, the number of allocations left until the one that
+ * fails, 0 if it has failed; else 0 or a negative errno.
+ */
+static int fail_nth(int fd, int nth)
 {
 	char text[16] = "";
 
-	if (n >= 0) {
-		snprintf(text, sizeof(text), "%d", n);
+	if (nth >= 0) {
+		snprintf(text, sizeof(text), "%d", nth);
 		return pwrite(fd, text, strlen(text), 0) < 0 ? -errno : 0;
 	}
 	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
@@ -61,68 +69,66 @@ static int fail_nth(int fd, int n)
 	return atoi(text);
 }
 
-static void complain(const char *what, int n)
+static void fail_test(const char *what, int nth)
 {
-	printf("not ok - fail: %s (allocation %d)\n", what, n);
+	printf("not ok - fail: %s (allocation %d)\n", what, nth);
 	exit(1);
 }
 
-static void check_not_loaded(int n)
+static void check_not_loaded(int nth)
 {
 	if (!access("/sys/kernel/debug/ntklog", F_OK) || !access("/dev/ntklog", F_OK) ||
 	    !access("/sys/module/ntklog", F_OK))
-		complain("a load that failed left something", n);
+		fail_test("a load that failed left something", nth);
 }
 
-static void check_stopped(int n)
+static void check_stopped(int nth)
 {
 	char text[16] = "";
 	int fd = open(state_path, O_RDONLY);
 
 	if (read(fd, text, sizeof(text) - 1) < 0 || strcmp(text, "stopped\n"))
-		complain("a start that failed is not stopped", n);
+		fail_test("a start that failed is not stopped", nth);
 	close(fd);
 }
 
-/*
- * Return the number of kinds that the file reports as failed. Each must have failed with -ENOMEM,
- * and must not be attached in part.
- */
-static int failed_kinds(const char *path, int n)
+/* Return the number of kinds of lock that the file reports as failed. Each must have -ENOMEM. */
+static int failed_kinds(const char *path, int nth)
 {
 	char text[1024] = "";
 	const char *at = text;
 	int fd = open(path, O_RDONLY), count = 0;
 
 	if (read(fd, text, sizeof(text) - 1) <= 0)
-		complain("cannot read what is redirected", n);
+		fail_test("cannot read what is redirected", nth);
 	close(fd);
 	while ((at = strstr(at, ": failed: "))) {
 		at = strchr(at, '(');
 		if (!at || strncmp(at, "(-12)", 5))
-			complain("redirecting fails otherwise", n);
+			fail_test("redirecting fails otherwise", nth);
 		count++;
 	}
 	return count;
 }
 
-/* Return the number of allocations of a load that the module refuses. */
+/* Return the number of allocations of a load that the module's init function refuses. */
 static int allocations_before_init(const char *module, int fail_fd)
 {
-	int fd = open(module, O_RDONLY | O_CLOEXEC), left;
+	int fd = open(module, O_RDONLY | O_CLOEXEC), allocations_left;
 
 	fail_nth(fail_fd, 1000000);
 	if (!syscall(SYS_finit_module, fd, "buffers=0", 0))
-		complain("buffers=0 is taken", 0);
-	left = fail_nth(fail_fd, -1);
+		fail_test("buffers=0 is taken", 0);
+	allocations_left = fail_nth(fail_fd, -1);
 	fail_nth(fail_fd, 0);
 	close(fd);
-	return 1000000 - left;
+	return 1000000 - allocations_left;
 }
 
 int main(int argc, char **argv)
 {
-	int is_load, first = 1, n, err, left, tried = 0, failed = 0, fd, fail_fd, state_fd = -1;
+	int is_module_load, first_allocation = 1, nth, err, allocations_left, tried = 0, failed = 0;
+	int fd, fail_fd, state_fd = -1;
 	int stride = 1, skip = 0;
 
 	if (argc != 3 && argc != 5 && argc != 6)
@@ -131,53 +137,53 @@ int main(int argc, char **argv)
 		stride = atoi(argv[3]);
 		skip = atoi(argv[4]) % stride;
 	}
-	is_load = !strcmp(argv[1], "load");
+	is_module_load = !strcmp(argv[1], "load");
 	snprintf(state_path, sizeof(state_path), "%s/state", argv[2]);
 	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR);
 	if (fail_fd < 0)
-		complain("no fail-nth", 0);
-	if (is_load)
-		first = allocations_before_init(argv[2], fail_fd) - MARGIN;
-	for (n = first; n < first + MOST; n++) {
+		fail_test("no fail-nth", 0);
+	if (is_module_load)
+		first_allocation = allocations_before_init(argv[2], fail_fd) - MARGIN;
+	for (nth = first_allocation; nth < first_allocation + ALLOCATIONS_MAX; nth++) {
 		tried++;
 		fd = -1;
-		if (is_load)
+		if (is_module_load)
 			fd = open(argv[2], O_RDONLY | O_CLOEXEC);
 		else
 			state_fd = open(state_path, O_WRONLY);
-		fail_nth(fail_fd, n);
-		if (is_load)
+		fail_nth(fail_fd, nth);
+		if (is_module_load)
 			err = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
 		else
 			err = write(state_fd, "start", 5) < 0 ? -errno : 0;
-		left = fail_nth(fail_fd, -1);
+		allocations_left = fail_nth(fail_fd, -1);
 		fail_nth(fail_fd, 0);
-		close(is_load ? fd : state_fd);
+		close(is_module_load ? fd : state_fd);
 		if (err) {
 			failed++;
-			if (is_load)
-				check_not_loaded(n);
+			if (is_module_load)
+				check_not_loaded(nth);
 			else
-				check_stopped(n);
+				check_stopped(nth);
 			continue;
 		}
-		if (is_load && syscall(SYS_delete_module, "ntklog", 0))
-			complain("cannot be unloaded", n);
+		if (is_module_load && syscall(SYS_delete_module, "ntklog", 0))
+			fail_test("cannot be unloaded", nth);
 		if (argc == 6)
-			failed += failed_kinds(argv[5], n);
-		if (!is_load && write_text(state_path, "stop"))
-			complain("cannot be stopped", n);
-		if (left)
+			failed += failed_kinds(argv[5], nth);
+		if (!is_module_load && write_text(state_path, "stop"))
+			fail_test("cannot be stopped", nth);
+		if (allocations_left)
 			break;
-		if (is_load && n < first + DENSE)
+		if (is_module_load && nth < first_allocation + DENSE)
 			continue;
-		/* Skip fewer the first time, so that each seed tries other allocations. */
-		n += skip;
+		/* The first skip is SEED % STRIDE, so that each seed tries other allocations. */
+		nth += skip;
 		skip = stride - 1;
 	}
 	printf("# %s: %d of %d failed allocations made it fail, of %d\n", argv[1], failed,
-	       tried - 1, n - first - left + 1);
+	       tried - 1, nth - first_allocation - allocations_left + 1);
 	printf("%s - fail: each allocation of %s\n",
-	       failed && n < first + MOST ? "ok" : "not ok", argv[1]);
+	       failed && nth < first_allocation + ALLOCATIONS_MAX ? "ok" : "not ok", argv[1]);
 	return 0;
 }

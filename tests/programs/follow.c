@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A reader that follows the ABI document: it opens the files as soon as they exist, reads, checks
- * every millisecond for the end, and then reads the rest. It reports an end that is announced too
- * early: before the session was asked to stop, or before its last bytes could be read. Prints TAP.
+ * A reader that follows the ABI document: it opens the files of two CPUs as soon as they exist,
+ * reads, checks at least every millisecond for the end, and then reads the rest. It reports an end
+ * that is announced too early: before the session was asked to stop, or before its last bytes could
+ * be read. Prints TAP.
  *
  *	follow SESSION poll|state DIRECTORY
  *
+ * poll: POLLHUP is the end; state: the file "state" of the session reads "stopped"
  * DIRECTORY/opened: written by this program when all files are open
  * DIRECTORY/stopping: written by the script just before it stops the session
  * DIRECTORY/over: written by the script when the session has stopped
@@ -22,9 +24,9 @@
 #define CPUS 2
 
 static const char *session, *directory;
-static int is_poll, early, fds[CPUS];
+static int is_poll, early_ends, fds[CPUS];
 
-static int has(const char *name)
+static int file_exists(const char *name)
 {
 	char path[256];
 
@@ -64,7 +66,7 @@ static int is_stopped(void)
 	return !strcmp(text, "stopped\n");
 }
 
-/* Open the files. They exist, or can be opened, once the session has started. */
+/* Open the files. Until the session has started they do not exist or cannot be opened. */
 static void open_files(void)
 {
 	struct pollfd file = { .events = POLLIN };
@@ -78,7 +80,7 @@ static void open_files(void)
 				fail(strerror(errno));
 		file.fd = fds[i];
 		poll(&file, 1, 0);
-		early += is_poll ? !!(file.revents & POLLHUP) : is_stopped();
+		early_ends += is_poll ? !!(file.revents & POLLHUP) : is_stopped();
 	}
 	snprintf(path, sizeof(path), "%s/opened", directory);
 	close(open(path, O_WRONLY | O_CREAT, 0600));
@@ -87,8 +89,8 @@ static void open_files(void)
 int main(int argc, char **argv)
 {
 	struct pollfd files[CPUS];
-	int left = CPUS, i;
-	long sum = 0, late = 0;
+	int open_count = CPUS, i;
+	long sum = 0, late_bytes = 0;
 
 	if (argc != 4)
 		return 2;
@@ -98,9 +100,13 @@ int main(int argc, char **argv)
 	open_files();
 	for (i = 0; i < CPUS; i++)
 		files[i] = (struct pollfd) { .fd = fds[i], .events = POLLIN };
-	while (left) {
-		/* Read these before the session's state, so that a late reading is no error. */
-		int asked = has("stopping"), stopped = !is_poll && is_stopped();
+	while (open_count) {
+		/*
+		 * The script creates "stopping" before it stops the session. If that file is
+		 * missing before and after an end was seen, the end came too early.
+		 */
+		int stop_was_requested = file_exists("stopping");
+		int stopped = !is_poll && is_stopped();
 
 		if (poll(files, CPUS, 1) < 0)
 			fail("poll");
@@ -112,17 +118,18 @@ int main(int argc, char **argv)
 			sum += read_all(fds[i]);
 			if (!stopped)
 				continue;
-			if (!asked && !has("stopping"))
-				early++;
+			if (!stop_was_requested && !file_exists("stopping"))
+				early_ends++;
 			files[i].fd = -1;
-			left--;
+			open_count--;
 		}
 	}
-	while (!has("over"))
+	while (!file_exists("over"))
 		usleep(1000);
 	for (i = 0; i < CPUS; i++)
-		late += read_all(fds[i]);
+		late_bytes += read_all(fds[i]);
 	printf("%s - follow: %s, by %s: %ld bytes, %ld after the end; %d ends before the stop\n",
-	       early || late || !sum ? "not ok" : "ok", session, argv[2], sum, late, early);
+	       early_ends || late_bytes || !sum ? "not ok" : "ok", session, argv[2], sum,
+	       late_bytes, early_ends);
 	return 0;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Enable and disable tracking as fast as possible, starting from no instrumentation and from
- * counting, for a session, for the tracepoint, and for both:
+ * counting, for a session, for the tracepoint, and for both in turn:
  *
- *	switching spinlock|resource TIMES PREFIX
+ *	switching spinlock|resource TURNS PREFIX
  *
- * Session 0 tracks and leaves PREFIX-TIME.etl. Session 1 counts. The time in its header is the
- * limit of a filter that lets only wrong events into the ring buffer.
+ * Session 0 tracks; each turn in which it runs leaves PREFIX-TURN.etl. Session 1 counts. The time
+ * in session 1's header is the limit of the tracepoint's filter, which lets only wrong events into
+ * the ring buffer.
  */
 
 #include <errno.h>
@@ -19,10 +20,10 @@
 #define DEBUGFS		"/sys/kernel/debug/ntklog/sessions/"
 #define EVENTS		"/sys/kernel/tracing/events/ntklog/"
 #define CPUS_MAX	64
-/* Offset of the time stamp of the first event in a session's header. */
-#define TIME_STAMP	0x58
+/* Offset of the time stamp of the first event in a session's header, in bytes. */
+#define TIME_STAMP_OFFSET	0x58
 
-static const char *kind, *group;
+static const char *tracepoint, *group;
 
 static void die(const char *what)
 {
@@ -30,7 +31,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void put(const char *directory, const char *name, const char *text)
+static void write_file(const char *directory, const char *name, const char *text)
 {
 	char path[256];
 	int file;
@@ -43,7 +44,7 @@ static void put(const char *directory, const char *name, const char *text)
 }
 
 /* Read a file. Returns its size, or -1 if it does not exist. */
-static ssize_t get(const char *path, void *buffer, size_t size)
+static ssize_t read_file(const char *path, void *buffer, size_t size)
 {
 	int file = open(path, O_RDONLY);
 	size_t length = 0;
@@ -59,7 +60,7 @@ static ssize_t get(const char *path, void *buffer, size_t size)
 	return length;
 }
 
-static void save(const char *prefix, int time)
+static void save_session(const char *prefix, int turn)
 {
 	static char buffer[1 << 20];
 	char path[256];
@@ -67,47 +68,50 @@ static void save(const char *prefix, int time)
 	FILE *out;
 	int cpu;
 
-	snprintf(path, sizeof(path), "%s-%d.etl", prefix, time);
+	snprintf(path, sizeof(path), "%s-%d.etl", prefix, turn);
 	out = fopen(path, "w");
 	if (!out)
 		die(path);
-	length = get(DEBUGFS "0/header", buffer, sizeof(buffer));
+	length = read_file(DEBUGFS "0/header", buffer, sizeof(buffer));
 	for (cpu = 0; length >= 0; cpu++) {
 		fwrite(buffer, 1, length, out);
 		snprintf(path, sizeof(path), DEBUGFS "0/cpu%d", cpu);
-		length = get(path, buffer, sizeof(buffer));
+		length = read_file(path, buffer, sizeof(buffer));
 	}
 	if (fclose(out))
 		die(path);
 }
 
-/* Enable the tracepoint, with a filter for wrong events. */
-static void tracepoint_on(void)
+/*
+ * Enable the tracepoint, with a filter for wrong events: locks that were acquired before, and spin
+ * locks at a greater depth than the load's.
+ */
+static void enable_tracepoint(void)
 {
 	char directory[256], text[256];
 	unsigned char header[8192];
-	unsigned long long now;
+	unsigned long long enable_time;
 
-	put(DEBUGFS, "1/state", "start");
-	if (get(DEBUGFS "1/header", header, sizeof(header)) < TIME_STAMP + 8)
+	write_file(DEBUGFS, "1/state", "start");
+	if (read_file(DEBUGFS "1/header", header, sizeof(header)) < TIME_STAMP_OFFSET + 8)
 		die("header");
-	memcpy(&now, header + TIME_STAMP, sizeof(now));
-	snprintf(directory, sizeof(directory), EVENTS "%s/", kind);
+	memcpy(&enable_time, header + TIME_STAMP_OFFSET, sizeof(enable_time));
+	snprintf(directory, sizeof(directory), EVENTS "%s/", tracepoint);
 	/* A resource event has times 0 to 2 if they are unknown. */
 	snprintf(text, sizeof(text), "acquire_time > 2 && acquire_time < %llu%s",
-		 now,
-		 strcmp(kind, "spinlock") ? "" : " || acquire_depth > 4");
-	put(directory, "filter", text);
-	put(directory, "enable", "1");
+		 enable_time,
+		 strcmp(tracepoint, "spinlock") ? "" : " || acquire_depth > 4");
+	write_file(directory, "filter", text);
+	write_file(directory, "enable", "1");
 }
 
-static void tracepoint_off(void)
+static void disable_tracepoint(void)
 {
 	char directory[256];
 
-	snprintf(directory, sizeof(directory), EVENTS "%s/", kind);
-	put(directory, "enable", "0");
-	put(DEBUGFS, "1/state", "stop");
+	snprintf(directory, sizeof(directory), EVENTS "%s/", tracepoint);
+	write_file(directory, "enable", "0");
+	write_file(DEBUGFS, "1/state", "stop");
 }
 
 static void pause_a_little(void)
@@ -118,48 +122,48 @@ static void pause_a_little(void)
 int main(int argc, char **argv)
 {
 	char mask[64];
-	int times, i;
+	int turns, i;
 
 	if (argc != 4)
 		return 2;
-	kind = argv[1];
-	group = strcmp(kind, "spinlock") ? "PERF_SYNC_OBJECTS" : "PERF_SPINLOCK";
-	times = atoi(argv[2]);
-	put(DEBUGFS, "1/group_mask", "PERF_SPINLOCK_CNTRS");
-	for (i = 0; i < times; i++) {
+	tracepoint = argv[1];
+	group = strcmp(tracepoint, "spinlock") ? "PERF_SYNC_OBJECTS" : "PERF_SPINLOCK";
+	turns = atoi(argv[2]);
+	write_file(DEBUGFS, "1/group_mask", "PERF_SPINLOCK_CNTRS");
+	for (i = 0; i < turns; i++) {
 		switch (i % 4) {
 		case 0:		/* start and stop a session */
-			put(DEBUGFS, "0/group_mask", group);
-			put(DEBUGFS, "0/state", "start");
+			write_file(DEBUGFS, "0/group_mask", group);
+			write_file(DEBUGFS, "0/state", "start");
 			pause_a_little();
-			put(DEBUGFS, "0/state", "stop");
+			write_file(DEBUGFS, "0/state", "stop");
 			break;
 		case 1:		/* enable and disable the tracepoint */
-			tracepoint_on();
+			enable_tracepoint();
 			pause_a_little();
-			tracepoint_off();
+			disable_tracepoint();
 			continue;
 		case 2:		/* the session stops before the tracepoint is disabled */
-			put(DEBUGFS, "0/state", "start");
-			tracepoint_on();
+			write_file(DEBUGFS, "0/state", "start");
+			enable_tracepoint();
 			pause_a_little();
-			put(DEBUGFS, "0/state", "stop");
+			write_file(DEBUGFS, "0/state", "stop");
 			pause_a_little();
-			tracepoint_off();
+			disable_tracepoint();
 			break;
-		case 3:		/* a counting session changes to tracking and back */
-			put(DEBUGFS, "0/group_mask", "PERF_SPINLOCK_CNTRS");
-			put(DEBUGFS, "0/state", "start");
+		case 3:		/* session 0 changes from counting to tracking and back */
+			write_file(DEBUGFS, "0/group_mask", "PERF_SPINLOCK_CNTRS");
+			write_file(DEBUGFS, "0/state", "start");
 			pause_a_little();
 			snprintf(mask, sizeof(mask), "+%s", group);
-			put(DEBUGFS, "0/group_mask", mask);
+			write_file(DEBUGFS, "0/group_mask", mask);
 			pause_a_little();
 			mask[0] = '-';
-			put(DEBUGFS, "0/group_mask", mask);
-			put(DEBUGFS, "0/state", "stop");
+			write_file(DEBUGFS, "0/group_mask", mask);
+			write_file(DEBUGFS, "0/state", "stop");
 			break;
 		}
-		save(argv[3], i);
+		save_session(argv[3], i);
 	}
 	return 0;
 }
