@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the classes of Linux' locks against a module that lists the objects in memory.
+"""Compare the classes (TYPE.MEMBER) that ntklog gives to Linux' locks with those that
+class_truth.ko printed, which walks the kernel's objects.
 
 Usage: check_classes.py NTKLOG DIRECTORY [CLASS...]
 """
@@ -24,7 +25,7 @@ def path(name):
 
 
 class Names:
-    """The locks that FILE.names tells of. A later line for an address is valid from its time on."""
+    """The locks of a names file. A later line for an address is valid from its time on."""
 
     def __init__(self, name):
         self.locks = collections.defaultdict(list)
@@ -44,8 +45,8 @@ class Names:
 
 
 class Truth:
-    """The objects that the module's walks found: an object with the same class in two successive
-    walks had that class in between, too.
+    """The addresses and classes that the module's walks found. An address with the same class in
+    two successive walks is taken to have had that class in between, too.
     """
 
     def __init__(self, name):
@@ -81,18 +82,21 @@ def events(name):
                     yield etl.resource(event).resource, event.time_stamp
 
 
-# A class that is marked as a guess, has an offset instead of a member, or names only the kind of
-# memory.
+# A class that does not claim to be exact: it is marked as a guess, has an offset instead of a
+# member, or names only the kind of memory.
 MARKED = re.compile(r"^~|\+0x[0-9a-f]+|^(stack|pages|vmalloc|kfence|slab|per-CPU)( \(|$)")
 
 
 def is_right(class_, truth):
-    # Without the mark of a guess, and without the cache, which the walks do not tell.
+    # Ignore the mark of a guess, and the name of the slab cache, which the walks do not have.
     return re.sub(r" \([^)]*\)$", "", class_.lstrip("~")) == truth
 
 
 class Classes(unittest.TestCase):
-    def look(self, name, least):
+    def check_recording(self, name, least_named):
+        """At least this share of the events has a class. Of those that the walks know, at most one
+        in a thousand has a wrong class without a mark.
+        """
         names, truth = Names(name + ".etl.names"), Truth(name + ".truth")
         counts = collections.Counter()
         wrong = collections.Counter()
@@ -111,14 +115,14 @@ class Classes(unittest.TestCase):
                                                    wrong.most_common(5)))
         self.assertGreater(counts["events"], 1000)
         self.assertGreater(counts["known"], 100)
-        self.assertGreaterEqual(counts["named"], least * counts["events"])
+        self.assertGreaterEqual(counts["named"], least_named * counts["events"])
         self.assertLessEqual(silent, .001 * counts["known"])
 
     def test_usual_load_has_right_classes(self):
-        self.look("normal", .97)
+        self.check_recording("normal", .97)
 
     def test_reused_objects_have_right_classes(self):
-        self.look("churn", .90)
+        self.check_recording("churn", .90)
 
     def test_report_sums_by_class(self):
         with open(path("normal.json"), encoding="utf-8") as stream:
@@ -131,10 +135,10 @@ class Classes(unittest.TestCase):
         with open(path("top.json"), encoding="utf-8") as stream:
             locks = {row["lock"] for row in json.load(stream)["locks"]}
         with open(path("addresses.json"), encoding="utf-8") as stream:
-            single = json.load(stream)["locks"]
+            single_locks = json.load(stream)["locks"]
         self.assertIn("dentry.d_lockref.lock", locks)
-        self.assertEqual([row for row in single if "locks" in row], [])
-        self.assertIn("dentry.d_lockref.lock", {row["lock"].partition(" ")[2] for row in single})
+        self.assertEqual([row for row in single_locks if "locks" in row], [])
+        self.assertIn("dentry.d_lockref.lock", {row["lock"].partition(" ")[2] for row in single_locks})
 
     def test_hashed_events_have_classes(self):
         names = Names("hashed.etl.names")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Do the links of README.md and of the pages lead to files and sections that are there, and has
-the tool each command and option that the pages and ntklog(1) show, and the guide for ports each
-warning? Are the pages short, and has each table of figures its script?
+"""Check the documentation: links of README.md and of the pages lead to files and sections that
+exist; the tool has each command and option that the pages and ntklog(1) show; the guide for ports
+has each warning; the pages are short; each table of figures names its script.
 
 Usage: check_docs.py NTKLOG TOP
 """
@@ -47,7 +47,7 @@ def anchors(path):
 
 
 def links(path):
-    """The line of each link or picture of a page, and where it leads."""
+    """Yield the line number and the target of each link and picture of a page."""
     patterns = [r"\]\(([^)\s]+)\)"] if path.endswith(".md") else \
         [r"<([^<>\s]+)>`__?", r"^\s*\.\. (?:image|figure|include|literalinclude):: *(\S+)",
          r"^\s*\.\. _[^:]+: *(\S+)$"]
@@ -57,7 +57,7 @@ def links(path):
             yield text.count("\n", 0, match.start()) + 1, match.group(1)
 
 
-def is_elsewhere(link):
+def is_external(link):
     return re.match(r"[a-z]+:", link) is not None
 
 
@@ -70,7 +70,8 @@ def code_of_markdown(text):
 
 
 def code_of_pages(text):
-    """The code of a page: the indented blocks after "::", and what is between ``two`` backquotes.
+    """Yield the lines of code of a page: of the indented blocks after "::", and the text between
+    ``two`` backquotes.
     """
     block = None
     for line in text.expandtabs().splitlines():
@@ -119,7 +120,7 @@ class Links(unittest.TestCase):
         for path in pages():
             for line, link in links(path):
                 name = link.partition("#")[0]
-                if is_elsewhere(link) or not name:
+                if is_external(link) or not name:
                     continue
                 count += 1
                 target = os.path.join(TOP, os.path.dirname(path), name)
@@ -133,7 +134,7 @@ class Links(unittest.TestCase):
             for line, link in links(path):
                 name, _, section = link.partition("#")
                 target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
-                if is_elsewhere(link) or not section or not target.endswith((".md", ".rst")) or \
+                if is_external(link) or not section or not target.endswith((".md", ".rst")) or \
                         not os.path.exists(os.path.join(TOP, target)):
                     continue
                 count += 1
@@ -144,6 +145,7 @@ class Links(unittest.TestCase):
 
 class Commands(unittest.TestCase):
     def check(self, path, lines):
+        """Check the commands in lines of code. Return their number."""
         count = 0
         for name, options in commands(lines):
             count += 1
@@ -156,8 +158,8 @@ class Commands(unittest.TestCase):
     def test_commands_of_pages_exist(self):
         count = 0
         for path in pages():
-            of = code_of_markdown if path.endswith(".md") else code_of_pages
-            count += self.check(path, of(read(path)))
+            code_of = code_of_markdown if path.endswith(".md") else code_of_pages
+            count += self.check(path, code_of(read(path)))
         self.assertGreater(count, 20)
 
     def test_commands_of_the_manual_exist(self):
@@ -195,9 +197,7 @@ class Sizes(unittest.TestCase):
 
 class Figures(unittest.TestCase):
     def test_tables_of_figures_name_their_scripts(self):
-        """Each table of measurements.rst comes after the name of a script in bench/, or of what
-        else made it.
-        """
+        """Each section of measurements.rst with a table names a script in bench/, or readelf."""
         text = read("Documentation/dev/measurements.rst")
         sections = re.split(r"^(\S.*)\n=+$", text, flags=re.M)
         tables = {title: body for title, body in zip(sections[1::2], sections[2::2])
@@ -211,8 +211,7 @@ class Figures(unittest.TestCase):
                     self.assertTrue(program == "readelf" or
                                     os.path.exists(os.path.join(TOP, program)), program)
 
-
-    def test_of_functions_are_those_that_other_tests_find(self):
+    def test_numbers_of_functions_are_those_of_other_tests(self):
         page = read("Documentation/guide/coverage.rst")
         sleeping, = re.findall(r"^SLEEPING_FUNCTIONS=(\d+)", read("tests/guest/sleeping_lib.sh"), re.M)
         spinning = max(re.findall(r'"full": (\d+)', read("tests/check/check_modes.py")), key=int)
@@ -221,11 +220,11 @@ class Figures(unittest.TestCase):
 
 
 class Warnings(unittest.TestCase):
-    """nt/porting.rst has each warning about misuse of a lock, with the words that the log has."""
+    """nt/porting.rst has each warning about misuse of a lock, with the words of the kernel log."""
 
     def test_warnings_are_in_the_guide(self):
         guide = read("Documentation/nt/porting.rst")
-        told = set(re.findall(r"^``(.+?)`` +(?:once|each|limited)", guide, re.M))
+        documented = set(re.findall(r"^``(.+?)`` +(?:once|each|limited)", guide, re.M))
         sources = [os.path.join(path, name) for top in ("module/ex", "module/ke", "module/ground")
                    for path, _, names in os.walk(os.path.join(TOP, top)) for name in names
                    if name.endswith(".c")] + ["include/ntklog/irql.h", "include/ntklog/nt_types.h"]
@@ -235,7 +234,7 @@ class Warnings(unittest.TestCase):
                                    read(source)):
                 texts.add(text)
         # "%s" is the warning of ASSERTMSG(), whose text is the driver's.
-        self.assertEqual(told, texts - {"%s"})
+        self.assertEqual(documented, texts - {"%s"})
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the virtual machine left, decoded byte by byte.
+"""Decode the files that the virtual machine left byte by byte, and compare them with its counters
+and with the output of trace-cmd.
 
-Usage: check_e2e.py NTKLOG DIRECTORY [CLASS...]
+Usage: check_e2e.py NTKLOG DIRECTORY [CASE...]
 
-With classes, those alone: what the machine has not left cannot be looked at.
+With CASE (Class or Class.test) only these cases run, for guests that do not write all files.
 """
 
 import os
@@ -42,7 +43,7 @@ def stats(name):
 
 
 def counter_changes(name):
-    """The counters of each processor, before and after."""
+    """Pairs of the counters before and after, one pair for each processor."""
     return zip(*([[int(n) for n in line.split()[1:]]
                   for line in read(name + when).decode().splitlines()[1:]]
                  for when in (".before", ".after")))
@@ -72,9 +73,10 @@ def report(name):
 
 
 class Session(unittest.TestCase):
-    """The events of a file, the session's statistics and the file's header must agree exactly."""
+    """The events of a file, the session's statistics and the file's header agree exactly."""
 
     def check(self, name, lost=False):
+        """Check a session's file, in which events are lost or not. Return its buffers."""
         buffers = etl.decode(read(name + ".etl"))
         header = etl.check_file(buffers)
         rows = stats(name + ".stats")
@@ -108,7 +110,7 @@ class Session(unittest.TestCase):
                      for at in range(0, len(event.data), 4)]
             self.assertEqual(words, [1, 1, 1000, 1000000])
 
-    def test_a_mask_that_changed_gave_rundowns(self):
+    def test_changed_group_mask_writes_rundowns(self):
         buffers = etl.decode(read("changed.etl"))
         etl.check_file(buffers)
         self.assertEqual([event.hook_id for b in buffers[1:] for event in b.events],
@@ -121,7 +123,7 @@ class Session(unittest.TestCase):
         self.assertEqual(event.data[4:8], b"\0\0\1\0")
         self.assertFalse(any(event.data[:4] + event.data[8:32]))
 
-    def test_all_events_of_a_session_with_room(self):
+    def test_session_with_enough_buffers_has_all_events(self):
         buffers = self.check("both")
         kinds = Counter(event.hook_id for b in buffers[1:] for event in b.events)
         self.assertEqual((kinds.pop(etl.DC_START), kinds.pop(etl.DC_END)), (1, 1))
@@ -129,18 +131,18 @@ class Session(unittest.TestCase):
         self.assertEqual(list(kinds), [etl.SPINLOCK])
         self.assertGreater(kinds[etl.SPINLOCK], 500)
 
-    def test_events_that_found_no_room_are_counted(self):
+    def test_full_session_counts_lost_events(self):
         self.check("full", lost=True)
         before, after = stats("full.stats")["total"], stats("full.stats2")["total"]
         self.assertEqual(before[4], before[3])
         self.assertEqual(after[4], 0)
 
-    def test_a_higher_contention_sample_rate_gives_fewer_events(self):
+    def test_higher_contention_sample_rate_gives_fewer_events(self):
         for rate in 10, 100:
             contended = sum((new[1] - old[1]) % 2**32
                             for old, new in counter_changes("rate%d" % rate))
             written = stats("rate%d.stats" % rate)["total"][0]
-            # Not exactly: nested releases see the same count.
+            # The number varies, because nested releases see the same count.
             self.assertLess(contended / rate / 4, written)
             self.assertLess(written, 4 * contended / rate + 4)
 
@@ -150,12 +152,12 @@ class Session(unittest.TestCase):
             self.assertGreater((new[0] - old[0]) % 2**32, 100)
             self.assertGreater((new[1] - old[1]) % 2**32, 0)
             self.assertGreaterEqual((new[2] - old[2]) % 2**32, (new[1] - old[1]) % 2**32)
-            # Untracked, unmatched, suppressed and events: these counters have not changed.
+            # The other counters, such as untracked, unmatched and events, have not changed.
             self.assertEqual(new[3:], old[3:])
 
 
 class Races(unittest.TestCase):
-    def test_hotplug_loses_nothing(self):
+    def test_cpu_hotplug_loses_no_event(self):
         buffers = etl.decode(read("hotplug.etl"))
         total = stats("hotplug.stats")["total"]
         self.assertEqual(total[0], total[1] + total[2])
@@ -163,7 +165,7 @@ class Races(unittest.TestCase):
         self.assertEqual(sorted(b.sequence for b in buffers[1:]),
                          list(range(1, len(buffers))))
 
-    def test_drained_while_it_was_written(self):
+    def test_buffers_drained_during_the_session_are_whole(self):
         """Each buffer that was drained is whole, and the sequence numbers have no gap."""
         data = read("drained.header") + read("drained.cpu0") + read("drained.cpu1")
         buffers = etl.decode(data)
@@ -209,8 +211,10 @@ class Records(unittest.TestCase):
                 {"queued": 1}[values["AcquireMode"]], int(values["ExecuteDpc"]),
                 int(values["ExecuteIsr"]), {"nt": 0}[values["Rule"]]), record)
 
-    def test_contended_ones_are_sampled_by_the_rate(self):
-        """About one of 20 is sampled, not exactly: nested releases see the same count."""
+    def test_contended_acquisitions_are_sampled_by_the_rate(self):
+        """About one of 20 is sampled. The number varies, because nested releases see the same
+        count.
+        """
         for cpu, (old, new) in enumerate(counter_changes("both")):
             contentions = (new[1] - old[1]) % 2**32
             sampled = sum(1 for buffer in self.buffers[1:] if buffer.processor == cpu
@@ -237,8 +241,7 @@ class Records(unittest.TestCase):
         self.assertTrue(all(r.spin_lock_address >= etl.KERNEL for r in records))
         self.assertGreater(len({r.spin_lock_address for r in records}), 8)
         self.assertGreater(len({r.thread_id for r in records}), 3)
-        # A wait without a spin is as short as the query and the exchange, unless an interrupt
-        # or the host comes in between.
+        # A wait that ends with the first test may seem to take no time, so check the median.
         waits = sorted(r.wait_time_in_cycles for r in records if r.spin_count)
         self.assertGreater(waits[len(waits) // 2], 0)
         self.assertTrue(any(r.execute_dpc for r in records))
@@ -252,7 +255,7 @@ class Records(unittest.TestCase):
         for buffer in self.buffers[1:]:
             for event in buffer.events:
                 self.assertGreaterEqual(event.time_stamp, start)
-                # The clock is calibrated to some parts in 10,000.
+                # The frequency of the clock is known to some parts in 10,000 only.
                 self.assertLess(event.time_stamp, end + header.perf_freq // 100)
 
 
@@ -282,7 +285,7 @@ class Resources(unittest.TestCase):
         self.records = etl.resources(self.buffers)
         self.actions = Counter(record.action for record in self.records)
 
-    def test_nothing_is_lost_and_the_file_is_right(self):
+    def test_no_event_is_lost_and_the_file_is_right(self):
         header = etl.check_file(self.buffers)
         total = stats("resources.stats")["total"]
         self.assertEqual(total[2], 0)
@@ -314,7 +317,7 @@ class Resources(unittest.TestCase):
                 int(values["Resource"], 16), ACTIONS[values["Action"]],
                 int(values["ContentionDelta"])), record)
 
-    def test_only_the_actions_that_are_written(self):
+    def test_each_action_is_written_and_no_other(self):
         self.assertLessEqual(set(self.actions), set(ACTIONS.values()))
         for action in ACTIONS.values():
             self.assertGreater(self.actions[action], 0, "no 0x%x" % action)
@@ -354,7 +357,7 @@ class Resources(unittest.TestCase):
             self.assertEqual(found[0].version, 2)
             self.assertEqual(found[0].data, b"\x0a\0\0\0\1\0\0\0\1\0\0\0")
 
-    def test_the_list_while_it_was_worked_with(self):
+    def test_list_during_the_workload_is_consistent(self):
         names, *lines = read("resources.locks").decode().splitlines()
         self.assertEqual(names.split()[:10], [
             "Address", "Type", "CreatorBackTraceIndex", "OwningThread", "LockCount",
@@ -407,7 +410,7 @@ class ManySessions(unittest.TestCase):
             if i != 7:
                 self.assertEqual(total[1], len(self.events(i)))
 
-    def test_each_has_what_it_wanted(self):
+    def test_each_session_has_the_events_of_its_groups(self):
         wanted = {0: {0x0529}, 1: {0x0529}, 2: {0x052B}, 3: {0x052B}, 4: {0x0524},
                   5: {0x0524}, 6: {0x0529, 0x052B, 0x0524}}
         rundown = {0x0529: {0x0F4B, 0x0F4C}, 0x052B: {0x0F4D, 0x0F4E}, 0x0524: set()}
@@ -416,7 +419,7 @@ class ManySessions(unittest.TestCase):
             self.assertEqual(found, hook_ids.union({etl.OBSERVED},
                                                    *(rundown[h] for h in hook_ids)), i)
 
-    def test_two_sessions_have_the_same_events_with_the_same_times(self):
+    def test_two_sessions_have_the_same_events_and_times(self):
         """Except events before the later session's start and after the earlier session's stop."""
         for one, other in ((0, 1), (2, 3), (1, 6), (3, 6)):
             if stats("many%d.stats" % one)["total"][2] or \
@@ -425,7 +428,7 @@ class ManySessions(unittest.TestCase):
             hook_id = 0x0529 if one < 2 else 0x052B
             ours, theirs = ({(cpu, e.time_stamp, e.data) for cpu, e in self.events(i)
                              if e.hook_id == hook_id} for i in (one, other))
-            # The session with the greater number started later and stopped earlier.
+            # The session with the greater number, "other", started later and stopped earlier.
             self.assertLessEqual(theirs, ours)
             self.assertGreater(len(theirs), 100)
             self.assertLess(len(ours - theirs), 50)
@@ -450,7 +453,8 @@ class ManySessions(unittest.TestCase):
             self.assertLessEqual(len(buffers), 1 + 2 * 4 + 1)
             self.assertEqual([b.sequence for b in buffers[1:]],
                              sorted(b.sequence for b in buffers[1:]))
-            # The last event is the rundown, with its rates; the rundown of the start is gone.
+            # The last buffer has the rundown (the parameters at the end) alone. The rundown of the
+            # start has been overwritten.
             self.assertEqual([event.hook_id for event in buffers[-1].events], [0x0F4C])
             self.assertEqual(struct.unpack("<IIII", buffers[-1].events[0].data)[:3],
                              (1, 100, 1000))
@@ -466,7 +470,7 @@ class ContextSwaps(unittest.TestCase):
                       for buffer in self.buffers[1:] for event in buffer.events
                       if event.hook_id == etl.CONTEXTSWAP]
 
-    def test_each_processor_runs_on_from_where_it_was(self):
+    def test_each_swap_continues_the_one_before(self):
         etl.check_file(self.buffers)
         self.assertGreater(len(self.swaps), 100)
         for processor in (0, 1):
@@ -474,7 +478,7 @@ class ContextSwaps(unittest.TestCase):
             for before, after in zip(own, own[1:]):
                 self.assertEqual(after.old_thread_id, before.new_thread_id)
 
-    def test_the_scheduler_says_the_same(self):
+    def test_swaps_are_those_of_sched_switch(self):
         """Each context switch of the session is a sched_switch event of trace-cmd, in the same
         order.
         """
@@ -525,7 +529,7 @@ class ContextSwaps(unittest.TestCase):
         self.assertTrue(any(swap.new_thread_priority == 1 for swap in swaps))
         self.assertTrue(any(swap.previous_c_state for swap in swaps))
 
-    def test_the_tracepoint_has_the_same(self):
+    def test_tracepoint_has_the_same_swaps(self):
         lines = [line for line in read("swaps.report").decode(errors="replace").splitlines()
                  if " contextswap: " in line]
         theirs = Counter()
@@ -559,7 +563,7 @@ class Addresses(unittest.TestCase):
     def records(self, name):
         return etl.spin_locks(etl.decode(read(name + ".etl")))
 
-    def test_hashed_are_32_bits_and_locks_can_be_told_apart(self):
+    def test_hashed_addresses_have_32_bits_and_differ(self):
         records = self.records("hashed")
         addresses = {r.spin_lock_address for r in records}
         self.assertTrue(all(0 < r.spin_lock_address < 2**32 for r in records))
@@ -580,7 +584,7 @@ class Addresses(unittest.TestCase):
 
 
 class Locks(unittest.TestCase):
-    def test_the_binary_list_says_the_same(self):
+    def test_binary_list_equals_the_text_list(self):
         _, line = read("locks.txt").decode().splitlines()
         found, = etl.locks(read("locks.bin"))
         self.assertEqual(list(found), [int(field, 0) for field in line.split()[:10]])

@@ -4,8 +4,8 @@
 
 Usage: check_includes.py     (in the project's root)
 
-A file and its header are one: a.c and a.h are "a". A circle is a set of them that include each other,
-directly or through others. Each circle is an error.
+A file and its header count as one: a.c and a.h are "a". A circle is a set of files that include
+each other, directly or through others. Each circle is an error.
 """
 
 import collections
@@ -19,8 +19,8 @@ PATHS = ("include", "include/uapi", "tools/ntklog", "tools/ntklog/include", "tes
 
 
 def includes(files):
-    """The graph of includes: for each file, named without its ending, the project's files that it
-    includes.
+    """The graph of includes: a dictionary of a file's path without its ending, and the set of the
+    project's files that it includes.
     """
     graph = collections.defaultdict(set)
     for path in files:
@@ -36,7 +36,7 @@ def includes(files):
     return graph
 
 
-def reached(graph, start):
+def reachable_from(graph, start):
     seen, queue = set(), [start]
     while queue:
         for target in graph.get(queue.pop(), ()):
@@ -47,7 +47,8 @@ def reached(graph, start):
 
 
 def circles(graph):
-    reach = {file: reached(graph, file) for file in graph}
+    """The sets of files that can reach each other."""
+    reach = {file: reachable_from(graph, file) for file in graph}
     return {frozenset(other for other in reach[file] if file in reach.get(other, ()))
             for file in graph if file in reach[file]}
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""How many instructions is an uncontended pair, and how many of them are locked?
+"""Count the instructions of the acquisition and release of a free lock (a pair), and those of them
+that are locked.
 
 Usage: check_instructions.py ntklog_bench.ko
 
-The benchmark's loops have nothing but the pair in them. What is rare the compiler has put
-after the loop, and a static key that is off is a no-op.
+Each of the benchmark's loops has nothing but a pair in it. The compiler has put rare code after the
+loop, and a disabled static key is a no-op.
 """
 
 import re
@@ -16,8 +17,8 @@ import unittest
 import tap
 
 MODULE = sys.argv[1]
-# Instructions of the loop itself: the decrement of its count, and the jump back.
-LOOP = 2
+# Number of the loop's own instructions, at its end: the decrement of its count, and the jump back.
+LOOP_INSTRUCTIONS = 2
 
 
 def disassembled(function):
@@ -41,22 +42,22 @@ def pair(name):
     first, last = next((target, address) for address, _, target in code
                        if target is not None and target < address)
     return [instruction for address, instruction, _ in code
-            if first <= address <= last][:-LOOP]
+            if first <= address <= last][:-LOOP_INSTRUCTIONS]
 
 
 def is_locked(instruction):
-    """Is the instruction locked? An exchange with memory is, even without the prefix."""
+    """True for a locked instruction. An exchange with memory is locked even without the prefix."""
     return instruction.startswith("lock ") or re.match(r"xchg.*\(", instruction) is not None
 
 
 class Pairs(unittest.TestCase):
-    """Each pair has at most so many instructions, and exactly so many of them are locked."""
+    """Bounds of the number of instructions; the number of locked ones must be exact."""
 
     def check(self, name, most, locked):
         instructions = pair(name)
         listing = "\n" + "\n".join(instructions)
         self.assertLessEqual(len(instructions), most, listing)
-        # With less than half of the bound this would not be the pair.
+        # If it is less than half of the bound, this is probably not the code of the pair.
         self.assertGreater(len(instructions), most // 2, listing)
         self.assertEqual(sum(map(is_locked, instructions)), locked, listing)
 

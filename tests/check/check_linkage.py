@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What other modules can link: does the module that links everything leave nothing out?
+"""Check that the module ntklog_linkage uses all that the headers in include/ntklog declare and that
+ntklog.ko exports.
 
 Usage: check_linkage.py AUX-INFO SYMVERS MODULE SOURCES
 
-AUX-INFO is what gcc -aux-info says of a file that includes all headers, SYMVERS ntklog's
+AUX-INFO is the output of gcc -aux-info for a file that includes all headers, SYMVERS ntklog's
 Module.symvers, MODULE the linked module, SOURCES the directory with its sources.
 """
 
@@ -17,12 +18,12 @@ import unittest
 import tap
 
 AUX_INFO, SYMVERS, MODULE, SOURCES = sys.argv[1:5]
-# MODULE_NAME_LEN of a 64-bit kernel, with the 0 at the end: with CONFIG_MODVERSIONS a
-# symbol has no more room in the table of versions.
+# With CONFIG_MODVERSIONS a symbol's name must fit into the table of versions of a module: that has
+# MODULE_NAME_LEN characters in a 64-bit kernel, with the 0 at the end.
 LONGEST_SYMBOL = 64 - 8 - 1
 
 
-def text(path):
+def read_text(path):
     with open(path) as stream:
         return stream.read()
 
@@ -33,12 +34,11 @@ def without_comments(source):
 
 
 def declared_functions():
-    """Yield (name, header, is it defined there) of each function in the headers of include/ntklog.
-    """
-    for line in text(AUX_INFO).splitlines():
+    """Yield (name, header, True if the header defines it) of each function in include/ntklog."""
+    for line in read_text(AUX_INFO).splitlines():
         match = re.match(r"/\* (.*/include/ntklog/\w+\.h):\d+:\w(\w) \*/ (.*)", line)
         name = match and re.search(r"(\w+) \(", match[3])[1]
-        # Declarations made by the kernel's macros are not declarations of a header.
+        # Leave out functions that the kernel's macros declare.
         if match and not name.startswith("__compiletime_assert_"):
             yield name, match[1], match[2] == "F"
 
@@ -48,29 +48,29 @@ HEADERS = sorted({header for _, header, _ in FUNCTIONS} |
                  {os.path.join(os.path.dirname(header), name)
                   for _, header, _ in FUNCTIONS
                   for name in os.listdir(os.path.dirname(header))})
-EXPORTED = [line.split("\t")[1] for line in text(SYMVERS).splitlines()
+EXPORTED = [line.split("\t")[1] for line in read_text(SYMVERS).splitlines()
             if line.split("\t")[2].endswith("/ntklog")]
 UNDEFINED = subprocess.run(["nm", "-u", "--format=posix", MODULE], check=True,
                            capture_output=True, text=True).stdout
 UNDEFINED = {line.split()[0] for line in UNDEFINED.splitlines()}
-CODE = "\n".join(without_comments(text(os.path.join(SOURCES, name)))
+CODE = "\n".join(without_comments(read_text(os.path.join(SOURCES, name)))
                  for name in sorted(os.listdir(SOURCES)) if name.endswith((".c", ".h"))
                  and not name.endswith(".mod.c"))
 USED = set(re.findall(r"\w+", CODE))
 
 
-def is_ours_alone(name):
-    """Is this name for ntklog's own use, and not for other modules?"""
+def is_private(name):
+    """True for a name that only ntklog's own headers may use."""
     return name.startswith("__") and not re.match(r"__drv_|__analysis_", name)
 
 
-def macros(source):
+def macros_of(source):
     for name in re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", source, flags=re.M):
         if not name.startswith("_NTKLOG_"):
             yield name
 
 
-def types(source):
+def types_of(source):
     source = re.sub(r"^[ \t]*#(.*\\\n)*.*$", "", source, flags=re.M)
     for keyword, tag, body in re.findall(r"\b(struct|enum) (\w+) (\{[^}]*\})", source):
         if not tag.startswith("_"):
@@ -85,23 +85,23 @@ def types(source):
 
 
 class Linkage(unittest.TestCase):
-    def test_it_looks_at_what_is_there(self):
+    def test_inputs_have_the_known_names(self):
         names = {name for name, _, _ in FUNCTIONS}
         self.assertGreater(len(names), 150)
         self.assertGreater(len(EXPORTED), 40)
         self.assertTrue({"eresource.h", "ex_spin_lock.h", "irql.h", "nt.h", "nt_sal.h",
                          "nt_types.h", "queued_spin_lock.h", "spin_lock.h"} <=
                         {os.path.basename(header) for header in HEADERS})
-        found = {name for header in HEADERS for name in types(without_comments(text(header)))}
+        found = {name for header in HEADERS for name in types_of(without_comments(read_text(header)))}
         self.assertTrue({"eresource", "LockQueuePfnLock", "PERESOURCE", "KSPIN_LOCK", "PPVOID",
                          "LOCK_QUEUE_BCB_LOCK", "LARGE_INTEGER"} <= found)
 
     def test_all_headers_are_included(self):
-        wanted = {os.path.basename(header) for header in HEADERS}
+        headers = {os.path.basename(header) for header in HEADERS}
         included = set(re.findall(r"#include <ntklog/([\w.]+)>", "".join(
-            text(os.path.join(SOURCES, name)) for name in os.listdir(SOURCES)
-            if name.endswith(".c")) + "".join(map(text, HEADERS))))
-        self.assertEqual(wanted - included, set())
+            read_text(os.path.join(SOURCES, name)) for name in os.listdir(SOURCES)
+            if name.endswith(".c")) + "".join(map(read_text, HEADERS))))
+        self.assertEqual(headers - included, set())
 
     def test_no_symbol_is_too_long(self):
         self.assertEqual([name for name in EXPORTED if len(name) > LONGEST_SYMBOL], [])
@@ -111,24 +111,24 @@ class Linkage(unittest.TestCase):
                           if not defined and name not in EXPORTED], [])
 
     def test_what_is_exported_is_linked(self):
-        # Tracepoints are for kernel modules that know ntklog's sources.
+        # Tracepoints need no test: modules cannot use them without ntklog's sources.
         tracepoint = re.compile("__(tracepoint|traceiter|SCK__tp_func|SCT__tp_func)_")
         self.assertEqual([name for name in EXPORTED
                           if not tracepoint.match(name) and name not in UNDEFINED], [])
 
     def test_every_function_in_a_header_is_called(self):
         self.assertEqual([name for name, _, defined in FUNCTIONS
-                          if defined and not is_ours_alone(name) and
+                          if defined and not is_private(name) and
                           not re.search(r"\b%s\(" % name, CODE)], [])
 
     def test_every_macro_is_used(self):
         self.assertEqual([name for header in HEADERS
-                          for name in macros(without_comments(text(header)))
-                          if not is_ours_alone(name) and name not in USED], [])
+                          for name in macros_of(without_comments(read_text(header)))
+                          if not is_private(name) and name not in USED], [])
 
     def test_every_type_and_enumerator_is_used(self):
         self.assertEqual([name for header in HEADERS
-                          for name in types(without_comments(text(header)))
+                          for name in types_of(without_comments(read_text(header)))
                           if name not in USED], [])
 
 

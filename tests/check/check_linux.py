@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the events of Linux' locks against the values that linux_locks prints.
+"""Check the events of Linux' spinning locks against the values that linux_locks.ko prints.
 
 Usage: check_linux.py NTKLOG DIRECTORY
 """
@@ -17,6 +17,7 @@ import tap
 NTKLOG, DIRECTORY = sys.argv[1:]
 Truth = namedtuple("Truth", "name lock mode depth waited before acquired releasing after thread "
                             "least most")
+# Minimum hold, in cycles: the default of the module's parameter.
 HOLD = 1500000
 
 
@@ -33,6 +34,7 @@ def truths():
 
 
 def counter(name, when):
+    """The sum of a counter over all CPUs, before or after the session."""
     header, *rows = read("linux." + when).decode().splitlines()
     at = header.split().index(name)
     return sum(int(row.split()[at]) for row in rows)
@@ -46,7 +48,7 @@ class LinuxLocks(unittest.TestCase):
         cls.truths = list(truths())
 
     def record_of(self, truth):
-        """The one record whose times are between the times that the module printed for the lock."""
+        """The one record whose times are within the times that the module printed for a hold."""
         found = [record for record in self.records
                  if record.spin_lock_address == truth.lock
                  and truth.before <= record.acquire_time <= truth.acquired
@@ -67,7 +69,7 @@ class LinuxLocks(unittest.TestCase):
         for truth in self.truths:
             self.assertEqual(self.record_of(truth).acquire_mode, truth.mode, truth)
 
-    def test_depth_of_nested_and_releases_out_of_order(self):
+    def test_nested_locks_released_out_of_order_have_their_depth(self):
         for truth in self.truths:
             if truth.name == "nested":
                 self.assertEqual(self.record_of(truth).acquire_depth, truth.depth, truth)
@@ -76,11 +78,11 @@ class LinuxLocks(unittest.TestCase):
         for truth in self.truths:
             self.assertEqual(self.record_of(truth).thread_id, truth.thread, truth)
 
-    def test_interrupts_are_those_that_came_while_it_was_owned(self):
+    def test_interrupts_during_a_hold_are_counted(self):
         for truth in self.truths:
             self.assertGreaterEqual(self.record_of(truth).interrupt_count, truth.least, truth)
             self.assertLessEqual(self.record_of(truth).interrupt_count, truth.most, truth)
-        # Where possible, a hold was interrupted by irq_work and by the scheduler's interrupt.
+        # At least eight holds had interrupts enabled: irq_work and the scheduler interrupted them.
         self.assertGreaterEqual([truth.least >= 2 for truth in self.truths].count(True), 8)
 
     def test_waits_are_as_long_as_the_holds(self):
@@ -95,12 +97,12 @@ class LinuxLocks(unittest.TestCase):
                 self.assertEqual((record.spin_count, record.wait_time_in_cycles), (0, 0), truth)
 
     def test_callers_are_the_callers_of_the_lock_functions(self):
-        """All callers are in the one test module, and none in the kernel or in ntklog."""
+        """All callers are near each other, that is, in the one test module."""
         callers = {self.record_of(truth).caller_address for truth in self.truths}
         self.assertLess(max(callers) - min(callers), 1 << 14)
         self.assertGreaterEqual(len(callers), 17)
 
-    def test_generated_is_written_and_lost(self):
+    def test_generated_events_are_written_or_lost(self):
         for row in read("linux.stats").decode().splitlines()[1:]:
             generated, written, lost = (int(word) for word in row.split()[1:4])
             self.assertEqual(generated, written + lost, row)
@@ -110,7 +112,7 @@ class LinuxLocks(unittest.TestCase):
         self.assertGreaterEqual(kinds[etl.DC_START], 1)
         self.assertGreaterEqual(kinds[etl.DC_END], 1)
 
-    def test_nothing_unmatched_and_nothing_left(self):
+    def test_no_release_is_unmatched_and_no_slot_stays_in_use(self):
         self.assertEqual(counter("Unmatched", "after"), counter("Unmatched", "before"))
         self.assertEqual(counter("InUse", "after"), 0)
 
@@ -118,17 +120,17 @@ class LinuxLocks(unittest.TestCase):
         report = json.loads(read("linux-default.json"))
         self.assertGreater(len(report["locks"]), 10)
 
-    def test_a_fair_share_of_the_kernels_is_sampled(self):
+    def test_kernel_locks_are_sampled_by_the_rate(self):
         acquired = (counter("SpinLockAcquireCount", "after") -
                     counter("SpinLockAcquireCount", "before"))
         self.assertGreater(acquired, 2000)
-        # Neither for a wait nor for a long hold, so for the count alone.
+        # Records that were written neither for a wait nor for a long hold, but by the rate.
         by_count = [record for record in self.records if not record.spin_count and
                     record.release_time - record.acquire_time <= 1000000]
         self.assertGreaterEqual(len(by_count), acquired // 4000)
         self.assertLessEqual(len(by_count), acquired // 500)
 
-    def test_threads_that_own_a_lock_are_not_passive(self):
+    def test_holders_have_irql_2_or_3(self):
         self.assertEqual({record.irql for record in self.records} - {2, 3}, set())
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the events of Linux' locks in each mode against the counts that linux_pairs prints.
+"""Check the events of Linux' spinning locks in each mode against the counts that linux_pairs.ko
+prints.
 
 Usage: check_modes.py NTKLOG DIRECTORY [CLASS...]
 """
@@ -15,9 +16,13 @@ import etl_decoder as etl
 import tap
 
 NTKLOG, DIRECTORY, *CLASSES = sys.argv[1:]
+# One of RATE acquisitions is sampled.
 RATE = 1000
+# The prefixes of the recordings' files, and the number of the mode of each.
 MODES = {"full": 0, "sampled": 1, "sampled-queue": 1, "waits": 2, "blockers": 0}
+# Bits of Rule: the release left a waiter behind; it was written for that reason alone.
 BLOCKER, BLOCKER_ONLY = 4, 8
+# Minimum hold of "long", in cycles: the default of the module's parameter.
 HOLD = 1500000
 
 
@@ -27,14 +32,21 @@ def read(name):
 
 
 def counter(prefix, name):
-    def at(when):
+    """The growth of a counter during a recording, summed over all CPUs."""
+    def sum_of_cpus(when):
         header, *rows = read("%s.%s" % (prefix, when)).decode().splitlines()
         column = header.split().index(name)
         return sum(int(row.split()[column]) for row in rows)
-    return at("after") - at("before")
+    return sum_of_cpus("after") - sum_of_cpus("before")
 
 
 class Recording:
+    """A recording, its report, and what linux_pairs.ko has printed.
+
+    pairs, waits: by name of the lock: (address, number of pairs or cycles of the wait)
+    module: the addresses of linux_pairs.ko
+    """
+
     def __init__(self, prefix):
         self.buffers = etl.decode(read(prefix + ".etl"))
         self.records = etl.spin_locks(self.buffers)
@@ -63,7 +75,7 @@ class Modes(unittest.TestCase):
     def setUpClass(cls):
         cls.all = {prefix: Recording(prefix) for prefix in MODES}
 
-    def test_the_mode_is_in_the_file(self):
+    def test_file_has_the_mode(self):
         for prefix, mode in MODES.items():
             for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
                 (event,) = etl.in_time(self.all[prefix].buffers, hook_id)
@@ -84,7 +96,7 @@ class Modes(unittest.TestCase):
                          {"full": 29, "sampled": 29, "sampled-queue": 29, "waits": 0,
                           "blockers": 29})
 
-    def test_each_record_says_by_which_rule(self):
+    def test_each_record_has_the_rule_of_its_mode(self):
         for prefix, mode in MODES.items():
             rules = {record.rule for record in self.all[prefix].records}
             if prefix == "blockers":
@@ -92,7 +104,7 @@ class Modes(unittest.TestCase):
             else:
                 self.assertEqual(rules, {mode}, prefix)
 
-    def test_nothing_is_lost_or_left(self):
+    def test_no_event_is_lost_and_no_hold_untracked(self):
         for prefix in MODES:
             for row in read(prefix + ".stats").decode().splitlines()[1:]:
                 generated, written, lost = (int(word) for word in row.split()[1:4])
@@ -100,7 +112,7 @@ class Modes(unittest.TestCase):
             self.assertEqual(counter(prefix, "Unmatched"), 0, prefix)
             self.assertEqual(counter(prefix, "Untracked"), 0, prefix)
 
-    def test_depth_is_that_of_full_alone(self):
+    def test_only_mode_full_has_depths(self):
         for prefix in MODES:
             depths = {record.acquire_depth for record in self.all[prefix].records}
             if prefix in ("full", "blockers"):
@@ -118,13 +130,13 @@ class Sampled(unittest.TestCase):
     def setUpClass(cls):
         cls.one = Recording("sampled")
 
-    def test_one_in_a_thousand_of_those_that_are_alone(self):
-        """About one in a thousand: acquisitions by others come in between."""
+    def test_lock_held_alone_is_sampled_once_in_a_thousand(self):
+        """About one in a thousand, because acquisitions of other locks come in between."""
         self.assertAlmostEqual(len(self.one.records_of("alone")), 100, delta=15)
 
-    def test_those_in_step_with_the_rate_each_get_their_share(self):
-        """Two locks that are acquired in turns: a plain count would sample 200 of one and none of
-        the other.
+    def test_locks_in_step_with_the_rate_are_sampled_equally(self):
+        """Two locks that are acquired in turn: a sampler that takes each thousandth acquisition
+        would sample 200 of one lock and none of the other.
         """
         for pair in ("outer", "inner"), ("read", "write"):
             counts = [len(self.one.records_of(name)) for name in pair]
@@ -132,26 +144,27 @@ class Sampled(unittest.TestCase):
             for count in counts:
                 self.assertAlmostEqual(count, 100, delta=42)
 
-    def test_all_that_was_acquired_is_estimated(self):
+    def test_samples_stand_for_all_acquisitions(self):
         waited = counter("sampled", "SpinLockContentionCount")
         acquired = counter("sampled", "SpinLockAcquireCount") - waited
         self.assertGreaterEqual(acquired, 5 * 100000 + 4000)
-        chosen = sum(not record.spin_count for record in self.one.records)
-        # An interval that has begun may or may not have had its sample; there are three CPUs, and
-        # the self-test of each kind has begun another interval.
-        self.assertAlmostEqual(chosen, acquired / RATE, delta=16)
+        sampled = sum(not record.spin_count for record in self.one.records)
+        # In each interval of a thousand acquisitions of a CPU, one is sampled. An interval that has
+        # begun may or may not have had its sample. There are three CPUs, and the self-test of each
+        # kind of lock has begun another interval.
+        self.assertAlmostEqual(sampled, acquired / RATE, delta=16)
         self.assertLessEqual(sum(bool(record.spin_count) for record in self.one.records), waited)
 
-    def test_a_long_hold_stands_for_as_many_as_a_short_one(self):
+    def test_long_hold_stands_for_as_many_as_a_short_one(self):
         row = self.one.row("long")
-        # Each of the 10,000 holds is above the threshold. One in a thousand is sampled, or more or
-        # fewer where acquisitions of timer ticks shift the count.
+        # Each of the 10,000 holds exceeds the threshold of mode full. About one in a thousand is
+        # sampled; acquisitions of timer ticks shift the count.
         self.assertTrue(1 <= row["sampled"] <= 40, row)
         self.assertEqual(row["acquisitions"], RATE * row["sampled"])
         self.assertGreaterEqual(min(record.release_time - record.acquire_time
                                     for record in self.one.records_of("long")), HOLD)
 
-    def test_report_estimates_what_is_true(self):
+    def test_report_estimates_the_true_numbers(self):
         for name, delta in ("alone", 15000), ("inner", 42000), ("write", 42000):
             self.assertAlmostEqual(self.one.row(name)["acquisitions"], 100000, delta=delta)
 
@@ -166,7 +179,7 @@ class Sampled(unittest.TestCase):
 
 
 class WaitsAlone(unittest.TestCase):
-    """Cases that also hold on a kernel whose functions cannot be redirected."""
+    """Mode waits, which also works on a kernel whose functions cannot be redirected."""
 
     prefixes = ("waits",)
 
@@ -174,7 +187,7 @@ class WaitsAlone(unittest.TestCase):
     def setUpClass(cls):
         cls.all = {prefix: Recording(prefix) for prefix in cls.prefixes}
 
-    def test_each_mode_sees_the_wait_in_the_queue(self):
+    def test_wait_in_the_queue_is_recorded(self):
         for prefix, one in self.all.items():
             for name, mode in ("queued_spin", 1), ("queued_read", 2):
                 longest = max(one.records_of(name), key=lambda record: record.wait_time_in_cycles)
@@ -184,7 +197,7 @@ class WaitsAlone(unittest.TestCase):
                 self.assertEqual(longest.acquire_mode, mode, (prefix, name))
                 self.assertGreaterEqual(longest.spin_count, 1)
 
-    def test_waits_alone_have_no_hold(self):
+    def test_records_of_mode_waits_have_no_hold(self):
         for record in self.all["waits"].records:
             self.assertEqual(record.acquire_time, record.release_time)
             self.assertGreaterEqual(record.spin_count, 1)
@@ -218,6 +231,8 @@ class WaitsAlone(unittest.TestCase):
 
 
 class Waits(WaitsAlone):
+    """The same cases for all modes."""
+
     prefixes = ("full", "sampled-queue", "waits")
 
 
@@ -226,9 +241,9 @@ class Blockers(unittest.TestCase):
     def setUpClass(cls):
         cls.one = Recording("blockers")
 
-    def test_the_owner_that_made_others_wait_is_written(self):
-        """The owner that the queued CPU waited for is written; for the spin lock the first waiter
-        is, too.
+    def test_holder_that_others_waited_for_is_written(self):
+        """The owner, for which the queued CPU waited, is written; for the spin lock the first
+        waiter is, too, because the queued CPU waits behind it.
         """
         for name, at_least in ("queued_spin", 2), ("queued_read", 1):
             blockers = [record for record in self.one.records_of(name) if record.rule & BLOCKER]
@@ -253,7 +268,7 @@ class Blockers(unittest.TestCase):
         self.assertLessEqual(marked, counter("blockers", "Blockers"))
         self.assertEqual(counter("full", "Blockers"), 0)
 
-    def test_the_wait_is_charged_to_its_blocker(self):
+    def test_wait_is_charged_to_its_blocker(self):
         address, _ = self.one.waits["queued_read"]
         charged = sum(row["charged_total_ns"] for row in self.one.report["blockers"]
                       if row["lock"].split()[0] == "0x%x" % address and
@@ -266,13 +281,13 @@ class Blockers(unittest.TestCase):
                                       for record in self.one.records))
         self.assertEqual(self.one.report["rates"]["blockers"], 1)
 
-    def test_sessions_with_nts_locks_alone_are_told_of_blockers(self):
+    def test_session_of_nts_locks_has_the_blocker_rate(self):
         buffers = etl.decode(read("blockers-nt.etl"))
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
             (event,) = etl.in_time(buffers, hook_id)
             self.assertEqual(struct.unpack("<II", event.data), (0, 2))
 
-    def test_for_nts_locks_alone_the_mode_is_full(self):
+    def test_session_of_nts_locks_has_mode_full(self):
         buffers = etl.decode(read("blockers-waits.etl"))
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
             (event,) = etl.in_time(buffers, hook_id)

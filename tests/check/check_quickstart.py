@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Do the commands of the quickstart print what the page shows?
+"""Check that the commands of the quickstart print what the page shows.
 
 The commands come from the page itself: each line of a literal block that begins with "# ", with
-the output below it. What "cat FILE" shows is made before, so that the commands that use it run.
-Numbers, addresses, names in rows of tables, and the number of rows are the machine's affair and are
-not compared. "..." on the page stands for any lines, or for any fields within a line.
+the output below it. A file that the page shows by "cat FILE" is written before, so that commands
+can use it. Only the form of a line is compared: numbers, addresses, names in rows of tables, and
+the number of rows differ between runs. "..." on the page stands for any lines, or for any fields
+within a line.
 
 Usage: check_quickstart.py --script            the guest's commands, for tests/guest/quickstart.sh
        check_quickstart.py NTKLOG DIRECTORY    compare the page with DIRECTORY/quickstart.out (TAP)
@@ -24,8 +25,8 @@ COMMAND = "# "
 REST = "..."
 
 NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
-# Lines that a busy machine may add: losses, records that came too late, holds of earlier; and the
-# parts of an answer, which differ with each run, with all locks but the first.
+# Lines that are not compared: those that a busy machine may add (losses, late records, holds that
+# began earlier), and the parts of an answer that differ in each run, with all locks but the first.
 IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
                      r"\d+ (?:events have no stack|stacks belong)|\">\": the hold|"
                      r" {1,4}\d+%  |=> |Held at the end|[2-9]\. | {3}(?:Longest|Held|Holders) |"
@@ -40,12 +41,10 @@ def read(path):
 
 
 class Command:
-    """A command of the page, its output there, and the numbers of its first line and of the line
-    after its last.
-    """
+    """A command of the page, its output there, and the index of the first line of that output."""
 
-    def __init__(self, text, first):
-        self.text, self.output, self.first = text, [], first
+    def __init__(self, text, output_start):
+        self.text, self.output, self.output_start = text, [], output_start
 
 
 def commands_of_page(lines):
@@ -66,8 +65,8 @@ def commands_of_page(lines):
             current = Command(text[depth + len(COMMAND):], number + 1)
             commands.append(current)
         else:
-            # An empty line above belongs to the output if this line is of the same block.
-            missing = number - current.first - len(current.output)
+            # Empty lines above belong to the output if this line is of the same block.
+            missing = number - current.output_start - len(current.output)
             current.output += [""] * missing + [line[1:] if line[0] == "\t" else line[depth:]]
     return commands
 
@@ -103,7 +102,7 @@ def form_of_line(line):
 
 
 def forms(output):
-    """(form, line number) of each line of an output that is compared."""
+    """A list of (form, line index): the lines of an output that are compared."""
     result, in_table = [], 0
     for number, line in enumerate(output):
         if IGNORED.match(line):
@@ -119,8 +118,8 @@ def forms(output):
             form = form_of_row(line)
         else:
             form = form_of_line(line)
-        # Successive rows, events or functions have one form, because their number differs between
-        # runs.
+        # Successive lines of one form (rows, events, functions) count once, because their number
+        # differs between runs.
         if not result or result[-1][0] != form or form == REST:
             result.append((form, number))
     return result
@@ -136,8 +135,8 @@ def line_fits(wanted, form):
 
 
 def fit(wanted, got):
-    """Pairs (number of a page's line, number of the run's line) of equal forms, or None if a form
-    does not fit.
+    """A list of (index of a page's line, index of a run's line) with equal forms; None if the
+    outputs do not fit.
     """
     if not wanted:
         return [] if not got else None
@@ -160,19 +159,19 @@ class Quickstart(unittest.TestCase):
         cls.commands = commands_of_page(read(PAGE))
         cls.outputs = commands_of_run(read(os.path.join(DIRECTORY, "quickstart.out")), cls.commands)
 
-    def test_all_commands_of_the_page_were_run(self):
+    def test_run_has_all_commands_of_the_page(self):
         self.assertGreater(len(self.commands), 10)
         self.assertEqual(len(self.outputs), len(self.commands))
 
-    def test_they_print_what_the_page_shows(self):
+    def test_commands_print_what_the_page_shows(self):
         for command, output in zip(self.commands, self.outputs):
             with self.subTest(command.text):
                 wanted, got = forms(command.output), forms(output)
                 self.assertIsNotNone(fit(wanted, got), "the page has\n%s\nthe run printed\n%s" % (
                     "\n".join(form for form, _ in wanted), "\n".join(output)))
 
-    def test_what_is_another_form_does_not_fit(self):
-        """The comparison itself: of each command's output a line less, and a word more."""
+    def test_output_of_another_form_does_not_fit(self):
+        """Test the comparison: an output with a line more or a line less must not fit."""
         for command, output in zip(self.commands, self.outputs):
             wanted = forms(command.output)
             if not output or any(form == REST for form, _ in wanted):
@@ -193,7 +192,7 @@ def script(commands):
 
 
 def shortened(wanted, line):
-    """A line of the run with those fields only that the page's line has."""
+    """A line of the run, reduced to the fields that the page's line has."""
     if " ... " not in wanted:
         return line
     head, *tails = wanted.split(" ... ")
@@ -239,7 +238,7 @@ def update():
     for command, output in reversed(list(zip(commands, outputs))):
         if command.text.startswith("cat "):
             continue
-        lines[command.first:command.first + len(command.output)] = [
+        lines[command.output_start:command.output_start + len(command.output)] = [
             "\t" + line if line else "" for line in updated(command, output)]
     with open(PAGE, "w", encoding="utf-8") as stream:
         stream.write("\n".join(lines) + "\n")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the events of Linux' sleeping locks against the values that sleeping_locks prints.
+"""Check the events of Linux' sleeping locks against the values that sleeping_locks.ko prints.
 
 Usage: check_sleeping.py NTKLOG DIRECTORY
 """
@@ -17,9 +17,11 @@ import tap
 NTKLOG, DIRECTORY = sys.argv[1:]
 Truth = namedtuple("Truth", "name lock action waited contentions before acquired releasing after "
                             "thread")
+# Minimum hold, in cycles: the default of the module's parameter.
 HOLD = 1500000
-# Numbers of acquisitions by sleeping_locks: uncontended, contended, given up, tried, and long ones.
-WAYS, CONTENDED, GIVEN_UP, TRIED, LONG = 27, 11 + 17, 10, 6, 6
+# Numbers of acquisitions by sleeping_locks.ko: uncontended ones; holders and waiters; holders while
+# a wait fails; holders while a trylock fails; holders and waiters of long waits.
+UNCONTENDED, CONTENDED, WAIT_FAILS, TRYLOCK_FAILS, LONG = 27, 11 + 17, 10, 6, 6
 
 
 def read(name):
@@ -35,6 +37,7 @@ def lines(word, name="sleeping.truth"):
 
 
 def function(text):
+    """The function of a row's "TASK in FUNCTION"."""
     return text.partition(" in ")[2]
 
 
@@ -44,7 +47,9 @@ def truths(name):
 
 
 class Blockers(unittest.TestCase):
-    """NT's rules sample nothing: each planted holder of a lock with waiters is written, and no other."""
+    """At a rate at which NT's rules sample no release, the releases of holders with waiters are
+    written, and no others.
+    """
 
     @classmethod
     def setUpClass(cls):
@@ -53,26 +58,27 @@ class Blockers(unittest.TestCase):
         cls.releases = [record for record in etl.resources(etl.decode(read("sleeping-blockers.etl")))
                         if record.resource in locks and not record.action & 0x200]
 
-    def test_planted_holders_and_waiters_are_written_and_no_other(self):
+    def test_holders_with_waiters_are_written_and_no_others(self):
         # A holder and two waiters of each of seven kinds of hold, and one more reader.
         self.assertEqual(len(self.truths), 3 * 7 + 1)
         self.assertEqual(list(lines("wrong", "sleeping-blockers.truth")), [])
         self.assertEqual(Counter((record.resource, record.thread_id) for record in self.releases),
                          Counter((truth.lock, truth.thread) for truth in self.truths))
 
-    def test_holders_of_which_nts_rules_know_no_waiter_are_blockers(self):
+    def test_records_have_the_blocker_bit_and_contentions(self):
         for truth in self.truths:
             record, = [record for record in self.releases
                        if truth.before <= record.acquire_time <= truth.acquired
                        and truth.releasing <= record.acquire_time + record.hold_time <= truth.after
                        and record.thread_id == truth.thread]
-            # A writer of a percpu_rwsem may have waited for readers of before, and then NT's rules write it.
+            # If a writer of a percpu_rwsem has waited, for a grace period, NT's rules write its
+            # release, which then lacks the bit.
             blocker = etl.BLOCKER if truth.name == "percpu_rwsem" else 0
             self.assertEqual((record.action & ~blocker, record.contention_delta),
                              (truth.action, truth.contentions), truth)
 
     def test_holders_and_waiters_are_named_by_their_callers(self):
-        """Tasks that have ended may have no name."""
+        """Without names of tasks, because tasks that have ended may have none."""
         report = json.loads(read("sleeping-callers.json"))
         found = {lock: {(function(row["waiter"]), function(row["holder"]))
                         for row in report["blockers"]
@@ -101,9 +107,9 @@ class SleepingLocks(unittest.TestCase):
         cls.truths = truths("sleeping.truth")
 
     def record_of(self, truth):
-        """The record of the truth's thread whose times are between the truth's.
-
-        Without the thread, of readers that wake together each may fit the other's."""
+        """The one record of the truth's thread whose times are within the truth's. Without the
+        thread, the records of readers that wake up together could fit each other's truth.
+        """
         found = [record for record in self.releases
                  if record.resource == truth.lock and record.thread_id == truth.thread
                  and truth.before <= record.acquire_time <= truth.acquired
@@ -113,18 +119,19 @@ class SleepingLocks(unittest.TestCase):
 
     def test_sleeping_locks_reported_no_error(self):
         self.assertEqual(list(lines("wrong")), [])
-        # 8 of ten, two by one reader, one without a wait, one with a context, two of a lock that
-        # another thread released, and one each after releases by an interrupt and by another thread.
+        # 8 of take_ten(), 2 of read_twice(), 1 of fire_contention_without_a_wait(), 1 of
+        # take_with_context(), 2 of release_by_another_thread(), 1 of read_with_interrupts_off(),
+        # and 1 of read_for_another_thread().
         self.assertEqual(len(self.truths),
-                         WAYS + CONTENDED + GIVEN_UP + TRIED + 8 + 2 + 1 + 1 + 2 + 1 + 1 + LONG)
+                         UNCONTENDED + CONTENDED + WAIT_FAILS + TRYLOCK_FAILS + LONG +
+                         8 + 2 + 1 + 1 + 2 + 1 + 1)
 
     def test_each_hold_is_written_with_its_times_once(self):
         for truth in self.truths:
             self.record_of(truth)
 
     def test_locks_without_an_expected_event_have_none(self):
-        """The given-up, failed and untracked acquisitions have no event, and no other lock has one.
-        """
+        """Failed and untracked acquisitions of the module's locks have no event."""
         locks = {truth.lock for truth in self.truths}
         locks |= {int(lock, 0) for _name, lock in lines("none")}
         written = [record for record in self.releases if record.resource in locks]
@@ -164,17 +171,17 @@ class SleepingLocks(unittest.TestCase):
                 self.assertTrue(truth.before <= record.wait_time <= truth.acquired, name)
                 self.assertLess(record.wait_time + record.hold_time, truth.acquired, name)
 
-    def test_generated_is_written_and_lost(self):
+    def test_generated_events_are_written_or_lost(self):
         for row in read("sleeping.stats").decode().splitlines()[1:]:
             generated, written, lost = (int(word) for word in row.split()[1:4])
             self.assertEqual(generated, written + lost, row)
 
-    def test_the_rates_are_there_once(self):
+    def test_rundowns_have_the_rates_once(self):
         kinds = Counter(event.hook_id for b in self.buffers[1:] for event in b.events)
         self.assertEqual((kinds[etl.RESOURCE_DC_START], kinds[etl.RESOURCE_DC_END]), (1, 1))
         self.assertEqual(kinds[etl.DC_START], 0)
 
-    def test_record_takes_them_without_being_told(self):
+    def test_record_enables_sleeping_locks_by_default(self):
         report = json.loads(read("sleeping-default.json"))
         kinds = {row["kind"] for row in report["resources"]}
         self.assertTrue(kinds & {"mutex", "rwsem"}, kinds)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The stacks of events, against a module whose chains of calls are known.
+"""Check the stacks of events against stack_chain.ko, whose chains of calls are known.
 
 Usage: check_stacks.py NTKLOG DIRECTORY
 """
@@ -14,8 +14,10 @@ import etl_decoder as etl
 import tap
 
 NTKLOG, DIRECTORY = sys.argv[1:]
+# The functions of the module that are below take_NAME() on the stack, from the innermost on.
 CHAIN = ["chain_c", "chain_b", "chain_a", "stack_chain_init"]
-# The locks that the module's chain of calls acquires, by whether their owner spins or sleeps.
+# The locks that the module acquires below this chain: those whose waiters spin, and those that
+# sleep.
 SPINNING = ["spin", "irq", "read", "write", "queued"]
 SLEEPING = ["mutex", "rwsem", "resource"]
 
@@ -38,7 +40,7 @@ class Symbols:
             self.names.append(symbol)
 
     def name(self, address):
-        """The function that contains a return address; functions are adjacent."""
+        """The function with a return address; None if the next lower symbol is too far away."""
         at = bisect.bisect_left(self.starts, address) - 1
         if at < 0 or address - self.starts[at] > 0x1000:
             return None
@@ -51,6 +53,12 @@ def lost(name):
 
 
 class Recording:
+    """A file, its events with their stacks, and, if the module was loaded, its locks.
+
+    pairs: [(event, stack or None)]; without: stacks that do not directly follow their event
+    locks: by name: (address, thread)
+    """
+
     def __init__(self, prefix, number=None):
         name = prefix if number is None else "%s.%d" % (prefix, number)
         self.buffers = etl.decode(read(name + ".etl"))
@@ -91,7 +99,7 @@ class Stacks(unittest.TestCase):
             self.assertIsNotNone(stack, lock)
             self.assertEqual(self.all.names(stack)[:5], ["take_" + lock] + CHAIN, lock)
 
-    def test_a_spin_lock_s_stack_begins_with_its_caller(self):
+    def test_stack_of_a_spin_lock_begins_with_its_caller(self):
         for lock in SPINNING + ["deep", "hardirq", "softirq"]:
             record, stack = self.all.stack_of(lock)
             self.assertEqual(stack.addresses[0], record.caller_address, lock)
@@ -102,11 +110,11 @@ class Stacks(unittest.TestCase):
                 with_caller += 1
         self.assertGreater(with_caller, len(SPINNING))
 
-    def test_what_is_too_deep_is_cut_at_its_outer_end(self):
+    def test_deep_stack_is_cut_at_its_outer_end(self):
         _, stack = self.all.stack_of("deep")
         self.assertEqual(self.all.names(stack), ["take_deep"] + ["deeper"] * 63)
 
-    def test_an_interrupt_s_stack_goes_on_into_what_it_interrupts(self):
+    def test_stack_of_an_interrupt_includes_the_interrupted_code(self):
         for lock, inside, below in (("hardirq", "take_in_hardirq", "interrupted"),
                                     ("softirq", "take_in_softirq", "interrupted_softly")):
             _, stack = self.all.stack_of(lock)
@@ -115,7 +123,7 @@ class Stacks(unittest.TestCase):
             at = names.index(below)
             self.assertEqual(names[at:at + 5], [below] + CHAIN)
 
-    def test_the_stack_of_who_is_switched_away_from(self):
+    def test_context_swap_has_the_stack_of_the_old_thread(self):
         address, thread = self.all.locks["sleep"]
         self.assertEqual(address, 0)
         found = [self.all.names(stack) for event, stack in self.all.events_of(etl.CONTEXTSWAP)
@@ -126,26 +134,26 @@ class Stacks(unittest.TestCase):
             at = names.index("sleep_there")
             self.assertEqual(names[at:at + 5], ["sleep_there"] + CHAIN)
 
-    def test_each_stack_is_its_thread_s(self):
+    def test_each_stack_has_the_thread_of_its_event(self):
         for lock, (_, thread) in self.all.locks.items():
             if lock in ("sleep", "hardirq", "softirq"):
                 continue
             record, stack = self.all.stack_of(lock)
             self.assertEqual(stack.thread, thread, lock)
-            # A release for the owner by another thread is no event of the owner's worker.
+            # A record has the thread that acquired the lock, a stack the thread that released it.
             self.assertEqual(record.thread_id == stack.thread, lock != "other", lock)
         for event, stack in self.all.events_of(etl.CONTEXTSWAP):
             if stack:
                 self.assertEqual(stack.thread, etl.context_swap(event).old_thread_id)
 
-    def test_each_event_that_is_to_have_a_stack_has_one(self):
+    def test_each_selected_event_has_a_stack(self):
         self.assertEqual(lost("all.0.stats"), 0)
         missing = [event for event, stack in self.all.pairs if not stack and
                    event.hook_id in (etl.SPINLOCK, etl.RESOURCE, etl.CONTEXTSWAP)]
         header, *rows = read("all.counters").decode().splitlines()
         counters = {name: sum(int(row.split()[column]) for row in rows)
                     for column, name in enumerate(header.split()) if column}
-        # Session 1 records stacks, too: one walk of a stack serves both sessions.
+        # StacksWalked counts the walks for both sessions that record stacks; one walk serves both.
         self.assertLessEqual(len(missing), counters["StacksLeftOut"])
         with_stack = sum(bool(stack) for _, stack in self.all.pairs)
         self.assertGreaterEqual(counters["StacksWalked"], with_stack)
@@ -159,11 +167,11 @@ class Stacks(unittest.TestCase):
             (event,) = etl.in_time(self.all.buffers, hook_id)
             self.assertEqual(etl.stacks_of(event),
                              [etl.CONTEXTSWAP, etl.SPINLOCK, etl.RESOURCE])
-        nobody = Recording("all", 2)
-        self.assertEqual(etl.in_time(nobody.buffers, etl.STACKS_DC_START), [])
-        self.assertEqual(etl.in_time(nobody.buffers, etl.STACKWALK), [])
+        without_stacks = Recording("all", 2)
+        self.assertEqual(etl.in_time(without_stacks.buffers, etl.STACKS_DC_START), [])
+        self.assertEqual(etl.in_time(without_stacks.buffers, etl.STACKWALK), [])
 
-    def test_each_session_gets_what_it_wants(self):
+    def test_each_session_has_the_stacks_of_its_setting(self):
         other = Recording("all", 1)
         starts = [(event.time_stamp, etl.stacks_of(event))
                   for event in etl.in_time(other.buffers, etl.STACKS_DC_START)]
@@ -180,33 +188,33 @@ class Stacks(unittest.TestCase):
             if event.time_stamp > on:
                 self.assertEqual(bool(stack), event.hook_id == etl.SPINLOCK)
         # Stacks of events that both sessions record are equal.
-        mine = {stack.event_time_stamp: stack for _, stack in swaps if stack}
+        session_1_stacks = {stack.event_time_stamp: stack for _, stack in swaps if stack}
         both = [stack for _, stack in self.all.events_of(etl.CONTEXTSWAP)
-                if stack and stack.event_time_stamp in mine]
+                if stack and stack.event_time_stamp in session_1_stacks]
         self.assertTrue(both)
         for stack in both:
-            self.assertEqual(stack, mine[stack.event_time_stamp])
+            self.assertEqual(stack, session_1_stacks[stack.event_time_stamp])
 
-    def test_stack_that_finds_no_room_is_counted(self):
+    def test_lost_stacks_are_counted(self):
         full = Recording("full")
         header = etl.check_file(full.buffers)
         self.assertGreaterEqual(lost("full.stats"), 100)
         self.assertEqual(header.events_lost, lost("full.stats"))
-        # Each stack comes directly after its own event.
+        # Each stack directly follows its event.
         self.assertEqual(full.without, [])
 
-    def test_a_flight_recorder_goes_on(self):
+    def test_flight_recorder_has_stacks(self):
         flight = Recording("flight")
         etl.check_file(flight.buffers, recorder=True)
         self.assertTrue(any(stack for _, stack in flight.events_of(etl.CONTEXTSWAP) +
                             flight.events_of(etl.SPINLOCK)))
-        # The first event of each processor may have been overwritten, but its stack not.
+        # The event of each processor's first stack may have been overwritten.
         self.assertLessEqual(len(flight.without),
                              len({buffer.processor for buffer in flight.buffers[1:]}))
-        # The start's rundown has been overwritten; the stop's rundown is behind all other events.
+        # The file ends with a rundown. That of the start may have been overwritten.
         self.assertTrue(etl.in_time(flight.buffers, etl.STACKS_DC_END))
 
-    def test_the_caller_is_found_in_each_mode(self):
+    def test_stack_begins_with_the_caller_in_each_mode(self):
         for mode in "sampled", "waits":
             recording = Recording(mode)
             stacks = [(etl.spin_lock(event), stack)
@@ -225,8 +233,8 @@ class Stacks(unittest.TestCase):
             for stack in stacks:
                 for address in stack.addresses:
                     self.assertLess(address, 1 << 32 if mode == "hashed" else 1)
-        # The same place of acquisition has the same hash: the chain below take_spin() and
-        # take_irq().
+        # An address has the same hash in each stack: the chain below take_spin() and take_irq() is
+        # the same.
         hashed = Recording("hashed")
         takers = {}
         for _, stack in hashed.events_of(etl.SPINLOCK):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What switching.sh left: nothing is in a record that was before its session.
+"""Check the files that switching.sh left: no record has a lock that was acquired before tracking
+was enabled, and no slot (the module's record of a held lock) has stayed in use.
 
 Usage: check_switching.py DIRECTORY
 """
@@ -15,22 +16,22 @@ import etl_decoder as etl
 import tap
 
 DIRECTORY = sys.argv.pop(1)
-# The greatest depth of nested locks in the module's torture test.
+# The greatest number of locks that the torture holds at once on a CPU.
 DEEPEST = 4
-# AcquireMode of an executive spin lock that several owners can share.
+# AcquireMode of an executive spin lock that is acquired shared.
 SHARED = 2
 
 
-def text(name):
+def read_text(name):
     with open(os.path.join(DIRECTORY, name)) as stream:
         return stream.read()
 
 
 def changes():
-    """By name, how much each counter has grown, summed over all processors."""
+    """A dictionary: the growth of each counter, summed over all processors."""
     sums = []
     for name in ("counters.before", "counters.after"):
-        names, *rows = [line.split() for line in text(name).splitlines()]
+        names, *rows = [line.split() for line in read_text(name).splitlines()]
         sums.append({title: sum(int(row[i]) for row in rows)
                      for i, title in enumerate(names) if i})
     return {title: sums[1][title] - sums[0][title] for title in sums[0]}
@@ -55,7 +56,9 @@ class Switching(unittest.TestCase):
         self.assertFalse(found, "%d of %d, such as %s" % (len(found), total, found[:1]))
 
     def test_all_rounds_left_their_file(self):
-        """Of a hundred rounds each fourth uses the tracepoint alone and leaves no file."""
+        """Of a hundred rounds each fourth uses the tracepoint alone and leaves no file; and ntklog
+        record leaves one.
+        """
         self.assertEqual(len(self.sessions), 100 * 3 // 4 + 1)
 
     def test_no_lock_was_acquired_before_the_session(self):
@@ -73,18 +76,18 @@ class Switching(unittest.TestCase):
         self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_depth > DEEPEST)
 
     def test_no_lock_is_held_by_two(self):
-        """A hold that seems to begin before its owner owned the lock would overlap with another
-        hold.
+        """Holds of a lock do not overlap. One with a wrong, too early beginning would overlap with
+        the hold before it.
         """
         for name, _, buffers in self.sessions:
-            last = {}
+            last_records = {}
             for record in sorted(etl.spin_locks(buffers), key=lambda r: r.release_time):
                 if record.acquire_mode == SHARED:
                     continue
-                before = last.get(record.spin_lock_address)
+                before = last_records.get(record.spin_lock_address)
                 self.assertFalse(before and record.acquire_time < before.release_time,
                                  "%s: %s, %s" % (name, before, record))
-                last[record.spin_lock_address] = record
+                last_records[record.spin_lock_address] = record
 
     def test_no_spin_lock_is_untracked(self):
         self.assertEqual(changes()["Untracked"], 0)
@@ -99,15 +102,15 @@ class Switching(unittest.TestCase):
     def test_no_resource_is_untracked(self):
         self.assertEqual(changes()["ResourceUntracked"], 0)
 
-    def test_the_tracepoints_tell_nothing_that_is_wrong(self):
+    def test_tracepoints_pass_no_wrong_record(self):
         """The filter of the tracepoints passes only wrong records, so nothing must have passed."""
-        lines = [line for line in text("trace.txt").splitlines() if not line.startswith("#")]
+        lines = [line for line in read_text("trace.txt").splitlines() if not line.startswith("#")]
         self.assertEqual(lines[:1], [])
         self.assertGreater(changes()["Events"], 1000)
-        self.assertFalse(re.findall(r"^overrun: [1-9]", text("trace.stats"), re.M))
+        self.assertFalse(re.findall(r"^overrun: [1-9]", read_text("trace.stats"), re.M))
 
     def test_kernel_log_has_no_report(self):
-        self.assertNotRegex(text("dmesg.log"), "BUG|WARNING|Oops|INFO:|Call Trace")
+        self.assertNotRegex(read_text("dmesg.log"), "BUG|WARNING|Oops|INFO:|Call Trace")
 
 
 if __name__ == "__main__":

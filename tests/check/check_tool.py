@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tool left in the virtual machine: recordings and what it says of them.
+"""Check the recordings and the output that the tool left in the virtual machine (tool.sh).
 
 Usage: check_tool.py NTKLOG DIRECTORY
 """
@@ -22,13 +22,13 @@ def path(name):
     return os.path.join(DIRECTORY, name)
 
 
-def text(name):
+def read_text(name):
     with open(path(name), newline="") as stream:
         return stream.read()
 
 
 def decode(name, is_killed=False):
-    """What the header of a recording says, and the buffers after the first one."""
+    """Return the logfile header of a recording, and the buffers after the first one."""
     with open(path(name), "rb") as stream:
         data = stream.read()
     # A recorder that is killed may have written a part of its last buffer.
@@ -45,7 +45,7 @@ def run(*arguments):
 
 def counters(name):
     """The sums of counters over all processors, by name."""
-    names, *rows = [line.split() for line in text(name).splitlines()]
+    names, *rows = [line.split() for line in read_text(name).splitlines()]
     return {title: sum(int(row[i]) for row in rows) for i, title in enumerate(names) if i}
 
 
@@ -68,18 +68,18 @@ class Recording(unittest.TestCase):
         self.assertEqual((header.events_lost, header.buffers_lost), (0, 0))
         self.assertGreaterEqual(len(buffers), 2)
 
-    def test_dump_and_report_see_what_the_decoder_sees(self):
+    def test_dump_and_report_have_the_events_of_the_decoder(self):
         count = sum(len(buffer.events) for buffer in self.trace[1])
         dump = run("dump", "--json", path("tool.etl"))
         self.assertEqual((dump.returncode, dump.stderr), (0, ""))
         events = [json.loads(line) for line in dump.stdout.splitlines()]
-        # The first buffer has three more events.
+        # The first buffer has three events of the header, which dump prints, too.
         self.assertEqual(len(events), count + 3)
         self.assertEqual(self.report["events"], count)
         self.assertEqual([event["Time"] for event in events],
                          sorted(event["Time"] for event in events))
 
-    def test_names_of_a_module_that_is_gone(self):
+    def test_names_of_an_unloaded_module_are_kept(self):
         locks = {row["lock"] for row in self.report["locks"]}
         self.assertTrue(any(lock.startswith("torture_locks") and
                             lock.endswith("[ntklog_torture]") for lock in locks), locks)
@@ -97,7 +97,7 @@ class Recording(unittest.TestCase):
         rows = self.report["locks"]
         estimate = sum(row["acquisitions"] for row in rows)
         self.assertGreater(acquired, 10000)
-        # Each processor may have been anywhere in a thousand at the start and at the end.
+        # At the start and at the end each processor was somewhere between two samples.
         self.assertAlmostEqual(estimate, acquired, delta=4000 + acquired / 50)
         self.assertAlmostEqual(sum(row["acquisitions"] * row["contended"] for row in rows),
                                contended, delta=10 + contended / 50)
@@ -108,43 +108,43 @@ class Recording(unittest.TestCase):
 
 
 class Others(unittest.TestCase):
-    def test_stop_writes_what_was_logged(self):
+    def test_stop_writes_all_events(self):
         header, buffers = decode("tool-stop.etl")
-        written = int(re.match(r"session 4: (\d+) events, 0 lost, in ", text("tool-stop.txt"))[1])
+        written = int(re.match(r"session 4: (\d+) events, 0 lost, in ", read_text("tool-stop.txt"))[1])
         self.assertEqual(sum(len(buffer.events) for buffer in buffers), written)
         self.assertEqual(header.buffers_written, len(buffers) + 1)
 
     def test_lost_events_are_reported(self):
         header, _ = decode("tool-lost.etl")
         self.assertGreater(header.events_lost, 0)
-        self.assertIn("; %d lost" % header.events_lost, text("tool-lost.log"))
+        self.assertIn("; %d lost" % header.events_lost, read_text("tool-lost.log"))
         self.assertIn("LOST: %d events" % header.events_lost,
                       run("report", path("tool-lost.etl")).stdout)
 
-    def test_progress_is_for_terminals(self):
-        shown = text("tool-terminal.txt")
+    def test_progress_is_shown_on_terminals_only(self):
+        shown = read_text("tool-terminal.txt")
         lines = re.findall(r"\r(\d\.\d) s, (\d+) events, ([\d.]+) MB, (\d+) lost", shown)
         self.assertGreaterEqual(len(lines), 2)
         self.assertGreater(int(lines[-1][1]), int(lines[0][1]))
         self.assertIn("\r\x1b[Kntklog: tool-signal.etl: ", shown)
-        self.assertNotIn("\r", text("tool-lost.log"))
+        self.assertNotIn("\r", read_text("tool-lost.log"))
 
-    def test_screen_of_top_is_drawn_anew(self):
-        shown = text("tool-top-terminal.txt")
+    def test_top_redraws_the_screen(self):
+        shown = read_text("tool-top-terminal.txt")
         self.assertTrue(shown.startswith("\x1b[H\x1b[Jntklog top"))
         plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", shown)
-        # No row is broken into two lines: columns that have no room are left out.
+        # No row is longer than the screen: top leaves out columns for which there is no space.
         self.assertLessEqual(max(len(line) for line in plain.split("\r\n")), 80)
         self.assertIn("torture_locks", plain)
 
-    def test_killed_recording_has_no_end(self):
+    def test_killed_recording_has_no_end_time(self):
         header, buffers = decode("tool-killed.etl", is_killed=True)
         self.assertEqual(header.end_time, 0)
         self.assertEqual([buffer.sequence for buffer in buffers],
                          list(range(1, len(buffers) + 1)))
 
     def test_list_has_groups_and_sessions(self):
-        listed = json.loads(text("list.json"))
+        listed = json.loads(read_text("list.json"))
         self.assertEqual([group["name"] for group in listed["groups"]],
                          ["spinlock", "resource", "contextswap", "spinlock_counters",
                           "linux_spinlock", "linux_rwlock", "linux_mutex", "linux_rwsem",
@@ -157,13 +157,13 @@ class Others(unittest.TestCase):
         self.assertEqual(len(listed["sessions"]), 8)
 
     def test_top_shows_the_busiest_lock(self):
-        shown = json.loads(text("top.json"))
+        shown = json.loads(read_text("top.json"))
         self.assertGreater(shown["events"], 100)
         self.assertEqual(shown["events_lost"], 0)
         self.assertIn("torture_locks", shown["locks"][0]["lock"])
         waits = [row["wait_total_ns"] for row in shown["locks"]]
         self.assertEqual(waits, sorted(waits, reverse=True))
-        screens = text("top.txt")
+        screens = read_text("top.txt")
         self.assertIn("per second", screens)
         self.assertIn("waiters", screens)
         self.assertGreaterEqual(screens.count("ntklog top"), 3)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A decoder of ETL files for the tests.
 
-Written from the descriptions of the format, byte offset by byte offset, and
-sharing nothing with the module or the tool: what it reads is what they wrote.
-Anything that is not as described raises Wrong.
+It is written from the descriptions of the format, byte offset by byte offset, and shares no code
+with the module or the tool. So it finds errors that both make in the same way. Anything that is not
+as described raises Wrong.
 """
 
 import os
@@ -33,14 +33,16 @@ LogfileHeader = namedtuple("LogfileHeader", "buffer_size version processors end_
 
 # ClockType of the machine that wrote the files: 3 on x86, 1 on arm64.
 CLOCK_TYPE = int(os.environ.get("CLOCK_TYPE", 3))
-# The lowest kernel address of that machine.
+# The lowest kernel address of the machine that wrote the files.
 KERNEL = int(os.environ.get("KERNEL", 2**64 - (2**47 if CLOCK_TYPE == 3 else 2**48)))
 
+# Hook ids of events. DC_START and DC_END are rundowns: the parameters of spin locks at the start
+# and the end of a session.
 SPINLOCK, DC_START, DC_END = 0x0529, 0x0F4B, 0x0F4C
 NTKLOG_DC_START, NTKLOG_DC_END = 0xA04B, 0xA04C
 OBSERVED = 0xA04F
 DROPPED_DC_START, DROPPED_DC_END, CALLER = 0xA050, 0xA051, 0xA052
-# A bit of the action of a resource: written only because it leaves a waiter.
+# A bit of Action: the release was written only because it left a waiter behind.
 BLOCKER = 0x400
 CONTEXTSWAP = 0x0524
 STACKWALK, STACKS_DC_START, STACKS_DC_END = 0x1820, 0xA04D, 0xA04E
@@ -48,7 +50,7 @@ RESOURCE, RESOURCE_DC_START, RESOURCE_DC_END = 0x052B, 0x0F4D, 0x0F4E
 
 
 class Wrong(Exception):
-    """The file is not as the format has it."""
+    """The file is not as the format describes it."""
 
 
 def expect(condition, message, *values):
@@ -130,7 +132,7 @@ def logfile_header(buffers):
 
 
 def in_time(buffers, hook_id):
-    """The events of this kind, of all processors, in the order of time."""
+    """The events with a hook id, of all processors, in the order of time."""
     return sorted((event for buffer in buffers[1:] for event in buffer.events
                    if event.hook_id == hook_id),
                   key=lambda event: (event.time_stamp, event.offset))
@@ -181,7 +183,7 @@ def stack_walk(event):
 
 
 def stacks_of(event):
-    """The hook ids of the events that have stacks, according to this rundown event."""
+    """The hook ids of the events that have stacks, according to a rundown event about them."""
     expect(event.hook_id in (STACKS_DC_START, STACKS_DC_END) and event.version == 1,
            "no rundown of stacks")
     expect(len(event.data) == 4, "0x%x: 0x%x bytes", event.offset, len(event.data))
@@ -192,8 +194,8 @@ def stacks_of(event):
 
 
 def with_stacks(buffers):
-    """Return pairs of an event and the stack that directly follows it on its processor, or None;
-    and a list of the stacks that follow no event of theirs.
+    """Return two lists: pairs (event, the stack that directly follows it on its processor, or
+    None); and the stacks that do not directly follow their event.
     """
     pairs, without = [], []
     for processor in sorted({buffer.processor for buffer in buffers[1:]}):
@@ -215,7 +217,7 @@ def with_stacks(buffers):
 
 
 def locks(data):
-    """RTL_PROCESS_LOCKS with 64-bit pointers."""
+    """The locks in an RTL_PROCESS_LOCKS with 64-bit pointers."""
     expect(len(data) >= 8, "%d bytes are no RTL_PROCESS_LOCKS", len(data))
     count, padding = struct.unpack_from("<II", data, 0)
     expect(len(data) == 8 + 0x30 * count and not padding, "%d bytes for %d locks",
@@ -228,13 +230,15 @@ def locks(data):
 
 
 def check_file(buffers, recorder=False):
-    """What must be true of every file of a session that has stopped, or of a snapshot."""
+    """Check what must be true of the file of a session that has stopped, or of a snapshot. Return
+    its TRACE_LOGFILE_HEADER. @recorder: the session is a flight recorder (mode buffering).
+    """
     header = logfile_header(buffers)
     expect(header.mode == (0x02000400 if recorder else 0x02000001), "mode 0x%x", header.mode)
     expect(header.version == 0x0501000A, "version 0x%x", header.version)
     expect(header.pointer_size == 8, "not 64-bit")
     expect(header.clock_type == CLOCK_TYPE, "clock type %d", header.clock_type)
-    # Only the clock of x86 tells the processor's frequency.
+    # ntklog knows the processor's frequency on x86 only, where it is that of the clock.
     expect(header.mhz == (header.perf_freq // 10**6 if CLOCK_TYPE == 3 else 0), "%d MHz",
            header.mhz)
     expect(header.buffer_size == buffers[0].size, "buffer size")
@@ -251,10 +255,10 @@ def check_file(buffers, recorder=False):
         expect(sequences == list(range(1, len(buffers))), "sequence numbers %s", sequences)
         expect(not header.buffers_lost, "%d buffers lost", header.buffers_lost)
     for processor in {buffer.processor for buffer in buffers[1:]}:
-        own = [buffer for buffer in buffers[1:] if buffer.processor == processor]
-        expect([b.sequence for b in own] == sorted(b.sequence for b in own),
-               "cpu%d: buffers out of sequence", processor)
-        for earlier, later in zip(own, own[1:]):
+        buffers_of_processor = [buffer for buffer in buffers[1:] if buffer.processor == processor]
+        numbers = [buffer.sequence for buffer in buffers_of_processor]
+        expect(numbers == sorted(numbers), "cpu%d: buffers out of sequence", processor)
+        for earlier, later in zip(buffers_of_processor, buffers_of_processor[1:]):
             expect(earlier.events[-1].time_stamp <= later.events[0].time_stamp,
                    "cpu%d: time goes back between buffers", processor)
     for buffer in buffers[1:]:

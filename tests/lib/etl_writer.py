@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Small ETL files for the tests, laid out by hand, for both pointer sizes."""
+"""Make small ETL files for the tests, byte by byte, with pointers of 32 or 64 bits (@bits)."""
 
 import struct
 
+# Size of a buffer in bytes.
 SIZE = 4096
+# Clock at the start of the session, and ticks of the clock per second.
 START_CLOCK = 1_000_000
 PERF_FREQ = 2_000_000
 
@@ -14,18 +16,20 @@ def padded(event):
 
 def perfinfo(hook_id, data, version=2, bits=64, time_stamp=START_CLOCK + PERF_FREQ,
              extended=0):
+    """An event with a PERFINFO_TRACE_HEADER."""
     header_type = 0x11 if bits == 64 else 0x10
     return struct.pack("<BBBBHHQ", version, extended, header_type, 0xC0,
                        0x10 + len(data), hook_id, time_stamp) + data
 
 
 def system(hook_id, data, bits=64, version=2):
+    """An event with a SYSTEM_TRACE_HEADER: by thread 11 of process 22."""
     return struct.pack("<HBBHHIIqII", version, 2 if bits == 64 else 1, 0xC0,
                        0x20 + len(data), hook_id, 11, 22, START_CLOCK, 0, 0) + data
 
 
 def wpp(number, flags=0, data=b""):
-    """A WPP message: on disk its reserved byte is 0, not a type of header."""
+    """A WPP message: byte 2, which is the type of the header in other events, is 0."""
     return struct.pack("<HBBHH", 8 + len(data), 0, 0x90, number, flags) + data
 
 
@@ -71,18 +75,20 @@ def spinlock_rundown(spins=1, contention=1, acquire=1000, hold=0, end=False):
 
 
 def ntklog_rundown(linux_mode=0, end=False, blockers=0):
-    """An event of ntklog: records say by which rule they were written."""
+    """An event of ntklog: the mode of Linux' spinning locks and the rate of blockers. In a file
+    with it the last byte of a spin lock's record is Rule.
+    """
     return perfinfo(0xA04C if end else 0xA04B, struct.pack("<II", linux_mode, blockers),
                     version=1)
 
 
 def dropped_rundown(spin=0, sleeping=0, end=False, **changes):
-    """An event of ntklog: releases that left a waiter and were not written."""
+    """An event of ntklog: the numbers of releases that left a waiter and were not written."""
     return perfinfo(0xA051 if end else 0xA050, struct.pack("<QQ", spin, sleeping), version=1, **changes)
 
 
 def caller(lock, address, **changes):
-    """An event of ntklog: where a lock was acquired whose record follows."""
+    """An event of ntklog: the caller that acquired a lock; the lock's record follows."""
     return perfinfo(0xA052, struct.pack("<QQ", lock, address), version=1, **changes)
 
 
@@ -91,11 +97,14 @@ LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000
                "rt_mutex": 0x80040000, "percpu_rwsem": 0x80050000, "ww_mutex": 0x80060000}
 
 
+# The lower half of Action of an open hold.
 OPEN_STATES = {"begin": 0, "held": 0x21, "waits": 0x24, "reads": 0x41, "waits to read": 0x44}
 
 
 def open_hold(list_time, state="begin", kind="mutex", **changes):
-    """An event of ntklog: a lock that a task holds or waits for at the end."""
+    """An event of ntklog: a lock that a task holds or waits for at the end of the recording. State
+    "begin" begins the list of such events.
+    """
     values = {"address": 0, "since": 0, "wait": 0, "caller": 0, "thread": 0, "delta": 0, **changes}
     action = state != "begin" and LINUX_KINDS[kind] | OPEN_STATES[state]
     return perfinfo(0xA053, struct.pack("<QQQQQIIII", list_time, values["address"], values["since"], values["wait"],
@@ -104,7 +113,9 @@ def open_hold(list_time, state="begin", kind="mutex", **changes):
 
 
 def linux_lock(kind, action=0x22, bits=64, time_stamp=START_CLOCK + PERF_FREQ, **changes):
-    """A WMI_RESOURCE of a lock of such a class; ACTION is by default an exclusive release."""
+    """A WMI_RESOURCE of a Linux lock of this kind. @action, the lower half of Action, is an
+    exclusive release by default.
+    """
     return perfinfo(0x052B, resource(bits, action=LINUX_KINDS[kind] | action,
                                      **{"depth": 1, **changes}), bits=bits, time_stamp=time_stamp)
 
@@ -115,23 +126,30 @@ def pointers(values, bits=64):
 
 
 def stack(event_time, addresses, thread=55, process=54, bits=64, hook_id=0x1820, **changes):
-    """The stack of an event, or, with the hook id of such an event, the key of its stack."""
+    """An event with the stack of the event at EVENT_TIME. With the hook id of a stack key event it
+    has the key of a stack, its one address, instead.
+    """
     return perfinfo(hook_id, struct.pack("<QII", event_time, process, thread) +
                     pointers(addresses, bits), bits=bits,
                     **{"time_stamp": event_time + 1, **changes})
 
 
 def stack_definition(key, addresses, bits=64, hook_id=0x1822, **changes):
+    """An event that defines the stack of a key."""
     return perfinfo(hook_id, pointers([key, *addresses], bits), bits=bits, **changes)
 
 
 def stacks_rundown(stacks, end=False, **changes):
-    """An event of ntklog: which have stacks; 1 context swaps, 2 spin locks, 4 resources."""
+    """An event of ntklog: the events that have stacks. Bits: 1 context swaps, 2 spin locks, 4
+    resources.
+    """
     return perfinfo(0xA04E if end else 0xA04D, struct.pack("<I", stacks), version=1, **changes)
 
 
 def observed(group, observed=1, **changes):
-    """An event of ntklog: the session begins or ends to observe a group."""
+    """An event of ntklog: the session begins (@observed 1) or ends (0) to record the locks of an
+    event group.
+    """
     return perfinfo(0xA04F, struct.pack("<II", group, observed), version=1, **changes)
 
 
@@ -153,16 +171,17 @@ def context_swap(version=4, flags=0x39, new=11, old=22, state=5, wait_time=99):
 
 
 def file(*events, bits=64, **changes):
-    """A file of a header buffer and one buffer with these events."""
+    """A file: a header buffer, and one buffer with these events."""
     return header_buffer(2, bits=bits, **changes) + buffer(events, flags=0x21)
 
 
 def wide(text):
+    """A text in UTF-16, with the 0 at its end."""
     return text.encode("utf-16-le") + b"\0\0"
 
 
 def user(bits=64, authorities=5):
-    """A TOKEN_USER and the SID behind it; without authorities: no user."""
+    """A TOKEN_USER and the SID behind it, with this number of subauthorities; 0: no user."""
     if not authorities:
         return bytes(4)
     return struct.pack("<" + ("QQ" if bits == 64 else "II"), 0xFFFFC00012345678 & (2 ** bits - 1),
@@ -191,6 +210,7 @@ def process(pid, name, version=4, bits=64, type_=3, authorities=5, system_header
 
 
 def thread(tid, pid, version=3, bits=64, type_=3, name="", set_name=False):
+    """A thread event of Windows; type_ as for process(). With set_name, one that names a thread."""
     pointer = "Q" if bits == 64 else "I"
     if set_name:
         return perfinfo(0x0548, struct.pack("<II", pid, tid) + wide(name), 2, bits)
@@ -207,6 +227,7 @@ def thread(tid, pid, version=3, bits=64, type_=3, name="", set_name=False):
 
 
 def image(base, size, path, version=3, bits=64, hook_id=0x1403):
+    """An image event of Windows: a driver or program in memory."""
     pointer = "Q" if bits == 64 else "I"
     data = struct.pack("<" + 2 * pointer, base, size)
     if version:
@@ -217,7 +238,7 @@ def image(base, size, path, version=3, bits=64, hook_id=0x1403):
 
 
 def image_id(base, size, name, bits=64):
-    """An image event of KernelTraceControl, which tools add when they merge files."""
+    """An image event of KernelTraceControl, which Windows' tools add when they merge files."""
     pointer = "Q" if bits == 64 else "I"
     data = struct.pack("<" + 2 * pointer + "II", base, size, 0, 0x5F000000) + wide(name)
     guid = bytes.fromhex("d775e6b35425184f830b2762732560de")

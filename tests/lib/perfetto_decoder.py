@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Decode Perfetto's traces, as its trace processor does, as far as ntklog uses them.
+"""Decode Perfetto's traces as its trace processor does, as far as ntklog uses them.
 
-The numbers of the fields are those of Perfetto's published messages, and are written here once
-more, because a decoder that reads ntklog's own .proto would not find a wrong number in it.
+The numbers of the fields are those of Perfetto's published messages. They are repeated here,
+because a decoder that reads ntklog's own .proto would not find a wrong number in it.
 """
 
 import struct
@@ -11,17 +11,18 @@ from protobuf_wire import lists, message
 
 # TrackEvent.Type
 BEGIN, END, COUNTER = 1, 2, 4
-# TracePacket.SequenceFlags
+# TracePacket.SequenceFlags: the interned names are cleared before this packet; it needs them.
 CLEARED, NEEDED = 1, 2
 
 
 class Trace:
-    """The tracks, slices and counters of a trace.
+    """The tracks, slices and counters of a trace. Times are in microseconds since @start_ns.
 
     tracks: by number: (name, name of the group)
-    slices: in the order of their packets; times are in microseconds since @start_ns
+    slices: in the order of the packets that begin them
     counters: by name of the track: [(time, value)]
-    flows: [(slice, slice)]
+    flows: [(slice that begins the flow, slice that ends it)]
+    packets: number of packets; resets: number of those that clear the names
     """
 
     def __init__(self, data, start_ns=0):
@@ -65,6 +66,10 @@ class Trace:
             events.append((packet[8][0], len(events), self.resolve(lists(data))))
 
     def intern(self, interned):
+        """Add the names of an InternedData. Fields: 1 categories, 2 names of events, 3 names of
+        arguments, 5 functions, 6 frames, 7 call stacks, 17 paths of mappings, 19 mappings, 29 texts
+        of arguments.
+        """
         for field in 1, 2, 3:
             for data in interned.get(field, []):
                 entry = message(data)
@@ -83,7 +88,7 @@ class Trace:
             self.names[6, entry[1]] = self.names[5, entry[2]]
         for data in interned.get(7, []):
             entry = lists(data)
-            # The innermost frame is the last one there, and the first one here.
+            # A call stack has its innermost frame last; self.names has it first.
             self.names[7, entry[1][0]] = [self.names[6, frame] for frame in entry[2]][::-1]
 
     def argument(self, data):
@@ -94,7 +99,7 @@ class Trace:
         raise ValueError("an argument has no value")
 
     def resolve(self, event):
-        """Return the event with its names, which later packets may number anew."""
+        """Return the event with its names: later packets may give their numbers to other names."""
         made = {"type": event[9][0], "track": event[11][0],
                 "flows": event.get(47, []), "ends": event.get(48, [])}
         if 10 in event:

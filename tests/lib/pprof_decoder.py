@@ -7,7 +7,11 @@ from protobuf_wire import fields, lists, message, numbers
 
 
 class Profile:
-    """samples: (functions from the innermost on, {value: number}, {label: text or number})."""
+    """A profile.
+
+    samples: [(functions from the innermost on, {value: number}, {label: text or number})]
+    types: [(name, unit)] of the values; default: the name of the default value
+    """
 
     def __init__(self, data):
         parts = lists(gzip.decompress(data))

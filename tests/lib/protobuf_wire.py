@@ -5,6 +5,7 @@ import struct
 
 
 def varint(data, at):
+    """Return the varint at an offset, and the offset behind it."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -35,7 +36,7 @@ def fields(data):
 
 
 def numbers(data):
-    """Return the values of a packed field."""
+    """Return the numbers of a packed field of varints."""
     at, values = 0, []
     while at < len(data):
         value, at = varint(data, at)
@@ -44,12 +45,12 @@ def numbers(data):
 
 
 def message(data):
-    """Return the last value of each field."""
+    """Return a dictionary of a message: number of a field: its last value."""
     return dict(fields(data))
 
 
 def lists(data):
-    """Return all values of each field."""
+    """Return a dictionary of a message: number of a field: list of all its values."""
     values = {}
     for number, value in fields(data):
         values.setdefault(number, []).append(value)

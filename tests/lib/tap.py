@@ -34,7 +34,7 @@ class Result(unittest.TestResult):
         self._fail(test, error)
 
     def addSubTest(self, test, subtest, error):
-        """Print a line for a failed subtest, for which unittest calls neither of the others."""
+        """Print a line for a failed subtest, for which unittest calls no other method."""
         super().addSubTest(test, subtest, error)
         if error:
             self._fail(subtest, error)
@@ -45,7 +45,7 @@ class Result(unittest.TestResult):
 
 
 def main(classes=()):
-    """Run the cases of these classes, or all cases of the script."""
+    """Run the cases of these classes, or all cases of the script; then exit."""
     script, load = sys.modules["__main__"], unittest.defaultTestLoader
     classes = os.environ.get("CASES", "").split() or classes
     suite = unittest.TestSuite(load.loadTestsFromName(name, script) for name in classes) \
