@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# ntklog: modules, tool, tests. `make help` tells what there is.
+# ntklog: modules, tool, tests. `make help` lists the targets.
 
 comma := ,
 KERNELRELEASE_RUNNING := $(shell uname -r)
@@ -8,11 +8,10 @@ OUT := $(CURDIR)/out
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 CHECKPATCH_FILES = $(shell git ls-files '*.c' '*.h')
 
-# The running kernel's headers if they are there, else those of Debian's newest
-# kernel, which scripts/kernels/debian-kernel.sh unpacks in the cache.
+# The running kernel's headers; empty if they are missing: then kdir below sets KDIR.
 KDIR ?= $(wildcard /lib/modules/$(KERNELRELEASE_RUNNING)/build)
 
-# kbuild's own variables go through: W=1, C=1, V=1 and so on.
+# make passes variables of its command line to kbuild: W=1, C=1, V=1 and so on.
 kbuild = $(MAKE) -C $(or $(KDIR),$(error no KDIR)) M=$(CURDIR)
 
 all: modules tools
@@ -29,7 +28,7 @@ tools:
 tools_install:
 	$(MAKE) -C tools/ntklog install
 
-# The sources from which DKMS builds the module.
+# Install the sources from which DKMS builds the module.
 dkms_source:
 	install -d $(DESTDIR)/usr/src/ntklog-$(VERSION)
 	cp -r Kbuild Makefile dkms.conf LICENSE include module workload \
@@ -55,7 +54,8 @@ modules_clean: kdir
 distclean: clean
 	rm -rf $(OUT)
 
-# Use Debian's headers, with a message, if those of the running kernel are missing.
+# If the headers of the running kernel are missing, use those of Debian's newest kernel of the
+# series in scripts/lib.sh (KERNEL_SERIES), unpacked in the cache, and print a message.
 kdir:
 ifeq ($(KDIR),)
 	$(eval KDIR := $(shell scripts/kernels/debian-kernel.sh | sed -n 's/^KDIR=//p'))
@@ -72,7 +72,7 @@ sparse: kdir
 demo:
 	scripts/demo/demo.sh
 
-# The picture of README.md, from the files of the demo.
+# Draw the picture of README.md from the files of the demo.
 pictures:
 	scripts/demo/pictures.sh
 

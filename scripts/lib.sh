@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# For every script here: messages, the cache outside the tree, interruption, and Debian packages.
-# Tools are installed. Kernels are only unpacked, so that a test does not change the boot menu.
+# Functions for every script of this project: messages, the cache outside the tree, interruption,
+# and Debian packages. Packages of tools are installed. Kernels are only unpacked, so that a test
+# does not change the boot menu.
 
 set -euo pipefail
 
@@ -13,13 +14,13 @@ KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 
 . "$TOP/scripts/packages/packages.sh"
 
-# ccache returns the object and the warnings of a text that was compiled before, in any clone, if the
-# paths are the same. Debian's ccache has its gcc and clang in /usr/lib/ccache. depmod is in /usr/sbin,
-# which only root has in PATH.
+# /usr/lib/ccache has gcc and clang that run through ccache: a source that was compiled before with
+# the same paths, also for another clone, is not compiled again, and its warnings are printed again.
+# depmod is in /usr/sbin, which only root has in PATH.
 export PATH=/usr/lib/ccache:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 
-# say WORDS: print a message to standard error; in a step also to descriptor SAY_FD, which leads to
-# the user.
+# say WORDS: print a message to standard error. In a step standard error is a log; there print it
+# also to descriptor SAY_FD, which leads to the user. NTKLOG_STAGE: see begin_stages().
 say()
 {
 	local line
@@ -35,7 +36,7 @@ die()
 	exit 1
 }
 
-# as_root COMMAND...: run a command as root, with sudo if the user is another one.
+# as_root COMMAND...: run a command as root, by sudo if the user is not root.
 as_root()
 {
 	if [ "$(id -u)" = 0 ]; then
@@ -47,7 +48,8 @@ as_root()
 	fi
 }
 
-# quietly LABEL COMMAND...: run a command, and print its output only if it fails.
+# quietly LABEL COMMAND...: run a command with its output in out/log/LABEL.log. If it fails, print
+# the end of that and exit.
 quietly()
 {
 	local label=$1 log
@@ -60,8 +62,7 @@ quietly()
 	fi
 }
 
-# apt_update: update the lists of packages. A lock makes callers take turns, because apt works for
-# one process at a time.
+# apt_update: update the lists of packages, once in this shell.
 apt_update()
 {
 	[ -z "${APT_UPDATED:-}" ] || return 0
@@ -87,7 +88,8 @@ missing_packages()
 	done | sort -u
 }
 
-# need GROUP...: install the missing packages of groups in packages.sh.
+# need GROUP...: install the missing packages of groups in packages.sh. A lock makes callers take
+# turns, because apt works for one process at a time.
 need()
 {
 	local group missing
@@ -124,7 +126,8 @@ candidate()
 }
 
 # newest_abi SERIES: print Debian's name of the newest kernel of a series, such as
-# 6.12.9+deb12-amd64. The meta-package tells it, so that no patch level is written here.
+# 6.12.9+deb12-amd64; an empty line if apt's lists have none. The name is in the dependencies of the
+# series' meta-package.
 newest_abi()
 {
 	local abi
@@ -140,6 +143,8 @@ newest_abi()
 	printf '%s\n' "$abi"
 }
 
+# resolve_abi SERIES: as newest_abi, but update apt's lists if they have no such kernel, and exit if
+# there is none then either.
 resolve_abi()
 {
 	local abi
@@ -164,7 +169,8 @@ unpack_deb()
 	say "downloading and unpacking $package $version"
 	mkdir -p "$dir"
 	chmod 0755 "$dir"
-	# An interruption removes DIRECTORY. The download is elsewhere, so that apt can continue it.
+	# once() removes DIRECTORY after an interruption. The download is outside of it, so that apt
+	# can continue it.
 	scratch=$CACHE/download/${package/:/_}
 	mkdir -p "$scratch"
 	if ! (cd "$scratch" && apt-get download "$package=$version") \
@@ -177,7 +183,8 @@ unpack_deb()
 	rm -rf "$scratch"
 }
 
-# continued DIRECTORY COMMAND...: as once(), for a command that continues its interrupted work.
+# continued DIRECTORY COMMAND...: as once(), but run the command with DIRECTORY.part, which stays
+# after an interruption, so that the command can continue its work there.
 continued()
 {
 	local dir=$1
@@ -194,9 +201,9 @@ continued()
 	exec 9>&-
 }
 
-# once DIRECTORY COMMAND...: run the command with a fresh directory as its last
-# argument and give the result its name only when all of it is there, so that
-# an interrupted run leaves nothing that looks finished.
+# once DIRECTORY COMMAND...: make DIRECTORY if it does not exist: run the command with a fresh
+# directory as its last argument, and rename that to DIRECTORY when the command has succeeded. So
+# DIRECTORY is complete if it exists.
 once()
 {
 	local dir=$1 fresh
@@ -222,8 +229,9 @@ once()
 	exec 9>&-
 }
 
-# descendants: print the ids of all processes that this command has started, directly or not. A
-# process whose parent has ended is found by its environment.
+# descendants: print the ids of all processes that this command has started, directly or not. They
+# are found by their parents and, because a parent may have ended, by NTKLOG_TOP in their
+# environment.
 descendants()
 {
 	grep -lszxF "NTKLOG_TOP=$$" /proc/[0-9]*/environ | cut -d / -f 3
@@ -249,21 +257,22 @@ send()
 	kill -"$signal" "$@" 2>/dev/null || as_root kill -"$signal" "$@" 2>/dev/null || true
 }
 
-# end_descendants: end all processes that this command has started, and remove their mounts.
+# end_descendants: end all processes that this command has started, by SIGTERM and after five
+# seconds by SIGKILL, and remove their mounts.
 end_descendants()
 {
-	local left pid i mount
-	mapfile -t left < <(descendants)
-	[ ${#left[@]} -gt 0 ] || return 0
-	send TERM "${left[@]}"
-	for ((i = 0; i < 50 && ${#left[@]} > 0; i++)); do
+	local alive pid i mount
+	mapfile -t alive < <(descendants)
+	[ ${#alive[@]} -gt 0 ] || return 0
+	send TERM "${alive[@]}"
+	for ((i = 0; i < 50 && ${#alive[@]} > 0; i++)); do
 		sleep 0.1
-		mapfile -t left < <(for pid in "${left[@]}" $(descendants); do
+		mapfile -t alive < <(for pid in "${alive[@]}" $(descendants); do
 			[ ! -e "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null ||
 				echo "$pid"
 		done | sort -u)
 	done
-	send KILL "${left[@]}"
+	send KILL "${alive[@]}"
 	# mmdebstrap leaves mounts behind if it is killed.
 	while read -r _ mount _; do
 		case $mount in
@@ -283,9 +292,9 @@ interrupted()
 	kill -"$1" $$
 }
 
-# The command that a person has typed supervises itself: it runs a second time as a child, and the
-# parent waits for signals. A shell in a pipeline or a command of its own would act on them late.
-# Times in messages count from its start.
+# The first script that sources this file runs itself again as a child, and only waits for the child
+# and for signals. A shell handles a signal at once in wait, but in a foreground command or pipeline
+# only after that has ended. Times in messages count from NTKLOG_START.
 if [ -z "${NTKLOG_START:-}" ]; then
 	export NTKLOG_START=$EPOCHSECONDS NTKLOG_TOP=$$
 	for signal in INT TERM HUP; do

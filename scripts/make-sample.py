@@ -6,21 +6,21 @@ and the first few events of each kind on each processor, with their stacks. Even
 Usage: make-sample.py RECORDING SAMPLE [EVENTS_OF_A_KIND]
 
 Documentation/examples/sample*.etl were made by this script. It writes new buffer headers, and the
-size and the number of buffers into TRACE_LOGFILE_HEADER.
+new size and number of buffers into TRACE_LOGFILE_HEADER.
 """
 
 import struct
 import sys
 
-SIZE = 4096
-HEADER = 0x48
+BUFFER_SIZE = 4096
+HEADER_SIZE = 0x48
 STACK = 0x1820
 SWAP, SPIN_LOCK, RESOURCE = 0x0524, 0x0529, 0x052B
 
 
 def events_of(buffer):
     """Yield the hook id and the bytes, with padding, of each event with a PERFINFO header."""
-    at = HEADER
+    at = HEADER_SIZE
     saved, = struct.unpack_from("<I", buffer, 4)
     while at < saved:
         size, hook = struct.unpack_from("<HH", buffer, at + 4)
@@ -41,8 +41,10 @@ def kind_of(hook, event):
     return (hook,)
 
 
-def chosen(buffers, most):
-    """Return, for each processor, the time of its last buffer and its chosen events."""
+def choose(buffers, most_of_kind):
+    """Return a dictionary: processor: [time of its last buffer, chosen events]. Of each kind, at
+    most MOST events of a processor are chosen.
+    """
     counts, processors = {}, {}
     for buffer in buffers:
         time, = struct.unpack_from("<q", buffer, 0x10)
@@ -56,40 +58,43 @@ def chosen(buffers, most):
             else:
                 kind = cpu, *kind_of(hook, event)
                 counts[kind] = counts.get(kind, 0) + 1
-                # All events with parameters are taken, at the start and at the end.
-                take = with_stack = hook not in (SWAP, SPIN_LOCK, RESOURCE) or counts[kind] <= most
+                # Take all events of other hooks, such as the parameters at the start and end.
+                take = with_stack = hook not in (SWAP, SPIN_LOCK, RESOURCE) or \
+                    counts[kind] <= most_of_kind
             if take:
                 kept[1].append(event)
     return processors
 
 
 def main():
-    most = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    most_of_kind = int(sys.argv[3]) if len(sys.argv) > 3 else 3
     with open(sys.argv[1], "rb") as stream:
         data = stream.read()
-    old, = struct.unpack_from("<I", data, 0)
-    first, *buffers = [bytearray(data[at:at + old]) for at in range(0, len(data), old)]
-    made = []
-    for cpu, (time, events) in sorted(chosen(buffers, most).items()):
+    old_size, = struct.unpack_from("<I", data, 0)
+    first, *buffers = [bytearray(data[at:at + old_size])
+                       for at in range(0, len(data), old_size)]
+    new_buffers = []
+    for cpu, (time, events) in sorted(choose(buffers, most_of_kind).items()):
         while events:
             body = b""
-            while events and HEADER + len(body) + len(events[0]) <= SIZE:
+            while events and HEADER_SIZE + len(body) + len(events[0]) <= BUFFER_SIZE:
                 body += events.pop(0)
-            head = bytearray(buffers[0][:HEADER])
-            end = HEADER + len(body)
-            struct.pack_into("<III", head, 0, SIZE, end, end)
-            struct.pack_into("<qq", head, 0x10, time, len(made) + 1)
+            head = bytearray(buffers[0][:HEADER_SIZE])
+            end = HEADER_SIZE + len(body)
+            struct.pack_into("<III", head, 0, BUFFER_SIZE, end, end)
+            struct.pack_into("<qq", head, 0x10, time, len(new_buffers) + 1)
             struct.pack_into("<H", head, 0x28, cpu)
             struct.pack_into("<IH", head, 0x30, end, 0x20)
-            made.append((bytes(head) + body).ljust(SIZE, b"\xff"))
-    made[-1] = made[-1][:0x34] + b"\x21" + made[-1][0x35:]
+            new_buffers.append((bytes(head) + body).ljust(BUFFER_SIZE, b"\xff"))
+    # Mark the last buffer of the file (flag 1, beside 0x20).
+    new_buffers[-1] = new_buffers[-1][:0x34] + b"\x21" + new_buffers[-1][0x35:]
     # Set the size in the header of the first buffer, and in TRACE_LOGFILE_HEADER, which begins at
     # 0x48 + 0x20.
-    struct.pack_into("<I", first, 0, SIZE)
-    struct.pack_into("<I", first, 0x68, SIZE)
-    struct.pack_into("<I", first, 0x68 + 0x24, len(made) + 1)
+    struct.pack_into("<I", first, 0, BUFFER_SIZE)
+    struct.pack_into("<I", first, 0x68, BUFFER_SIZE)
+    struct.pack_into("<I", first, 0x68 + 0x24, len(new_buffers) + 1)
     with open(sys.argv[2], "wb") as stream:
-        stream.write(bytes(first[:SIZE]) + b"".join(made))
+        stream.write(bytes(first[:BUFFER_SIZE]) + b"".join(new_buffers))
 
 
 main()

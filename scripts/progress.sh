@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Progress of a long command, for scripts that source lib.sh: on a terminal one line that is updated
-# every two seconds, below the messages; in a log one line a minute. A command whose output goes to the
-# terminal prints a new line every ten seconds instead.
+# Progress of a long command, for scripts that source lib.sh: on a terminal one line below the
+# messages that is updated every two seconds; in a log one line a minute. begin_stages() is for a
+# command that prints other output to the terminal too: there its progress is a new line every ten
+# seconds.
 
-# begin_progress STATUS: from now on messages go through a process that prints them, and between
-# them the line that the function STATUS prints. Descriptor 3 (SAY_FD) leads to it too.
+# begin_progress STATUS: start a process that prints all messages and, between them, the line that
+# the function STATUS prints. From now on standard error and descriptor 3 (SAY_FD of a step) lead to
+# it.
 begin_progress()
 {
 	exec 4>&2 3> >(trap '' INT; exec 2>&4; show_progress "$1")
@@ -15,7 +17,8 @@ begin_progress()
 	trap end_progress EXIT
 }
 
-# begin_stages SECONDS: progress of a command that takes about so long, whose stages are its messages.
+# begin_stages SECONDS: begin the progress of a command that takes about SECONDS. Its line has the
+# latest message, which say() writes to the file NTKLOG_STAGE.
 begin_stages()
 {
 	expected=$1
@@ -34,18 +37,20 @@ status_of_stage()
 	printf '[%4ds] %s; %s\n' $((EPOCHSECONDS - NTKLOG_START)) "$(cat "$NTKLOG_STAGE")" "$text"
 }
 
-# end_progress: wait until all messages are printed. Standard error is the terminal's again.
+# end_progress: wait until all messages are printed, and restore standard error.
 end_progress()
 {
 	[ -n "${progress:-}" ] || return 0
 	exec 2>&4 3>&- 4>&-
-	# A process that outlives its step must not hold up the end.
+	# The process ends when its input is closed. A process that outlives its step keeps it open,
+	# so wait for five seconds at most.
 	timeout 5 tail --pid="$progress" -f /dev/null || kill "$progress" 2>/dev/null || true
 	progress=
 	[ -z "${NTKLOG_STAGE:-}" ] || rm -f "$NTKLOG_STAGE"
 	unset NTKLOG_STAGE
 }
 
+# show_progress STATUS: print the lines of standard input and, between them, that of STATUS.
 show_progress()
 {
 	local status=$1 line='' shown=$EPOCHSECONDS every=60 code=0

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Shared by e2e.sh, core.sh and others: boot a stock kernel in a virtual machine, and decode the
-# files that its guest scripts write.
+# Functions for the steps that boot a stock kernel of Debian's in a virtual machine, run scripts of
+# tests/guest/ there, and decode the files that these write.
 
 # Additional options of vm.sh for the virtual machine of a step.
 vm_options=()
 
-# run_guest KERNEL SCRIPT...: run these scripts of tests/guest/ there. Kernels whose compiler
-# is not this machine's have been built for by the step builds. Those of another architecture
-# (after foreign) get the tool as it is built for them.
+# run_guest KERNEL SCRIPT...: build the modules, the example, the tool and the test programs for a
+# kernel, boot it, run these scripts of tests/guest/ in one shell, and print their results. For a
+# kernel whose compiler is not this machine's, the step builds has built the modules. After
+# foreign(), tool and programs are built for that architecture.
 run_guest()
 {
 	local kernel=$1 built recording program name
@@ -37,7 +38,7 @@ run_guest()
 		cp "$built/Documentation/examples/ntklog_example.ko" "$DIR/"
 	fi
 	cp "$built/ntklog.ko" "$built"/{workload,tests/modules}/*.ko "$TESTS"/guest/*.sh "$DIR/"
-	# The step's log has the elapsed time and the CPU time of each guest script.
+	# guest.sh prints the elapsed time and the CPU time of each script, for the step's log.
 	cat >"$DIR/guest.sh" <<-END
 		. ./lib.sh
 		taken_so_far()
@@ -66,8 +67,8 @@ run_guest()
 		"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$program" -t 3000 \
 		"${vm_options[@]}" "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
-	# The recordings are made text on the host, because the guest is emulated; without plugins,
-	# which the guest does not have.
+	# Decode trace-cmd's recordings on the host, which is faster than the emulated guest. -N:
+	# without the host's plugins.
 	for recording in "$DIR"/*.dat; do
 		[ ! -e "$recording" ] || trace-cmd report -N "$recording" \
 			>"${recording%.dat}.report" 2>>"$DIR/trace-cmd.log"
@@ -75,7 +76,8 @@ run_guest()
 	grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $kernel /"
 }
 
-# check_with KERNEL PROGRAM [CLASS...]: run a program of tests/check/ on the files of the guest.
+# check_with KERNEL PROGRAM [CASE...]: run a program of tests/check/ on the files that the guest has
+# left; with CASE (Class or Class.test) only those cases.
 check_with()
 {
 	local kernel=$1 program=$2

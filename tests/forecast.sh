@@ -3,9 +3,9 @@
 #
 # For run.sh: print the downloads and builds that a run needs first, and a forecast of its time.
 
-# costs STEP SECONDS MEGABYTES WORDS: add a download or a build, which the step needs first, to the
-# forecast.
-costs()
+# add_preparation STEP SECONDS MEGABYTES TEXT: add a download or a build, which the step needs
+# first, to the forecast.
+add_preparation()
 {
 	echo "$1 $2" >>"$TEST/.extra"
 	once_seconds=$((once_seconds + $2))
@@ -31,17 +31,17 @@ has_kernel()
 	"$TOP/scripts/kernels/debian-kernel.sh" -n "$1" >/dev/null 2>&1
 }
 
-# has_room DIRECTORY MEGABYTES
-has_room()
+# require_space DIRECTORY MEGABYTES: exit with a message if the file system has less free space.
+require_space()
 {
-	local there
+	local free
 	mkdir -p "$1"
-	there=$(df -Pm "$1" | awk 'NR == 2 { print $4 }')
-	[ "$there" -ge "$2" ] ||
-		die "this run needs $2 MB of room in $1, where $there MB are free"
+	free=$(df -Pm "$1" | awk 'NR == 2 { print $4 }')
+	[ "$free" -ge "$2" ] ||
+		die "this run needs $2 MB of room in $1, where $free MB are free"
 }
 
-# minutes_of_steps: print how long the steps take when everything is in the cache.
+# minutes_of_steps: print how many minutes the steps take when everything is in the cache.
 minutes_of_steps()
 {
 	local step vm=0 host=0 slots
@@ -57,8 +57,8 @@ minutes_of_steps()
 	echo $(((vm > host ? vm : host) / 60 + 1))
 }
 
-# forecast STEP...: print the forecast, check that there is room on the disk, and install the
-# packages. Steps do not install them, because apt works for one process at a time.
+# forecast STEP...: print the forecast, check that there is space on the disk, and install the
+# packages of all steps, because apt works for one process at a time.
 forecast()
 {
 	local step kernel line once_seconds=0 megabytes=500 wanted=() missing=() lines=()
@@ -69,22 +69,21 @@ forecast()
 	mapfile -t missing < <(missing_packages "${wanted[@]}")
 	if [ ${#missing[@]} -gt 0 ]; then
 		# The packages are installed before the first step begins.
-		costs "$1" $((60 + ${#missing[@]} * 3)) $((${#missing[@]} * 40)) \
+		add_preparation "$1" $((60 + ${#missing[@]} * 3)) $((${#missing[@]} * 40)) \
 			"install packages of Debian's: ${missing[*]}"
 	fi
 	step=$(first_step vm)
 	[ -z "$step" ] || "$TOP/scripts/vm/qemu.sh" -n >/dev/null ||
-		costs "$step" 30 100 "fetch a QEMU of 8.1 or later (13 MB)"
+		add_preparation "$step" 30 100 "fetch a QEMU of 8.1 or later (13 MB)"
 	step=$(first_step source)
 	[ -z "$step" ] || "$TOP/scripts/kernels/kernel-source.sh" -n >/dev/null ||
-		costs "$step" 30 300 "fetch the kernel's source (140 MB)"
-	# Modules and the tool are compiled for the first time.
-	[ -d "$CACHE/build" ] || costs "$1" 120 300 "compile the modules and the tool"
+		add_preparation "$step" 30 300 "fetch the kernel's source (140 MB)"
+	[ -d "$CACHE/build" ] || add_preparation "$1" 120 300 "compile the modules and the tool"
 	for step; do
 		case $step in
 		kernel-*)
 			"$TOP/scripts/kernels/test-kernel.sh" -n "${step#kernel-}" >/dev/null ||
-				costs "$step" 420 700 "build the test kernel ${step#kernel-}"
+				add_preparation "$step" 420 700 "build the test kernel ${step#kernel-}"
 			continue
 			;;
 		foreign-arm64) kernel=6.12-arm64 ;;
@@ -94,12 +93,13 @@ forecast()
 		costs | suspend | switching | style | instructions) kernel=6.12 ;;
 		builds)
 			compgen -G "$CACHE/root/trixie-*/root.tar" >/dev/null ||
-				costs "$step" 120 1500 "make a Debian 13 with compilers"
+				add_preparation "$step" 120 1500 "make a Debian 13 with compilers"
 			continue
 			;;
 		packages)
 			compgen -G "$CACHE/root/bookworm-*/root.tar" >/dev/null ||
-				costs "$step" 60 400 "make a fresh Debian 12, to try the packages in"
+				add_preparation "$step" 60 400 \
+					"make a fresh Debian 12, to try the packages in"
 			continue
 			;;
 		*) continue ;;
@@ -107,7 +107,8 @@ forecast()
 		[ -z "${seen[$kernel]:-}" ] || continue
 		seen[$kernel]=1
 		has_kernel "$kernel" ||
-			costs "$step" 40 900 "fetch Debian's kernel $kernel and its headers (120 MB)"
+			add_preparation "$step" 40 900 \
+				"fetch Debian's kernel $kernel and its headers (120 MB)"
 	done
 	cut -d ' ' -f 1 "$TEST/.extra" | sort -u >"$TEST/.fetching"
 	if [ ${#lines[@]} -gt 0 ]; then
@@ -120,7 +121,7 @@ forecast()
 	fi
 	say "$# steps take about $(minutes_of_steps) minutes when everything is there, if no other" \
 		"work is done on this machine"
-	has_room "$CACHE" "$megabytes"
-	has_room "$OUT" 1500
+	require_space "$CACHE" "$megabytes"
+	require_space "$OUT" 1500
 	need "${wanted[@]}"
 }

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Functions for the steps. A step prints its results as TAP and writes its files to a directory of
-# its own, $DIR. It can be run by hand: tests/steps/NAME.sh [ARGUMENT]...
+# its own, $DIR, which is emptied here. It can be run by hand: tests/steps/NAME.sh [ARGUMENT]...
 
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib.sh"
 
@@ -11,15 +11,15 @@ TOOL_TESTS=$TOP/tools/ntklog/tests
 STEP=${STEP:-$(basename "$0" .sh)${1:+-$1}}
 TEST=$OUT/test
 DIR=$TEST/$STEP
-# Modules for tests in Python: the decoder and the writer of ETL, and TAP.
+# The modules that tests in Python import.
 export PYTHONPATH=$TESTS/lib
 export PYTHONDONTWRITEBYTECODE=1
 
 rm -rf "$DIR"
 mkdir -p "$DIR"
 
-# result NAME COMMAND...: a test that is one command, or a function, which ends at the first
-# command that fails.
+# result NAME COMMAND...: run a command as a test, and print its result; if it fails, its output
+# too. A function as the command ends at the first command in it that fails.
 result()
 {
 	local name=$1 log status
@@ -39,8 +39,8 @@ result()
 	rm -f "$log"
 }
 
-# results COMMAND...: run a program that prints results itself. If it fails without a failed result,
-# it has not come to its end, which is a failed result too.
+# results COMMAND...: run a program that prints results itself. If its exit status is not 0 although
+# it printed no failed result, it has not come to its end: print that as a failed result.
 results()
 {
 	local log
@@ -56,37 +56,41 @@ skipped()
 	printf 'ok - %s # SKIP %s\n' "$1" "$2"
 }
 
-# known SCRIPT [ARGUMENT]: print the output of the script. A run of run.sh calls the script once,
-# because apt takes a second or two.
-known()
+# output_of SCRIPT [ARGUMENT]: print the output of scripts/*/SCRIPT.sh. Within a run of run.sh the
+# output is kept in the directory SCRIPT_OUTPUTS for the other steps, because apt takes a second or
+# two.
+output_of()
 {
-	local answer file=${KNOWN:-}/$1-${2:-}
-	if [ -z "${KNOWN:-}" ] || [ ! -s "$file" ]; then
-		# set -e is off in $(known ...), so the failure is returned.
+	local answer file=${SCRIPT_OUTPUTS:-}/$1-${2:-}
+	if [ -z "${SCRIPT_OUTPUTS:-}" ] || [ ! -s "$file" ]; then
+		# set -e is off in $(output_of ...), so return the failure.
 		answer=$("$(find "$TOP"/scripts/*/ -name "$1.sh")" "${@:2}") || return
-		[ -n "${KNOWN:-}" ] || { printf '%s\n' "$answer"; return; }
+		[ -n "${SCRIPT_OUTPUTS:-}" ] || { printf '%s\n' "$answer"; return; }
 		printf '%s\n' "$answer" >"$file.$BASHPID"
 		mv "$file.$BASHPID" "$file"
 	fi
 	cat "$file"
 }
 
-# debian_kernel SERIES: set IMAGE, MODULES, KDIR and ABI to a kernel of Debian's.
+# debian_kernel KERNEL: set IMAGE, MODULES, KDIR, ABI and SUITE to those of a kernel of Debian's, as
+# debian-kernel.sh prints them.
 debian_kernel()
 {
-	local words
-	words=$(known debian-kernel "$1")
-	eval "$words"
+	local assignments
+	assignments=$(output_of debian-kernel "$1")
+	eval "$assignments"
 }
 
-# tool [TARGET]...: build the tool as users have it, and programs of its tests, once in a run.
+# tool [TARGET]...: build the tool without sanitizers, and targets of its makefile (programs of its
+# tests), and set NTKLOG to its path. A second call in a run finds everything built.
 tool()
 {
 	tool_in "$OUT/build/tool" "$@"
 	NTKLOG=$OUT/build/tool/ntklog
 }
 
-# tool_in DIRECTORY [TARGET or VARIABLE=VALUE]...: build the tool in a directory.
+# tool_in DIRECTORY [TARGET or VARIABLE=VALUE]...: build the tool and targets of its makefile in a
+# directory.
 tool_in()
 {
 	local dir=$1 word words=()
@@ -104,17 +108,20 @@ tool_in()
 	) 9>"$dir/.lock"
 }
 
-# foreign ARCHITECTURE: from now on build for virtual machines of an architecture: with guest_cc,
-# against the Debian in FOREIGN.
+# The compiler of the programs for virtual machines.
 guest_cc=(gcc)
+# The directory of a foreign architecture's Debian; empty: virtual machines have this machine's.
 FOREIGN=
+
+# foreign ARCHITECTURE: from now on build programs and modules for virtual machines of another
+# architecture.
 foreign()
 {
 	local cross
-	FOREIGN=$(known foreign-root "$1")
+	FOREIGN=$(output_of foreign-root "$1")
 	case $1 in
 	arm64)
-		cross=$(known cross-gcc)
+		cross=$(output_of cross-gcc)
 		PATH=$cross/ccache:$cross/usr/bin:$PATH
 		export LD_LIBRARY_PATH=$cross/usr/lib/x86_64-linux-gnu
 		export STRIP=aarch64-linux-gnu-strip
@@ -122,20 +129,23 @@ foreign()
 		;;
 	i386)
 		need programs32
-		# The x87 unit rounds later, which changes the last digit of some numbers.
+		# SSE rounds as x86-64 does. The x87 unit has more bits, which changes the last
+		# digit of some numbers in the tool's output.
 		guest_cc=(gcc -m32 -msse2 -mfpmath=sse "--sysroot=$FOREIGN")
 		;;
 	*) die "no compiler for $1 is known here" ;;
 	esac
 }
 
-# foreign_tool: build the tool for the foreign architecture, with the libraries of its Debian.
+# foreign_tool: build the tool for the foreign architecture, with the libraries of its Debian, and
+# set FOREIGN_NTKLOG to its path.
 foreign_tool()
 {
 	FOREIGN_NTKLOG=$OUT/build/tool-$(basename "$FOREIGN")/ntklog
 	tool_in "$(dirname "$FOREIGN_NTKLOG")" CC="${guest_cc[*]}"
 }
 
+# builds_silently KDIR DIRECTORY [ARGUMENT]...: build the modules; fail if the build has a warning.
 builds_silently()
 {
 	local kdir=$1 dir=$2
@@ -154,14 +164,15 @@ guest_programs()
 	done
 }
 
-# Beginnings of the reports of the kernel's detectors.
+# Pattern of the first lines of the reports of the kernel's detectors.
 REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
-# ours LOG: print the log without KCSAN's reports about the kernel itself. These are reports in which
-# neither side has a function of the module (the interrupted code below an interrupt or softirq does
-# not count), reports of hrtimer_active(), and reports about the counters of kprobes. Two CPUs may
-# print at the same time: with PRINTK_CALLER each line begins with its task or CPU.
-ours()
+# without_kernel_races LOG: print the log without KCSAN's reports about the kernel itself. These are
+# reports in which neither stack has a function of the modules (functions that an interrupt or a
+# softirq interrupted do not count), reports about hrtimer_active(), and reports about the counters
+# of kprobes. Two CPUs may print at the same time. CONFIG_PRINTK_CALLER prefixes each line with its
+# task or CPU, by which the lines of a report are found.
+without_kernel_races()
 {
 	awk '
 		{ found = match($0, /^\[ *[0-9.]+\]\[ *[TC][0-9]+\]/)
@@ -185,12 +196,13 @@ ours()
 		END { if (report) printf "%s", text }' "$1"
 }
 
-# has_reports LOG EXPECTED: the log has each report of EXPECTED once, or as often as the number before
-# it ("3 PATTERN"), and no other. The number of the kernel's own reports is printed.
+# has_reports LOG EXPECTED: test that the log has each report of EXPECTED (a pattern on each line)
+# once, or as often as the number before the pattern says ("3 PATTERN"), and no other. Reports that
+# without_kernel_races() leaves out do not count; their number is printed.
 has_reports()
 {
 	local log=$1.ours report times count=0 others
-	ours "$1" >"$log"
+	without_kernel_races "$1" >"$log"
 	others=$(grep -c 'BUG: KCSAN: ' "$1" || true)
 	others=$((others - $(grep -c 'BUG: KCSAN: ' "$log" || true)))
 	[ $others = 0 ] || say "$others reports of KCSAN's name nothing of ours and are left out"
@@ -208,18 +220,18 @@ has_reports()
 		{ grep -E -m 2 -A 20 "$REPORT" "$log"; return 1; }
 }
 
-# share DIRECTORY FLAVOUR: make a directory for the virtual machine, with the modules built for the
-# test kernel, and the script on standard input as guest.sh.
+# share DIRECTORY FLAVOUR: fill the directory that a virtual machine will have as /host, with the
+# modules built for the test kernel, and the script on standard input as guest.sh.
 share()
 {
 	mkdir -p "$1"
-	"$TOP/scripts/build/build-modules.sh" "$(known test-kernel "$2")" "$OUT/build/$2" W=1
+	"$TOP/scripts/build/build-modules.sh" "$(output_of test-kernel "$2")" "$OUT/build/$2" W=1
 	cp "$OUT/build/$2/ntklog.ko" "$OUT/build/$2"/{kunit,workload,tests/modules}/*.ko "$1/"
 	cat >"$1/guest.sh"
 }
 
-# image FLAVOUR: print the path of the image of a test kernel that has been built.
+# image FLAVOUR: print the path of the image of a test kernel.
 image()
 {
-	printf '%s/arch/x86/boot/bzImage\n' "$(known test-kernel "$1")"
+	printf '%s/arch/x86/boot/bzImage\n' "$(output_of test-kernel "$1")"
 }

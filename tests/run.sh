@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run.sh check|test|all [STEP...]: run the steps of a tier as tests/plan has them, and print how many
-# results passed and failed. Exit status 0 only if some passed and none failed. Each step leaves its
-# results, as TAP, its log and its scratch in out/test/. With steps named, or ONLY="STEP...", only
-# those run, and the steps that they need.
+# run.sh check|test|all [STEP...]: run the steps of a tier as tests/plan has them, and print how
+# many results passed and failed. Exit status 0 only if some passed and none failed. Each step
+# leaves its results (as TAP), its log and its files in out/test/. With STEP... or ONLY="STEP...",
+# only those steps run, and the steps that they need.
 #
-# GNU make schedules: run.sh writes a rule for each step. Virtual machines get their turn by the locks
-# of step.sh. Programs of this machine are a chain of their own, so that one runs at a time.
+# GNU make schedules: run.sh writes a rule for each step. The locks of step.sh limit the number of
+# virtual machines that run at a time. Each step in pool host depends on the one before, so that one
+# of them runs at a time.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -21,7 +22,7 @@ shift
 declare -A after=() pool=() seconds=() groups=()
 steps=()
 
-# read_plan: the steps of the tier, in the order in which they begin.
+# read_plan: read the steps of the tier from tests/plan, in the order in which they begin.
 read_plan()
 {
 	local wanted step needs tiers where time packages
@@ -41,7 +42,7 @@ read_plan()
 	done
 }
 
-# select_steps: with ONLY, keep those steps and the steps that they need.
+# select_steps: if ONLY is set, keep only the steps of ONLY and the steps that they need.
 select_steps()
 {
 	local step need queue
@@ -66,6 +67,7 @@ select_steps()
 	done
 }
 
+# target: print the target of the Makefile that runs the tier.
 target()
 {
 	case $tier in
@@ -74,9 +76,10 @@ target()
 	esac
 }
 
-# write_rules: print the makefile. It has a goal for each kind of pool, because make looks for the next
-# step behind the last one that it began: with one goal, the chain of the host would go on only when
-# the last virtual machine has begun. A need in the other goal is no rule: step.sh waits for it.
+# write_rules: print the makefile. It has two goals, hosts (steps of the pool host) and machines
+# (steps with a virtual machine), which two processes of make build. With one goal, make would begin
+# the next host step only after it has begun all virtual machines that stand before it. A rule has
+# only the needs of the same goal; step.sh waits for needs of the other one.
 write_rules()
 {
 	local step need hosts=() machines=()
@@ -98,8 +101,8 @@ write_rules()
 	echo "machines: ${machines[*]}"
 }
 
-# status: print the running steps, the number of finished steps, and the time that has passed and is
-# left.
+# status: print the time that has passed, the number of finished steps, the time left, and the
+# running steps.
 status()
 {
 	local step began file text
@@ -110,42 +113,41 @@ status()
 		if [ -e "$TEST/$step.time" ]; then
 			text=$(<"$TEST/$step.time")
 		elif [ "$began" != - ] && [[ $step == kernel-* ]]; then
-			# The last line of the log of a kernel's build tells how many files are
-			# built.
+			# The last line of this log says how many files of the kernel are built.
 			text=$(tail -n 1 "$TEST/$step.log" | sed 's/^\[[^]]*\] [^:]*: \(.*\)/(\1)/')
 		fi
 		echo "$step ${pool[$step]} ${seconds[$step]} $began $text"
 	done | cat "$TEST/.extra" - | awk -v now="$EPOCHSECONDS" -v start="$NTKLOG_START" -v slots="$(nproc)" '
-		function left_of(seconds, passed, l) {
-			l = seconds * factor - passed
-			return l > 0 ? l : 0
+		function left_of(seconds, passed, rest) {
+			rest = seconds * factor - passed
+			return rest > 0 ? rest : 0
 		}
 		NF == 2 { extra[$1] += $2; next }
 		{
 			$3 += extra[$1]
 			step[++steps] = $1; pool[steps] = $2; planned[steps] = $3; began[steps] = $4
 		}
-		$5 ~ /^[0-9]/ { done[steps] = 1; count++; was += $5; should += $3; next }
+		$5 ~ /^[0-9]/ { done[steps] = 1; count++; real += $5; forecast += $3; next }
 		$4 != "-" {
 			text = ""; for (i = 5; i <= NF; i++) text = text " " $i
 			running = running (running ? ", " : "") $1 text
-			if (now - $4 > $3) { was += now - $4; should += $3 }
+			if (now - $4 > $3) { real += now - $4; forecast += $3 }
 		}
 		END {
-			# Estimate how much slower this machine is than the forecast. A minute of
-			# forecast time counts as kept at first, so that one short step does not
-			# change the estimate much.
-			factor = (was + 60) / (should + 60)
+			# Estimate how much slower this machine is than the forecast, by finished
+			# and late steps. A minute is added to both sums, so that one short step
+			# does not change the estimate much.
+			factor = (real + 60) / (forecast + 60)
 			for (i = 1; i <= steps; i++) {
 				if (done[i])
 					continue
-				l = left_of(planned[i], began[i] == "-" ? 0 : now - began[i])
+				rest = left_of(planned[i], began[i] == "-" ? 0 : now - began[i])
 				if (pool[i] == "host")
-					host += l
+					host += rest
 				else
-					vm += l * (pool[i] == "vm2" && slots > 1 ? 2 : 1) / slots
-				if (l > longest)
-					longest = l
+					vm += rest * (pool[i] == "vm2" && slots > 1 ? 2 : 1) / slots
+				if (rest > longest)
+					longest = rest
 			}
 			left = vm > host ? vm : host
 			if (longest > left)
@@ -159,14 +161,14 @@ status()
 		}'
 }
 
-# count PATTERN: print the number of lines of all results that match.
+# count PATTERN: print the number of lines that match in the results of all steps.
 count()
 {
 	cat "$TEST"/*.tap 2>/dev/null | grep -cE "$1" || true
 }
 
-# explain_failures: print each failed case, the beginning of its output, its log, and the command
-# that runs it alone.
+# explain_failures: print each failed step with its log, and each failed case of it with the command
+# that runs the case (or its step) alone and the first eight lines of its output.
 explain_failures()
 {
 	local step
@@ -174,7 +176,7 @@ explain_failures()
 		grep -qE '^ *not ok ' "$TEST/$step.tap" || continue
 		echo "failed in $step; log: $TEST/$step.log, more in $TEST/$step/"
 		awk -v step="$step" -v target="$(target)" '
-			function alone(i) {
+			function print_case(i) {
 				if (name != "") {
 					print "    " name "\n      alone: " \
 						(command != "" ? command : "make " target " ONLY=" step)
@@ -184,11 +186,11 @@ explain_failures()
 				name = command = ""
 				said = 0
 			}
-			/^ *not ok / { alone(); name = $0; sub(/^ *not ok (- )?/, "", name); next }
+			/^ *not ok / { print_case(); name = $0; sub(/^ *not ok (- )?/, "", name); next }
 			/^# alone: / { command = substr($0, 10); next }
 			/^#/ { line[said++] = $0 }
-			/^ *ok / { alone() }
-			END { alone() }' "$TEST/$step.tap"
+			/^ *ok / { print_case() }
+			END { print_case() }' "$TEST/$step.tap"
 	done >&2
 }
 
@@ -198,10 +200,10 @@ select_steps
 mkdir -p "$OUT"
 exec 6>"$OUT/test.lock"
 flock -n 6 || die "another run of the tests is going on in this tree: $OUT is its"
-# Files of root can only be removed by root.
+# Steps leave files of root.
 rm -rf "$TEST" 2>/dev/null || as_root rm -rf "$TEST"
-export KNOWN=$TEST/known NTKLOG_STEPS=${#steps[@]}
-mkdir -p "$KNOWN"
+export SCRIPT_OUTPUTS=$TEST/script-outputs NTKLOG_STEPS=${#steps[@]}
+mkdir -p "$SCRIPT_OUTPUTS"
 [ -t 2 ] || export NTKLOG_IS_LOGGED=1
 : >"$TEST/.extra"
 begin_progress status
@@ -209,7 +211,8 @@ forecast "${steps[@]}"
 write_rules >"$TEST/rules.mk"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 make -s -r -k -f "$TEST/rules.mk" hosts >&2 6>&- &
-# One job more than virtual machines can run, so that the next step already waits for its turn.
+# One job more than virtual machines can run: the next step then waits in take_slots() of step.sh
+# and begins as soon as a slot is free.
 make -s -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" machines >&2 6>&-
 wait $!
 for step in "${steps[@]}"; do

@@ -1,22 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# soak.sh [PART...]: run for nights. The cache keeps the progress, and the next run continues there;
-# after the last part it begins again. SOAK_HOURS= (8) ends a run after the slice that is running
-# then. Parts:
+# soak.sh [PART...]: run long tests for hours, a slice of each part in turn. The cache keeps the
+# progress, and the next run continues there. When all parts have reached their goals, the next run
+# begins anew. A run ends after the slice in which SOAK_HOURS (8) have passed. Parts and their
+# goals:
 #
 #	fuzz		10,000,000 executions of the fuzzer; the corpus is kept and minimised
 #	cycles		1,000 times load, trace and unload, with readers busy
-#	abuse		1,000,000 random writes and ioctls under KASAN and lockdep, and failing allocations
+#	abuse		1,000,000 random writes under KASAN and lockdep, with ioctls and failing
+#			allocations
 #	torture-debug	each lock for ten minutes, with processors that come and go
-#	torture-kcsan	likewise
-#	torture-rt	likewise with PREEMPT_RT and lockdep
-#	strain-debug	Linux' own locks for ten minutes: all that can be is switched all the time,
-#			under the kernel's own torture of nine types of them
+#	torture-kcsan	the same in the kernel with KCSAN
+#	torture-rt	the same with PREEMPT_RT and lockdep
+#	strain-debug	Linux' own locks for ten minutes: sessions, tracers, modules and a CPU are
+#			switched on and off all the time, under the kernel's own torture of nine
+#			types of its locks
 #	strain-kcsan	the same in the kernel with KCSAN
 #	strain-6.12	the same on Debian's stock kernel, which has no such torture
 #
-# The last line is that of the tests. The logs of failed parts are kept.
+# The last line is "N passed, N failed", as of the tests. The logs of failed parts are kept.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -24,7 +27,7 @@
 SOAK=$CACHE/soak
 TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
-# The parts run in turn, so that a short run has some of each.
+# When a part is done: an amount in the part's unit.
 declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-debug]=3600
 	[torture-kcsan]=3600 [torture-rt]=3600
 	[strain-debug]=600 [strain-kcsan]=600 [strain-6.12]=600)
@@ -40,13 +43,15 @@ done
 passed=0 failed=0
 mkdir -p "$SOAK" "$OUT/log"
 
-# amount_done PART: print the amount of a part that earlier runs and this one have done, in its unit.
+# amount_done PART: print the amount of a part that earlier runs and this one have done, in its
+# unit.
 amount_done()
 {
 	cat "$SOAK/$1.done" 2>/dev/null || echo 0
 }
 
-# slice PART AMOUNT COMMAND...: run a command that does an amount of the part, and count it.
+# slice PART AMOUNT COMMAND...: run a command that does an amount of the part, count its results,
+# and add the amount to the progress.
 slice()
 {
 	local part=$1 amount=$2 tap=$OUT/log/soak-$1.tap log=$OUT/log/soak-$1.log bad kept
@@ -89,8 +94,8 @@ torture_slice()
 		TORTURE_ROUNDS=8 "$TOP/tests/steps/torture.sh" "${1#torture-}"
 }
 
-# strain_slice PART: run strain for five minutes, under the torture of each type of Linux' locks in
-# turn.
+# strain_slice PART: run the step strain for five minutes, under the torture of each type of Linux'
+# locks in turn.
 strain_slice()
 {
 	slice "$1" 300 env STRAIN_SECONDS=300 STRAIN_PAUSE=0 STRAIN_THREADS=2 STRAIN_STRIDE=150 \
@@ -99,6 +104,7 @@ strain_slice()
 		"$TOP/tests/steps/strain.sh" "${1#strain-}"
 }
 
+# one_slice PART: run the next slice of a part.
 one_slice()
 {
 	case $1 in

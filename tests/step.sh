@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# step.sh STEP POOL AFTER: run one step for run.sh, by a rule of GNU make's. It waits for room in the
-# step's pool and leaves out/test/STEP.tap (results), STEP.log (messages) and STEP.time (seconds
-# that passed, CPU seconds of the user and of the system). The exit status is always 0: run.sh
-# counts the results.
+# step.sh STEP POOL AFTER: run one step for run.sh, by a rule of GNU make's. It waits for the steps
+# of AFTER and for a slot of the pool, and leaves out/test/STEP.begun (the time of the begin),
+# STEP.tap (results), STEP.log (messages) and STEP.time (seconds that passed, CPU seconds of the
+# user and of the system). The exit status says nothing about the results, which run.sh counts.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 
@@ -13,9 +13,10 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 step=$1 pool=$2 after=$3
 TEST=$OUT/test
 
-# take_slots COUNT: wait for so many of the slots for virtual machines, and hold them until exit.
-# Only the holder of the gate waits for slots, so two steps cannot each hold what the other needs,
-# and a step that needs two is not overtaken for ever.
+# take_slots COUNT: wait for COUNT of the slots for virtual machines (there is one for each CPU),
+# and hold them until exit. A slot is a locked file. Only the holder of the lock .gate waits for
+# slots. Therefore two steps cannot each hold a slot that the other needs, and a step that needs two
+# is not overtaken for ever.
 take_slots()
 {
 	local count=$1 slots slot gate lock
@@ -41,7 +42,7 @@ take_slots()
 	exec {gate}>&-
 }
 
-# command_of_step: print the file of the step and its argument: kunit-kcsan is kunit.sh kcsan.
+# command_of_step: print the script of the step and its argument: "kunit.sh kcsan" for kunit-kcsan.
 command_of_step()
 {
 	local file=$TOP/tests/steps/$step.sh
@@ -52,8 +53,8 @@ command_of_step()
 	fi
 }
 
-# wait_for_needs: wait until the steps of AFTER have ended. make orders steps of one goal; this
-# function waits for steps of the other goal.
+# wait_for_needs: wait until the steps of AFTER have ended. make orders only the steps of one goal
+# (see write_rules() in run.sh).
 wait_for_needs()
 {
 	local need
@@ -65,7 +66,8 @@ wait_for_needs()
 	done
 }
 
-# failed_need: print a step of AFTER with a failed result; nothing if there is none.
+# failed_need: print the first step of AFTER that has no result or a failed one; nothing if there is
+# none.
 failed_need()
 {
 	local need
@@ -78,16 +80,16 @@ failed_need()
 
 run_step()
 {
-	local need class=()
+	local need priority=()
 
 	need=$(failed_need)
 	if [ -n "$need" ]; then
 		echo "not ok - $step runs: its need $need has failed" >"$TEST/$step.tap"
 		return
 	fi
-	[ "$pool" != host ] || class=(nice -n 10)
+	[ "$pool" != host ] || priority=(nice -n 10)
 	# shellcheck disable=SC2046 # a command and its argument
-	SAY_FD=3 STEP=$step "${class[@]}" $(command_of_step) >"$TEST/$step.tap" \
+	SAY_FD=3 STEP=$step "${priority[@]}" $(command_of_step) >"$TEST/$step.tap" \
 		2>"$TEST/$step.log" </dev/null ||
 		echo "not ok - $step comes to its end" >>"$TEST/$step.tap"
 	grep -qE '^ *(not )?ok ' "$TEST/$step.tap" ||
@@ -110,7 +112,8 @@ failed=$(grep -cE '^ *not ok ' "$TEST/$step.tap" || true)
 say "$step: $(grep -cE '^ *ok ' "$TEST/$step.tap" || true) passed, $failed failed, in $seconds s" \
 	"($((user + system)) of a CPU); $(find "$TEST" -maxdepth 1 -name '*.time' | wc -l) of" \
 	"$NTKLOG_STEPS steps are done" 2>&3
-# The next run forecasts with the times of this machine.
+# Keep the time of this machine for the forecast of the next run, unless the step had to download or
+# build something first.
 if [ "$failed" = 0 ] && ! grep -qx "$step" "$TEST/.fetching" 2>/dev/null; then
 	mkdir -p "$CACHE/seconds"
 	echo "$seconds" >"$CACHE/seconds/$step"

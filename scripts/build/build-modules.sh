@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# build-modules.sh KDIR DIRECTORY [ARGUMENT...]: build the modules against the
-# kernel and copy them to the directory. Builds for several kernels do not overwrite each other, nor
-# a user's own build. The build itself is in the cache, because paths are part of ccache's keys.
+# build-modules.sh KDIR DIRECTORY [ARGUMENT...]: build the modules against the kernel and copy them
+# to DIRECTORY. ARGUMENTs go to make. The build is in the cache, in a directory of the same name:
+# apart from builds for other kernels and from a user's own build, and with the same paths for each
+# clone, because paths are part of ccache's keys.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -18,14 +19,14 @@ mkdir -p "$dir" "$work"
 # Concurrent steps and other trees that build for the same kernel take turns.
 exec 9>"$work.lock"
 flock 9
-# Objects are removed if another tree made them, if their build was interrupted or failed, and if it
-# had warnings, which the next build must print again.
+# The file .tree names the tree of the last build, if that succeeded without a warning. Otherwise,
+# or if it names another tree, remove all objects; so the next build prints its warnings again.
 tree="$TOP $(stat -c %i "$TOP")"
 [ "$(cat "$work/.tree" 2>/dev/null)" = "$tree" ] || rm -rf "$work"
 mkdir -p "$work"
 rm -f "$work/.tree"
-# A changed file gets the time at which it is copied. Its own time may be before that of an object
-# that was compiled while the file was being edited.
+# Without -t a changed file gets the time at which it is copied. Its own time may be before that of
+# an object that was compiled while the file was being edited.
 rsync -rlpc --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
 	--filter='P *.mod*' --filter='P *.symvers' --include='/Kbuild' \
 	--include='/include/***' --include='/module/***' --include='/kunit/***' \

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # cross-gcc.sh: unpack this Debian's gcc for arm64 in the cache, and print the directory. The caller
-# adds DIRECTORY/ccache and DIRECTORY/usr/bin to PATH, and its libraries to LD_LIBRARY_PATH. The package
-# cannot be installed: it excludes the compiler for 32 bits.
+# adds its folders ccache and usr/bin to PATH, and usr/lib/x86_64-linux-gnu to LD_LIBRARY_PATH. The
+# package is not installed, because it conflicts with gcc-multilib, which the tests need too.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
 
 PACKAGE=gcc-12-aarch64-linux-gnu
-# This machine's own gcc has its other dependencies.
+# Dependencies that this machine's own gcc does not bring.
 PARTS="cpp-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libgcc-12-dev-arm64-cross
 	libgcc-s1-arm64-cross"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# docs.sh: the pages of Documentation/ as HTML, in out/docs/. A warning of Sphinx's is an error.
+# docs.sh: build the pages of Documentation/ as HTML, in out/docs/. A warning of Sphinx is an error.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -10,7 +10,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 rm -rf "$OUT/docs"
 mkdir -p "$OUT/docs"
-# Otherwise Sphinx writes the compiled conf.py beside it.
+# PYTHONDONTWRITEBYTECODE: Sphinx must not write the compiled conf.py into Documentation/.
 PYTHONDONTWRITEBYTECODE=1 sphinx-build -W --keep-going -q -b html -d "$scratch" \
 	"$TOP/Documentation" "$OUT/docs"
 rm -f "$OUT/docs/.buildinfo"

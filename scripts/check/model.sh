@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# model.sh FILE.pml [BROKEN]: check a model with spin: assertions and deadlocks,
-# then that every waiter gets the lock under fair scheduling. BROKEN chooses a variant with a defect.
-# Exit status 0: the model has all these properties.
+# model.sh FILE.pml [BROKEN]: verify a Promela model with spin: no assertion fails, no deadlock, and
+# every waiter gets the lock under fair scheduling. BROKEN, a number, selects a variant with a
+# defect. Exit status 0: the model has all these properties.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -14,8 +14,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 
-# verify COMPILE-OPTIONS -- RUN-OPTIONS: run spin's verifier pan, which prints "errors: 0" if the
-# model has all properties.
+# verify COMPILE-OPTIONS -- RUN-OPTIONS: compile and run spin's verifier pan. Fails unless it prints
+# "errors: 0" and has searched to the end.
 verify()
 {
 	local options=()
@@ -31,6 +31,6 @@ verify()
 }
 
 spin -DBROKEN="$broken" -a "$model" >spin.log || { cat spin.log; exit 1; }
-# The first run looks for deadlocks, the second one checks the claim, which is about progress.
+# The first run checks assertions and deadlocks, the second one the model's claim about progress.
 verify -DNOCLAIM -DSAFETY --
 verify -DNFAIR=3 -- -a -f

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The part of the demo that runs in the virtual machine, as root. Each command
-# is printed before it runs, as a user would type it.
+# The part of the demo that runs in the virtual machine, as root. Commands that run() starts are
+# printed first, as a user would type them.
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
@@ -13,14 +13,15 @@ title()
 	printf '\n== %s\n' "$*"
 }
 
-# run COMMAND: show it as typed, and run it.
+# run COMMAND: print a command and run it.
 run()
 {
 	printf '# %s\n' "$1"
 	eval "$1"
 }
 
-# workload SECONDS: a contended one, in threads, softirqs and hard interrupts.
+# workload SECONDS: run the torture module: contended locks in threads, softirqs and hard
+# interrupts.
 workload()
 {
 	run "insmod ntklog_torture.ko duration=$1 locks=12 nest=10"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# pictures.sh: make Documentation/images from the files of the demo, which runs first if it has left
-# none. Chromium draws the page of a report; the picture is its top.
+# pictures.sh: make the pictures in Documentation/images from the recordings of the demo, which runs
+# first if they are missing. A picture is the top of a report's page as Chromium draws it.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -15,7 +15,8 @@ quietly tool make -C "$TOP/tools/ntklog"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# picture NAME FILE WIDTH HEIGHT: draw the top of the page of a recording.
+# picture NAME RECORDING WIDTH HEIGHT: draw the top of the report's page of a recording, as
+# NAME.png.
 picture()
 {
 	(cd "$DEMO" && "$TOP/tools/ntklog/ntklog" report "$2" --html "$scratch/$1.html")

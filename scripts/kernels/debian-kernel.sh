@@ -1,25 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# debian-kernel.sh [-n] [KERNEL]: have a kernel of Debian's, its image, its modules and its
-# headers, unpacked in the cache, and print where:
+# debian-kernel.sh [-n] [KERNEL]: unpack a kernel of Debian's, with its modules and headers, in the
+# cache unless it is there, and print its paths, one assignment on a line:
 #
 #	IMAGE=... MODULES=... KDIR=... ABI=... SUITE=...
 #
-# KERNEL is a series that the system's apt has (6.12, 6.1), for its newest, with -rt that of
-# PREEMPT_RT, and with -arm64 or -686-pae another architecture's of the same Debian; or the name
-# of another suite, for that suite's (trixie); or "newest", for the newest of all that can be
-# reached. SUITE says whose compiler and libraries its headers need: nothing for the system's.
-# With -n, only tell: exit status 1 if it is not there.
+# KERNEL is one of:
+#	SERIES		the newest kernel of a series that the system's apt has: 6.12 (default), 6.1
+#	SERIES-rt	the same with PREEMPT_RT
+#	SERIES-arm64, SERIES-686-pae
+#			the same for another architecture
+#	SUITE		the kernel of another suite, such as trixie
+#	newest		the newest kernel that can be downloaded
 #
-# Unpacked, not installed: the headers package depends on the image, and
-# installing that would put a kernel into the machine's boot menu.
+# The output SUITE is the suite whose compiler and libraries the headers need; empty: those of the
+# system. With -n nothing is unpacked: exit status 1 if the kernel is not there.
+#
+# The packages are not installed: the headers package depends on the image, and installing that
+# would put a kernel into the machine's boot menu.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
 
-# Suites that may have the newest kernel, and the suite whose compiler that kernel needs.
-# Experimental is missing, because it has release candidates.
+# SUITE:BASE: a suite that may have the newest kernel, and the suite whose compiler that kernel
+# needs. The suite experimental is left out, because it has release candidates.
 NEWEST_SUITES="trixie-backports:trixie sid:sid"
 
 # depends PACKAGE PATTERN: print the dependencies of a package of the kernel's suite that match.
@@ -28,6 +33,7 @@ depends()
 	kernel_apt apt-cache depends "$1" | sed -n "s/^ *Depends: \\($2\\)\$/\\1/p"
 }
 
+# kernel_apt COMMAND...: run apt with the lists of $suite, or with the system's if that is empty.
 kernel_apt()
 {
 	if [ -n "$suite" ]; then
@@ -37,6 +43,7 @@ kernel_apt()
 	fi
 }
 
+# kernel_unpack DIRECTORY PACKAGE...: unpack packages of $suite, or of the system's apt.
 kernel_unpack()
 {
 	local package
@@ -57,8 +64,8 @@ unpack_kernel()
 	mapfile -t packages < <(
 		{
 			depends "linux-image-$abi" "linux-\\(modules\\|binary\\)-$abi"
-			# The packages with programs are those for this machine, whatever the target
-			# is.
+			# linux-kbuild has programs that the build runs: take the package for this
+			# machine, whatever the kernel's architecture is.
 			depends "linux-headers-$abi" \
 				'linux-headers-.*-common\(-rt\)\?\|linux-kbuild-.*\|linux-base-[0-9].*' |
 				sed "s/^linux-kbuild-.*/&:$(dpkg --print-architecture)/"
@@ -66,11 +73,11 @@ unpack_kernel()
 				cut -d ' ' -f 1
 		} | sort -u)
 	kernel_unpack "$dir" "linux-image-$abi" "linux-headers-$abi" "${packages[@]}"
-	# Debian's headers contain absolute paths. Make them point to the final name of the
-	# directory, which has another name while it is being filled.
+	# The Makefile of Debian's headers contains absolute paths. Make them point to the final
+	# name of the directory, which has a temporary name now (see once()).
 	sed -i "s|\\([= ]\\)/usr/src/|\\1$CACHE/debian/$abi/usr/src/|" \
 		"$dir/usr/src/linux-headers-$abi/Makefile"
-	# initramfs images load modules with modprobe.
+	# The virtual machine's initramfs loads modules with modprobe, which needs modules.dep.
 	depmod -b "$dir" "$abi" 2>/dev/null || depmod -b "$dir/usr" "$abi"
 }
 
@@ -80,8 +87,8 @@ suite_abi()
 	depends "${1:-linux-image-amd64}" 'linux-image-[0-9].*' | sed 's/^linux-image-//'
 }
 
-# foreign ARCHITECTURE META...: set suite and abi to another architecture's kernel of this
-# machine's Debian, by the first of these packages that it has.
+# foreign ARCHITECTURE META...: set suite and abi to a kernel of this machine's Debian for another
+# architecture: the one that the first existing package of META depends on.
 foreign()
 {
 	local meta
@@ -110,9 +117,11 @@ newest()
 	suite=$best_suite base=$best_base
 }
 
-absent=
-[ "${1:-}" != -n ] || { absent="exit 1"; shift; }
-[ -n "$absent" ] || need unpack
+# With -n the command that ends the script if the kernel is not unpacked; else empty, which does
+# nothing.
+if_absent=
+[ "${1:-}" != -n ] || { if_absent="exit 1"; shift; }
+[ -n "$if_absent" ] || need unpack
 mkdir -p "$CACHE"
 suite='' base=''
 case ${1:-$KERNEL_SERIES} in
@@ -120,7 +129,7 @@ case ${1:-$KERNEL_SERIES} in
 	foreign arm64 "linux-image-$1" linux-image-arm64
 	;;
 [0-9]*-686-pae)
-	# linux-image-686-pae is the package of the oldest series, which has no number in its name.
+	# The meta-package of the oldest series has no number in its name.
 	foreign i386 "linux-image-$1" linux-image-686-pae
 	;;
 [0-9]*)
@@ -138,7 +147,7 @@ newest)
 esac
 [ -n "$abi" ] || die "no kernel ${1:-$KERNEL_SERIES} is known to apt"
 dir=$CACHE/debian/$abi
-[ -d "$dir" ] || $absent
+[ -d "$dir" ] || $if_absent
 once "$dir" unpack_kernel "$abi"
 modules=$dir/lib/modules/$abi
 [ -d "$modules" ] || modules=$dir/usr/lib/modules/$abi

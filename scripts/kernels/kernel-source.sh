@@ -25,24 +25,26 @@ unpack_source()
 	rm -rf "$dir/deb"
 }
 
-absent='' parts=$PARTS suffix=-parts
+# With -n if_absent is the command that ends the script if the source is not unpacked; else it is
+# empty.
+if_absent='' parts=$PARTS suffix=-parts
 while getopts na option; do
 	case $option in
-	n) absent="exit 1" ;;
+	n) if_absent="exit 1" ;;
 	a) parts='' suffix='' ;;
 	*) exit 2 ;;
 	esac
 done
 shift $((OPTIND - 1))
-[ -n "$absent" ] || need source
+[ -n "$if_absent" ] || need source
 package=linux-source-${1:-$KERNEL_SERIES}
-[ -n "$(candidate "$package")" ] || ${absent:-apt_update}
+[ -n "$(candidate "$package")" ] || ${if_absent:-apt_update}
 version=$(candidate "$package")
 [ -n "$version" ] || die "apt does not know $package"
 mkdir -p "$CACHE"
-# An unpacked whole source includes the parts.
+# If the whole source is unpacked, use it for the parts, too.
 [ ! -d "$CACHE/source/$version" ] || suffix=
 dir=$CACHE/source/$version$suffix
-[ -d "$dir" ] || $absent
+[ -d "$dir" ] || $if_absent
 once "$dir" unpack_source "$package" "$parts"
 printf '%s\n' "$dir"

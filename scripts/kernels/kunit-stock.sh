@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # kunit-stock.sh KDIR: build KUnit's core as a module (kunit.ko) for a kernel that was configured
-# without KUnit, and print the directory that has kunit.ko and its Module.symvers, and the arguments of
-# make that modules with suites need: CORE=... and ARGUMENTS=(...). The sources are lib/kunit of
-# Debian's linux-source; kunit/stock/ says how they fit that kernel.
+# without KUnit. Print CORE=..., the directory that has kunit.ko and its Module.symvers, and
+# ARGUMENTS=(...), the arguments of make that modules with suites need. The sources are lib/kunit of
+# Debian's linux-source, and kunit/stock/, which adapts them to that kernel.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -22,13 +22,14 @@ mkdir "$next"
 cp "$source"/lib/kunit/*.[ch] "$source/lib/kunit/Makefile" "$next/"
 cp "$TOP"/kunit/stock/{kunit_stock.h,core.c} "$next/"
 cp "$TOP/kunit/stock/core.Kbuild" "$next/Kbuild"
-# The suites of a module are in struct kunit_stock, not in struct module.
+# A kernel without KUnit has no members for suites in struct module. kunit_stock_of() finds them in
+# struct kunit_stock.
 sed -i 's/\bmod->\(num_\)\?kunit_/kunit_stock_of(mod)->\1kunit_/g' "$next/test.c"
 arguments=()
 case $abi in
 6.1.*)
-	# The suites need a newer KUnit than 6.1's, so 6.12's headers come before the kernel's own.
-	# 6.1 writes to a bus type.
+	# The suites need a newer KUnit than 6.1's, so include 6.12's headers of KUnit before the
+	# kernel's own. In 6.1 bus_register() writes to the bus type, so that must not be const.
 	sed -i 's/^static const struct bus_type/static struct bus_type/' "$next/device.c"
 	mkdir -p "$work/include/linux"
 	rsync -rlpc "$source/include/kunit" "$work/include/"
@@ -36,7 +37,7 @@ case $abi in
 	arguments=("NOSTDINC_FLAGS=-nostdinc -I$work/include")
 	;;
 esac
-# Only a changed file gets a new time, so that an unchanged KUnit is not compiled again.
+# rsync -c replaces changed files only, so that make does not compile an unchanged KUnit again.
 rsync -rlpc "$next/" "$work/src/"
 rm -rf "$next"
 quietly "kunit-core-$abi" make -C "$kdir" M="$work/src" CONFIG_KUNIT=m CONFIG_KUNIT_DEBUGFS=y \

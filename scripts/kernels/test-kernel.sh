@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test-kernel.sh [-n] FLAVOUR: have a test kernel built in the cache and print its
-# build directory, which is also the KDIR for modules. With -n, only tell: exit status 1
-# if it is not built.
+# test-kernel.sh [-n] FLAVOUR: build a test kernel in the cache unless it is there, and print its
+# build directory, which is also the KDIR for modules. With -n nothing is built: exit status 1 if
+# the kernel is not there.
 #
-# A flavour is a file scripts/kernels/FLAVOUR.config of symbols to set on top
-# of tinyconfig; a line "include NAME" stands for those of another. The cache key
-# is the source's version, the symbols and the compiler: change one and the
-# kernel is built anew.
+# A flavour is a file scripts/kernels/FLAVOUR.config of symbols to set on top of tinyconfig; a line
+# "include NAME" stands for those of another. The name in the cache has the source's version and a
+# hash of the symbols and the compiler's version: if one of them changes, the kernel is built anew.
 
 . "$(dirname "$0")/../lib.sh"
 
-absent=
-[ "${1:-}" != -n ] || { absent="exit 1"; shift; }
+# With -n the command that ends the script if the kernel is not built; else empty, which does
+# nothing.
+if_absent=
+[ "${1:-}" != -n ] || { if_absent="exit 1"; shift; }
 flavour=${1:?usage: test-kernel.sh FLAVOUR}
 
 # lines FLAVOUR: print the symbols of a flavour and of those that it includes, one on a line.
@@ -30,14 +31,14 @@ lines()
 	done <"$fragment"
 }
 
-# symbols FLAVOUR: print the symbols of a flavour; of a repeated symbol only the last line.
+# symbols FLAVOUR: print the symbols of a flavour; if a symbol is repeated, only its last line.
 symbols()
 {
 	lines "$1" | tac | awk -F = '!seen[$1]++' | tac
 }
 
-# Check that each symbol has survived olddefconfig. A missing dependency would make a weaker test
-# without a message.
+# check_config CONFIG: exit with a message if a symbol has not survived olddefconfig, because a
+# dependency is missing. The test kernel would be weaker than it claims.
 check_config()
 {
 	local config=$1 wanted missing=0
@@ -57,9 +58,9 @@ check_config()
 	[ "$missing" = 0 ] || die "test kernel $flavour cannot be configured"
 }
 
-# progress DIRECTORY: every five seconds, write to the log how many files are built. The line of
-# progress takes the text from the log.
-progress()
+# log_progress DIRECTORY: every five seconds, write to the log how many files are built. status() of
+# run.sh reads that.
+log_progress()
 {
 	while sleep 5 && kill -0 $$ 2>/dev/null; do
 		SAY_FD='' say "$(find "$1" -name '*.o' | wc -l) of about 1500 files"
@@ -78,20 +79,20 @@ build_kernel()
 		: >"$dir/.configured"
 	fi
 	say "building the test kernel $flavour (about 5 minutes on 2 processors)"
-	progress "$dir" &
+	log_progress "$dir" &
 	quietly "build-$flavour" make -C "$source" O="$dir" -j"$(nproc)" \
 		bzImage modules
 	kill $! 2>/dev/null || true
-	# Objects are most of the space, and modules do not need them.
+	# Objects take most of the space. Builds of modules need only these few.
 	find "$dir" -name '*.o' -not -path '*/scripts/*' -not -path '*/tools/*' \
 		-not -name module.lds.o -delete
 }
 
-[ -n "$absent" ] || need kernel
-source=$("$TOP/scripts/kernels/kernel-source.sh" -a ${absent:+-n}) || exit 1
+[ -n "$if_absent" ] || need kernel
+source=$("$TOP/scripts/kernels/kernel-source.sh" -a ${if_absent:+-n}) || exit 1
 key=$({ symbols "$flavour"; gcc --version | head -n 1; } |
 	sha256sum | cut -c1-12)
 dir=$CACHE/kernel/$flavour-$(basename "$source")-$key
-[ -d "$dir" ] || $absent
+[ -d "$dir" ] || $if_absent
 continued "$dir" build_kernel "$source"
 printf '%s\n' "$dir"

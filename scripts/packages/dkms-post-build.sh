@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dkms-post-build.sh DIRECTORY: DKMS runs this where it has built the modules, and deletes all of
-# that afterwards. Drivers that use the locks need Module.symvers: it is kept where DKMS keeps the
-# modules of this kernel, and goes when they go.
+# dkms-post-build.sh DIRECTORY: copy Module.symvers, which drivers that use NT's locks need to
+# build, to the directory in which DKMS keeps the modules of this kernel. DKMS runs this script in
+# the build directory, which it deletes afterwards. DKMS removes the copy together with the modules.
 
 set -e
 cp Module.symvers "$1/"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# herd.sh: have herd7 unpacked in the cache, and print the words that start it with the kernel's
-# memory model. It is in Debian's unstable alone, and needs that one's C library, which it is started
-# with; nothing of it is installed.
+# herd.sh: unpack herd7 in the cache unless it is there, and print the command that runs it with the
+# kernel's memory model. Only Debian's suite sid has herd7. It needs sid's C library, so the command
+# runs sid's dynamic linker with sid's libraries. Nothing is installed.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
@@ -16,7 +16,7 @@ unpack_herd()
 {
 	mkdir "$1/all"
 	suite_unpack $SUITE "$1/all" herdtools7 libgmp10 libc6
-	# herd7 needs a few of these 300 MB.
+	# Keep only what herd7 needs: a small part of 300 MB.
 	mkdir "$1/lib"
 	mv "$1/all/usr/bin/herd7" "$1/all/usr/share/herdtools7/herd" "$1/"
 	find "$1/all" '(' -name 'ld-linux-*.so.*' -o -name 'libc.so.*' -o -name 'libm.so.*' \

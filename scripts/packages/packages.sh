@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034
 #
-# Groups of Debian's packages and their purpose. need GROUP in lib.sh installs one.
+# Groups of Debian's packages, and their purpose for the message of need(), which installs a group.
 
 declare -A PACKAGES=(
 	[tool]="ccache gcc make libc6-dev pkg-config libbpf-dev libjansson-dev uthash-dev
@@ -31,10 +31,10 @@ declare -A PURPOSE=(
 	[tool]="to build the tool"
 	[tool-tests]="to test the tool"
 	[headers]="to check the wire headers"
-	[style]="to look at the sources"
+	[style]="to check the style of the sources"
 	[fuzz]="to fuzz the tool: libFuzzer"
-	[page]="to see the report's page as people do"
-	[deb]="to build the packages, and by DKMS"
+	[page]="to test the report's page in a browser"
+	[deb]="to build the packages, and modules by DKMS"
 	[root]="to make a fresh Debian"
 	[model]="to check models"
 	[source]="to unpack the kernel's source"
@@ -45,7 +45,7 @@ declare -A PURPOSE=(
 	[vm]="to run virtual machines"
 	[programs]="to build programs for the virtual machines"
 	[programs32]="to build programs of 32 bits, for the ioctls"
-	[bench]="to make the tables"
+	[bench]="to measure the tool and print the benchmark's tables"
 	[native]="to measure the locks as a program, next to ConcurrencyKit's"
 	[docs]="to make the documentation as HTML"
 )

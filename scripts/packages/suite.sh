@@ -4,11 +4,12 @@
 # Packages of other suites of Debian, for scripts that source lib.sh: apt with lists and a
 # cache of its own in $CACHE/apt. The system's sources and packages stay as they are.
 #
-# A suite's name may end in +ARCHITECTURE (bookworm+arm64): packages are that one's then, but
-# those that are named with :amd64, and nothing of them is installed. Nor is the architecture
-# made known to the system.
+# A suite's name may end in +ARCHITECTURE (bookworm+arm64). Packages are then for that architecture,
+# unless they are named with :amd64. dpkg need not have the architecture added, because nothing is
+# installed.
 
-# archive SUITE: print the address from which the system's apt gets Debian, or its security updates.
+# archive SUITE: print the address of the mirror from which the system's apt gets its own Debian; if
+# SUITE ends in -security, that of the security updates.
 archive()
 {
 	local codename label=Debian uri
@@ -28,8 +29,8 @@ archive()
 	printf '%s\n' "$uri"
 }
 
-# suite_apt SUITE COMMAND...: run apt-get or apt-cache with the lists of a suite alone. apt knows
-# the packages that the system has installed, and downloads only missing ones.
+# suite_apt SUITE COMMAND...: run apt-get or apt-cache with the lists of a suite alone. For this
+# machine's architecture apt knows the installed packages, and downloads only missing ones.
 suite_apt()
 {
 	local dir=$CACHE/apt/$1 command=$2 foreign=()
@@ -47,8 +48,9 @@ suite_apt()
 		-o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
 }
 
-# suite_reached SUITE [OTHER]...: update the lists of the suite, and of others that it depends on,
-# if they are older than a day. Fails if there are no lists and no mirror can be reached.
+# suite_reached SUITE [OTHER]...: update the lists of the suite, and of other suites that it depends
+# on, if they are older than a day. If no mirror can be reached, older lists are used; fails if
+# there are none.
 suite_reached()
 {
 	local suite=$1 dir=$CACHE/apt/$1 name
@@ -78,8 +80,8 @@ suite_reached()
 }
 
 # foreign_suite ARCHITECTURE: update the lists of this machine's Debian for another architecture,
-# and print the suite's name. i386 has no security updates here, because no kernel is taken from
-# there.
+# and print the suite's name. Security updates are left out for i386, because the tests need none of
+# them; arm64's kernel is taken from them.
 foreign_suite()
 {
 	local codename
@@ -91,7 +93,8 @@ foreign_suite()
 	echo "$codename+$1"
 }
 
-# suite_candidate SUITE PACKAGE: print the version that the suite has; nothing if it has none.
+# suite_candidate SUITE PACKAGE: print the version of a package in the suite; nothing if it has
+# none.
 suite_candidate()
 {
 	suite_apt "$1" apt-cache madison "$2" 2>/dev/null | awk -F ' *\\| *' 'NR == 1 { print $2 }'

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# foreign-root.sh ARCHITECTURE: unpack the packages of another architecture that virtual machines and
-# the build of the tool need, of this machine's Debian, in the cache. Print the directory. No program of
-# it is executed here.
+# foreign-root.sh ARCHITECTURE: unpack packages of this machine's Debian for another architecture in
+# the cache: the programs of virtual machines, and the headers and libraries to build the tool.
+# Print the directory. None of these programs runs on this machine.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
@@ -18,7 +18,8 @@ unpack_root()
 {
 	# shellcheck disable=SC2086 # words
 	suite_unpack_fetched "$suite" "$1" $PROGRAMS $DEVELOPMENT
-	# Linkers' names of libraries are links to files of the root, not of this machine.
+	# Some names of libraries (lib*.so) are links to absolute paths. Make them point to files in
+	# this directory.
 	find "$1" -type l -lname '/*' -printf '%p %l\n' | while read -r link target; do
 		ln -sfnr "$1$target" "$link"
 	done

@@ -1,23 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# qemu.sh [-n] [x86_64|aarch64]: have a QEMU of 8.1 or later that emulates that (x86_64), and
-# print the words that start it. The system's if it
-# is new enough, else Debian's backport with the libraries that the system lacks, unpacked in
-# the cache: no package of the system changes. With -n, only
-# tell: exit status 1 if there is none yet.
+# qemu.sh [-n] [x86_64|aarch64]: print the command that runs a QEMU of 8.1 or later for an
+# architecture (default x86_64): the system's if that is new enough, else Debian's backport, which
+# is unpacked in the cache with the libraries that the system lacks. No package of the system
+# changes. With -n nothing is unpacked: exit status 1 if there is no such QEMU.
 #
-# Before 8.1 (Debian 12 has 7.2) parallel processors run stale code when one of them patches
-# what another runs, as static keys, tracepoints and ftrace do ("accel/tcg: Always lock pages
-# before translation" mended it).
+# Before 8.1 (Debian 12 has 7.2) a virtual CPU may run stale code when another one patches it in
+# parallel, as static keys, tracepoints and ftrace do. "accel/tcg: Always lock pages before
+# translation" fixed it.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
 
 LEAST=8.1
 
-absent=
-[ "${1:-}" != -n ] || { absent=1; shift; }
+only_test=
+[ "${1:-}" != -n ] || { only_test=1; shift; }
 PROGRAM=qemu-system-${1:-x86_64}
 case ${1:-x86_64} in
 x86_64) PACKAGE=qemu-system-x86 kept=$CACHE/qemu ;;
@@ -31,6 +30,7 @@ version_of()
 	{ "$@" --version 2>/dev/null || true; } | sed -n 's/^QEMU emulator version \([0-9.]*\).*/\1/p'
 }
 
+# new_enough QEMU...: test that the version of a QEMU is at least LEAST.
 new_enough()
 {
 	local version
@@ -68,11 +68,12 @@ fi
 	die "virtual machines need QEMU $LEAST or later: install one, or let apt reach $suite"
 qemu="env LD_LIBRARY_PATH=$dir/usr/lib/x86_64-linux-gnu:$dir/lib/x86_64-linux-gnu
 	$dir/usr/bin/$PROGRAM -L $dir/usr/share/qemu -L $dir/usr/share/seabios"
-# Programs in the cache do not run if libraries of this machine have been removed since.
+# The cached QEMU does not run if libraries have been removed from this machine since. Fetch it
+# again.
 # shellcheck disable=SC2086 # words
 [ ! -d "$dir" ] || new_enough $qemu || rm -rf "$dir"
 if [ ! -d "$dir" ]; then
-	[ -z "$absent" ] || exit 1
+	[ -z "$only_test" ] || exit 1
 	system=$(version_of "$PROGRAM")
 	say "fetching $PROGRAM $version of $suite into the cache: the system has ${system:-none}," \
 		"and parallel processors need $LEAST"

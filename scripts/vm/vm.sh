@@ -1,27 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# vm.sh [OPTION]... SHARE: boot a kernel in QEMU, run SHARE/guest.sh there as
-# root with the directory SHARE of the host as its working directory /host, and
-# exit with the status of guest.sh. The console is kept in SHARE/console.log.
+# vm.sh [OPTION]... SHARE: boot a kernel in QEMU, run SHARE/guest.sh there as root with the
+# directory SHARE of the host as its working directory /host, and exit with the status of guest.sh.
+# Its output is in SHARE/guest.log, the console in SHARE/console.log.
 #
 #	-k IMAGE	kernel image
-#	-M DIRECTORY	its /lib/modules/ABI, where 9p is a module there
-#	-c CPUS		virtual processors (2)
+#	-M DIRECTORY	the kernel's /lib/modules/ABI, if 9p is a module in it
+#	-c CPUS		number of virtual CPUs (2)
 #	-m MIB		memory (1024)
-#	-t SECONDS	end it after so long (1200: a busy host may give it a tenth of itself), by an
-#			interrupt of which the kernel panics, with all tasks and CPUs in the log
+#	-t SECONDS	send an NMI after this time (1200), of which the kernel panics and prints all
+#			tasks and CPUs to the console; long, because a busy host may run a virtual CPU
+#			for a tenth of the time only
 #	-a WORDS	more kernel parameters
 #	-P PROGRAM	one more program for the guest, in /bin; may be given again
-#	-A ROOT		another architecture's: it is told from the kernel's image, and its programs
-#			and libraries are those of this Debian (foreign-root.sh); STRIP strips its modules
-#	-i		count instructions: the clocks, TSC too, go by them, and the processors
-#			take turns, which is how QEMU counts
-#	-v		show the output of guest.sh as it comes
+#	-A ROOT		the kernel is another architecture's (arm64 or i386): take programs and
+#			libraries from the Debian in ROOT (foreign-root.sh), and strip modules by the
+#			program $STRIP
+#	-i		count instructions: clocks and TSC advance by them, and the virtual CPUs run in
+#			turn, because QEMU can only count so
+#	-v		show the output of guest.sh while it runs
 #
-# QEMU emulates (TCG): not every machine has KVM. Each virtual CPU is a thread of the host's, which takes
-# the QEMU that qemu.sh finds, and stale_code.ko in SHARE, whose source says why. A message has the number
-# of stale breakpoints that it has met.
+# QEMU emulates (TCG), because not every machine has KVM. Each virtual CPU is a thread of the
+# host's. That needs the QEMU that qemu.sh finds, and stale_code.ko in SHARE, whose source says why.
+# A message has the number of stale breakpoints that this module has handled.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -48,13 +50,14 @@ share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
 [ -f "$share/guest.sh" ] || die "no guest.sh in $share"
 # The image of an arm64 kernel has "ARMd" at byte 56. Other images are for x86.
 [ "$(dd if="$image" bs=1 skip=56 count=4 2>/dev/null | tr -d '\0')" != ARMd ] || machine=aarch64
-# stale_code.ko is for x86-64. The CPUs of a 32-bit kernel take turns, which avoids the defect.
+# QEMU's race needs parallel CPUs, and stale_code.ko is for x86-64. So the CPUs of an i386 kernel
+# run in turn.
 [ $machine != x86_64 ] || [ -z "$foreign" ] || thread=single
 [ "$thread" = single ] || [ -n "$foreign" ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
 
-# program NAME: print the path of a program: the path itself, or that of this machine's or the
-# foreign Debian's program.
-program()
+# program_path NAME: print the path of a program of this machine, or of the foreign Debian's; a path
+# as it is.
+program_path()
 {
 	case $1 in
 	/*) echo "$1" ;;
@@ -72,7 +75,7 @@ program()
 copy_program()
 {
 	local file
-	file=$(program "$1")
+	file=$(program_path "$1")
 	install -D "$file" "$root/bin/$(basename "$1")"
 	if [ -n "$foreign" ]; then
 		copy_foreign_libraries "$file"
@@ -83,8 +86,8 @@ copy_program()
 	done
 }
 
-# copy_foreign_libraries FILE: copy the libraries of a program, and those that they need. ldd cannot
-# find them, because it executes the file.
+# copy_foreign_libraries FILE: copy the libraries of a foreign program, and those that they need.
+# ldd would execute the program, which this machine cannot.
 copy_foreign_libraries()
 {
 	local name library
@@ -122,8 +125,8 @@ copy_modules()
 }
 
 # watch: make the guest panic when its time is over, or when it has not written to $share/alive for
-# ten minutes. A guest writes to it every ten seconds. read waits, because a killed sleep would
-# leave a process.
+# ten minutes. The guest writes to it every ten seconds, if the file exists at boot. The wait is a
+# read with a timeout, because a sleep would be a process that remains when this one is killed.
 watch()
 {
 	local end=$((SECONDS + limit)) idle=0
@@ -141,7 +144,7 @@ read -ra qemu < <("$TOP/scripts/vm/qemu.sh" $machine) || die "no QEMU"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{bin,sbin,proc,sys,dev,tmp,host,lib}
-cp "$(program busybox)" "$root/bin/busybox"
+cp "$(program_path busybox)" "$root/bin/busybox"
 copy_program trace-cmd
 # BusyBox' modprobe does not unpack modules; Debian's own does.
 copy_program kmod
@@ -178,11 +181,11 @@ sync
 reboot -f
 END
 chmod +x "$root/init"
-# The image is not compressed, because a kernel with KCSAN would inflate it for longer than it
-# boots.
+# The initramfs is not compressed, because a kernel with KCSAN would take longer to inflate it than
+# to boot.
 (cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$share/initramfs"
-# Strip modules: of 5 MB 0.4 are code and symbols, and an emulated kernel takes a quarter of a
-# second to load the rest.
+# Strip modules: 4.6 of 5 MB are debug information, which an emulated kernel takes a quarter of a
+# second to load.
 find "$share" -maxdepth 1 -name '*.ko' -exec "${STRIP:-strip}" --strip-debug {} +
 rm -f "$share/status" "$share/stale"
 : >"$share/guest.log"
@@ -191,21 +194,21 @@ if [ -n "$show" ]; then
 	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
 fi
 
-# pci=noacpi: to find a device's interrupt, ACPI runs a program that takes 20 s on the KASAN kernel. After
-# 30 s the kernel gives up mounting the share.
-# no_timer_check: the kernel panics ("IO-APIC + timer doesn't work!") if ten ticks do not come
-# in time, which on a busy host they do not.
-# tsc=nowatchdog: on a busy host the watchdog mistakes a delay of its own clock for an error of the TSC.
-# rcu_cpu_stall_timeout and watchdog_thresh: a busy host may not run a virtual CPU for twenty seconds. The
-# kernel would report that as a stall or a lockup.
-# log_buf_len: the suites provoke more messages than a small kernel keeps.
-# panic_print: all tasks, and all processors (0x40).
+# Kernel parameters: pci=noacpi: to find a device's interrupt, ACPI interprets a program, which
+# takes 20 s on the KASAN kernel. After 30 s the kernel gives up mounting the share. no_timer_check:
+# the kernel panics ("IO-APIC + timer doesn't work!") if ten ticks do not come in time, as on a busy
+# host. tsc=nowatchdog: on a busy host the watchdog mistakes a delay of its own clock for an error
+# of the TSC. rcu_cpu_stall_timeout and watchdog_thresh: a busy host may stop a virtual CPU for
+# twenty seconds. The kernel would report that as a stall or a lockup. log_buf_len: the suites
+# provoke more messages than a small kernel's buffer keeps. panic_print: all tasks (0x01) and the
+# stacks of all CPUs (0x40).
 case $machine in
 x86_64)
-	# Real CPUs have SMAP and SMEP: the kernel dies of a wrong access to a user's address.
+	# With SMAP and SMEP, as on real CPUs, a wrong access of the kernel to a user's address
+	# faults.
 	hardware=(-cpu "qemu64,+smap,+smep")
 	console="console=ttyS0 no_timer_check tsc=nowatchdog unknown_nmi_panic"
-	# Without ACPI the kernel of i386 finds no resources for the device of the share.
+	# With pci=noacpi an i386 kernel finds no resources for the device of the share.
 	[ -n "$foreign" ] || console+=" pci=noacpi"
 	;;
 aarch64)
@@ -215,8 +218,8 @@ aarch64)
 esac
 mkfifo "$root"/{monitor.in,monitor.out,never}
 rm -f "$share/alive"
-# With -i the guest writes no sign of life, because its idle time passes as fast as the host can
-# count: it would wake up all the time.
+# With -i the guest does not write to alive: its clock jumps over idle time, so it would wake up to
+# write all the time.
 [ ${#icount[@]} -gt 0 ] || : >"$share/alive"
 watch 6>&- 9<>"$root/never" &
 watch=$!

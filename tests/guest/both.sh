@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Record a session of a contended workload, and the counters before and after it, in both.*.
+# Record a session of a contended workload, and the counters before and after it, in the files
+# both.*. events.sh runs this under trace-cmd, so that both record the same events; records.sh runs
+# it alone.
 
 . ./lib.sh
 

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Recordings through sessions/claim, in programs of 64 and of 32 bits.
+# Sessions that a program claims by opening claim or adopt, in programs of 64 and of 32 bits.
 
-# said TEXT COMMAND...: the command prints TEXT.
-said()
+# prints TEXT COMMAND...: test that the command prints TEXT and nothing else.
+prints()
 {
 	text=$1
 	shift
 	is "$("$@")" "$text"
 }
 
+# settings_of DIRECTORY: print the settings of a session.
 settings_of()
 {
 	for file in name group_mask buffer_size buffers mode flush_timer stacks contextswap_version; do
@@ -18,8 +19,9 @@ settings_of()
 	done
 }
 
-# hold FILE WORD...: run a claim in the background until it has done WORDs; $owner is its process.
-hold()
+# claim_in_background FILE WORD...: claim a session in the background, wait until the program has
+# done the operations WORD..., and set owner to its process id.
+claim_in_background()
 {
 	rm -f claimed
 	"./$claim" "$@" hold >claim.log 2>&1 &
@@ -42,16 +44,16 @@ for claim in claim64 claim32; do
 	defaults=$(settings_of $T)
 	check "$claim: an unclaimed session has no owner" is "$(cat $T/owner)" none
 	check "$claim: a start with a wrong setting is refused" \
-		said 'wrong: Invalid argument' ./$claim $T/claim wrong
+		prints 'wrong: Invalid argument' ./$claim $T/claim wrong
 	check "$claim: a refused start changes no setting" is "$(settings_of $T)" "$defaults"
 
-	check "$claim: a claim starts its session" hold $T/claim start
+	check "$claim: a claim starts its session" claim_in_background $T/claim start
 	check "$claim: a claimed session shows its owner" is "$(cat $T/owner)" "$owner $claim"
 	check "$claim: a claimed session shows state, name and buffers" is "$(cat $T/state $T/name $T/buffers | tr '\n' ' ')" \
 		"started claim 4 "
 	check "$claim: a second claim is refused" \
-		said 'open: Device or resource busy' ./$claim $T/claim
-	check "$claim: an adoption of a claimed session is refused" said 'open: Device or resource busy' ./$claim $T/adopt
+		prints 'open: Device or resource busy' ./$claim $T/claim
+	check "$claim: an adoption of a claimed session is refused" prints 'open: Device or resource busy' ./$claim $T/adopt
 	for file in "state stop" "state start" "name other" "group_mask PERF_SPINLOCK" \
 	    "buffer_size 8192" "buffers 8" "mode buffering" "flush_timer 7" "stacks spinlock" \
 	    "contextswap_version 1" "flush 1"; do
@@ -59,7 +61,7 @@ for claim in claim64 claim32; do
 			refused 'busy' "$T/${file%% *}" "${file#* }"
 	done
 	check "$claim: a claim of any session gets another one" \
-		said 'session 7 state 0 failures 0
+		prints 'session 7 state 0 failures 0
 info: ok' ./$claim $D/sessions/claim info
 	end_owner
 	check "$claim: the death of the owner stops the session" is "$(cat $T/state)" stopped
@@ -74,12 +76,12 @@ info: ok' ./$claim $D/sessions/claim info
 	check "$claim: a recording has no unread buffer" grep -q ' unread 0 ' record.claim
 	check "$claim: a recording has no lost event" grep -q ' lost 0 ' record.claim
 
-	check "$claim: a kept session cannot be stopped by the former owner" said 'start: ok
+	check "$claim: a kept session cannot be stopped by the former owner" prints 'start: ok
 keep: ok
 stop: File descriptor in bad state' ./$claim $T/claim start keep stop
 	check "$claim: a kept session stays started without an owner" is "$(cat $T/state $T/owner | tr '\n' ' ')" "started none "
-	check "$claim: a kept session cannot be claimed" said 'open: Device or resource busy' ./$claim $T/claim
-	check "$claim: a kept session can be adopted" said 'stop: ok
+	check "$claim: a kept session cannot be claimed" prints 'open: Device or resource busy' ./$claim $T/claim
+	check "$claim: a kept session can be adopted" prints 'stop: ok
 keep: ok' ./$claim $T/adopt stop keep
 	check "$claim: an adopted session can be read through its files" sh -c "[ \$(cat $T/header $T/cpu* | wc -c) -gt 16384 ]"
 	printf '%s\n' "$defaults" | head -n 1 >$T/name

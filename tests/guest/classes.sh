@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Classes of Linux' locks: record under the usual load and while objects come and go, beside a
-# module that lists the objects in memory. check_classes.py compares.
+# Classes (TYPE.MEMBER) of Linux' locks: record under the usual load and while objects come and go,
+# while class_truth.ko lists the objects in memory. check_classes.py compares.
 
 . ./linux_lib.sh
 
-# An object that is in two successive readings has existed between them.
-tell_truth()
+# read_truth FILE: append the module's lists to FILE, until /tmp/truth is removed.
+read_truth()
 {
 	: >"$1"
 	while [ -e /tmp/truth ]; do
@@ -27,7 +27,7 @@ usual_load()
 	done
 }
 
-# Create and free objects: threads, inodes, dentries, cached objects.
+# churn: create and free objects: tasks, inodes, dentries, cached objects.
 churn()
 {
 	mkdir -p /tmp/churn
@@ -44,25 +44,26 @@ churn()
 	done
 }
 
-# record_with_truth NAME LOAD
+# record_with_truth NAME LOAD: run a load; record it in NAME.etl, and the module's lists in
+# NAME.truth.
 record_with_truth()
 {
 	touch /tmp/truth
-	tell_truth "$1.truth" &
-	telling=$!
+	read_truth "$1.truth" &
+	truth_reader=$!
 	(
 		wait_for [ -s "$1.truth" ]
 		wait_for grep -q started $D/sessions/*/state
 		$2
 	) &
-	loading=$!
+	loader=$!
 	ntklog record -b 256K -n 64 -o "$1.etl" -e $GROUPS_OF_LINUX --duration 600 2>"$1.log" &
-	recording=$!
-	wait $loading
+	recorder=$!
+	wait $loader
 	rm /tmp/truth
-	wait $telling
-	kill -INT $recording
-	wait $recording
+	wait $truth_reader
+	kill -INT $recorder
+	wait $recorder
 }
 
 insmod ntklog.ko

@@ -5,7 +5,7 @@
 
 . ./linux_lib.sh
 
-# With hidden addresses only the module can name locks.
+# With hashed addresses only the module can name locks: the tool cannot look their addresses up.
 insmod ntklog.ko addresses=hashed
 ntklog record -o hashed.etl -e $GROUPS_OF_LINUX -- find /sys >/dev/null
 check "classes: hashed addresses have classes" grep -q \
@@ -21,7 +21,7 @@ sed 's,/0x[0-9a-f]*,,g' <&3 >hashed.notes
 exec 3<&-
 check "classes: hashed: the identities have no address" sh -c "grep -q slab hashed.notes && ! grep 0xffff hashed.notes"
 cat $S/cpu* >/dev/null
-# The reader of the file holds the mutex of the open file.
+# cat, which reads the file held, holds a mutex of that open file meanwhile.
 echo PERF_LINUX_MUTEX >$S/group_mask
 echo start >$S/state
 cat $D/held >hashed.held

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Classes of Linux' locks with the tool's start, stop and top; and the file keep_identities.
+# Classes of Linux' locks with the tool's commands start, stop and top. The module keeps the
+# identities (the text from which a lock's class comes) of a session's locks, or by the file
+# keep_identities.
 
 . ./linux_lib.sh
 
@@ -16,16 +18,16 @@ check "classes: the names file has the kept identities" grep -q '^lock .* dentry
 	stopped.etl.names
 touch /tmp/load
 (while [ -e /tmp/load ]; do find /proc/sys >/dev/null; done) &
-# shown FILE OPTION...: run top into FILE; succeed if it shows a lock of the load.
-shown()
+# top_shows_load FILE OPTION...: run top into FILE; succeed if it shows a lock of the load.
+top_shows_load()
 {
 	file=$1
 	shift
 	ntklog top --once --json -d 2 -e $GROUPS_OF_LINUX "$@" >"$file" &&
 		grep -q 'dentry.d_lockref.lock' "$file"
 }
-check "classes: top shows classes" wait_for shown top.json
-check "classes: top --addresses shows each lock" wait_for shown addresses.json --addresses
+check "classes: top shows classes" wait_for top_shows_load top.json
+check "classes: top --addresses shows each lock" wait_for top_shows_load addresses.json --addresses
 rm /tmp/load
 wait
 

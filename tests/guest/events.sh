@@ -20,7 +20,7 @@ check "events: the tracepoint enables the instrumentation" \
 	is "$(cat trace.mask)" "0x20010000 PERF_SPINLOCK"
 check "events: the tracepoint's end disables the instrumentation" is "$(cat $D/group_mask)" 0x0
 
-# Buffers that are too small: events are counted as lost.
+# Buffers that fill up: events are counted as lost.
 echo 4096 >$S/buffer_size
 echo 2 >$S/buffers
 echo start >$S/state
@@ -33,7 +33,7 @@ cat $S/stats >full.stats2
 # A higher contention_sample_rate: fewer events for the same number of contended acquisitions.
 echo 65536 >$S/buffer_size
 echo 16 >$S/buffers
-# On a busy host many holds are long, and long holds are written at any rate.
+# On a busy host many holds are long, and releases of long holds are written at any rate. 0: do not.
 echo 0 >$P/hold_threshold
 echo 4294967295 >$P/acquire_sample_rate
 for rate in 10 100; do

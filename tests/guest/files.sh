@@ -17,19 +17,20 @@ for file in $D/group_mask $D/counters $D/held $D/identities $D/tasks $D/locks $D
 	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
 done
 
-# The first refused write of each file puts into the kernel log what the file takes.
-told()
+# refused_and_logged FILE TEXT MESSAGE: writing TEXT is refused, and the kernel log gets MESSAGE.
+# Only the first refused write of each file is logged.
+refused_and_logged()
 {
 	dmesg -c >/dev/null
 	refused 'Invalid argument' "$1" "$2" || return 1
 	dmesg | grep -qF "$3" || { dmesg; return 1; }
 }
 check "files: one newline is ignored, two are not" refused 'Invalid argument' $S/flush_timer '7\n\n'
-check "files: a refused number of buffers logs the valid range" told $S/buffers 1025 \
+check "files: a refused number of buffers logs the valid range" refused_and_logged $S/buffers 1025 \
 	'sessions/0/buffers: "1025" is refused: the file takes 2 to 1024'
-check "files: a refused parameter logs the valid range" told $P/acquire_sample_rate 999 \
+check "files: a refused parameter logs the valid range" refused_and_logged $P/acquire_sample_rate 999 \
 	'ntklog/spinlock/acquire_sample_rate: "999" is refused: the file takes 1000 to 4294967295'
-check "files: a newline in a refused text is escaped" told $D/linux_mode 'a\nb' \
+check "files: a newline in a refused text is escaped" refused_and_logged $D/linux_mode 'a\nb' \
 	'linux_mode: "a\nb" is refused: the file takes full, sampled or waits'
 check "files: no group of session 0 has failed" is "$(cat $S/failures)" none
 

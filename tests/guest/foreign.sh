@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Other architectures than x86: functions of spin locks cannot be redirected. The tool reads a file
-# of this machine, and other.etl, which is from x86-64.
+# Architectures other than x86-64, where the functions of spinning locks cannot be redirected:
+# ntklog says so, and records their waits. The tool prints about a recording of this machine, and
+# about other.etl, which is from x86-64; the step compares that with the host's output.
 
 . ./linux_lib.sh
 
@@ -13,7 +14,7 @@ for kind in spinlock rwlock; do
 		grep "^$kind: unavailable: this architecture is not x86-64; mode \"waits\" can be had$" \
 		$D/linux
 done
-	# arm64 supports these; sleeping.sh tests them.
+# arm64 supports the locks that sleep; sleeping.sh tests them.
 if [ "$(uname -m)" != aarch64 ]; then
 	for kind in mutex rwsem semaphore rt_mutex percpu_rwsem ww_mutex; do
 		check "foreign: ${kind}es are reported as unavailable in mode full" grep \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# A CPU goes offline and comes back during a session. No event that it has written is lost.
+# A CPU goes offline and comes back during a session. The events that it has written must be kept.
 
 echo start >$S/state
 check "hotplug: torture on both CPUs" torture
@@ -16,8 +16,8 @@ echo stop >$S/state
 cat $S/header $S/cpu* >hotplug.etl
 cat $S/stats >hotplug.stats
 
-# start_beside_a_new_cpu MICROSECONDS: start a session so long after CPU 1 has begun to come online.
-# The CPU must have buffers: a line of stats.
+# start_beside_a_new_cpu MICROSECONDS: start a session MICROSECONDS after CPU 1 has begun to come
+# online. The CPU must have buffers then, which is a line of stats.
 start_beside_a_new_cpu()
 {
 	echo 0 >/sys/devices/system/cpu/cpu1/online

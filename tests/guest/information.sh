@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# The binary files spinlock/information (both sizes) and resource/information.
+# The binary files spinlock/information and resource/information: NT's parameter structures. That of
+# spin locks has two sizes: V1 has no hold threshold.
 
-# I: the directory of the file.
+# The directory whose file "information" the functions below use.
 I=$P
 
-# information_refused LENGTH WORD...: writing the first LENGTH bytes of the words is refused.
+# information_refused LENGTH WORD...: writing the first LENGTH bytes of the words is refused, and
+# changes nothing.
 information_refused()
 {
 	length=$1

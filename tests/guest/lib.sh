@@ -3,12 +3,14 @@
 #
 # Functions of all scripts in the virtual machine. Each result is a line of TAP.
 
+# Folders of the module's files: all, session 0, parameters of spin locks, parameters of resources.
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
 P=$D/spinlock
 R=$D/resource
 
-# check NAME COMMAND...: print ok if the command succeeds.
+# check NAME COMMAND...: print the result of a test: ok if the command succeeds; else its output,
+# too.
 check()
 {
 	name=$1
@@ -21,13 +23,14 @@ check()
 	fi
 }
 
-# is ACTUAL EXPECTED
+# is ACTUAL EXPECTED: test that two texts are equal.
 is()
 {
 	[ "$1" = "$2" ] || { echo "'$1', expected '$2'"; return 1; }
 }
 
-# refused ERROR FILE TEXT: writing fails with ERROR, and the file reads as before.
+# refused ERROR FILE TEXT: test that writing TEXT (with escapes of printf) fails with ERROR, and
+# that the file reads as before.
 refused()
 {
 	before=$(cat "$2" 2>/dev/null)
@@ -41,19 +44,20 @@ refused()
 	is "$(cat "$2" 2>/dev/null)" "$before"
 }
 
-# taken FILE TEXT [READS]: writing succeeds, and the file then reads TEXT, or READS.
+# taken FILE TEXT [READS]: test that writing TEXT succeeds, and that the file then reads READS
+# (default TEXT).
 taken()
 {
 	printf '%s\n' "$2" >"$1" && is "$(cat "$1")" "${3:-$2}"
 }
 
-# mode_is FILE MODE: the file has these permissions and belongs to root.
+# mode_is FILE MODE: test that the file has these permissions and belongs to root.
 mode_is()
 {
 	is "$(stat -c '%a %u' "$1")" "$2 0"
 }
 
-# le32 NUMBER...: print as little-endian words.
+# le32 NUMBER...: print numbers as binary little-endian words of 32 bits.
 le32()
 {
 	for word; do
@@ -64,21 +68,21 @@ le32()
 	done
 }
 
-# words FILE: print its words in decimal.
+# words FILE: print the 32-bit words of a file in decimal.
 words()
 {
 	hexdump -v -e '1/4 "%u "' "$1"
 }
 
-# Succeed if the kernel's log has no warning or error.
+# kernel_is_silent: test that the kernel's log has no warning or error.
 kernel_is_silent()
 {
 	! dmesg | grep -E 'BUG|WARNING|Oops|INFO:|Call Trace|refcount|leak'
 }
 
-# A test waits for conditions, not for a time, because the host's load changes every duration.
+# A test waits for conditions, not for a time, because every duration depends on the host's load.
 
-# wait_for COMMAND...: wait until the command succeeds, at most five minutes.
+# wait_for COMMAND...: run the command every 100 ms until it succeeds; fails after 3000 times.
 wait_for()
 {
 	turns=0
@@ -89,13 +93,13 @@ wait_for()
 	done
 }
 
-# mark: remember the counters for grown.
+# mark: save the counters for grown.
 mark()
 {
 	cat $D/counters >/tmp/mark
 }
 
-# grown NAME AMOUNT: each CPU's counter has grown by AMOUNT or more since mark.
+# grown NAME AMOUNT: test that the counter of each CPU has grown by AMOUNT or more since mark.
 grown()
 {
 	cat /tmp/mark $D/counters | awk -v name="$1" -v amount="$2" '
@@ -105,7 +109,8 @@ grown()
 		END { exit !at || !rows || grown < rows }'
 }
 
-# total SESSION COLUMN AMOUNT: the column of the session's stats is AMOUNT or more.
+# total SESSION COLUMN AMOUNT: test that the total of a column in the session's stats is AMOUNT or
+# more.
 total()
 {
 	awk -v name="$2" -v amount="$3" '
@@ -114,15 +119,15 @@ total()
 		END { exit !enough }' "$D/sessions/$1/stats"
 }
 
-# succeeded: the last torture test ended with success.
+# succeeded: test that the last torture ended with success.
 succeeded()
 {
 	dmesg | grep 'ntklog_torture: End of test' | tail -n 1 | tee /dev/stderr |
 		grep -q SUCCESS
 }
 
-# torture_until CONDITION PARAMETER...: run the torture test for at least a second, until the
-# condition is true, and wait for its end.
+# torture_until CONDITION PARAMETER...: run the torture of locks for at least a second and until the
+# command CONDITION succeeds, and test that the torture succeeds.
 torture_until()
 {
 	condition=$1
@@ -132,19 +137,21 @@ torture_until()
 	sleep 1
 	# shellcheck disable=SC2086 # words
 	wait_for $condition
-	enough=$?
+	condition_status=$?
 	rmmod ntklog_torture
-	succeeded && [ $enough = 0 ]
+	succeeded && [ $condition_status = 0 ]
 }
 
+# torture_has_ended: test that the last message of the torture is that of its end.
 torture_has_ended()
 {
 	dmesg | grep 'ntklog_torture: ' | tail -n 1 | grep -q 'End of test'
 }
 
-# torture_traced FILE EVENT COUNTER PARAMETER...: record a torture test by trace-cmd, until each CPU
-# has 100 events. The test has ended, but is not unloaded, when trace-cmd saves the kernel's
-# symbols; beside a running test that takes a minute. trace.mask gets the groups that were enabled.
+# torture_traced FILE EVENT COUNTER PARAMETER...: record the torture of a second by trace-cmd;
+# again, until COUNTER has grown by 100 on each CPU. The torture has ended, but is not unloaded,
+# when trace-cmd saves the kernel's symbols, because that takes a minute beside a running torture.
+# The file trace.mask gets the groups that the tracepoint has enabled.
 torture_traced()
 {
 	file=$1 event=$2 counter=$3
@@ -163,7 +170,7 @@ torture_traced()
 	done
 }
 
-# torture PARAMETER...: run the torture test for at least a second, and wait for its end.
+# torture PARAMETER...: run the torture of locks for a second, and test that it succeeds.
 torture()
 {
 	torture_until true "$@"

@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The module that links with everything: each function works, and the reports of misuse show
-# addresses as the parameter addresses= says.
+# Load the module that uses everything in ntklog's headers: each function works, and the reports of
+# misuse show addresses as ntklog's parameter addresses= says.
 
 . ./lib.sh
 
-# told MODE: save the reports of misuse, without the kernel's time stamps; there must be twelve.
-told()
+# save_reports MODE: save the reports of misuse, a line each, without the kernel's time stamps, in
+# reports-MODE. Fails unless there are twelve.
+save_reports()
 {
-	dmesg | sed 's/^\[[^]]*\] //' | grep -E '^(Ke|Ex)[A-Za-z]*: ' >"told-$1"
-	[ "$(wc -l <"told-$1")" = 12 ] || { cat "told-$1"; return 1; }
+	dmesg | sed 's/^\[[^]]*\] //' | grep -E '^(Ke|Ex)[A-Za-z]*: ' >"reports-$1"
+	[ "$(wc -l <"reports-$1")" = 12 ] || { cat "reports-$1"; return 1; }
 }
 
-# Each report is one line; the pattern must match all of them.
+# all_have MODE PATTERN: test that the pattern matches all reports.
 all_have()
 {
-	! grep -vE "$2" "told-$1"
+	! grep -vE "$2" "reports-$1"
 }
 
+# none_has MODE PATTERN: test that the pattern matches no report.
 none_has()
 {
-	! grep -E "$2" "told-$1"
+	! grep -E "$2" "reports-$1"
 }
 
 for mode in raw hashed zero; do
@@ -31,7 +33,7 @@ for mode in raw hashed zero; do
 	check "linkage: the kernel log has no warning, with addresses=$mode" kernel_is_silent
 	check "linkage: unloads" rmmod ntklog_linkage
 	check "linkage: every misuse, with addresses=$mode" insmod ntklog_linkage.ko misuse=1
-	check "linkage: each misuse is reported, with addresses=$mode" told $mode
+	check "linkage: each misuse is reported, with addresses=$mode" save_reports $mode
 	rmmod ntklog_linkage
 	check "linkage: ntklog unloads" rmmod ntklog
 done

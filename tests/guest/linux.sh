@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Linux' locks: a module that prints the expected events, attaching and detaching under load, and
-# the usual commands. check_linux.py checks the events; linux_others.sh continues.
+# Linux' spinning locks: linux_locks.ko prints the expected events, which check_linux.py compares
+# with the recording; attaching and detaching under load; and the usual commands. linux_others.sh
+# continues.
 
 . ./linux_lib.sh
 
@@ -35,7 +36,7 @@ dmesg | sed -n 's/.*linux_locks: //p' >linux.truth
 cat $D/linux
 check "linux: the end of the session restores the functions" is_off
 
-# NT's locks are tracked before, during and after the redirection.
+# A session of NT's locks starts before the redirection and stops during it.
 echo PERF_SPINLOCK >$D/sessions/1/group_mask
 echo start >$D/sessions/1/state
 echo start >$S/state
@@ -64,7 +65,7 @@ cat $D/linux $D/counters
 end_load
 load 300000
 
-# The tracepoint enables the redirection from a work item.
+# The tracepoint enables the redirection by a work item, that is, some time later.
 echo 1 >$T/events/ntklog/linux_spinlock/enable
 check "linux: the tracepoint redirects" wait_for is_on
 wait_for grep -q ' linux_spinlock: ' $T/trace
@@ -73,7 +74,7 @@ check "linux: the tracepoint prints callers as symbols" \
 echo 0 >$T/events/ntklog/linux_spinlock/enable
 check "linux: the tracepoint's end restores the functions" wait_for is_off
 
-# The defaults of record.
+# Without -e, record enables Linux' spin locks.
 check "linux: record enables spin locks by default" ntklog record --no-names \
 	-o linux-default.etl -- find /sys/kernel /proc/sys -name none
 ntklog report linux-default.etl --json >linux-default.json

@@ -4,17 +4,19 @@
 # Functions of the scripts about Linux' locks, besides lib.sh.
 
 T=/sys/kernel/tracing
+# Event groups of Linux' spinning locks, for group_mask.
 LINUX="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
+# Event groups of Linux' locks, for the tool's option -e.
 GROUPS_OF_LINUX=linux_spinlock,linux_rwlock,linux_mutex,linux_rwsem
 
-# Number of redirected functions of each kind.
+# Number of functions of spin locks and of rwlocks that ntklog redirects in mode full.
 SPIN=10
 RW=19
-# Kernel 7.3 and later.
+# Kernel 7.3 and later have two more.
 ! grep -q ' _raw_spin_lock_irq_disable$' /proc/kallsyms || SPIN=12
 ALL_FUNCTIONS=$((SPIN + RW))
 
-# in_use: print the number of slots in use on all CPUs.
+# in_use: print the number of slots (records of held spinning locks) in use on all CPUs.
 in_use()
 {
 	sum InUse
@@ -28,18 +30,20 @@ sum()
 		{ sum += $at } END { print sum + 0 }' $D/counters
 }
 
-# Print the number of kernel functions that have a direct call.
+# redirected: print the number of kernel functions that are redirected to ntklog's trampolines.
 redirected()
 {
 	grep -c 'trampoline__raw' $T/enabled_functions || true
 }
 
+# is_on: test that both kinds of spinning lock are redirected.
 is_on()
 {
 	cat $D/linux
 	grep -q "^spinlock: on" $D/linux && grep -q "^rwlock: on" $D/linux
 }
 
+# is_off: test that neither kind is redirected, and that no slot is in use.
 is_off()
 {
 	cat $D/linux
@@ -47,7 +51,8 @@ is_off()
 		is "$(redirected)" 0 && is "$(in_use)" 0
 }
 
-# record MODE PREFIX ARGUMENT...: record a session in this mode during a load of linux_pairs.
+# record MODE PREFIX ARGUMENT...: record a session in linux_mode MODE while linux_pairs.ko, with
+# these arguments, acquires locks; leave PREFIX.etl and other files about it.
 record()
 {
 	mode=$1
@@ -74,9 +79,9 @@ record()
 	check "modes: $prefix: the end of the session restores the functions" is_off
 }
 
-# load PAUSE: make a mixed load until /tmp/load is removed, with PAUSE microseconds between rounds
-# so that it does not use all CPUs. Rounds are short, because in an emulated machine the load takes
-# most of a test's time.
+# load PAUSE: make a mixed load in the background until end_load, with PAUSE microseconds between
+# rounds, so that it does not use all CPU time. Rounds are short, because in an emulated machine a
+# round that has begun delays the end of the load.
 load()
 {
 	touch /tmp/load

@@ -57,7 +57,7 @@ echo start >$S/state
 check "linux: ftrace enabled again: functions are redirected" is_on
 echo stop >$S/state
 
-# A foreign direct call on one function, the last but one of its half. ftrace allows one.
+# Another user's direct call on one function. ftrace allows one direct call per function.
 insmod direct_call.ko function=_raw_write_unlock_irqrestore
 echo start >$S/state
 cat $D/linux
@@ -82,8 +82,9 @@ check "linux: a refused foreign direct call leaves all functions redirected" is 
 echo stop >$S/state
 check "linux: after a refused foreign direct call redirection is disabled" is_off
 
-# Fail an allocation during redirection: at the first function, between the release and the acquire
-# functions of a kind, and at the last one, in both steps. The kind is restored and reported.
+# Fail an allocation at different functions of a kind, in both steps of the redirection: FUNCTION:N
+# makes the Nth call of FUNCTION fail. That kind must be restored and reported, and the other one
+# redirected.
 direct=register_ftrace_direct
 grep -q " register_ftrace_direct_multi$" /proc/kallsyms && direct=register_ftrace_direct_multi
 failures=0
@@ -121,7 +122,8 @@ kill -9 $recorder
 wait $recorder
 check "linux: recording killed: functions are restored" wait_for is_off
 
-# The self-test without and during a session, and with a wrong function.
+# same FILE: test that a self-test has compared all functions in all eight contexts, found each the
+# same as the kernel's, and says so for both kinds.
 same()
 {
 	awk -v all="$ALL_FUNCTIONS" 'NR == 1 { wide = NF; next }
@@ -163,7 +165,7 @@ check "linux: off after the self-tests" is_off
 
 rmmod ntklog
 
-# The file exists before the module's load has ended.
+# Read the self-test as soon as its file exists, which is before the module's load has ended.
 until cat $D/linux_selftest >selftest-early.txt 2>/dev/null; do
 	:
 done &

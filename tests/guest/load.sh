@@ -64,7 +64,8 @@ loaded_with()
 }
 check "load: valid parameters are applied" loaded_with
 
-# A failed load frees the module also under an open file: there must be none that can be opened.
+# When a load fails, the kernel frees the module even if a file of it is open. So a load that fails
+# must not make a file that can be opened.
 failed_load_has_no_file()
 {
 	rm -f /tmp/end /tmp/opened

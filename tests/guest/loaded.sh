@@ -3,10 +3,10 @@
 #
 # Load the module for the scripts after this one.
 
-# The workload's waits are short, so let waits count as excessive soon.
+# The workload's waits are short. Let waits for resources count as excessive after 2 and 4 ms.
 dmesg -c >boot.log
 insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4 || exit 1
-# The warning depends on this machine's TSC.
+# ntklog must warn once if the kernel has marked the TSC unstable, which depends on the host.
 check "load: one warning if the TSC is unstable" is \
 	"$(dmesg | grep -c 'ntklog: the TSC is unstable')" \
 	"$(grep -c -m 1 'Marking TSC unstable' boot.log)"

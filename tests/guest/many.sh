@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Eight sessions with different settings at the same time; one is a flight recorder.
+# Eight sessions with different settings at the same time, one of them a flight recorder (a session
+# that overwrites its oldest buffers). Then context swaps beside the scheduler's tracepoint, a
+# reader that polls, the ioctls, and hidden addresses.
 
 for i in 0 1 2 3 4 5 6 7; do
 	s=$D/sessions/$i
@@ -29,7 +31,7 @@ done
 check "many: all groups are enabled" is "$(cat $D/group_mask)" "0x20000004 PERF_CONTEXT_SWITCH
 0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
-# overwrite: work until the flight recorder has overwritten all four buffers of each CPU.
+# overwrite: run tortures until the flight recorder has overwritten all four buffers of each CPU.
 overwrite()
 {
 	before=$(cat $D/sessions/7/stats)
@@ -89,8 +91,8 @@ echo PERF_SPINLOCK >$S/group_mask
 sleep 0.2
 check "contextswap: the group is disabled at the end" is "$(cat $D/group_mask)" 0x0
 
-# A reader that uses poll() while the workload writes. The buffers have room for all events, because
-# the host decides how soon the reader runs.
+# A reader that uses poll() while the workload writes. The buffers have space for all events,
+# because on a busy host the reader may run late.
 echo 500 >$S/buffers
 echo 200 >$S/flush_timer
 echo start >$S/state
@@ -103,7 +105,7 @@ cat $S/stats >realtime.stats
 echo 0 >$S/flush_timer
 echo 16 >$S/buffers
 
-# The ioctls, called by programs of both sizes. They print TAP.
+# The ioctls, called by programs of 64 and of 32 bits. They print TAP.
 ./ioctl64
 ./ioctl32
 

@@ -4,7 +4,7 @@
 # Run the commands of Documentation/guide/quickstart.rst. check_quickstart.py extracts them from the
 # page (quickstart.commands), and compares their output with the page.
 
-# run COMMAND: run it as a user types it.
+# run COMMAND: print a command as a user would type it, and run it; quickstart.commands calls this.
 run()
 {
 	printf '# %s\n' "$1"

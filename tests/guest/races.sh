@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Readers, flushes, parameters, sessions and the tracepoint, all at the same time as the workload.
+# During the workload: first readers, flushes and changes of parameters; then sessions and the
+# tracepoint, which start and stop.
 
 # Readers read the files of all CPUs while parameters change.
 echo 8192 >$S/buffer_size

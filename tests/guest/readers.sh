@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Readers: the announcement of the end, and the state in which they leave the files.
+# Readers of a session: the end of its data is announced in time, and a reader that ends early
+# leaves the files to the next one.
 
-# The first run of each session, while both CPUs write; half of the sessions overwrite.
+# The program follow reads the first run of each session after a load of the module, while both CPUs
+# write. Half of the sessions are flight recorders (mode buffering).
 rmmod ntklog
 insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4
 for session in "$D"/sessions/[0-9]*; do
@@ -32,7 +34,7 @@ for i in 0 1 2 3 4 5 6 7; do
 done
 rmmod ntklog_torture
 
-# A reader that ends in the middle of a buffer, and one that reads single bytes.
+# A reader that ends in the middle of a buffer, and then one that reads single bytes.
 echo 4096 >$S/buffer_size
 echo start >$S/state
 echo 1 >$S/flush

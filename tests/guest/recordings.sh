@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# A recording of the tool owns its session. A signal, a full disk, or another recording leaves no
-# session started, and no other session changed. The start of Linux' own locks takes long enough to be
-# interrupted.
+# A recording of the tool owns its session. After a signal, on a full disk and beside other
+# recordings, its end leaves no session started, and no other session changed. Linux' own locks are
+# recorded, because their start takes long enough to be interrupted.
 
 E=linux_spinlock,linux_mutex
 KEPT=/tmp/recordings
 mkdir -p $KEPT
 
-# none_is_left: no session is started or claimed, or has buffers to read, and no lock is watched.
+# none_is_left: test that no session is started, claimed, or has buffers to read, and that no event
+# group is enabled.
 none_is_left()
 {
 	is "$(cat $D/sessions/*/state | sort -u)" stopped &&
@@ -17,7 +18,8 @@ none_is_left()
 		! ntklog status --json | grep '"unread": [1-9]'
 }
 
-# is_recorded GROUPS...: sessions that run have these masks, in the order of the numbers.
+# is_recorded GROUPS: test that the running sessions have these groups, in the order of their
+# numbers.
 is_recorded()
 {
 	is "$(for n in 0 1 2 3 4 5 6 7; do
@@ -26,7 +28,7 @@ is_recorded()
 	done)" "$*"
 }
 
-# status_is STATUS COMMAND...: the command ends with this exit status.
+# status_is STATUS COMMAND...: test that the command ends with this exit status.
 status_is()
 {
 	expected=$1
@@ -35,14 +37,14 @@ status_is()
 	is $? "$expected"
 }
 
-# claimed_or_gone PROCESS: it owns a session, or has ended.
+# claimed_or_gone PROCESS: test that the process owns a session or has ended.
 claimed_or_gone()
 {
 	! kill -0 "$1" 2>/dev/null || grep -q "^$1 " $D/sessions/*/owner
 }
 
-# A signal at any moment of a start, of each command that starts. The shell has the programs ignore
-# SIGINT: it starts them in the background.
+# Signals at several moments after the start of a session, for each command that starts one. SIGINT
+# is not tested, because programs that a shell starts in the background ignore it.
 for command in "record -o $KEPT/killed.etl --no-names" "top --once -d 60" start; do
 	for delay in 0 40 300; do
 		for signal in TERM KILL; do
@@ -89,7 +91,7 @@ check "recordings: record's closing line counts the events in the file" is \
 	"$(ntklog info one.etl | awk '/^Events/ { counts = 1; next } counts { sum += $2 }
 		END { print sum + 0 }')"
 
-# A trap: the process wakes up after the recording has begun.
+# record --on EVENT keeps the events around an event: here the process $sleeper wakes up.
 sh -c 'sleep 4; exec sleep 0' &
 sleeper=$!
 check "recordings: record --on ends with status 0 after the event" ntklog record -e contextswap --no-names -o trap.etl \
@@ -103,7 +105,7 @@ check "recordings: record --on without such an event ends with status 3" status_
 	-o trap2.etl --on "wait > 3600s" --duration 1
 check "recordings: record --on without such an event writes no file" [ ! -e trap2.etl ]
 
-# A disk with space for a part of the buffers.
+# A disk with less space than the recording takes.
 mount -t tmpfs -o size=300k none $KEPT
 ntklog record -e contextswap,linux_spinlock -b 64K --no-names -o $KEPT/full_disk.etl --duration 60 \
 	2>full_disk.log
@@ -139,14 +141,14 @@ check "recordings: the names file has the names of the trace's threads" sh -c "n
 check "recordings: names of a file with names is refused" status_is 1 ntklog names cat.etl
 echo PERF_SPINLOCK >$D/sessions/2/group_mask
 
-# Settings of the module, for the time of the recording.
+# record --blockers changes settings of the module for the time of the recording.
 settings()
 {
 	echo "$(cat $P/acquire_sample_rate $R/release_sample_rate $P/blockers)" | tr '\n' ' '
 }
 echo 1000 >$P/acquire_sample_rate
 echo 1000 >$R/release_sample_rate
-# Recordings beside each other leave blockers on, as they leave the rates.
+# The overlapping recordings above have left blockers enabled and rates changed.
 echo 0 >$P/blockers
 ntklog record -e linux_spinlock --no-names -o blockers.etl &
 recorder=$!

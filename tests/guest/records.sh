@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# The events of events.sh without trace-cmd, which takes minutes on slow emulated machines. For
-# kernels built by another compiler or for another architecture.
+# Record the session of events.sh, but without trace-cmd, which takes minutes on slow emulated
+# machines: for kernels with PREEMPT_RT or for another architecture.
 
 sh both.sh
 check "records: torture in thread, softirq and hard interrupt" succeeded

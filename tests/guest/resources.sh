@@ -3,7 +3,7 @@
 #
 # Events of resources, beside those of spin locks, which check_e2e.py decodes.
 
-# Both tracepoints and a session at the same time get the same events.
+# The tracepoint and a session at the same time get the same events.
 echo 65536 >$S/buffer_size
 echo 100 >$S/buffers
 echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$S/group_mask
@@ -28,7 +28,7 @@ mv /tmp/resources.dat resources.dat
 cat $S/stats >resources.stats
 cat $S/header $S/cpu* >resources.etl
 
-# Higher rates: fewer events, and none but those that are always written.
+# With the greatest rates no event is sampled: only events that are written at any rate remain.
 echo 4294967295 >$R/release_sample_rate
 echo 4294967295 >$R/contention_sample_rate
 echo 4294967295 >$R/excessive_timeouts
@@ -50,7 +50,7 @@ check "resources: the tracepoint enables the instrumentation" \
 	is "$(cat trace.mask)" "0x20020000 PERF_SYNC_OBJECTS"
 check "resources: the tracepoint's end disables the instrumentation" is "$(cat $D/group_mask)" 0x0
 
-# The list is read, and instrumentation is enabled and disabled, while resources come and go.
+# Read the lists of resources, and enable and disable instrumentation, while resources come and go.
 E=/sys/kernel/tracing/events/ntklog/resource/enable
 insmod ntklog_torture.ko torture_type=resource duration=0 locks=12 nest=4
 rounds=0

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Differences with PREEMPT_RT: DISPATCH_LEVEL, and Linux' locks.
+# PREEMPT_RT: the IRQLs of contexts and the owner tables of resources differ, and of Linux' own
+# locks only waits for raw spin locks can be recorded.
 
 . ./linux_lib.sh
 

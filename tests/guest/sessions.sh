@@ -19,7 +19,8 @@ check "sessions: only root can read the cpu files" mode_is $S/cpu0 400
 check "sessions: stop of a started session succeeds" taken $S/state stop stopped
 check "sessions: no group is enabled after stop" is "$(cat $D/group_mask)" 0x0
 
-# The file of an idle session: the header and the buffer with the two rundown events.
+# Save the file of an idle session: the header, and a buffer with two rundown events (the parameters
+# at start and stop).
 cat $S/header $S/cpu* >idle.etl
 cat $S/stats >idle.stats
 
@@ -35,7 +36,7 @@ check "sessions: a started session takes - in its group mask" taken $S/group_mas
 echo stop >$S/state
 cat $S/header $S/cpu* >changed.etl
 
-# Start with more buffers than fit into memory: the unread events of the last run are kept.
+# A start with more buffers than fit into memory fails, and keeps the unread events of the last run.
 echo start >$S/state
 echo stop >$S/state
 cat $S/stats >/tmp/unread

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Linux' sleeping locks: a module that prints the expected events, attaching and detaching under
-# load, and threads that are blocked meanwhile. check_sleeping.py checks the events;
+# Linux' sleeping locks: sleeping_locks.ko prints the expected events, which check_sleeping.py
+# compares with the recordings; attaching and detaching under load, and while threads are blocked.
 # sleeping_others.sh continues.
 
 . ./linux_lib.sh
@@ -44,7 +44,8 @@ check "sleeping: the counters balance after the end of the session" sleeping_bal
 check "sleeping: the records of living tasks are freed" no_task_records
 check "sleeping: the end of the session unregisters the probes" is "$(probed)" "$(cat probed.before)"
 
-# NT's rules sample no release: a hold is written because it waited, or because others wait for it.
+# With the greatest rate no release is sampled: a release is written only because its acquisition
+# waited or because others wait for the lock.
 echo 4294967295 >$R/release_sample_rate
 lines=$(dmesg | wc -l)
 echo start >$S/state
@@ -60,10 +61,10 @@ rmmod sleeping_locks
 ntklog report --json sleeping-callers.etl >sleeping-callers.json
 echo 1 >$R/release_sample_rate
 
-# With NT's resources, spin locks and a second session: the end of one keeps the other's kinds.
+# Two sessions with different kinds of lock: the end of one keeps the kinds of the other.
 echo PERF_LINUX_MUTEX PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK >$D/sessions/1/group_mask
 echo start >$D/sessions/1/state
-# Some architectures have no redirection of spin locks.
+# The session has two kinds of Linux' locks; some architectures cannot redirect spin locks.
 check "sleeping: a session of one kind enables this kind only" is "$(grep -c ': on' $D/linux)" \
 	$((2 - $(grep -c '^spinlock: unavailable' $D/linux)))
 echo start >$S/state
@@ -90,18 +91,20 @@ done
 check "sleeping: attached and detached under load: no hook is left" is $left 0
 check "sleeping: attached and detached under load: counters balance" sleeping_balanced
 check "sleeping: attached and detached under load: the records of tasks are freed" no_task_records
-# Exiting threads, and threads created too fast, are not tracked.
-most_had_room()
+# most_are_tracked: test that at least half of all acquisitions had a slot. Tasks that exit have
+# none, nor has a task for which no spare record of a task was left, because tasks were created too
+# fast.
+most_are_tracked()
 {
 	echo "untracked $(sum SleepingUntracked) of $(sum SleepingAcquired)"
 	[ $(($(sum SleepingUntracked) * 2)) -lt "$(sum SleepingAcquired)" ]
 }
-check "sleeping: most acquisitions are tracked" most_had_room
+check "sleeping: most acquisitions are tracked" most_are_tracked
 cat /tmp/check.log
 
 end_load
 
-# The tracepoint attaches the hooks from a work item, and prints kinds.
+# The tracepoint attaches the hooks by a work item, that is, some time later.
 echo 100 >$R/release_sample_rate
 echo 1 >$T/events/ntklog/linux_resource/enable
 check "sleeping: the tracepoint hooks" wait_for sleeping_is_on
@@ -161,7 +164,7 @@ rmmod sleeping_locks
 echo stop >$S/state
 check "sleeping: threads blocked before the load: hooks are removed" sleeping_is_off
 
-# The defaults of record, and mode waits.
+# record without -e enables all kinds; record --mode sampled none.
 load 100000
 echo 100 >$R/release_sample_rate
 check "sleeping: record enables all kinds by default" ntklog record --no-names \
@@ -171,7 +174,7 @@ echo 1000 >$R/release_sample_rate
 ntklog report sleeping-default.etl --json >sleeping-default.json
 check "sleeping: the end of record removes the hooks" sleeping_is_off
 ntklog record --no-names --mode sampled -o sleeping-sampled.etl --duration 0.2 2>sleeping-sampled.txt
-check "sleeping: record --mode waits enables no sleeping lock" \
+check "sleeping: record --mode sampled enables no sleeping lock" \
 	sh -c "! ntklog info sleeping-sampled.etl | grep -i mutex"
 echo full >$D/linux_mode
 ntklog list >list.txt

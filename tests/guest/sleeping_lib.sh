@@ -6,16 +6,17 @@
 SLEEPING="PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE PERF_LINUX_RT_MUTEX
 	PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX"
 SLEEPING_KINDS="mutex rwsem semaphore rt_mutex percpu_rwsem ww_mutex"
-# The functions that exist in a stock kernel.
+# Number of the functions of sleeping locks that exist in a stock kernel and are hooked.
 SLEEPING_FUNCTIONS=34
 
-# Print the number of kernel functions that are hooked or redirected.
+# count_hooked_functions: print the number of functions of sleeping locks that are hooked.
 count_hooked_functions()
 {
 	grep -cE 'trampoline_(2_)?(acquire|release)_|trampoline_(downgrade|end)_rwsem|trampoline_[a-z_]*trylock' \
 		$T/enabled_functions || true
 }
 
+# sleeping_is_on: test that all kinds of sleeping lock are attached.
 sleeping_is_on()
 {
 	cat $D/linux
@@ -24,6 +25,7 @@ sleeping_is_on()
 	done
 }
 
+# sleeping_is_off: test that no kind is attached, no function hooked, and no lock recorded as held.
 sleeping_is_off()
 {
 	cat $D/linux
@@ -33,7 +35,8 @@ sleeping_is_off()
 	is "$(count_hooked_functions)" 0 && is "$(sleeping_now owned)" 0
 }
 
-# Lines of the file held about the locks of sleeping_locks block=1.
+# held_while_blocked: print the parts of lines that the file held must have about the locks of
+# sleeping_locks block=1.
 held_while_blocked()
 {
 	for kind in mutex percpu_rwsem rt_mutex; do
@@ -45,7 +48,8 @@ held_while_blocked()
 	done
 }
 
-# Lines of the file held about the locks of sleeping_locks: address, task, kind and state.
+# held_as_open_holds FILE: print the lines of a copy of the file held about the locks of
+# sleeping_locks: address, task, kind and state.
 held_as_open_holds()
 {
 	sed -n -e 's/ waiting / waits /' -e '/^0x.*\[sleeping_locks\]/p' "$1" |
@@ -54,7 +58,8 @@ held_as_open_holds()
 		done | sort
 }
 
-# The same of the output of dump, for the locks that the file held has.
+# open_holds_of FILE: print the same from the output of ntklog dump on standard input, for the locks
+# that FILE, a copy of the file held, has.
 open_holds_of()
 {
 	held_as_open_holds "$1" | cut -d ' ' -f 1 | sort -u >/tmp/held_addresses
@@ -62,7 +67,8 @@ open_holds_of()
 		grep -F -f /tmp/held_addresses | sort
 }
 
-# 6.1 has no stacks of other tasks for modules.
+# held_has_stack: test that held.txt has the stack of the blocked holder. 6.1 does not let modules
+# read the stacks of other tasks.
 held_has_stack()
 {
 	case $(uname -r) in
@@ -71,7 +77,7 @@ held_has_stack()
 	esac
 }
 
-# Tracepoints of the kernel that have a probe, ours or another's.
+# probed: print the kernel's tracepoints that have a probe, of ntklog or of another user.
 probed()
 {
 	lines=$(dmesg | wc -l)
@@ -80,20 +86,22 @@ probed()
 	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*probed_tracepoints: //p'
 }
 
-# Succeed if there are no records of tasks, in use or spare.
+# no_task_records: test that there is no record of a task, in use or spare.
 no_task_records()
 {
 	cat $D/linux
 	grep -q '^task records: 0, spare: 0$' $D/linux
 }
 
-# sleeping_now owned|"waited for"|forgotten: print the number over all tasks.
+# sleeping_now owned|"waited for"|"while waited for"|forgotten: print this number of the file linux:
+# of all tasks together.
 sleeping_now()
 {
 	sed -n "s/^sleeping locks\(.*,\)\{0,1\} $1: \([0-9]*\).*/\2/p" $D/linux
 }
 
-# Each acquisition and each wait has been counted as ended once, and none is in progress.
+# sleeping_balanced: test that each acquisition and each wait has been counted as ended once, and
+# that none is in progress.
 sleeping_balanced()
 {
 	cat $D/linux $D/counters

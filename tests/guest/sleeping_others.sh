@@ -52,8 +52,8 @@ echo >$T/set_ftrace_filter
 echo >$T/kprobe_events
 check "sleeping: other users of ftrace: counters balance" sleeping_balanced
 
-# A tracer that comes and goes while the hooks are removed. If ftrace finds one half removed, it
-# disables itself until reboot.
+# A tracer that comes and goes while hooks are attached and removed. If ftrace then finds a function
+# in an unexpected state, it disables itself until reboot.
 echo 'mutex_* up_* down_*' >$T/set_ftrace_filter
 touch /tmp/trace
 while [ -e /tmp/trace ]; do
@@ -82,7 +82,7 @@ check "sleeping: hooked: ftrace_enabled cannot be 0" \
 	refused 'busy\|not supported' /proc/sys/kernel/ftrace_enabled 0
 echo stop >$S/state
 
-# A foreign direct call on one function.
+# direct_call_of_another: test with another user's direct call on one function.
 direct_call_of_another()
 {
 	insmod direct_call.ko function=up_write
@@ -99,7 +99,8 @@ direct_call_of_another()
 	check "sleeping: foreign direct call removed: hooks are removed" sleeping_is_off
 }
 
-# No memory in the middle: a kind is on as a whole or not at all.
+# without_memory: fail an allocation at different functions: each kind is attached as a whole or not
+# at all.
 without_memory()
 {
 	direct=register_ftrace_direct
@@ -125,7 +126,7 @@ without_memory()
 	check "sleeping: no memory during hooking: counters balance" sleeping_balanced
 }
 
-# Modules that exist for x86 only.
+# These modules exist for x86-64 only.
 [ ! -e direct_call.ko ] || direct_call_of_another
 [ ! -e no_memory.ko ] || without_memory
 rmmod ntklog

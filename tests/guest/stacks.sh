@@ -6,7 +6,7 @@
 
 . ./linux_lib.sh
 
-WATCHED="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_SPINLOCK
+ALL_GROUPS="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_SPINLOCK
 	PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH"
 
 insmod ntklog.ko buffers=128
@@ -20,7 +20,8 @@ check "stacks: hook ids are taken" taken $S/stacks '0x0529' "0x0529 spinlock"
 check "stacks: none is taken" taken $S/stacks none
 check "stacks: another session keeps its setting" is "$(cat $D/sessions/1/stacks)" none
 
-# chain PREFIX: run stack_chain in the sessions that are set up, and save their files.
+# chain PREFIX: load stack_chain.ko, and save its symbols in PREFIX.kallsyms and its output in
+# PREFIX.truth.
 chain()
 {
 	lines=$(dmesg | wc -l)
@@ -32,7 +33,7 @@ chain()
 
 echo 1 >$R/release_sample_rate
 for session in 0 1 2; do
-	echo "$WATCHED" | tr -d '\n' >$D/sessions/$session/group_mask
+	echo "$ALL_GROUPS" | tr -d '\n' >$D/sessions/$session/group_mask
 done
 echo spinlock resource contextswap >$S/stacks
 echo contextswap >$D/sessions/1/stacks
@@ -66,7 +67,7 @@ echo stop >$S/state
 cat $S/header $S/cpu* >full.etl
 cat $S/stats >full.stats
 
-# The first stacks of a flight recorder may have lost their events.
+# A flight recorder may have overwritten the events of its first stacks.
 echo 16 >$S/buffers
 echo buffering >$S/mode
 echo start >$S/state
@@ -76,7 +77,7 @@ cat $S/snapshot >flight.etl
 end_load
 echo stop >$S/state
 
-# Modes sampled and waits: the stack begins at the caller, too.
+# In modes sampled and waits, too, a stack begins at the caller of the lock function.
 echo sequential >$S/mode
 echo 64 >$S/buffers
 echo 65536 >$S/buffer_size

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Attach to Linux' own locks while no grace period of Tasks RCU ends. The waiting tasks can be
-# killed, killed tasks end, and the file "linux" names the grace period.
+# Attach to Linux' own locks, which waits for a grace period of Tasks RCU, while no_switch.ko lets
+# none end. The waiting tasks can be killed, and the file "linux" names the grace period.
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
 
-# gone PID: the process has ended.
+# gone PID: test that the process has ended.
 gone()
 {
 	! [ -e "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
 }
 
-# killed PID: kill the process. It ends.
+# killed PID: test that the process ends if it is killed.
 killed()
 {
 	kill -9 "$1"
@@ -25,7 +25,7 @@ file_is()
 	is "$(cat "$1")" "$2"
 }
 
-# listed_with_errno ERRNO: the list of failures has spin locks with that error.
+# listed_with_errno ERRNO: test that session 0's list of failures has spin locks with that error.
 listed_with_errno()
 {
 	cat $S/failures

@@ -5,19 +5,21 @@
 # acquire locks, fork, exec and files, sessions, the tracepoint, the function tracer and a kprobe on
 # the same functions, writes to ftrace_enabled, the self-test, CPU hotplug, modules, in all modes.
 #
+# Variables that the step sets:
 # $pause: microseconds between two rounds of the load, and between two turns of each activity
-# $seconds: duration of all
+# $seconds: minimum duration of the load
 # $types, $threads: with locktorture.ko, the kernel's lock types to test one after the other, and
-# the number of writers, and of readers
-# $stride, $seed: with failslab and $stride > 0, allocations fail, too: see fail.c
+# the number of its writers and of its readers
+# $stride, $seed: with failslab and $stride > 0, allocations fail at the end: see fail.c
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
 
 PROCESSOR=/sys/devices/system/cpu/cpu3/online
 
-# again NAME: call the function again and again until /tmp/stop exists; count the calls.
-again()
+# repeat NAME: call the function NAME until /tmp/stop exists; /tmp/again.NAME has the number of
+# calls.
+repeat()
 {
 	count=0
 	while [ ! -e /tmp/stop ]; do
@@ -28,7 +30,8 @@ again()
 	done
 }
 
-# all_done NUMBER: NUMBER activities have had a turn. A file is empty for a moment when written.
+# all_done NUMBER: test that NUMBER activities have each had a turn. A file that is just being
+# written is empty, and counts as none.
 all_done()
 {
 	cat /tmp/again.* | awk -v all="$1" '{ few += $1 < 1 } END { exit few || NR < all }'
@@ -42,6 +45,7 @@ torture_locks_of()
 		nwriters_stress="$threads" nreaders_stress="$threads"
 }
 
+# now: print the seconds since boot.
 now()
 {
 	cut -d . -f 1 /proc/uptime
@@ -55,8 +59,8 @@ attach()
 	usleep 100000
 }
 
-# taken_soon FILE TEXT: write, up to three times, because a write is refused while a session uses
-# the setting. Each try waits for a session that is starting or stopping.
+# taken_soon FILE TEXT: write TEXT, in up to three tries, because a write is refused while a session
+# uses the setting. A write also waits for a session that is starting or stopping.
 taken_soon()
 {
 	tries=0
@@ -99,8 +103,9 @@ hotplug()
 	usleep 100000
 }
 
-# One at a time: if a kprobe on a function is removed while ftrace is disabled, the kernel keeps a
-# mark, and disables ftrace forever when it finds it (6.12.117, ftrace_shutdown()).
+# take_ftrace: wait until no other activity changes ftrace, and keep others out until rmdir
+# /tmp/ftrace. If a kprobe on a function is removed while ftrace is disabled, the kernel (6.12.117,
+# ftrace_shutdown()) leaves a flag set, and disables ftrace for ever when it finds that.
 take_ftrace()
 {
 	until mkdir /tmp/ftrace 2>/dev/null; do
@@ -121,7 +126,8 @@ tracers()
 	usleep 50000
 }
 
-# The write is refused while functions are redirected. Otherwise it succeeds and is undone.
+# toggle_ftrace: disable and enable ftrace. The first write is refused while functions are
+# redirected.
 toggle_ftrace()
 {
 	take_ftrace
@@ -131,7 +137,8 @@ toggle_ftrace()
 	usleep 300000
 }
 
-# The self-test may run with or without redirection.
+# selftest: run the self-test, with or without a session, and add the number of kinds that it found
+# right to /tmp/kinds.
 selftest()
 {
 	cat $D/linux_selftest >/tmp/selftest
@@ -148,7 +155,8 @@ modules()
 	usleep 200000
 }
 
-# balanced: the last run of each session has as many events generated as written and lost.
+# balanced: test that the last run of each session has generated as many events as it has written
+# and lost.
 balanced()
 {
 	cat $D/sessions/[012]/stats
@@ -174,12 +182,12 @@ echo 1000000000000 >/sys/kernel/debug/x86/nmi_longest_ns
 insmod nmi_locks.ko
 load "$pause"
 [ ! -e locktorture.ko ] || insmod torture.ko
-switching=
+activities=
 kinds=0
 for what in attach sessions hotplug tracers toggle_ftrace selftest modules modes; do
 	echo 0 >/tmp/again.$what
-	again $what &
-	switching="$switching $!"
+	repeat $what &
+	activities="$activities $!"
 done
 tortures=0
 for type in $types; do
@@ -196,7 +204,7 @@ until all_done 8; do
 done
 touch /tmp/stop
 # shellcheck disable=SC2086 # numbers
-wait $switching
+wait $activities
 grep . /tmp/again.*
 cat /tmp/taken
 check "strain: spin locks and rwlocks are restored at the end" wait_for is_off
@@ -242,7 +250,7 @@ if [ -e /sys/kernel/debug/failslab ] && [ "$stride" != 0 ]; then
 fi
 rmmod ntklog
 K=/sys/kernel/debug/kmemleak
-# kmemleak reports objects that two scans, five seconds apart, have not found referenced.
+# kmemleak reports an object that is five seconds old and unreferenced and unchanged in two scans.
 [ ! -e $K ] || { echo scan >$K; sleep 6; echo scan >$K; cat $K >kmemleak.log; }
 check "strain: NMIs took locks on each processor" sh -c 'dmesg | grep "nmi_locks: cpu"
 	[ $(dmesg | grep -cE "nmi_locks: cpu.* [1-9][0-9]* NMIs, [1-9][0-9]* locks") = 4 ]'

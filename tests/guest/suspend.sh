@@ -1,62 +1,67 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Suspend-to-idle while Linux' locks are redirected, by pm_test up to the point where the CPUs would
-# idle, because no device can wake this virtual machine from there. The machine's shared directory
-# does not survive, so the results go to the kernel's log, and the script's status is not used.
+# Suspend to idle while Linux' locks are redirected. pm_test lets the kernel resume at the point
+# where the CPUs would idle, because no device can wake this virtual machine from there. The
+# machine's shared directory does not survive the suspend, so the results go to the kernel's log,
+# and the file status is written before.
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
 
-# Print a result on the console, without the shared directory.
-tell()
+# check_on_console NAME COMMAND...: as check, but print to the kernel's log.
+check_on_console()
 {
 	check "$@" | while read -r line; do
 		echo "suspend: $line" >/dev/kmsg
 	done
 }
 
+# suspended NUMBER: test that the kernel has suspended with success NUMBER times.
 suspended()
 {
 	[ "$(cat /sys/power/suspend_stats/success)" = "$1" ]
 }
 
-# Count the events that say when groups are observed: PERFINFO64, 0x18 bytes, hook id 0xA04F.
+# observed_events: print the number of events (hook id 0xA04F, 0x18 bytes, flags 0xC0) that say when
+# the session begins or ends to observe a group. Line feeds are made before flags, and zeros
+# visible, so that grep finds such an event at the beginning of a line.
 observed_events()
 {
 	cat $S/cpu* | tr '\000\n\300' 'zy\n' | grep -a -c "^$(printf '\030zO\240')"
 }
 
-# A function, which the shell has read completely before the shared directory is gone.
+# suspend_once: a function, so that the shell has read all of it before the shared directory is
+# gone.
 suspend_once()
 {
 	insmod ntklog.ko buffers=64
 	echo $LINUX $SLEEPING >$S/group_mask
 	echo start >$S/state
-	tell "suspend: Linux' locks are redirected" is_on
-	tell "suspend: and those that sleep are hooked" sleeping_is_on
+	check_on_console "suspend: a session redirects spinning locks" is_on
+	check_on_console "suspend: a session hooks sleeping locks" sleeping_is_on
 	mark
 	load 0
 	echo 0 >status
 	sync
 	echo platform >/sys/power/pm_test
 	echo freeze >/sys/power/state
-	tell "suspend: to idle and back" suspended 1
-	tell "suspend: they are still redirected" is_on
-	tell "suspend: those that sleep are still hooked" sleeping_is_on
-	tell "suspend: and counted" grown SpinLockAcquireCount 100
+	check_on_console "suspend: the kernel suspends and resumes" suspended 1
+	check_on_console "suspend: after the resume spinning locks are redirected" is_on
+	check_on_console "suspend: after the resume sleeping locks are hooked" sleeping_is_on
+	check_on_console "suspend: acquisitions are counted" grown SpinLockAcquireCount 100
 	end_load
 	echo stop >$S/state
-	tell "suspend: and restored, with nothing left" is_off
-	# At the start, the suspend, the resume and the stop.
+	check_on_console "suspend: the end of the session restores spinning locks" is_off
+	# Four events for each group: at the start, the suspend, the resume and the stop.
 	set -- $LINUX $SLEEPING
-	tell "suspend: no lock is observed from the suspend to the resume" is \
+	check_on_console "suspend: no lock is observed from the suspend to the resume" is \
 		"$(observed_events)" $(($# * 4))
-	tell "suspend: each release had its acquisition" is "$(sum Unmatched)" 0
-	tell "suspend: what was generated is written or lost" awk \
+	check_on_console "suspend: no release is unmatched" is "$(sum Unmatched)" 0
+	check_on_console "suspend: events generated are written or lost" awk \
 		'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' $S/stats
-	tell "suspend: the module can go" rmmod ntklog
-	tell "suspend: the kernel log has no warning" kernel_is_silent
+	check_on_console "suspend: the module unloads" rmmod ntklog
+	check_on_console "suspend: the kernel log has no warning" kernel_is_silent
 	reboot -f
 }
 

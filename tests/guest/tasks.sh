@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Processes and cgroups of the tasks in a recording: one that ends while the session runs, and one
-# that execs another program. Both write to one file, so that they wait for its lock.
+# Processes and cgroups of the tasks in a recording: a task that ends while the session runs, and
+# one that calls exec. Both write to one file, so that they wait for its lock.
 
 . ./linux_lib.sh
 
@@ -37,7 +37,7 @@ record_writers()
 check "tasks: record two processes of two cgroups" record_writers
 check "tasks: every task has a name" sh -c "! grep 'have no name' tasks.log"
 
-# has_task NAME ID PROCESS CGROUP: test for a line of the names file, with any time.
+# has_task NAME ID PROCESS CGROUP: test that the names file has this task, from any time on.
 has_task()
 {
 	grep "^thread $2[@ ]" tasks.etl.names
@@ -50,8 +50,9 @@ check "tasks: the process that called exec has the name before" \
 check "tasks: the process that called exec has the name after, from a time on" \
 	grep "^thread $(cat /tmp/execs.pid)@[0-9]* dd$(printf '\t')" tasks.etl.names
 
-# total COLUMN TABLE OPTION...: print the sum of a column of CSV.
-total()
+# sum_of_column COLUMN TABLE OPTION...: print the sum of a column of a table of the report, in
+# hundreds.
+sum_of_column()
 {
 	column=$1
 	table=$2
@@ -62,11 +63,11 @@ total()
 sums_are_equal()
 {
 	for by in process cgroup thread; do
-		is "$(total wait_total waiters --by $by)" "$(total wait_total waiters)" &&
-			is "$(total charged_total blockers --by $by)" \
-				"$(total charged_total blockers)" || return 1
+		is "$(sum_of_column wait_total waiters --by $by)" "$(sum_of_column wait_total waiters)" &&
+			is "$(sum_of_column charged_total blockers --by $by)" \
+				"$(sum_of_column charged_total blockers)" || return 1
 	done
-	[ "$(total wait_total waiters)" -gt 0 ]
+	[ "$(sum_of_column wait_total waiters)" -gt 0 ]
 }
 check "tasks: the sums by process and by cgroup are those of the plain tables" sums_are_equal
 ntklog report --table blockers --by cgroup --csv --top 0 tasks.etl >tasks.csv 2>/dev/null

@@ -4,7 +4,7 @@
 # The tool: parameters, sessions, recordings, top. check_tool.py checks the files. linux.sh tests
 # Linux' locks, which the tool records by default.
 
-# status NUMBER COMMAND...: the command ends with this exit status.
+# status NUMBER COMMAND...: test that the command ends with this exit status.
 status()
 {
 	expected=$1
@@ -13,7 +13,7 @@ status()
 	is $? "$expected"
 }
 
-# says WORDS COMMAND...: the command prints WORDS.
+# says WORDS COMMAND...: test that the command's output has WORDS.
 says()
 {
 	words=$1
@@ -22,7 +22,8 @@ says()
 	grep -q -- "$words" /tmp/said || { cat /tmp/said; return 1; }
 }
 
-# started: wait until a session is started. The tool reads the kernel's symbols before.
+# started: wait until a session is started, for 30 s at most: the tool first reads the kernel's
+# symbols.
 started()
 {
 	i=0
@@ -43,21 +44,21 @@ parameters()
 		tr '\n' ' '
 }
 
-check "tool: list" ntklog list
-check "tool: set spinlock" ntklog set spinlock 2 3000 4
+check "tool: list succeeds" ntklog list
+check "tool: set spinlock without a hold threshold succeeds" ntklog set spinlock 2 3000 4
 check "tool: set without a hold threshold keeps it" is "$(parameters)" "2 3000 4 1000000 "
-check "tool: set with a hold threshold" ntklog set spinlock 3 2000 5 0
+check "tool: set with a hold threshold succeeds" ntklog set spinlock 3 2000 5 0
 check "tool: set with a hold threshold sets all parameters" is "$(parameters)" "3 2000 5 0 "
 check "tool: set refuses a hold threshold of 999999" status 1 ntklog set spinlock 1 1000 1 999999
 check "tool: a refused set changes no parameter" is "$(parameters)" "3 2000 5 0 "
-check "tool: set resource" ntklog set resource 6 7 8
+check "tool: set resource succeeds" ntklog set resource 6 7 8
 check "tool: set resource sets all parameters" \
 	is "$(cat $R/release_sample_rate $R/contention_sample_rate $R/excessive_timeouts | tr '\n' ' ')" "6 7 8 "
 ntklog list --json >list.json
 ntklog set spinlock 1 1000 1 0
 ntklog set resource 1000 1 1
 
-check "tool: start" ntklog start 4 -e contextswap -b 8K -n 10
+check "tool: start of a stopped session succeeds" ntklog start 4 -e contextswap -b 8K -n 10
 check "tool: start of a started session is refused" says "session 4 is started already" ntklog start 4
 check "tool: start with one buffer is refused" says '"1" is no number of buffers: 2 to 1024' ntklog start 3 -n 1
 check "tool: start without memory for the buffers is refused" says "no memory for its buffers" \
@@ -68,11 +69,11 @@ check "tool: stop writes a file" sh -c "ntklog stop 4 -o tool-stop.etl >tool-sto
 check "tool: stop of a stopped session is refused" says "session 4 is not started" ntklog stop 4
 echo PERF_SPINLOCK >$D/sessions/4/group_mask
 
-# Record a command; its status is the recording's. The command unloads its module at the end. Its
-# locks are not nested, because nested locks are released at the same value of the counters, so
-# that the estimate of one in 1000 varies more.
+# The exit status of record is that of its command. The command's locks are not nested (nest=1),
+# because releases of nested locks are counted together, which makes the estimate from one in 1000
+# vary more.
 cat $D/counters >tool.before
-check "tool: record a command" status 7 ntklog record -o tool.etl -n 60 \
+check "tool: record has the exit status of its command" status 7 ntklog record -o tool.etl -n 60 \
 	-e spinlock,resource,contextswap -- sh -c \
 	'insmod ntklog_torture.ko duration=1 threads=2 nest=1 softirqs=0 hardirqs=0; sleep 2.2; rmmod ntklog_torture; exit 7'
 cat $D/counters >tool.after
@@ -82,7 +83,7 @@ check "tool: record of a missing command has status 127" status 127 ntklog recor
 	-o tool-none.etl -- frobnicate
 check "tool: record of a killed command has status 143" status 143 ntklog record -e spinlock --no-names \
 	-o tool-none.etl -- sh -c 'kill -TERM $$'
-check "tool: record for a time" status 0 ntklog record -e spinlock --no-names -o tool-time.etl --duration 0.5
+check "tool: record --duration ends without a command" status 0 ntklog record -e spinlock --no-names -o tool-time.etl --duration 0.5
 check "tool: record --duration ends a longer command" status 0 ntklog record -e spinlock --no-names \
 	-o tool-time.etl --duration 0.5 -- sleep 100
 check "tool: record to a full disk is reported" says "No space left on device" ntklog record -e spinlock --no-names \
@@ -102,14 +103,14 @@ for signal in INT TERM HUP; do
 	check "tool: the file of a recording ended by a signal is complete" ntklog report tool-signal.etl
 done
 
-# On a terminal a line of progress is shown, and replaced by the last line.
+# On a terminal, record updates a line of progress; check_tool.py reads the terminal's output.
 ./terminal ntklog record -e spinlock --no-names -o tool-signal.etl --duration 600 >tool-terminal.txt &
 wait_for sh -c '[ "$(tr "\r" "\n" <tool-terminal.txt | grep -c " lost")" -ge 3 ]'
 kill -INT $(pidof ntklog)
 wait $!
 TERM=vt100 ./terminal ntklog top -e spinlock --once >tool-top-terminal.txt
 
-# Small buffers, and a recorder that is stopped for a while.
+# Lose events: small buffers, and a recorder that SIGSTOP stops until events are lost.
 ntklog record -e spinlock --no-names -o tool-lost.etl -b 4K -n 2 --duration 4 2>tool-lost.log &
 started
 kill -STOP $!
@@ -117,10 +118,12 @@ wait_for sh -c "awk '\$1 == \"total\" && \$4 > 0 { found = 1 } END { exit !found
 kill -CONT $!
 wait $!
 
-# A recording killed at any moment leaves a readable file, and its session ends. Not in the host's directory: 9p frees the pages of a write that the host still reads.
+# A recording that is killed leaves a readable file, and its session ends. The file is not in the
+# host's directory, because 9p frees the pages of a write of a killed process while the host still
+# reads them.
 ntklog record -e spinlock --no-names -o /tmp/killed.etl &
 started
-# The check of the file takes longer than the wait for it.
+# Wait for the size first: dump reads the whole file, which takes long.
 wait_for sh -c '[ "$(stat -c %s /tmp/killed.etl)" -gt 300000 ]'
 wait_for sh -c '[ "$(ntklog dump /tmp/killed.etl 2>/dev/null | wc -l)" -gt 1000 ]'
 kill -9 $!
@@ -143,12 +146,12 @@ check "tool: events come through a pipe while they are recorded" says started \
 kill -INT $recorder
 check "tool: the recording of a pipe ends" wait $recorder
 check "tool: the reader of the pipe ends" wait $reader
-check "tool: top" ntklog top -e spinlock --once --json >tool-top.out
+check "tool: top --once succeeds" ntklog top -e spinlock --once --json >tool-top.out
 ntklog top -e spinlock --once --json >top.json
 rmmod ntklog_torture
 ntklog top -e spinlock -d 0.5 -n 3 >top.txt &
 started
-# The module's symbols were not there when top began.
+# Load the module after top has begun, so that top has to read its symbols later.
 insmod ntklog_torture.ko duration=0 threads=1
 sleep 4
 wait_for sh -c '[ "$(grep -o "ntklog top" top.txt | wc -l)" -ge 4 ]'

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Nonsense for all files and ioctls, by itself and with sessions, locks and resources in
-# full use; then allocations of load and start fail, one by one, but of those for files in debugfs
-# one in ABUSE_STRIDE (40). ABUSE_WRITES writes (6000).
+# Write ABUSE_WRITES (6000) random texts to the module's files, with random ioctls in between: first
+# without other users, then while sessions start and stop under the torture of locks. Then let
+# allocations of a load and of a session's start fail, one by one; of those for files in debugfs
+# only one in ABUSE_STRIDE (40).
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -36,8 +37,9 @@ share "$DIR" debug <<-END
 		rmmod ntklog_torture || exit 1
 	done
 	rmmod ntklog || exit 1
-	# kmemleak scans before memory fails, because sysfs_slab_add() of the kernel leaks when it
-	# does.
+	# Scan for leaks before allocations fail, because the kernel's sysfs_slab_add() leaks when
+	# its allocation fails. kmemleak reports an object that is five seconds old and unreferenced
+	# and unchanged in two scans.
 	K=/sys/kernel/debug/kmemleak
 	echo scan >\$K; sleep 6; echo scan >\$K; cat \$K >kmemleak.log
 	F=/sys/kernel/debug/failslab

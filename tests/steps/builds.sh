@@ -1,17 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module, the workloads, the example and the tool for kernels whose compiler is not this
-# machine's - Debian 13's and the newest - and with clang, without a warning. The steps that
-# run them there come after. Debian 12's kernels are built for where they run, e2e.
+# Build the modules, the example and the tool without a warning for kernels whose compiler is not
+# this machine's, Debian 13's and the newest, and once with clang. Later steps run these builds. The
+# steps that run Debian 12's kernels build for them by themselves (run_guest() in e2e.sh).
 
 . "$(dirname "$0")/../lib.sh"
 
 OURS='^(/build/|(include|module|kunit|workload|tests|tools|Documentation)/|ntklog\.)'
 TOOLS="ccache make perl python3 dwarves libc6-dev libelf-dev pkg-config libbpf-dev libjansson-dev uthash-dev protobuf-c-compiler libprotobuf-c-dev zlib1g-dev"
 
-# built KERNEL NAME [ARGUMENT...]: build for a kernel of debian-kernel.sh, in the root of its suite.
-built()
+# builds_in_suite KERNEL NAME [ARGUMENT...]: test that everything builds for a kernel of
+# debian-kernel.sh in a fresh Debian of the kernel's suite. The result is in out/build/NAME.
+builds_in_suite()
 {
 	local kernel=$1 name=$2 root
 	shift 2
@@ -21,8 +22,8 @@ built()
 	[ -d "$root" ] ||
 		"$TOP/scripts/vm/clean-root.sh" "$SUITE" "$root" $TOOLS "$(compiler)" clang lld llvm
 	"$TOP/scripts/build/build-in-suite.sh" "$root" "$KDIR" "$OUT/build/$name" W=1 "$@"
-	# Complaints about the kernel's own headers do not count. Newer kernels name the files of
-	# this tree by their paths from there.
+	# Warnings about the kernel's own headers do not count. The paths of this tree's files begin
+	# with /build, but newer kernels print them relative to it.
 	! grep -E "$OURS.*(warning|WARNING):|^(WARNING|ERROR):" "$OUT/log/suite-$name.log"
 }
 
@@ -33,10 +34,10 @@ compiler()
 }
 
 for kernel in trixie newest; do
-	result "builds: $kernel's kernel" built $kernel $kernel
+	result "builds: $kernel's kernel" builds_in_suite $kernel $kernel
 done
 # Debian's headers are configured for gcc. kernel-clang leaves out the options that clang does not
 # know.
-result "builds: clang" built trixie clang \
+result "builds: clang" builds_in_suite trixie clang \
 	CC=/build/tests/lib/kernel-clang
 as_root rm -rf "$DIR"/root-*

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Bounds for the instructions of a tracked pair, of an event and of the probe of a context switch, on
-# Debian's kernel as QEMU counts them. bench/bench.sh measures the figures; this step catches a
-# change that makes one of them worse.
+# Check that an acquisition and release of a tracked lock, an event, and the probe of a context
+# switch do not take more instructions than before, on Debian's kernel, as QEMU counts instructions.
+# bench/bench.sh prints the same figures in full.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -29,6 +29,7 @@ cat >"$DIR/guest.sh" <<-'END'
 		done
 	}
 
+	# stop: stop the sessions that sessions() started last.
 	stop()
 	{
 		while [ $i -gt 0 ]; do

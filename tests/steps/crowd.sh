@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run 32 threads that want resources, on 8 virtual CPUs of two CPUs of the host.
+# Run 32 threads that acquire resources, on 8 virtual CPUs of a host with two CPUs.
 
 . "$(dirname "$0")/../lib.sh"
 

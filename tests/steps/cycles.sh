@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Load, trace, unload, with readers that have files open: CYCLES times (10).
+# Load, trace and unload the module CYCLES (10) times, while readers have files open: the first
+# rmmod of each cycle must be refused because of them.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The documentation: HTML of it, its links, and the commands that it shows.
+# Check that the documentation builds as HTML, that its links lead somewhere, and that the tool has
+# the commands and options that it shows.
 
 . "$(dirname "$0")/../lib.sh"
 

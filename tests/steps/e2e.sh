@@ -1,20 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# e2e.sh KERNEL: everything that users see, on a stock kernel of Debian (see debian-kernel.sh). The
-# files of the guest are decoded byte by byte. Checks that do not depend on the kernel run on 6.12
-# only: texts that files accept and refuse, parameters of a load, the tool, the quickstart's commands.
+# e2e.sh KERNEL: test everything that users see, on a stock kernel of Debian (see debian-kernel.sh).
+# The recordings of the guest are decoded byte by byte. Tests that do not depend on the kernel run
+# on 6.12 only: texts that files accept and refuse, parameters of a load, the tool, the quickstart's
+# commands.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-of_any=(sessions claim readers events resources hung races hotplug many)
+on_each_kernel=(sessions claim readers events resources hung races hotplug many)
 if [ "$1" = "$KERNEL_SERIES" ]; then
 	python3 "$TESTS/check/check_quickstart.py" --script >"$DIR/quickstart.commands"
-	run_guest "$1" loaded files information "${of_any[@]}" recordings tool example unload load quickstart \
-		lockdown
+	run_guest "$1" loaded files information "${on_each_kernel[@]}" recordings tool example unload \
+		load quickstart lockdown
 else
-	run_guest "$1" loaded "${of_any[@]}" example unload lockdown
+	run_guest "$1" loaded "${on_each_kernel[@]}" example unload lockdown
 fi
 check_with "$1" check_e2e.py
 if [ "$1" = "$KERNEL_SERIES" ]; then

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# foreign.sh arm64|i386: another architecture's kernel of Debian's, emulated: built for it here, every
-# lock under torture, events byte by byte, the waits for Linux' own locks, and the tool there, which
-# reads the files of x86-64 as x86-64's reads its.
+# foreign.sh arm64|i386: on a kernel of Debian's for another architecture, emulated, with modules
+# and tool built for it here, test every lock under torture, events byte by byte, and the waits for
+# Linux' own locks. The tools of both architectures must print the same about recordings of both.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
@@ -18,26 +18,27 @@ arm64)
 	;;
 i386)
 	kernel=6.1-686-pae sleeping=
-	# Set where the kernel's addresses begin. Without feature bit 159 the kernel uses real
-	# queued spin locks, as in modes.sh.
+	# KERNEL: the lowest kernel address, for etl_decoder.py. Feature bit 159 says "virtual
+	# machine"; without it the kernel uses real queued spin locks.
 	export KERNEL=$((3 << 30))
 	vm_options+=(-a clearcpuid=159)
 	;;
 esac
 foreign "$1"
-# Add a file of x86-64 that the tool's tests generate.
+# A recording as x86-64's module writes it.
 tool generate
 "$OUT/build/tool/generate" 1 >"$DIR/other.etl"
+# Tells sleeping.sh to let allocations fail at fewer places.
 : >"$DIR/few"
 # shellcheck disable=SC2086 # words
 run_guest "$kernel" loaded sessions records resources torture foreign $sleeping
 check_with "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_rundown \
 	Records.test_{spin_lock_fields_have_possible_values,ntklog_dump_prints_the_same} \
 	Records.test_every_event_is_counted \
-	Records.test_contended_ones_are_sampled_by_the_rate
+	Records.test_contended_acquisitions_are_sampled_by_the_rate
 check_with "$kernel" check_modes.py WaitsAlone
 [ -z "$sleeping" ] || check_with "$kernel" check_sleeping.py
-# same FILE: test that the tool prints the same about a file on the host and in the virtual machine.
+# same FILE: test that the tool prints the same about a recording here and in the virtual machine.
 same()
 {
 	"$NTKLOG" dump "$DIR/$1.etl" | cmp - "$DIR/$1.dump"
@@ -45,5 +46,5 @@ same()
 	"$NTKLOG" info "$DIR/$1.etl" --json | cmp - "$DIR/$1.info"
 	[ "$(wc -l <"$DIR/$1.dump")" -gt 20 ]
 }
-result "$1: the tool reads a file of that kernel there as here" same recorded
-result "$1: and one of x86-64's" same other
+result "$1: the tool prints the same there and here about a recording of that kernel" same recorded
+result "$1: the tool prints the same there and here about a recording of x86-64" same other

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The fuzzer on all that reads files, under ASan and UBSan: FUZZ_SECONDS (30) of files of
-# strangers', in FUZZ_JOBS (1) processes. FUZZ_CORPUS: keep the corpus there, and minimise it.
+# Feed damaged files to all code of the tool that reads files, by libFuzzer under ASan and UBSan,
+# for FUZZ_SECONDS (30), in FUZZ_JOBS (1) processes. FUZZ_CORPUS: a directory in which the corpus is
+# kept, and minimised at the end.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -13,7 +14,7 @@ corpus=${FUZZ_CORPUS:-$DIR/corpus}
 python3 "$TOOL_TESTS/make_corpus.py" "$DIR/seeds"
 mkdir -p "$corpus" "$DIR/minimal"
 jobs=${FUZZ_JOBS:-1}
-result "fuzz: files of strangers do no harm" env -C "$DIR" "$OUT/build/tool/fuzz" \
+result "fuzz: damaged files do no harm" env -C "$DIR" "$OUT/build/tool/fuzz" \
 	-max_total_time="${FUZZ_SECONDS:-30}" -max_len=8192 -close_fd_mask=3 \
 	-print_final_stats=1 -jobs="$jobs" -workers="$jobs" "$corpus" seeds
 if [ -n "${FUZZ_CORPUS:-}" ]; then

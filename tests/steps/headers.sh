@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The wire headers and the library's, in C and in C++, by themselves.
+# Compile the headers of include/uapi and the library's header alone, as C11 and as C++11.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -15,7 +15,7 @@ result "headers: C11" gcc -std=c11 -pedantic -Wall -Werror -fsyntax-only \
 	-I"$TOP/include/uapi" -I"$TOP/tools/ntklog/include" "$DIR/all.c"
 result "headers: C++11" g++ -std=c++11 -Wall -Werror -fsyntax-only \
 	-I"$TOP/include/uapi" -I"$TOP/tools/ntklog/include" "$DIR/all.cc"
-# A wrong layout must not compile: this shows that the asserts do assert.
+# A wrong layout must not compile, or the layout assertions of the headers would prove nothing.
 cat >"$DIR/wrong.c" <<-'END'
 	#include <ntklog/layout.h>
 	struct wrong { __u32 a; __u64 b; };

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Count the instructions of an uncontended pair with tracing off in the compiled code. Build the
-# program that measures the same sources on the CPUs of this machine.
+# Count the instructions of an acquisition and release of a free lock with tracing off, in the
+# compiled code. Build the program that measures the same sources on the CPUs of this machine.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -10,13 +10,13 @@ need unpack modules native
 debian_kernel "$KERNEL_SERIES"
 built=$OUT/build/$ABI
 result "instructions: the modules build" builds_silently "$KDIR" "$built"
-# All modules share 8 KiB of static per-CPU memory.
+# The kernel reserves 8 KiB of static per-CPU memory for all modules together.
 result "instructions: ntklog.ko has at most 1024 bytes of static per-CPU memory" sh -c \
 	"[ \$(size -A $built/ntklog.ko | awk '\$1 == \".data..percpu\" { print \$2 }') -le 1024 ]"
 results python3 "$TESTS/check/check_instructions.py" "$built/workload/ntklog_bench.ko" |
 	sed "s/ok - /ok - instructions: /"
 
-# builds_native DIRECTORY: test that the program builds without output.
+# builds_native DIRECTORY: test that the native benchmark builds without output.
 builds_native()
 {
 	local said

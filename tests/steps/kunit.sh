@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# kunit.sh KERNEL: all KUnit suites, on a stock kernel of Debian's (6.12, 6.1, newest), where KUnit
-# is a module of its own, or in a test kernel (kasan, kcsan).
+# kunit.sh KERNEL: run all KUnit suites, on a stock kernel of Debian's (6.12, 6.1, newest), for
+# which KUnit is built as a module, or on a test kernel (debug, kcsan). KUNIT_FILTER=SUITE.CASE, a
+# glob pattern, runs some cases only.
 
 . "$(dirname "$0")/../lib.sh"
 
-# The suites provoke these reports on purpose, each once or so often, and no others. Those of
-# sleeping only where DEBUG_ATOMIC_SLEEP is.
+# The suites provoke these reports on purpose, each once or as often as the number before it says,
+# and no others. With DEBUG_ATOMIC_SLEEP, also EXPECTED_SLEEP. Format: see has_reports().
 EXPECTED_REPORTS='ExReleaseSpinLock: lock .* is not owned shared
 KeAcquireQueuedSpinLock: no queued spin lock has the number 0x11
 KeReleaseQueuedSpinLock: .* does not own lock
@@ -30,7 +31,8 @@ ExSetResourceOwnerPointerEx: resource .*, flags 2 from
 EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c
 BUG: sleeping function called from invalid context at .*/eresource_acquire\.c'
 
-# stock_guest_files: fill $DIR for a kernel without KUnit, and set vm to options of vm.sh.
+# stock_guest_files: build KUnit and the modules for a kernel without KUnit, copy them to $DIR, and
+# set vm to the options of vm.sh.
 stock_guest_files()
 {
 	local words built CORE ARGUMENTS
@@ -51,16 +53,17 @@ stock_guest_files()
 	vm=(-k "$IMAGE" -M "$MODULES" -a preempt=full)
 }
 
+# test_kernel_guest_files: the same for a test kernel, which has KUnit.
 test_kernel_guest_files()
 {
 	result "$kernel: the modules build with W=1 and no warning" \
-		builds_silently "$(known test-kernel "$kernel")" "$OUT/build/$kernel"
+		builds_silently "$(output_of test-kernel "$kernel")" "$OUT/build/$kernel"
 	share "$DIR" "$kernel" </dev/null
 	vm=(-k "$(image "$kernel")")
 }
 
-# tap: print KUnit's results as TAP: one line for each case. KUnit prints the explanation of a
-# failure before the case's result; here it follows.
+# tap: print KUnit's results with one line for each case. KUnit prints the explanation of a failure
+# before the case's result; TAP has it after the result.
 tap()
 {
 	awk -v kernel="$kernel" '
@@ -90,14 +93,13 @@ kcsan) test_kernel_guest_files ;;
 	expected+=$'\n'$EXPECTED_SLEEP
 	;;
 esac
-# KUNIT_FILTER=SUITE.CASE, which is KUnit's filter_glob, runs some cases only.
 { echo "filter='${KUNIT_FILTER:-*}'"; cat <<-'END'; } >"$DIR/guest.sh"
-	# A test makes an allocation fail that may sleep.
+	# One case lets an allocation fail that may sleep, which failslab excludes by default.
 	F=/sys/kernel/debug/failslab/ignore-gfp-wait
 	[ ! -e $F ] || echo N >$F
 	[ ! -e kunit.ko ] || insmod kunit.ko "filter_glob=$filter" || exit 1
-	# The suites look at each event of a session, so the kernel's own locks must have none in
-	# it.
+	# linux_locks=0: the suites check every event of a session, so the kernel's own locks must
+	# not write any.
 	insmod ntklog.ko excessive_first_ms=40 excessive_next_ms=80 linux_locks=0 || exit 1
 	insmod ntklog_kunit.ko || exit 1
 	cat /sys/kernel/debug/kunit/*/results

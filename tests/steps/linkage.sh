@@ -1,21 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# linkage.sh SERIES: build and run a module that uses everything in include/ntklog, against Debian's
-# headers, which have CONFIG_MODVERSIONS.
+# linkage.sh SERIES: build and load a module that uses everything in include/ntklog, for a kernel of
+# Debian's, which has CONFIG_MODVERSIONS.
 
 . "$(dirname "$0")/../lib.sh"
 
-# complete [AUX-INFO [SYMVERS]]: test that the module uses everything in the headers.
-complete()
+# module_uses_everything [AUX-INFO [SYMVERS]]: test that the module uses everything in the headers.
+# AUX-INFO is gcc's list of the functions that they declare, SYMVERS the list of exported symbols.
+module_uses_everything()
 {
 	python3 "$TESTS/check/check_linkage.py" "${1:-$DIR/module/nt_code.aux}" \
 		"${2:-$OUT/build/$ABI/Module.symvers}" "$DIR/module/ntklog_linkage.ko" \
 		"$DIR/module"
 }
 
-# fails TEST COMMAND...: test that this test of a program fails, and no other one.
-fails()
+# only_fails TEST COMMAND...: test that of the command's tests Linkage.TEST fails, and no other one.
+only_fails()
 {
 	local test=$1
 	shift
@@ -38,23 +39,22 @@ links()
 	! grep -E 'warning:|WARNING:|ERROR:' "$DIR/make.log"
 }
 result "$1: a module that uses everything links, without a warning" links
-results complete | sed "s/ok - /ok - $1 /"
+results module_uses_everything | sed "s/ok - /ok - $1 /"
 
-# Check the check: it must find a new function that the module does not use, and one without an
-# export.
+# Test the test: each of these changes to its input must make one case fail.
 header=$(grep -m 1 -o '/[^ ]*/include/ntklog/nt\.h' "$DIR/module/nt_code.aux")
 { cat "$DIR/module/nt_code.aux"; echo "/* $header:1:NF */ static void KeDoNothing (void);"; } \
 	>"$DIR/more.aux"
 result "$1: a new function in a header that is not called is found out" \
-	fails test_every_function_in_a_header_is_called complete "$DIR/more.aux"
+	only_fails test_every_function_in_a_header_is_called module_uses_everything "$DIR/more.aux"
 { cat "$DIR/module/nt_code.aux"; echo "/* $header:1:NC */ extern void ke_do_nothing (void);"; } \
 	>"$DIR/more.aux"
-result "$1: a declaration of nothing that is exported is found out" \
-	fails test_what_is_declared_is_exported complete "$DIR/more.aux"
+result "$1: a declaration of a function that is not exported is found out" \
+	only_fails test_what_is_declared_is_exported module_uses_everything "$DIR/more.aux"
 { cat "$OUT/build/$ABI/Module.symvers"; printf '0x0\tke_do_nothing\t/ntklog\tEXPORT_SYMBOL_GPL\t\n'; } \
 	>"$DIR/more.symvers"
-result "$1: an exported symbol that is not linked is found out" \
-	fails test_what_is_exported_is_linked complete "" "$DIR/more.symvers"
+result "$1: an exported symbol that the module does not link is found out" \
+	only_fails test_what_is_exported_is_linked module_uses_everything "" "$DIR/more.symvers"
 sed 's/\tex_delete_resource_lite\t/\tex_enter_critical_region_and_acquire_shared_wait_for_exclusive\t/' \
 	"$OUT/build/$ABI/Module.symvers" >"$DIR/long.symvers"
 result "$1: a symbol that is too long is found out" \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# linux.sh KERNEL: NT's instrumentation on Linux' own spin locks and rwlocks, on a stock kernel
-# of Debian's, against a module that knows what is true.
+# linux.sh KERNEL: test the events of Linux' own spin locks and rwlocks, on a stock kernel of
+# Debian's, against linux_locks.ko, which acquires locks and prints the expected values.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

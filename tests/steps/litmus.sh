@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# herd7 tries all executions that the kernel's memory model allows of each litmus test, one for each
-# pair of ordered accesses. A wrong result never occurs, and occurs in the variant whose order is
-# broken. Each test says which of the two it is.
+# For each pair of accesses whose order the code relies on there is a litmus test, of which herd7
+# tries all executions that the kernel's memory model allows. The wrong result must never occur.
+# Each test has variants (NAME+broken*.litmus) that lack the ordering; there it must occur
+# sometimes. The line "Result:" of a test has the expected verdict.
 
 . "$(dirname "$0")/../lib.sh"
 
-herd=$(known herd)
+herd=$(output_of herd)
 
-# verdict TEST WANTED: test that herd7 comes to a verdict.
+# verdict TEST WANTED: test that herd7's verdict on a test is WANTED, Never or Sometimes.
 verdict()
 {
 	local said
@@ -24,9 +25,9 @@ for litmus in "$TESTS"/litmus/*.litmus; do
 	wanted=$(sed -n 's/^ \* Result: //p' "$litmus")
 	result "litmus: $name: $wanted" verdict "$litmus" "$wanted"
 done
-# every_order_is_broken: test that each litmus test has a variant that fails. Without it a test
-# proves nothing.
-every_order_is_broken()
+# each_test_has_a_broken_variant: test that each litmus test expects Never and has a variant, and
+# that each variant expects Sometimes. A test whose wrong result cannot occur at all proves nothing.
+each_test_has_a_broken_variant()
 {
 	local litmus
 	for litmus in "$TESTS"/litmus/*.litmus; do
@@ -37,4 +38,4 @@ every_order_is_broken()
 			{ echo "$litmus: not $wanted"; return 1; }
 	done
 }
-result "litmus: each has a variant that is broken" every_order_is_broken
+result "litmus: each test has a variant that is broken" each_test_has_a_broken_variant

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Misuse that lockdep must report. Each case has a boot of its own, because lockdep turns itself off
-# after a report.
+# Test that lockdep reports misuses of NT's locks. Each misuse has a boot of its own, because
+# lockdep turns itself off after a report.
 
 . "$(dirname "$0")/../lib.sh"
 
 share "$DIR" debug </dev/null
 
-# lockdep_catches MISUSE REPORT: test that lockdep reports a misuse. One CPU boots fastest, and a
-# single thread suffices for each misuse.
+# lockdep_catches MISUSE REPORT: test that lockdep reports a misuse of lockdep_misuse.ko: at load,
+# or for own and own_resource when its file is written to. One CPU boots fastest, and a single
+# thread suffices for each misuse.
 lockdep_catches()
 {
 	local dir=$DIR/$1
@@ -46,8 +47,9 @@ result "lockdep: two resources of a class" \
 result "lockdep: a resource that is owned on return to user space" \
 	lockdep_catches own_resource "lock held when returning to user space"
 
-# A lockdep kernel fires contention_begin before it tries to acquire a mutex. With one processor
-# hardly any mutex is contended.
+# In a kernel with lockdep, mutex_lock() fires contention_begin before it tries to acquire the
+# mutex. Test that ntklog does not count that as a wait. With one CPU hardly any mutex is contended,
+# so at most one acquisition in 20 may be a wait.
 free_mutexes_are_not_waited_for()
 {
 	local dir=$DIR/free_mutexes

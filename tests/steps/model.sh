@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The model of the queued spin lock, and variants of it that are broken.
+# Verify the Promela model of the queued spin lock with spin, and test that spin finds the error in
+# each of four broken variants of it.
 
 . "$(dirname "$0")/../lib.sh"
 

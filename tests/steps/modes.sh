@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# modes.sh KERNEL: the modes in which Linux' own locks are watched, on a stock kernel of
-# Debian's, against a module that takes locks so often as it is told.
+# modes.sh KERNEL: test the modes (parameter linux_mode) in which Linux' own spinning locks are
+# traced, on a stock kernel of Debian's, against linux_pairs.ko, which acquires locks a known number
+# of times.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-# Three CPUs for a queue: the owner, the waiter for the owner, and the waiter in the queue. Without the
-# feature bit of a virtual machine (159) the kernel uses queued spin locks.
+# A queue needs three CPUs: of the owner, of the waiter that spins on the lock word, and of the
+# waiter in the queue. Feature bit 159 says "virtual machine"; without it the kernel uses real
+# queued spin locks.
 vm_options=(-c 3 -a clearcpuid=159)
 run_guest "$1" modes
 check_with "$1" check_modes.py

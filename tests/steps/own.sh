@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# own.sh KERNEL: Linux' own locks on a stock kernel of Debian's that is not the one on which the
-# steps linux, sleeping, classes and modes take them apart: in one virtual machine, what depends on
-# the kernel, and without memory at fewer places. Stacks need another one: see stacks.sh.
+# own.sh KERNEL: test Linux' own locks on a stock kernel of Debian's other than 6.12, on which the
+# steps linux, sleeping, classes and modes run. This step runs their tests that depend on the
+# kernel, in one virtual machine, and lets allocations fail at fewer places (the file "few"). Stacks
+# need a virtual machine with other options: see stacks.sh.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

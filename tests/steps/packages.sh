@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Build the Debian packages. In a fresh Debian with only their dependencies, DKMS builds the module
-# and the tool runs.
+# Build the Debian packages. DKMS builds the module from the package's sources here, for two
+# kernels. In a fresh Debian with only their dependencies, test that the packages can be installed,
+# used and removed.
 
 . "$(dirname "$0")/../lib.sh"
 
-# in_root ROOT COMMAND...: run a command as root in a Debian of its own, with a clean environment.
+# in_root ROOT COMMAND...: run a command as root in the Debian in directory ROOT, with a clean
+# environment.
 in_root()
 {
 	local root=$1
@@ -28,8 +30,8 @@ dkms_builds()
 	find "$dir/var/ntklog/$VERSION/$ABI" -name 'ntklog.ko*' | grep .
 }
 
-# driver_builds SERIES: the examples as the package ships them, with the headers and the symbols
-# that DKMS has kept, as Documentation/nt/porting.rst says.
+# driver_builds SERIES: test that the package's example drivers build with the headers of the
+# package and the Module.symvers that DKMS has kept, as Documentation/nt/porting.rst says.
 driver_builds()
 {
 	local dir=$DIR/dkms driver=$DIR/dkms/driver-$1
@@ -53,7 +55,7 @@ result "packages: dkms add" as_root dkms add --dkmstree "$DIR/dkms/var" \
 	--sourcetree "$DIR/dkms/root/usr/src" -m ntklog -v "$VERSION"
 for series in 6.12 6.1; do
 	result "packages: DKMS builds for $series" dkms_builds "$series"
-	result "packages: drivers build with what it has left, for $series" driver_builds "$series"
+	result "packages: drivers build with what DKMS has kept, for $series" driver_builds "$series"
 done
 "$TOP/scripts/vm/clean-root.sh" bookworm "$root" dkms libbpf1 libjansson4 libprotobuf-c1 zlib1g gcc libc6-dev pkg-config
 as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
@@ -74,11 +76,11 @@ result "packages: the documentation is there" ls "$root/usr/share/doc/ntklog/htm
 	"$root/usr/share/doc/ntklog/html/nt/porting.html" "$root/usr/share/doc/ntklog/NEWS.rst.gz" \
 	"$root/usr/share/doc/ntklog/README.md.gz" \
 	"$root/usr/share/doc/ntklog/examples/sample.etl"
-result "packages: the tool prints of the sample what is beside it" sh -c "
+result "packages: the tool prints sample.json for sample.etl" sh -c "
 	$(declare -f in_root as_root die)
 	in_root $root ntklog dump --json /usr/share/doc/ntklog/examples/sample.etl |
 		diff - $root/usr/share/doc/ntklog/examples/sample.json"
-result "packages: the library is linked with there, as its manual says" sh -c "
+result "packages: a program links with the library, as its manual says" sh -c "
 	$(declare -f in_root as_root die)
 	set -e
 	in_root $root sh -c 'cc -o /list /usr/share/doc/libntklog-etl-dev/examples/etl_list.c \
@@ -86,10 +88,11 @@ result "packages: the library is linked with there, as its manual says" sh -c "
 	in_root $root ntklog dump /trace.etl | wc -l >$DIR/dumped
 	in_root $root /list /trace.etl | wc -l | diff $DIR/dumped -
 	! grep -qx 0 $DIR/dumped"
-result "packages: and its manual is there" ls "$root/usr/share/man/man3/ntklog-etl.3.gz" \
+result "packages: the library's manual is there" ls "$root/usr/share/man/man3/ntklog-etl.3.gz" \
 	"$root/usr/share/man/man3/etl_open.3.gz"
-result "packages: and can be removed" in_root "$root" dpkg -P ntklog ntklog-dkms \
+result "packages: can be removed" in_root "$root" dpkg -P ntklog ntklog-dkms \
 	libntklog-etl-dev libntklog-etl0
 as_root rm -f "$root/list" "$root/trace.etl"
-result "packages: nothing is left" sh -c "! find $root -mindepth 2 -name '*ntklog*' | grep ."
+result "packages: leave no file when they are removed" \
+	sh -c "! find $root -mindepth 2 -name '*ntklog*' | grep ."
 as_root rm -rf "$root"

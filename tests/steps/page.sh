@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The report's page in a browser: light and dark, on a screen and on a telephone, with its
-# script and without. Pictures end in out/test/page.
+# Test the page that "ntklog report --html" writes in a browser: light and dark, as wide as a screen
+# and as a telephone, with its script and without. Pictures are left in out/test/page.
 
 . "$(dirname "$0")/../lib.sh"
 
-# browser WIDTH PAGE OPTION...: open a page in a browser.
+# browser WIDTH PAGE OPTION...: open $DIR/PAGE.html in a browser of WIDTH pixels.
 browser()
 {
 	local width=$1 page=$2
@@ -17,15 +17,15 @@ browser()
 		"$@" "file://$DIR/$page.html" 2>>"$DIR/browser.log"
 }
 
-# with_script NAME [PAGE]: make a copy of a page that runs the script on standard input when it is
-# loaded.
+# with_script NAME [PAGE]: copy a page (report) to NAME.html, with the script on standard input at
+# its end.
 with_script()
 {
 	{ sed '/^<\/body>/,$d' "$DIR/${2:-report}.html"; echo '<script>'; cat; echo '</script></body></html>'; } \
 		>"$DIR/$1.html"
 }
 
-# says WIDTH PAGE TEXT...: test that the script of a page printed a text.
+# says WIDTH PAGE TEXT...: test that the script of a page has set data-found of the body to a text.
 says()
 {
 	local width=$1 page=$2
@@ -38,7 +38,7 @@ says()
 need page
 tool generate
 "$OUT/build/tool/generate" 4 >"$DIR/trace.etl"
-# The names of kernel functions, locks, callers and threads are as long as in a kernel.
+# Names of locks, callers and threads that are as long as a kernel's.
 awk 'BEGIN {
 	for (i = 0; i < 200; i++)
 		printf "ffffffff8200%04x b some_subsystem_lock_%d\n", 64 * i, i
@@ -79,8 +79,9 @@ END
 result "page: a lock that was not waited for has no lane" \
 	sh -c "[ \$(grep -c '<svg class=\"bars\"' $DIR/lanes.html) = 1 ]"
 
-# Print parts of the page that are wider than their place, and labels and names that are hard to
-# read.
+# The script reports the window's width, the number of parts that are wider than their place, labels
+# that overlap and names that are broken into short pieces, the number of texts in a small font, and
+# the parts themselves.
 for page in report lanes; do
 with_script wide-$page $page <<'END'
 const wide = [document.documentElement, ...document.querySelectorAll(".table, td, .row > *, p, li")]
@@ -99,7 +100,7 @@ const small = [...document.querySelectorAll("td, .ticks span, .name, p")]
   .filter((e) => parseFloat(getComputedStyle(e).fontSize) < 12).length;
 parent.postMessage([innerWidth, wide.length, small, wide.join().replaceAll("\"", "'")].join(" "), "*");
 END
-# A browser without a screen makes no window of less than 500 pixels. A frame can be narrower.
+# A headless browser makes no window narrower than 500 pixels, but a frame in it can be narrower.
 for width in 1280 1000 390; do
 	cat >"$DIR/frame-$page-$width.html" <<-END
 		<!DOCTYPE html>
@@ -132,8 +133,7 @@ END
 result "page: its tables are sorted and get longer" says 1280 sort \
 	"20 180 true true ascending 20 true descending  true ascending false Show less"
 
-# A flame graph: root calls two functions, of which one is three times as wide as the other, and
-# calls a third.
+# A flame graph: function 1 calls 2 (a quarter of the waits) and 3 (three quarters), and 3 calls 4.
 python3 - "$DIR/flames.etl" <<'END'
 import sys
 import etl_writer as etl
@@ -161,14 +161,14 @@ spans[1].dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: tru
 found.push(shown());
 document.body.dataset.found = found.join(" ");
 END
-result "page: a flame graph says its numbers, and is widened by a click and a key" says 1280 flame \
+result "page: a flame graph shows its numbers, and zooms by a click and a key" says 1280 flame \
 	"4 100,25,75,75 true true 100,-,100,100 100,25,75,75 100,100,-,-"
 result "page: a flame graph is as wide as a telephone" browser 390 flames \
 	--screenshot="$DIR/flames-390.png"
 
-# Without scripts all rows are shown, and there are no buttons.
+# Without its script the page shows all rows.
 sed '/^<script>$/,/^<\/script>$/d' "$DIR/report.html" >"$DIR/plain.html"
 browser 390 plain --screenshot="$DIR/plain-390.png"
-result "page: without its script all is there" sh -c "browser_dom=$DIR/plain.html
-	! grep -q '<script' \$browser_dom && ! grep -q hidden= \$browser_dom &&
-	[ \$(grep -c '^<tr><td' \$browser_dom) -gt 400 ]"
+result "page: without its script all rows are there" sh -c "page=$DIR/plain.html
+	! grep -q '<script' \$page && ! grep -q hidden= \$page &&
+	[ \$(grep -c '^<tr><td' \$page) -gt 400 ]"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every type of lock, in nests and on one lock alone, while sessions, the tracepoints and
-# parameters are switched under it all the time, and a third processor goes and comes back;
-# lockdep looks on.
+# Torture every type of lock, several nested locks and one lock alone, in a kernel with lockdep,
+# while sessions, tracepoints and parameters change all the time, and a third CPU goes offline and
+# comes back.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -15,7 +15,7 @@ share "$DIR" debug <<-'END'
 	insmod ntklog.ko || exit 1
 	echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$D/sessions/0/group_mask
 	echo PERF_SPINLOCK_CNTRS PERF_CONTEXT_SWITCH >$D/sessions/1/group_mask
-	# switch: change settings as fast as possible, until told to stop.
+	# switch: change settings as fast as possible, until /tmp/stop exists.
 	switch()
 	{
 		n=0
@@ -43,8 +43,8 @@ share "$DIR" debug <<-'END'
 			insmod ntklog_torture.ko torture_type=$type duration=0 $size
 			echo 0 >/sys/devices/system/cpu/cpu2/online
 			echo 1 >/sys/devices/system/cpu/cpu2/online
-			# Wait however long that takes on a busy host. The file is empty for a
-			# moment while it is written.
+			# Wait until all settings have changed three times, however long that takes
+			# on a busy host. The file is empty for a moment while it is written.
 			until [ "$(cat /tmp/switched)" -ge 3 ] 2>/dev/null; do
 				usleep 100000
 			done
@@ -61,7 +61,7 @@ result "parallel: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -k "$(image debug)" -c 3 "$DIR"
 result "parallel: torture succeeds ten times" sh -c \
 	"grep 'End of test' $DIR/dmesg.log; [ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 10 ]"
-result "parallel: it was switched all the while" awk \
+result "parallel: settings changed three times under each torture" awk \
 	'/^switched/ { rows++; bad += $2 < 3 } END { exit rows != 10 || bad }' "$DIR/guest.log"
 result "parallel: events generated are written or lost" awk \
 	'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' \

@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Go's pprof reads the profiles of ntklog convert --pprof: the sums of its tables are those of the report.
+# Test that Go's pprof reads the profiles of "ntklog convert --pprof", and computes the sums of the
+# report.
 
 . "$(dirname "$0")/../lib.sh"
 
-# total INDEX: print the sum of a value of the profile, as pprof computes it.
-total()
+# sum_of_pprof FIELD: print the sum of a field of all samples, from pprof's raw output.
+sum_of_pprof()
 {
 	"$PPROF" -raw "$DIR/sample.pb.gz" | awk -v at="$1" '/^Locations/ { exit }
 		/^ *[0-9]/ && /:/ { gsub(":", ""); sum += $at } END { printf "%d\n", sum }'
 }
 
-# of_report FIELD: print the sum of a column of the report's table of stacks.
-of_report()
+# sum_of_report COLUMN: print the sum of a column of the report's table of stacks.
+sum_of_report()
 {
 	"$NTKLOG" report --json --stacks "$SAMPLE" | python3 -c "
 import json, sys
@@ -21,13 +22,14 @@ report = json.load(sys.stdin)
 print(round(sum(row['$1'] or 0 for row in report['stacks'])))"
 }
 
+# has_the_sum FIELD COLUMN: test that pprof's and the report's sums are the same.
 has_the_sum()
 {
 	local of_pprof of_report
-	of_pprof=$(total "$1")
-	of_report=$(of_report "$2")
+	of_pprof=$(sum_of_pprof "$1")
+	of_report=$(sum_of_report "$2")
 	echo "pprof: $of_pprof, report: $of_report"
-	# The report rounds each row, so that the sums may differ a little.
+	# The report rounds each row to nanoseconds, so that the sums may differ a little.
 	[ "$of_pprof" -gt 0 ] && [ $((of_pprof - of_report)) -le 50 ] && [ $((of_report - of_pprof)) -le 50 ]
 }
 
@@ -49,7 +51,7 @@ need tool
 tool
 PPROF=$("$TOP/scripts/build/pprof.sh")
 SAMPLE=$TOP/Documentation/examples/sample-stacks.etl
-# Name the addresses in the sample.
+# Give the addresses in the sample a name.
 echo 'ffffffffaafb2c00 T some_function' >"$DIR/names"
 result "pprof: ntklog converts the sample" \
 	"$NTKLOG" convert --pprof "$DIR/sample.pb.gz" --names "$DIR/names" "$SAMPLE"

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Debian's kernel with PREEMPT_RT, where DISPATCH_LEVEL is preemption off: every lock under torture,
-# records byte by byte, what of NT's semantics is another there, and Linux' own locks as far as that
-# kernel lets us.
+# On Debian's kernel with PREEMPT_RT, where NT's DISPATCH_LEVEL disables preemption, test every lock
+# under torture, records byte by byte, the semantics of NT's locks that differ there, and Linux' own
+# locks as far as that kernel allows.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-# A queue of waiters needs three CPUs. Without feature bit 159 the kernel uses real queued spin
-# locks, as in modes.sh.
+# A queue of waiters needs three CPUs. Feature bit 159 says "virtual machine"; without it the kernel
+# uses real queued spin locks.
 export PROCESSORS=3
 vm_options=(-c "$PROCESSORS" -a clearcpuid=159)
 run_guest 6.12-rt loaded sessions records resources torture rt

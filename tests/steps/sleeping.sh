@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# sleeping.sh KERNEL: NT's instrumentation of resources on Linux' own locks that sleep, on a stock
-# kernel of Debian's, against a module that knows what is true.
+# sleeping.sh KERNEL: test the events of Linux' own locks that sleep, on a stock kernel of Debian's,
+# against sleeping_locks.ko, which acquires locks and prints the expected values.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

@@ -1,15 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# strain.sh [KERNEL|FLAVOUR]: Linux' own locks on four processors, redirected and restored all the
-# time while all there is goes on: see tests/guest/strain.sh. For STRAIN_SECONDS (60), and until
-# each has had its turn. On a stock kernel of Debian's, or in a test kernel with a detector, by
-# default one of two by SEED, for each takes three minutes of a processor: there
-# the kernel's own torture of its locks goes on too, of STRAIN_TYPES one after the other; and
-# in the kernel debug, with STRAIN_STRIDE, there is in the end no memory at one place of a session's start
-# after the other: each, at first, then one in so many, by SEED. Emulated, four processors that are
-# never idle take six times as long for the same turns: so who has had one waits for STRAIN_PAUSE
-# (1000000) microseconds, and of the torture's threads there are STRAIN_THREADS (1) of each sort.
+# strain.sh [KERNEL|FLAVOUR]: redirect and restore Linux' own locks on four CPUs all the time, under
+# all loads of tests/guest/strain.sh, for STRAIN_SECONDS (60) and until each load has had its turn.
+#
+# KERNEL is a stock kernel of Debian's, FLAVOUR a test kernel with a detector (debug, kcsan); the
+# default is one of these two, by SEED, because each takes three minutes of CPU time. In a test
+# kernel, the kernel's own torture of its locks runs too, with STRAIN_TYPES one after the other. In
+# the kernel debug, if STRAIN_STRIDE is set, allocations of a session's start fail at the end: one
+# after the other until one does not make the start fail, then one in STRAIN_STRIDE, by SEED.
+#
+# Four emulated CPUs that are never idle take six times as long for the same turns. So a load waits
+# for STRAIN_PAUSE (1000000) microseconds after each turn, and the torture has STRAIN_THREADS (1)
+# threads of each kind.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -24,7 +27,7 @@ debug | kcsan)
 	script+="types='${STRAIN_TYPES:-${types[$1]}}' threads=${STRAIN_THREADS:-1}
 		stride=${STRAIN_STRIDE:-0} seed=$((seed % 1000))"$'\n'
 	share "$DIR" "$1" </dev/null
-	kernel=$(known test-kernel "$1")
+	kernel=$(output_of test-kernel "$1")
 	cp "$kernel"/kernel/{torture,locking/locktorture}.ko "$DIR/"
 	guest_programs "$DIR" fail
 	machine=(-k "$(image "$1")" -m 2048)
@@ -44,10 +47,10 @@ result "strain: the virtual machine runs to its end" \
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 # The kernel's fair server may count its time wrongly on a CPU that goes offline, and warns
 # (6.12.117). The stack of the warning has only functions of the scheduler and of timers.
-OWN='WARNING: .* at kernel/sched/deadline\.c:265 inactive_task_timer'
+KERNEL_WARNING='WARNING: .* at kernel/sched/deadline\.c:265 inactive_task_timer'
 if [ -e "$DIR/locktorture.ko" ]; then
-	grep -vE "$OWN" "$DIR/dmesg.log" >"$DIR/dmesg.ours" || true
-	result "strain: the kernel log has no report" has_reports "$DIR/dmesg.ours" ''
+	grep -vE "$KERNEL_WARNING" "$DIR/dmesg.log" >"$DIR/dmesg.without" || true
+	result "strain: the kernel log has no report" has_reports "$DIR/dmesg.without" ''
 fi
 [ "$1" != debug ] ||
 	result "strain: nothing leaks" sh -c "cat $DIR/kmemleak.log; [ ! -s $DIR/kmemleak.log ]"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The sources: checkpatch, sparse, kernel-doc, habits of prose, circles of includes.
+# Check the sources: checkpatch, sparse, kernel-doc, bad habits of prose, circles of includes.
 
 . "$(dirname "$0")/../lib.sh"
 

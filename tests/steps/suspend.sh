@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Suspend a stock kernel of Debian to idle, up to the idling itself, while Linux' own locks are
-# redirected. The guest prints the results on the console.
+# Suspend a stock kernel of Debian to idle while Linux' own locks are redirected. The kernel does
+# all steps of a suspend but the idling itself (pm_test), because nothing would wake the virtual
+# machine. The guest prints the results on the console.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tool.sh [FILE [CASE...]]: the command-line tool's own tests, under ASan and UBSan. With FILE, such as
-# test_dump, that file of tools/ntklog/tests/ only, and of it the cases named, as Class.test.
+# tool.sh [FILE [CASE...]]: run the command-line tool's own tests, most of them under ASan and
+# UBSan. FILE, such as test_dump: only that file of tools/ntklog/tests/. CASE, such as Class.test:
+# only these cases of it.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -13,7 +14,7 @@ result "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT
 only=${1:-}
 [ $# -lt 2 ] || export CASES=${*:2}
 
-# run_file FILE ARGUMENT...: run a file of tests, unless another file is wanted.
+# run_file FILE ARGUMENT...: run a file of tests, unless another file is selected.
 run_file()
 {
 	[ -n "$only" ] && [ "$only" != "$1" ] ||
@@ -29,7 +30,7 @@ for name in control start record trap top held names; do
 done
 run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/make_types" \
 	"$OUT/build/tool/fake_module.so"
-# An installed library is built without the sanitizers' flags.
+# The test builds and installs the library as a package does, without the sanitizers.
 CFLAGS="-O2 -g" run_file test_library "$OUT/build/tool/ntklog"
-# The sanitizers need memory of their own, which the test would count.
+# The test measures memory, of which the sanitizers need much of their own.
 run_file test_large "$OUT/build/tool/ntklog" "$OUT/build/tool/generate"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# torture.sh FLAVOUR: torture every type of lock in a test kernel, in mixed contexts, while a session
-# and the tracepoints start and stop, CPUs go offline and online, and a program reads the files:
-# TORTURE_ROUNDS (1) times for each of TORTURE_TYPES. There are few locks, because lockdep keeps a
-# limited number of lock chains.
+# torture.sh FLAVOUR: torture every type of lock in a test kernel, in mixed contexts, while a
+# session and the tracepoints start and stop, a CPU goes offline and online, and the lists of locks
+# are read: TORTURE_ROUNDS (1) times for each of TORTURE_TYPES. There are few locks, because lockdep
+# keeps a limited number of lock chains.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -38,7 +38,8 @@ share "$DIR" "$1" <<-END
 	cat \$S/stats
 	rmmod ntklog
 	K=/sys/kernel/debug/kmemleak
-	# kmemleak reports memory that two scans, with five seconds between them, found unused.
+	# kmemleak reports an object that is five seconds old and unreferenced and unchanged in two
+	# scans.
 	[ ! -e \$K ] || { echo scan >\$K; sleep 6; echo scan >\$K; cat \$K >kmemleak.log; }
 	dmesg >dmesg.log
 END

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The events' files in tracefs are there before the module's init and after its exit:
-# hold_load.ko holds it there while they are written to.
+# Write to the files of ntklog's tracepoints before the module's init function and after its exit
+# function, where they exist too. hold_load.ko stops a load and an unload there, by module
+# notifiers.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -12,7 +13,8 @@ share "$DIR" debug <<-'END'
 	H=/sys/module/hold_load/parameters/held
 	T=/sys/kernel/tracing
 
-	# load, unload: start to load or unload the module, until hold_load.ko holds it.
+	# load PARAMETER..., unload: start to load or unload the module, and wait until hold_load.ko
+	# stops that.
 	load()
 	{
 		insmod ntklog.ko "$@" 2>/tmp/insmod.log & loader=$!
@@ -24,6 +26,7 @@ share "$DIR" debug <<-'END'
 		held going
 	}
 
+	# held STATE: wait until hold_load.ko stops a load (coming) or an unload (going).
 	held()
 	{
 		tries=6000
@@ -33,20 +36,21 @@ share "$DIR" debug <<-'END'
 		done
 	}
 
+	# go_on: let the load or unload continue, and wait for its end.
 	go_on()
 	{
 		echo 1 >$H && wait $loader
 	}
 
-	# enable EVENT 0|1: write to the file of a tracepoint, and test that it reads the same
-	# afterwards.
+	# enable EVENT 0|1: write to the file "enable" of a tracepoint, and test that it reads the
+	# same afterwards.
 	enable()
 	{
 		echo "$2" >$T/events/ntklog/$1/enable && is "$(cat $T/events/ntklog/$1/enable)" "$2"
 	}
 
-	# mask MASK: wait until group_mask reads so, because a work item attaches and detaches the
-	# probe of context switches.
+	# mask TEXT: wait until group_mask reads TEXT. That may take a while, because a work item
+	# attaches and detaches the probe of context switches.
 	mask()
 	{
 		tries=6000
@@ -62,6 +66,7 @@ share "$DIR" debug <<-'END'
 			grep 'No such device' /tmp/error && is "$(cat $T/events/ntklog/$1/enable)" 0
 	}
 
+	# has_events EVENT: test that events are in the trace while a torture runs.
 	has_events()
 	{
 		insmod ntklog_torture.ko threads=2 duration=1 hardirqs=0 \
@@ -74,7 +79,7 @@ share "$DIR" debug <<-'END'
 		enable $1 1 && enable $1 0
 	}
 
-	# BusyBox' insmod tries twice, and hold_load.ko holds it each time.
+	# not_loaded: let a load that has failed end, and test that the module is not loaded.
 	not_loaded()
 	{
 		while kill -0 $loader 2>/dev/null; do
@@ -117,8 +122,8 @@ share "$DIR" debug <<-'END'
 		check "window: $event cannot be enabled again" refused_to_enable $event
 		go_on
 
-		# The module's init fails, at once or when the events of spin locks are enabled
-		# already.
+		# Loads whose init function fails because of a wrong parameter, while the tracepoint
+		# is enabled.
 		for wrong in buffers=0 excessive_first_ms=0; do
 			load $wrong
 			enable $event 1
