@@ -5,7 +5,7 @@
 #
 # - instructions of each lock in a small kernel and in Debian's kernel; they are reproducible
 # - instructions of Linux' own locks, with ntklog, with other tools and with ntklog record
-# - time on parallel virtual CPUs, for ratios only
+# - time on parallel virtual CPUs, of which only ratios mean something
 # - time on this machine's own CPUs, next to the locks of other programs
 # - throughput of the tool on a file of 128 MiB
 
@@ -16,9 +16,10 @@ BENCH=$OUT/bench
 
 begin_stages 1200
 need bench
-# measure RUN BUILT MILLISECONDS [OPTION]...: boot the modules in BUILT and leave the log in RUN/.
-# MILLISECONDS is the length of a contended run. When QEMU counts instructions, one host thread
-# executes all virtual CPUs, so those runs are shorter.
+# measure RUN BUILT MILLISECONDS [OPTION]...: boot a virtual machine with the modules in BUILT, and
+# leave its log in out/bench/RUN/. MILLISECONDS is the duration of a measurement of contended locks.
+# It is shorter when QEMU counts instructions, because one host thread executes all virtual CPUs
+# then.
 measure()
 {
 	local run=$1 built=$2 contended=$3

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The guest's part of bench.sh: the same pairs in each state of tracing.
-# $1: milliseconds of a contended run.
+# The guest's part of bench.sh: measure pairs (acquisition and release) in each state of tracing.
+# $1: duration of a measurement of contended locks, in milliseconds.
 
 SESSIONS=/sys/kernel/debug/ntklog/sessions
 S=$SESSIONS/0
@@ -10,7 +10,8 @@ P=/sys/kernel/debug/ntklog/spinlock
 R=/sys/kernel/debug/ntklog/resource
 E=/sys/kernel/tracing/events/ntklog/enable
 
-# bench STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]
+# bench STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]: load the benchmark with these
+# parameters: all pairs, or the pair ONLY. STATE is a name for its output.
 bench()
 {
 	# shellcheck disable=SC2086 # none or one
@@ -70,7 +71,8 @@ echo 4294967295 >$P/acquire_sample_rate
 echo 4294967295 >$R/release_sample_rate
 echo 4294967295 >$R/contention_sample_rate
 in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
-# Costs that may grow with the number of held locks and of tracked tasks.
+# Costs that may grow with the number of locks that the CPU holds below the measured one, and of
+# tasks that own the resource.
 echo 30000 >/proc/sys/kernel/threads-max
 echo start >$S/state
 for below in 0 1 2 3 4 5 6 7 8; do
@@ -81,7 +83,8 @@ for owners in 1 100 10000; do
 done
 grep -H . /sys/kernel/slab/ntklog_task/object_size | sed 's/.*:/ntklog_bench: memory thread /' >/dev/kmsg
 echo stop >$S/state
-# One acquisition of 1000 writes an event, so an event costs 1000 times the difference.
+# One acquisition of 1000 writes an event, so an event costs 1000 times the difference from
+# unsampled.
 echo 1000 >$P/acquire_sample_rate
 echo 1000 >$R/release_sample_rate
 in_session session "PERF_SPINLOCK PERF_SYNC_OBJECTS"

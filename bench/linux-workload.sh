@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Measure pairs and a workload in the virtual machine, on one CPU. Sourced by the guest scripts of
-# the benchmarks of Linux' own locks, and by that of the step costs.
+# Functions that measure pairs and a workload in a virtual machine with one CPU, for the guest
+# scripts of linux.sh, peers.sh and the step costs.
 
-# now: print the kernel's clock. With QEMU's -icount it counts instructions.
+# now: print the kernel's clock in ns. With QEMU's -icount that is the number of instructions.
 now()
 {
 	awk '$1 == "now" { print $3 }' /proc/timer_list
 }
 
+# workload: read many files, write one, and fork.
 workload()
 {
 	find /sys /proc/sys >/dev/null 2>&1
@@ -22,7 +23,8 @@ workload()
 	done
 }
 
-# measure_workload STATE RUNS: print the fewest instructions that one of RUNS workloads took.
+# measure_workload STATE RUNS: run the workload RUNS times, and print the least number of
+# instructions.
 measure_workload()
 {
 	least=

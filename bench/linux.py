@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A table and JSON of what linux-guest.sh printed.
+"""Print a table of the costs that linux-guest.sh has measured, and write them as JSON.
 
 Usage: linux.py OUTPUT.json guest.log
 """
@@ -9,7 +9,7 @@ import json
 import sys
 
 STATES = ["plain", "full", "sampled", "waits", "sleeping", "restored"]
-# Upper bounds of each mode: instructions of a pair, and the share added to the workload.
+# Upper bounds of each mode: instructions of a pair, and the part by which the workload gets longer.
 GOALS = {
     "full": {"raw_spin_lock": 45, "spin_lock_irqsave": 58, "spin_lock_bh": 61, "workload": 0.015},
     "sampled": {"raw_spin_lock": 30, "workload": 0.006},
@@ -19,6 +19,7 @@ GOALS = {
 
 
 def read(path):
+    """Return costs of pairs: {pair: {state: instructions}}, and of the workload."""
     pairs, workload = {}, {}
     with open(path) as stream:
         for line in stream:
@@ -26,13 +27,13 @@ def read(path):
             if words[:2] == ["ntklog_bench:", "pair"]:
                 pairs.setdefault(words[3], {})[words[2]] = int(words[4]) / 1000
             elif words[:1] == ["workload"]:
-                # Several lines of a state: keep the least.
+                # A state has several lines: keep the least.
                 workload[words[1]] = min(int(words[2]), workload.get(words[1], sys.maxsize))
     return pairs, workload
 
 
 def judge(what, values, form):
-    """Note for each mode with a goal whether it is met."""
+    """Return a text: for each mode with a goal, the goal and whether it is met."""
     notes = []
     for mode, goals in GOALS.items():
         if what in goals:
@@ -49,7 +50,8 @@ def main():
     for name, costs in pairs.items():
         print("%-24s" % name + "".join("%10.1f" % costs[state] for state in STATES) +
               judge(name, costs, "%d"))
-    # Each state is compared with a workload of the same time without hooks.
+    # Compare each state with the workload without hooks that ran in turn with it, or at least near
+    # it.
     workload["without_plain"] = workload["plain"] = workload["without_full"]
     workload["without_restored"] = workload["without_sleeping"]
     more = {state: workload[state] / workload["without_" + state] - 1 for state in STATES}

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# linux.sh: measure the overhead of NT's instrumentation of Linux' own locks on Debian's stock
-# kernel: instructions of a pair, plain and tracked, and of a workload. Leaves out/bench/linux.json.
+# linux.sh: measure the overhead of ntklog's hooks of Linux' own locks on Debian's stock kernel:
+# instructions of an acquisition and release without and with hooks, and of a workload. Leaves
+# out/bench/linux.json.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tables and JSON of what workload/native printed: medians of the runs, as ratios.
+"""Print tables of the times that workload/native has measured, and write them as JSON: medians of
+the runs, as ratios.
 
 Usage: native.py OUTPUT.json <native.log
 """
@@ -9,18 +10,20 @@ import json
 import statistics
 import sys
 
-# All ratios are relative to BASE. LOOP is the empty loop, whose time is subtracted.
+# The lock to which all ratios are relative, and the name of the empty loop, whose time is
+# subtracted.
 BASE = "in-stack"
 LOOP = "nothing"
 # Linux' own spin lock, to which the ratios of its instrumented variants are relative.
 LINUX = "Linux' own"
 
-# Title, table or load, lock, lock to compare with, kind of bound, bound.
+# Title; table, or load (CYCLES_INSIDE-CYCLES_OUTSIDE) of a contended run; lock; lock to compare
+# with; kind of bound; bound.
 GOALS = [
     ("in-stack / ck mcs, uncontended", "pair", "in-stack", "ck mcs", "most", 0.9),
     ("tracked / untraced, in-stack", "pair", "in-stack, tracked", "in-stack", "most", 2.5),
     ("tracked / untraced, ordinary", "pair", "ordinary, tracked", "ordinary", "most", 2.5),
-    # The goals are 120 and 40 cycles; the plain pair takes 20.
+    # Cycles are goals: 120 and 40. The plain pair takes 20, so these are ratios of 6 and 2.
     ("full / plain, Linux' own", "linux", LINUX + ", full", None, "most", 6),
     ("sampled / plain, Linux' own", "linux", LINUX + ", sampled", None, "most", 2),
     ("ordinary, sections of 1000: fairness", "1000-0", "ordinary", None, "least", 0.7),
@@ -28,7 +31,9 @@ GOALS = [
 
 
 def read(stream):
-    """Return pairs and contended runs by kind and name, repeated runs, and cycles of a run."""
+    """Return pairs by table and lock, contended runs by load and lock, numbers of repeated runs by
+    table, and the cycles of a contended run.
+    """
     pairs, contended, repeated = {}, {}, {}
     cycles = None
     for line in stream:
@@ -56,7 +61,8 @@ def quartiles(values):
 def pair_ratios(pairs):
     """Ratio of each pair to the base's pair, without the loop.
 
-    Each run is compared with itself, because all locks of a run have the same memory layout.
+    Each run is compared with the base of the same run, because all locks of a run have the same
+    memory layout.
     """
     loop, base = pairs[LOOP], pairs[BASE]
     return {name: quartiles([(value - nothing) / (ours - nothing) for value, nothing, ours
@@ -88,7 +94,7 @@ def contended_ratios(load):
             min(one, two) / max(one, two) for one, two, _ in runs), 3)
         result["handed_over"] = round(statistics.median(
             handovers / total for (_, _, handovers), total in zip(runs, totals)), 3)
-        # Hand-overs are the purpose of a contended lock; compare them with the base's.
+        # A contended lock is there to be handed over: compare the number of hand-overs, too.
         handovers = [run[2] / ours[2] for run, ours in zip(runs, load[BASE]) if ours[2]]
         result["handovers"] = round(statistics.median(handovers), 3) if handovers else None
         ratios[name] = result
@@ -96,12 +102,12 @@ def contended_ratios(load):
 
 
 def ownership(load, cycles, pair):
-    """Time of one contended ownership of the base, in uncontended pairs."""
+    """Time of one contended hold of the base, in uncontended pairs."""
     return quartiles([cycles / sum(run[:2]) / pair for run in load[BASE]])
 
 
 def goals(result):
-    """Judge the goals for which locks and loads were measured."""
+    """Yield each goal whose locks and load were measured, with its value."""
     for text, where, one, other, kind, limit in GOALS:
         if where == "pair":
             if one not in result["pair"] or other not in result["pair"]:

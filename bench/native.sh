@@ -8,14 +8,14 @@
 . "$(dirname "$0")/../scripts/lib.sh"
 
 BENCH=$OUT/bench
-# Length of one contended run in us.
+# Duration of one contended run in microseconds.
 CONTENDED=3000
 
 need native
 mkdir -p "$BENCH/native"
 quietly bench-native make -C "$TOP/workload/native" O="$BENCH/native"
-# The program gets a high priority where the system permits it, because a disturbed run is repeated.
-# A new session has a scheduler autogroup of its own, whose weight can be set.
+# Give the program a high priority if the system permits that, because a disturbed run is repeated.
+# It runs in a new session, which has a scheduler autogroup of its own, whose weight can be set.
 first='echo -10 >/proc/self/autogroup; exec nice -n -10 "$@"'
 setsid -w sh -c "$first" first true 2>/dev/null || first='exec "$@"'
 setsid -w sh -c "{ $first; } 2>/dev/null" first "$BENCH/native/native" "${1:-31}" $CONTENDED \

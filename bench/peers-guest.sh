@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The guest's part of peers.sh: the pairs and the workload of linux-workload.sh without a tool, in
-# ntklog's modes, and under each other tool. The other tools are in a Debian of their own, root/.
-# WHICH is "usual", or "stopping" for tools that may stop the machine. Prints for bench/peers.py:
+# The guest's part of peers.sh: measure the pairs and the workload of linux-workload.sh without a
+# tool, in ntklog's modes, and under each other tool. The other tools are in a Debian of their own,
+# root/. WHICH is "usual", or "stopping" for tools that may hang the machine. Prints for
+# bench/peers.py:
 #
 #	begin NAME
 #	workload NAME INSTRUCTIONS
@@ -19,6 +20,7 @@ UNLOCKS="_raw_spin_unlock _raw_spin_unlock_irq _raw_spin_unlock_irqrestore _raw_
 
 . ./workload.sh
 
+# measure NAME: measure three pairs and the workload.
 measure()
 {
 	measure_pairs "$1" raw_spin_lock mutex down_read
@@ -26,7 +28,7 @@ measure()
 	dmesg -c | grep -o 'ntklog_bench: .*'
 }
 
-# without_tool NAME
+# without_tool NAME: measure while no tool runs.
 without_tool()
 {
 	echo "begin $1"
@@ -34,21 +36,22 @@ without_tool()
 	echo "end $1"
 }
 
+# said NAME: print the last lines of a tool's output, and delete it.
 said()
 {
 	tr -s '\r\b' '\n' <"/tmp/said" | grep . | tail -n 12 | sed "s/^/said $1 /"
 	rm -f /tmp/said
 }
 
-# is_alive PID: a zombie has ended, although its shell has not reaped it yet.
+# is_alive PID: test that a process has not ended. A zombie has.
 is_alive()
 {
 	grep -qs '^State:.[^ZX]' "/proc/$1/status"
 }
 
-# wait_until_ready PID: wait until the tool sleeps in a system call that waits for time or events.
-# The guest's clock counts instructions and jumps while the CPU is idle, so a fixed delay would not
-# tell that a tool has started.
+# wait_until_ready PID: wait until the tool has started: three times in a row it sleeps in a system
+# call that waits for time or events. A fixed delay does not do, because the guest's clock counts
+# instructions and jumps while the CPU is idle.
 wait_until_ready()
 {
 	ready=0
@@ -69,7 +72,7 @@ wait_until_ready()
 	done
 }
 
-# stop PID: interrupt the tool as Ctrl-C does; terminate or kill it if it goes on.
+# stop PID: interrupt the tool as Ctrl-C does; terminate or kill it if it does not end.
 stop()
 {
 	for signal in INT TERM KILL; do
@@ -84,7 +87,7 @@ stop()
 	wait "$1"
 }
 
-# peer NAME COMMAND...: measure while the command runs.
+# peer NAME COMMAND...: measure while a command of another tool runs.
 peer()
 {
 	name=$1
@@ -105,7 +108,8 @@ peer()
 	echo "end $name"
 }
 
-# fprobe NAME EXIT FUNCTION...
+# fprobe NAME EXIT FUNCTION...: measure while empty_fprobe.ko is attached to the entry of functions
+# and, if EXIT is 1, to their return.
 fprobe()
 {
 	name=$1
@@ -123,7 +127,7 @@ fprobe()
 	echo "end $name"
 }
 
-# ntklog NAME MODE GROUPS
+# ntklog NAME MODE GROUPS: measure while a session has these event groups, with linux_mode MODE.
 ntklog()
 {
 	echo "begin $1"
@@ -135,8 +139,9 @@ ntklog()
 	echo "end $1"
 }
 
-# holds ACQUIRE RELEASE: print a bpftrace script that measures hold times. A probe at the entry of
-# the acquiring function includes the wait.
+# holds ACQUIRE RELEASE: print a bpftrace script that measures the times between probes at functions
+# that acquire and release. With probes at the entry of the acquiring functions, these include the
+# wait.
 holds()
 {
 	echo "$1 { @at[arg0] = nsecs; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A table and JSON of what peers-guest.sh printed.
+"""Print a table of the costs that peers-guest.sh has measured, and write them as JSON.
 
 Usage: peers.py OUTPUT.json guest.log...
 """
@@ -37,12 +37,15 @@ TOOLS = {
     "lock_stat": "CONFIG_LOCK_STAT",
     "restored": "no tool again",
 }
+# Lines of a tool's output that tell why it failed, and that it lost events.
 ERROR = re.compile(r"error|cannot|can't|failed|not ", re.IGNORECASE)
 LOSS = re.compile(r"lost|overrun|missed|dropped", re.IGNORECASE)
 
 
 def read(path):
-    """For each tool: the workload and its factor, the pairs, the tool's output and its error."""
+    """Return for each tool a dictionary: pairs (costs), said (lines of its output), instructions
+    (of the workload), factor (to the workload without a tool), error (if it failed).
+    """
     pairs, workload = linux.read(path)
     tools = {}
     with open(path, errors="replace") as stream:
@@ -56,7 +59,7 @@ def read(path):
                     tool["error"] = "status %s" % words[2].strip()
                 elif words[0] == "end":
                     tool["ended"] = True
-    # The last workload without a tool is the base: the very first one of a machine takes 6 % less.
+    # The last workload without a tool is the base. The first one on a machine takes 6 % less.
     base = workload.get("restored", workload.get("plain"))
     for name, tool in tools.items():
         tool["pairs"] = {pair: costs[name] for pair, costs in pairs.items() if name in costs}
@@ -93,7 +96,8 @@ def show(tools):
 def main():
     output, *logs = sys.argv[1:]
     tools = {}
-    # A tool in both logs counts as in the first: the second machine has its own baseline.
+    # Of a tool in both logs, use the first: only for tools that may hang was there a second
+    # machine.
     for log in logs:
         for name, tool in read(log).items():
             tools.setdefault(name, tool)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The guest's part of recorder.sh: instructions of ntklog record while it starts, while no event is
-# generated, and while many are. The guest's clock counts instructions. $1: seconds of each state.
+# The guest's part of recorder.sh: measure the instructions of ntklog record while it starts, while
+# hardly any event is generated (idle), and while many are (busy). The guest's clock counts
+# instructions. $1: duration of each measurement, in seconds.
 
 S=/sys/kernel/debug/ntklog/sessions/7
 
@@ -18,17 +19,18 @@ used()
 	cut -d ' ' -f 1 "/proc/$recorder/schedstat"
 }
 
+# written: print the number of events that the session has written.
 written()
 {
 	awk '$1 == "total" { print $3 }' $S/stats
 }
 
-# bench STATE SECONDS: measure a recording after its start.
+# bench STATE SECONDS: measure a recording, after its start, for SECONDS.
 bench()
 {
 	ntklog record -o /tmp/recorder.etl -e spinlock,resource,contextswap 2>/dev/null &
 	recorder=$!
-	# The start reads all symbols and is not part of the rate.
+	# Wait until the recorder has read all symbols.
 	sleep 3
 	begin="$(now) $(used) $(written)"
 	sleep "$2"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A table and JSON of what recorder-guest.sh printed.
+"""Print a table of the instructions that recorder-guest.sh has measured, and write them as JSON.
 
 Usage: recorder.py OUTPUT.json guest.log
 """
@@ -15,6 +15,9 @@ GOAL = 0.03
 
 
 def read(path):
+    """Return for each state: instructions of the start, seconds of the measurement, and the
+    instructions and events in it.
+    """
     states = {}
     with open(path) as stream:
         for line in stream:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""How fast the tool reads a file, next to cat, all in one run with a warm cache.
+"""Measure how fast the tool reads a file, next to cat, all in one run with a warm cache.
 
 Usage: tool.py NTKLOG FILE JSON
 """
@@ -23,7 +23,8 @@ GOALS = {"ntklog report": 500, "ntklog dump": 150, "ntklog dump --json": 120,
 def run(command):
     """Return CPU seconds, elapsed seconds, and peak memory in KiB."""
     start = time.monotonic()
-    # time(1) starts the command, because a child of Python has Python's memory until its exec.
+    # Start the command by time(1): the peak memory of a child of Python includes Python's own,
+    # which the child has until it calls exec.
     process = subprocess.run(["time", "-f", "%U %S %M", *command], stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True)
     seconds = time.monotonic() - start
@@ -47,7 +48,7 @@ def main():
         "ntklog dump --filter": [ntklog, "dump", "--filter", "SpinCount > 100000", path],
         "ntklog convert --perfetto": [ntklog, "convert", "--perfetto", "-", path],
         "ntklog convert --ctf": [ntklog, "convert", "--ctf", ctf, path],
-        # babeltrace2 prints the CTF trace made above. It is slow and runs once.
+        # babeltrace2 prints the CTF trace of "ntklog convert". It is slow and runs once.
         "babeltrace2": ["babeltrace2", ctf],
     }
     best = {}
