@@ -4,7 +4,8 @@
 # run.sh check|test|all [STEP...]: run the steps of a tier as tests/plan has them, and print how
 # many results passed and failed. Exit status 0 only if some passed and none failed. Each step
 # leaves its results (as TAP), its log and its files in out/test/. With STEP... or ONLY="STEP...",
-# only those steps run, and the steps that they need.
+# only those steps run, and the steps that they need. With TIME_LIMIT=MINUTES no step begins later than
+# that; those that have not begun count as skipped, and a line names them.
 #
 # GNU make schedules: run.sh writes a rule for each step. The locks of step.sh limit the number of
 # virtual machines that run at a time. Each step in pool host depends on the one before, so that one
@@ -194,6 +195,17 @@ explain_failures()
 	done >&2
 }
 
+# late_steps: print the steps that were skipped because of TIME_LIMIT.
+late_steps()
+{
+	local step
+	for step in "${steps[@]}"; do
+		! grep -q '# SKIP TIME_LIMIT' "$TEST/$step.tap" || echo "$step"
+	done
+}
+
+[[ ${TIME_LIMIT:-0} =~ ^[0-9]+$ ]] ||
+	die "TIME_LIMIT is a number of minutes, not \"$TIME_LIMIT\""
 read_plan
 select_steps
 
@@ -226,6 +238,8 @@ skipped=$(count '^ *ok .*# SKIP')
 passed=$(($(count '^ *ok ') - skipped))
 say "results and logs are in $TEST"
 explain_failures
+mapfile -t late < <(late_steps)
+[ ${#late[@]} = 0 ] || say "NOT RUN, because $TIME_LIMIT minutes (TIME_LIMIT) had passed: ${late[*]}"
 line="$passed passed, $failed failed"
 [ "$skipped" = 0 ] || line="$line, $skipped skipped"
 echo "$line"

@@ -5,6 +5,9 @@
 # of AFTER and for a slot of the pool, and leaves out/test/STEP.begun (the time of the begin),
 # STEP.tap (results), STEP.log (messages) and STEP.time (seconds that passed, CPU seconds of the
 # user and of the system). The exit status says nothing about the results, which run.sh counts.
+#
+# TIME_LIMIT=MINUTES: a step that would begin later than that after the start of the tests is skipped:
+# its one result says so. Without TIME_LIMIT every step runs.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 
@@ -78,10 +81,20 @@ failed_need()
 	done
 }
 
+# is_too_late: true if TIME_LIMIT has passed since the start of the tests.
+is_too_late()
+{
+	[ -n "${TIME_LIMIT:-}" ] && [ $((EPOCHSECONDS - NTKLOG_START)) -gt $((TIME_LIMIT * 60)) ]
+}
+
 run_step()
 {
 	local need priority=()
 
+	if is_too_late; then
+		echo "ok - $step # SKIP TIME_LIMIT of $TIME_LIMIT minutes" >"$TEST/$step.tap"
+		return
+	fi
 	need=$(failed_need)
 	if [ -n "$need" ]; then
 		echo "not ok - $step runs: its need $need has failed" >"$TEST/$step.tap"
@@ -109,6 +122,10 @@ TIMEFORMAT="%0R %0U %0S"
 mv "$TEST/$step.time.new" "$TEST/$step.time"
 read -r seconds user system <"$TEST/$step.time"
 failed=$(grep -cE '^ *not ok ' "$TEST/$step.tap" || true)
+if grep -q '# SKIP TIME_LIMIT' "$TEST/$step.tap"; then
+	say "$step: skipped, because TIME_LIMIT has passed" 2>&3
+	exit
+fi
 say "$step: $(grep -cE '^ *ok ' "$TEST/$step.tap" || true) passed, $failed failed, in $seconds s" \
 	"($((user + system)) of a CPU); $(find "$TEST" -maxdepth 1 -name '*.time' | wc -l) of" \
 	"$NTKLOG_STEPS steps are done" 2>&3
