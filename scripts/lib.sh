@@ -16,8 +16,9 @@ KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 
 # /usr/lib/ccache has gcc and clang that run through ccache: a source that was compiled before with
 # the same paths, also for another clone, is not compiled again, and its warnings are printed again.
-# depmod is in /usr/sbin, which only root has in PATH.
-export PATH=/usr/lib/ccache:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
+# /usr/bin has the programs of the packages that need() installs; another python3 of that name may be
+# a wrapper that takes ten times as long to start. depmod is in /usr/sbin, which only root has in PATH.
+export PATH=/usr/lib/ccache:/usr/bin:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 
 # say WORDS: print a message to standard error. In a step standard error is a log; there print it
 # also to descriptor SAY_FD, which leads to the user. NTKLOG_STAGE: see begin_stages().
