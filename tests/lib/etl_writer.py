@@ -175,6 +175,13 @@ def file(*events, bits=64, **changes):
     return header_buffer(2, bits=bits, **changes) + buffer(events, flags=0x21)
 
 
+def long_file(events):
+    """A file with so many events that they need more than one buffer: 40 in each."""
+    parts = [events[first:first + 40] for first in range(0, len(events), 40)]
+    return header_buffer(1 + len(parts)) + b"".join(
+        buffer(part, sequence=1 + number) for number, part in enumerate(parts))
+
+
 def wide(text):
     """A text in UTF-16, with the 0 at its end."""
     return text.encode("utf-16-le") + b"\0\0"

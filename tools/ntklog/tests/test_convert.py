@@ -319,11 +319,7 @@ class Perfetto(Case):
         for end in range(1000, 9000, 7):
             seed = seed * 6364136223846793005 + 1442695040888963407 & 2 ** 64 - 1
             times.append((end - 1 - (seed >> 33) % 90, end))
-        many = etl.header_buffer(1 + -(-len(times) // 40))
-        events = locks(*times)
-        for i in range(0, len(events), 40):
-            many += etl.buffer(events[i:i + 40], sequence=1 + i // 40)
-        self.convert("--perfetto", many)
+        self.convert("--perfetto", etl.long_file(locks(*times)))
         with open(self.out, "rb") as stream:
             slices = self.of_owners(self.decode(stream.read()))
         self.assertEqual(sum(made["cat"] == "hold" for made in slices), len(times))
@@ -388,14 +384,10 @@ class Perfetto(Case):
     def test_names_are_written_once(self):
         """And again after so many others that the table of names was emptied."""
         self.assertEqual(self.trace(*self.events(*range(100, 3000, 100))).resets, 1)
-        count, each = 70000, 40
-        data = etl.header_buffer(1 + count // each)
-        for start in range(0, count, each):
-            data += etl.buffer([etl.perfinfo(
-                0x0529, etl.spin_lock(address=0x1000 + i, spins=0, rule=0),
-                time_stamp=etl.START_CLOCK + i) for i in range(start, start + each)],
-                sequence=1 + start // each)
-        self.convert("--perfetto", data)
+        count = 70000
+        self.convert("--perfetto", etl.long_file([etl.perfinfo(
+            0x0529, etl.spin_lock(address=0x1000 + i, spins=0, rule=0),
+            time_stamp=etl.START_CLOCK + i) for i in range(count)]))
         with open(self.out, "rb") as stream:
             trace = self.decode(stream.read())
         self.assertEqual([made["name"] for made in trace.slices],

@@ -55,11 +55,7 @@ class Coverage(tool.Case):
                                for _ in range(poisson(generator, size))]
         # A CPU that acquires one lock alone looks like a loop in step with the rate.
         events[1:] = generator.sample(events[1:], len(events) - 1)
-        data, count = b"", 0
-        for first in range(0, len(events), 40):
-            count += 1
-            data += etl.buffer(events[first:first + 40], sequence=count)
-        self.write(etl.header_buffer(1 + count) + data)
+        self.write(etl.long_file(events))
         result = run("report", "--json", "--table", table, self.path)
         self.assertEqual(result.returncode, 0, result.stderr)
         for row in json.loads(result.stdout)[table]:
