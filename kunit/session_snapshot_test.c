@@ -177,28 +177,95 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	kvfree(snapshot);
 }
 
-static void events_during_snapshot_counted_lost(struct kunit *test)
+/* The CPU of the thread that writes events while snapshots are made, and their number. */
+#define WRITER_CPU	1
+#define SNAPSHOTS	200
+
+/**
+ * struct event_writer - a thread that writes numbered events
+ * @count: number of the next event; written by the thread, read by the test
+ * @is_stopped: the thread is to end; written by the test
+ */
+struct event_writer {
+	u64 count;
+	bool is_stopped;
+};
+
+static int write_events(void *data)
 {
+	struct event_writer *writer = data;
+
+	while (!READ_ONCE(writer->is_stopped)) {
+		log_event(PERF_SPINLOCK_CNTRS, writer->count);
+		WRITE_ONCE(writer->count, writer->count + 1);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Return: how often the number of an event is not that of the event before it plus 1. */
+static size_t count_number_gaps(const u8 *snapshot, size_t size)
+{
+	u64 expected = 0;
+	size_t gaps = 0, i, at;
+
+	for (i = SIZE; i < size; i += SIZE) {
+		for (at = BUFFER_EVENTS; at < get_u32(snapshot + i, BUFFER_SAVED_OFFSET);
+		     at += ALIGN(get_u16(snapshot + i + at, EVENT_SIZE) ?: 8, 8)) {
+			u64 number = get_u64(snapshot + i + at, EVENT_DATA);
+
+			gaps += number != expected && (i > SIZE || at > BUFFER_EVENTS);
+			expected = number + 1;
+		}
+	}
+	return gaps;
+}
+
+static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	const struct etw_buffer_cpu *counts;
+	struct event_writer writer = {};
+	struct test_thread thread;
+	size_t copied = 0, size, i;
+	u64 start;
+
 	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
-	log_event(PERF_SPINLOCK_CNTRS, 1);
-	/* Freeze the run, as etw_make_snapshot() does. */
-	WRITE_ONCE(etw_sessions[2].run->frozen, true);
-	synchronize_rcu();
-	etw_flush_buffers(etw_sessions[2].run, ETW_FLUSH_SNAPSHOT);
-	log_event(PERF_SPINLOCK_CNTRS, 2);
-	KUNIT_EXPECT_FALSE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 2));
-	KUNIT_EXPECT_EQ(test, session_counts(2)->lost, 2ull);
-	WRITE_ONCE(etw_sessions[2].run->frozen, false);
-	KUNIT_EXPECT_FALSE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 3));
-	KUNIT_EXPECT_TRUE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 4));
+	counts = per_cpu_ptr(session->run->cpus, WRITER_CPU);
+	test_thread_start(test, &thread, WRITER_CPU, write_events, &writer);
+	for (i = 0; i < SNAPSHOTS; i++) {
+		u8 *snapshot;
+		u64 first, last;
+
+		/* Fill the buffers again. */
+		start = READ_ONCE(writer.count);
+		while (READ_ONCE(writer.count) < start + 5 * PER_BUFFER)
+			cond_resched();
+		snapshot = etw_make_snapshot(session, &size);
+		if (IS_ERR(snapshot)) {
+			KUNIT_FAIL(test, "snapshot %zu: %ld", i, PTR_ERR(snapshot));
+			break;
+		}
+		/* BuffersWritten, BuffersLost: see header_buffer_bytes_match_nt_layout(). */
+		KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)(size / SIZE));
+		if (size > SIZE) {
+			first = get_u64(snapshot + SIZE, BUFFER_SEQUENCE);
+			last = get_u64(snapshot + size - SIZE, BUFFER_SEQUENCE);
+			KUNIT_EXPECT_EQ(test, last - first + 2, (u64)(size / SIZE));
+			KUNIT_EXPECT_EQ(test, first - 1, (u64)get_u32(snapshot, 0x68 + 0x114));
+			KUNIT_EXPECT_EQ(test, get_u16(snapshot + size - SIZE, BUFFER_FLAG), 0x21);
+			KUNIT_EXPECT_EQ(test, count_number_gaps(snapshot, size), 0ul);
+			copied += size / SIZE - 1;
+		}
+		kvfree(snapshot);
+	}
+	WRITE_ONCE(writer.is_stopped, true);
+	test_thread_join(&thread);
 	stop_numbered_session(test, 2);
-	KUNIT_EXPECT_EQ(test, session_counts(2)->generated, 5ull);
-	KUNIT_EXPECT_EQ(test, session_counts(2)->written, 3ull);
-	KUNIT_EXPECT_EQ(test, session_counts(2)->lost, 2ull);
-	/* The next buffer has the flag for lost events. */
-	KUNIT_EXPECT_EQ(test, get_u16(session_buffer_at(2, 0), BUFFER_FLAG) & 0x02, 0);
-	KUNIT_EXPECT_EQ(test, get_u16(session_buffer_at(2, 1), BUFFER_FLAG) & 0x02, 0x02);
-	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(2, 1), BUFFER_EVENTS + EVENT_DATA), 3ull);
+	KUNIT_EXPECT_GE(test, copied, (size_t)SNAPSHOTS);
+	KUNIT_EXPECT_EQ(test, counts->lost, 0ull);
+	KUNIT_EXPECT_EQ(test, counts->generated, writer.count);
+	KUNIT_EXPECT_EQ(test, counts->written, writer.count);
 }
 
 static void snapshot_too_large_refused(struct kunit *test)
@@ -220,7 +287,7 @@ static void snapshot_too_large_refused(struct kunit *test)
 	buf->subbufs_produced = produced;
 }
 
-static void snapshot_beyond_half_of_memory_refused_before_freeze(struct kunit *test)
+static void snapshot_beyond_half_of_memory_refused_before_flush(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
 	size_t size, buffers;
@@ -236,7 +303,7 @@ static void snapshot_beyond_half_of_memory_refused_before_freeze(struct kunit *t
 	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_make_snapshot(session, &size)), -ENOMEM);
-	/* The refused snapshot has neither frozen nor flushed the session. */
+	/* The refused snapshot has not flushed the session. */
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(2)->subbufs_produced, 0ul);
 	KUNIT_EXPECT_TRUE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 2));
 	stop_numbered_session(test, 2);
@@ -329,9 +396,9 @@ static struct kunit_case session_snapshot_test_cases[] = {
 	KUNIT_CASE(buffering_mode_full_oldest_buffer_overwritten),
 	KUNIT_CASE(snapshot_of_running_session_is_file_session_continues),
 	KUNIT_CASE(snapshot_ends_with_rundown),
-	KUNIT_CASE(events_during_snapshot_counted_lost),
+	KUNIT_CASE(events_during_snapshot_written_and_copies_whole),
 	KUNIT_CASE(snapshot_too_large_refused),
-	KUNIT_CASE(snapshot_beyond_half_of_memory_refused_before_freeze),
+	KUNIT_CASE(snapshot_beyond_half_of_memory_refused_before_flush),
 	KUNIT_CASE(snapshot_during_read_each_buffer_once),
 	KUNIT_CASE(run_in_snapshot_freed_at_next_start),
 	KUNIT_CASE(snapshot_of_sequential_session_refused),

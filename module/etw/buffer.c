@@ -17,9 +17,10 @@
  *   reader on another CPU sees finished buffers only.
  * - A reader copies a finished buffer and then increments subbufs_consumed, which frees it.
  *
- * When an event finds no free buffer, buffering mode frees the oldest finished one. In sequential
- * mode the event is lost, and the full buffer stays open: it can still get the flag for lost
- * events, and the mark for the end of the file when the session stops.
+ * When an event finds no free buffer, buffering mode frees the oldest finished one, even while a
+ * snapshot copies it (see snapshot.c). In sequential mode the event is lost, and the full buffer
+ * stays open: it can still get the flag for lost events, and the mark for the end of the file when
+ * the session stops.
  */
 
 #include <linux/irq_work.h>
@@ -134,8 +135,8 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 }
 
 /*
- * Free the oldest buffer in buffering mode. It has no reader, because the run is not finished.
- * Returns false in sequential mode. Interrupts are off.
+ * Free the oldest buffer in buffering mode. It has no reader, because the run is not finished; a
+ * snapshot may be copying it. Returns false in sequential mode. Interrupts are off.
  */
 static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
@@ -144,6 +145,11 @@ static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 	if (run->mode != ETW_MODE_BUFFERING)
 		return false;
 	relay_subbufs_consumed(buf->chan, buf->cpu, 1);
+	/*
+	 * subbufs_consumed before the new contents of the buffer, so that a snapshot discards a
+	 * copy that may have them. Pairs with smp_rmb() in etw_copy_buffer().
+	 */
+	smp_wmb();
 	WRITE_ONCE(cpu->overwritten, cpu->overwritten + 1);
 	return true;
 }
@@ -178,7 +184,7 @@ bool etw_buffer_has_space(const struct etw_run *run, size_t size)
 {
 	const struct rchan_buf *buf = *this_cpu_ptr(run->channel->buf);
 
-	if (!buf || READ_ONCE(run->frozen))
+	if (!buf)
 		return false;
 	return buf->offset + size <= buf->chan->subbuf_size ||
 	       run->mode == ETW_MODE_BUFFERING ||
@@ -217,11 +223,8 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
 
 	/* Single instructions, so that an NMI in between does not lose a count. */
 	this_cpu_inc(run->cpus->generated);
-	/*
-	 * An NMI may have interrupted a write to this buffer. The stores to the buffer depend on
-	 * @frozen being false: pairs with smp_store_release() in etw_freeze_and_copy().
-	 */
-	if (unlikely(in_nmi() || !buf || READ_ONCE(run->frozen) ||
+	/* An NMI may have interrupted a write to this buffer. */
+	if (unlikely(in_nmi() || !buf ||
 		     (buf->offset + size > buf->chan->subbuf_size &&
 		      !etw_switch_buffer(run, buf)))) {
 		this_cpu_inc(run->cpus->lost);

@@ -131,7 +131,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_call_on_last_cpu);
 
 /**
  * etw_flush_buffers() - finish the buffers of a run that have events
- * @run: the run; frozen for ETW_FLUSH_SNAPSHOT, without loggers for ETW_FLUSH_LAST
+ * @run: the run, without loggers for ETW_FLUSH_LAST
  * @flush: the reason
  *
  * Context: thread; may sleep.

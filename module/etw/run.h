@@ -22,8 +22,7 @@ struct wmi_buffer_header;
  * struct etw_buffer_cpu - the state of a run on a possible CPU
  * @buf: the CPU's part of the channel, whose @offset and @data are the place of the next event;
  *	or etw_closed_buffer, which is full, if the next event takes
- *	etw_open_buffer_for_event(): the CPU has no buffers, the buffer has no event yet, or the
- *	run is frozen
+ *	etw_open_buffer_for_event(): the CPU has no buffers, or the buffer has no event yet
  * @limit: bytes of a buffer
  * @generated: events that were to be written
  * @written: events in buffers
@@ -64,7 +63,6 @@ struct etw_buffer_cpu {
  *	file
  * @mode: mode of the session at the start
  * @finished: no logger writes any more, and all that was written can be read
- * @frozen: a snapshot is being made; events are lost meanwhile, and counted
  * @in_snapshot: a snapshot has all buffers of the finished run; with etw_mutex held
  * @logger_id: number of the session
  * @channel: the buffers; NULL when they have been freed, see etw_free_read_buffers()
@@ -91,15 +89,13 @@ struct etw_buffer_cpu {
  * either of them.
  *
  * The stop sets @finished with release after the last flush; readers read it with acquire.
- * @frozen and @end_time are written with etw_mutex held. Loggers write @sequence_number and the
- * memory of @channel and @cpus. etw_open_buffer_for_event() alone reads @frozen: a closed buffer
- * makes each logger call it. The other fields do not change.
+ * @end_time is written with etw_mutex held. Loggers write @sequence_number and the memory of
+ * @channel and @cpus. The other fields do not change.
  */
 struct etw_run {
 	struct kref references;
 	enum etw_mode mode;
 	bool finished;
-	bool frozen;
 	bool in_snapshot;
 	unsigned int logger_id;
 	struct rchan *channel;

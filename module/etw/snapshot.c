@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Snapshots copy the buffers of a session in buffering mode (a flight recorder) into an ETL file.
- * The session is frozen meanwhile: events are lost, and counted.
+ *
+ * The session goes on meanwhile, and loses no event. It may overwrite a buffer while the snapshot
+ * copies it. The snapshot therefore tests after each copy whether the buffer has been overwritten,
+ * and discards the copy then.
  *
  * The rundown of the start may have been overwritten, and a program cannot interpret sampled events
  * without its parameters. The snapshot of a started session therefore ends with an additional
  * buffer, which has the rundown that a stop would write. If a stop would write none, there is no
  * additional buffer.
  *
- * The list of the locks that are held is written into the session's own buffers before it freezes.
+ * The list of the locks that are held is written into the session's own buffers before they are
+ * copied.
  */
 
 #include <linux/cpu.h>
@@ -16,9 +20,8 @@
 #include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
-#include <linux/rcupdate.h>
 #include <linux/relay.h>
+#include <linux/sched/signal.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 #include <uapi/ntklog/buffer.h>
@@ -34,38 +37,89 @@
 #include "session.h"
 #include "snapshot.h"
 
+/**
+ * struct etw_listed_buffer - a finished buffer that a snapshot is to copy
+ * @buf: the buffers of the buffer's CPU
+ * @index: number of the buffer on its CPU; the first one of the run is 0
+ * @sequence_number: number of the buffer over all CPUs; wrong if the session has overwritten the
+ *	buffer meanwhile
+ */
+struct etw_listed_buffer {
+	const struct rchan_buf *buf;
+	size_t index;
+	s64 sequence_number;
+};
+
+/**
+ * struct etw_snapshot - a snapshot that is being made
+ * @buffers_max: number of buffers that fit, without the header and the rundown
+ * @list: the buffers to copy; @buffers_max entries
+ * @count: number of buffers to copy
+ * @overwritten: number of buffers that were overwritten before they were copied
+ * @file: 2 + @buffers_max buffers
+ */
+struct etw_snapshot {
+	size_t buffers_max;
+	struct etw_listed_buffer *list;
+	size_t count;
+	size_t overwritten;
+	u8 *file;
+};
+
 static int etw_compare_buffers(const void *a, const void *b)
 {
-	const struct wmi_buffer_header * const *x = a, * const *y = b;
+	const struct etw_listed_buffer *x = a, *y = b;
 
-	return (*x)->sequence_number < (*y)->sequence_number ? -1 : 1;
+	return x->sequence_number < y->sequence_number ? -1 : 1;
 }
 
-/* List the finished buffers of each CPU, the oldest first. Return: the number of buffers. */
-static size_t etw_list_buffers(const struct etw_run *run,
-			       struct wmi_buffer_header **list)
+static void *etw_buffer_at(const struct rchan_buf *buf, size_t index)
+{
+	return buf->start + index % buf->chan->n_subbufs * buf->chan->subbuf_size;
+}
+
+/* Test whether a count that may wrap is greater than another one. */
+static bool etw_count_is_greater(size_t count, size_t other)
+{
+	return (ssize_t)(count - other) > 0;
+}
+
+/* List the finished buffers of all CPUs, as many as fit, and count them all. */
+static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *snapshot)
 {
 	unsigned int cpu;
-	size_t count = 0;
 
+	snapshot->count = 0;
+	snapshot->overwritten = 0;
 	/* relay may be adding the buffers of a CPU that comes online. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		const struct rchan_buf *buf = etw_run_buffer(run, cpu);
-		size_t i;
+		size_t index, end;
 
 		if (!buf)
 			continue;
-		/* Read once: a reader of a finished run may increase it meanwhile. */
-		for (i = READ_ONCE(buf->subbufs_consumed); i != buf->subbufs_produced; i++) {
-			if (list)
-				list[count] = buf->start + i % buf->chan->n_subbufs *
-					      buf->chan->subbuf_size;
-			count++;
+		/*
+		 * The contents and subbufs_consumed after subbufs_produced, so that a CPU has at
+		 * most n_subbufs finished buffers. Pairs with smp_wmb() in etw_finish_buffer().
+		 */
+		end = smp_load_acquire(&buf->subbufs_produced);
+		index = READ_ONCE(buf->subbufs_consumed);
+		snapshot->overwritten += index;
+		for (; etw_count_is_greater(end, index); index++) {
+			const struct wmi_buffer_header *header = etw_buffer_at(buf, index);
+
+			if (snapshot->count < snapshot->buffers_max)
+				snapshot->list[snapshot->count] = (struct etw_listed_buffer) {
+					.buf = buf,
+					.index = index,
+					/* The session may be overwriting the buffer. */
+					.sequence_number = data_race(header->sequence_number),
+				};
+			snapshot->count++;
 		}
 	}
 	cpus_read_unlock();
-	return count;
 }
 
 /* Make the buffer of the rundown, with the next number. Return: false if there is no rundown. */
@@ -91,34 +145,25 @@ static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *sessio
 	return true;
 }
 
-/**
- * struct etw_snapshot_memory - memory for a snapshot, allocated before the run is frozen
- * @buffers_max: number of buffers that fit, without the header and the rundown
- * @list: @buffers_max entries
- * @file: 2 + @buffers_max buffers
- */
-struct etw_snapshot_memory {
-	size_t buffers_max;
-	struct wmi_buffer_header **list;
-	u8 *file;
-};
-
-static void etw_free_snapshot_memory(struct etw_snapshot_memory *memory)
+static void etw_free_snapshot(struct etw_snapshot *snapshot)
 {
-	kvfree(memory->list);
-	kvfree(memory->file);
-	*memory = (struct etw_snapshot_memory) {};
+	kvfree(snapshot->list);
+	kvfree(snapshot->file);
+	*snapshot = (struct etw_snapshot) {};
 }
 
-/* Return: the buffers that the run can have, as long as no CPU comes online. */
+/* Return: the number of buffers that the run can have, as long as no CPU comes online. */
 static size_t etw_max_buffers(struct etw_run *run)
 {
+	struct etw_snapshot empty = {};
 	unsigned int cpu;
 	size_t count = 0;
 
 	/* None is added to a finished run, and most of its buffers may have been read. */
-	if (etw_run_is_finished(run))
-		return etw_list_buffers(run, NULL);
+	if (etw_run_is_finished(run)) {
+		etw_list_buffers(run, &empty);
+		return empty.count;
+	}
 	cpus_read_lock();
 	for_each_possible_cpu(cpu)
 		if (etw_run_buffer(run, cpu))
@@ -128,93 +173,121 @@ static size_t etw_max_buffers(struct etw_run *run)
 }
 
 /* Called without etw_mutex: the kernel may write out other memory first. Return: 0 or an errno. */
-static int etw_alloc_snapshot_memory(struct etw_snapshot_memory *memory, struct etw_run *run)
+static int etw_alloc_snapshot(struct etw_snapshot *snapshot, struct etw_run *run)
 {
 	/* The allocation fails where it would kill processes to get the memory. */
 	const gfp_t flags = GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	size_t size;
 
-	memory->buffers_max = etw_max_buffers(run);
-	size = (2 + memory->buffers_max) * run->buffer_size;
+	snapshot->buffers_max = etw_max_buffers(run);
+	size = (2 + snapshot->buffers_max) * run->buffer_size;
 	/* kvmalloc() refuses more. */
 	if (size > INT_MAX)
 		return -EFBIG;
 	/* The limit of etw_open_channel(). */
 	if (size / PAGE_SIZE > si_mem_available() / 2)
 		return -ENOMEM;
-	memory->list = kvmalloc_array(memory->buffers_max + 1, sizeof(*memory->list), flags);
-	memory->file = kvmalloc(size, flags);
-	if (memory->list && memory->file)
+	snapshot->list = kvmalloc_array(snapshot->buffers_max + 1, sizeof(*snapshot->list), flags);
+	snapshot->file = kvmalloc(size, flags);
+	if (snapshot->list && snapshot->file)
 		return 0;
-	etw_free_snapshot_memory(memory);
+	etw_free_snapshot(snapshot);
 	return -ENOMEM;
 }
 
-/*
- * Called while the run is frozen or finished. Return: the bytes of the file; 0 if
- * @memory is too small.
- */
-static size_t etw_copy_buffers(const struct etw_session *session,
-			       struct etw_snapshot_memory *memory)
+/* Return: false if the session has overwritten the buffer, so that the copy may be torn. */
+static bool etw_copy_buffer(u8 *to, const struct etw_listed_buffer *from)
 {
-	size_t buffer_size = session->run->buffer_size;
-	struct wmi_buffer_header **list = memory->list;
-	struct trace_logfile_header64 *logfile;
-	u8 *snapshot = memory->file;
-	size_t count, i;
+	const struct rchan_buf *buf = from->buf;
 
-	if (etw_list_buffers(session->run, NULL) > memory->buffers_max)
-		return 0;
-	/* A reader of a finished run may have taken buffers meanwhile. None have been added. */
-	count = etw_list_buffers(session->run, list);
-	sort(list, count, sizeof(*list), etw_compare_buffers, NULL);
-	etw_fill_header_buffer(snapshot, session->run);
-	/* The header counts buffers that have been read, too. */
-	logfile = (void *)(snapshot + sizeof(struct wmi_buffer_header) +
-			   sizeof(struct system_trace_header));
-	for (i = 0; i < count; i++)
-		memcpy(snapshot + (1 + i) * buffer_size, list[i], buffer_size);
-	if (session->logging &&
-	    etw_fill_rundown_buffer(snapshot + (1 + count) * buffer_size, session))
-		count++;
-	logfile->buffers_written = 1 + count;
-	for (i = 0; i < count; i++) {
-		struct wmi_buffer_header *header = (void *)(snapshot + (1 + i) * buffer_size);
+	/* The session may be overwriting the buffer. The test below finds it out. */
+	data_race(memcpy(to, etw_buffer_at(buf, from->index), buf->chan->subbuf_size));
+	/* The count after the copy. Pairs with smp_wmb() in etw_overwrite_buffer(). */
+	smp_rmb();
+	return !etw_count_is_greater(READ_ONCE(buf->subbufs_consumed), from->index);
+}
+
+/*
+ * Copy the listed buffers to the second and later buffers of the file. The newest is the first to
+ * be copied: when it turns out that a buffer has been overwritten, the older ones of its CPU have
+ * been overwritten, too. Therefore the copies of a CPU have no gap. Return: 0 or -EINTR.
+ */
+static int etw_copy_buffers(struct etw_snapshot *snapshot, size_t size)
+{
+	u8 *first = snapshot->file + size, *to = first + snapshot->count * size;
+	size_t i, copied = 0;
+
+	for (i = snapshot->count; i--;) {
+		if (etw_copy_buffer(to - size, &snapshot->list[i])) {
+			to -= size;
+			copied++;
+		}
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	memmove(first, to, copied * size);
+	snapshot->overwritten += snapshot->count - copied;
+	snapshot->count = copied;
+	return 0;
+}
+
+/* Write the header of the file, and mark its last buffer as the end. */
+static void etw_finish_file(const struct etw_session *session, struct etw_snapshot *snapshot)
+{
+	struct trace_logfile_header64 *logfile = (void *)(snapshot->file +
+							  sizeof(struct wmi_buffer_header) +
+							  sizeof(struct system_trace_header));
+	size_t i;
+
+	etw_fill_header_buffer(snapshot->file, session->run);
+	/* The run also counts buffers that have been read, or that the session has filled since. */
+	logfile->buffers_written = 1 + snapshot->count;
+	if (session->logging)
+		logfile->buffers_lost = snapshot->overwritten;
+	for (i = 1; i <= snapshot->count; i++) {
+		struct wmi_buffer_header *header =
+			(void *)(snapshot->file + i * session->run->buffer_size);
 
 		/* The stop may have marked another buffer as the end of the file. */
 		header->buffer_flag &= ~ETW_BUFFER_FLAG_FLUSH_MARKER;
-		if (i == count - 1)
+		if (i == snapshot->count)
 			header->buffer_flag |= ETW_BUFFER_FLAG_FLUSH_MARKER;
 	}
-	return (1 + count) * buffer_size;
 }
 
-/* Called with etw_mutex held. Return: as etw_copy_buffers(). */
-static size_t etw_freeze_and_copy(struct etw_session *session, struct etw_snapshot_memory *memory)
+/* Called with etw_mutex held. Return: 0; -EAGAIN if @snapshot is too small; -EINTR. */
+static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *snapshot)
 {
 	struct etw_run *run = session->run;
-	size_t size;
+	size_t size = run->buffer_size;
+	bool has_rundown = false;
+	u8 *rundown;
+	int err;
 
 	if (session->logging) {
 		etw_list_holds(session);
-		WRITE_ONCE(run->frozen, true);
-		/*
-		 * Loggers run with interrupts off: after this all of them see @frozen, and open
-		 * no buffer. The flush closes the open ones.
-		 */
-		synchronize_rcu();
 		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
 	}
-	size = etw_copy_buffers(session, memory);
-	/*
-	 * The copy before the next event, which may overwrite a copied buffer.
-	 * Pairs with the control dependency from @frozen in etw_open_buffer_for_event().
-	 */
-	smp_store_release(&run->frozen, false);
+	/* A reader of a finished run may take buffers meanwhile. None is added. */
+	etw_list_buffers(run, snapshot);
+	if (snapshot->count > snapshot->buffers_max)
+		return -EAGAIN;
+	sort(snapshot->list, snapshot->count, sizeof(*snapshot->list), etw_compare_buffers, NULL);
+	/* Before the copies, so that its time is close to the end of the listed buffers. */
+	rundown = snapshot->file + (1 + snapshot->count) * size;
+	if (session->logging)
+		has_rundown = etw_fill_rundown_buffer(rundown, session);
+	err = etw_copy_buffers(snapshot, size);
+	if (err)
+		return err;
+	if (has_rundown)
+		memmove(snapshot->file + ++snapshot->count * size, rundown, size);
+	etw_finish_file(session, snapshot);
 	/* The buffers of a flight recorder count as read when a snapshot of them exists. */
-	if (size && !session->logging)
+	if (!session->logging)
 		run->in_snapshot = true;
-	return size;
+	return 0;
 }
 
 /*
@@ -224,25 +297,24 @@ static size_t etw_freeze_and_copy(struct etw_session *session, struct etw_snapsh
 static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_run *run,
 				      size_t *size)
 {
-	struct etw_snapshot_memory memory = {};
-	int err = etw_alloc_snapshot_memory(&memory, run);
+	struct etw_snapshot snapshot = {};
+	int err = etw_alloc_snapshot(&snapshot, run);
 
 	if (err)
 		return ERR_PTR(err);
-	*size = 0;
 	if (mutex_lock_killable(&etw_mutex)) {
-		etw_free_snapshot_memory(&memory);
+		etw_free_snapshot(&snapshot);
 		return ERR_PTR(-EINTR);
 	}
-	if (session->run == run)
-		*size = etw_freeze_and_copy(session, &memory);
+	err = session->run == run ? etw_fill_snapshot(session, &snapshot) : -EAGAIN;
 	mutex_unlock(&etw_mutex);
-	if (!*size) {
-		etw_free_snapshot_memory(&memory);
-		return ERR_PTR(-EAGAIN);
+	if (err) {
+		etw_free_snapshot(&snapshot);
+		return ERR_PTR(err);
 	}
-	kvfree(memory.list);
-	return memory.file;
+	*size = (1 + snapshot.count) * run->buffer_size;
+	kvfree(snapshot.list);
+	return snapshot.file;
 }
 
 /**
@@ -250,8 +322,9 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * @session: the session, started or stopped
  * @size: set to the bytes of the file
  *
- * The buffers are in sequence over all CPUs. BuffersLost counts the overwritten ones. The last
- * buffer of a started session's file is the rundown, if the session has any.
+ * The buffers are in sequence over all CPUs. BuffersLost counts the overwritten ones, also those
+ * that the session overwrites before they are copied. The last buffer of a started session's file
+ * is the rundown, if the session has any. The session goes on, and loses no event.
  *
  * Context: thread; may sleep.
  * Return: the file, for kvfree(); -ENODATA if the session has no run; -EINVAL in sequential mode;
