@@ -3,12 +3,15 @@
 
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/instruction_pointer.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/timex.h>
 #include <linux/tracepoint.h>
 #include <uapi/ntklog/wmi_resource.h>
 
+#include "../module/perf/resource_event.h"
+#include "../module/perf/sleeping_lock.h"
 #include "../module/trace.h"
 #include "perf_resource_fixture.h"
 
@@ -428,6 +431,36 @@ static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, probes, 1u);
 }
 
+static void caller_of_sleeping_lock_has_time_stamp_of_its_record(struct kunit *test)
+{
+	static u32 lock;
+	const struct wmi_resource64 record = {
+		.resource = (unsigned long)&lock,
+		.action = NTKLOG_SLEEPING_CLASS(MUTEX) | NTKLOG_SLEEPING_EXCLUSIVE,
+	};
+	unsigned int i;
+
+	session_start(test, PERF_LINUX_MUTEX, 4096, 4);
+	for (i = 0; i < 2; i++) {
+		preempt_disable();
+		ntklog_write_sleeping_lock(&record, &lock, _THIS_IP_);
+		preempt_enable();
+	}
+	KUNIT_ASSERT_EQ(test, session_event_count(0xA052), 2u);
+	KUNIT_ASSERT_EQ(test, session_event_count(0x052B), 2u);
+	for (i = 0; i < 2; i++) {
+		const u8 *caller = session_event(i, 0xA052);
+
+		KUNIT_EXPECT_PTR_EQ(test, caller + 0x20, session_event(i, 0x052B));
+		KUNIT_EXPECT_EQ(test, get_u64(caller, EVENT_TIME),
+				get_u64(session_event(i, 0x052B), EVENT_TIME));
+		KUNIT_EXPECT_EQ(test, get_u64(caller, EVENT_DATA), (u64)(unsigned long)&lock);
+	}
+	KUNIT_EXPECT_LT(test, get_u64(session_event(0, 0xA052), EVENT_TIME),
+			get_u64(session_event(1, 0xA052), EVENT_TIME));
+	session_stop(test);
+}
+
 static struct kunit_case resource_event_test_cases[] = {
 	KUNIT_CASE(initialization_written),
 	KUNIT_CASE(reinitialization_with_owners_written),
@@ -448,6 +481,7 @@ static struct kunit_case resource_event_test_cases[] = {
 	KUNIT_CASE(rundown_has_parameters),
 	KUNIT_CASE(resource_used_by_event_writer_not_written),
 	KUNIT_CASE(tracepoint_probe_only_tracking_enabled),
+	KUNIT_CASE(caller_of_sleeping_lock_has_time_stamp_of_its_record),
 	{}
 };
 

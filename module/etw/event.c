@@ -46,6 +46,19 @@ void etw_publish_sessions(void)
 	}
 }
 
+/* Log an event with its header to sessions. Interrupts are off. */
+static struct etw_logged etw_log_header_to(u64 sessions,
+					   const struct perfinfo_trace_header *header,
+					   const void *data)
+{
+	struct etw_logged logged = { .time = header->time_stamp };
+
+	for (; sessions; sessions &= sessions - 1)
+		if (etw_buffer_write(etw_sessions[etw_first_session(sessions)].run, header, data))
+			logged.sessions |= sessions & -sessions;
+	return logged;
+}
+
 /**
  * etw_log_event_to() - log an event to sessions
  * @sessions: sessions that etw_sessions_for_event() has returned, a byte of 1 for each
@@ -62,18 +75,36 @@ struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const 
 				   u16 length)
 {
 	struct perfinfo_trace_header header;
-	struct etw_logged logged = {};
 
 	/* From the time stamp to the copy, so that time stamps in a buffer do not decrease. */
 	lockdep_assert_irqs_disabled();
 	etw_make_trace_header(&header, hook_id, version, length);
-	logged.time = header.time_stamp;
-	for (; sessions; sessions &= sessions - 1)
-		if (etw_buffer_write(etw_sessions[etw_first_session(sessions)].run, &header, data))
-			logged.sessions |= sessions & -sessions;
-	return logged;
+	return etw_log_header_to(sessions, &header, data);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_log_event_to);
+
+/**
+ * etw_log_event_at() - log an event with the time stamp of another event to sessions
+ * @time: the time stamp, read by the caller; no event with a later one has been logged on this CPU
+ * @sessions: as for etw_log_event_to()
+ * @hook_id: as for etw_log_event_to()
+ * @version: as for etw_log_event_to()
+ * @data: as for etw_log_event_to()
+ * @length: as for etw_log_event_to()
+ *
+ * Context: as for etw_log_event_to(); interrupts off since @time was read.
+ * Return: the sessions that have the event, and @time.
+ */
+struct etw_logged etw_log_event_at(u64 time, u64 sessions, u16 hook_id, u8 version,
+				   const void *data, u16 length)
+{
+	struct perfinfo_trace_header header;
+
+	lockdep_assert_irqs_disabled();
+	etw_make_trace_header(&header, hook_id, version, length);
+	header.time_stamp = time;
+	return etw_log_header_to(sessions, &header, data);
+}
 
 static_assert(ETW_SESSIONS * ETW_WANTED_SHIFT <= 64);
 static_assert(ETW_EVENT_VERSIONS == 4);

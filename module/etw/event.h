@@ -186,6 +186,8 @@ struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *fi
 					 u16 later_length);
 struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const void *data,
 				   u16 length);
+struct etw_logged etw_log_event_at(u64 time, u64 sessions, u16 hook_id, u8 version,
+				   const void *data, u16 length);
 void etw_publish_sessions(void);
 bool etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 			   const void *data, u16 length);

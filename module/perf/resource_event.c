@@ -10,6 +10,7 @@
 
 #include "../etw/event.h"
 #include "../ground/address.h"
+#include "../ground/clock.h"
 #include "../ground/compat.h"
 #include "../ground/identity.h"
 #include "../trace.h"
@@ -17,16 +18,38 @@
 #include "resource_event.h"
 #include "stack.h"
 
-/* Write the caller of the lock function, which a WMI_RESOURCE does not have. Interrupts are off. */
-static void ntklog_write_caller(u64 sessions, u64 lock, unsigned long caller)
+/* Log a record of NT's resources. Interrupts are off. */
+static struct etw_logged ntklog_log_record(u64 sessions, const struct wmi_resource64 *record)
+{
+	void *data;
+
+	if (!etw_begin_event(sessions, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
+			     sizeof(*record), &data))
+		return etw_log_event_to(sessions, PERFINFO_LOG_TYPE_RESOURCE,
+					PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
+	memcpy(data, record, sizeof(*record));
+	return etw_end_event(sessions, data, sizeof(*record));
+}
+
+/*
+ * Log a record of a Linux lock, and before it the caller of the lock function, which a WMI_RESOURCE
+ * does not have. Both events have the same time stamp: one of them may be lost, and a reader of the
+ * file must not give the caller to another record. Interrupts are off.
+ */
+static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
+						       const struct wmi_resource64 *record,
+						       unsigned long caller)
 {
 	const struct ntklog_caller event = {
-		.lock = lock,
+		.lock = record->resource,
 		.caller = ntklog_address(caller),
 	};
+	const u64 time = ntklog_cycles();
 
-	etw_log_event_to(sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION, &event,
-			 sizeof(event));
+	etw_log_event_at(time, sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION,
+			 &event, sizeof(event));
+	return etw_log_event_at(time, sessions, PERFINFO_LOG_TYPE_RESOURCE,
+				PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
 }
 
 /*
@@ -38,7 +61,6 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 {
 	struct etw_logged logged;
 	unsigned long flags;
-	void *data;
 	u64 sessions;
 
 	/*
@@ -59,17 +81,8 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 			ntklog_record_identity(lock, caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
 		sessions = etw_sessions_for_event(group);
-		if (lock)
-			ntklog_write_caller(sessions, record->resource, caller);
-		if (etw_begin_event(sessions, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
-				    sizeof(*record), &data)) {
-			memcpy(data, record, sizeof(*record));
-			logged = etw_end_event(sessions, data, sizeof(*record));
-		} else {
-			logged = etw_log_event_to(sessions, PERFINFO_LOG_TYPE_RESOURCE,
-						  PERFINFO_RESOURCE_VERSION, record,
-						  sizeof(*record));
-		}
+		logged = lock ? ntklog_log_record_with_caller(sessions, record, caller) :
+				ntklog_log_record(sessions, record);
 		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
 			ntklog_count_omitted_stack(ETW_STACKED_RESOURCE, logged);
 		else
@@ -110,3 +123,4 @@ void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void 
 	ntklog_write_event(record, ntklog_sleeping_group(record->action), caller,
 			   (unsigned long)lock);
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_write_sleeping_lock);

@@ -230,8 +230,9 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, sleeping_locks, 0x08);
  * @lock: address of the lock, as in the record that follows
  * @caller: return address of the function that acquired or waits for the lock
  *
- * Written by the same CPU just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock, which has no
- * such member.
+ * Written just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock, which has no such member.
+ * The event belongs to the record of this CPU that has the same lock and the same time stamp. If
+ * there is none, the record was lost. A record without such an event has lost its caller.
  */
 struct ntklog_caller {
 	__u64 lock;

@@ -214,27 +214,33 @@ static void add_unwanted_resource(struct analysis *analysis, const struct charge
 		charge_add_resource(&analysis->charges, from, record, class, 0);
 }
 
-/* Keep the caller of the next record of a lock that sleeps, which the same CPU writes behind it. */
-static void add_caller(struct analysis *analysis, const struct etl_event *event)
+/* Keep the caller of a record of a lock that sleeps, which the same CPU writes behind it. */
+static void keep_caller(struct analysis *analysis, const struct etl_event *event)
 {
+	struct kept_caller *kept;
+
 	if (!analysis->callers)
 		analysis->callers = calloc(UINT16_MAX + 1, sizeof(*analysis->callers));
-	if (analysis->callers)
-		memcpy(&analysis->callers[event->processor], event->data,
-		       sizeof(*analysis->callers));
-	else
+	if (!analysis->callers) {
 		analysis->resources.no_memory = true;
+		return;
+	}
+	kept = &analysis->callers[event->processor];
+	kept->time_stamp = event->time_stamp;
+	memcpy(&kept->event, event->data, sizeof(kept->event));
 }
 
-/* The caller of the record of a lock; 0: not recorded. */
-static uint64_t take_caller(struct analysis *analysis, uint16_t processor, uint64_t lock)
+/* The caller of the record of a lock; 0: not recorded, or lost. */
+static uint64_t find_caller(const struct analysis *analysis, const struct etl_event *event,
+			    uint64_t lock)
 {
-	struct ntklog_caller *kept = analysis->callers ? &analysis->callers[processor] : NULL;
-	uint64_t caller = kept && kept->lock == lock ? kept->caller : 0;
+	const struct kept_caller *kept;
 
-	if (kept)
-		*kept = (struct ntklog_caller) { 0 };
-	return caller;
+	if (!analysis->callers)
+		return 0;
+	kept = &analysis->callers[event->processor];
+	return kept->time_stamp == event->time_stamp && kept->event.lock == lock ?
+		kept->event.caller : 0;
 }
 
 static void add_resource(struct analysis *analysis, const struct charge_event *from)
@@ -247,7 +253,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 
 	resource_record_read(&record, event);
 	address = record.resource;
-	record.caller = take_caller(analysis, event->processor, address);
+	record.caller = find_caller(analysis, event, address);
 	if (resource_record_is_release(&record))
 		open_holds_end(&analysis->open, address, record.thread_id);
 	class = key_of(analysis, address, event);
@@ -339,7 +345,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		return -1;
 	/* The caller is a part of the record behind it. A filter chooses by the record. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
-		add_caller(analysis, event);
+		keep_caller(analysis, event);
 		return 0;
 	}
 	/* A list without a selected event replaces the older one, too. */

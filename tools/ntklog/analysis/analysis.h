@@ -21,6 +21,16 @@
 #define WANTED_LOCKS_BITS	8
 
 /**
+ * struct kept_caller - an event with the caller of a record of a lock that sleeps
+ * @time_stamp: time stamp of the event, which its record has too
+ * @event: data of the event
+ */
+struct kept_caller {
+	uint64_t time_stamp;
+	struct ntklog_caller event;
+};
+
+/**
  * struct analysis - sums of a trace; all zero: of no events
  * @selection: events to sum up, or NULL for all events
  * @names: names of addresses and threads, for the selection and the classes of locks; or NULL
@@ -49,7 +59,7 @@
  * @has_later_events: the file has events after the selected time
  * @rates_changed: the sampling parameters changed during the session
  * @unknown: number of events of unknown types, by hook id; allocated for the first one
- * @callers: caller of the next record of a lock that sleeps, by CPU; allocated for the first one
+ * @callers: last event of each CPU with the caller of a record; allocated for the first one
  * @unknown_headers: number of events without a hook id, by type of header
  */
 struct analysis {
@@ -83,7 +93,7 @@ struct analysis {
 	bool has_later_events;
 	bool rates_changed;
 	uint64_t *unknown;
-	struct ntklog_caller *callers;
+	struct kept_caller *callers;
 	uint64_t unknown_headers[0x100];
 };
 

@@ -222,6 +222,9 @@ static unsigned int rate_fit(const struct kept *kept, const struct etl_event *ev
 
 	if (kept->has_stack && kept->stack.state == STACK_ALONE)
 		return 0;
+	/* The stack belongs to the caller's record, which has the same time stamp. */
+	if (kept->event.has_hook_id && kept->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER)
+		return 0;
 	is_own = is_of_thread(&kept->event, stack->thread_id, &has_id);
 	/*
 	 * The program's part of a stack may follow the kernel's part, which the event has already.

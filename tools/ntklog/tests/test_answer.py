@@ -175,10 +175,10 @@ class Charge(Case):
         self.assertIn("Action=rwsem_release_shared_blocker", run("dump", self.path).stdout)
 
     def test_caller_names_a_sleeping_holder_without_a_stack(self):
-        """The caller belongs to the next record of its lock by the same CPU, whatever the filter."""
+        """The caller belongs to the record with its lock, time stamp and CPU, whatever the filter."""
         self.write_events(
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 4999), sleep(1000, 5000),
-            etl.caller(LOCK + 64, OTHER, time_stamp=BASE + 5098), sleep(5000, 5100, 3000, thread=56))
+            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
+            etl.caller(LOCK + 64, OTHER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
         held = {("my_lock", "waiter", "holder in holds_long"): 3000}
         self.assertEqual(self.blockers(), held)
         self.assertEqual(self.blockers("--filter", "Kind == mutex"), held)
@@ -187,10 +187,23 @@ class Charge(Case):
         self.assertIn("CallerAddress=0xffffffff81000101 CallerAddressSymbol=holds_long+0x1",
                       run("dump", self.path).stdout)
 
+    def test_caller_of_a_lost_record_is_not_given_to_a_later_record(self):
+        self.write_events(
+            etl.caller(LOCK, HOLDER, time_stamp=BASE + 900), sleep(1000, 5000),
+            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
+        self.assertEqual(self.blockers(), {("my_lock", "waiter in holds_long", "holder"): 3000})
+
+    def test_caller_of_another_cpu_is_not_given_to_a_record(self):
+        caller = etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000)
+        waiter = sleep(5000, 5100, 3000, thread=56)
+        self.write(etl.header_buffer(3) + etl.buffer([caller], processor=1) +
+                   etl.buffer([*RATES, sleep(1000, 5000), waiter], sequence=2, flags=0x21))
+        self.assertEqual(self.blockers(), {("my_lock", "waiter", "holder"): 3000})
+
     def test_tasks_with_the_same_caller_are_told_apart(self):
         self.write_events(
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 4999), sleep(1000, 5000),
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5098), sleep(5000, 5100, 3000, thread=56))
+            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
+            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
         self.assertEqual(self.blockers(), {
             ("my_lock", "waiter in holds_long", "holder in holds_long"): 3000})
 

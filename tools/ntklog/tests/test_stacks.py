@@ -135,6 +135,12 @@ class Placing(Case):
                  etl.stack(T, [MIDDLE], thread=66))
         self.assertEqual([stack for _, stack in self.stacks()], [[INNER], [MIDDLE], [ROOT]])
 
+    def test_stack_belongs_to_the_record_and_not_to_its_caller(self):
+        """The caller has the record's time stamp. Another thread may release the lock."""
+        self.put(etl.caller(0xFFFF888012345678, MIDDLE, time_stamp=T),
+                 etl.linux_lock("mutex", time_stamp=T, thread=56), etl.stack(T, CHAIN))
+        self.assertEqual(self.stacks(), [("NtklogCaller", ()), ("Resource", CHAIN)])
+
     def test_stack_on_another_processor_is_found_by_thread(self):
         """The thread decides even across processors; an event that does not say its thread gets a
         stack of its own processor only.
