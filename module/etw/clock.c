@@ -15,7 +15,7 @@
 /* Number of readings of the two clocks at a start, of which the closest pair is taken. */
 #define ETW_CLOCK_TRIES	5
 
-static s64 etw_timespec_to_filetime(ktime_t real)
+static s64 etw_ktime_to_filetime(ktime_t real)
 {
 	return ktime_to_ns(real) / 100 + FILETIME_UNIX_EPOCH;
 }
@@ -28,7 +28,7 @@ static s64 etw_timespec_to_filetime(ktime_t real)
  */
 s64 etw_filetime(void)
 {
-	return etw_timespec_to_filetime(ktime_get_real());
+	return etw_ktime_to_filetime(ktime_get_real());
 }
 
 /**
@@ -64,10 +64,10 @@ void etw_read_clocks(struct etw_clocks *clocks)
 			continue;
 		closest = after - before;
 		clocks->start_clock = before + closest / 2;
-		clocks->start_time = etw_timespec_to_filetime(real);
+		clocks->start_time = etw_ktime_to_filetime(real);
 	}
-	clocks->boot_time = etw_timespec_to_filetime(ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
-							       ktime_mono_to_any(0, TK_OFFS_BOOT)));
+	clocks->boot_time = etw_ktime_to_filetime(ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
+							    ktime_mono_to_any(0, TK_OFFS_BOOT)));
 }
 
 /**

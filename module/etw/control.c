@@ -26,7 +26,7 @@
 #include "stacks.h"
 
 /* True between the end of the load and the begin of the unload; with etw_mutex held. */
-static bool etw_is_open;
+static bool etw_may_start;
 
 /* Called with etw_mutex held. */
 static void etw_set_logging(struct etw_session *session, bool logging)
@@ -57,7 +57,7 @@ int etw_start_locked(struct etw_session *session, const struct etw_settings *set
 {
 	struct etw_run *run;
 
-	if (!etw_is_open)
+	if (!etw_may_start)
 		return -ENODEV;
 	if (session->logging)
 		return -EBUSY;
@@ -226,7 +226,7 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 void etw_enable_session_start(void)
 {
 	mutex_lock(&etw_mutex);
-	etw_is_open = true;
+	etw_may_start = true;
 	mutex_unlock(&etw_mutex);
 }
 
@@ -242,7 +242,7 @@ void etw_exit_sessions(void)
 	int i;
 
 	mutex_lock(&etw_mutex);
-	etw_is_open = false;
+	etw_may_start = false;
 	for (i = 0; i < ETW_SESSIONS; i++) {
 		if (etw_sessions[i].logging)
 			etw_stop_locked(&etw_sessions[i]);

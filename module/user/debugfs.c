@@ -276,15 +276,15 @@ static int ntklog_locks_information_open(struct inode *inode, struct file *file)
 	if (err)
 		return err;
 	bytes = ex_query_locks_information(&size);
-	return ntklog_made_open(file, bytes, size);
+	return ntklog_contents_open(file, bytes, size);
 }
 
 static const struct file_operations ntklog_locks_information_fops = {
 	.owner = THIS_MODULE,
 	.open = ntklog_locks_information_open,
-	.read = ntklog_made_read,
+	.read = ntklog_contents_read,
 	.llseek = default_llseek,
-	.release = ntklog_made_release,
+	.release = ntklog_contents_release,
 };
 
 /* locks: a line for each live resource */

@@ -20,23 +20,31 @@
 
 /* Longer than any text that a file takes. */
 #define NTKLOG_TEXT_MAX	512
-/* The kernel log shows one byte less of a refused text. */
+/* Bytes of a refused text that the kernel log shows, with a NUL at the end. */
 #define NTKLOG_TEXT_SHOWN	48
 
-/*
+/**
+ * struct ntklog_inode_data - what the inode of a text file points to
+ * @list: entry of ntklog_inode_data_list
+ * @file: description of the file
+ * @object: argument for the functions of @file
  * @is_explained: the kernel log has what the file takes; set by the first refused write
  */
-struct ntklog_open_file {
+struct ntklog_inode_data {
+	struct list_head list;
 	const struct ntklog_file *file;
 	void *object;
 	bool is_explained;
 };
 
+/* Freed when the directory has been removed. */
+static LIST_HEAD(ntklog_inode_data_list);
+
 static int ntklog_file_show(struct seq_file *seq, void *unused)
 {
-	struct ntklog_open_file *open = seq->private;
+	const struct ntklog_inode_data *data = seq->private;
 
-	open->file->show(seq, open->object);
+	data->file->show(seq, data->object);
 	return 0;
 }
 
@@ -48,13 +56,13 @@ static int ntklog_file_open(struct inode *inode, struct file *file)
 static ssize_t ntklog_file_write(struct file *file, const char __user *from,
 				 size_t count, loff_t *position)
 {
-	struct ntklog_open_file *open = file_inode(file)->i_private;
+	struct ntklog_inode_data *data = file_inode(file)->i_private;
 	char start[NTKLOG_TEXT_SHOWN];
 	size_t length = count;
 	int err = -EINVAL;
 	char *text;
 
-	/* One write is one value: nothing is put together from parts. */
+	/* A value is written by one write(). The file does not put several writes together. */
 	if (!count || count > NTKLOG_TEXT_MAX || *position)
 		return -EINVAL;
 	text = memdup_user_nul(from, count);
@@ -64,11 +72,11 @@ static ssize_t ntklog_file_write(struct file *file, const char __user *from,
 		text[--length] = '\0';
 	strscpy(start, text, sizeof(start));
 	if (strlen(text) == length)
-		err = open->file->store(open->object, text);
+		err = data->file->store(data->object, text);
 	kfree(text);
-	if (err == -EINVAL && !xchg(&open->is_explained, true))
+	if (err == -EINVAL && !xchg(&data->is_explained, true))
 		pr_notice("%pD3: \"%*pE\" is refused: the file takes %s\n", file,
-			  (int)strlen(start), start, open->file->takes);
+			  (int)strlen(start), start, data->file->takes);
 	if (err)
 		return err;
 	*position += count;
@@ -92,14 +100,6 @@ static const struct file_operations ntklog_file_fops = {
 	.release = single_release,
 };
 
-/* Objects that the inodes point to. Freed when the directory has been removed. */
-static LIST_HEAD(ntklog_open_files);
-
-struct ntklog_file_node {
-	struct list_head list;
-	struct ntklog_open_file open;
-};
-
 /**
  * ntklog_create_file() - create a text file
  * @file: description of the file; must stay valid
@@ -111,33 +111,33 @@ struct ntklog_file_node {
  */
 int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory, void *object)
 {
-	struct ntklog_file_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
+	struct ntklog_inode_data *data = kzalloc(sizeof(*data), GFP_KERNEL);
 	struct dentry *dentry;
 
-	if (!node)
+	if (!data)
 		return -ENOMEM;
-	node->open.file = file;
-	node->open.object = object;
-	list_add(&node->list, &ntklog_open_files);
+	data->file = file;
+	data->object = object;
+	list_add(&data->list, &ntklog_inode_data_list);
 	dentry = debugfs_create_file(file->name, file->store ? 0600 : 0400,
-				     directory, &node->open,
+				     directory, data,
 				     file->store ? &ntklog_file_fops :
 						   &ntklog_file_read_fops);
 	return PTR_ERR_OR_ZERO(dentry);
 }
 
 /**
- * ntklog_free_files() - free the objects of the text files
+ * ntklog_free_files() - free the inode data of the text files
  *
  * Context: unload, or a load that failed; the directory has been removed.
  */
 void ntklog_free_files(void)
 {
-	struct ntklog_file_node *node, *next;
+	struct ntklog_inode_data *data, *next;
 
-	list_for_each_entry_safe(node, next, &ntklog_open_files, list) {
-		list_del(&node->list);
-		kfree(node);
+	list_for_each_entry_safe(data, next, &ntklog_inode_data_list, list) {
+		list_del(&data->list);
+		kfree(data);
 	}
 }
 
@@ -157,40 +157,40 @@ int ntklog_parse_number(const char *text, u32 *value)
 	return 0;
 }
 
-/* Private data of a file that ntklog_made_open() has opened. */
-struct ntklog_made {
+/* Private data of a file that ntklog_contents_open() has opened: its contents. */
+struct ntklog_contents {
 	size_t size;
 	void *bytes;
 };
 
 /**
- * ntklog_made_open() - open a file whose contents have just been made
+ * ntklog_contents_open() - open a file that has these contents until it is closed
  * @file: the file
- * @bytes: the contents, from kvmalloc(), which ntklog_made_release() frees; or an error pointer
+ * @bytes: the contents, from kvmalloc(), which ntklog_contents_release() frees; or an error pointer
  * @size: size of the contents in bytes
  *
  * Context: thread.
  * Return: 0 or a negative errno.
  */
-int ntklog_made_open(struct file *file, void *bytes, size_t size)
+int ntklog_contents_open(struct file *file, void *bytes, size_t size)
 {
-	struct ntklog_made *made;
+	struct ntklog_contents *contents;
 
 	if (IS_ERR(bytes))
 		return PTR_ERR(bytes);
-	made = kzalloc(sizeof(*made), GFP_KERNEL);
-	if (!made) {
+	contents = kzalloc(sizeof(*contents), GFP_KERNEL);
+	if (!contents) {
 		kvfree(bytes);
 		return -ENOMEM;
 	}
-	made->bytes = bytes;
-	made->size = size;
-	file->private_data = made;
+	contents->bytes = bytes;
+	contents->size = size;
+	file->private_data = contents;
 	return 0;
 }
 
 /**
- * ntklog_made_read() - read() of a file that ntklog_made_open() has opened
+ * ntklog_contents_read() - read() of a file that ntklog_contents_open() has opened
  * @file: the file
  * @to: buffer of the caller
  * @count: size of the buffer in bytes
@@ -199,26 +199,26 @@ int ntklog_made_open(struct file *file, void *bytes, size_t size)
  * Context: thread.
  * Return: number of bytes copied, or -EFAULT.
  */
-ssize_t ntklog_made_read(struct file *file, char __user *to, size_t count, loff_t *position)
+ssize_t ntklog_contents_read(struct file *file, char __user *to, size_t count, loff_t *position)
 {
-	struct ntklog_made *made = file->private_data;
+	struct ntklog_contents *contents = file->private_data;
 
-	return simple_read_from_buffer(to, count, position, made->bytes, made->size);
+	return simple_read_from_buffer(to, count, position, contents->bytes, contents->size);
 }
 
 /**
- * ntklog_made_release() - close a file that ntklog_made_open() has opened
+ * ntklog_contents_release() - close a file that ntklog_contents_open() has opened
  * @inode: unused
  * @file: the file
  *
  * Context: thread.
  * Return: 0.
  */
-int ntklog_made_release(struct inode *inode, struct file *file)
+int ntklog_contents_release(struct inode *inode, struct file *file)
 {
-	struct ntklog_made *made = file->private_data;
+	struct ntklog_contents *contents = file->private_data;
 
-	kvfree(made->bytes);
-	kfree(made);
+	kvfree(contents->bytes);
+	kfree(contents);
 	return 0;
 }

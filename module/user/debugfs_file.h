@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_DEBUGFS_FILE_H
 #define _NTKLOG_DEBUGFS_FILE_H
 
-/* Kinds of files in debugfs: of text, and of bytes that are made when one is opened. */
+/* Kinds of files in debugfs: text files, and files whose contents are made by open(). */
 
 #include <linux/types.h>
 
@@ -30,8 +30,8 @@ int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory,
 void ntklog_free_files(void);
 int ntklog_parse_number(const char *text, u32 *value);
 
-int ntklog_made_open(struct file *file, void *bytes, size_t size);
-ssize_t ntklog_made_read(struct file *file, char __user *to, size_t count, loff_t *position);
-int ntklog_made_release(struct inode *inode, struct file *file);
+int ntklog_contents_open(struct file *file, void *bytes, size_t size);
+ssize_t ntklog_contents_read(struct file *file, char __user *to, size_t count, loff_t *position);
+int ntklog_contents_release(struct inode *inode, struct file *file);
 
 #endif /* _NTKLOG_DEBUGFS_FILE_H */

@@ -302,7 +302,7 @@ static int ntklog_header_open(struct inode *inode, struct file *file)
 		return -ENODATA;
 	bytes = etw_make_header_buffer(run, &size);
 	etw_put_run(run);
-	return ntklog_made_open(file, bytes, size);
+	return ntklog_contents_open(file, bytes, size);
 }
 
 static int ntklog_snapshot_open(struct inode *inode, struct file *file)
@@ -314,23 +314,23 @@ static int ntklog_snapshot_open(struct inode *inode, struct file *file)
 	if (err)
 		return err;
 	bytes = etw_make_snapshot(inode->i_private, &size);
-	return ntklog_made_open(file, bytes, size);
+	return ntklog_contents_open(file, bytes, size);
 }
 
 static const struct file_operations ntklog_header_fops = {
 	.owner = THIS_MODULE,
 	.open = ntklog_header_open,
-	.read = ntklog_made_read,
+	.read = ntklog_contents_read,
 	.llseek = default_llseek,
-	.release = ntklog_made_release,
+	.release = ntklog_contents_release,
 };
 
 static const struct file_operations ntklog_snapshot_fops = {
 	.owner = THIS_MODULE,
 	.open = ntklog_snapshot_open,
-	.read = ntklog_made_read,
+	.read = ntklog_contents_read,
 	.llseek = default_llseek,
-	.release = ntklog_made_release,
+	.release = ntklog_contents_release,
 };
 
 static int ntklog_create_processor_files(size_t number)
