@@ -7,7 +7,6 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
-#include <linux/version.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/session.h>
 #include <uapi/ntklog/wmi_contextswap.h>
@@ -294,28 +293,6 @@ static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
 	tracepoint_synchronize_unregister();
 }
-
-static int fail_to_register(void)
-{
-	return -ENOMEM;
-}
-
-/* A tracepoint that cannot get a probe. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
-static struct tracepoint failing_tracepoint = {
-	.name = "failing",
-	.regfunc = fail_to_register,
-};
-#else
-static struct tracepoint_ext failing_tracepoint_ext = {
-	.regfunc = fail_to_register,
-};
-
-static struct tracepoint failing_tracepoint = {
-	.name = "failing",
-	.ext = &failing_tracepoint_ext,
-};
-#endif
 
 /* The session fails to attach; later a user of the tracepoint attaches. */
 static void late_attach_session_observes(struct kunit *test)

@@ -9,6 +9,8 @@
 #include <linux/relay.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
+#include <linux/tracepoint.h>
+#include <linux/version.h>
 #include <uapi/ntklog/group_mask.h>
 
 #include "../module/etw/control.h"
@@ -149,6 +151,27 @@ void test_run_in_hardirq(void (*run)(void *data), void *data)
 {
 	test_run_in_timer(run, data, HRTIMER_MODE_REL_PINNED_HARD);
 }
+
+static int fail_to_register(void)
+{
+	return -ENOMEM;
+}
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+struct tracepoint failing_tracepoint = {
+	.name = "failing",
+	.regfunc = fail_to_register,
+};
+#else
+static struct tracepoint_ext failing_tracepoint_ext = {
+	.regfunc = fail_to_register,
+};
+
+struct tracepoint failing_tracepoint = {
+	.name = "failing",
+	.ext = &failing_tracepoint_ext,
+};
+#endif
 
 /* Read a little-endian number of @size bytes. */
 u64 get_u(const u8 *bytes, size_t offset, size_t size)

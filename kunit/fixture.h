@@ -10,6 +10,7 @@
 #include <kunit/test.h>
 #include <linux/completion.h>
 #include <linux/sched.h>
+#include <linux/tracepoint-defs.h>
 #include <linux/types.h>
 
 /* The CPU on which all tests run, and whose buffers they check. */
@@ -33,6 +34,9 @@ int test_thread_result(struct test_thread *thread);
 int test_stop_kthread(struct task_struct *task);
 void test_run_in_softirq(void (*run)(void *data), void *data);
 void test_run_in_hardirq(void (*run)(void *data), void *data);
+
+/* A tracepoint that cannot get a probe. */
+extern struct tracepoint failing_tracepoint;
 
 /* Offsets in an event. They are those of NT's documents, not of the module's structures. */
 #define EVENT_VERSION	0x00
