@@ -424,6 +424,10 @@ static void group_mask_changed_by_name_and_number(struct kunit *test)
 		{ "+0x10", 0x00010004, 0x10 },
 		{ "-EVENT_TRACE_FLAG_CSWITCH -PERF_SPINLOCK", 0, 0 },
 		{ "PERF_CONTEXT_SWITCH", 0x00000004, 0 },
+		{ "+EVENT_TRACE_FLAG_DISPATCHER", 0x00000204, 0x800 },
+		{ "-PERF_DISPATCHER", 0x00000004, 0 },
+		{ "PERF_DISPATCHER 0x10", 0x00000204, 0x10 },
+		{ "-0x800", 0x00000004, 0x10 },
 	};
 	static const char * const wrong[] = {
 		"", " ", "PERF_SPINLOC", "PERF_SPINLOCK,PERF_SPINLOCK_CNTRS",

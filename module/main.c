@@ -22,6 +22,7 @@
 #include "linux/locks.h"
 #include "linux/selftest_work.h"
 #include "perf/context_swap.h"
+#include "perf/ready_thread.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
 #include "perf/spin_lock_cpu.h"
@@ -180,6 +181,7 @@ static int __init ntklog_init(void)
 		pr_err("context switches cannot be followed (%d)\n", err);
 		goto err_resource;
 	}
+	ntklog_ready_thread_init();
 	err = ntklog_linux_init(linux_locks, linux_mode);
 	if (err) {
 		pr_err("linux_mode=%s is not full, sampled or waits\n", linux_mode);
@@ -236,6 +238,7 @@ static void __exit ntklog_exit(void)
 	/* All sessions stop before the debugfs files are removed. */
 	etw_exit_sessions();
 	ntklog_debugfs_exit();
+	ntklog_ready_thread_exit();
 	ntklog_context_swap_exit();
 	ntklog_resource_exit();
 	ntklog_linux_selftest_exit();

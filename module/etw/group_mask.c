@@ -15,7 +15,9 @@ static const struct {
 	u32 group;
 } etw_groups[] = {
 	{ "EVENT_TRACE_FLAG_CSWITCH", EVENT_TRACE_FLAG_CSWITCH },
+	{ "EVENT_TRACE_FLAG_DISPATCHER", EVENT_TRACE_FLAG_DISPATCHER },
 	{ "PERF_CONTEXT_SWITCH", PERF_CONTEXT_SWITCH },
+	{ "PERF_DISPATCHER", PERF_DISPATCHER },
 	{ "PERF_SPINLOCK", PERF_SPINLOCK },
 	{ "PERF_SYNC_OBJECTS", PERF_SYNC_OBJECTS },
 	{ "PERF_SPINLOCK_CNTRS", PERF_SPINLOCK_CNTRS },
@@ -28,6 +30,15 @@ static const struct {
 	{ "PERF_LINUX_RT_MUTEX", PERF_LINUX_RT_MUTEX },
 	{ "PERF_LINUX_PERCPU_RWSEM", PERF_LINUX_PERCPU_RWSEM },
 	{ "PERF_LINUX_WW_MUTEX", PERF_LINUX_WW_MUTEX },
+};
+
+/* NT's documented flags of groups. */
+static const struct {
+	u32 flag;
+	u32 group;
+} etw_flags[] = {
+	{ EVENT_TRACE_FLAG_CSWITCH, PERF_CONTEXT_SWITCH },
+	{ EVENT_TRACE_FLAG_DISPATCHER, PERF_DISPATCHER },
 };
 
 /**
@@ -103,20 +114,19 @@ static int etw_group_parse(const char *word, u32 *group)
 	return -EINVAL;
 }
 
-/*
- * EVENT_TRACE_FLAG_CSWITCH is the documented flag for the group PERF_CONTEXT_SWITCH. Setting the
- * flag sets both. Clearing either clears both.
- */
+/* Setting a flag also sets its group. Clearing a flag or its group clears both. */
 static void etw_group_change_add(struct etw_group_change *change, u32 group, bool set)
 {
-	bool is_flag = group == EVENT_TRACE_FLAG_CSWITCH;
+	struct perfinfo_groupmask *mask = set ? &change->set : &change->clear;
+	size_t i;
 
-	etw_group_mask_set(set ? &change->set : &change->clear, group);
-	if (is_flag)
-		etw_group_mask_set(set ? &change->set : &change->clear,
-				   PERF_CONTEXT_SWITCH);
-	else if (!set && group == PERF_CONTEXT_SWITCH)
-		etw_group_mask_set(&change->clear, EVENT_TRACE_FLAG_CSWITCH);
+	etw_group_mask_set(mask, group);
+	for (i = 0; i < ARRAY_SIZE(etw_flags); i++) {
+		if (group == etw_flags[i].flag)
+			etw_group_mask_set(mask, etw_flags[i].group);
+		else if (!set && group == etw_flags[i].group)
+			etw_group_mask_set(mask, etw_flags[i].flag);
+	}
 }
 
 /**

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NT's ReadyThread events: a task is made ready to run. While a session has the group, a probe of
+ * the tracepoint sched_waking writes an event for each wake-up, and a probe of sched_wakeup_new one
+ * for each new task. Without such a session there are no probes.
+ *
+ * Both tracepoints fire on the CPU of the waker, with the lock pi_lock of the task held. The probes
+ * wake no task. sched_wakeup would fire on the CPU of the task.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/ready_thread.h>
+
+#include "../etw/event.h"
+#include "../etw/group_mask.h"
+#include "../etw/provider.h"
+#include "../ground/compat.h"
+#include "../ground/tracepoint.h"
+#include "ready_thread.h"
+
+struct tracepoint *ntklog_sched_waking;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_waking);
+struct tracepoint *ntklog_sched_wakeup_new;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_wakeup_new);
+
+/*
+ * Whether the probes are registered, and the result of the last attempt to register them. Read and
+ * written with etw_mutex held.
+ */
+static bool ntklog_ready_thread_is_on;
+static int ntklog_ready_thread_err;
+
+static void ntklog_log_ready_thread(struct task_struct *thread, u8 adjust_reason)
+{
+	/* Linux boosts no task because it wakes up. Linux swaps no kernel stacks. */
+	const struct etw_ready_thread_event record = {
+		.thread_id = task_pid_nr(thread),
+		.adjust_reason = adjust_reason,
+		.flags = in_task() ? 0 : ETW_READY_THREAD_EXECUTING_DPC,
+	};
+
+	etw_log_event_to(etw_sessions_for_event(PERF_DISPATCHER), PERFINFO_LOG_TYPE_READY_THREAD,
+			 ETW_READY_THREAD_VERSION, &record, sizeof(record));
+}
+
+static void ntklog_sched_waking_probe(void *data, struct task_struct *thread)
+{
+	/*
+	 * A task that runs does not wait, although it may have set the state of a sleep. Interrupts
+	 * may be on when a task wakes itself.
+	 */
+	if (thread != current)
+		ntklog_log_ready_thread(thread, ETW_READY_THREAD_ADJUST_UNWAIT);
+}
+
+static void ntklog_sched_wakeup_new_probe(void *data, struct task_struct *thread)
+{
+	ntklog_log_ready_thread(thread, ETW_READY_THREAD_ADJUST_NONE);
+}
+
+static int ntklog_register_probes(void)
+{
+	int err;
+
+	if (!ntklog_sched_waking || !ntklog_sched_wakeup_new)
+		return -ENOENT;
+	err = tracepoint_probe_register(ntklog_sched_waking, ntklog_sched_waking_probe, NULL);
+	if (err)
+		return err;
+	err = tracepoint_probe_register(ntklog_sched_wakeup_new, ntklog_sched_wakeup_new_probe,
+					NULL);
+	if (err)
+		tracepoint_probe_unregister(ntklog_sched_waking, ntklog_sched_waking_probe, NULL);
+	return err;
+}
+
+static void ntklog_set_ready_thread_mask(struct etw_provider *provider,
+					 const struct perfinfo_groupmask *mask)
+{
+	bool on = etw_group_mask_test(mask, PERF_DISPATCHER);
+
+	if (on == ntklog_ready_thread_is_on)
+		return;
+	if (on) {
+		ntklog_ready_thread_err = ntklog_register_probes();
+		if (ntklog_ready_thread_err) {
+			pr_err("no ReadyThread events: sched_waking and sched_wakeup_new have not been attached: %d\n",
+			       ntklog_ready_thread_err);
+			return;
+		}
+	} else {
+		tracepoint_probe_unregister(ntklog_sched_wakeup_new, ntklog_sched_wakeup_new_probe,
+					    NULL);
+		tracepoint_probe_unregister(ntklog_sched_waking, ntklog_sched_waking_probe, NULL);
+	}
+	ntklog_ready_thread_is_on = on;
+}
+
+static int ntklog_get_ready_thread_err(const struct etw_provider *provider)
+{
+	return ntklog_ready_thread_err;
+}
+
+static struct etw_provider ntklog_ready_thread_provider = {
+	.group = PERF_DISPATCHER,
+	.set_mask = ntklog_set_ready_thread_mask,
+	.get_err = ntklog_get_ready_thread_err,
+};
+
+/**
+ * ntklog_ready_thread_init() - let sessions register the probes
+ *
+ * Context: module load, before a session exists.
+ */
+void __init ntklog_ready_thread_init(void)
+{
+	ntklog_sched_waking = ntklog_find_tracepoint("sched_waking");
+	ntklog_sched_wakeup_new = ntklog_find_tracepoint("sched_wakeup_new");
+	etw_register_provider(&ntklog_ready_thread_provider);
+}
+
+/**
+ * ntklog_ready_thread_exit() - wait for the end of probes that still run
+ *
+ * Context: module unload, when no session is left. May sleep.
+ */
+void ntklog_ready_thread_exit(void)
+{
+	tracepoint_synchronize_unregister();
+}

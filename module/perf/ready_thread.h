@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PERF_READY_THREAD_H
+#define _NTKLOG_PERF_READY_THREAD_H
+
+/* ReadyThread events: probes of the scheduler's tracepoints of wake-ups. */
+
+struct tracepoint;
+
+/* The tracepoints of the events; tests replace them. */
+extern struct tracepoint *ntklog_sched_waking, *ntklog_sched_wakeup_new;
+
+void ntklog_ready_thread_init(void);
+void ntklog_ready_thread_exit(void);
+
+#endif /* _NTKLOG_PERF_READY_THREAD_H */
