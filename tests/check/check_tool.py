@@ -146,10 +146,10 @@ class Others(unittest.TestCase):
     def test_list_has_groups_and_sessions(self):
         listed = json.loads(read_text("list.json"))
         self.assertEqual([group["name"] for group in listed["groups"]],
-                         ["spinlock", "resource", "contextswap", "spinlock_counters",
-                          "linux_spinlock", "linux_rwlock", "linux_mutex", "linux_rwsem",
-                          "linux_semaphore", "linux_rt_mutex", "linux_percpu_rwsem",
-                          "linux_ww_mutex"])
+                         ["spinlock", "resource", "contextswap", "readythread",
+                          "spinlock_counters", "linux_spinlock", "linux_rwlock",
+                          "linux_mutex", "linux_rwsem", "linux_semaphore", "linux_rt_mutex",
+                          "linux_percpu_rwsem", "linux_ww_mutex"])
         self.assertEqual(listed["parameters"]["spinlock"]["acquire_sample_rate"],
                          {"value": 2000, "minimum": 1000, "maximum": 2 ** 32 - 1,
                           "or_zero": False})

@@ -23,6 +23,7 @@ ContextSwap = namedtuple("ContextSwap", "new_thread_id old_thread_id new_thread_
                          "old_thread_wait_reason flags old_thread_state "
                          "old_thread_ideal_processor new_thread_wait_time "
                          "old_thread_remaining_quantum")
+ReadyThread = namedtuple("ReadyThread", "thread_id adjust_reason adjust_increment flag")
 StackWalk = namedtuple("StackWalk", "event_time_stamp process thread addresses")
 Lock = namedtuple("Lock", "address type creator_back_trace_index owning_thread lock_count "
                   "contention_count entry_count recursion_count number_of_waiting_shared "
@@ -45,6 +46,7 @@ DROPPED_DC_START, DROPPED_DC_END, CALLER = 0xA050, 0xA051, 0xA052
 # A bit of Action: the release was written only because it left a waiter behind.
 BLOCKER = 0x400
 CONTEXTSWAP = 0x0524
+READY_THREAD = 0x0532
 STACKWALK, STACKS_DC_START, STACKS_DC_END = 0x1820, 0xA04D, 0xA04E
 RESOURCE, RESOURCE_DC_START, RESOURCE_DC_END = 0x052B, 0x0F4D, 0x0F4E
 
@@ -170,6 +172,15 @@ def context_swap(event):
     if event.version == 1:
         return ContextSwap(*struct.unpack("<IIbbBbBBBB", event.data), 0, 0)
     return ContextSwap(*struct.unpack("<IIbbBbBBBBIi", event.data))
+
+
+def ready_thread(event):
+    """The record of a READY_THREAD event, as Microsoft's page "ReadyThread class" has it."""
+    expect(event.hook_id == READY_THREAD and event.version == 2, "no ReadyThread event")
+    expect(len(event.data) == 8, "0x%x: 0x%x bytes", event.offset, len(event.data))
+    *fields, reserved = struct.unpack("<Ibbbb", event.data)
+    expect(not reserved, "0x%x: reserved byte", event.offset)
+    return ReadyThread(*fields)
 
 
 def stack_walk(event):

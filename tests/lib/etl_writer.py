@@ -170,6 +170,10 @@ def context_swap(version=4, flags=0x39, new=11, old=22, state=5, wait_time=99):
     return head if version == 1 else head + struct.pack("<Ii", wait_time, -123456)
 
 
+def ready_thread(thread=11, reason=1, increment=0, flags=0):
+    return struct.pack("<IbbBx", thread, reason, increment, flags)
+
+
 def file(*events, bits=64, **changes):
     """A file: a header buffer, and one buffer with these events."""
     return header_buffer(2, bits=bits, **changes) + buffer(events, flags=0x21)

@@ -10,12 +10,13 @@
 . "$(dirname "$0")/../e2e.sh"
 
 case $1 in
-trixie) scripts=(loaded sessions events resources torture example) ;;
-newest) scripts=(loaded sessions readers events resources torture example unload) ;;
+trixie) scripts=(loaded sessions events ready_threads resources torture example) ;;
+newest) scripts=(loaded sessions readers events ready_threads resources torture example unload) ;;
 *)
-	scripts=(loaded files information sessions claim readers events resources torture example unload
-		load)
+	scripts=(loaded files information sessions claim readers events ready_threads resources torture
+		example unload load)
 	;;
 esac
 run_guest "$1" "${scripts[@]}"
 check_with "$1" check_e2e.py Session Records Resources Locks
+check_with "$1" check_ready_threads.py

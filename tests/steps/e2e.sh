@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-on_each_kernel=(sessions claim readers events resources hung races hotplug many)
+on_each_kernel=(sessions claim readers events ready_threads resources hung races hotplug many)
 if [ "$1" = "$KERNEL_SERIES" ]; then
 	python3 "$TESTS/check/check_quickstart.py" --script >"$DIR/quickstart.commands"
 	run_guest "$1" loaded files information "${on_each_kernel[@]}" recordings tool example unload \
@@ -18,6 +18,7 @@ else
 	run_guest "$1" loaded "${on_each_kernel[@]}" example unload lockdown
 fi
 check_with "$1" check_e2e.py
+check_with "$1" check_ready_threads.py
 if [ "$1" = "$KERNEL_SERIES" ]; then
 	check_with "$1" check_tool.py
 	check_with "$1" check_quickstart.py

@@ -307,6 +307,7 @@ static void take_facts(struct analysis *analysis, const struct etl_file *file,
 	case PERFINFO_LOG_TYPE_SPINLOCK:
 	case PERFINFO_LOG_TYPE_RESOURCE:
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+	case PERFINFO_LOG_TYPE_READY_THREAD:
 	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
 		break;

@@ -457,7 +457,8 @@ static bool type_can_match(const struct compared *compared, const struct event_t
 	case SUBJECT_PROCESS:
 	case SUBJECT_CGROUP:
 		return is_spinlock || is_resource ||
-		       type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP;
+		       type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP ||
+		       type->hook_id == PERFINFO_LOG_TYPE_READY_THREAD;
 	default:
 		return true;
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include <ntklog/ready_thread.h>
 #include <ntklog/wmi_resource.h>
 
 #include "comparison.h"
@@ -142,11 +143,12 @@ static bool compare_field(const struct compared *compared, const struct etl_file
 	return symbol && compare_text(compared, symbol);
 }
 
-/* Compare a property that spin locks, resources and context switches have under other names. */
+/* Compare a property that events have under different names. */
 static bool compare_record(const struct compared *compared, const struct etl_file *file,
 			   const struct etl_event *event, const struct names *names)
 {
 	struct contextswap_record contextswap;
+	struct etw_ready_thread_event ready;
 	struct resource_record resource;
 	struct spinlock_record spinlock;
 	bool old, new;
@@ -199,6 +201,11 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 		new = compare_task(compared, names, event->time_stamp, contextswap.new_thread_id);
 		/* "==" needs one of the two threads, "!=" neither of them. */
 		return compared->comparison == IS_NOT_EQUAL ? old && new : old || new;
+	case PERFINFO_LOG_TYPE_READY_THREAD:
+		if (!is_of_task(compared))
+			return false;
+		memcpy(&ready, event->data, sizeof(ready));
+		return compare_task(compared, names, event->time_stamp, ready.thread_id);
 	}
 	return false;
 }

@@ -54,7 +54,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option session_options[] = {
 	{ "events", 'e', "GROUP,...", 0,
-	  "Record these: spinlock, resource, contextswap, spinlock_counters; of Linux' own locks linux_spinlock, linux_rwlock, linux_mutex, linux_rwsem, linux_semaphore, linux_rt_mutex, linux_percpu_rwsem, linux_ww_mutex",
+	  "Record these: spinlock, resource, contextswap, readythread, spinlock_counters; of Linux' own locks linux_spinlock, linux_rwlock, linux_mutex, linux_rwsem, linux_semaphore, linux_rt_mutex, linux_percpu_rwsem, linux_ww_mutex",
 	  0 },
 	{ "buffer-size", 'b', "SIZE", 0, "Size of each buffer: 4K to 1M", 0 },
 	{ "buffers", 'n', "COUNT", 0, "Number of buffers of each CPU: 2 to 1024", 0 },

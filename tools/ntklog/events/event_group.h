@@ -6,7 +6,7 @@
 
 #include "event_symbol.h"
 
-#define EVENT_GROUPS	40
+#define EVENT_GROUPS	41
 
 extern const struct event_symbol event_groups[EVENT_GROUPS];
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include <ntklog/ready_thread.h>
 #include <ntklog/wmi_contextswap.h>
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
@@ -383,6 +384,27 @@ static const struct event_field contextswap_fields[] = {
 	SWAP("OldThreadRemainingQuantum", FIELD_SIGNED, old_thread_remaining_quantum),
 };
 
+static const struct event_symbol adjust_reasons[] = {
+	{ ETW_READY_THREAD_ADJUST_NONE, "none" },
+	{ ETW_READY_THREAD_ADJUST_UNWAIT, "unwait" },
+	{ ETW_READY_THREAD_ADJUST_BOOST, "boost" },
+};
+
+#define READY(...)	PLAIN(struct etw_ready_thread_event, __VA_ARGS__)
+
+static const struct event_field ready_thread_fields[] = {
+	READY("ThreadId", thread_id, .is_thread = true),
+	READY("AdjustReason", adjust_reason, .format = FIELD_SYMBOL, SYMBOLS(adjust_reasons)),
+	READY("AdjustIncrement", adjust_increment, .format = FIELD_SIGNED),
+	READY("ExecutingDpc", flags, .mask = ETW_READY_THREAD_EXECUTING_DPC),
+	READY("KernelStackNotResident", flags,
+	      .mask = ETW_READY_THREAD_KERNEL_STACK_NOT_RESIDENT, .shift = 1),
+	READY("ProcessOutOfMemory", flags, .mask = ETW_READY_THREAD_PROCESS_OUT_OF_MEMORY,
+	      .shift = 2),
+	READY("DirectSwitchAttempt", flags, .mask = ETW_READY_THREAD_DIRECT_SWITCH_ATTEMPT,
+	      .shift = 3),
+};
+
 #define FIELDS(_fields) .fields = (_fields), .field_count = ARRAY_SIZE(_fields)
 
 #define DC(_hook_id, _version, _name, _type, _fields)			\
@@ -429,6 +451,8 @@ const struct event_type event_types[] = {
 			  sizeof(struct wmi_contextswap) },
 		FIELDS(contextswap_fields)
 	},
+	DC(PERFINFO_LOG_TYPE_READY_THREAD, ETW_READY_THREAD_VERSION, "ReadyThread",
+	   struct etw_ready_thread_event, ready_thread_fields),
 	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_START, PERFINFO_SPINLOCK_DC_VERSION,
 	   "SpinLockDCStart", struct perfinfo_spinlock_dc, spinlock_dc_fields),
 	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_END, PERFINFO_SPINLOCK_DC_VERSION,

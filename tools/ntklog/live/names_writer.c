@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ntklog/ready_thread.h>
+
 #include "etl_reader.h"
 #include "event_type.h"
 #include "grow.h"
@@ -160,6 +162,7 @@ static void take_address(struct names_writer *writer, uint64_t address)
 static void take_event(struct names_writer *writer, const struct etl_event *event)
 {
 	struct contextswap_record contextswap;
+	struct etw_ready_thread_event ready;
 	struct resource_record resource;
 	struct spinlock_record spinlock;
 	struct ntklog_open_hold open;
@@ -191,6 +194,10 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		contextswap_record_read(&contextswap, event);
 		task_names_take(&writer->tasks, contextswap.new_thread_id);
 		task_names_take(&writer->tasks, contextswap.old_thread_id);
+		break;
+	case PERFINFO_LOG_TYPE_READY_THREAD:
+		memcpy(&ready, event->data, sizeof(ready));
+		task_names_take(&writer->tasks, ready.thread_id);
 		break;
 	}
 }

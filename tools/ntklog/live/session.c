@@ -27,6 +27,8 @@ const struct session_group session_groups[] = {
 	GROUP("resource", PERF_SYNC_OBJECTS,
 	      "executive resources: a sample of the releases, and excessive waits", NULL),
 	GROUP("contextswap", PERF_CONTEXT_SWITCH, "context switches, all of them", NULL),
+	GROUP("readythread", PERF_DISPATCHER, "wake-ups of tasks, all of them, with the waker",
+	      NULL),
 	GROUP("spinlock_counters", PERF_SPINLOCK_CNTRS,
 	      "no events; the counters of spin locks are kept up to date", NULL),
 	GROUP("linux_spinlock", PERF_LINUX_SPINLOCK,

@@ -20,6 +20,7 @@ def files():
     others = [etl.resource_rundown(), etl.perfinfo(0x052B, etl.resource()),
               etl.perfinfo(0x0524, etl.context_swap(), 4),
               etl.perfinfo(0x0524, etl.context_swap(1), 1),
+              etl.perfinfo(0x0532, etl.ready_thread()),
               etl.linux_lock("mutex"), etl.linux_lock("rwsem", 0x244),
               etl.perfinfo(0x052B, etl.resource(action=0x80990022))]
     header = etl.header_buffer(3)

@@ -179,7 +179,7 @@ class List(Directory):
             for parameter in parameters.values()]}, "list", "status"), set())
         listed = everything["groups"]
         self.assertEqual([(group["name"], group["mask_name"], group["mask"], group["trouble"])
-                          for group in listed[6:]],
+                          for group in listed[7:]],
                          [("linux_" + kind, "PERF_LINUX_" + kind.upper(),
                            0xA0000000 | 4 << i, troubles.get(kind))
                           for i, kind in enumerate(kinds)])

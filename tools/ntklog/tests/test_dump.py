@@ -429,6 +429,15 @@ class Output(unittest.TestCase):
             with self.subTest(expression):
                 self.count(expression, expected)
 
+    def test_thread_made_ready_found_by_filter(self):
+        data = etl.file(*(etl.perfinfo(0x0532, etl.ready_thread(thread, flags=1))
+                          for thread in (1, 2, 1)))
+        for expression, expected in (("thread == 1", 2), ("thread != 1", 1 + 3),
+                                     ("ThreadId == 2", 1), ("ExecutingDpc == 1", 3),
+                                     ("AdjustReason == unwait", 3), ("hold > 0s", 0)):
+            result, lines = dump(data, "--filter", expression)
+            self.assertEqual((result.returncode, len(lines)), (0, expected), expression)
+
     def test_threads_of_context_switches(self):
         data = etl.file(*(etl.perfinfo(0x0524, etl.context_swap(new=new, old=old), 4)
                           for new, old in ((1, 2), (2, 3), (3, 1))))

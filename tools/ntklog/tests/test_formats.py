@@ -33,6 +33,7 @@ STATES = {0: "initialized", 1: "ready", 2: "running", 5: "waiting",
           9: "waiting_for_process_in_swap"}
 REASONS = {0: "executive", 6: "user_request", 27: "wr_resource", 41: "wr_mdl_cache"}
 WAIT_MODES = {0: "kernel", 1: "user"}
+ADJUST_REASONS = {0: "none", 1: "unwait", 2: "boost"}
 
 LOCK, CALLER, HEAP = 0xFFFFFFFF82000000, 0xFFFFFFFF81000000, 0xFFFF888000000000
 SYMBOLS = {LOCK: "a_lock", LOCK + 0x40: "another", CALLER: "caller", CALLER + 0x1000: "in_module"}
@@ -159,6 +160,14 @@ class Made:
             head += struct.pack("<II", word, word)
         self.add(0x0524, version, "ContextSwap", head, fields)
 
+    def ready_thread(self, thread, byte):
+        reason = self.random.choice(list(ADJUST_REASONS) + [byte | 64])
+        self.add(0x0532, 2, "ReadyThread", struct.pack("<IBBBx", thread, reason, byte, byte), {
+            "ThreadId": Thread(thread), "AdjustReason": symbol(ADJUST_REASONS, reason),
+            "AdjustIncrement": byte - 256 if byte > 127 else byte, "ExecutingDpc": byte & 1,
+            "KernelStackNotResident": byte >> 1 & 1, "ProcessOutOfMemory": byte >> 2 & 1,
+            "DirectSwitchAttempt": byte >> 3 & 1})
+
     def rundowns(self, word):
         self.add(0x0F4B, 3, "SpinLockDCStart", struct.pack("<IIII", *4 * (word,)), {
             "SpinThreshold": word, "ContentionSampleRate": word, "AcquireSampleRate": word,
@@ -176,6 +185,7 @@ class Made:
             self.spin_lock(time, word, thread, byte & 0xFF)
             self.resource(time, word, thread)
             self.context_swap(1 + number % 4, word, thread, byte & 0xFF)
+            self.ready_thread(thread, byte & 0xFF)
             self.rundowns(word)
         return self
 

@@ -79,6 +79,12 @@ class Names(Directory):
         self.assertEqual(sorted(row["lock"] for row in locks),
                          ["0x12345678", "0xffff888012345678", "the_lock+0x30"])
 
+    def test_thread_of_ready_thread_event_is_named(self):
+        self.log_buffers(2, etl.buffer([etl.perfinfo(0x0532, etl.ready_thread(56))]))
+        result = self.run_there("stop", "2", "-o", self.etl)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("thread 56 unused", self.names())
+
     def test_processes_and_cgroups(self):
         """Also the name of the process, whose first thread is not in the file."""
         self.write_proc("56/status", "Name:\tunused\nTgid:\t55\nPid:\t56\n")

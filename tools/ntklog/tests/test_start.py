@@ -54,6 +54,11 @@ class Start(Directory):
         self.assertEqual(self.groups(3), "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK")
         self.assertEqual((self.settings(3)["buffer_size"], self.settings(3)["buffers"]), (0, 0))
 
+    def test_readythread_selects_its_group_alone(self):
+        result = self.run_there("start", "3", "-e", "readythread")
+        self.assertIn("session 3 is started: readythread;", result.stdout)
+        self.assertEqual(self.groups(3), "PERF_DISPATCHER")
+
     def test_stacks_option_selects_events(self):
         for arguments, stacks in (((), 0), (("--stacks",), SPINLOCK | RESOURCE | CONTEXTSWAP),
                                   (("--stacks=resource,spinlock",), RESOURCE | SPINLOCK)):
