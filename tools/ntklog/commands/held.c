@@ -52,7 +52,7 @@ static int name_length(const char *symbol)
 	return strcspn(symbol, "+");
 }
 
-static const char *lock_name(const struct held_slot *slot, char *text, size_t size)
+static const char *lock_name(const struct wait_slot *slot, char *text, size_t size)
 {
 	if (slot->symbol)
 		snprintf(text, size, "%s %s", slot->kind, slot->symbol);
@@ -61,14 +61,14 @@ static const char *lock_name(const struct held_slot *slot, char *text, size_t si
 	return text;
 }
 
-static void print_lock_name(const struct held_slot *slot)
+static void print_lock_name(const struct wait_slot *slot)
 {
 	char name[NAME_SIZE];
 
 	fputs(lock_name(slot, name, sizeof(name)), stdout);
 }
 
-static void print_stack(const struct held_task *task)
+static void print_stack(const struct wait_task *task)
 {
 	size_t column = 9, i;
 
@@ -86,9 +86,9 @@ static void print_stack(const struct held_task *task)
 		putchar('\n');
 }
 
-static void print_slot(const struct held_slot *slot)
+static void print_slot(const struct wait_slot *slot)
 {
-	const struct held_task *task = slot->task;
+	const struct wait_task *task = slot->task;
 	char age[32];
 
 	printf("  %s %-9s %8s  %s (%" PRIu32 ") in %.*s\n", slot->is_waiting ? "waits" : "held ",
@@ -101,9 +101,9 @@ static void print_slot(const struct held_slot *slot)
  * Print what a holder waits for: the chain of locks and their holders, up to the last one. The
  * chain of tasks that are not deadlocked may lead back to a task that it has passed.
  */
-static void print_chain(const struct held_slot *slot)
+static void print_chain(const struct wait_slot *slot)
 {
-	struct held_task *end = slot->task;
+	struct wait_task *end = slot->task;
 
 	while (end->wait && end->blocker && !end->cycle && end->walk != slot) {
 		end->walk = slot;
@@ -125,7 +125,7 @@ static void print_chain(const struct held_slot *slot)
 	print_stack(end);
 }
 
-static void print_lock(const struct held_lock *lock)
+static void print_lock(const struct wait_lock *lock)
 {
 	size_t i;
 
@@ -143,18 +143,9 @@ static void print_lock(const struct held_lock *lock)
 	}
 }
 
-static struct held_task *find_cycle(const struct held *held, unsigned int number)
+static void print_deadlock(const struct wait_graph *graph, unsigned int number)
 {
-	struct held_task *task = held->tasks;
-
-	while (task->cycle != number)
-		task = task->hh.next;
-	return task;
-}
-
-static void print_deadlock(const struct held *held, unsigned int number)
-{
-	const struct held_task *first = find_cycle(held, number), *task = first;
+	const struct wait_task *first = wait_graph_cycle(graph, number), *task = first;
 	char age[32];
 
 	printf("Deadlock %u:\n", number);
@@ -167,23 +158,23 @@ static void print_deadlock(const struct held *held, unsigned int number)
 	} while (task != first);
 }
 
-static void print_text(const struct held *held, const struct options *options)
+static void print_text(const struct wait_graph *graph, const struct options *options)
 {
-	size_t rest = held->lock_count - held->contended, i;
+	size_t rest = graph->lock_count - graph->contended, i;
 	unsigned int cycle;
 
-	for (cycle = 1; cycle <= held->cycles; cycle++)
-		print_deadlock(held, cycle);
-	if (!held->lock_count && !session_any_is_started())
+	for (cycle = 1; cycle <= graph->cycles; cycle++)
+		print_deadlock(graph, cycle);
+	if (!graph->lock_count && !session_any_is_started())
 		puts("No session records locks that sleep: ntklog start -e linux_mutex,linux_rwsem");
-	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", held->contended, rest,
+	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", graph->contended, rest,
 	       rest && !options->all ? " (--all prints them)" : "");
-	for (i = 0; i < (options->all ? held->lock_count : held->contended); i++)
-		print_lock(&held->locks[i]);
+	for (i = 0; i < (options->all ? graph->lock_count : graph->contended); i++)
+		print_lock(&graph->locks[i]);
 }
 
 /* Print the name of a lock, and its class if it is another name. */
-static void format_wait_name(const struct names *names, const struct held_slot *slot, char *text,
+static void format_wait_name(const struct names *names, const struct wait_slot *slot, char *text,
 			     size_t size)
 {
 	uint64_t key = names_lock_key(names, slot->address, UINT64_MAX);
@@ -220,9 +211,9 @@ int held_print_waits(const struct names *names, const char *part, size_t count, 
 	if (access(path, R_OK))
 		return 0;
 	err = held_read(&held);
-	for (i = 0; !err && i < held.contended && printed < count; i++) {
-		const struct held_lock *lock = &held.locks[i];
-		const struct held_slot *wait = &lock->slots[lock->holders];
+	for (i = 0; !err && i < held.graph.contended && printed < count; i++) {
+		const struct wait_lock *lock = &held.graph.locks[i];
+		const struct wait_slot *wait = &lock->slots[lock->holders];
 		int length;
 
 		format_wait_name(names, lock->slots, name, sizeof(name));
@@ -244,7 +235,7 @@ int held_print_waits(const struct names *names, const char *part, size_t count, 
 	return err;
 }
 
-static json_t *task_json(const struct held_task *task)
+static json_t *task_json(const struct wait_task *task)
 {
 	json_t *stack = json_array();
 	size_t i;
@@ -255,7 +246,7 @@ static json_t *task_json(const struct held_task *task)
 			 task->name, "stack", stack);
 }
 
-static json_t *slot_json(const struct held_slot *slot)
+static json_t *slot_json(const struct wait_slot *slot)
 {
 	json_t *object = task_json(slot->task);
 
@@ -270,7 +261,7 @@ static json_t *slot_json(const struct held_slot *slot)
 	return object;
 }
 
-static json_t *lock_name_json(const struct held_slot *slot)
+static json_t *lock_name_json(const struct wait_slot *slot)
 {
 	char address[32];
 
@@ -279,7 +270,7 @@ static json_t *lock_name_json(const struct held_slot *slot)
 			 slot->symbol);
 }
 
-static json_t *slots_json(const struct held_slot *slots, size_t count)
+static json_t *slots_json(const struct wait_slot *slots, size_t count)
 {
 	json_t *array = json_array();
 	size_t i;
@@ -289,9 +280,9 @@ static json_t *slots_json(const struct held_slot *slots, size_t count)
 	return array;
 }
 
-static json_t *deadlock_json(const struct held_task *first)
+static json_t *deadlock_json(const struct wait_task *first)
 {
-	const struct held_task *task = first;
+	const struct wait_task *task = first;
 	json_t *array = json_array();
 
 	do {
@@ -309,14 +300,14 @@ static json_t *deadlock_json(const struct held_task *first)
 	return array;
 }
 
-static void print_json(const struct held *held, const struct options *options)
+static void print_json(const struct wait_graph *graph, const struct options *options)
 {
 	json_t *locks = json_array(), *deadlocks = json_array(), *all;
 	unsigned int cycle;
 	size_t i;
 
-	for (i = 0; i < held->lock_count; i++) {
-		const struct held_lock *lock = &held->locks[i];
+	for (i = 0; i < graph->lock_count; i++) {
+		const struct wait_lock *lock = &graph->locks[i];
 		json_t *object = lock_name_json(lock->slots);
 
 		json_object_set_new(object, "holders", slots_json(lock->slots, lock->holders));
@@ -324,8 +315,8 @@ static void print_json(const struct held *held, const struct options *options)
 				    slots_json(lock->slots + lock->holders, lock->waiters));
 		json_array_append_new(locks, object);
 	}
-	for (cycle = 1; cycle <= held->cycles; cycle++)
-		json_array_append_new(deadlocks, deadlock_json(find_cycle(held, cycle)));
+	for (cycle = 1; cycle <= graph->cycles; cycle++)
+		json_array_append_new(deadlocks, deadlock_json(wait_graph_cycle(graph, cycle)));
 	all = json_pack("{s:o, s:o}", "deadlocks", deadlocks, "locks", locks);
 	json_dumpf(all, stdout, options->watches ? JSON_COMPACT : JSON_INDENT(1));
 	putchar('\n');
@@ -338,11 +329,11 @@ static int print_once(const struct options *options)
 	int err = held_read(&held);
 
 	if (!err && options->json) {
-		print_json(&held, options);
+		print_json(&held.graph, options);
 	} else if (!err) {
 		if (options->watches && isatty(STDOUT_FILENO))
 			fputs("\033[H\033[J", stdout);
-		print_text(&held, options);
+		print_text(&held.graph, options);
 		/* Outputs that follow each other in a file are apart. */
 		if (options->watches)
 			putchar('\n');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Read the module's file held, and find the cycles of its wait graph. See held.h. */
+/* Read the module's file held: see held.h. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -76,21 +76,14 @@ static char *cut_symbol(char **line)
 	return word;
 }
 
-static struct held_task *find_task(struct held *held, uint32_t thread_id, const char *name)
-{
-	struct held_task *task;
-
-	hash_find_or_add(held->tasks, thread_id, &thread_id, UINT32_MAX, task);
-	if (task)
-		task->name = name;
-	return task;
-}
-
-/* Parse a line of a lock. Returns 0, or a negative errno. */
-static int parse_slot(struct held *held, char *line)
+/*
+ * Parse a line of a lock. A hold or wait younger than @read_ns may have begun after another line
+ * was written. Returns 0, or a negative errno.
+ */
+static int parse_slot(struct held *held, char *line, uint64_t read_ns)
 {
 	char mode[16], state[16], *rest, *kind;
-	struct held_slot slot, *slots;
+	struct wait_slot slot = { 0 };
 	uint64_t age_us;
 	uint32_t thread_id;
 	int kind_at, kind_end, end = 0;
@@ -108,36 +101,35 @@ static int parse_slot(struct held *held, char *line)
 	slot.is_exclusive = !strcmp(mode, "exclusive");
 	slot.is_waiting = !strcmp(state, "waiting");
 	slot.age_ns = age_us * 1000;
+	slot.is_young = slot.age_ns < read_ns;
 	if (!slot.caller)
 		return -EINVAL;
 	if (!strcmp(slot.symbol, "-"))
 		slot.symbol = NULL;
-	slot.task = find_task(held, thread_id, rest);
-	slots = grown(held->slots, held->slot_count, sizeof(slot));
-	if (!slot.task || !slots)
+	slot.task = wait_graph_task(&held->graph, thread_id);
+	if (!slot.task)
 		return -ENOMEM;
-	held->slots = slots;
-	held->slots[held->slot_count++] = slot;
-	return 0;
+	slot.task->name = rest;
+	return wait_graph_add(&held->graph, &slot) ? 0 : -ENOMEM;
 }
 
 /* Parse all lines. Returns 0, or -1 after a message. */
-static int parse_text(struct held *held)
+static int parse_text(struct held *held, uint64_t read_ns)
 {
 	char *line, *next = held->text;
 	size_t number, i;
 	int err = 0;
 
 	for (number = 1; !err && (line = strsep(&next, "\n")) && (*line || next); number++) {
-		struct held_slot *last = held->slots + held->slot_count;
+		struct wait_slot *last = held->graph.slots + held->graph.slot_count;
 		const char **frames;
 
 		text_clean(line);
 		if (number == 1) {
 			err = strcmp(line, HEADING) ? -EINVAL : 0;
 		} else if (*line != '\t') {
-			err = parse_slot(held, line);
-		} else if (!held->slot_count) {
+			err = parse_slot(held, line, read_ns);
+		} else if (!held->graph.slot_count) {
 			err = -EINVAL;
 		} else {
 			frames = grown(held->frames, held->frame_count, sizeof(*frames));
@@ -155,8 +147,8 @@ static int parse_text(struct held *held)
 			"is not understood: tool and module are of different versions");
 		return -1;
 	}
-	for (i = 0; i < held->slot_count; i++) {
-		if (held->slots[i].address)
+	for (i = 0; i < held->graph.slot_count; i++) {
+		if (held->graph.slots[i].address)
 			continue;
 		message(FILE_NAME ": locks cannot be told apart without their addresses: load the module with addresses=hashed");
 		return -1;
@@ -170,8 +162,8 @@ static void find_stacks(struct held *held)
 	const char **next = held->frames;
 	size_t i;
 
-	for (i = 0; i < held->slot_count; i++) {
-		struct held_task *task = held->slots[i].task;
+	for (i = 0; i < held->graph.slot_count; i++) {
+		struct wait_task *task = held->graph.slots[i].task;
 
 		if (!task->frames || task->stack)
 			continue;
@@ -180,159 +172,9 @@ static void find_stacks(struct held *held)
 	}
 }
 
-static int compare_slots(const void *a, const void *b)
-{
-	const struct held_slot *left = a, *right = b;
-	int kinds = strcmp(left->kind, right->kind);
-
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	if (kinds)
-		return kinds;
-	if (left->is_waiting != right->is_waiting)
-		return left->is_waiting ? 1 : -1;
-	if (left->age_ns != right->age_ns)
-		return left->age_ns > right->age_ns ? -1 : 1;
-	return left->task->thread_id < right->task->thread_id ? -1 : 1;
-}
-
-/* Sort locks by their longest wait, and those without waiters by their longest hold. */
-static int compare_locks(const void *a, const void *b)
-{
-	const struct held_lock *left = a, *right = b;
-	uint64_t left_age = left->slots[left->waiters ? left->holders : 0].age_ns;
-	uint64_t right_age = right->slots[right->waiters ? right->holders : 0].age_ns;
-
-	if (!left->waiters != !right->waiters)
-		return left->waiters ? -1 : 1;
-	if (left_age != right_age)
-		return left_age > right_age ? -1 : 1;
-	return left->slots < right->slots ? -1 : left->slots > right->slots;
-}
-
-/* Test whether a lock can have several exclusive holders. */
-static bool is_semaphore(const struct held_slot *slot)
-{
-	return !strcmp(slot->kind, "semaphore");
-}
-
-/* Make the locks of the slots. Returns 0, or -1 after a message. */
-static int make_locks(struct held *held)
-{
-	struct held_lock *lock = NULL;
-	size_t i;
-
-	held->locks = calloc(held->slot_count + 1, sizeof(*held->locks));
-	if (!held->locks) {
-		message(FILE_NAME ": %s", strerror(ENOMEM));
-		return -1;
-	}
-	if (held->slot_count)
-		qsort(held->slots, held->slot_count, sizeof(*held->slots), compare_slots);
-	for (i = 0; i < held->slot_count; i++) {
-		const struct held_slot *slot = &held->slots[i];
-
-		if (!lock || lock->slots->address != slot->address ||
-		    strcmp(lock->slots->kind, slot->kind)) {
-			lock = &held->locks[held->lock_count++];
-			lock->slots = slot;
-		}
-		/*
-		 * All older holds have ended before an exclusive hold begins. The module
-		 * still lists an older hold if another task released the lock.
-		 */
-		if (!slot->is_waiting && slot->is_exclusive && !is_semaphore(slot)) {
-			lock->slots = slot;
-			lock->holders = 0;
-		}
-		if (!slot->is_waiting) {
-			lock->holders++;
-			continue;
-		}
-		held->contended += !lock->waiters++;
-		slot->task->wait = slot;
-	}
-	qsort(held->locks, held->lock_count, sizeof(*held->locks), compare_locks);
-	return 0;
-}
-
-/*
- * Test whether a lock can become free for its waiters, and set the task that they wait for. One
- * release is enough for a waiter of a semaphore, all other locks need the release of all holders.
- */
-static bool lock_can_be_released(const struct held_lock *lock, uint64_t read_ns,
-				 struct held_task **blocker)
-{
-	bool needs_one = is_semaphore(lock->slots);
-	size_t stuck = 0, i;
-
-	*blocker = lock->holders ? lock->slots->task : NULL;
-	for (i = 0; i < lock->holders; i++) {
-		const struct held_slot *slot = &lock->slots[i];
-
-		/* A younger hold may have begun after another line was written. */
-		if (!slot->task->is_stuck || slot->age_ns < read_ns)
-			continue;
-		if (!stuck++)
-			*blocker = slot->task;
-	}
-	return !stuck || (needs_one && stuck < lock->holders);
-}
-
-/*
- * Find the tasks that no known task can release. At first each waiting task is one. A task stops
- * to be one when its lock can become free.
- */
-static void find_stuck_tasks(struct held *held, uint64_t read_ns)
-{
-	struct held_task *task;
-	bool has_changed = true;
-	size_t i, j;
-
-	for (task = held->tasks; task; task = task->hh.next)
-		task->is_stuck = task->wait && task->wait->age_ns >= read_ns;
-	while (has_changed) {
-		has_changed = false;
-		for (i = 0; i < held->contended; i++) {
-			const struct held_lock *lock = &held->locks[i];
-			struct held_task *blocker;
-			bool is_free = lock_can_be_released(lock, read_ns, &blocker);
-
-			for (j = lock->holders; j < lock->holders + lock->waiters; j++) {
-				task = lock->slots[j].task;
-				if (task->wait == &lock->slots[j])
-					task->blocker = blocker;
-				has_changed |= is_free && task->is_stuck;
-				task->is_stuck &= !is_free;
-			}
-		}
-	}
-}
-
-/* Number the cycles. Each stuck task has a blocker that is stuck too. */
-static void find_cycles(struct held *held)
-{
-	struct held_task *start, *task;
-
-	for (start = held->tasks; start; start = start->hh.next) {
-		if (!start->is_stuck || start->walk)
-			continue;
-		for (task = start; !task->walk; task = task->blocker)
-			task->walk = start;
-		if (task->walk != start)
-			continue;
-		held->cycles++;
-		for (; !task->cycle; task = task->blocker)
-			task->cycle = held->cycles;
-	}
-}
-
 /**
  * held_read() - read the file held, and make the wait graph
  * @held: set to the graph
- *
- * The module writes the lines one after the other while the tasks go on. A cycle is found only if
- * its waits and holds are all older than the reading, so that they have existed at the same time.
  *
  * Return: 0, or -1 after a message; held_free() in both cases.
  */
@@ -344,14 +186,13 @@ int held_read(struct held *held)
 	if (read_text(held))
 		return -1;
 	read_ns = monotonic_ns() - start;
-	if (parse_text(held))
+	if (parse_text(held, read_ns))
 		return -1;
 	find_stacks(held);
-	if (make_locks(held))
-		return -1;
-	find_stuck_tasks(held, read_ns);
-	find_cycles(held);
-	return 0;
+	if (wait_graph_finish(&held->graph))
+		return 0;
+	message(FILE_NAME ": %s", strerror(ENOMEM));
+	return -1;
 }
 
 /**
@@ -360,14 +201,7 @@ int held_read(struct held *held)
  */
 void held_free(struct held *held)
 {
-	struct held_task *task, *next;
-
-	HASH_ITER(hh, held->tasks, task, next) {
-		HASH_DEL(held->tasks, task);
-		free(task);
-	}
-	free(held->locks);
-	free(held->slots);
+	wait_graph_free(&held->graph);
 	free(held->frames);
 	free(held->text);
 	*held = (struct held) { 0 };

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The wait graph, its cycles, and the tasks that no known task can release: see wait_graph.h. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "wait_graph.h"
+
+/**
+ * wait_graph_task() - find or add a task
+ * @graph: the graph
+ * @thread_id: id of the task
+ *
+ * Return: the task, or NULL without memory.
+ */
+struct wait_task *wait_graph_task(struct wait_graph *graph, uint32_t thread_id)
+{
+	struct wait_task *task;
+
+	hash_find_or_add(graph->tasks, thread_id, &thread_id, UINT32_MAX, task);
+	return task;
+}
+
+/**
+ * wait_graph_add() - add a lock that a task holds or waits for
+ * @graph: the graph, before wait_graph_finish()
+ * @slot: the lock
+ *
+ * Return: false without memory.
+ */
+bool wait_graph_add(struct wait_graph *graph, const struct wait_slot *slot)
+{
+	struct wait_slot *slots = grown(graph->slots, graph->slot_count, sizeof(*slot));
+
+	if (!slots)
+		return false;
+	graph->slots = slots;
+	graph->slots[graph->slot_count++] = *slot;
+	return true;
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+	const struct wait_slot *left = a, *right = b;
+	int kinds = strcmp(left->kind, right->kind);
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	if (kinds)
+		return kinds;
+	if (left->is_waiting != right->is_waiting)
+		return left->is_waiting ? 1 : -1;
+	if (left->age_ns != right->age_ns)
+		return left->age_ns > right->age_ns ? -1 : 1;
+	return left->task->thread_id < right->task->thread_id ? -1 : 1;
+}
+
+/* Sort locks by their longest wait, and those without waiters by their longest hold. */
+static int compare_locks(const void *a, const void *b)
+{
+	const struct wait_lock *left = a, *right = b;
+	uint64_t left_age = left->slots[left->waiters ? left->holders : 0].age_ns;
+	uint64_t right_age = right->slots[right->waiters ? right->holders : 0].age_ns;
+
+	if (!left->waiters != !right->waiters)
+		return left->waiters ? -1 : 1;
+	if (left_age != right_age)
+		return left_age > right_age ? -1 : 1;
+	return left->slots < right->slots ? -1 : left->slots > right->slots;
+}
+
+/* Test whether a lock can have several exclusive holders. */
+static bool is_semaphore(const struct wait_slot *slot)
+{
+	return !strcmp(slot->kind, "semaphore");
+}
+
+/* Make the locks of the slots. Returns false without memory. */
+static bool make_locks(struct wait_graph *graph)
+{
+	struct wait_lock *lock = NULL;
+	size_t i;
+
+	graph->locks = calloc(graph->slot_count + 1, sizeof(*graph->locks));
+	if (!graph->locks)
+		return false;
+	if (graph->slot_count)
+		qsort(graph->slots, graph->slot_count, sizeof(*graph->slots), compare_slots);
+	for (i = 0; i < graph->slot_count; i++) {
+		const struct wait_slot *slot = &graph->slots[i];
+
+		if (!lock || lock->slots->address != slot->address ||
+		    strcmp(lock->slots->kind, slot->kind)) {
+			lock = &graph->locks[graph->lock_count++];
+			lock->slots = slot;
+		}
+		/*
+		 * All older holds have ended before an exclusive hold begins. The module
+		 * still lists an older hold if another task released the lock.
+		 */
+		if (!slot->is_waiting && slot->is_exclusive && !is_semaphore(slot)) {
+			lock->slots = slot;
+			lock->holders = 0;
+		}
+		if (!slot->is_waiting) {
+			lock->holders++;
+			continue;
+		}
+		graph->contended += !lock->waiters++;
+		slot->task->wait = slot;
+	}
+	qsort(graph->locks, graph->lock_count, sizeof(*graph->locks), compare_locks);
+	return true;
+}
+
+/*
+ * Test whether a lock can become free for its waiters, and set the task that they wait for. One
+ * release is enough for a waiter of a semaphore, all other locks need the release of all holders.
+ */
+static bool lock_can_be_released(const struct wait_lock *lock,
+				 struct wait_task **blocker)
+{
+	bool needs_one = is_semaphore(lock->slots);
+	size_t stuck = 0, i;
+
+	*blocker = lock->holders ? lock->slots->task : NULL;
+	for (i = 0; i < lock->holders; i++) {
+		const struct wait_slot *slot = &lock->slots[i];
+
+		/* A young hold may have begun after another slot was listed. */
+		if (!slot->task->is_stuck || slot->is_young)
+			continue;
+		if (!stuck++)
+			*blocker = slot->task;
+	}
+	return !stuck || (needs_one && stuck < lock->holders);
+}
+
+/*
+ * Find the tasks that no known task can release. At first each waiting task is one. A task stops
+ * to be one when its lock can become free.
+ */
+static void find_stuck_tasks(struct wait_graph *graph)
+{
+	struct wait_task *task;
+	bool has_changed = true;
+	size_t i, j;
+
+	for (task = graph->tasks; task; task = task->hh.next)
+		task->is_stuck = task->wait && !task->wait->is_young;
+	while (has_changed) {
+		has_changed = false;
+		for (i = 0; i < graph->contended; i++) {
+			const struct wait_lock *lock = &graph->locks[i];
+			struct wait_task *blocker;
+			bool is_free = lock_can_be_released(lock, &blocker);
+
+			for (j = lock->holders; j < lock->holders + lock->waiters; j++) {
+				task = lock->slots[j].task;
+				if (task->wait == &lock->slots[j])
+					task->blocker = blocker;
+				has_changed |= is_free && task->is_stuck;
+				task->is_stuck &= !is_free;
+			}
+		}
+	}
+}
+
+/* Number the cycles. Each stuck task has a blocker that is stuck too. */
+static void find_cycles(struct wait_graph *graph)
+{
+	struct wait_task *start, *task;
+
+	for (start = graph->tasks; start; start = start->hh.next) {
+		if (!start->is_stuck || start->walk)
+			continue;
+		for (task = start; !task->walk; task = task->blocker)
+			task->walk = start;
+		if (task->walk != start)
+			continue;
+		graph->cycles++;
+		for (; !task->cycle; task = task->blocker)
+			task->cycle = graph->cycles;
+	}
+}
+
+/**
+ * wait_graph_finish() - sort the slots by lock, and find the cycles
+ * @graph: the graph, to which nothing is added any more
+ *
+ * The slots were listed one after the other while the tasks went on. A cycle is found only if none
+ * of its waits and holds is young, so that they have existed at the same time.
+ *
+ * Return: false without memory.
+ */
+bool wait_graph_finish(struct wait_graph *graph)
+{
+	if (!make_locks(graph))
+		return false;
+	find_stuck_tasks(graph);
+	find_cycles(graph);
+	return true;
+}
+
+/**
+ * wait_graph_cycle() - find a task of a cycle
+ * @graph: finished graph
+ * @number: number of the cycle, from 1 on
+ *
+ * Return: the task, from which the blockers lead through the cycle.
+ */
+const struct wait_task *wait_graph_cycle(const struct wait_graph *graph, unsigned int number)
+{
+	const struct wait_task *task = graph->tasks;
+
+	while (task->cycle != number)
+		task = task->hh.next;
+	return task;
+}
+
+/**
+ * wait_graph_free() - free the graph
+ * @graph: all zero afterwards
+ */
+void wait_graph_free(struct wait_graph *graph)
+{
+	struct wait_task *task, *next;
+
+	HASH_ITER(hh, graph->tasks, task, next) {
+		HASH_DEL(graph->tasks, task);
+		free(task);
+	}
+	free(graph->locks);
+	free(graph->slots);
+	*graph = (struct wait_graph) { 0 };
+}
