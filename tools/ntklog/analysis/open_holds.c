@@ -8,6 +8,7 @@
 
 #include "charge_events.h"
 #include "open_holds.h"
+#include "resource_kind.h"
 #include "wmi_record.h"
 
 /**
@@ -122,6 +123,40 @@ static void count_tasks(struct open_holds *holds)
 	}
 }
 
+/* Add an entry to the wait graph. Returns false without memory. */
+static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
+			 const struct etl_file *file)
+{
+	const struct ntklog_open_hold *event = &hold->event;
+	enum resource_kind kind = resource_kind_find(event->action);
+	/* What began after the list may not have existed together with all of it. */
+	bool is_young = event->since > event->list_time;
+	double ns_per_tick = 1e9 / (double)file->perf_freq;
+	const struct wait_slot slot = {
+		.address = event->lock,
+		.kind = kind < RESOURCE_KINDS ? resource_kinds[kind].name : "lock",
+		.class = hold->class,
+		.is_exclusive = !open_hold_is_shared(event),
+		.is_waiting = open_hold_is_waiting(event),
+		.is_young = is_young,
+		.age_ns = is_young ? 0 : (double)(event->list_time - event->since) * ns_per_tick,
+		.contentions = event->contentions,
+		.task = wait_graph_task(&holds->graph, event->thread_id),
+	};
+
+	return slot.task && wait_graph_add(&holds->graph, &slot);
+}
+
+static bool make_graph(struct open_holds *holds, const struct etl_file *file)
+{
+	size_t i;
+
+	for (i = 0; i < holds->count; i++)
+		if (!add_to_graph(holds, &holds->entries[i], file))
+			return false;
+	return wait_graph_finish(&holds->graph);
+}
+
 /* Add the holds before the waits, which are charged to them. */
 static void charge(const struct open_holds *holds, const struct etl_file *file,
 		   struct charge_sums *sums, bool is_waiting)
@@ -137,7 +172,7 @@ static void charge(const struct open_holds *holds, const struct etl_file *file,
 }
 
 /**
- * open_holds_finish() - sort and count what is in the list, and charge the waits to the holds
+ * open_holds_finish() - sort and count what is in the list, find deadlocks, and charge the waits
  * @holds: the list
  * @file: file of the events
  * @sums: open sums, to which all records have been added; or sums that nothing is added to
@@ -150,6 +185,7 @@ void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 	qsort(holds->entries, holds->count, sizeof(*holds->entries), compare);
 	drop_ended_holds(holds);
 	count_tasks(holds);
+	holds->no_memory |= !make_graph(holds, file);
 	if (!sums->charges)
 		return;
 	charge(holds, file, sums, false);
@@ -162,6 +198,7 @@ void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
  */
 void open_holds_free(struct open_holds *holds)
 {
+	wait_graph_free(&holds->graph);
 	free(holds->entries);
 	memset(holds, 0, sizeof(*holds));
 }

@@ -12,6 +12,7 @@
 #include <ntklog/event.h>
 
 #include "charge_sums.h"
+#include "wait_graph.h"
 
 /* Entries that are kept. The rest is counted. */
 #define OPEN_HOLDS_MAX	4096
@@ -38,13 +39,15 @@ struct open_hold {
  * @entries: sorted by lock after open_holds_finish(), and of a lock the oldest first
  * @count: number of @entries
  * @others: number of entries beyond OPEN_HOLDS_MAX
- * @no_memory: the entries could not be allocated
+ * @graph: the entries as a wait graph, with the deadlocks; from open_holds_finish() on
+ * @no_memory: the entries or the graph could not be allocated
  */
 struct open_holds {
 	uint64_t list_time;
 	struct open_hold *entries;
 	size_t count;
 	uint64_t others;
+	struct wait_graph graph;
 	bool no_memory;
 };
 

@@ -8,22 +8,19 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <ntklog/event.h>
 
 #include "answer.h"
+#include "answer_lines.h"
+#include "answer_open.h"
 #include "macros.h"
-#include "text.h"
 
 /* Locks, and names for each of them, that are shown. */
 #define LOCKS_MAX	5
 #define NAMES_MAX	2
-
-/* Locks held at the end that are shown. */
-#define OPEN_MAX	3
 
 /* Shares below this one are left out. */
 #define SHARE_MIN	0.02
@@ -34,17 +31,6 @@
 
 /* From this share of unknown holders on, the option that records them is named. */
 #define UNKNOWN_MIN	0.1
-
-/*
- * @report: the report that begins with the answer
- * @lines: of the answer
- * @count: number of @lines
- */
-struct answer {
-	const struct report *report;
-	char lines[ANSWER_LINES][ANSWER_COLUMNS + 1];
-	size_t count;
-};
 
 static const char *const part_names[CHARGE_PARTS] = {
 	[CHARGE_HOLDER_RAN] = "holder_ran",
@@ -71,51 +57,6 @@ static const char *const part_texts[CHARGE_PARTS] = {
 static double share_of(uint64_t part, uint64_t all)
 {
 	return all ? (double)part / (double)all : 0;
-}
-
-/* Add a line, cut to fit, if there is one left. */
-__printf(2, 3)
-static void add_line(struct answer *answer, const char *format, ...)
-{
-	va_list arguments;
-	char *line;
-
-	if (answer->count == ANSWER_LINES)
-		return;
-	line = answer->lines[answer->count++];
-	va_start(arguments, format);
-	if (vsnprintf(line, ANSWER_COLUMNS + 1, format, arguments) > ANSWER_COLUMNS) {
-		size_t at = ANSWER_COLUMNS - 3;
-
-		/* Do not cut between the bytes of a character. */
-		while (at && (line[at] & 0xC0) == 0x80)
-			at--;
-		memcpy(line + at, "...", 4);
-	}
-	/* Names come from the file: they may have been cut, or control a terminal. */
-	text_clean_line(line);
-	va_end(arguments);
-}
-
-__printf(3, 4)
-static void append(char *text, size_t size, const char *format, ...)
-{
-	size_t length = strlen(text);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text + length, size - length, format, arguments);
-	va_end(arguments);
-}
-
-static const char *time_text(const struct report *report, uint64_t ticks, char *text, size_t size)
-{
-	const union cell cell = {
-		.number = (double)ticks * 1e9 / (double)report->file->perf_freq,
-	};
-
-	cell_format(CELL_TIME, &cell, text, size);
-	return text;
 }
 
 static int compare_classes(const void *a, const void *b)
@@ -181,7 +122,7 @@ static void append_names(const struct answer *answer, const struct charge_class 
 		if (i && (share_of(rows[i]->ticks, all) < SHARE_MIN ||
 			  strlen(text) + strlen(name) + reserved > ANSWER_COLUMNS))
 			break;
-		append(text, size, "%s", name);
+		answer_append(text, size, "%s", name);
 	}
 }
 
@@ -216,7 +157,7 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 			continue;
 		if (reasons[i].where != CHARGE_ROW_KINDS)
 			find_largest(sums, class, reasons[i].where, &where, 1);
-		append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
+		answer_append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
 		       100 * share_of(ticks, held(&class->sum)));
 		if (!where)
 			continue;
@@ -224,13 +165,13 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		held_by = strstr(where->key.first->text, CHARGE_HELD_BY);
 		if (held_by)
 			chain = where->key.first->text;
-		append(text, sizeof(text), " (%.*s)",
+		answer_append(text, sizeof(text), " (%.*s)",
 		       held_by ? (int)(held_by - chain) : NAME_SIZE, where->key.first->text);
 	}
 	if (*text)
-		add_line(answer, "   Holders %s", text);
+		answer_add_line(answer, "   Holders %s", text);
 	if (chain)
-		add_line(answer, "   Chain: %s", chain);
+		answer_add_line(answer, "   Chain: %s", chain);
 }
 
 static void add_lock(struct answer *answer, const struct charge_class *class, size_t number)
@@ -242,8 +183,8 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	char name[NAME_SIZE], time[32], begin[32], text[512], rest[64] = "";
 
 	names_address(report->names, class->key.class, name, sizeof(name));
-	add_line(answer, "%zu. %s: %s (%.0f%%) in %" PRIu64 " wait%s", number, name,
-		 time_text(report, sum->wait, time, sizeof(time)),
+	answer_add_line(answer, "%zu. %s: %s (%.0f%%) in %" PRIu64 " wait%s", number, name,
+		 answer_time(report, sum->wait, time, sizeof(time)),
 		 100 * share_of(sum->wait, sums->total.wait), sum->waits,
 		 sum->waits == 1 ? "" : "s");
 	/* The longest wait may have begun before the session. */
@@ -253,20 +194,20 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 		snprintf(begin, sizeof(begin), "at %.3fs",
 			 etl_seconds(report->file, sum->longest_at));
 	snprintf(text, sizeof(text), "   Longest %s %s; waited: ",
-		 time_text(report, sum->longest, time, sizeof(time)), begin);
+		 answer_time(report, sum->longest, time, sizeof(time)), begin);
 	append_names(answer, class, CHARGE_ROW_WAITER, text, sizeof(text), 0);
-	add_line(answer, "%s", text);
+	answer_add_line(answer, "%s", text);
 	if (share_of(free_ticks, sum->wait) >= SHARE_MIN)
-		append(rest, sizeof(rest), "; free %.0f%%", 100 * share_of(free_ticks, sum->wait));
+		answer_append(rest, sizeof(rest), "; free %.0f%%", 100 * share_of(free_ticks, sum->wait));
 	if (share_of(sum->parts[CHARGE_UNKNOWN], sum->wait) >= SHARE_MIN)
-		append(rest, sizeof(rest), "; unknown %.0f%%",
+		answer_append(rest, sizeof(rest), "; unknown %.0f%%",
 		       100 * share_of(sum->parts[CHARGE_UNKNOWN], sum->wait));
 	snprintf(text, sizeof(text), "   Held %.0f%%", 100 * share_of(held(sum), sum->wait));
 	if (held(sum)) {
-		append(text, sizeof(text), ": ");
+		answer_append(text, sizeof(text), ": ");
 		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(rest));
 	}
-	add_line(answer, "%s%s", text, rest);
+	answer_add_line(answer, "%s%s", text, rest);
 	if (class->key.is_sleeping && sums->has_switches)
 		add_reasons(answer, class);
 }
@@ -282,7 +223,8 @@ static int compare_parts(const void *a, const void *b, void *sum)
 	return (int)left - (int)right;
 }
 
-static void add_parts(struct answer *answer)
+/* Add the parts of the waiting, the greatest first: at most @most lines. */
+static void add_parts(struct answer *answer, size_t most)
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
 	struct charge_sum total = sums->total;
@@ -292,14 +234,14 @@ static void add_parts(struct answer *answer)
 	for (i = 0; i < CHARGE_PARTS; i++)
 		order[i] = i;
 	qsort_r(order, CHARGE_PARTS, sizeof(*order), compare_parts, &total);
-	for (i = 0; i < CHARGE_PARTS; i++) {
+	for (i = 0; i < CHARGE_PARTS && i < most; i++) {
 		const char *text = part_texts[order[i]];
 
 		/* Without context switches a holder that may sleep is not known to have run. */
 		if (order[i] == CHARGE_HOLDER_RAN && !sums->has_switches && sums->sleeping.wait)
 			text = "a task held the lock, see below";
 		if (share_of(total.parts[order[i]], total.wait) >= SHARE_MIN)
-			add_line(answer, "  %3.0f%%  %s",
+			answer_add_line(answer, "  %3.0f%%  %s",
 				 100 * share_of(total.parts[order[i]], total.wait), text);
 	}
 }
@@ -314,12 +256,12 @@ static void add_verdicts(struct answer *answer)
 	char time[32], all[32];
 
 	if (share_of(shortage, total->wait) >= SHORTAGE_MIN)
-		add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
+		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
 			 100 * share_of(shortage, total->wait));
 	if (share_of(total->stopped, spun) >= STOPPED_MIN)
-		add_line(answer, "=> Host stopped virtual CPUs: for %s of %s the lock was free.",
-			 time_text(answer->report, total->stopped, time, sizeof(time)),
-			 time_text(answer->report, spun, all, sizeof(all)));
+		answer_add_line(answer, "=> Host stopped virtual CPUs: for %s of %s the lock was free.",
+			 answer_time(answer->report, total->stopped, time, sizeof(time)),
+			 answer_time(answer->report, spun, all, sizeof(all)));
 }
 
 /* Name facts that are not recorded, and the options that record them. */
@@ -334,109 +276,39 @@ static void add_hints(struct answer *answer)
 	bool has_stacks = analysis->stacks.has_any;
 
 	if (rates_dropped_blockers(&analysis->history))
-		add_line(answer, "Not recorded: %" PRIu64 " holders of what is free or unknown.",
+		answer_add_line(answer, "Not recorded: %" PRIu64 " holders of what is free or unknown.",
 			 rates_dropped_blockers(&analysis->history));
 	if (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS)
-		add_line(answer, "Mode waits records no holders of spin locks: use --mode full.");
+		answer_add_line(answer, "Mode waits records no holders of spin locks: use --mode full.");
 	else if (share_of(unknown_spinning, total->wait - sums->sleeping.wait) > UNKNOWN_MIN &&
 		 !spinlock->blockers)
-		add_line(answer,
+		answer_add_line(answer,
 			 "Not recorded: who held spin locks (mode full, without --no-blockers).");
 	if (sums->sleeping.wait && !sums->has_switches)
-		add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
+		answer_add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
 			 has_stacks ? "" : ", and where (--stacks)");
 	else if (sums->sleeping.wait && !has_stacks)
-		add_line(answer, "Not recorded: where holders were slow (--stacks).");
+		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }
 
-/* Add the lines about all locks together. */
-static void add_total(struct answer *answer)
+/* Add the lines about all locks together. @reserved lines are for what comes behind them. */
+static void add_total(struct answer *answer, size_t reserved)
 {
 	const struct report *report = answer->report;
 	const struct analysis *analysis = report->analysis;
 	const struct charge_sums *sums = &analysis->charges;
 	bool is_estimate = analysis->spinlocks.rates.contention_rate > 1 ||
 			   analysis->resources.rates.contention_rate > 1;
+	struct answer verdicts = { .report = report };
 	char time[32];
 
-	add_line(answer, "Tasks waited %s%s for locks in %.3f s of %u CPUs: %" PRIu64 " wait%s.",
+	answer_add_line(answer, "Tasks waited %s%s for locks in %.3f s of %u CPUs: %" PRIu64 " wait%s.",
 		 is_estimate ? "about " : "",
-		 time_text(report, sums->total.wait, time, sizeof(time)), report->seconds,
+		 answer_time(report, sums->total.wait, time, sizeof(time)), report->seconds,
 		 report->file->processors, sums->total.waits, sums->total.waits == 1 ? "" : "s");
-	add_parts(answer);
-	add_verdicts(answer);
-}
-
-/* Format when a hold or wait began, which may have been before the session. */
-static void format_since(const struct report *report, uint64_t since, char *text, size_t size)
-{
-	if (since < report->file->start_clock)
-		snprintf(text, size, "since before the start");
-	else
-		snprintf(text, size, "since %.3fs", etl_seconds(report->file, since));
-}
-
-/* Add a line about a lock that was held when the recording ended, while others waited for it. */
-static void add_open_hold(struct answer *answer, const struct open_hold *hold)
-{
-	const struct report *report = answer->report;
-	char name[NAME_SIZE], task[NAME_SIZE], since[64];
-	const struct charge_hold who = {
-		.caller = hold->event.caller,
-		.thread_id = hold->event.thread_id,
-		.is_sleeping = true,
-		.is_shared = open_hold_is_shared(&hold->event),
-	};
-
-	names_address(report->names, hold->class, name, sizeof(name));
-	charge_format_holder(report->names, CHARGE_BY_CALLER, &who, task, sizeof(task));
-	format_since(report, hold->event.since, since, sizeof(since));
-	/* The names come last, because they may be cut. */
-	if (hold->holders)
-		add_line(answer, "Held at the end, %s, %zu wait%s: %s by %s", since, hold->waiters,
-			 hold->waiters == 1 ? "s" : "", name, task);
-	else
-		add_line(answer, "Held at the end by an unknown task, %zu wait%s %s: %s",
-			 hold->waiters, hold->waiters == 1 ? "s" : "", since, name);
-}
-
-/* Test whether a line about @hold is wanted: of a lock without a known holder the first waiter. */
-static bool is_told(const struct open_holds *open, size_t i)
-{
-	const struct open_hold *hold = &open->entries[i];
-
-	if (!hold->waiters || !hold->is_wanted)
-		return false;
-	if (hold->holders)
-		return !open_hold_is_waiting(&hold->event);
-	return !i || hold[-1].event.lock != hold->event.lock;
-}
-
-/* Tell the locks that were held at the end and waited for, the oldest first. */
-static void add_open_holds(struct answer *answer)
-{
-	const struct open_holds *open = &answer->report->analysis->open;
-	const struct open_hold *oldest[OPEN_MAX] = { NULL };
-	size_t others = 0, i, at;
-
-	for (i = 0; i < open->count; i++) {
-		const struct open_hold *hold = &open->entries[i];
-
-		if (!is_told(open, i))
-			continue;
-		others += !!oldest[OPEN_MAX - 1];
-		for (at = OPEN_MAX; at && (!oldest[at - 1] || oldest[at - 1]->event.since >
-							      hold->event.since); at--) {
-			if (at < OPEN_MAX)
-				oldest[at] = oldest[at - 1];
-			oldest[at - 1] = hold;
-		}
-	}
-	for (i = 0; i < OPEN_MAX && oldest[i]; i++)
-		add_open_hold(answer, oldest[i]);
-	if (others || open->others)
-		add_line(answer, "Held at the end: %" PRIu64 " more, in dump's NtklogOpenHold.",
-			 others + open->others);
+	add_verdicts(&verdicts);
+	add_parts(answer, ANSWER_LINES - answer->count - verdicts.count - reserved);
+	answer_add_lines(answer, &verdicts);
 }
 
 /*
@@ -449,50 +321,50 @@ static void add_command(struct answer *answer)
 	const char *path = answer->report->file->path;
 
 	if (sizeof(command) + strlen(path) > ANSWER_COLUMNS || strpbrk(path, special))
-		add_line(answer, "%s, with the path of this file", command);
+		answer_add_line(answer, "%s, with the path of this file", command);
 	else
-		add_line(answer, "%s %s", command, path);
+		answer_add_line(answer, "%s %s", command, path);
 }
 
 static void make_answer(struct answer *answer)
 {
 	const struct report *report = answer->report;
 	const struct charge_sums *sums = &report->analysis->charges;
-	struct answer hints = { .report = report };
+	struct answer hints = { .report = report }, open = { .report = report };
 	const struct charge_class **sorted;
 	size_t count, i;
 
+	answer_add_deadlocks(answer);
 	if (!report->analysis->spinlocks.total.sampled && !report->analysis->resources.records &&
 	    !report->analysis->open.count) {
-		add_line(answer, selection_is_all(report->analysis->selection) ?
+		answer_add_line(answer, selection_is_all(report->analysis->selection) ?
 			 "This file has no events of locks." :
 			 "No event of a lock is selected (--filter, --from, --to).");
 		return;
 	}
 	if (!sums->total.wait) {
-		add_line(answer, "No recorded task waited for a lock in %.3f s of %u CPUs.",
+		answer_add_line(answer, "No recorded task waited for a lock in %.3f s of %u CPUs.",
 			 report->seconds, report->file->processors);
 		return;
 	}
-	add_total(answer);
-	add_open_holds(answer);
 	add_hints(&hints);
+	answer_add_open_holds(&open);
+	/* The last line but the hints is the command. */
+	add_total(answer, open.count + hints.count + 1);
+	answer_add_lines(answer, &open);
 	count = sort_classes(sums, &sorted);
 	for (i = 0; i < count && i < LOCKS_MAX; i++) {
 		struct answer lock = { .report = report };
-		size_t j;
 
 		if (i && share_of(sorted[i]->sum.wait, sums->total.wait) < SHARE_MIN)
 			break;
 		add_lock(&lock, sorted[i], i + 1);
 		if (answer->count + lock.count + hints.count + 1 > ANSWER_LINES)
 			break;
-		for (j = 0; j < lock.count; j++)
-			add_line(answer, "%s", lock.lines[j]);
+		answer_add_lines(answer, &lock);
 	}
 	add_command(answer);
-	for (i = 0; i < hints.count; i++)
-		add_line(answer, "%s", hints.lines[i]);
+	answer_add_lines(answer, &hints);
 	free(sorted);
 }
 
@@ -520,36 +392,6 @@ static json_t *parts_json(const struct report *report, const struct charge_sum *
 	for (i = 0; i < CHARGE_PARTS; i++)
 		json_object_set_new(parts, part_names[i], json_real((double)sum->parts[i] * ns));
 	return parts;
-}
-
-/* The locks that tasks held or waited for when the recording ended. */
-static json_t *open_holds_json(const struct report *report)
-{
-	const struct open_holds *open = &report->analysis->open;
-	json_t *array = json_array();
-	size_t i;
-
-	for (i = 0; i < open->count; i++) {
-		const struct open_hold *hold = &open->entries[i];
-		const struct ntklog_open_hold *event = &hold->event;
-		const char *task = names_thread(report->names, event->thread_id);
-		char name[NAME_SIZE], caller[NAME_SIZE];
-
-		if (!hold->is_wanted)
-			continue;
-		names_address(report->names, hold->class, name, sizeof(name));
-		names_function(report->names, event->caller, caller, sizeof(caller));
-		json_array_append_new(array,
-				      json_pack("{s:s, s:s, s:b, s:b, s:I, s:s, s:f, s:I}", "lock",
-						name, "caller", caller, "waiting",
-						open_hold_is_waiting(event), "reader",
-						open_hold_is_shared(event), "thread",
-						(json_int_t)event->thread_id, "task",
-						task ? task : "", "since",
-						etl_seconds(report->file, event->since), "waiters",
-						(json_int_t)hold->waiters));
-	}
-	return array;
 }
 
 /**
@@ -580,8 +422,9 @@ json_t *answer_json(const struct report *report)
 						"parts", parts_json(report, sum)));
 	}
 	free(sorted);
-	return json_pack("{s:I, s:f, s:b, s:o, s:o, s:o}", "waits", (json_int_t)sums->total.waits,
+	return json_pack("{s:I, s:f, s:b, s:o, s:o, s:o, s:o}", "waits", (json_int_t)sums->total.waits,
 			 "wait_total", (double)sums->total.wait * ns, "context_switches",
 			 sums->has_switches, "parts", parts_json(report, &sums->total), "locks",
-			 locks, "open_holds", open_holds_json(report));
+			 locks, "open_holds", answer_open_holds_json(report), "deadlocks",
+			 answer_deadlocks_json(report));
 }

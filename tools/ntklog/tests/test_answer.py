@@ -14,7 +14,7 @@ from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, sle
                          stack_of, switch)
 import etl_writer as etl
 import tap
-from tool import run
+from tool import run, undescribed
 
 
 def held(at, state="held", since=1000, **changes):
@@ -111,6 +111,66 @@ class OpenHolds(Case):
                           for row in answer["open_holds"]],
                          [("my_lock", "holder", False, 1, "holds_long"),
                           ("my_lock", "waiter", True, 1, "waits_long")])
+
+    def deadlock(self, *options):
+        """The lines about deadlocks, and the tasks of each in JSON."""
+        lines = self.report(*options).split("\n\n")[0].splitlines()
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertLessEqual(len(lines), 20)
+        text = " ".join(map(str.strip, lines)) if "Deadlock" in "".join(lines) else ""
+        answer = json.loads(self.report("--json", *options))["answer"]
+        self.assertEqual(undescribed(answer, "report"), set())
+        cycles = answer["deadlocks"]
+        return text, [[(task["thread"], task["lock"], task["holder_thread"]) for task in cycle]
+                      for cycle in cycles]
+
+    def cycle(self, at, *threads, lock=LOCK, **changes):
+        """Each task holds a lock, and waits for the lock of the next task."""
+        events = []
+        for number, thread in enumerate(threads):
+            wanted = (number + 1) % len(threads)
+            events += [held(at, thread=thread, address=lock + 0x288 * number),
+                       waits(at, thread=thread, address=lock + 0x288 * wanted, **changes)]
+        return events
+
+    def test_tasks_that_wait_for_each_other_are_a_deadlock(self):
+        self.write_events(self.begin(9000), *self.cycle(9000, 55, 56))
+        text, cycles = self.deadlock()
+        self.assertTrue(text.startswith(
+            "Deadlock: holder (55) waits for inner_lock, held by waiter (56), "
+            "which waits for my_lock, held by holder (55) Tasks waited"), text)
+        self.assertEqual(cycles, [[(55, "inner_lock", 56), (56, "my_lock", 55)]])
+        (cycle,) = json.loads(self.report("--json"))["answer"]["deadlocks"]
+        self.assertEqual((cycle[0]["task"], cycle[0]["holder_task"], cycle[0]["kind"],
+                          round(cycle[0]["age_ns"] / NS)), ("holder", "waiter", "mutex", 6000))
+
+    def test_chain_without_a_cycle_is_no_deadlock(self):
+        self.write_events(self.begin(9000), *self.cycle(9000, 55, 56)[:-1])
+        self.assertEqual(self.deadlock(), ("", []))
+
+    def test_cycle_that_began_after_the_list_is_no_deadlock(self):
+        """The list was written while tasks went on: its entries may not have existed together."""
+        self.write_events(self.begin(9000), *self.cycle(9000, 55, 56, since=9001))
+        self.assertEqual(self.deadlock(), ("", []))
+
+    def test_record_behind_the_list_ends_the_deadlock(self):
+        self.write_events(self.begin(9000), *self.cycle(9000, 55, 56), sleep(1000, 9500))
+        self.assertEqual(self.deadlock(), ("", []))
+
+    def test_long_deadlock_is_cut_and_others_are_counted(self):
+        self.write_events(self.begin(9000), *self.cycle(9000, *range(1000, 1007)),
+                          *self.cycle(9000, 55, 56, lock=LOCK + 0x10000))
+        text, cycles = self.deadlock()
+        self.assertIn("which is deadlocked with 4 more tasks (--json)", text)
+        self.assertIn(" Deadlocks: 1 more, in --json. Tasks waited", text)
+        self.assertEqual(sorted(map(len, cycles)), [2, 7])
+
+    def test_deadlock_of_other_locks_is_left_out_of_the_answer_about_one(self):
+        self.write_events(self.begin(9000), *self.cycle(9000, 55, 56), *self.cycle(
+            9000, 57, 58, lock=LOCK + 0x10000))
+        self.assertEqual(len(self.deadlock()[1]), 2)
+        self.assertEqual(self.deadlock("--lock", "my_lock")[1],
+                         [[(55, "inner_lock", 56), (56, "my_lock", 55)]])
 
     def test_dump_has_each_field(self):
         self.write_events(self.begin(9000), held(9000, "reads", kind="rwsem", wait=20, delta=2))

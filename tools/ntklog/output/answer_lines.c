@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The lines of an answer: see answer_lines.h. */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer_lines.h"
+#include "text.h"
+
+/**
+ * answer_add_line() - add a line, cut to fit, if there is one left
+ * @answer: the answer
+ * @format: as of printf(), with its arguments
+ */
+void answer_add_line(struct answer *answer, const char *format, ...)
+{
+	va_list arguments;
+	char *line;
+
+	if (answer->count == ANSWER_LINES)
+		return;
+	line = answer->lines[answer->count++];
+	va_start(arguments, format);
+	if (vsnprintf(line, ANSWER_COLUMNS + 1, format, arguments) > ANSWER_COLUMNS) {
+		size_t at = ANSWER_COLUMNS - 3;
+
+		/* Do not cut between the bytes of a character. */
+		while (at && (line[at] & 0xC0) == 0x80)
+			at--;
+		memcpy(line + at, "...", 4);
+	}
+	/* Names come from the file: they may have been cut, or control a terminal. */
+	text_clean_line(line);
+	va_end(arguments);
+}
+
+/**
+ * answer_append() - append to a text, as far as it has room
+ * @text: the text
+ * @size: bytes of its buffer
+ * @format: as of printf(), with its arguments
+ */
+void answer_append(char *text, size_t size, const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + length, size - length, format, arguments);
+	va_end(arguments);
+}
+
+/**
+ * answer_time() - format a duration
+ * @report: report of the file
+ * @ticks: the duration, session clock
+ * @text: buffer
+ * @size: bytes of @text
+ *
+ * Return: @text.
+ */
+const char *answer_time(const struct report *report, uint64_t ticks, char *text, size_t size)
+{
+	const union cell cell = {
+		.number = (double)ticks * 1e9 / (double)report->file->perf_freq,
+	};
+
+	cell_format(CELL_TIME, &cell, text, size);
+	return text;
+}
+
+/**
+ * answer_task() - name a task, with its id
+ * @report: report of the file
+ * @thread_id: the task
+ * @text: buffer
+ * @size: bytes of @text
+ *
+ * Return: @text.
+ */
+const char *answer_task(const struct report *report, uint32_t thread_id, char *text, size_t size)
+{
+	const char *name = names_thread(report->names, thread_id);
+
+	if (name)
+		snprintf(text, size, "%s (%" PRIu32 ")", name, thread_id);
+	else
+		snprintf(text, size, "task %" PRIu32, thread_id);
+	return text;
+}
+
+/**
+ * answer_add_phrases() - add a sentence, whose lines break only between its phrases
+ * @answer: the answer
+ * @phrases: the phrases
+ * @count: number of @phrases
+ */
+void answer_add_phrases(struct answer *answer, char (*phrases)[ANSWER_PHRASE_SIZE], size_t count)
+{
+	char line[2 * ANSWER_PHRASE_SIZE];
+	size_t i;
+
+	snprintf(line, sizeof(line), "%s", phrases[0]);
+	for (i = 1; i < count; i++) {
+		/* The comma at the line's end needs a column, too. */
+		if (strlen(line) + strlen(phrases[i]) + 3 > ANSWER_COLUMNS) {
+			answer_add_line(answer, "%s,", line);
+			snprintf(line, sizeof(line), "   %s", phrases[i]);
+		} else {
+			answer_append(line, sizeof(line), ", %s", phrases[i]);
+		}
+	}
+	answer_add_line(answer, "%s", line);
+}
+
+/**
+ * answer_add_lines() - add the lines of another answer
+ * @answer: the answer
+ * @more: the other one
+ */
+void answer_add_lines(struct answer *answer, const struct answer *more)
+{
+	size_t i;
+
+	for (i = 0; i < more->count; i++)
+		answer_add_line(answer, "%s", more->lines[i]);
+}

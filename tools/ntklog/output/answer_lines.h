@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_ANSWER_LINES_H
+#define _NTKLOG_ANSWER_LINES_H
+
+/* The lines of an answer. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "answer.h"
+#include "macros.h"
+
+/* Bytes of a part of a sentence, which has up to three names. */
+#define ANSWER_PHRASE_SIZE	(3 * NAME_SIZE + 64)
+
+/**
+ * struct answer - lines of an answer
+ * @report: the report that begins with the answer
+ * @lines: of the answer
+ * @count: number of @lines
+ */
+struct answer {
+	const struct report *report;
+	char lines[ANSWER_LINES][ANSWER_COLUMNS + 1];
+	size_t count;
+};
+
+__printf(2, 3)
+void answer_add_line(struct answer *answer, const char *format, ...);
+void answer_add_phrases(struct answer *answer, char (*phrases)[ANSWER_PHRASE_SIZE], size_t count);
+void answer_add_lines(struct answer *answer, const struct answer *more);
+__printf(3, 4)
+void answer_append(char *text, size_t size, const char *format, ...);
+const char *answer_time(const struct report *report, uint64_t ticks, char *text, size_t size);
+const char *answer_task(const struct report *report, uint32_t thread_id, char *text, size_t size);
+
+#endif /* _NTKLOG_ANSWER_LINES_H */

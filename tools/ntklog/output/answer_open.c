@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The part of an answer about the recording's end: see answer_open.h. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <ntklog/event.h>
+
+#include "answer_open.h"
+
+/* Locks held at the end that are shown. */
+#define OPEN_MAX	3
+
+/* Tasks of a deadlock that are shown. */
+#define DEADLOCK_TASKS	3
+
+/* Format when a hold or wait began, which may have been before the session. */
+static void format_since(const struct report *report, uint64_t since, char *text, size_t size)
+{
+	if (since < report->file->start_clock)
+		snprintf(text, size, "since before the start");
+	else
+		snprintf(text, size, "since %.3fs", etl_seconds(report->file, since));
+}
+
+/* Add a line about a lock that was held when the recording ended, while others waited for it. */
+static void add_open_hold(struct answer *answer, const struct open_hold *hold)
+{
+	const struct report *report = answer->report;
+	char name[NAME_SIZE], task[NAME_SIZE], since[64];
+	const struct charge_hold who = {
+		.caller = hold->event.caller,
+		.thread_id = hold->event.thread_id,
+		.is_sleeping = true,
+		.is_shared = open_hold_is_shared(&hold->event),
+	};
+
+	names_address(report->names, hold->class, name, sizeof(name));
+	charge_format_holder(report->names, CHARGE_BY_CALLER, &who, task, sizeof(task));
+	format_since(report, hold->event.since, since, sizeof(since));
+	/* The names come last, because they may be cut. */
+	if (hold->holders)
+		answer_add_line(answer, "Held at the end, %s, %zu wait%s: %s by %s", since, hold->waiters,
+			 hold->waiters == 1 ? "s" : "", name, task);
+	else
+		answer_add_line(answer, "Held at the end by an unknown task, %zu wait%s %s: %s",
+			 hold->waiters, hold->waiters == 1 ? "s" : "", since, name);
+}
+
+/* Test whether a line about @hold is wanted: of a lock without a known holder the first waiter. */
+static bool is_told(const struct open_holds *open, size_t i)
+{
+	const struct open_hold *hold = &open->entries[i];
+
+	if (!hold->waiters || !hold->is_wanted)
+		return false;
+	if (hold->holders)
+		return !open_hold_is_waiting(&hold->event);
+	return !i || hold[-1].event.lock != hold->event.lock;
+}
+
+/**
+ * answer_add_open_holds() - tell the locks that were held at the end and waited for
+ * @answer: the answer
+ *
+ * The oldest come first.
+ */
+void answer_add_open_holds(struct answer *answer)
+{
+	const struct open_holds *open = &answer->report->analysis->open;
+	const struct open_hold *oldest[OPEN_MAX] = { NULL };
+	size_t others = 0, i, at;
+
+	for (i = 0; i < open->count; i++) {
+		const struct open_hold *hold = &open->entries[i];
+
+		if (!is_told(open, i))
+			continue;
+		others += !!oldest[OPEN_MAX - 1];
+		for (at = OPEN_MAX; at && (!oldest[at - 1] || oldest[at - 1]->event.since >
+							      hold->event.since); at--) {
+			if (at < OPEN_MAX)
+				oldest[at] = oldest[at - 1];
+			oldest[at - 1] = hold;
+		}
+	}
+	for (i = 0; i < OPEN_MAX && oldest[i]; i++)
+		add_open_hold(answer, oldest[i]);
+	if (others || open->others)
+		answer_add_line(answer, "Held at the end: %" PRIu64 " more, in dump's NtklogOpenHold.",
+			 others + open->others);
+}
+
+/* Test whether a task of a deadlock waits for a lock that is summed up. */
+static bool deadlock_is_wanted(const struct open_holds *open, const struct wait_task *first)
+{
+	const struct wait_task *task = first;
+
+	do {
+		size_t i;
+
+		for (i = 0; i < open->count; i++)
+			if (open->entries[i].is_wanted &&
+			    open->entries[i].event.lock == task->wait->address)
+				return true;
+		task = task->blocker;
+	} while (task != first);
+	return false;
+}
+
+static void add_deadlock(struct answer *answer, const struct wait_task *first)
+{
+	char phrases[DEADLOCK_TASKS + 1][ANSWER_PHRASE_SIZE];
+	char waiter[NAME_SIZE], holder[NAME_SIZE], lock[NAME_SIZE];
+	const struct report *report = answer->report;
+	const struct wait_task *task = first;
+	size_t count = 0, others = 0;
+
+	do {
+		if (count == DEADLOCK_TASKS) {
+			others++;
+			task = task->blocker;
+			continue;
+		}
+		names_address(report->names, task->wait->class, lock, sizeof(lock));
+		answer_task(report, task->thread_id, waiter, sizeof(waiter));
+		answer_task(report, task->blocker->thread_id, holder, sizeof(holder));
+		if (!count)
+			snprintf(phrases[count++], ANSWER_PHRASE_SIZE,
+				 "Deadlock: %s waits for %s, held by %s", waiter, lock, holder);
+		else
+			snprintf(phrases[count++], ANSWER_PHRASE_SIZE,
+				 "which waits for %s, held by %s", lock, holder);
+		task = task->blocker;
+	} while (task != first);
+	if (others)
+		snprintf(phrases[count++], ANSWER_PHRASE_SIZE,
+			 "which is deadlocked with %zu more tasks (--json)", others);
+	answer_add_phrases(answer, phrases, count);
+}
+
+/**
+ * answer_add_deadlocks() - tell the tasks that waited for each other when the recording ended
+ * @answer: the answer
+ *
+ * The first deadlock is told, the others are counted: the answer has lines for the rest, too.
+ */
+void answer_add_deadlocks(struct answer *answer)
+{
+	const struct open_holds *open = &answer->report->analysis->open;
+	unsigned int wanted = 0, cycle;
+
+	for (cycle = 1; cycle <= open->graph.cycles; cycle++) {
+		const struct wait_task *first = wait_graph_cycle(&open->graph, cycle);
+
+		if (deadlock_is_wanted(open, first) && !wanted++)
+			add_deadlock(answer, first);
+	}
+	if (wanted > 1)
+		answer_add_line(answer, "Deadlocks: %u more, in --json.", wanted - 1);
+}
+
+/**
+ * answer_open_holds_json() - make the list of locks that tasks held or waited for at the end
+ * @report: report of the file
+ *
+ * Return: the list, or NULL without memory.
+ */
+json_t *answer_open_holds_json(const struct report *report)
+{
+	const struct open_holds *open = &report->analysis->open;
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < open->count; i++) {
+		const struct open_hold *hold = &open->entries[i];
+		const struct ntklog_open_hold *event = &hold->event;
+		const char *task = names_thread(report->names, event->thread_id);
+		char name[NAME_SIZE], caller[NAME_SIZE];
+
+		if (!hold->is_wanted)
+			continue;
+		names_address(report->names, hold->class, name, sizeof(name));
+		names_function(report->names, event->caller, caller, sizeof(caller));
+		json_array_append_new(array,
+				      json_pack("{s:s, s:s, s:b, s:b, s:I, s:s, s:f, s:I}", "lock",
+						name, "caller", caller, "waiting",
+						open_hold_is_waiting(event), "reader",
+						open_hold_is_shared(event), "thread",
+						(json_int_t)event->thread_id, "task",
+						task ? task : "", "since",
+						etl_seconds(report->file, event->since), "waiters",
+						(json_int_t)hold->waiters));
+	}
+	return array;
+}
+
+
+static json_t *deadlock_json(const struct report *report, const struct wait_task *first)
+{
+	const struct wait_task *task = first;
+	json_t *array = json_array();
+
+	do {
+		const char *name = names_thread(report->names, task->thread_id);
+		const char *holder = names_thread(report->names, task->blocker->thread_id);
+		char lock[NAME_SIZE];
+
+		names_address(report->names, task->wait->class, lock, sizeof(lock));
+		json_array_append_new(array,
+				      json_pack("{s:I, s:s, s:s, s:s, s:f, s:I, s:s}", "thread",
+						(json_int_t)task->thread_id, "task",
+						name ? name : "", "lock", lock, "kind",
+						task->wait->kind, "age_ns",
+						(double)task->wait->age_ns, "holder_thread",
+						(json_int_t)task->blocker->thread_id,
+						"holder_task", holder ? holder : ""));
+		task = task->blocker;
+	} while (task != first);
+	return array;
+}
+
+/**
+ * answer_deadlocks_json() - make the list of deadlocks at the end
+ * @report: report of the file
+ *
+ * Return: the list, or NULL without memory.
+ */
+json_t *answer_deadlocks_json(const struct report *report)
+{
+	const struct open_holds *open = &report->analysis->open;
+	json_t *array = json_array();
+	unsigned int cycle;
+
+	for (cycle = 1; cycle <= open->graph.cycles; cycle++) {
+		const struct wait_task *first = wait_graph_cycle(&open->graph, cycle);
+
+		if (deadlock_is_wanted(open, first))
+			json_array_append_new(array, deadlock_json(report, first));
+	}
+	return array;
+}
