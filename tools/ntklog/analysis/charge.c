@@ -28,6 +28,7 @@
  * @overlaps: holds that overlap the wait that is being charged
  * @callback: gets each piece of a wait
  * @argument: for @callback
+ * @tells_runs: each time in which a holder ran is a piece; otherwise their sum is
  */
 struct charges {
 	struct charge_hold *holds;
@@ -42,6 +43,7 @@ struct charges {
 	const struct charge_hold *overlaps[OVERLAPS_MAX];
 	charge_callback callback;
 	void *argument;
+	bool tells_runs;
 };
 
 static size_t bucket_of(uint64_t key)
@@ -115,10 +117,11 @@ static const struct charge_absence *find_absence(const struct charges *charges,
 
 static void give(struct charges *charges, const struct charge_hold *waiter,
 		 const struct charge_hold *holder, const struct charge_absence *absence,
-		 enum charge_part part, uint64_t ticks)
+		 enum charge_part part, uint64_t from, uint64_t ticks)
 {
 	const struct charge_piece piece = {
 		.part = part,
+		.from = from,
 		.ticks = ticks,
 		.holder = holder,
 		.absence = absence,
@@ -156,12 +159,15 @@ static void divide(struct charges *charges, const struct charge_hold *waiter,
 		begin = greatest(absence->from, from);
 		end = least(absence->until, until);
 		ready_from = least(greatest(absence->ready_from, begin), end);
-		ran += until - end;
-		give(charges, waiter, task, absence, ready, end - ready_from);
-		give(charges, waiter, task, absence, asleep, ready_from - begin);
+		if (charges->tells_runs)
+			give(charges, waiter, task, NULL, running, end, until - end);
+		else
+			ran += until - end;
+		give(charges, waiter, task, absence, ready, ready_from, end - ready_from);
+		give(charges, waiter, task, absence, asleep, begin, ready_from - begin);
 		until = begin;
 	}
-	give(charges, waiter, task, NULL, running, ran + (until - from));
+	give(charges, waiter, task, NULL, running, from, ran + (until - from));
 }
 
 static int compare_acquired(const void *a, const void *b)
@@ -201,7 +207,7 @@ static void charge_gap(struct charges *charges, const struct charge_hold *waiter
 
 	if (waits_from > from)
 		give(charges, waiter, after_hold ? owner : NULL, NULL,
-		     after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, waits_from - from);
+		     after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, from, waits_from - from);
 	divide(charges, waiter, owner, waits_from, until, CHARGE_FREE_ASLEEP, CHARGE_FREE_READY,
 	       CHARGE_FREE_SPINNING);
 }
@@ -231,15 +237,18 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 	if (count)
 		charge_gap(charges, waiter, waiter, at, waiter->acquired, true);
 	else
-		give(charges, waiter, NULL, NULL, CHARGE_UNKNOWN, waiter->acquired - at);
+		give(charges, waiter, NULL, NULL, CHARGE_UNKNOWN, at, waiter->acquired - at);
 }
 
 /**
  * charges_add_hold() - add the record of a hold, and charge the wait before it
  * @charges: open
  * @hold: the hold, whose @logged is not before that of the last one; its links are not used
+ *
+ * Return: the hold as it is kept until others overwrite it.
  */
-void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
+const struct charge_hold *charges_add_hold(struct charges *charges,
+					   const struct charge_hold *hold)
 {
 	uint64_t *of_lock = &charges->lock_heads[bucket_of(hold->lock)];
 	size_t at = charges->hold_count % CHARGE_KEPT;
@@ -260,6 +269,29 @@ void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
 	*of_lock = charges->hold_count;
 	if (hold->weight && hold->acquired > hold->wait_start)
 		charge_wait(charges, kept);
+	return kept;
+}
+
+/**
+ * charges_tell_steps() - tell again what a wait is charged to, each piece by itself
+ * @charges: open
+ * @waiter: the hold that the last call of charges_add_hold() returned
+ * @callback: gets each piece, not in the order of time
+ * @argument: for @callback
+ */
+void charges_tell_steps(struct charges *charges, const struct charge_hold *waiter,
+			charge_callback callback, void *argument)
+{
+	charge_callback usual = charges->callback;
+	void *usual_argument = charges->argument;
+
+	charges->callback = callback;
+	charges->argument = argument;
+	charges->tells_runs = true;
+	charge_wait(charges, waiter);
+	charges->callback = usual;
+	charges->argument = usual_argument;
+	charges->tells_runs = false;
 }
 
 /**
@@ -349,6 +381,81 @@ const struct charge_hold *charges_find_holder(const struct charges *charges,
 		    hold->acquired <= time && hold->released > time)
 			return hold;
 	return NULL;
+}
+
+/* The longest wait of a task within a time. */
+static const struct charge_hold *find_longest_wait(const struct charges *charges,
+						   uint32_t thread_id, uint64_t from,
+						   uint64_t until)
+{
+	uint64_t link = charges->thread_heads[bucket_of(thread_id)], longest = 0;
+	const struct charge_hold *hold, *found = NULL;
+
+	for (; (hold = hold_at(charges, link)) && hold->logged > from;
+	     link = older_link(link, hold->older_of_thread)) {
+		uint64_t begin = greatest(hold->wait_start, from);
+		uint64_t end = least(hold->acquired, until);
+
+		if (hold->thread_id != thread_id || end <= begin || end - begin <= longest)
+			continue;
+		longest = end - begin;
+		found = hold;
+	}
+	return found;
+}
+
+static bool chain_has(const struct charge_link *links, size_t count, uint32_t thread_id)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (links[i].has_holder && links[i].thread_id == thread_id)
+			return true;
+	return false;
+}
+
+/**
+ * charges_find_chain() - find the locks that a holder, and the holders of these locks, waited for
+ * @charges: open
+ * @piece: time inside a hold of a lock that tasks sleep for
+ * @links: set to the locks: the first one is that for which the holder waited longest meanwhile
+ * @most: size of @links
+ *
+ * The chain ends where it comes to a task for the second time.
+ *
+ * Return: the number of @links; 0: the holder did not wait.
+ */
+size_t charges_find_chain(const struct charges *charges, const struct charge_piece *piece,
+			  struct charge_link *links, size_t most)
+{
+	uint64_t from = piece->from, until = from + piece->ticks;
+	uint32_t thread_id = piece->holder->thread_id;
+	size_t count = 0;
+
+	while (count < most) {
+		const struct charge_hold *wait, *holder;
+		bool was_passed;
+
+		wait = find_longest_wait(charges, thread_id, from, until);
+		if (!wait)
+			break;
+		from = greatest(from, wait->wait_start);
+		until = least(until, wait->acquired);
+		holder = charges_find_holder(charges, wait, from + (until - from) / 2);
+		thread_id = holder ? holder->thread_id : 0;
+		was_passed = thread_id == piece->holder->thread_id ||
+			     chain_has(links, count, thread_id);
+		links[count++] = (struct charge_link) {
+			.class = wait->class,
+			.from = from,
+			.ticks = until - from,
+			.thread_id = thread_id,
+			.has_holder = holder,
+		};
+		if (!holder || was_passed)
+			break;
+	}
+	return count;
 }
 
 /**

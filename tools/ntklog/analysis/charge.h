@@ -126,15 +126,34 @@ struct charge_absence {
 /**
  * struct charge_piece - a piece of a wait
  * @part: kind of this time
+ * @from: when it began, session clock; in charges_add_hold() the time in which a task ran may be
+ *	the sum of several such times, of which this is the begin of the first
  * @ticks: how long it was, session clock
  * @holder: the hold; of free time the next owner's hold; NULL: not known
  * @absence: of the holder or the next owner, if it had no CPU; else NULL
  */
 struct charge_piece {
 	enum charge_part part;
+	uint64_t from;
 	uint64_t ticks;
 	const struct charge_hold *holder;
 	const struct charge_absence *absence;
+};
+
+/**
+ * struct charge_link - a lock that a holder waited for
+ * @class: class of the lock
+ * @from: when the wait began, or the time that is asked for if that began later
+ * @ticks: how long it was, up to the end of that time; session clock
+ * @thread_id: the task that held the lock, as far as @has_holder
+ * @has_holder: a holder is recorded
+ */
+struct charge_link {
+	uint64_t class;
+	uint64_t from;
+	uint64_t ticks;
+	uint32_t thread_id;
+	bool has_holder;
 };
 
 typedef void (*charge_callback)(void *argument, const struct charge_hold *waiter,
@@ -143,7 +162,10 @@ typedef void (*charge_callback)(void *argument, const struct charge_hold *waiter
 struct charges;
 
 struct charges *charges_open(charge_callback callback, void *argument);
-void charges_add_hold(struct charges *charges, const struct charge_hold *hold);
+const struct charge_hold *charges_add_hold(struct charges *charges,
+					   const struct charge_hold *hold);
+void charges_tell_steps(struct charges *charges, const struct charge_hold *waiter,
+			charge_callback callback, void *argument);
 void charges_switch_out(struct charges *charges, const struct charge_absence *absence);
 void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t time,
 		       uint64_t ready_for);
@@ -151,6 +173,8 @@ const struct charge_hold *charges_find_wait(const struct charges *charges, uint3
 					    uint64_t time);
 const struct charge_hold *charges_find_holder(const struct charges *charges,
 					      const struct charge_hold *wait, uint64_t time);
+size_t charges_find_chain(const struct charges *charges, const struct charge_piece *piece,
+			  struct charge_link *links, size_t most);
 const struct charge_absence *charges_find_absence(const struct charges *charges,
 						  uint32_t thread_id, uint64_t time);
 void charges_close(struct charges *charges);

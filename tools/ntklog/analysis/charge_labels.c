@@ -110,6 +110,43 @@ static void format_irql(const struct charge_hold *hold, char *text, size_t size)
 }
 
 /**
+ * charge_context() - tell in which context or way a lock was held
+ * @hold: the hold
+ *
+ * Return: " (interrupt)", " (softirq)", " (reader)", or "".
+ */
+const char *charge_context(const struct charge_hold *hold)
+{
+	if (hold->in_interrupt)
+		return " (interrupt)";
+	if (hold->in_softirq)
+		return " (softirq)";
+	return hold->is_shared ? " (reader)" : "";
+}
+
+/**
+ * charge_format_place() - name the function of a waiter or a holder
+ * @names: names of functions, or NULL
+ * @hold: the hold
+ * @text: buffer for the name; "" if the file does not tell the function
+ * @size: bytes of @text
+ *
+ * Return: false if the file does not tell the function.
+ */
+bool charge_format_place(const struct names *names, const struct charge_hold *hold, char *text,
+			 size_t size)
+{
+	if ((hold->is_sleeping || !hold->caller) &&
+	    find_function(names, hold->frames, text, size))
+		return true;
+	*text = '\0';
+	if (!hold->caller)
+		return false;
+	names_function(names, hold->caller, text, size);
+	return true;
+}
+
+/**
  * charge_format_holder() - name a waiter or a holder
  * @names: names of functions and tasks, or NULL
  * @by: property that names them
@@ -140,25 +177,16 @@ void charge_format_holder(const struct names *names, enum charge_by by,
 		snprintf(text, size, "CPU %u", hold->cpu);
 	} else if (by == CHARGE_BY_IRQL) {
 		format_irql(hold, text, size);
-	} else if (hold->caller && !hold->is_sleeping) {
-		names_function(names, hold->caller, function, sizeof(function));
-		snprintf(text, size, "%s", function);
-	} else if (find_function(names, hold->frames, function, sizeof(function))) {
-		snprintf(text, size, "%s in %s", task, function);
-	} else if (hold->caller) {
-		names_function(names, hold->caller, function, sizeof(function));
-		snprintf(text, size, "%s in %s", task, function);
-	} else {
+	} else if (!charge_format_place(names, hold, function, sizeof(function))) {
 		snprintf(text, size, "%s", task);
+	} else if (hold->caller && !hold->is_sleeping) {
+		snprintf(text, size, "%s", function);
+	} else {
+		snprintf(text, size, "%s in %s", task, function);
 	}
 	size -= strlen(text);
 	text += strlen(text);
-	if (hold->in_interrupt)
-		snprintf(text, size, " (interrupt)");
-	else if (hold->in_softirq)
-		snprintf(text, size, " (softirq)");
-	else if (hold->is_shared)
-		snprintf(text, size, " (reader)");
+	snprintf(text, size, "%s", charge_context(hold));
 }
 
 /*

@@ -323,6 +323,8 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 				   (double)piece->ticks * (double)waiter->weight);
 	if (is_held && piece->absence)
 		add_absence(sums, piece, waiter->weight);
+	if (is_held && waiter->is_sleeping)
+		longest_waits_take_chain(sums->longest, sums->charges, waiter, piece);
 }
 
 static void add_wait(struct charge_sum *sum, const struct charge_hold *hold)
@@ -373,7 +375,8 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 	sums->by = by;
 	sums->ticks_per_ms = ticks_per_second / 1000;
 	sums->charges = charges_open(add_piece, sums);
-	sums->no_memory = !sums->charges;
+	sums->longest = longest_waits_open();
+	sums->no_memory = !sums->charges || !sums->longest;
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
 		sums->fixed[i] = label_of(sums, fixed_labels[i]);
 	if (sums->no_memory)
@@ -388,7 +391,10 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
  */
 void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	if (hold->weight && hold->acquired > hold->wait_start) {
+	bool has_waited = hold->weight && hold->acquired > hold->wait_start;
+	const struct charge_hold *kept;
+
+	if (has_waited) {
 		limit_tables(sums);
 		sums->current = find_class(sums, hold);
 		sums->waiter = label_of_hold(sums, hold);
@@ -399,7 +405,9 @@ void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *ho
 		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter, sums->fixed[CHARGE_LABEL_OTHERS],
 			   hold->acquired - hold->wait_start, hold->weight);
 	}
-	charges_add_hold(sums->charges, hold);
+	kept = charges_add_hold(sums->charges, hold);
+	if (has_waited)
+		longest_waits_add(sums->longest, sums->charges, kept);
 }
 
 /**
@@ -453,6 +461,7 @@ void charge_sums_free(struct charge_sums *sums)
 	struct charge_row *row, *next_row;
 
 	charge_sums_finish(sums);
+	free(sums->longest);
 	HASH_ITER(hh, sums->classes, class, next_class) {
 		HASH_DEL(sums->classes, class);
 		free(class);

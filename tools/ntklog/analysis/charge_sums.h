@@ -11,6 +11,7 @@
 #include "charge.h"
 #include "charge_labels.h"
 #include "hash.h"
+#include "longest_waits.h"
 #include "names.h"
 #include "stack_stats.h"
 
@@ -141,6 +142,7 @@ struct charge_row {
  * @charges: the waits that are being charged; NULL: none are
  * @stacks: set by the caller after charge_sums_open(): stacks to which the waits are charged, too;
  *	or NULL
+ * @longest: the longest waits, and the longest chain; from charge_sums_open() on
  * @total: of all waits
  * @sleeping: of those for locks that sleep
  * @current: class of the wait that is being charged
@@ -161,6 +163,7 @@ struct charge_sums {
 	uint64_t ticks_per_ms;
 	struct charges *charges;
 	struct stack_stats *stacks;
+	struct longest_waits *longest;
 	struct charge_sum total;
 	struct charge_sum sleeping;
 	struct charge_class *current;

@@ -129,7 +129,7 @@ static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 {
 	const struct ntklog_open_hold *event = &hold->event;
 	enum resource_kind kind = resource_kind_find(event->action);
-	/* What began after the list may not have existed together with all of it. */
+	/* A younger entry may not have existed together with each other one. */
 	bool is_young = event->since > event->list_time;
 	double ns_per_tick = 1e9 / (double)file->perf_freq;
 	const struct wait_slot slot = {
@@ -157,9 +157,9 @@ static bool make_graph(struct open_holds *holds, const struct etl_file *file)
 	return wait_graph_finish(&holds->graph);
 }
 
-/* Add the holds before the waits, which are charged to them. */
+/* Charge the holds, or the waits; unless @is_counted, only to be found by charges_find_chain(). */
 static void charge(const struct open_holds *holds, const struct etl_file *file,
-		   struct charge_sums *sums, bool is_waiting)
+		   struct charge_sums *sums, bool is_waiting, bool is_counted)
 {
 	size_t i;
 
@@ -167,7 +167,8 @@ static void charge(const struct open_holds *holds, const struct etl_file *file,
 		const struct open_hold *hold = &holds->entries[i];
 
 		if (open_hold_is_waiting(&hold->event) == is_waiting)
-			charge_add_open(sums, file, &hold->event, hold->class, hold->is_wanted);
+			charge_add_open(sums, file, &hold->event, hold->class,
+					is_counted && hold->is_wanted);
 	}
 }
 
@@ -188,8 +189,10 @@ void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 	holds->no_memory |= !make_graph(holds, file);
 	if (!sums->charges)
 		return;
-	charge(holds, file, sums, false);
-	charge(holds, file, sums, true);
+	/* A wait is charged to holds, and its chain has other waits: add these before it. */
+	charge(holds, file, sums, false, true);
+	charge(holds, file, sums, true, false);
+	charge(holds, file, sums, true, true);
 }
 
 /**

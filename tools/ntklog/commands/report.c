@@ -14,6 +14,7 @@
 #include "macros.h"
 #include "message.h"
 #include "report_distribution.h"
+#include "report_longest.h"
 #include "report_many.h"
 #include "table_argp.h"
 #include "trace_argp.h"
@@ -61,12 +62,13 @@ struct options {
 	enum flame_of folded;
 };
 
-/* The table of waiters is printed on request only, because the answer names the greatest. */
-#define ALL_TABLES	(((1u << REPORT_TABLES) - 1) & ~(1u << REPORT_WAITERS))
+/* These tables are printed on request only: the answer names the greatest waiters and waits. */
+#define OTHER_TABLES	(1u << REPORT_WAITERS | 1u << REPORT_LONGEST)
+#define ALL_TABLES	(((1u << REPORT_TABLES) - 1) & ~OTHER_TABLES)
 
 #define COLUMN_NAME_SIZE	64
 
-#define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown and waiters"
+#define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
 
 static const char *const by_names[] = {
 	[CHARGE_BY_CALLER] = "caller",
@@ -191,9 +193,22 @@ static void print_table(const struct report *report, struct table *table,
 	putchar('\n');
 	if (table == &report->tables[REPORT_STACKS] && options->files.count == 1)
 		report_print_stacks(report, stdout, options->table.top);
+	else if (table == &report->tables[REPORT_LONGEST] && options->files.count == 1 &&
+		 !options->columns)
+		report_print_longest(report, stdout, options->table.top);
 	else
 		table_print_fitted(table, stdout, options->table.top,
 				   options->columns || options->table.is_wide);
+}
+
+/* Print what a report of one lock has beside the tables. */
+static void print_lock(const struct report *report, const struct options *options)
+{
+	report_print_distributions(report, stdout);
+	if (!report->analysis->charges.total.wait)
+		return;
+	putchar('\n');
+	report_print_longest(report, stdout, options->table.top);
 }
 
 /* Print the tables, and before them what is true of the whole report. */
@@ -226,7 +241,7 @@ static void print_tables(struct report *report, const struct options *options,
 		if (options->tables & 1 << i && table_has_cells(&report->tables[i]))
 			print_table(report, &report->tables[i], options);
 	if (options->table.lock && !options->table.csv && has_answer(options))
-		report_print_distributions(report, stdout);
+		print_lock(report, options);
 }
 
 static int print_folded(const struct report *report, enum flame_of what)
@@ -310,7 +325,7 @@ static int run(struct options *options)
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
 	analysis.by_address = options->by_address;
-	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | 1 << REPORT_WAITERS);
+	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | OTHER_TABLES);
 	analysis.lock = options->table.lock;
 	analysis.charge_by = options->by;
 	if (is_open) {

@@ -17,10 +17,15 @@
 #include "answer_lines.h"
 #include "answer_open.h"
 #include "macros.h"
+#include "report_longest.h"
+#include "report_rows.h"
 
 /* Locks, and names for each of them, that are shown. */
 #define LOCKS_MAX	5
 #define NAMES_MAX	2
+
+/* Locks of the longest chain that are shown. */
+#define CHAIN_LINKS	3
 
 /* Shares below this one are left out. */
 #define SHARE_MIN	0.02
@@ -32,7 +37,7 @@
 /* From this share of unknown holders on, the option that records them is named. */
 #define UNKNOWN_MIN	0.1
 
-static const char *const part_names[CHARGE_PARTS] = {
+const char *const answer_part_names[CHARGE_PARTS] = {
 	[CHARGE_HOLDER_RAN] = "holder_ran",
 	[CHARGE_HOLDER_PREEMPTED] = "holder_preempted",
 	[CHARGE_HOLDER_BLOCKED] = "holder_blocked",
@@ -174,6 +179,16 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		answer_add_line(answer, "   Chain: %s", chain);
 }
 
+/* Format when a wait began, which may have been before the session. */
+static const char *format_begin(const struct report *report, uint64_t time, char *text, size_t size)
+{
+	if (time < report->file->start_clock)
+		snprintf(text, size, "from before the start on");
+	else
+		snprintf(text, size, "at %.3fs", etl_seconds(report->file, time));
+	return text;
+}
+
 static void add_lock(struct answer *answer, const struct charge_class *class, size_t number)
 {
 	const struct report *report = answer->report;
@@ -187,12 +202,7 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 		 answer_time(report, sum->wait, time, sizeof(time)),
 		 100 * share_of(sum->wait, sums->total.wait), sum->waits,
 		 sum->waits == 1 ? "" : "s");
-	/* The longest wait may have begun before the session. */
-	if (sum->longest_at < report->file->start_clock)
-		snprintf(begin, sizeof(begin), "from before the start on");
-	else
-		snprintf(begin, sizeof(begin), "at %.3fs",
-			 etl_seconds(report->file, sum->longest_at));
+	format_begin(report, sum->longest_at, begin, sizeof(begin));
 	snprintf(text, sizeof(text), "   Longest %s %s; waited: ",
 		 answer_time(report, sum->longest, time, sizeof(time)), begin);
 	append_names(answer, class, CHARGE_ROW_WAITER, text, sizeof(text), 0);
@@ -291,7 +301,7 @@ static void add_hints(struct answer *answer)
 		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }
 
-/* Add the lines about all locks together. @reserved lines are for what comes behind them. */
+/* Add the lines about all locks together. Keep @reserved lines for the rest. */
 static void add_total(struct answer *answer, size_t reserved)
 {
 	const struct report *report = answer->report;
@@ -326,6 +336,40 @@ static void add_command(struct answer *answer)
 		answer_add_line(answer, "%s %s", command, path);
 }
 
+/* Tell the longest chain of holders that waited themselves. A deadlock is told instead. */
+static void add_longest_chain(struct answer *answer)
+{
+	const struct report *report = answer->report;
+	const struct longest_waits *longest = report->analysis->charges.longest;
+	const struct longest_chain *chain = &longest->chain;
+	char phrases[2 * CHAIN_LINKS + 1][ANSWER_PHRASE_SIZE];
+	char lock[NAME_SIZE], task[NAME_SIZE], begin[64], time[32];
+	size_t count = 0, i;
+
+	if (!chain->count || report->analysis->open.graph.cycles)
+		return;
+	for (i = 0; i < chain->count && i < CHAIN_LINKS; i++) {
+		const struct charge_link *link = &chain->links[i];
+
+		names_address(report->names, link->class, lock, sizeof(lock));
+		if (!i)
+			snprintf(phrases[count++], ANSWER_PHRASE_SIZE,
+				 "Longest chain, %s %s: %s waits for %s",
+				 answer_time(report, chain->ticks, time, sizeof(time)),
+				 format_begin(report, chain->from, begin, sizeof(begin)),
+				 answer_task(report, chain->thread_id, task, sizeof(task)), lock);
+		else
+			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "which waits for %s", lock);
+		if (link->has_holder)
+			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s",
+				 answer_task(report, link->thread_id, task, sizeof(task)));
+	}
+	if (chain->count > CHAIN_LINKS)
+		snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "and %zu more locks (--json)",
+			 chain->count - CHAIN_LINKS);
+	answer_add_phrases(answer, phrases, count);
+}
+
 static void make_answer(struct answer *answer)
 {
 	const struct report *report = answer->report;
@@ -349,6 +393,7 @@ static void make_answer(struct answer *answer)
 	}
 	add_hints(&hints);
 	answer_add_open_holds(&open);
+	add_longest_chain(&open);
 	/* The last line but the hints is the command. */
 	add_total(answer, open.count + hints.count + 1);
 	answer_add_lines(answer, &open);
@@ -390,8 +435,19 @@ static json_t *parts_json(const struct report *report, const struct charge_sum *
 	size_t i;
 
 	for (i = 0; i < CHARGE_PARTS; i++)
-		json_object_set_new(parts, part_names[i], json_real((double)sum->parts[i] * ns));
+		json_object_set_new(parts, answer_part_names[i], json_real((double)sum->parts[i] * ns));
 	return parts;
+}
+
+static json_t *chain_json(const struct report *report, const struct longest_chain *chain)
+{
+	const char *name = names_thread(report->names, chain->thread_id);
+
+	return json_pack("{s:f, s:f, s:I, s:s, s:o}", "at",
+			 etl_seconds(report->file, chain->from), "for",
+			 report_ticks_ns(report, (double)chain->ticks), "thread",
+			 (json_int_t)chain->thread_id, "task", name ? name : "", "waited_for",
+			 report_links_json(report, chain->links, chain->count));
 }
 
 /**
@@ -404,7 +460,7 @@ json_t *answer_json(const struct report *report)
 {
 	const struct charge_sums *sums = &report->analysis->charges;
 	double ns = 1e9 / (double)report->file->perf_freq;
-	json_t *locks = json_array();
+	json_t *locks = json_array(), *answer;
 	const struct charge_class **sorted;
 	size_t count = sort_classes(sums, &sorted), i;
 
@@ -422,9 +478,15 @@ json_t *answer_json(const struct report *report)
 						"parts", parts_json(report, sum)));
 	}
 	free(sorted);
-	return json_pack("{s:I, s:f, s:b, s:o, s:o, s:o, s:o}", "waits", (json_int_t)sums->total.waits,
-			 "wait_total", (double)sums->total.wait * ns, "context_switches",
-			 sums->has_switches, "parts", parts_json(report, &sums->total), "locks",
-			 locks, "open_holds", answer_open_holds_json(report), "deadlocks",
-			 answer_deadlocks_json(report));
+	answer = json_pack("{s:I, s:f, s:b, s:o, s:o, s:o, s:o, s:o}", "waits",
+			   (json_int_t)sums->total.waits, "wait_total",
+			   (double)sums->total.wait * ns, "context_switches", sums->has_switches,
+			   "parts", parts_json(report, &sums->total), "locks", locks,
+			   "open_holds", answer_open_holds_json(report), "deadlocks",
+			   answer_deadlocks_json(report), "longest_waits",
+			   report_longest_json(report));
+	if (answer && sums->longest && sums->longest->chain.count)
+		json_object_set_new(answer, "longest_chain",
+				    chain_json(report, &sums->longest->chain));
+	return answer;
 }

@@ -25,6 +25,9 @@ struct answer {
 	size_t count;
 };
 
+/* Names of enum charge_part in JSON. */
+extern const char *const answer_part_names[CHARGE_PARTS];
+
 __printf(2, 3)
 void answer_add_line(struct answer *answer, const char *format, ...);
 void answer_add_phrases(struct answer *answer, char (*phrases)[ANSWER_PHRASE_SIZE], size_t count);

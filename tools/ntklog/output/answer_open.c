@@ -111,28 +111,26 @@ static bool deadlock_is_wanted(const struct open_holds *open, const struct wait_
 
 static void add_deadlock(struct answer *answer, const struct wait_task *first)
 {
-	char phrases[DEADLOCK_TASKS + 1][ANSWER_PHRASE_SIZE];
-	char waiter[NAME_SIZE], holder[NAME_SIZE], lock[NAME_SIZE];
+	char phrases[2 * DEADLOCK_TASKS + 1][ANSWER_PHRASE_SIZE];
+	char name[NAME_SIZE], lock[NAME_SIZE];
 	const struct report *report = answer->report;
 	const struct wait_task *task = first;
 	size_t count = 0, others = 0;
 
+	answer_task(report, task->thread_id, name, sizeof(name));
+	names_address(report->names, task->wait->class, lock, sizeof(lock));
+	snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "Deadlock: %s waits for %s", name, lock);
 	do {
-		if (count == DEADLOCK_TASKS) {
+		task = task->blocker;
+		if (count >= 2 * DEADLOCK_TASKS) {
 			others++;
-			task = task->blocker;
 			continue;
 		}
+		answer_task(report, task->thread_id, name, sizeof(name));
+		snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s", name);
 		names_address(report->names, task->wait->class, lock, sizeof(lock));
-		answer_task(report, task->thread_id, waiter, sizeof(waiter));
-		answer_task(report, task->blocker->thread_id, holder, sizeof(holder));
-		if (!count)
-			snprintf(phrases[count++], ANSWER_PHRASE_SIZE,
-				 "Deadlock: %s waits for %s, held by %s", waiter, lock, holder);
-		else
-			snprintf(phrases[count++], ANSWER_PHRASE_SIZE,
-				 "which waits for %s, held by %s", lock, holder);
-		task = task->blocker;
+		if (task != first && count < 2 * DEADLOCK_TASKS)
+			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "which waits for %s", lock);
 	} while (task != first);
 	if (others)
 		snprintf(phrases[count++], ANSWER_PHRASE_SIZE,

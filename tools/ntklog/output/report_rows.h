@@ -56,6 +56,7 @@ extern const struct table_class report_callers_class;
 extern const struct table_class report_resources_class;
 extern const struct table_class report_blockers_class;
 extern const struct table_class report_waiters_class;
+extern const struct table_class report_longest_class;
 extern const struct table_class report_stacks_class;
 extern const struct table_class report_threads_class;
 extern const struct table_class report_processors_class;

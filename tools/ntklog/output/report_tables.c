@@ -18,6 +18,7 @@ static const struct table_class *const classes[REPORT_TABLES] = {
 	[REPORT_PROCESSORS] = &report_processors_class,
 	[REPORT_UNKNOWN] = &report_unknown_class,
 	[REPORT_WAITERS] = &report_waiters_class,
+	[REPORT_LONGEST] = &report_longest_class,
 };
 
 /**

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The longest waits of a trace, and its longest chain: see longest_waits.h. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "longest_waits.h"
+
+/**
+ * longest_waits_open() - begin without a wait
+ *
+ * Return: the waits, to be freed with free(); NULL without memory.
+ */
+struct longest_waits *longest_waits_open(void)
+{
+	struct longest_waits *longest = calloc(1, sizeof(*longest));
+	size_t i;
+
+	for (i = 0; longest && i < LONGEST_WAITS; i++)
+		longest->order[i] = &longest->waits[i];
+	return longest;
+}
+
+/* Find room for a step: that of the shortest one if all are in use. Returns NULL if it is shorter. */
+static struct longest_step *find_room(struct longest_wait *wait, uint64_t ticks)
+{
+	struct longest_step *shortest = wait->steps;
+	uint64_t dropped;
+	size_t i;
+
+	if (wait->step_count < LONGEST_STEPS)
+		return &wait->steps[wait->step_count++];
+	for (i = 1; i < LONGEST_STEPS; i++)
+		if (wait->steps[i].piece.ticks < shortest->piece.ticks)
+			shortest = &wait->steps[i];
+	dropped = shortest->piece.ticks < ticks ? shortest->piece.ticks : ticks;
+	wait->others++;
+	wait->other_ticks += dropped;
+	return shortest->piece.ticks < ticks ? shortest : NULL;
+}
+
+struct taken {
+	struct longest_wait *wait;
+	const struct charges *charges;
+};
+
+static void take_step(void *argument, const struct charge_hold *waiter,
+		      const struct charge_piece *piece)
+{
+	struct taken *taken = argument;
+	struct longest_wait *wait = taken->wait;
+	struct longest_step *step;
+
+	step = find_room(wait, piece->ticks);
+	if (!step)
+		return;
+	memset(step, 0, sizeof(*step));
+	step->piece = *piece;
+	step->piece.holder = NULL;
+	step->piece.absence = NULL;
+	if (piece->absence && piece->absence->frames)
+		memcpy(step->absence_frames, piece->absence->frames,
+		       sizeof(step->absence_frames));
+	if (!piece->holder)
+		return;
+	step->has_holder = true;
+	step->holder = *piece->holder;
+	if (piece->holder->frames)
+		memcpy(step->holder_frames, piece->holder->frames, sizeof(step->holder_frames));
+	if (piece->part <= CHARGE_HOLDER_BLOCKED && piece->holder->is_sleeping)
+		step->link_count = charges_find_chain(taken->charges, piece, step->links,
+						      LONGEST_LINKS);
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	const struct charge_piece *left = &((const struct longest_step *)a)->piece;
+	const struct charge_piece *right = &((const struct longest_step *)b)->piece;
+
+	return (left->from > right->from) - (left->from < right->from);
+}
+
+/**
+ * longest_waits_add() - keep a wait if it is one of the longest
+ * @longest: the waits
+ * @charges: open
+ * @waiter: the hold that the last call of charges_add_hold() returned
+ */
+void longest_waits_add(struct longest_waits *longest, struct charges *charges,
+		       const struct charge_hold *waiter)
+{
+	struct longest_wait *wait = longest->order[LONGEST_WAITS - 1];
+	uint64_t ticks = waiter->acquired - waiter->wait_start;
+	struct taken taken = { .wait = wait, .charges = charges };
+	size_t at, i;
+
+	if (ticks <= wait->ticks)
+		return;
+	for (at = LONGEST_WAITS - 1; at && ticks > longest->order[at - 1]->ticks; at--)
+		longest->order[at] = longest->order[at - 1];
+	longest->order[at] = wait;
+	wait->ticks = ticks;
+	wait->waiter = *waiter;
+	memset(wait->waiter_frames, 0, sizeof(wait->waiter_frames));
+	if (waiter->frames)
+		memcpy(wait->waiter_frames, waiter->frames, sizeof(wait->waiter_frames));
+	wait->step_count = 0;
+	wait->others = 0;
+	wait->other_ticks = 0;
+	charges_tell_steps(charges, waiter, take_step, &taken);
+	qsort(wait->steps, wait->step_count, sizeof(*wait->steps), compare_steps);
+	/* The steps have their places now: let the holds point to the copies of their stacks. */
+	wait->waiter.frames = wait->waiter_frames;
+	for (i = 0; i < wait->step_count; i++)
+		wait->steps[i].holder.frames = wait->steps[i].holder_frames;
+}
+
+/**
+ * longest_waits_take_chain() - keep the chain that begins with a piece of a wait, if it is longest
+ * @longest: the waits
+ * @charges: open
+ * @waiter: the hold that followed the wait
+ * @piece: time inside a hold of the lock
+ *
+ * A chain that leads back to the waiter is a deadlock, and is not kept.
+ */
+void longest_waits_take_chain(struct longest_waits *longest, const struct charges *charges,
+			      const struct charge_hold *waiter, const struct charge_piece *piece)
+{
+	struct longest_chain *kept = &longest->chain;
+	struct charge_link links[LONGEST_LINKS];
+	size_t count = charges_find_chain(charges, piece, links, LONGEST_LINKS), i, j;
+	uint32_t thread_id = piece->holder->thread_id;
+
+	if (!count || count + 1 < kept->count ||
+	    (count + 1 == kept->count && piece->ticks <= kept->ticks))
+		return;
+	for (i = 0; i < count; i++) {
+		if (!links[i].has_holder)
+			break;
+		if (links[i].thread_id == waiter->thread_id || links[i].thread_id == thread_id)
+			return;
+		for (j = 0; j < i; j++)
+			if (links[j].thread_id == links[i].thread_id)
+				return;
+	}
+	kept->from = piece->from;
+	kept->ticks = piece->ticks;
+	kept->thread_id = waiter->thread_id;
+	kept->count = count + 1;
+	kept->links[0] = (struct charge_link) {
+		.class = waiter->class,
+		.from = piece->from,
+		.ticks = piece->ticks,
+		.thread_id = thread_id,
+		.has_holder = true,
+	};
+	memcpy(&kept->links[1], links, count * sizeof(*links));
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LONGEST_WAITS_H
+#define _NTKLOG_LONGEST_WAITS_H
+
+/* The longest waits of a trace, step by step, and its longest chain of waits. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "charge.h"
+
+/* Waits, and steps of each, that are kept; locks of a chain. */
+#define LONGEST_WAITS		10
+#define LONGEST_STEPS		32
+#define LONGEST_LINKS		8
+
+/**
+ * struct longest_step - a piece of a wait
+ * @piece: the piece, without pointers
+ * @holder: its hold, if @has_holder
+ * @holder_frames: stack of the hold
+ * @has_holder: the hold is known
+ * @absence_frames: stack of the holder or next owner, if it had no CPU; 0: not recorded
+ * @links: locks that the holder waited for meanwhile, each held by a task that waited for the next
+ * @link_count: number of @links
+ */
+struct longest_step {
+	struct charge_piece piece;
+	struct charge_hold holder;
+	uint64_t holder_frames[CHARGE_FRAMES];
+	bool has_holder;
+	uint64_t absence_frames[CHARGE_FRAMES];
+	struct charge_link links[LONGEST_LINKS];
+	size_t link_count;
+};
+
+/**
+ * struct longest_wait - a wait
+ * @ticks: how long it was, session clock; 0: there is none
+ * @waiter: the hold that followed the wait
+ * @waiter_frames: its stack
+ * @steps: the longest steps, in the order of time
+ * @step_count: number of @steps
+ * @others: number of shorter steps, which are not kept
+ * @other_ticks: their time
+ */
+struct longest_wait {
+	uint64_t ticks;
+	struct charge_hold waiter;
+	uint64_t waiter_frames[CHARGE_FRAMES];
+	struct longest_step steps[LONGEST_STEPS];
+	size_t step_count;
+	uint64_t others;
+	uint64_t other_ticks;
+};
+
+/**
+ * struct longest_chain - a waiter, and holders that waited themselves
+ * @from: when the waiter waited for the first holder, session clock
+ * @ticks: how long that was
+ * @thread_id: the waiter
+ * @links: the locks, the first one is that of the waiter
+ * @count: number of @links; 0: no holder has waited
+ */
+struct longest_chain {
+	uint64_t from;
+	uint64_t ticks;
+	uint32_t thread_id;
+	struct charge_link links[1 + LONGEST_LINKS];
+	size_t count;
+};
+
+/**
+ * struct longest_waits - of a trace; all zero: none
+ * @waits: the waits
+ * @order: @waits, the longest first
+ * @chain: the chain with the most locks, and of these the one that lasted longest
+ */
+struct longest_waits {
+	struct longest_wait waits[LONGEST_WAITS];
+	struct longest_wait *order[LONGEST_WAITS];
+	struct longest_chain chain;
+};
+
+struct longest_waits *longest_waits_open(void);
+void longest_waits_add(struct longest_waits *longest, struct charges *charges,
+		       const struct charge_hold *waiter);
+void longest_waits_take_chain(struct longest_waits *longest, const struct charges *charges,
+			      const struct charge_hold *waiter, const struct charge_piece *piece);
+
+#endif /* _NTKLOG_LONGEST_WAITS_H */

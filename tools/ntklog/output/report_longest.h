@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_REPORT_LONGEST_H
+#define _NTKLOG_REPORT_LONGEST_H
+
+/* The longest waits, step by step. */
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "report.h"
+
+void report_print_longest(const struct report *report, FILE *stream, size_t top);
+json_t *report_longest_json(const struct report *report);
+json_t *report_links_json(const struct report *report, const struct charge_link *links,
+			  size_t count);
+
+#endif /* _NTKLOG_REPORT_LONGEST_H */

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog report: the longest waits step by step, and the longest chain; files with planted truth.
+
+Usage: test_longest.py NTKLOG
+"""
+
+import json
+
+from answer_case import BASE, HOLDER, LOCK, NS, OTHER, WAITER, Case, sleep, spin, stack_of, switch
+import etl_writer as etl
+import tap
+from tool import run, undescribed
+
+INNER = LOCK + 0x288
+
+
+def caller(at, lock=LOCK, address=HOLDER):
+    return etl.caller(lock, address, time_stamp=BASE + at)
+
+
+def chain_of_three():
+    """56 waits for my_lock; 55 has it and waits for inner_lock; 57 has that."""
+    return (sleep(1000, 4000, thread=57, address=INNER),
+            sleep(4000, 4500, 2000, address=INNER), caller(4999), sleep(1000, 5000),
+            caller(5099, address=WAITER), sleep(5000, 5100, 3500, thread=56))
+
+
+class Longest(Case):
+    def longest(self, *events, options=()):
+        if events:
+            self.write_events(*events)
+        answer = json.loads(self.report("--json", *options))["answer"]
+        self.assertEqual(undescribed(answer, "report"), set())
+        for wait in answer["longest_waits"]:
+            self.assertAlmostEqual(sum(step["for"] for step in wait["steps"]) +
+                                   wait["other_steps_for"], wait["for"], places=3)
+            times = [step["at"] for step in wait["steps"]]
+            self.assertEqual(times, sorted(times))
+        return answer
+
+    def ticks(self, seconds):
+        return round(seconds * 1e9 / NS)
+
+    def steps(self, wait):
+        return [(step["part"], self.ticks(step["at"]), round(step["for"] / NS), step.get("task"))
+                for step in wait["steps"]]
+
+    def test_each_hold_is_a_step_with_time_task_and_place(self):
+        (wait,) = self.longest(spin(1000, 2000), spin(3000, 4000, 0, OTHER, thread=57),
+                               spin(4500, 4600, 3000, WAITER, thread=56))["longest_waits"]
+        self.assertEqual((wait["lock"], wait["task"], wait["place"], self.ticks(wait["at"]),
+                          round(wait["for"] / NS)), ("my_lock", "waiter", "waits_long", 1500, 3000))
+        self.assertEqual([step[:3] for step in self.steps(wait)], [
+            ("holder_ran", 1500, 500), ("free_overtaken", 2000, 1000), ("holder_ran", 3000, 1000),
+            ("free_handed_over", 4000, 500)])
+        self.assertEqual([step["place"] for step in wait["steps"]],
+                         ["holds_long", "holds_too", "holds_too", "waits_long"])
+
+    def test_the_ten_longest_are_kept_in_their_order(self):
+        lengths = [500, 900, 100, 1000, 300, 800, 200, 600, 1200, 400, 700, 1100, 1300]
+        events = [event for number, length in enumerate(lengths) for event in (
+            spin(10000 * number + 1000, 10000 * number + 3000),
+            spin(10000 * number + 3000, 10000 * number + 3100, length, WAITER))]
+        waits = self.longest(*events)["longest_waits"]
+        self.assertEqual([round(wait["for"] / NS) for wait in waits],
+                         sorted(lengths, reverse=True)[:10])
+
+    def test_steps_beyond_the_longest_are_counted(self):
+        """Fifty holds, each with a gap behind it: 32 steps are kept."""
+        events = [spin(1000 + 100 * number, 1060 + 100 * number) for number in range(50)]
+        (wait,) = self.longest(*events, spin(6000, 6100, 5000, WAITER))["longest_waits"]
+        self.assertEqual((len(wait["steps"]), wait["other_steps"]), (32, 68))
+        self.assertEqual({round(step["for"] / NS) for step in wait["steps"]}, {60})
+        self.assertIn("in 68 shorter steps", self.report("--table", "longest"))
+        rows = json.loads(self.report("--json", "--table", "longest"))["longest"]
+        self.assertEqual((len(rows), rows[-1]["happened"]), (33, "shorter steps"))
+
+    def test_times_without_a_cpu_are_steps_between_those_with_one(self):
+        """In the table of blockers the two times in which the holder ran are one piece."""
+        (wait,) = self.longest(
+            switch(2000, 55, 57), stack_of(2000, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501),
+            switch(4000, 57, 55), sleep(1000, 5000),
+            sleep(5000, 5100, 4000, thread=56))["longest_waits"]
+        self.assertEqual(self.steps(wait), [
+            ("holder_ran", 1000, 1000, "holder"), ("holder_blocked", 2000, 2000, "holder"),
+            ("holder_ran", 4000, 1000, "holder")])
+        self.assertEqual(wait["steps"][1]["without_cpu_in"], "p9_client_rpc")
+        self.assertIn("held by holder (55), blocked in p9_client_rpc\n",
+                      self.report("--table", "longest"))
+
+    def test_lock_for_which_the_holder_waited_is_named(self):
+        waits = self.longest(*chain_of_three())["longest_waits"]
+        (step,) = waits[0]["steps"]
+        self.assertEqual((step["task"], step["place"]), ("holder", "holds_long"))
+        (link,) = step["waited_for"]
+        self.assertEqual((link["lock"], link["holder_task"], self.ticks(link["at"]),
+                          round(link["for"] / NS)), ("inner_lock", "bystander", 2000, 2000))
+        self.assertNotIn("waited_for", waits[1]["steps"][0])
+
+    def test_text_has_a_line_for_each_step(self):
+        self.write_events(*chain_of_three())
+        self.assertEqual(self.report("--table", "longest").split("\n\n")[1], """\
+The longest waits, step by step
+           at      for
+1. my_lock: 1.75ms, waiter (56) in waits_long
+    0.000750s   1.75ms  held by holder (55) in holds_long; it waited 1.00ms for
+                        inner_lock, held by bystander (57)
+2. inner_lock: 1.00ms, holder (55)
+    0.001000s   1.00ms  held by bystander (57)
+""")
+
+    def test_report_about_one_lock_has_its_longest_waits(self):
+        self.write_events(*chain_of_three())
+        text = self.report("--lock", "my_lock")
+        self.assertIn("The longest waits, step by step", text)
+        self.assertIn("1. my_lock: 1.75ms", text)
+        self.assertNotIn("2. inner_lock", text)
+        self.assertNotIn("step by step", self.report())
+
+    def test_csv_has_a_row_for_each_step(self):
+        self.write_events(*chain_of_three())
+        lines = self.report("--csv", "--table", "longest").splitlines()
+        self.assertEqual(lines[0], "table,step,lock,waiter,wait_ns,at_ns,for_ns,happened")
+        self.assertEqual([line.split(",")[1] for line in lines[1:]], ["01.01", "02.01"])
+
+    def test_longest_chain_is_in_the_answer(self):
+        chain = self.longest(*chain_of_three())["longest_chain"]
+        self.assertEqual((chain["task"], self.ticks(chain["at"]), round(chain["for"] / NS)),
+                         ("waiter", 1500, 3500))
+        self.assertEqual([(link["lock"], link["holder_task"]) for link in chain["waited_for"]],
+                         [("my_lock", "holder"), ("inner_lock", "bystander")])
+        self.assertIn("Longest chain, 1.75ms at 0.001s: waiter (56) waits for my_lock,\n"
+                      "   held by holder (55), which waits for inner_lock, held by bystander (57)\n",
+                      self.report())
+
+    def test_waits_without_a_waiting_holder_are_no_chain(self):
+        answer = self.longest(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        self.assertNotIn("longest_chain", answer)
+        self.assertNotIn("Longest chain", self.report())
+
+    def test_chain_that_goes_on_at_the_end_is_found(self):
+        def open_hold(state, thread, lock, since):
+            return etl.open_hold(BASE + 9000, state, address=lock, since=BASE + since, thread=thread)
+
+        self.write_events(etl.open_hold(BASE + 9000), open_hold("held", 57, INNER, 1000),
+                          open_hold("held", 55, LOCK, 1000), open_hold("waits", 55, INNER, 3000),
+                          open_hold("waits", 56, LOCK, 2000))
+        for options in (), ("--lock", "my_lock"):
+            answer = self.longest(options=options)
+            self.assertEqual([link["lock"] for link in answer["longest_chain"]["waited_for"]],
+                             ["my_lock", "inner_lock"])
+            (link,) = answer["longest_waits"][0]["steps"][0]["waited_for"]
+            self.assertEqual((link["lock"], round(link["for"] / NS)), ("inner_lock", 6000))
+
+    def test_long_chain_is_cut_in_the_answer(self):
+        locks = [LOCK + 0x288 * number for number in range(6)]
+        events = [sleep(1000, 9000, thread=100, address=locks[0])]
+        for number, (before, lock) in enumerate(zip(locks, locks[1:]), 1):
+            events += [sleep(9000 + 100 * number, 9050 + 100 * number, 4000, thread=100 + number,
+                             address=before),
+                       sleep(1000, 9060 + 100 * number, thread=100 + number, address=lock)]
+        events += [sleep(9600, 9700, 4000, thread=56, address=locks[-1])]
+        chain = self.longest(*events)["longest_chain"]
+        self.assertEqual([link["lock"] for link in chain["waited_for"]][-2:],
+                         ["inner_lock", "my_lock"])
+        self.assertEqual(len(chain["waited_for"]), 6)
+        lines = self.report().split("\n\n")[0].splitlines()
+        self.assertIn("and 3 more locks (--json)", " ".join(lines))
+        self.assertLessEqual(len(lines), 20)
+        self.assertLessEqual(max(map(len, lines)), 80)
+
+    def test_file_without_waits_has_none(self):
+        answer = self.longest(spin(1000, 2000))
+        self.assertEqual(answer["longest_waits"], [])
+        self.assertEqual(run("report", "--table", "longest", self.path).stdout.count("step"), 0)
+
+
+if __name__ == "__main__":
+    tap.main()
