@@ -424,6 +424,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	if (analysis->charges_waits)
 		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
 				 file->perf_freq);
+	analysis->charges.origin = analysis->origin;
 	if (analysis->stacks.by_lock_and_task)
 		analysis->charges.stacks = &analysis->stacks;
 	while ((event = stacks_next(stacks, &stack)))
@@ -581,6 +582,7 @@ void analysis_finish(struct analysis *analysis)
 	timelines_cover(&analysis->spinlocks.timelines, ticks);
 	timelines_cover(&analysis->resources.timelines, ticks);
 	timelines_cover(&analysis->switches.timelines, ticks);
+	timelines_cover(&analysis->charges.periods, ticks);
 }
 
 /**

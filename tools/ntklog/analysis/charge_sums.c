@@ -339,6 +339,18 @@ static void add_wait(struct charge_sum *sum, const struct charge_hold *hold)
 	}
 }
 
+static void add_to_periods(struct charge_sums *sums, const struct charge_hold *hold)
+{
+	uint64_t begin = hold->wait_start > sums->origin ? hold->wait_start - sums->origin : 0;
+	uint64_t end = hold->acquired > sums->origin ? hold->acquired - sums->origin : 0;
+	uint64_t wait = hold->acquired - hold->wait_start;
+
+	timeline_add_span(&sums->periods, &sums->begun, begin, 0, (double)hold->weight);
+	if (end)
+		timeline_add_span(&sums->periods, &sums->waited, end, wait,
+				  (double)wait * (double)hold->weight);
+}
+
 static struct charge_class *find_class(struct charge_sums *sums, const struct charge_hold *hold)
 {
 	const struct charge_class_key key = { hold->class, hold->is_sleeping };
@@ -402,6 +414,7 @@ void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *ho
 		add_wait(&sums->current->sum, hold);
 		if (hold->is_sleeping)
 			add_wait(&sums->sleeping, hold);
+		add_to_periods(sums, hold);
 		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter, sums->fixed[CHARGE_LABEL_OTHERS],
 			   hold->acquired - hold->wait_start, hold->weight);
 	}
@@ -462,6 +475,7 @@ void charge_sums_free(struct charge_sums *sums)
 
 	charge_sums_finish(sums);
 	free(sums->longest);
+	timelines_free(&sums->periods);
 	HASH_ITER(hh, sums->classes, class, next_class) {
 		HASH_DEL(sums->classes, class);
 		free(class);

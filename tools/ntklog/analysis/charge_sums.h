@@ -14,6 +14,7 @@
 #include "longest_waits.h"
 #include "names.h"
 #include "stack_stats.h"
+#include "timeline.h"
 
 /*
  * Numbers of classes and rows that stay when a table with twice as many drops its lightest entries.
@@ -142,6 +143,10 @@ struct charge_row {
  * @charges: the waits that are being charged; NULL: none are
  * @stacks: set by the caller after charge_sums_open(): stacks to which the waits are charged, too;
  *	or NULL
+ * @origin: set by the caller after charge_sums_open(): begin of @periods, session clock
+ * @periods: the time lines @begun and @waited
+ * @begun: number of waits that began, weighted
+ * @waited: time of the waits, weighted, session clock; the time before @origin is left out
  * @longest: the longest waits, and the longest chain; from charge_sums_open() on
  * @total: of all waits
  * @sleeping: of those for locks that sleep
@@ -163,6 +168,10 @@ struct charge_sums {
 	uint64_t ticks_per_ms;
 	struct charges *charges;
 	struct stack_stats *stacks;
+	uint64_t origin;
+	struct timelines periods;
+	struct timeline *begun;
+	struct timeline *waited;
 	struct longest_waits *longest;
 	struct charge_sum total;
 	struct charge_sum sleeping;

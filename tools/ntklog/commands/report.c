@@ -16,6 +16,7 @@
 #include "report_distribution.h"
 #include "report_longest.h"
 #include "report_many.h"
+#include "report_periods.h"
 #include "table_argp.h"
 #include "trace_argp.h"
 
@@ -207,6 +208,8 @@ static void print_lock(const struct report *report, const struct options *option
 	report_print_distributions(report, stdout);
 	if (!report->analysis->charges.total.wait)
 		return;
+	putchar('\n');
+	report_print_periods(report, stdout);
 	putchar('\n');
 	report_print_longest(report, stdout, options->table.top);
 }

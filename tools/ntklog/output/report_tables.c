@@ -174,6 +174,7 @@ int report_is_complete(const struct report *report)
 	       !report->analysis->switches.no_memory &&
 	       !report->analysis->stacks.no_memory &&
 	       !report->analysis->charges.no_memory &&
+	       !report->analysis->charges.periods.no_memory &&
 	       !report->analysis->open.no_memory &&
 	       !report->analysis->coverage.no_memory &&
 	       !report->analysis->history.no_memory &&

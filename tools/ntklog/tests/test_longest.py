@@ -6,6 +6,7 @@ Usage: test_longest.py NTKLOG
 """
 
 import json
+import re
 
 from answer_case import BASE, HOLDER, LOCK, NS, OTHER, WAITER, Case, sleep, spin, stack_of, switch
 import etl_writer as etl
@@ -169,6 +170,50 @@ The longest waits, step by step
         self.assertIn("and 3 more locks (--json)", " ".join(lines))
         self.assertLessEqual(len(lines), 20)
         self.assertLessEqual(max(map(len, lines)), 80)
+
+    def periods(self, *options):
+        """Waits, and their time in ticks, of each period in the report about a lock."""
+        text = self.report("--lock", "my_lock", *options)
+        lines = text[text.index("When my_lock is waited for"):].split("\n\n")[0].splitlines()
+        self.assertLessEqual(len(lines), 2 + 20)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+        rows = []
+        for line in lines[2:]:
+            start, waits, *wait = line.split()
+            number = re.fullmatch(r"([\d.]+)(\w+)", wait[0]) if wait else None
+            rows.append((float(start[:-1]), int(waits),
+                         round(float(number[1]) * units[number[2]] / NS) if number else 0,
+                         len(wait[1]) if wait else 0))
+        self.assertEqual([row[0] for row in rows], sorted(row[0] for row in rows))
+        return rows
+
+    def test_report_about_one_lock_has_its_time_line(self):
+        """Waits of 4000 ticks near the begin and of 1000 near the end; another lock in between."""
+        self.write_events(
+            spin(1000, 6000), spin(6000, 6100, 4000, WAITER),
+            spin(100000, 101000, address=INNER), spin(101000, 101100, 900, address=INNER),
+            spin(1980000, 1990000), spin(1990000, 1999000, 1000, WAITER))
+        rows = self.periods()
+        self.assertEqual(sum(row[1] for row in rows), 2)
+        self.assertEqual(sum(row[2] for row in rows), 5000)
+        self.assertEqual((rows[0][1:], rows[-1][1:]), ((1, 4000, 40), (1, 1000, 10)))
+        self.assertEqual({row[1:] for row in rows[1:-1]}, {(0, 0, 0)})
+
+    def test_wait_is_divided_among_its_periods(self):
+        self.write_events(sleep(1000, 1900000), sleep(1900000, 2000000, 1800000, thread=56))
+        rows = self.periods()
+        self.assertEqual(sum(row[1] for row in rows), 1)
+        self.assertAlmostEqual(sum(row[2] for row in rows), 1800000, delta=10000)
+        self.assertGreater(len([row for row in rows if row[3] == 40]), 10)
+
+    def test_wait_before_the_start_is_left_out_of_the_time_line(self):
+        self.write_events(sleep(2000, 100000, 5000))
+        self.assertEqual([row[1:3] for row in self.periods() if row[1] or row[2]], [(1, 2000)])
+
+    def test_report_of_all_locks_has_no_time_line(self):
+        self.write_events(*chain_of_three())
+        self.assertNotIn("is waited for", self.report())
 
     def test_file_without_waits_has_none(self):
         answer = self.longest(spin(1000, 2000))

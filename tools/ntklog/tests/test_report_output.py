@@ -299,7 +299,7 @@ class Distributions(tool.Case):
             etl.spinlock_rundown(1, 1, 1, 0), *3 * [lock(1, hold=4, wait=40, address=0x100)],
             lock(1, hold=4000, wait=4000, address=0x100), lock(1, wait=40, address=0x200)))
         text = self.report("--lock", "0x100")
-        self.assertEqual(text[text.index("How long"):text.index("\nThe longest waits")], """\
+        self.assertEqual(text[text.index("How long"):text.index("\nWhen 0x100 is waited for")], """\
 How long 0x100 is waited for and held
                  waits                      holds
 from 1.00us                                 75.0% ##############

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The time line of a lock as text: a line for each period. */
+
+#include <math.h>
+
+#include "report_periods.h"
+#include "report_rows.h"
+
+/* Most lines, and characters of the longest bar. */
+#define PERIODS_MAX	20
+#define BAR		40
+
+static const char bar[BAR + 1] = "########################################";
+
+/* Add up the slots of a period, of which the last one may be short. */
+static double sum_of(const struct timeline *line, size_t first, size_t count)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = first; line && i < first + count && i < TIMELINE_SLOTS; i++)
+		sum += line->slots[i];
+	return sum;
+}
+
+static void print_period(const struct report *report, FILE *stream, double from, double begun,
+			 double waited, double most)
+{
+	const union cell count = { .number = begun };
+	const union cell time = { .number = report_ticks_ns(report, waited) };
+	char waits[32], wait[32];
+
+	cell_format(CELL_COUNT, &count, waits, sizeof(waits));
+	cell_format(CELL_TIME, &time, wait, sizeof(wait));
+	fprintf(stream, "%11.6fs %9s", from, waits);
+	if (waited > 0)
+		fprintf(stream, " %9s  %.*s", wait, (int)ceil(waited / most * BAR), bar);
+	fputc('\n', stream);
+}
+
+/**
+ * report_print_periods() - print when a lock is waited for
+ * @report: of one lock, with waits
+ * @stream: stream to print to
+ */
+void report_print_periods(const struct report *report, FILE *stream)
+{
+	const struct analysis *analysis = report->analysis;
+	const struct charge_sums *sums = &analysis->charges;
+	uint64_t slot_ticks = sums->periods.slot_ticks;
+	size_t slots, period, i;
+	double most = 0;
+
+	if (!sums->begun)
+		return;
+	slots = (analysis->last_time - analysis->origin) / slot_ticks + 1;
+	if (slots > TIMELINE_SLOTS)
+		slots = TIMELINE_SLOTS;
+	period = (slots + PERIODS_MAX - 1) / PERIODS_MAX;
+	for (i = 0; i < slots; i += period)
+		most = fmax(most, sum_of(sums->waited, i, period));
+	fprintf(stream, "When %s is waited for\n%12s %9s %9s\n", analysis->lock, "from",
+		"waits", "wait");
+	for (i = 0; i < slots; i += period)
+		print_period(report, stream,
+			     etl_seconds(report->file, analysis->origin + i * slot_ticks),
+			     sum_of(sums->begun, i, period), sum_of(sums->waited, i, period),
+			     most);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_REPORT_PERIODS_H
+#define _NTKLOG_REPORT_PERIODS_H
+
+/* The time line of a lock as text. */
+
+#include <stdio.h>
+
+#include "report.h"
+
+void report_print_periods(const struct report *report, FILE *stream);
+
+#endif /* _NTKLOG_REPORT_PERIODS_H */
