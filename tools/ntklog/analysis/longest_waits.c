@@ -21,7 +21,7 @@ struct longest_waits *longest_waits_open(void)
 	return longest;
 }
 
-/* Find room for a step: that of the shortest one if all are in use. Returns NULL if it is shorter. */
+/* Find room for a step, or replace the shortest one. Returns NULL if the new one is shorter. */
 static struct longest_step *find_room(struct longest_wait *wait, uint64_t ticks)
 {
 	struct longest_step *shortest = wait->steps;

@@ -64,8 +64,9 @@ struct options {
 };
 
 /* These tables are printed on request only: the answer names the greatest waiters and waits. */
-#define OTHER_TABLES	(1u << REPORT_WAITERS | 1u << REPORT_LONGEST)
-#define ALL_TABLES	(((1u << REPORT_TABLES) - 1) & ~OTHER_TABLES)
+static const unsigned int other_tables = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
+
+#define ALL_TABLES	(((1u << REPORT_TABLES) - 1) & ~other_tables)
 
 #define COLUMN_NAME_SIZE	64
 
@@ -328,7 +329,7 @@ static int run(struct options *options)
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
 	analysis.by_address = options->by_address;
-	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | OTHER_TABLES);
+	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | other_tables);
 	analysis.lock = options->table.lock;
 	analysis.charge_by = options->by;
 	if (is_open) {

@@ -37,17 +37,6 @@
 /* From this share of unknown holders on, the option that records them is named. */
 #define UNKNOWN_MIN	0.1
 
-const char *const answer_part_names[CHARGE_PARTS] = {
-	[CHARGE_HOLDER_RAN] = "holder_ran",
-	[CHARGE_HOLDER_PREEMPTED] = "holder_preempted",
-	[CHARGE_HOLDER_BLOCKED] = "holder_blocked",
-	[CHARGE_FREE_ASLEEP] = "free_next_owner_asleep",
-	[CHARGE_FREE_READY] = "free_next_owner_without_cpu",
-	[CHARGE_FREE_SPINNING] = "free_handed_over",
-	[CHARGE_OVERTAKEN] = "free_overtaken",
-	[CHARGE_UNKNOWN] = "unknown",
-};
-
 static const char *const part_texts[CHARGE_PARTS] = {
 	[CHARGE_HOLDER_RAN] = "the holder ran",
 	[CHARGE_HOLDER_PREEMPTED] = "the holder was preempted: ready, but without a CPU",
@@ -163,7 +152,7 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		if (reasons[i].where != CHARGE_ROW_KINDS)
 			find_largest(sums, class, reasons[i].where, &where, 1);
 		answer_append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
-		       100 * share_of(ticks, held(&class->sum)));
+			      100 * share_of(ticks, held(&class->sum)));
 		if (!where)
 			continue;
 		/* The chain of locks has a line of its own. */
@@ -171,7 +160,7 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		if (held_by)
 			chain = where->key.first->text;
 		answer_append(text, sizeof(text), " (%.*s)",
-		       held_by ? (int)(held_by - chain) : NAME_SIZE, where->key.first->text);
+			      held_by ? (int)(held_by - chain) : NAME_SIZE, where->key.first->text);
 	}
 	if (*text)
 		answer_add_line(answer, "   Holders %s", text);
@@ -199,19 +188,20 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 
 	names_address(report->names, class->key.class, name, sizeof(name));
 	answer_add_line(answer, "%zu. %s: %s (%.0f%%) in %" PRIu64 " wait%s", number, name,
-		 answer_time(report, sum->wait, time, sizeof(time)),
-		 100 * share_of(sum->wait, sums->total.wait), sum->waits,
-		 sum->waits == 1 ? "" : "s");
+			answer_time(report, sum->wait, time, sizeof(time)),
+			100 * share_of(sum->wait, sums->total.wait), sum->waits,
+			sum->waits == 1 ? "" : "s");
 	format_begin(report, sum->longest_at, begin, sizeof(begin));
 	snprintf(text, sizeof(text), "   Longest %s %s; waited: ",
 		 answer_time(report, sum->longest, time, sizeof(time)), begin);
 	append_names(answer, class, CHARGE_ROW_WAITER, text, sizeof(text), 0);
 	answer_add_line(answer, "%s", text);
 	if (share_of(free_ticks, sum->wait) >= SHARE_MIN)
-		answer_append(rest, sizeof(rest), "; free %.0f%%", 100 * share_of(free_ticks, sum->wait));
+		answer_append(rest, sizeof(rest), "; free %.0f%%",
+			      100 * share_of(free_ticks, sum->wait));
 	if (share_of(sum->parts[CHARGE_UNKNOWN], sum->wait) >= SHARE_MIN)
 		answer_append(rest, sizeof(rest), "; unknown %.0f%%",
-		       100 * share_of(sum->parts[CHARGE_UNKNOWN], sum->wait));
+			      100 * share_of(sum->parts[CHARGE_UNKNOWN], sum->wait));
 	snprintf(text, sizeof(text), "   Held %.0f%%", 100 * share_of(held(sum), sum->wait));
 	if (held(sum)) {
 		answer_append(text, sizeof(text), ": ");
@@ -252,7 +242,7 @@ static void add_parts(struct answer *answer, size_t most)
 			text = "a task held the lock, see below";
 		if (share_of(total.parts[order[i]], total.wait) >= SHARE_MIN)
 			answer_add_line(answer, "  %3.0f%%  %s",
-				 100 * share_of(total.parts[order[i]], total.wait), text);
+					100 * share_of(total.parts[order[i]], total.wait), text);
 	}
 }
 
@@ -267,11 +257,12 @@ static void add_verdicts(struct answer *answer)
 
 	if (share_of(shortage, total->wait) >= SHORTAGE_MIN)
 		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
-			 100 * share_of(shortage, total->wait));
+				100 * share_of(shortage, total->wait));
 	if (share_of(total->stopped, spun) >= STOPPED_MIN)
-		answer_add_line(answer, "=> Host stopped virtual CPUs: for %s of %s the lock was free.",
-			 answer_time(answer->report, total->stopped, time, sizeof(time)),
-			 answer_time(answer->report, spun, all, sizeof(all)));
+		answer_add_line(answer,
+				"=> Host stopped virtual CPUs: for %s of %s the lock was free.",
+				answer_time(answer->report, total->stopped, time, sizeof(time)),
+				answer_time(answer->report, spun, all, sizeof(all)));
 }
 
 /* Name facts that are not recorded, and the options that record them. */
@@ -286,17 +277,19 @@ static void add_hints(struct answer *answer)
 	bool has_stacks = analysis->stacks.has_any;
 
 	if (rates_dropped_blockers(&analysis->history))
-		answer_add_line(answer, "Not recorded: %" PRIu64 " holders of what is free or unknown.",
-			 rates_dropped_blockers(&analysis->history));
+		answer_add_line(answer,
+				"Not recorded: %" PRIu64 " holders of what is free or unknown.",
+				rates_dropped_blockers(&analysis->history));
 	if (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS)
-		answer_add_line(answer, "Mode waits records no holders of spin locks: use --mode full.");
+		answer_add_line(answer,
+				"Mode waits records no holders of spin locks: use --mode full.");
 	else if (share_of(unknown_spinning, total->wait - sums->sleeping.wait) > UNKNOWN_MIN &&
 		 !spinlock->blockers)
 		answer_add_line(answer,
-			 "Not recorded: who held spin locks (mode full, without --no-blockers).");
+				"Not recorded: who held spin locks (mode full, without --no-blockers).");
 	if (sums->sleeping.wait && !sums->has_switches)
 		answer_add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
-			 has_stacks ? "" : ", and where (--stacks)");
+				has_stacks ? "" : ", and where (--stacks)");
 	else if (sums->sleeping.wait && !has_stacks)
 		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }
@@ -312,10 +305,12 @@ static void add_total(struct answer *answer, size_t reserved)
 	struct answer verdicts = { .report = report };
 	char time[32];
 
-	answer_add_line(answer, "Tasks waited %s%s for locks in %.3f s of %u CPUs: %" PRIu64 " wait%s.",
-		 is_estimate ? "about " : "",
-		 answer_time(report, sums->total.wait, time, sizeof(time)), report->seconds,
-		 report->file->processors, sums->total.waits, sums->total.waits == 1 ? "" : "s");
+	answer_add_line(answer,
+			"Tasks waited %s%s for locks in %.3f s of %u CPUs: %" PRIu64 " wait%s.",
+			is_estimate ? "about " : "",
+			answer_time(report, sums->total.wait, time, sizeof(time)), report->seconds,
+			report->file->processors, sums->total.waits,
+			sums->total.waits == 1 ? "" : "s");
 	add_verdicts(&verdicts);
 	add_parts(answer, ANSWER_LINES - answer->count - verdicts.count - reserved);
 	answer_add_lines(answer, &verdicts);
@@ -382,13 +377,13 @@ static void make_answer(struct answer *answer)
 	if (!report->analysis->spinlocks.total.sampled && !report->analysis->resources.records &&
 	    !report->analysis->open.count) {
 		answer_add_line(answer, selection_is_all(report->analysis->selection) ?
-			 "This file has no events of locks." :
-			 "No event of a lock is selected (--filter, --from, --to).");
+				"This file has no events of locks." :
+				"No event of a lock is selected (--filter, --from, --to).");
 		return;
 	}
 	if (!sums->total.wait) {
 		answer_add_line(answer, "No recorded task waited for a lock in %.3f s of %u CPUs.",
-			 report->seconds, report->file->processors);
+				report->seconds, report->file->processors);
 		return;
 	}
 	add_hints(&hints);
@@ -435,7 +430,8 @@ static json_t *parts_json(const struct report *report, const struct charge_sum *
 	size_t i;
 
 	for (i = 0; i < CHARGE_PARTS; i++)
-		json_object_set_new(parts, answer_part_names[i], json_real((double)sum->parts[i] * ns));
+		json_object_set_new(parts, answer_part_names[i],
+				    json_real((double)sum->parts[i] * ns));
 	return parts;
 }
 

@@ -10,10 +10,6 @@
 
 #include "report.h"
 
-/* Size of the smallest terminal. */
-#define ANSWER_LINES	20
-#define ANSWER_COLUMNS	80
-
 void answer_print(const struct report *report, FILE *stream);
 json_t *answer_json(const struct report *report);
 

@@ -9,6 +9,17 @@
 #include "answer_lines.h"
 #include "text.h"
 
+const char *const answer_part_names[CHARGE_PARTS] = {
+	[CHARGE_HOLDER_RAN] = "holder_ran",
+	[CHARGE_HOLDER_PREEMPTED] = "holder_preempted",
+	[CHARGE_HOLDER_BLOCKED] = "holder_blocked",
+	[CHARGE_FREE_ASLEEP] = "free_next_owner_asleep",
+	[CHARGE_FREE_READY] = "free_next_owner_without_cpu",
+	[CHARGE_FREE_SPINNING] = "free_handed_over",
+	[CHARGE_OVERTAKEN] = "free_overtaken",
+	[CHARGE_UNKNOWN] = "unknown",
+};
+
 /**
  * answer_add_line() - add a line, cut to fit, if there is one left
  * @answer: the answer
@@ -97,7 +108,7 @@ const char *answer_task(const struct report *report, uint32_t thread_id, char *t
  * @phrases: the phrases
  * @count: number of @phrases
  */
-void answer_add_phrases(struct answer *answer, char (*phrases)[ANSWER_PHRASE_SIZE], size_t count)
+void answer_add_phrases(struct answer *answer, char phrases[][ANSWER_PHRASE_SIZE], size_t count)
 {
 	char line[2 * ANSWER_PHRASE_SIZE];
 	size_t i;

@@ -7,8 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "answer.h"
 #include "macros.h"
+#include "report.h"
+
+/* Size of the smallest terminal. */
+#define ANSWER_LINES	20
+#define ANSWER_COLUMNS	80
 
 /* Bytes of a part of a sentence, which has up to three names. */
 #define ANSWER_PHRASE_SIZE	(3 * NAME_SIZE + 64)
@@ -30,7 +34,7 @@ extern const char *const answer_part_names[CHARGE_PARTS];
 
 __printf(2, 3)
 void answer_add_line(struct answer *answer, const char *format, ...);
-void answer_add_phrases(struct answer *answer, char (*phrases)[ANSWER_PHRASE_SIZE], size_t count);
+void answer_add_phrases(struct answer *answer, char phrases[][ANSWER_PHRASE_SIZE], size_t count);
 void answer_add_lines(struct answer *answer, const struct answer *more);
 __printf(3, 4)
 void answer_append(char *text, size_t size, const char *format, ...);

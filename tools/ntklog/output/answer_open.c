@@ -41,11 +41,11 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 	format_since(report, hold->event.since, since, sizeof(since));
 	/* The names come last, because they may be cut. */
 	if (hold->holders)
-		answer_add_line(answer, "Held at the end, %s, %zu wait%s: %s by %s", since, hold->waiters,
-			 hold->waiters == 1 ? "s" : "", name, task);
+		answer_add_line(answer, "Held at the end, %s, %zu wait%s: %s by %s", since,
+				hold->waiters, hold->waiters == 1 ? "s" : "", name, task);
 	else
 		answer_add_line(answer, "Held at the end by an unknown task, %zu wait%s %s: %s",
-			 hold->waiters, hold->waiters == 1 ? "s" : "", since, name);
+				hold->waiters, hold->waiters == 1 ? "s" : "", since, name);
 }
 
 /* Test whether a line about @hold is wanted: of a lock without a known holder the first waiter. */
@@ -88,8 +88,9 @@ void answer_add_open_holds(struct answer *answer)
 	for (i = 0; i < OPEN_MAX && oldest[i]; i++)
 		add_open_hold(answer, oldest[i]);
 	if (others || open->others)
-		answer_add_line(answer, "Held at the end: %" PRIu64 " more, in dump's NtklogOpenHold.",
-			 others + open->others);
+		answer_add_line(answer,
+				"Held at the end: %" PRIu64 " more, in dump's NtklogOpenHold.",
+				others + open->others);
 }
 
 /* Test whether a task of a deadlock waits for a lock that is summed up. */
@@ -193,7 +194,6 @@ json_t *answer_open_holds_json(const struct report *report)
 	}
 	return array;
 }
-
 
 static json_t *deadlock_json(const struct report *report, const struct wait_task *first)
 {

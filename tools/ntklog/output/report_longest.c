@@ -322,7 +322,8 @@ static double step_for(const struct report *report, const void *row)
 }
 
 static const struct column columns[] = {
-	TEXT_COLUMN("step", "step", number, "number of the wait, the longest first, and of its step"),
+	TEXT_COLUMN("step", "step", number,
+		    "number of the wait, the longest first, and of its step"),
 	TEXT_COLUMN("lock", "lock", lock, "class of the lock, or its address; ~ marks a guess"),
 	TEXT_COLUMN("waiter", "waiter", waiter, "task that waited, and its function"),
 	NUMBER_COLUMN("wait", "whole wait", CELL_TIME, wait_time, "length of the wait"),
@@ -330,7 +331,7 @@ static const struct column columns[] = {
 		      "begin of the step, since the start of the session"),
 	NUMBER_COLUMN("for", "for", CELL_TIME, step_for, "length of the step"),
 	TEXT_COLUMN("happened", "happened", happened,
-		    "holder, or next owner of the free lock, and the locks that the holder waited for"),
+		    "holder, or next owner of the free lock, and locks that the holder waited for"),
 };
 
 static void make_longest(struct report *report)
