@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The acquire functions of one lock type and one set: see functions.h. ACQUIRED(lock) is the
- * fast path of tracking after an uncontended acquisition. If it returns false, its slow path
- * ACQUIRED_SLOW(lock) is called. WAITED(lock, wait_start) is called after a contended acquisition.
+ * The acquire functions of one lock type and one variant: see functions.h. TRACK_ACQUIRE_FAST(lock)
+ * is called after an uncontended acquisition, and TRACK_ACQUIRE_SLOW(lock) if it returns false.
+ * TRACK_ACQUIRE_AFTER_WAIT(lock, wait_start) is called after a contended acquisition.
  *
  * The slow paths take the return value of their caller and return it, so that the caller need not
  * save it in a register.
@@ -15,17 +15,17 @@ static notrace noinline unsigned long HELPER(contended)(ntklog_lock_t *lock, uns
 	ntklog_start_spin_lock_wait(&wait_start);
 	lock_contended(&lock->dep_map, _RET_IP_);
 	/* The kernel's slow path, with paravirtual locks and the contention tracepoints. */
-	DO(lock)(lock);
+	KERNEL_OPERATION(lock)(lock);
 	lock_acquired(&lock->dep_map, _RET_IP_);
 	ntklog_sparse_release(lock);
-	WAITED(lock, &wait_start);
+	TRACK_ACQUIRE_AFTER_WAIT(lock, &wait_start);
 	return result;
 }
 
 static notrace noinline
 unsigned long HELPER(acquired_slow)(ntklog_lock_t *lock, unsigned long result)
 {
-	ACQUIRED_SLOW(lock);
+	TRACK_ACQUIRE_SLOW(lock);
 	return result;
 }
 
@@ -34,17 +34,17 @@ static __always_inline unsigned long HELPER(acquire)(ntklog_lock_t *lock, unsign
 	if (unlikely(!TRY_ACQUIRE_FAST(lock)))
 		return HELPER(contended)(lock, result);
 	lock_acquired(&lock->dep_map, _RET_IP_);
-	if (unlikely(!ACQUIRED(lock)))
+	if (unlikely(!TRACK_ACQUIRE_FAST(lock)))
 		return HELPER(acquired_slow)(lock, result);
 	return result;
 }
 
 static __always_inline unsigned long HELPER(try)(ntklog_lock_t *lock)
 {
-	if (!DO(trylock)(lock))
+	if (!KERNEL_OPERATION(trylock)(lock))
 		return 0;
-	DEPEND(&lock->dep_map, 0, 1, _RET_IP_);
-	if (unlikely(!ACQUIRED(lock)))
+	LOCKDEP_ACQUIRE(&lock->dep_map, 0, 1, _RET_IP_);
+	if (unlikely(!TRACK_ACQUIRE_FAST(lock)))
 		return HELPER(acquired_slow)(lock, 1);
 	return 1;
 }
@@ -52,7 +52,7 @@ static __always_inline unsigned long HELPER(try)(ntklog_lock_t *lock)
 static notrace noinline __used __noendbr void REPLACEMENT(lock)(ntklog_lock_t *lock)
 {
 	preempt_disable();
-	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
+	LOCKDEP_ACQUIRE(&lock->dep_map, 0, 0, _RET_IP_);
 	HELPER(acquire)(lock, 0);
 }
 
@@ -60,7 +60,7 @@ static notrace noinline __used __noendbr void REPLACEMENT(lock_irq)(ntklog_lock_
 {
 	local_irq_disable();
 	preempt_disable();
-	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
+	LOCKDEP_ACQUIRE(&lock->dep_map, 0, 0, _RET_IP_);
 	HELPER(acquire)(lock, 0);
 }
 
@@ -71,14 +71,14 @@ unsigned long REPLACEMENT(lock_irqsave)(ntklog_lock_t *lock)
 
 	local_irq_save(flags);
 	preempt_disable();
-	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
+	LOCKDEP_ACQUIRE(&lock->dep_map, 0, 0, _RET_IP_);
 	return HELPER(acquire)(lock, flags);
 }
 
 static notrace noinline __used __noendbr void REPLACEMENT(lock_bh)(ntklog_lock_t *lock)
 {
 	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
-	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
+	LOCKDEP_ACQUIRE(&lock->dep_map, 0, 0, _RET_IP_);
 	HELPER(acquire)(lock, 0);
 }
 
@@ -97,7 +97,7 @@ static notrace noinline __used __noendbr void REPLACEMENT(lock_irq_disable)(ntkl
 {
 	local_interrupt_disable();
 	preempt_disable();
-	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
+	LOCKDEP_ACQUIRE(&lock->dep_map, 0, 0, _RET_IP_);
 	HELPER(acquire)(lock, 0);
 }
 #endif
@@ -118,7 +118,7 @@ static notrace noinline __used __noendbr
 void REPLACEMENT(lock_nested)(ntklog_lock_t *lock, int subclass)
 {
 	preempt_disable();
-	DEPEND(&lock->dep_map, subclass, 0, _RET_IP_);
+	LOCKDEP_ACQUIRE(&lock->dep_map, subclass, 0, _RET_IP_);
 	HELPER(acquire)(lock, 0);
 }
 #endif
@@ -131,7 +131,7 @@ unsigned long REPLACEMENT(lock_irqsave_nested)(ntklog_lock_t *lock, int subclass
 
 	local_irq_save(flags);
 	preempt_disable();
-	DEPEND(&lock->dep_map, subclass, 0, _RET_IP_);
+	LOCKDEP_ACQUIRE(&lock->dep_map, subclass, 0, _RET_IP_);
 	return HELPER(acquire)(lock, flags);
 }
 
@@ -144,6 +144,6 @@ void REPLACEMENT(lock_nest_lock)(ntklog_lock_t *lock, struct lockdep_map *nest_l
 }
 #endif
 
-#undef ACQUIRED
-#undef ACQUIRED_SLOW
-#undef WAITED
+#undef TRACK_ACQUIRE_FAST
+#undef TRACK_ACQUIRE_SLOW
+#undef TRACK_ACQUIRE_AFTER_WAIT

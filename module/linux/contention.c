@@ -28,30 +28,31 @@ const char *ntklog_check_contention_tracepoints(void)
 
 /**
  * ntklog_watch_contention() - register probes of the contention tracepoints
- * @begins: probe of contention_begin; called in any context that waits for a lock
- * @ends: probe of contention_end; registered first, so that each wait that begins is seen to end
+ * @begin_probe: probe of contention_begin; called in any context that waits for a lock
+ * @end_probe: probe of contention_end; registered first, so that it sees the end of each wait whose
+ *	begin @begin_probe has seen
  * @failed: set to the name of the tracepoint that failed, or NULL
  *
  * Context: task; may sleep; takes tracepoints_mutex. ntklog_check_contention_tracepoints() has
  * returned NULL.
  * Return: 0 or a negative errno.
  */
-int ntklog_watch_contention(ntklog_contention_begins_t begins, ntklog_contention_ends_t ends,
-			    const char **failed)
+int ntklog_watch_contention(ntklog_contention_begin_probe_t begin_probe,
+			    ntklog_contention_end_probe_t end_probe, const char **failed)
 {
 	int err;
 
 	/* Check at compile time that the probes have the types of their tracepoints. */
-	check_trace_callback_type_contention_begin(begins);
-	check_trace_callback_type_contention_end(ends);
+	check_trace_callback_type_contention_begin(begin_probe);
+	check_trace_callback_type_contention_end(end_probe);
 	*failed = ntklog_contention_end->name;
-	err = tracepoint_probe_register(ntklog_contention_end, ends, NULL);
+	err = tracepoint_probe_register(ntklog_contention_end, end_probe, NULL);
 	if (err)
 		return err;
 	*failed = ntklog_contention_begin->name;
-	err = tracepoint_probe_register(ntklog_contention_begin, begins, NULL);
+	err = tracepoint_probe_register(ntklog_contention_begin, begin_probe, NULL);
 	if (err) {
-		tracepoint_probe_unregister(ntklog_contention_end, ends, NULL);
+		tracepoint_probe_unregister(ntklog_contention_end, end_probe, NULL);
 		tracepoint_synchronize_unregister();
 		return err;
 	}
@@ -61,15 +62,15 @@ int ntklog_watch_contention(ntklog_contention_begins_t begins, ntklog_contention
 
 /**
  * ntklog_stop_watching_contention() - undo ntklog_watch_contention()
- * @begins: probe of contention_begin
- * @ends: probe of contention_end
+ * @begin_probe: probe of contention_begin
+ * @end_probe: probe of contention_end
  *
  * Context: task; may sleep; takes tracepoints_mutex. On return no CPU runs either probe.
  */
-void ntklog_stop_watching_contention(ntklog_contention_begins_t begins,
-				     ntklog_contention_ends_t ends)
+void ntklog_stop_watching_contention(ntklog_contention_begin_probe_t begin_probe,
+				     ntklog_contention_end_probe_t end_probe)
 {
-	tracepoint_probe_unregister(ntklog_contention_begin, begins, NULL);
-	tracepoint_probe_unregister(ntklog_contention_end, ends, NULL);
+	tracepoint_probe_unregister(ntklog_contention_begin, begin_probe, NULL);
+	tracepoint_probe_unregister(ntklog_contention_end, end_probe, NULL);
 	tracepoint_synchronize_unregister();
 }

@@ -4,13 +4,13 @@
 
 /* The kernel's tracepoints contention_begin and contention_end. */
 
-typedef void (*ntklog_contention_begins_t)(void *unused, void *lock, unsigned int flags);
-typedef void (*ntklog_contention_ends_t)(void *unused, void *lock, int err);
+typedef void (*ntklog_contention_begin_probe_t)(void *unused, void *lock, unsigned int flags);
+typedef void (*ntklog_contention_end_probe_t)(void *unused, void *lock, int err);
 
 const char *ntklog_check_contention_tracepoints(void);
-int ntklog_watch_contention(ntklog_contention_begins_t begins, ntklog_contention_ends_t ends,
-			    const char **failed);
-void ntklog_stop_watching_contention(ntklog_contention_begins_t begins,
-				     ntklog_contention_ends_t ends);
+int ntklog_watch_contention(ntklog_contention_begin_probe_t begin_probe,
+			    ntklog_contention_end_probe_t end_probe, const char **failed);
+void ntklog_stop_watching_contention(ntklog_contention_begin_probe_t begin_probe,
+				     ntklog_contention_end_probe_t end_probe);
 
 #endif /* _NTKLOG_LINUX_CONTENTION_H */

@@ -3,66 +3,70 @@
  * Replacements of the lock functions of one lock type. This file is included once for each type,
  * with these macros defined:
  *
- * ntklog_lock_t	type of the lock
- * SUFFIX()		makes the end of the name of a replacement
- * MODE			AcquireMode of the record
- * DO()			DO(lock), DO(trylock) and DO(unlock): the kernel's operations on the word
- * TRY_ACQUIRE_FAST()	first step of DO(lock)
- * DEPEND(), DEPENDED()	tell lockdep of an acquisition and a release; empty without lockdep
- * SAMPLE()		counts an acquisition in mode "sampled"; false if the slow path must decide
- * WAITED_FOR()		true if a CPU waits for the lock, which the caller holds
- * WITH_*		defined if the kernel has the function of that name for the lock type
+ * ntklog_lock_t		type of the lock
+ * SUFFIX()			makes the end of the name of a replacement
+ * ACQUIRE_MODE			AcquireMode of the record
+ * KERNEL_OPERATION()		the kernel's lock, trylock or unlock operation on the lock word
+ * TRY_ACQUIRE_FAST()		first step of KERNEL_OPERATION(lock)
+ * LOCKDEP_ACQUIRE()		reports an acquisition to lockdep; empty without lockdep
+ * LOCKDEP_RELEASE()		reports a release to lockdep; empty without lockdep
+ * SAMPLE_ACQUIRE_FAST()	counts an acquisition in mode "sampled"; returns false if the slow
+ *				path must decide whether the acquisition is sampled
+ * HAS_WAITER()			true if a CPU waits for the lock, which the caller holds
+ * WITH_*			defined if the kernel has the function of that name for the type
  *
  * The acquire functions of a lock type differ only in the contexts that they disable, in the
  * arguments of lockdep, and in whether they wait. The release functions differ in the contexts that
  * they enable. In each, _RET_IP_ is the caller of the kernel's function.
  *
- * The locks have two sets of replacements, so that none contains code for the other mode. SET_NAME
- * is "tracked" or "sampled": the first set tracks each acquisition and marks releases that leave a
- * waiter behind, the second tracks the chosen acquisitions.
+ * Each lock type has two variants of its replacements, so that neither contains code for the other
+ * mode. VARIANT_NAME is "tracked" or "sampled": the first variant tracks each acquisition and marks
+ * releases that leave a waiter behind, the second tracks only sampled acquisitions.
  */
 
-#define REPLACEMENT(_operation)	__PASTE(SET_NAME, SUFFIX(_operation))
-#define HELPER(_operation)	__PASTE(__PASTE(ntklog_, SET_NAME), SUFFIX(_operation))
+#define REPLACEMENT(_operation)	__PASTE(VARIANT_NAME, SUFFIX(_operation))
+#define HELPER(_operation)	__PASTE(__PASTE(ntklog_, VARIANT_NAME), SUFFIX(_operation))
 
-#define SET_NAME				tracked
-#define ACQUIRED			ntklog_push_linux_spin_lock
-#define ACQUIRED_SLOW				ntklog_track_spin_lock_acquire_slow
-#define WAITED(_lock, _query)		ntklog_linux_waited(_lock, MODE, _query)
-#define POPPED(_lock)									\
-	(!WAITED_FOR(_lock) && ntklog_pop_spin_lock(_lock, ntklog_read_time().low))
-#define MODE_NOW(_lock)									\
-	(WAITED_FOR(_lock) ? MODE | PERF_SPIN_LOCK_LEAVES_WAITER : MODE)
-#define RELEASED(_lock, _mode, _time, _caller)						\
+#define VARIANT_NAME		tracked
+#define TRACK_ACQUIRE_FAST	ntklog_push_linux_spin_lock
+#define TRACK_ACQUIRE_SLOW	ntklog_track_spin_lock_acquire_slow
+#define TRACK_ACQUIRE_AFTER_WAIT(_lock, _wait_start)				\
+	ntklog_linux_waited(_lock, ACQUIRE_MODE, _wait_start)
+#define TRACK_RELEASE_FAST(_lock)						\
+	(!HAS_WAITER(_lock) && ntklog_pop_spin_lock(_lock, ntklog_read_time().low))
+#define ACQUIRE_MODE_AT_RELEASE(_lock)						\
+	(HAS_WAITER(_lock) ? ACQUIRE_MODE | PERF_SPIN_LOCK_LEAVES_WAITER : ACQUIRE_MODE)
+#define TRACK_RELEASE_SLOW(_lock, _mode, _time, _caller)			\
 	ntklog_track_spin_lock_release_slow(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
 #include "releasing.h"
-#undef SET_NAME
+#undef VARIANT_NAME
 
-#define SET_NAME				sampled
-#define ACQUIRED			SAMPLE
-#define ACQUIRED_SLOW				ntklog_sample_spin_lock_acquire_slow
-#define WAITED(_lock, _query)		ntklog_sampled_waited(_lock, MODE, _query)
+#define VARIANT_NAME		sampled
+#define TRACK_ACQUIRE_FAST	SAMPLE_ACQUIRE_FAST
+#define TRACK_ACQUIRE_SLOW	ntklog_sample_spin_lock_acquire_slow
+#define TRACK_ACQUIRE_AFTER_WAIT(_lock, _wait_start)				\
+	ntklog_sampled_waited(_lock, ACQUIRE_MODE, _wait_start)
 /*
- * The trampoline enters a release function only while the CPU holds a sampled lock. There is no
- * further fast path: POPPED() is false, and RELEASED() searches for the slot.
+ * The trampoline calls a release function only while the CPU holds a sampled lock. The slow path
+ * then searches for the slot.
  */
-#define POPPED(_lock)			false
-#define MODE_NOW(_lock)			MODE
-#define RELEASED(_lock, _mode, _time, _caller)						\
+#define TRACK_RELEASE_FAST(_lock)	false
+#define ACQUIRE_MODE_AT_RELEASE(_lock)	ACQUIRE_MODE
+#define TRACK_RELEASE_SLOW(_lock, _mode, _time, _caller)			\
 	ntklog_release_sampled_spin_lock(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
 #include "releasing.h"
-#undef SET_NAME
+#undef VARIANT_NAME
 
 #undef ntklog_lock_t
 #undef SUFFIX
 #undef REPLACEMENT
 #undef HELPER
-#undef MODE
-#undef DO
+#undef ACQUIRE_MODE
+#undef KERNEL_OPERATION
 #undef TRY_ACQUIRE_FAST
-#undef DEPEND
-#undef DEPENDED
-#undef SAMPLE
-#undef WAITED_FOR
+#undef LOCKDEP_ACQUIRE
+#undef LOCKDEP_RELEASE
+#undef SAMPLE_ACQUIRE_FAST
+#undef HAS_WAITER

@@ -45,7 +45,7 @@ static notrace void ntklog_irq_enter_hook(unsigned long ip, unsigned long parent
 		ntklog_count_interrupt_in_slots();
 }
 
-static notrace void ntklog_reschedule_begins(void *unused, int vector)
+static notrace void ntklog_reschedule_probe(void *unused, int vector)
 {
 	ntklog_count_interrupt_in_slots();
 }
@@ -106,9 +106,9 @@ int ntklog_register_interrupt_hooks(const char **failed)
 	if (ntklog_interrupt_hook_users++)
 		return 0;
 	/* Check at compile time that the probe has the type of its tracepoint. */
-	check_trace_callback_type_reschedule_entry(ntklog_reschedule_begins);
+	check_trace_callback_type_reschedule_entry(ntklog_reschedule_probe);
 	*failed = RESCHEDULE_ENTRY;
-	err = tracepoint_probe_register(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);
+	err = tracepoint_probe_register(ntklog_reschedule_entry, ntklog_reschedule_probe, NULL);
 	if (err)
 		goto err_users;
 	*failed = INTERRUPT_ENTRY;
@@ -119,7 +119,7 @@ int ntklog_register_interrupt_hooks(const char **failed)
 	return 0;
 
 err_tracepoint:
-	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);
+	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_probe, NULL);
 	tracepoint_synchronize_unregister();
 err_users:
 	ntklog_interrupt_hook_users--;
@@ -159,7 +159,7 @@ void ntklog_unregister_interrupt_hooks(void)
 	/* Wait for CPUs that iterate over the list of all ops. */
 	synchronize_rcu();
 	ftrace_free_filter(&ntklog_interrupt_ops);
-	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);
+	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_probe, NULL);
 	tracepoint_synchronize_unregister();
 }
 

@@ -235,7 +235,7 @@ void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *wron
 	kind->failed = wrong;
 	WRITE_ONCE(kind->err, -EPROTO);
 	/* Pairs with the smp_load_acquire() in ntklog_get_kind_err(). */
-	smp_store_release(&kind->is_on, false);
+	smp_store_release(&kind->is_attached, false);
 	/* Sessions that observe the kind do so up to here, not up to the end of a self-test. */
 	etw_schedule_observing();
 	ntklog_detach_kind(kind);
@@ -255,7 +255,7 @@ static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 	if (wrong)
 		ntklog_disable_broken_kind(kind, wrong);
 	else
-		WRITE_ONCE(kind->is_on, true);
+		WRITE_ONCE(kind->is_attached, true);
 }
 
 /**
@@ -292,29 +292,29 @@ void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
 			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }
 
-/* Attach or detach the kind, as @should_be_on says. */
+/* Attach the kind if @should_be_attached, otherwise detach it. */
 static void ntklog_run_kind_work(struct work_struct *work)
 {
 	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
 	u32 request;
 	ktime_t start;
-	bool on;
+	bool attach;
 
 	/* A self-test may hold the mutex for long, and another request may come meanwhile. */
 	mutex_lock(&ntklog_linux_mutex);
 	/* Pairs with the smp_store_release() in ntklog_update_linux_kind(). */
 	request = smp_load_acquire(&kind->requests);
-	on = READ_ONCE(kind->should_be_on);
+	attach = READ_ONCE(kind->should_be_attached);
 	start = ktime_get();
-	if (on && !kind->is_on && !ntklog_kind_unavailable_reason(kind)) {
+	if (attach && !kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
 		ntklog_begin_operation(kind, "attaching");
 		ntklog_enable_kind(kind);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
 		ntklog_warn_attach_failed(kind);
-	} else if (!on && kind->is_on && !ntklog_kind_unavailable_reason(kind)) {
+	} else if (!attach && kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
 		ntklog_begin_operation(kind, "detaching");
 		/* First: a session that starts meanwhile must not call the kind observed. */
-		WRITE_ONCE(kind->is_on, false);
+		WRITE_ONCE(kind->is_attached, false);
 		ntklog_detach_kind(kind);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
 	}
@@ -358,8 +358,11 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *group,
 	struct ntklog_linux_kind *kind = container_of(group, struct ntklog_linux_kind, group);
 	u32 request = kind->requests + 1;
 
-	WRITE_ONCE(kind->should_be_on, etw_group_mask_test(wanted, group->provider.group));
-	/* Publishes should_be_on. Pairs with the smp_load_acquire() in ntklog_run_kind_work(). */
+	WRITE_ONCE(kind->should_be_attached, etw_group_mask_test(wanted, group->provider.group));
+	/*
+	 * Publishes should_be_attached. Pairs with the smp_load_acquire() in
+	 * ntklog_run_kind_work().
+	 */
 	smp_store_release(&kind->requests, request);
 	queue_work(system_long_wq, &kind->work);
 	/*
@@ -378,7 +381,7 @@ static int ntklog_get_kind_err(const struct etw_provider *provider)
 						      group.provider);
 
 	/* Pairs with the smp_store_release() in ntklog_disable_broken_kind(). */
-	if (!READ_ONCE(kind->should_be_on) || smp_load_acquire(&kind->is_on))
+	if (!READ_ONCE(kind->should_be_attached) || smp_load_acquire(&kind->is_attached))
 		return 0;
 	if (!ntklog_request_is_completed(kind, READ_ONCE(kind->requests)))
 		return -EINTR;

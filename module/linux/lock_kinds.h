@@ -19,8 +19,8 @@
  * @unavailable: reason why the functions cannot be redirected, or the name of a function that the
  *	kernel lacks; NULL if they can. Written at module load and after a failure of ftrace
  * @lacks_function: @unavailable is the name of a function
- * @is_on: the kind is attached, and is not being detached; other functions read it without the
- *	mutex
+ * @is_attached: the kind is attached, and is not being detached; other functions read it without
+ *	the mutex
  * @failed: name of the function for which the last attachment failed, or NULL
  * @err: 0, or the negative errno of that failure
  * @attach_us: duration of the last attachment, in microseconds
@@ -28,8 +28,8 @@
  * @spin_kind: PERF_SPIN_LOCK_KIND() of a kind that spins
  * @class: NTKLOG_SLEEPING_CLASS() of a kind that sleeps; 0 for a kind that spins
  * @group: event group of the kind; its subscribers decide whether the kind is attached
- * @should_be_on: the state that @work is to bring about; written before @requests, with the mutex
- *	of @group held
+ * @should_be_attached: true if @work shall attach the kind, false if it shall detach it; written
+ *	before @requests, with the mutex of @group held
  * @requests: number of requests to @work; written with the mutex of @group held
  * @completed: value of @requests when @work last took ntklog_linux_mutex, after it has finished;
  *	written by @work
@@ -38,15 +38,15 @@
  * @since: jiffies at the start of @operation
  * @work: attaches or detaches the kind
  *
- * @unavailable, @lacks_function, @is_on, @failed, @err, @attach_us and @detach_us are written with
- * ntklog_linux_mutex held.
+ * @unavailable, @lacks_function, @is_attached, @failed, @err, @attach_us and @detach_us are written
+ * with ntklog_linux_mutex held.
  */
 struct ntklog_linux_kind {
 	const char *name;
 	struct ntklog_linux_functions *functions;
 	const char *unavailable;
 	bool lacks_function;
-	bool is_on;
+	bool is_attached;
 	const char *failed;
 	int err;
 	s64 attach_us;
@@ -54,7 +54,7 @@ struct ntklog_linux_kind {
 	u8 spin_kind;
 	u32 class;
 	struct ntklog_event_group group;
-	bool should_be_on;
+	bool should_be_attached;
 	u32 requests;
 	u32 completed;
 	const char *operation;

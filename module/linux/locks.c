@@ -167,17 +167,17 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
 	else if (ntklog_kind_records_waits_only(kind))
 		seq_printf(seq, "%s, waits only, attached in %lld us, detached in %lld us\n",
-			   kind->is_on ? "on" : "off", kind->attach_us, kind->detach_us);
+			   kind->is_attached ? "on" : "off", kind->attach_us, kind->detach_us);
 	else
 		seq_printf(seq, "%s, %zu functions, attached in %lld us, detached in %lld us\n",
-			   kind->is_on ? "on" : "off", ntklog_function_count(kind->functions),
+			   kind->is_attached ? "on" : "off", ntklog_function_count(kind->functions),
 			   kind->attach_us, kind->detach_us);
 }
 
 static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kind)
 {
 	const char *wrong, *failed = kind->failed;
-	bool was_on = kind->is_on;
+	bool was_on = kind->is_attached;
 	int err = kind->err;
 
 	if (kind->class)
@@ -282,7 +282,7 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 	struct ntklog_linux_kind *kind;
 
 	ntklog_for_each_kind(kind)
-		if (READ_ONCE(kind->is_on))
+		if (READ_ONCE(kind->is_attached))
 			etw_group_mask_set(mask, kind->group.provider.group);
 }
 
@@ -293,7 +293,7 @@ static bool ntklog_spinning_kind_is_in_use(void)
 
 	ntklog_for_each_kind(kind)
 		if (!kind->class &&
-		    (kind->is_on || ntklog_event_group_has_subscribers(&kind->group)))
+		    (kind->is_attached || ntklog_event_group_has_subscribers(&kind->group)))
 			return true;
 	return false;
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The release functions of one lock type and one set: see functions.h. POPPED(lock) is the fast
- * path of tracking, called while the lock is held. If it returns false, RELEASED(lock, mode, time,
- * caller) is called after the release. MODE_NOW(lock) returns the acquire mode while the lock is
- * held.
+ * The release functions of one lock type and one variant: see functions.h. TRACK_RELEASE_FAST(lock)
+ * is called while the lock is held. If it returns false, TRACK_RELEASE_SLOW(lock, mode, time,
+ * caller) is called after the release. ACQUIRE_MODE_AT_RELEASE(lock) returns the AcquireMode for
+ * it, and is called while the lock is held.
  */
 
 static notrace noinline
 unsigned long HELPER(release_slow)(ntklog_lock_t *lock, unsigned long caller, unsigned long result)
 {
 	struct ntklog_time time = ntklog_read_time();
-	u8 mode = MODE_NOW(lock);
+	u8 mode = ACQUIRE_MODE_AT_RELEASE(lock);
 
 	ntklog_released_for_caller(lock);
-	DO(unlock)(lock);
-	/* The memory of the lock may be freed already. RELEASED() uses only its address. */
-	RELEASED(lock, mode, time, caller);
+	KERNEL_OPERATION(unlock)(lock);
+	/* The lock may be freed already. TRACK_RELEASE_SLOW() uses only its address. */
+	TRACK_RELEASE_SLOW(lock, mode, time, caller);
 	return result;
 }
 
@@ -25,11 +25,11 @@ unsigned long HELPER(release_slow)(ntklog_lock_t *lock, unsigned long caller, un
  */
 static __always_inline unsigned long HELPER(release)(ntklog_lock_t *lock, unsigned long result)
 {
-	DEPENDED(&lock->dep_map, _RET_IP_);
-	if (unlikely(!POPPED(lock)))
+	LOCKDEP_RELEASE(&lock->dep_map, _RET_IP_);
+	if (unlikely(!TRACK_RELEASE_FAST(lock)))
 		return HELPER(release_slow)(lock, _RET_IP_, result);
 	ntklog_released_for_caller(lock);
-	DO(unlock)(lock);
+	KERNEL_OPERATION(unlock)(lock);
 	return result;
 }
 
@@ -69,6 +69,6 @@ static notrace noinline __used __noendbr void REPLACEMENT(unlock_bh)(ntklog_lock
 	__local_bh_enable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 }
 
-#undef POPPED
-#undef MODE_NOW
-#undef RELEASED
+#undef TRACK_RELEASE_FAST
+#undef ACQUIRE_MODE_AT_RELEASE
+#undef TRACK_RELEASE_SLOW

@@ -20,33 +20,33 @@
 
 #define ntklog_lock_t		rwlock_t
 #define SUFFIX(_operation)	__raw_read_##_operation
-#define MODE			(WMI_SPINLOCK_EXECUTIVE_SHARED | PERF_SPIN_LOCK_LINUX_RW)
-#define DO(_operation)		ntklog_do_raw(do_raw_read_##_operation)
-#define DEPEND			rwlock_acquire_read
-#define DEPENDED		rwlock_release
-#define TRY_ACQUIRE_FAST			ntklog_do_raw(do_raw_read_trylock)
-#define SAMPLE			ntklog_sample_shared_spin_lock_acquire
+#define ACQUIRE_MODE		(WMI_SPINLOCK_EXECUTIVE_SHARED | PERF_SPIN_LOCK_LINUX_RW)
+#define KERNEL_OPERATION(_operation)	ntklog_do_raw(do_raw_read_##_operation)
+#define LOCKDEP_ACQUIRE		rwlock_acquire_read
+#define LOCKDEP_RELEASE		rwlock_release
+#define TRY_ACQUIRE_FAST	ntklog_do_raw(do_raw_read_trylock)
+#define SAMPLE_ACQUIRE_FAST	ntklog_sample_shared_spin_lock_acquire
 /* A writer, the first in the queue: it waits for all readers. */
-#define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & _QW_WAITING)
+#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & _QW_WAITING)
 #include "functions.h"
 
 #define ntklog_lock_t		rwlock_t
 #define SUFFIX(_operation)	__raw_write_##_operation
-#define MODE			(WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW)
-#define DO(_operation)		ntklog_do_raw(do_raw_write_##_operation)
-#define DEPEND			rwlock_acquire
-#define DEPENDED		rwlock_release
-#define TRY_ACQUIRE_FAST			ntklog_do_raw(do_raw_write_trylock)
-#define SAMPLE			ntklog_sample_spin_lock_acquire
+#define ACQUIRE_MODE		(WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW)
+#define KERNEL_OPERATION(_operation)	ntklog_do_raw(do_raw_write_##_operation)
+#define LOCKDEP_ACQUIRE		rwlock_acquire
+#define LOCKDEP_RELEASE		rwlock_release
+#define TRY_ACQUIRE_FAST	ntklog_do_raw(do_raw_write_trylock)
+#define SAMPLE_ACQUIRE_FAST	ntklog_sample_spin_lock_acquire
 /* Nonzero if a writer, the first reader of the queue, or a reader in an interrupt waits. */
-#define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & ~_QW_LOCKED)
+#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & ~_QW_LOCKED)
 #define WITH_LOCK_NESTED
 #include "functions.h"
 #undef WITH_LOCK_NESTED
 
 /* Trampolines to the replacements. */
-#define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_ACQUIRING(_name);
-#define RELEASE_FUNCTION(_name)		NTKLOG_RELEASING(_name);
+#define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name);
+#define RELEASE_FUNCTION(_name)		NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name);
 #include "rw_lock_list.h"
 
 /* Written with the kind's mutex held: see lock_kinds.c. */

@@ -33,9 +33,9 @@ static void __used notrace ntklog_set_##_name(void)				\
 }										\
 static_assert(true)
 
-NTKLOG_ASM_CONSTANT(here_record, offsetof(struct ntklog_current, record));
-NTKLOG_ASM_CONSTANT(room_task, offsetof(struct ntklog_task, task));
-NTKLOG_ASM_CONSTANT(room_next, offsetof(struct ntklog_task, next_sleeping_slot));
+NTKLOG_ASM_CONSTANT(current_record, offsetof(struct ntklog_current, record));
+NTKLOG_ASM_CONSTANT(record_task, offsetof(struct ntklog_task, task));
+NTKLOG_ASM_CONSTANT(record_next_slot, offsetof(struct ntklog_task, next_sleeping_slot));
 NTKLOG_ASM_CONSTANT(slot_size, sizeof(struct ntklog_sleeping_slot));
 NTKLOG_ASM_CONSTANT(slot_lock, offsetof(struct ntklog_sleeping_slot, lock));
 NTKLOG_ASM_CONSTANT(slot_low, offsetof(struct ntklog_sleeping_slot, acquire_time_halves[0]));
@@ -58,8 +58,8 @@ static_assert(offsetof(struct rw_semaphore, count) == 0);
  * another task or the dummy record.
  */
 #define NTKLOG_LOAD_CACHED_RECORD						\
-	"	movq %gs:ntklog_current+ntklog_asm_here_record(%rip), %r8\n"			\
-	"	movq ntklog_asm_room_task(%r8), %rax\n"
+	"	movq %gs:ntklog_current+ntklog_asm_current_record(%rip), %r8\n"			\
+	"	movq ntklog_asm_record_task(%r8), %rax\n"
 
 /* Skip the fast path unless in_task(). */
 #define NTKLOG_UNLESS_IN_TASK							\
@@ -67,13 +67,13 @@ static_assert(offsetof(struct rw_semaphore, count) == 0);
 	"	jne 1f\n"
 
 /* Trampoline with fast path of an acquire function with one argument. */
-#define ACQUIRING(_hook)							\
+#define DEFINE_ACQUIRE_TRAMPOLINE(_hook)					\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	NTKLOG_LOAD_CACHED_RECORD						\
 	/* Test for the current task and a free slot. The dummy record has slots, too. */	\
 	"	subq %gs:" NTKLOG_CURRENT "(%rip), %rax\n"			\
-	"	movq ntklog_asm_room_next(%r8), %rcx\n"				\
+	"	movq ntklog_asm_record_next_slot(%r8), %rcx\n"				\
 	"	orq ntklog_asm_slot_lock(%rcx), %rax\n"				\
 	"	jne 1f\n"							\
 	"	incq %gs:ntklog_sleeping_cpu+ntklog_asm_acquired(%rip)\n"		\
@@ -85,14 +85,15 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	"	movq $ntklog_asm_action_of_" #_hook ", ntklog_asm_slot_state(%rcx)\n"	\
 	/* Publishes the slot. On x86 each store has release semantics. */	\
 	"	movq %rdi, ntklog_asm_slot_lock(%rcx)\n"				\
-	"	addq $ntklog_asm_slot_size, ntklog_asm_room_next(%r8)\n"		\
+	"	addq $ntklog_asm_slot_size, ntklog_asm_record_next_slot(%r8)\n"		\
 	"	" ASM_RET							\
 	"1:\n",									\
 	"", NTKLOG_CALLER(8), ""))
 
 /*
- * Checks of RELEASING(): jump to 1 if the slot has a state bit or a contention, or if the lock has
- * a waiter. In: rdi the lock, rcx next_sleeping_slot, rax the current task.
+ * Checks of DEFINE_RELEASE_TRAMPOLINE(): jump to label 1, which calls the hook, if the slot has a
+ * state bit or a contention, or if the lock has a waiter. On entry rdi is the lock, rcx the
+ * next_sleeping_slot, rax the current task.
  */
 #define NTKLOG_SLOT_STATE	"ntklog_asm_slot_state-ntklog_asm_slot_size(%rcx)"
 
@@ -109,7 +110,8 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 
 /*
  * The low byte of the count is @_locked: 1 with a writer, 0 with readers; waiters add to it. Add
- * the queue of spinners and the state: each term is at its least when there is nothing to see.
+ * the queue of spinners and the state. Each term has its lowest value if there is neither a waiter
+ * nor a contention, so one comparison of the sum suffices.
  */
 #define NTKLOG_CHECK_RWSEM(_hook, _locked)					\
 	"	movzbl (%rdi), %eax\n"						\
@@ -136,20 +138,20 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
  * @_first: NTKLOG_UNLESS_IN_TASK if the function may be called in interrupt context, or ""
  * @_check: NTKLOG_CHECK_* of the kind of lock
  */
-#define RELEASING(_hook, _first, _check)					\
+#define DEFINE_RELEASE_TRAMPOLINE(_hook, _first, _check)			\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	_first									\
 	NTKLOG_LOAD_CACHED_RECORD						\
 	"	cmpq %gs:" NTKLOG_CURRENT "(%rip), %rax\n"			\
 	"	jne 1f\n"							\
-	"	movq ntklog_asm_room_next(%r8), %rcx\n"				\
+	"	movq ntklog_asm_record_next_slot(%r8), %rcx\n"				\
 	"	cmpq %rdi, ntklog_asm_slot_lock-ntklog_asm_slot_size(%rcx)\n"	\
 	"	jne 1f\n"							\
 	_check									\
 	"	decl %gs:ntklog_sleeping_cpu+ntklog_asm_countdown(%rip)\n"	\
 	"	js 2f\n"							\
-	"	subq $ntklog_asm_slot_size, ntklog_asm_room_next(%r8)\n"		\
+	"	subq $ntklog_asm_slot_size, ntklog_asm_record_next_slot(%r8)\n"		\
 	"	movq $0, ntklog_asm_slot_lock-ntklog_asm_slot_size(%rcx)\n"	\
 	"	" ASM_RET							\
 	"2:\n"									\

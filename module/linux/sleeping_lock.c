@@ -36,8 +36,8 @@
 #else
 /* Without a fast path in assembler, the trampoline only calls the hook. */
 #define NTKLOG_ASM_CONSTANT(_name, _value)	static_assert(true)
-#define ACQUIRING(_hook)			NTKLOG_HOOK(_hook)
-#define RELEASING(_hook, ...)			NTKLOG_HOOK(_hook)
+#define DEFINE_ACQUIRE_TRAMPOLINE(_hook)			NTKLOG_DEFINE_HOOK_TRAMPOLINE(_hook)
+#define DEFINE_RELEASE_TRAMPOLINE(_hook, ...)			NTKLOG_DEFINE_HOOK_TRAMPOLINE(_hook)
 #endif
 
 #define CLASS_OF(_class)		NTKLOG_SLEEPING_CLASS(_class)
@@ -52,7 +52,7 @@ static const struct task_struct *ntklog_owner_of_mutex(const void *lock)
 	return OWNER(atomic_long_read(&((const struct mutex *)lock)->owner));
 }
 
-/* A reader that acquires sets the owner word. The word may name one that has released since. */
+/* Each reader that acquires sets the owner word, which may name a reader that has released. */
 static const struct task_struct *ntklog_owner_of_rwsem(const void *lock)
 {
 	return OWNER(atomic_long_read(&((const struct rw_semaphore *)lock)->owner));
@@ -182,18 +182,18 @@ static __always_inline bool ntklog_percpu_rwsem_has_waiters(const void *lock)
 #define TRACK_SLOW	ntklog_track_sleeping_acquire_slow
 
 /* Define an acquire hook. */
-#define ACQUIRES(_hook, _how, _action)						\
+#define DEFINE_ACQUIRE_HOOK(_hook, _track, _action)				\
 NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
 static noinline notrace __used __noendbr void _hook(const void *lock, unsigned long caller)	\
 {										\
-	_how(lock, caller, _action);						\
+	_track(lock, caller, _action);						\
 }
 
 /*
  * Define the hook of a release that the fast path has counted, when its countdown has expired. The
  * fast path has seen no waiter.
  */
-#define COUNTED(_hook, _action, _owner)						\
+#define DEFINE_COUNTED_RELEASE_HOOK(_hook, _action, _owner)			\
 NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
 static noinline notrace __used __noendbr void counted_##_hook(const void *lock)	\
 {										\
@@ -201,15 +201,15 @@ static noinline notrace __used __noendbr void counted_##_hook(const void *lock)	
 }
 
 /* Define a release hook. */
-#define RELEASES(_hook, _action, _owner, _has_waiters)				\
+#define DEFINE_RELEASE_HOOK(_hook, _action, _owner, _has_waiters)		\
 static noinline notrace __used __noendbr void _hook(const void *lock)		\
 {										\
 	ntklog_track_sleeping_release(lock, _action, _owner, _has_waiters(lock)); \
 }										\
-COUNTED(_hook, _action, _owner)
+DEFINE_COUNTED_RELEASE_HOOK(_hook, _action, _owner)
 
-/* Define a release hook that interrupt handlers may call too. Their releases are only counted. */
-#define RELEASES_ANYWHERE(_hook, _action, _owner, _has_waiters)			\
+/* Define a release hook that interrupt handlers also call. Their releases are only counted. */
+#define DEFINE_RELEASE_HOOK_ANY_CONTEXT(_hook, _action, _owner, _has_waiters)	\
 static noinline notrace __used __noendbr void _hook(const void *lock)		\
 {										\
 	if (likely(in_task()))							\
@@ -217,17 +217,19 @@ static noinline notrace __used __noendbr void _hook(const void *lock)		\
 	else									\
 		this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);		\
 }										\
-COUNTED(_hook, _action, _owner)
+DEFINE_COUNTED_RELEASE_HOOK(_hook, _action, _owner)
 
-ACQUIRES(acquire_mutex, TRACK, EXCLUSIVE(MUTEX))
-RELEASES(release_mutex, EXCLUSIVE(MUTEX), ntklog_owner_of_mutex, ntklog_mutex_has_waiters)
-ACQUIRES(acquire_rwsem_exclusive, TRACK, EXCLUSIVE(RWSEM))
-RELEASES(release_rwsem_exclusive, EXCLUSIVE(RWSEM), ntklog_owner_of_rwsem,
-	 ntklog_rwsem_has_waiters)
-ACQUIRES(acquire_rwsem_shared, TRACK, SHARED(RWSEM))
+DEFINE_ACQUIRE_HOOK(acquire_mutex, TRACK, EXCLUSIVE(MUTEX))
+DEFINE_RELEASE_HOOK(release_mutex, EXCLUSIVE(MUTEX), ntklog_owner_of_mutex,
+		    ntklog_mutex_has_waiters)
+DEFINE_ACQUIRE_HOOK(acquire_rwsem_exclusive, TRACK, EXCLUSIVE(RWSEM))
+DEFINE_RELEASE_HOOK(release_rwsem_exclusive, EXCLUSIVE(RWSEM), ntklog_owner_of_rwsem,
+		    ntklog_rwsem_has_waiters)
+DEFINE_ACQUIRE_HOOK(acquire_rwsem_shared, TRACK, SHARED(RWSEM))
 /* The owner word may name another reader, which still holds the lock. Do not use it. */
-RELEASES_ANYWHERE(release_rwsem_shared, SHARED(RWSEM), NULL, ntklog_rwsem_has_waiters)
-ACQUIRES(acquire_semaphore, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE))
+DEFINE_RELEASE_HOOK_ANY_CONTEXT(release_rwsem_shared, SHARED(RWSEM), NULL,
+				ntklog_rwsem_has_waiters)
+DEFINE_ACQUIRE_HOOK(acquire_semaphore, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE))
 
 /*
  * The owner's slot may be freed by its own release and by another task's at the same time. The one
@@ -241,14 +243,16 @@ static noinline notrace __used __noendbr void release_semaphore(const void *lock
 					   ntklog_semaphore_has_waiters(semaphore), false);
 }
 
-ACQUIRES(acquire_rt_mutex, TRACK, EXCLUSIVE(RT_MUTEX))
-RELEASES(release_rt_mutex, EXCLUSIVE(RT_MUTEX), ntklog_owner_of_rt_mutex,
-	 ntklog_rt_mutex_has_waiters)
+DEFINE_ACQUIRE_HOOK(acquire_rt_mutex, TRACK, EXCLUSIVE(RT_MUTEX))
+DEFINE_RELEASE_HOOK(release_rt_mutex, EXCLUSIVE(RT_MUTEX), ntklog_owner_of_rt_mutex,
+		    ntklog_rt_mutex_has_waiters)
 /* Often another task than the owner releases a percpu_rwsem, for example in thaw_super(). */
-ACQUIRES(acquire_percpu_rwsem, TRACK_SLOW, EXCLUSIVE(PERCPU_RWSEM))
-RELEASES(release_percpu_rwsem, EXCLUSIVE(PERCPU_RWSEM), NULL, ntklog_percpu_rwsem_has_waiters)
-ACQUIRES(acquire_ww_mutex, TRACK_SLOW, EXCLUSIVE(WW_MUTEX))
-RELEASES(release_ww_mutex, EXCLUSIVE(WW_MUTEX), ntklog_owner_of_mutex, ntklog_mutex_has_waiters)
+DEFINE_ACQUIRE_HOOK(acquire_percpu_rwsem, TRACK_SLOW, EXCLUSIVE(PERCPU_RWSEM))
+DEFINE_RELEASE_HOOK(release_percpu_rwsem, EXCLUSIVE(PERCPU_RWSEM), NULL,
+		    ntklog_percpu_rwsem_has_waiters)
+DEFINE_ACQUIRE_HOOK(acquire_ww_mutex, TRACK_SLOW, EXCLUSIVE(WW_MUTEX))
+DEFINE_RELEASE_HOOK(release_ww_mutex, EXCLUSIVE(WW_MUTEX), ntklog_owner_of_mutex,
+		    ntklog_mutex_has_waiters)
 
 static noinline notrace __used __noendbr void downgrade_rwsem(const void *lock)
 {
@@ -267,18 +271,19 @@ static noinline notrace __used __noendbr void end_rwsem_spin(const void *queue)
 
 /*
  * Define the replacement of a trylock function.
- * @_has: result of the function when it has acquired the lock
+ * @_success: return value of the function after an acquisition, 0 or 1
  * @_is_own: true if the acquisition belongs to the current task; otherwise it is only counted
+ * @_track: function that tracks the acquisition
  */
-#define TRIES(_name, _has, _is_own, _how, _action)				\
+#define DEFINE_TRYLOCK_REPLACEMENT(_name, _success, _is_own, _track, _action)	\
 static noinline notrace __used __noendbr					\
 int tracked_##_name(const void *lock, const void *context)			\
 {										\
 	int result = CALL_ORIGINAL(_name, lock, context);			\
 										\
-	if (!result == !(_has)) {						\
+	if (!result == !(_success)) {						\
 		if (likely(_is_own))						\
-			_how(lock, _RET_IP_, _action);				\
+			_track(lock, _RET_IP_, _action);				\
 		else								\
 			this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);	\
 	}									\
@@ -287,7 +292,7 @@ int tracked_##_name(const void *lock, const void *context)			\
 void trampoline_##_name(void);							\
 asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, ""))
 
-#define TRYING(_name, ...)							\
+#define TRYLOCK_HOOK(_name, ...)						\
 {										\
 	.targets = (struct ntklog_target[]){ NTKLOG_EXPORTED(_name, __VA_ARGS__) },	\
 	.target_count = 1,							\
@@ -297,16 +302,16 @@ asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, ""))
 
 /* With lockdep mutex_trylock() is a macro in newer kernels. */
 #ifndef mutex_trylock
-TRIES(mutex_trylock, 1, in_task(), TRACK, EXCLUSIVE(MUTEX));
-#define TRYING_MUTEX	TRYING(mutex_trylock)
+DEFINE_TRYLOCK_REPLACEMENT(mutex_trylock, 1, in_task(), TRACK, EXCLUSIVE(MUTEX));
+#define MUTEX_TRYLOCK_HOOK	TRYLOCK_HOOK(mutex_trylock)
 #else
-TRIES(_mutex_trylock_nest_lock, 1, in_task(), TRACK, EXCLUSIVE(MUTEX));
-#define TRYING_MUTEX	TRYING(_mutex_trylock_nest_lock)
+DEFINE_TRYLOCK_REPLACEMENT(_mutex_trylock_nest_lock, 1, in_task(), TRACK, EXCLUSIVE(MUTEX));
+#define MUTEX_TRYLOCK_HOOK	TRYLOCK_HOOK(_mutex_trylock_nest_lock)
 #endif
 
-ACQUIRING(acquire_mutex);
-NTKLOG_HOOK_2(acquire_mutex);
-RELEASING(release_mutex, "", NTKLOG_CHECK_MUTEX(release_mutex));
+DEFINE_ACQUIRE_TRAMPOLINE(acquire_mutex);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_mutex);
+DEFINE_RELEASE_TRAMPOLINE(release_mutex, "", NTKLOG_CHECK_MUTEX(release_mutex));
 
 static struct ntklog_target ntklog_mutex_lock[] = {
 #ifndef CONFIG_DEBUG_LOCK_ALLOC
@@ -333,7 +338,7 @@ static struct ntklog_target ntklog_mutex_unlock[] = { NTKLOG_EXPORTED(mutex_unlo
 static struct ntklog_hook ntklog_mutex_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_mutex, ntklog_mutex_lock),
 	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_mutex, ntklog_mutex_lock_2),
-	TRYING_MUTEX,
+	MUTEX_TRYLOCK_HOOK,
 	NTKLOG_ENTRY_HOOK(trampoline_release_mutex, ntklog_mutex_unlock, .is_release = true),
 };
 
@@ -342,17 +347,19 @@ static struct ntklog_hook ntklog_mutex_hooks[] = {
  * in an irq_work. It may do so between two instructions of a hook of the current task, so an
  * acquisition with interrupts off is only counted.
  */
-TRIES(down_read_trylock, 1, in_task() && !irqs_disabled(), TRACK, SHARED(RWSEM));
-TRIES(down_write_trylock, 1, in_task(), TRACK, EXCLUSIVE(RWSEM));
-ACQUIRING(acquire_rwsem_shared);
-NTKLOG_HOOK_2(acquire_rwsem_shared);
-RELEASING(release_rwsem_shared, NTKLOG_UNLESS_IN_TASK,
-	  NTKLOG_CHECK_RWSEM(release_rwsem_shared, "0"));
-ACQUIRING(acquire_rwsem_exclusive);
-NTKLOG_HOOK_2(acquire_rwsem_exclusive);
-RELEASING(release_rwsem_exclusive, "", NTKLOG_CHECK_RWSEM(release_rwsem_exclusive, "1"));
-NTKLOG_HOOK_OF_LOCK(downgrade_rwsem);
-NTKLOG_HOOK_OF_LOCK(end_rwsem_spin);
+DEFINE_TRYLOCK_REPLACEMENT(down_read_trylock, 1, in_task() && !irqs_disabled(), TRACK,
+			   SHARED(RWSEM));
+DEFINE_TRYLOCK_REPLACEMENT(down_write_trylock, 1, in_task(), TRACK, EXCLUSIVE(RWSEM));
+DEFINE_ACQUIRE_TRAMPOLINE(acquire_rwsem_shared);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_rwsem_shared);
+DEFINE_RELEASE_TRAMPOLINE(release_rwsem_shared, NTKLOG_UNLESS_IN_TASK,
+			  NTKLOG_CHECK_RWSEM(release_rwsem_shared, "0"));
+DEFINE_ACQUIRE_TRAMPOLINE(acquire_rwsem_exclusive);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_rwsem_exclusive);
+DEFINE_RELEASE_TRAMPOLINE(release_rwsem_exclusive, "",
+			  NTKLOG_CHECK_RWSEM(release_rwsem_exclusive, "1"));
+NTKLOG_DEFINE_LOCK_HOOK_TRAMPOLINE(downgrade_rwsem);
+NTKLOG_DEFINE_LOCK_HOOK_TRAMPOLINE(end_rwsem_spin);
 
 static struct ntklog_target ntklog_down_read[] = {
 	NTKLOG_EXPORTED(down_read),
@@ -391,8 +398,8 @@ static struct ntklog_hook ntklog_rwsem_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_rwsem_shared, ntklog_down_read_2),
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_rwsem_exclusive, ntklog_down_write),
 	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_rwsem_exclusive, ntklog_down_write_2),
-	TRYING(down_read_trylock),
-	TRYING(down_write_trylock),
+	TRYLOCK_HOOK(down_read_trylock),
+	TRYLOCK_HOOK(down_write_trylock),
 	NTKLOG_ENTRY_HOOK(trampoline_end_rwsem_spin, ntklog_osq_unlock),
 	/* Hooked with the releases, so that the slot of each tracked writer becomes shared. */
 	NTKLOG_ENTRY_HOOK(trampoline_downgrade_rwsem, ntklog_downgrade_write, .is_release = true),
@@ -400,10 +407,11 @@ static struct ntklog_hook ntklog_rwsem_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_release_rwsem_exclusive, ntklog_up_write, .is_release = true),
 };
 
-TRIES(down_trylock, 0, in_task(), ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE));
-NTKLOG_HOOK(acquire_semaphore);
-NTKLOG_HOOK_2(acquire_semaphore);
-NTKLOG_HOOK(release_semaphore);
+DEFINE_TRYLOCK_REPLACEMENT(down_trylock, 0, in_task(), ntklog_track_semaphore_acquire,
+			   EXCLUSIVE(SEMAPHORE));
+NTKLOG_DEFINE_HOOK_TRAMPOLINE(acquire_semaphore);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_semaphore);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE(release_semaphore);
 
 static struct ntklog_target ntklog_down[] = {
 	NTKLOG_EXPORTED(down),
@@ -417,14 +425,14 @@ static struct ntklog_target ntklog_up[] = { NTKLOG_EXPORTED(up) };
 static struct ntklog_hook ntklog_semaphore_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_semaphore, ntklog_down),
 	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_semaphore, ntklog_down_2),
-	TRYING(down_trylock),
+	TRYLOCK_HOOK(down_trylock),
 	NTKLOG_ENTRY_HOOK(trampoline_release_semaphore, ntklog_up, .is_release = true),
 };
 
-TRIES(rt_mutex_trylock, 1, in_task(), TRACK, EXCLUSIVE(RT_MUTEX));
-ACQUIRING(acquire_rt_mutex);
-NTKLOG_HOOK_2(acquire_rt_mutex);
-RELEASING(release_rt_mutex, "", NTKLOG_CHECK_RT_MUTEX(release_rt_mutex));
+DEFINE_TRYLOCK_REPLACEMENT(rt_mutex_trylock, 1, in_task(), TRACK, EXCLUSIVE(RT_MUTEX));
+DEFINE_ACQUIRE_TRAMPOLINE(acquire_rt_mutex);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_rt_mutex);
+DEFINE_RELEASE_TRAMPOLINE(release_rt_mutex, "", NTKLOG_CHECK_RT_MUTEX(release_rt_mutex));
 
 static struct ntklog_target ntklog_rt_mutex_lock[] = {
 	{ .name = "rt_mutex_lock", .optional = true },
@@ -442,12 +450,13 @@ static struct ntklog_target ntklog_rt_mutex_unlock[] = { NTKLOG_EXPORTED(rt_mute
 static struct ntklog_hook ntklog_rt_mutex_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_rt_mutex, ntklog_rt_mutex_lock),
 	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_rt_mutex, ntklog_rt_mutex_lock_2),
-	TRYING(rt_mutex_trylock),
+	TRYLOCK_HOOK(rt_mutex_trylock),
 	NTKLOG_ENTRY_HOOK(trampoline_release_rt_mutex, ntklog_rt_mutex_unlock, .is_release = true),
 };
 
-NTKLOG_HOOK(acquire_percpu_rwsem);
-RELEASING(release_percpu_rwsem, "", NTKLOG_CHECK_PERCPU_RWSEM(release_percpu_rwsem));
+NTKLOG_DEFINE_HOOK_TRAMPOLINE(acquire_percpu_rwsem);
+DEFINE_RELEASE_TRAMPOLINE(release_percpu_rwsem, "",
+			  NTKLOG_CHECK_PERCPU_RWSEM(release_percpu_rwsem));
 
 static struct ntklog_target ntklog_percpu_down_write[] = { NTKLOG_EXPORTED(percpu_down_write) };
 static struct ntklog_target ntklog_percpu_up_write[] = { NTKLOG_EXPORTED(percpu_up_write) };
@@ -458,9 +467,9 @@ static struct ntklog_hook ntklog_percpu_rwsem_hooks[] = {
 			  .is_release = true),
 };
 
-TRIES(ww_mutex_trylock, 1, in_task(), TRACK_SLOW, EXCLUSIVE(WW_MUTEX));
-NTKLOG_HOOK_2(acquire_ww_mutex);
-RELEASING(release_ww_mutex, "", NTKLOG_CHECK_MUTEX(release_ww_mutex));
+DEFINE_TRYLOCK_REPLACEMENT(ww_mutex_trylock, 1, in_task(), TRACK_SLOW, EXCLUSIVE(WW_MUTEX));
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_ww_mutex);
+DEFINE_RELEASE_TRAMPOLINE(release_ww_mutex, "", NTKLOG_CHECK_MUTEX(release_ww_mutex));
 
 static struct ntklog_target ntklog_ww_mutex_lock[] = {
 	NTKLOG_EXPORTED(ww_mutex_lock),
@@ -474,21 +483,21 @@ static struct ntklog_target ntklog_ww_mutex_unlock[] = {
 
 static struct ntklog_hook ntklog_ww_mutex_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_ww_mutex, ntklog_ww_mutex_lock),
-	TRYING(ww_mutex_trylock, .wraps = "mutex_trylock"),
+	TRYLOCK_HOOK(ww_mutex_trylock, .wraps = "mutex_trylock"),
 	NTKLOG_ENTRY_HOOK(trampoline_release_ww_mutex, ntklog_ww_mutex_unlock, .is_release = true),
 };
 
-#define FUNCTIONS(_kind)							\
+#define DEFINE_FUNCTIONS(_kind)							\
 struct ntklog_linux_functions ntklog_linux_##_kind##_functions = {		\
 	.hooks = ntklog_##_kind##_hooks,					\
 	.count = ARRAY_SIZE(ntklog_##_kind##_hooks),				\
 }
 
-FUNCTIONS(mutex);
-FUNCTIONS(rwsem);
-FUNCTIONS(semaphore);
-FUNCTIONS(rt_mutex);
-FUNCTIONS(percpu_rwsem);
-FUNCTIONS(ww_mutex);
+DEFINE_FUNCTIONS(mutex);
+DEFINE_FUNCTIONS(rwsem);
+DEFINE_FUNCTIONS(semaphore);
+DEFINE_FUNCTIONS(rt_mutex);
+DEFINE_FUNCTIONS(percpu_rwsem);
+DEFINE_FUNCTIONS(ww_mutex);
 
 #endif /* NTKLOG_LINUX_SLEEPING_LOCKS */

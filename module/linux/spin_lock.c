@@ -24,9 +24,9 @@
 
 /* First step of queued_spin_lock(). do_raw_spin_trylock() would read the lock before. */
 #ifdef CONFIG_DEBUG_SPINLOCK
-#define ntklog_spin_take	ntklog_do_raw(do_raw_spin_trylock)
+#define ntklog_spin_try_acquire_fast	ntklog_do_raw(do_raw_spin_trylock)
 #else
-static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
+static __always_inline bool ntklog_spin_try_acquire_fast(raw_spinlock_t *lock)
 {
 	int value = 0;
 
@@ -36,14 +36,14 @@ static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 
 #define ntklog_lock_t		raw_spinlock_t
 #define SUFFIX(_operation)	__raw_spin_##_operation
-#define MODE			(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
-#define DO(_operation)		ntklog_do_raw(do_raw_spin_##_operation)
-#define DEPEND			spin_acquire
-#define DEPENDED		spin_release
-#define TRY_ACQUIRE_FAST			ntklog_spin_take
-#define SAMPLE			ntklog_sample_spin_lock_acquire
+#define ACQUIRE_MODE		(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
+#define KERNEL_OPERATION(_operation)	ntklog_do_raw(do_raw_spin_##_operation)
+#define LOCKDEP_ACQUIRE		spin_acquire
+#define LOCKDEP_RELEASE		spin_release
+#define TRY_ACQUIRE_FAST	ntklog_spin_try_acquire_fast
+#define SAMPLE_ACQUIRE_FAST	ntklog_sample_spin_lock_acquire
 /* Nonzero if a waiter spins on the locked byte (pending bit) or waits in the queue (tail). */
-#define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.val) & ~_Q_LOCKED_MASK)
+#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.val) & ~_Q_LOCKED_MASK)
 #define WITH_TRYLOCK_BH
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 #define WITH_LOCK_NESTED
@@ -58,8 +58,8 @@ static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 #undef WITH_LOCK_NESTED
 
 /* Trampolines to the replacements. */
-#define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_ACQUIRING(_name);
-#define RELEASE_FUNCTION(_name)		NTKLOG_RELEASING(_name);
+#define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name);
+#define RELEASE_FUNCTION(_name)		NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name);
 #include "spin_lock_list.h"
 
 /* Written with the kind's mutex held: see lock_kinds.c. */

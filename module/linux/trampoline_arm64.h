@@ -15,7 +15,7 @@
 #include <linux/stringify.h>
 
 /* Define a trampoline. "hint #34" is "bti c": ftrace branches to the address in x17. */
-#define NTKLOG_CODE(_name, _instructions)					\
+#define NTKLOG_TRAMPOLINE_CODE(_name, _instructions)				\
 	".pushsection .text, \"ax\", @progbits\n"				\
 	"	.balign 16\n"							\
 	"	.globl " _name "\n"						\
@@ -28,7 +28,7 @@ _name ":\n"								\
 
 /* Define a trampoline that continues in @_function, as if its caller had called that function. */
 #define NTKLOG_TRAMPOLINE(_trampoline, _function, _first)			\
-	NTKLOG_CODE(_trampoline,						\
+	NTKLOG_TRAMPOLINE_CODE(_trampoline,						\
 		    _first							\
 		    "	mov x30, x9\n"						\
 		    "	b " _function "\n")
@@ -39,7 +39,7 @@ _name ":\n"								\
  * that an unwinder finds the function and its caller.
  */
 #define NTKLOG_HOOK_TRAMPOLINE(_trampoline, _hook)				\
-	NTKLOG_CODE(_trampoline,						\
+	NTKLOG_TRAMPOLINE_CODE(_trampoline,						\
 		    "	sub sp, sp, #112\n"					\
 		    "	stp x29, x9, [sp, #96]\n"				\
 		    "	add x29, sp, #96\n"					\
@@ -63,13 +63,13 @@ _name ":\n"								\
 		    "	ret x10\n")
 
 /* The trampoline saves all arguments, so one kind suffices. */
-#define NTKLOG_HOOK(_hook)							\
+#define NTKLOG_DEFINE_HOOK_TRAMPOLINE(_hook)					\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook))
-#define NTKLOG_HOOK_2(_hook)							\
+#define NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(_hook)					\
 void trampoline_2_##_hook(void);						\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_2_" #_hook, #_hook))
-#define NTKLOG_HOOK_OF_LOCK(_hook)	NTKLOG_HOOK(_hook)
+#define NTKLOG_DEFINE_LOCK_HOOK_TRAMPOLINE(_hook)	NTKLOG_DEFINE_HOOK_TRAMPOLINE(_hook)
 
 /* Offset in a function behind "bti c", if any, and the two instructions of ftrace. */
 #ifdef CONFIG_ARM64_BTI_KERNEL

@@ -15,7 +15,7 @@
  * Define a trampoline: code that a kernel function calls with its first instruction. The call is
  * direct, so the trampoline needs no ENDBR, and objtool must be told so.
  */
-#define NTKLOG_CODE(_name, _instructions)					\
+#define NTKLOG_TRAMPOLINE_CODE(_name, _instructions)				\
 	".pushsection .text, \"ax\", @progbits\n"				\
 	/* Newer versions of ftrace use bit 0 of the address as a flag for a jump. */	\
 	"	.balign 16\n"								\
@@ -35,7 +35,7 @@
  * overhead. A kernel that counts calls (retbleed=stuff) would be off by one.
  */
 #define NTKLOG_TRAMPOLINE(_trampoline, _function, _first)			\
-	NTKLOG_CODE(_trampoline,						\
+	NTKLOG_TRAMPOLINE_CODE(_trampoline,						\
 		    ntklog_annotate_no_endbr(_function)				\
 		    _first							\
 		    "	movq $" _function ", (%rsp)\n")
@@ -70,7 +70,7 @@
  * @_restore: restores what @_save has saved
  */
 #define NTKLOG_HOOK_TRAMPOLINE(_trampoline, _hook, _first, _save, _more, _restore)	\
-	NTKLOG_CODE(_trampoline,						\
+	NTKLOG_TRAMPOLINE_CODE(_trampoline,						\
 		    _first							\
 		    NTKLOG_CALL_HOOK(_hook, _save, _more, _restore))
 
@@ -89,29 +89,30 @@
 	"	movq 8+" #_pushed "+" NTKLOG_FRAME "(%rsp), %rsi\n"
 
 /*
- * Hook trampolines: NTKLOG_HOOK() for functions with one argument, NTKLOG_HOOK_2() for up to three,
- * NTKLOG_HOOK_OF_LOCK() for a hook that does not use the caller.
+ * Trampolines that call a hook: NTKLOG_DEFINE_HOOK_TRAMPOLINE() for functions with one argument,
+ * NTKLOG_DEFINE_HOOK_TRAMPOLINE_2() for functions with up to three,
+ * NTKLOG_DEFINE_LOCK_HOOK_TRAMPOLINE() for a hook that does not use the caller.
  */
-#define NTKLOG_HOOK(_hook)							\
+#define NTKLOG_DEFINE_HOOK_TRAMPOLINE(_hook)					\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook, "", "", NTKLOG_CALLER(8), ""))
-#define NTKLOG_HOOK_2(_hook)							\
+#define NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(_hook)					\
 void trampoline_2_##_hook(void);						\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_2_" #_hook, #_hook, "",		\
 			   "	pushq %rsi\n	pushq %rdx\n", NTKLOG_CALLER(24),	\
 			   "	popq %rdx\n	popq %rsi\n"))
-#define NTKLOG_HOOK_OF_LOCK(_hook)						\
+#define NTKLOG_DEFINE_LOCK_HOOK_TRAMPOLINE(_hook)				\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook, "", "", "", ""))
 
 /* The trampolines of an acquire function and of a release function, one for each variant. */
-#define NTKLOG_ACQUIRING(_name)							\
+#define NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name)				\
 void trampoline_##_name(void);							\
 void sampled_trampoline_##_name(void);						\
 asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\
 	NTKLOG_TRAMPOLINE("sampled_trampoline_" #_name, "sampled_" #_name, ""))
 
-#define NTKLOG_RELEASING(_name)							\
+#define NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name)				\
 void trampoline_##_name(void);							\
 void sampled_trampoline_##_name(void);						\
 asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\

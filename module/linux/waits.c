@@ -97,7 +97,7 @@ static bool ntklog_wait_is_enabled(u8 mode)
 	return READ_ONCE(ntklog_wait_kinds_enabled) & BIT(PERF_SPIN_LOCK_KIND(mode));
 }
 
-static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int flags)
+static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned int flags)
 {
 	struct ntklog_linux_waits *waits;
 	u8 mode = ntklog_mode_of_wait(flags);
@@ -141,7 +141,7 @@ static unsigned long ntklog_lock_caller(void)
 	return 0;
 }
 
-static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
+static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 {
 	struct ntklog_linux_waits *waits;
 	unsigned long irq_flags;
@@ -192,7 +192,8 @@ int ntklog_watch_waits(u8 spin_kind, const char **failed)
 		/* Forget waits that had not ended when the probes were last unregistered. */
 		for_each_possible_cpu(cpu)
 			per_cpu(ntklog_wait_depth, cpu) = 0;
-		err = ntklog_watch_contention(ntklog_wait_begins, ntklog_wait_ends, failed);
+		err = ntklog_watch_contention(ntklog_wait_begin_probe, ntklog_wait_end_probe,
+					      failed);
 		if (err) {
 			free_percpu(ntklog_linux_waits);
 			return err;
@@ -214,7 +215,7 @@ void ntklog_stop_watching_waits(u8 spin_kind)
 {
 	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled & ~BIT(spin_kind));
 	if (!ntklog_wait_kinds_enabled) {
-		ntklog_stop_watching_contention(ntklog_wait_begins, ntklog_wait_ends);
+		ntklog_stop_watching_contention(ntklog_wait_begin_probe, ntklog_wait_end_probe);
 		free_percpu(ntklog_linux_waits);
 	}
 }
