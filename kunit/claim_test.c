@@ -235,7 +235,7 @@ static void a_bad_start_changes_nothing(struct kunit *test)
 		after = etw_get_settings(SESSION);
 		KUNIT_EXPECT_MEMEQ(test, &after, &before, sizeof(before));
 	}
-	/* An empty name, a size and a number of 0 are the present ones. */
+	/* An empty name, and 0 as buffer size and as number of buffers, keep the present values. */
 	KUNIT_EXPECT_EQ(test, etw_start_claim(claim, &(struct ntklog_session_start) {
 		.size = sizeof(struct ntklog_session_start),
 	}), 0);
@@ -313,7 +313,7 @@ static void any_claim_is_of_the_last_free_session(struct kunit *test)
 		etw_close_claim(claims[count]);
 }
 
-/* A stopped flight recorder is free when a snapshot has its buffers. */
+/* A claim may get a stopped flight recorder only after a snapshot has been taken of it. */
 static void any_claim_takes_a_session_in_a_snapshot(struct kunit *test)
 {
 	struct etw_session *last = &etw_sessions[ETW_SESSIONS - 1];

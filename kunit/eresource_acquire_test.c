@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Acquisition, recursion, conversion and waiting for executive resources. */
+/*
+ * Acquisition, recursion, conversion and waiting for executive resources: NT's facts R4 to R10 and
+ * R18 in kunit/facts.rst.
+ */
 
 #include <linux/delay.h>
 #include <linux/fault-inject.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Owners of executive resources: release for others, owner pointers, counts, flags and IRQL. */
+/*
+ * Owners of executive resources: release for other threads, owner pointers, counts, flags and IRQL.
+ * The tests are grouped by NT's facts R11 to R17 in kunit/facts.rst.
+ */
 
 #include <linux/pid.h>
 #include <ntklog/irql.h>

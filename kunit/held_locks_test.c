@@ -30,7 +30,7 @@
 #define CONTENTIONS	(EVENT_DATA + 0x30)
 #define RESERVED	(EVENT_DATA + 0x34)
 
-/* Only the addresses matter. */
+/* Stand for locks: the hooks use only their addresses. */
 static u32 mutex, rwsem, semaphore;
 
 static struct test_thread holder, waiter;

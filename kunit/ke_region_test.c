@@ -7,7 +7,7 @@
 
 #include "eresource_expect.h"
 
-/* R14: critical regions. */
+/* NT's fact R14 in kunit/facts.rst: critical regions. */
 
 static void critical_regions_nested_apcs_disabled(struct kunit *test)
 {

@@ -4,8 +4,8 @@
 
 /*
  * Sessions and events for the suites ntklog_resource_*. A test checks the bytes of the events in
- * the buffers of TEST_CPU. The numbers T1 to T20 in the suites count NT's actions (wmi_resource.h);
- * those that are tracked without an event show in the event of the release.
+ * the buffers of TEST_CPU. Action is the member of the record that wmi_resource.h describes. An
+ * action that is tracked without an event shows in the event of the release.
  */
 
 #include <kunit/test.h>

@@ -15,7 +15,7 @@
 #include "../module/trace.h"
 #include "perf_resource_fixture.h"
 
-/* T1, T2: initialization and reinitialization, 0x10008 and 0x10018. */
+/* Events with Action 0x10008 and 0x10018: initialization and reinitialization. */
 
 static void initialization_written(struct kunit *test)
 {
@@ -56,7 +56,7 @@ static void reinitialization_with_owners_written(struct kunit *test)
 	session_stop(test);
 }
 
-/* T3, T4: exclusive acquisition and release, 0x10021 and 0x10022. */
+/* Events with Action 0x10021 and 0x10022: exclusive acquisition and release. */
 
 static void release_event_bytes_match_nt_layout(struct kunit *test)
 {
@@ -89,7 +89,7 @@ static void release_event_bytes_match_nt_layout(struct kunit *test)
 	session_stop(test);
 }
 
-/* T8, T9: shared acquisition and release, 0x10041 and 0x10042. */
+/* Events with Action 0x10041 and 0x10042: shared acquisition and release. */
 
 static void shared_release_written(struct kunit *test)
 {
@@ -109,7 +109,10 @@ static void shared_release_written(struct kunit *test)
 	session_stop(test);
 }
 
-/* T6, T7, T11, T12: recursive acquisition and release, 0x10031, 0x10032, 0x10051, 0x10052. */
+/*
+ * Events with Action 0x10031, 0x10032, 0x10051 and 0x10052: recursive acquisition and release,
+ * exclusive and shared.
+ */
 
 static void recursive_releases_only_last_written_with_max_depth(struct kunit *test)
 {
@@ -162,7 +165,7 @@ static void recursion_first_acquisition_untracked_times_unknown(struct kunit *te
 	session_stop(test);
 }
 
-/* T5, T10: waits, 0x10024 and 0x10044. */
+/* Events with Action 0x10024 and 0x10044: waits for exclusive and for shared ownership. */
 
 /* Release a while after a waiter has come. */
 static bool release_later(struct eresource *resource, bool wait)
@@ -278,7 +281,7 @@ static void contention_during_hold_counted(struct kunit *test)
 	session_stop(test);
 }
 
-/* T15, T16: excessive waits, 0x10224 and 0x10244. */
+/* Events with Action 0x10224 and 0x10244: waits that have exceeded a time limit. */
 
 static unsigned int events_to_wait_for;
 

@@ -13,7 +13,7 @@
 #include "../module/ground/task_table.h"
 #include "perf_resource_fixture.h"
 
-/* T13, T14, T20: owner pointers, 0x10120 and 0x10140, and releases for another thread. */
+/* Owner pointers (events with Action 0x10120 and 0x10140), and releases for another thread. */
 
 static int pointed_to;
 
@@ -161,7 +161,7 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 	ex_delete_resource_lite(&other);
 }
 
-/* T17: more resources than slots. */
+/* A thread that owns more resources than it has slots. */
 
 static void ninth_resource_untracked_still_acquired(struct kunit *test)
 {
@@ -195,7 +195,7 @@ static void ninth_resource_untracked_still_acquired(struct kunit *test)
 	session_stop(test);
 }
 
-/* T18: resources acquired before tracking was enabled. */
+/* Releases of resources that were acquired before tracking was enabled. */
 
 static void resource_held_at_enable_release_counted_unmatched(struct kunit *test)
 {
@@ -238,7 +238,7 @@ static void slots_of_stopped_session_reused(struct kunit *test)
 	session_stop(test);
 }
 
-/* T19: exit of a thread. */
+/* Exit of a thread that still owns a resource. */
 
 static void thread_exits_its_slots_freed(struct kunit *test)
 {

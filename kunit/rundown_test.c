@@ -120,7 +120,7 @@ static void a_group_that_changes_is_observed_between_two_events(struct kunit *te
 	expect_observed(test, event_at(2, 6), PERF_SPINLOCK, 0);
 }
 
-/* Wait until the group is observed, but not for ever. */
+/* Wait until the group is observed; fail after some seconds. */
 static void expect_to_be_observed(struct kunit *test, const struct etw_run *run, u32 group)
 {
 	int tries = 10000;
@@ -128,7 +128,7 @@ static void expect_to_be_observed(struct kunit *test, const struct etw_run *run,
 	/* The last CPU writes in an interrupt. */
 	while (!data_race(etw_group_mask_test(&run->observed, group)) && tries--)
 		usleep_range(500, 1000);
-	/* As above; only after a failure. */
+	/* This read races with the writer only if the loop has timed out. */
 	KUNIT_EXPECT_TRUE(test, data_race(etw_group_mask_test(&run->observed, group)));
 }
 
@@ -137,14 +137,14 @@ static void fill_last_cpu(void *data)
 	static const u64 filling[32];
 	u16 length;
 
-	/* Down to the last bytes. */
+	/* Fill the rest of each buffer with shorter and shorter events. */
 	for (length = sizeof(filling); length; length -= 8)
 		while (etw_log_session_event(data, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
 					     NTKLOG_OBSERVED_VERSION, filling, length))
 			;
 }
 
-/* The event that a group is observed finds no space. It is written when there is space again. */
+/* The buffers are full when a group is observed. Its event is written when there is space. */
 static void a_lost_event_is_written_later(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
@@ -186,7 +186,7 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
 	etw_end_suspend();
 	expect_to_be_observed(test, run, PERF_SPINLOCK);
-	/* A second end writes no event. */
+	/* Ending a suspend twice writes no further event. */
 	etw_end_suspend();
 	stop(test, 2);
 	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
@@ -194,7 +194,7 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 		expect_observed(test, event_at(2, i), PERF_SPINLOCK, i % 2);
 }
 
-/* The end finds no space, and there is space again only after the resume. */
+/* The end of the observation finds no space; a reader makes space only after the resume. */
 static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
@@ -261,7 +261,7 @@ static void a_suspend_that_is_killed_lets_the_observation_go_on(struct kunit *te
 	refuse_suspend(test, true, -EINTR);
 }
 
-/* After 20 s. */
+/* The suspend gives up after 20 s. */
 static void a_suspend_does_not_wait_for_a_start_without_limit(struct kunit *test)
 {
 	refuse_suspend(test, false, -EBUSY);

@@ -167,7 +167,7 @@ static void cpu_online_after_stop_gets_no_buffers(struct kunit *test)
 	stop_numbered_session(test, 5);
 	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
 	KUNIT_EXPECT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
-	/* One that runs does. */
+	/* A running session gets a buffer for the CPU that is online now. */
 	start_numbered_session(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
 	KUNIT_EXPECT_NOT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
 	stop_numbered_session(test, 5);

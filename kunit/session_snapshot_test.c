@@ -32,7 +32,7 @@ static void buffering_mode_full_oldest_buffer_overwritten(struct kunit *test)
 	buf = session_rchan_buf(1);
 	KUNIT_EXPECT_EQ(test, buf->subbufs_produced, 10);
 	KUNIT_EXPECT_EQ(test, buf->subbufs_consumed, 6);
-	/* Buffers 7 to 10 are in the places 2, 3, 0 and 1. */
+	/* The run has four buffers: buffers 7 to 10 have the indexes 2, 3, 0 and 1. */
 	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(1, 2), BUFFER_SEQUENCE), 7ull);
 	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(1, 1), BUFFER_SEQUENCE), 10ull);
 	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(1, 2), BUFFER_EVENTS + EVENT_DATA),

@@ -21,10 +21,13 @@
 #define TEST_CLASS	NTKLOG_SLEEPING_CLASS(SEMAPHORE)
 #define TEST_ACTION	(TEST_CLASS | NTKLOG_SLEEPING_EXCLUSIVE)
 
-/* Only the addresses matter: the test calls the hooks itself. */
+/* Stand for locks: the test calls the hooks, which use only their addresses. */
 static u32 lock, others[NTKLOG_THREAD_SLOTS + 1];
 
-/* The last round that the test has begun and ended, and that the other thread has got to. */
+/*
+ * Numbers of the latest rounds: @begun and @ended are set by the test, @acquired and @done by the
+ * other thread.
+ */
 static unsigned int begun, ended, acquired, done;
 
 static struct test_thread other;

@@ -29,7 +29,7 @@
 
 #define LINUX		(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
 
-/* Only the addresses matter: the test calls the hooks itself. */
+/* Stand for locks: the test calls the hooks, which use only their addresses. */
 static u32 lock[2];
 
 static struct ntklog_spin_lock_cpu *this_cpu(void)
@@ -124,7 +124,7 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 	session_stop(test);
 }
 
-/* The NMI may have interrupted an update of the limit. */
+/* The NMI may have interrupted an update of the hold limit, so it must not change the limit. */
 static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 {
 	unsigned long flags;

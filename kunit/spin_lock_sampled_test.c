@@ -22,7 +22,7 @@
 #define INTERVALS	40
 #define MODE		(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
 
-/* Only the addresses matter: the test calls the hooks itself. */
+/* Stand for locks: the test calls the hooks, which use only their addresses. */
 static u32 lock[PERF_SAMPLED_SPIN_LOCKS + 1];
 
 static struct ntklog_spin_lock_cpu *this_cpu(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stack events as bytes in the sessions' buffers: their place behind an event, the sessions that
+ * Stack events as bytes in the sessions' buffers: their position behind an event, the sessions that
  * get them, and the counters. tests/guest/stacks.sh checks the functions in a stack, with a kernel
  * whose unwinder is complete.
  */

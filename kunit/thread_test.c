@@ -102,7 +102,7 @@ static void exiting_thread_irql_and_regions_kept_while_used(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, results.records[2], results.records[0]);
 }
 
-/* More than there are spare records. */
+/* Number of threads; greater than the number of spare records. */
 #define THREADS	150
 
 static DECLARE_COMPLETION(threads_may_go);
