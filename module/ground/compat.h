@@ -53,7 +53,7 @@ do {									\
 #endif
 
 /* True if sched_process_exit has a parameter group_dead, as in newer kernels. */
-#define ntklog_exit_tells_group_dead()						\
+#define ntklog_exit_probe_has_group_dead()						\
 	__builtin_types_compatible_p(typeof(check_trace_callback_type_sched_process_exit), \
 				     void (void (*)(void *, struct task_struct *, bool)))
 

@@ -3,8 +3,8 @@
  * Identities of locks: the memory object that a lock lies in. See identity.h for the purpose and
  * identity_notes.h for the data.
  *
- * Each note has a word that is computed from the lock, its kind, its slab cache and its slab. If a
- * way of the set has that word, the lock is recorded already; this test reads four words.
+ * Each note has a fingerprint: a word computed from the lock, its kind, its slab cache and its slab.
+ * If a way of the set has that word, the lock is recorded already; this test reads four words.
  */
 
 #include <linux/atomic.h>
@@ -30,7 +30,7 @@
 #include "slab_cache.h"
 
 /* Upper bound of the distance from the first struct page of a slab to any other one. */
-#define NTKLOG_HEAD_REACH	(sizeof(struct page) << 11)
+#define NTKLOG_HEAD_DISTANCE_MAX	(sizeof(struct page) << 11)
 
 struct ntklog_identities *ntklog_identities;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_identities);
@@ -40,7 +40,7 @@ static DEFINE_MUTEX(ntklog_identity_mutex);
 static unsigned int ntklog_identity_users;
 static bool ntklog_identities_always_enabled;
 
-static __always_inline unsigned int ntklog_set_of(unsigned long lock)
+static __always_inline unsigned int ntklog_identity_set_index(unsigned long lock)
 {
 	return (u64)lock * GOLDEN_RATIO_64 >> (64 - NTKLOG_IDENTITY_BITS);
 }
@@ -72,7 +72,7 @@ static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 	head = compound_head(page);
 	if (head != page) {
 		/* __get_kernel_nofault() does not handle a fault at a user address with SMAP. */
-		if (unlikely((unsigned long)page - (unsigned long)head >= NTKLOG_HEAD_REACH))
+		if (unlikely((unsigned long)page - (unsigned long)head >= NTKLOG_HEAD_DISTANCE_MAX))
 			return NULL;
 		__get_kernel_nofault(&word, head, unsigned long, fault);
 		/* The compound page is being freed. */
@@ -84,7 +84,8 @@ fault:
 	return NULL;
 }
 
-static __always_inline unsigned long ntklog_cache_of(unsigned long lock, const struct page *slab)
+static __always_inline unsigned long ntklog_find_slab_cache(unsigned long lock,
+							    const struct page *slab)
 {
 	if (slab)
 		return READ_ONCE(((const unsigned long *)slab)[ntklog_slab_cache_word]);
@@ -109,9 +110,9 @@ static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes, un
 
 static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsigned long lock,
 					 unsigned long caller, u8 kind, struct page *slab,
-					 unsigned long cache, u64 known)
+					 unsigned long cache, u64 fingerprint)
 {
-	unsigned int set = ntklog_set_of(lock), way;
+	unsigned int set = ntklog_identity_set_index(lock), way;
 
 	if (test_and_set_bit_lock(set, notes->locked)) {
 		atomic_inc(&notes->missed);
@@ -129,16 +130,16 @@ static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsign
 		.sequence = raw_read_seqcount(&notes->sequence[set]) + 1,
 		.kind = kind,
 	};
-	WRITE_ONCE(notes->known[set][way], known);
+	WRITE_ONCE(notes->fingerprint[set][way], fingerprint);
 	raw_write_seqcount_end(&notes->sequence[set]);
 	clear_bit_unlock(set, notes->locked);
 }
 
 static __always_inline bool
-ntklog_identity_is_recorded(const u64 set[NTKLOG_IDENTITY_ASSOCIATIVITY], u64 known)
+ntklog_identity_is_recorded(const u64 set[NTKLOG_IDENTITY_ASSOCIATIVITY], u64 fingerprint)
 {
-	return READ_ONCE(set[0]) == known || READ_ONCE(set[1]) == known ||
-	       READ_ONCE(set[2]) == known || READ_ONCE(set[3]) == known;
+	return READ_ONCE(set[0]) == fingerprint || READ_ONCE(set[1]) == fingerprint ||
+	       READ_ONCE(set[2]) == fingerprint || READ_ONCE(set[3]) == fingerprint;
 }
 
 /**
@@ -153,25 +154,26 @@ ntklog_identity_is_recorded(const u64 set[NTKLOG_IDENTITY_ASSOCIATIVITY], u64 kn
 notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long lock,
 					 unsigned long caller, u8 kind)
 {
-	const u64 *set = notes->known[ntklog_set_of(lock)];
+	const u64 *set = notes->fingerprint[ntklog_identity_set_index(lock)];
 	struct page *slab = ntklog_find_slab(lock);
-	unsigned long cache = ntklog_cache_of(lock, slab);
-	u64 known;
+	unsigned long cache = ntklog_find_slab_cache(lock, slab);
+	u64 fingerprint;
 
 	/*
 	 * The addresses of caches have equal upper bits. The slabs that an address can lie in
 	 * differ only in low bits, which the shift moves to the top.
 	 */
-	known = (u64)lock * GOLDEN_RATIO_64 + kind + (cache ^ (u64)(unsigned long)slab << 44);
-	if (likely(ntklog_identity_is_recorded(set, known)))
+	fingerprint = (u64)lock * GOLDEN_RATIO_64 + kind + (cache ^ (u64)(unsigned long)slab << 44);
+	if (likely(ntklog_identity_is_recorded(set, fingerprint)))
 		return;
 	/*
 	 * Only the task whose stack it is recognizes a lock on a stack. An event of another task
 	 * does not replace that note.
 	 */
-	if (cache == NTKLOG_IN_NO_SLAB && ntklog_identity_is_recorded(set, known + NTKLOG_ON_STACK))
+	if (cache == NTKLOG_IN_NO_SLAB &&
+	    ntklog_identity_is_recorded(set, fingerprint + NTKLOG_ON_STACK))
 		return;
-	ntklog_add_identity(notes, lock, caller, kind, slab, cache, known);
+	ntklog_add_identity(notes, lock, caller, kind, slab, cache, fingerprint);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_record_identity_slow);
 

@@ -6,9 +6,9 @@
  * The notes of the objects that locks lie in: a cache with sets of four ways. The address of the
  * lock selects the set. identity.c writes the notes, identity_reader.c prints them.
  *
- *	set    locked  sequence  known[4]  notes[4]
- *	0      0       6         x x x 0   lock, cache, caller, ...
- *	1      1       9         x x 0 0   (a CPU is writing a note)
+ *	set    locked  sequence  fingerprint[4]  notes[4]
+ *	0      0       6         x x x 0         lock, cache, caller, ...
+ *	1      1       9         x x 0 0         (a CPU is writing a note)
  *	...
  *
  * A CPU writes a note with interrupts off. It takes the bit lock of the set with a single try: an
@@ -53,14 +53,15 @@ struct ntklog_identity {
 
 /**
  * struct ntklog_identities - all notes
- * @known: for each note, the word that identifies it; see ntklog_record_identity_slow()
+ * @fingerprint: for each note, a hash of its lock, kind, slab cache and slab; see
+ *	ntklog_record_identity_slow()
  * @sequence: sequence counter of each set; readers retry if a CPU wrote a note meanwhile
  * @notes: the notes of each set
  * @locked: a bit lock for each set, which serializes its writers; they only ever try to take it
  * @missed: notes dropped because another CPU was writing a note of the same set
  */
 struct ntklog_identities {
-	u64 known[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_ASSOCIATIVITY];
+	u64 fingerprint[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_ASSOCIATIVITY];
 	seqcount_t sequence[NTKLOG_IDENTITY_SETS];
 	struct ntklog_identity notes[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_ASSOCIATIVITY];
 	DECLARE_BITMAP(locked, NTKLOG_IDENTITY_SETS);

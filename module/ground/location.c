@@ -17,7 +17,7 @@
 #include "location.h"
 
 /* Upper bound of the size of a CPU's first per-CPU chunk. */
-#define NTKLOG_PER_CPU_REACH	(2UL << 20)
+#define NTKLOG_PER_CPU_SIZE_MAX	(2UL << 20)
 
 /*
  * Test whether a lock lies in a pg_data_t or in a struct page. Sets @what to the name of the
@@ -49,7 +49,7 @@ static bool ntklog_is_in_memory_map(unsigned long lock, const char **what, unsig
 /* Test whether the section of per-CPU variables begins at 0, as on x86 before 6.15. */
 static bool ntklog_per_cpu_is_from_zero(void)
 {
-	return (__force unsigned long)&kstat < NTKLOG_PER_CPU_REACH;
+	return (__force unsigned long)&kstat < NTKLOG_PER_CPU_SIZE_MAX;
 }
 
 /*
@@ -123,7 +123,7 @@ size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *
 	if (ntklog_is_in_page_lists(address, &offset))
 		return scnprintf(text, size, "lists %lu", offset);
 	is_from_zero = ntklog_per_cpu_is_from_zero();
-	if (is_from_zero && address < NTKLOG_PER_CPU_REACH)
+	if (is_from_zero && address < NTKLOG_PER_CPU_SIZE_MAX)
 		return scnprintf(text, size, "percpu %lu", address);
 	symbol = ntklog_symbol(address, buffer);
 	if (!is_from_zero && strcmp(symbol, "-"))

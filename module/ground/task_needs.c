@@ -108,7 +108,7 @@ static void ntklog_group_exit_probe(void *data, struct task_struct *task, bool g
 	ntklog_task_exit_probe(data, task);
 }
 
-static void *const ntklog_exit_probe = ntklog_exit_tells_group_dead() ?
+static void *const ntklog_exit_probe = ntklog_exit_probe_has_group_dead() ?
 	(void *)ntklog_group_exit_probe : (void *)ntklog_task_exit_probe;
 
 static struct tracepoint *ntklog_exit_tracepoint;

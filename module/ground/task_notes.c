@@ -70,8 +70,8 @@ struct ntklog_task_notes {
  * @next: number of the next note to print
  * @lost: number of notes that were overwritten before this reader read them
  * @long_paths: as in struct ntklog_task_notes
- * @told_lost: value of @lost that was printed last
- * @told_long_paths: value of @long_paths that was printed last
+ * @printed_lost: value of @lost that was printed last
+ * @printed_long_paths: value of @long_paths that was printed last
  * @note: copy of the next note
  * @text: its line
  */
@@ -81,8 +81,8 @@ struct ntklog_task_reader {
 	u64 next;
 	u64 lost;
 	u32 long_paths;
-	u64 told_lost;
-	u32 told_long_paths;
+	u64 printed_lost;
+	u32 printed_long_paths;
 	struct ntklog_task_note note;
 	char text[NTKLOG_TASK_LINE];
 };
@@ -174,7 +174,7 @@ static void ntklog_note_group_exit(void *data, struct task_struct *task, bool gr
 	ntklog_note_task(task);
 }
 
-static void *const ntklog_note_exit_probe = ntklog_exit_tells_group_dead() ?
+static void *const ntklog_note_exit_probe = ntklog_exit_probe_has_group_dead() ?
 	(void *)ntklog_note_group_exit : (void *)ntklog_note_exit;
 
 static struct tracepoint *ntklog_rename_tracepoint;
@@ -341,7 +341,8 @@ static size_t ntklog_print_task_line(struct ntklog_task_reader *reader, bool *is
 				 note->thread_id, note->process_id, note->time, note->name,
 				 note->cgroup[0] ? note->cgroup : "-");
 	}
-	if (reader->lost == reader->told_lost && reader->long_paths == reader->told_long_paths)
+	if (reader->lost == reader->printed_lost &&
+	    reader->long_paths == reader->printed_long_paths)
 		return 0;
 	return scnprintf(reader->text, sizeof(reader->text), "lost %llu long %u\n", reader->lost,
 			 reader->long_paths);
@@ -375,8 +376,8 @@ ssize_t ntklog_read_tasks(struct ntklog_task_reader *reader, char __user *to, si
 		done += length;
 		reader->next += is_note;
 		if (!is_note) {
-			reader->told_lost = reader->lost;
-			reader->told_long_paths = reader->long_paths;
+			reader->printed_lost = reader->lost;
+			reader->printed_long_paths = reader->long_paths;
 		}
 		cond_resched();
 	}
