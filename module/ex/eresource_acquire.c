@@ -247,15 +247,15 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 		      enum eresource_request request, unsigned long caller)
 {
 	bool exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
-	unsigned long mine = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
-			     (exclusive ? ERESOURCE_EXCLUSIVE_BIT : 0);
+	unsigned long acquired_word = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
+				      (exclusive ? ERESOURCE_EXCLUSIVE_BIT : 0);
 	long word = 0;
 
 	/*
 	 * Pairs with the releases in ex_release_resource_word(), ex_release_resource_slow() and
 	 * eresource_unlock().
 	 */
-	if (unlikely(!atomic_long_try_cmpxchg_acquire(&resource->word, &word, mine)))
+	if (unlikely(!atomic_long_try_cmpxchg_acquire(&resource->word, &word, acquired_word)))
 		return ex_acquire_resource_slow(resource, wait, request, word,
 						caller);
 	eresource_lockdep_acquire(resource, request, wait, caller);

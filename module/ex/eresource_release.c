@@ -100,11 +100,11 @@ static bool eresource_track_release(struct eresource *resource, unsigned long th
 }
 
 /*
- * Release with the inner lock held. @has_told_release is true if lockdep and the tracking have been
- * told already that the current task releases its last acquisition.
+ * Release with the inner lock held. @is_release_reported is true if the release of the current task's
+ * last acquisition has already been reported to lockdep and to the tracking.
  */
 static noinline void ex_release_resource_inner(struct eresource *resource,
-					       unsigned long thread, bool has_told_release,
+					       unsigned long thread, bool is_release_reported,
 					       unsigned long caller)
 {
 	struct eresource_owner *owner, *table;
@@ -128,10 +128,10 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 	}
 	if (!--owner->count) {
 		/* Track the release before another task, or this one again, becomes the owner. */
-		if (!has_told_release && static_branch_unlikely(&ntklog_resource_key))
+		if (!is_release_reported && static_branch_unlikely(&ntklog_resource_key))
 			sampled = eresource_track_release(resource, thread, &record);
 		owner->thread = 0;
-		if (!has_told_release && thread == ex_get_current_resource_thread())
+		if (!is_release_reported && thread == ex_get_current_resource_thread())
 			lock_release(&resource->dep_map, caller);
 		if (!--resource->active_count)
 			eresource_hand_over(resource, resource->exclusive, &granted);
@@ -152,7 +152,7 @@ static noinline void ex_release_resource_slow(struct eresource *resource,
 					      unsigned long caller)
 {
 	long word = atomic_long_read(&resource->word);
-	bool has_told_release = false;
+	bool is_release_reported = false;
 
 	while (thread && (word & ERESOURCE_TASK_MASK) == thread) {
 		bool last = (word & ERESOURCE_DEPTH_MASK) == ERESOURCE_DEPTH_ONE;
@@ -161,16 +161,16 @@ static noinline void ex_release_resource_slow(struct eresource *resource,
 		if (last && static_branch_unlikely(&ntklog_resource_key))
 			break;
 		/* Tell lockdep while the resource cannot be deleted. */
-		if (last && !has_told_release && thread == ex_get_current_resource_thread()) {
+		if (last && !is_release_reported && thread == ex_get_current_resource_thread()) {
 			lock_release(&resource->dep_map, caller);
-			has_told_release = true;
+			is_release_reported = true;
 		}
 		/* Pairs with the acquires in __ex_acquire_resource() and eresource_lock(). */
 		if (atomic_long_try_cmpxchg_release(&resource->word, &word, last ? 0 :
 						    word - ERESOURCE_DEPTH_ONE))
 			return;
 	}
-	ex_release_resource_inner(resource, thread, has_told_release, caller);
+	ex_release_resource_inner(resource, thread, is_release_reported, caller);
 }
 
 /* True if the current task is the only owner, holds one acquisition, and no task waits. */
