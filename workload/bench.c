@@ -162,7 +162,7 @@ BENCH_PAIR(resource_shared, (void)0,
 BENCH_PAIR(empty, (void)0, barrier(), barrier())
 
 /* Hold two locks; release the first one first if @in_turn, else last. */
-static __always_inline void bench_two(unsigned int count, bool in_turn)
+static __always_inline void bench_two_locks(unsigned int count, bool in_turn)
 {
 	struct klock_queue_handle handle[2];
 
@@ -176,12 +176,12 @@ static __always_inline void bench_two(unsigned int count, bool in_turn)
 
 static noinline void run_in_stack_in_turn(unsigned int count)
 {
-	bench_two(count, true);
+	bench_two_locks(count, true);
 }
 
 static noinline void run_in_stack_out_of_turn(unsigned int count)
 {
-	bench_two(count, false);
+	bench_two_locks(count, false);
 }
 
 /*
@@ -384,14 +384,14 @@ struct bench_thread {
 	u64 count;
 };
 
-static bool bench_go;
+static bool bench_is_running;
 
 static int bench_contending_thread(void *data)
 {
 	struct bench_thread *thread = data;
 
 	while (!kthread_should_stop()) {
-		if (!READ_ONCE(bench_go)) {
+		if (!READ_ONCE(bench_is_running)) {
 			schedule_timeout_interruptible(1);
 			continue;
 		}
@@ -433,9 +433,9 @@ static int bench_contended(const struct bench_op *op, unsigned int cpus)
 	}
 	if (!err) {
 		msleep(20);
-		WRITE_ONCE(bench_go, true);
+		WRITE_ONCE(bench_is_running, true);
 		msleep(contended_ms);
-		WRITE_ONCE(bench_go, false);
+		WRITE_ONCE(bench_is_running, false);
 	}
 	for (i = 0; i < started; i++) {
 		kthread_stop(threads[i].task);

@@ -246,14 +246,14 @@ static void torture_resource_nest(struct torture_resource_user *user)
 	 * Do not wait when acquiring all resources: each order of waiting is a chain for lockdep,
 	 * and its number of chains is limited.
 	 */
-	bool wide = !torture_random(&user->random, 16);
-	int count_max = wide ? torture.locks : min(torture.nest, torture.locks);
+	bool acquires_all = !torture_random(&user->random, 16);
+	int count_max = acquires_all ? torture.locks : min(torture.nest, torture.locks);
 	int i, count = 0;
 
 	for (i = 0; i < torture.locks && count < count_max; i++) {
-		if (!wide && torture_random(&user->random, torture.locks) >= count_max)
+		if (!acquires_all && torture_random(&user->random, torture.locks) >= count_max)
 			continue;
-		if (torture_own_resource(user, i, !wide && torture_random(&user->random, 4),
+		if (torture_own_resource(user, i, !acquires_all && torture_random(&user->random, 4),
 					 &owned[count]))
 			count++;
 	}
@@ -302,12 +302,12 @@ static void torture_resource_softirq(struct torture_resource_user *user)
 	int which = torture_random(&user->random, torture.locks);
 	struct torture_resource *resource = &torture_resources[which];
 	bool exclusive = !torture_random(&user->random, 3);
-	bool again = ex_is_resource_acquired_shared_lite(&resource->resource);
+	bool is_recursive = ex_is_resource_acquired_shared_lite(&resource->resource);
 
 	if (!torture_try_or_wait(user, which, exclusive, false))
 		return;
 	atomic64_inc(&resource->granted);
-	if (!again) {
+	if (!is_recursive) {
 		torture_set_shadow(resource, user, exclusive);
 		torture_clear_shadow(resource, user, exclusive);
 	}
