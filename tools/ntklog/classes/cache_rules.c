@@ -18,7 +18,7 @@
 static const struct {
 	const char *cache;
 	const char *type;
-} other_names[] = {
+} structures_of_caches[] = {
 	{ "TCP", "tcp_sock" },
 	{ "TCPv6", "tcp6_sock" },
 	{ "UDP", "udp_sock" },
@@ -53,7 +53,9 @@ static const struct {
 };
 
 /* Structures whose objects have another size than BTF tells. */
-static const char *const other_sizes[] = { "task_struct", "mm_struct", "vm_area_struct" };
+static const char *const structures_of_unknown_size[] = {
+	"task_struct", "mm_struct", "vm_area_struct"
+};
 
 /* Structures that kmalloc() allocates. A guess also needs the size and the lock from BTF. */
 static const char *const known_structures[] = {
@@ -105,7 +107,7 @@ static enum cache_match try_type(const struct types *types, const char *name,
 
 	if (!types_find_struct(types, name, &type))
 		return CACHE_NOT_KNOWN;
-	if (!is_one_of(name, other_sizes, ARRAY_SIZE(other_sizes)) &&
+	if (!is_one_of(name, structures_of_unknown_size, ARRAY_SIZE(structures_of_unknown_size)) &&
 	    (type.size > place->object_size || type.size + CACHE_LINE <= place->object_size))
 		return CACHE_NOT_KNOWN;
 	if (!types_find_lock(&type, place->offset, place->kind, &path))
@@ -150,9 +152,9 @@ enum cache_match cache_rules_apply(const struct types *types, const struct lock_
 	char name[64], with[80];
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(other_names); i++)
-		if (!strcmp(other_names[i].cache, place->cache))
-			return try_type(types, other_names[i].type, place, text, size);
+	for (i = 0; i < ARRAY_SIZE(structures_of_caches); i++)
+		if (!strcmp(structures_of_caches[i].cache, place->cache))
+			return try_type(types, structures_of_caches[i].type, place, text, size);
 	snprintf(name, sizeof(name), "%s", place->cache);
 	/* The kernel adds the name of one of several equal caches in parentheses. */
 	name[strcspn(name, "(")] = '\0';

@@ -60,7 +60,7 @@ static int compare_numbers(const void *a, const void *b)
  * @key: sequence number of a buffer, and a digest of its contents
  * @hh: entry of the hash table
  */
-struct etl_known {
+struct etl_seen_buffer {
 	struct {
 		int64_t sequence_number;
 		uint64_t digest;
@@ -86,15 +86,15 @@ static uint64_t digest(const unsigned char *data, size_t size)
 static int is_repeated(struct etl_reader *reader, int64_t sequence_number,
 		       const unsigned char *data)
 {
-	struct etl_known *known, new = {
+	struct etl_seen_buffer *seen, new = {
 		.key = { sequence_number, digest(data, reader->file.buffer_size) }
 	};
 
-	HASH_FIND(hh, reader->known, &new.key, sizeof(new.key), known);
-	if (known)
+	HASH_FIND(hh, reader->seen_buffers, &new.key, sizeof(new.key), seen);
+	if (seen)
 		return 1;
-	hash_add(reader->known, key, &new.key, known);
-	return known ? 0 : etl_no_memory(reader);
+	hash_add(reader->seen_buffers, key, &new.key, seen);
+	return seen ? 0 : etl_no_memory(reader);
 }
 
 /**
@@ -103,11 +103,11 @@ static int is_repeated(struct etl_reader *reader, int64_t sequence_number,
  */
 void etl_free_index(struct etl_reader *reader)
 {
-	struct etl_known *known, *next;
+	struct etl_seen_buffer *seen, *next;
 
-	HASH_ITER(hh, reader->known, known, next) {
-		HASH_DEL(reader->known, known);
-		free(known);
+	HASH_ITER(hh, reader->seen_buffers, seen, next) {
+		HASH_DEL(reader->seen_buffers, seen);
+		free(seen);
 	}
 	free(reader->places);
 }

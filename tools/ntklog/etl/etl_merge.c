@@ -38,7 +38,7 @@ struct etl_stream {
  * @heap: streams that have an event, as a heap with the earliest event on top
  * @heap_count: number of streams in @heap
  * @was_returned: etl_merge_next() has returned the event on top
- * @last: session clock of that event
+ * @last_returned_time: session clock of that event
  * @place_count: number of the file's places that were added to streams
  * @is_in_order: the sequence numbers of these places had no gap
  * @latest_begin: latest first event of a stream's buffers up to the first gap, session clock;
@@ -51,7 +51,7 @@ struct etl_merge {
 	struct etl_stream **heap;
 	size_t heap_count;
 	bool was_returned;
-	uint64_t last;
+	uint64_t last_returned_time;
 	size_t place_count;
 	bool is_in_order;
 	uint64_t latest_begin;
@@ -216,7 +216,7 @@ static bool wait_for_buffer(struct etl_merge *merge)
 	 * header's count, or its buffer was begun long after the event's time was read. An event
 	 * before the last one of its own processor is counted as one that goes backwards instead.
 	 */
-	reader->file.late += stream->event.time_stamp < merge->last &&
+	reader->file.late += stream->event.time_stamp < merge->last_returned_time &&
 		      stream->event.time_stamp >= before;
 	add_to_heap(merge, stream);
 	return true;
@@ -305,7 +305,7 @@ const struct etl_event *etl_merge_next(struct etl_merge *merge)
 	if (!merge->heap_count)
 		return NULL;
 	merge->was_returned = true;
-	merge->last = merge->heap[0]->event.time_stamp;
+	merge->last_returned_time = merge->heap[0]->event.time_stamp;
 	return &merge->heap[0]->event;
 }
 

@@ -53,7 +53,7 @@ struct etl_place {
 	uint64_t first_time;
 };
 
-struct etl_known;
+struct etl_seen_buffer;
 
 /**
  * struct etl_reader - an open file
@@ -61,7 +61,8 @@ struct etl_known;
  *	buffers is the number of @places
  * @fd: descriptor of the file; -1 for a stream, and without a file
  * @input: input of a stream; NULL for a file
- * @known: hash table of buffers: of a stream all, of a file those with equal sequence numbers
+ * @seen_buffers: hash table of buffers that were read: of a stream all, of a file those with equal
+ *	sequence numbers
  * @next_number: number of the next buffer of a stream
  * @has_ended: the stream has ended, or the file could not be opened
  * @is_merged: etl_merge_open() was called
@@ -81,7 +82,7 @@ struct etl_reader {
 	struct etl_file file;
 	int fd;
 	struct etl_input *input;
-	struct etl_known *known;
+	struct etl_seen_buffer *seen_buffers;
 	uint64_t next_number;
 	bool has_ended;
 	bool is_merged;

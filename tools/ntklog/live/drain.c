@@ -22,10 +22,10 @@
 #include "message.h"
 
 /* Buffers that are read of one CPU before the next CPU has its turn: a session's default number. */
-#define BUFFERS_OF_A_TURN	64
+#define BUFFERS_PER_TURN	64
 
 /* Bytes of early buffers that may wait for late ones until a flush. */
-#define HELD_MAX	(64u << 20)
+#define HELD_BYTES_MAX	(64u << 20)
 
 struct drain_buffer {
 	struct drain_buffer *next;
@@ -123,7 +123,7 @@ int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
 }
 
 /* Hand on the buffers that are next by sequence number; with @all also those after a gap. */
-static int give_held(struct drain *drain, bool all)
+static int deliver_held_buffers(struct drain *drain, bool all)
 {
 	while (drain->held && (all || drain->held->sequence_number <= drain->next)) {
 		struct drain_buffer *buffer = drain->held;
@@ -145,7 +145,7 @@ static int give_held(struct drain *drain, bool all)
 	return 0;
 }
 
-static void hold(struct drain *drain, struct drain_buffer *buffer)
+static void insert_held_buffer(struct drain *drain, struct drain_buffer *buffer)
 {
 	struct drain_buffer **place = &drain->held;
 	struct wmi_buffer_header header;
@@ -160,12 +160,12 @@ static void hold(struct drain *drain, struct drain_buffer *buffer)
 }
 
 /*
- * Read at most @most full buffers of a CPU. The bound gives the other CPUs and signals their turn:
- * handling a buffer may cause the events that fill the next one, without an end.
+ * Read at most @buffers_max full buffers of a CPU. The bound lets the other CPUs and signals have
+ * their turn: handling a buffer may cause the events that fill the next one, without an end.
  */
-static int read_processor(struct drain *drain, size_t processor, size_t most)
+static int read_processor(struct drain *drain, size_t processor, size_t buffers_max)
 {
-	while (most--) {
+	while (buffers_max--) {
 		struct drain_buffer *buffer = drain->spare;
 		ssize_t got;
 
@@ -181,8 +181,8 @@ static int read_processor(struct drain *drain, size_t processor, size_t most)
 		got = read(drain->fds[processor], buffer->data, drain->buffer_size);
 		if (got == (ssize_t)drain->buffer_size) {
 			drain->spare = NULL;
-			hold(drain, buffer);
-			if (give_held(drain, false))
+			insert_held_buffer(drain, buffer);
+			if (deliver_held_buffers(drain, false))
 				return -1;
 			continue;
 		}
@@ -199,14 +199,14 @@ static int read_processor(struct drain *drain, size_t processor, size_t most)
 	return 0;
 }
 
-static int read_processors(struct drain *drain, size_t most)
+static int read_processors(struct drain *drain, size_t buffers_max)
 {
 	size_t i;
 
 	if (open_buffers(drain))
 		return -1;
 	for (i = 0; i < drain->fd_count; i++)
-		if (drain->fds[i] >= 0 && read_processor(drain, i, most))
+		if (drain->fds[i] >= 0 && read_processor(drain, i, buffers_max))
 			return -1;
 	return 0;
 }
@@ -228,9 +228,9 @@ void drain_flush(struct drain *drain)
  */
 int drain_read(struct drain *drain)
 {
-	if (read_processors(drain, BUFFERS_OF_A_TURN))
+	if (read_processors(drain, BUFFERS_PER_TURN))
 		return -1;
-	if (drain->held_bytes > HELD_MAX)
+	if (drain->held_bytes > HELD_BYTES_MAX)
 		drain_flush(drain);
 	return 0;
 }
@@ -249,9 +249,9 @@ int drain_read_ready(struct drain *drain)
 
 	for (i = 0; drain->ready && i < drain->fd_count; i++)
 		if (drain->polled[i + 1].revents && drain->fds[i] >= 0 &&
-		    read_processor(drain, i, BUFFERS_OF_A_TURN))
+		    read_processor(drain, i, BUFFERS_PER_TURN))
 			return -1;
-	if (drain->held_bytes > HELD_MAX)
+	if (drain->held_bytes > HELD_BYTES_MAX)
 		drain_flush(drain);
 	return 0;
 }
@@ -266,7 +266,7 @@ int drain_finish(struct drain *drain)
 {
 	if (read_processors(drain, SIZE_MAX))
 		return -1;
-	return give_held(drain, true);
+	return deliver_held_buffers(drain, true);
 }
 
 /**

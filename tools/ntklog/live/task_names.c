@@ -17,7 +17,7 @@
 #include "text.h"
 
 /* Updates during which the name of a new task is read again. */
-#define YOUNG	3
+#define NEW_TASK_UPDATES	3
 
 /* Most notes of tasks that are not in the trace so far. The oldest ones are dropped. */
 #define NOTES_MAX	65536
@@ -63,7 +63,7 @@ struct noted_task {
  * @process_id: number of its process; 0: not known
  * @name: its name; NULL: not known
  * @cgroup: path of its cgroup; NULL: not known
- * @is_wanted: whether it is in the trace
+ * @is_in_trace: whether it is in the trace
  * @is_written: whether the file has the members above
  * @has_line: whether the file has any line of the task
  * @seen: number of the update at which it was first in the trace, or had its last note
@@ -76,7 +76,7 @@ struct task_name {
 	uint32_t process_id;
 	char *name;
 	char *cgroup;
-	bool is_wanted;
+	bool is_in_trace;
 	bool is_written;
 	bool has_line;
 	unsigned int seen;
@@ -112,14 +112,14 @@ static char *read_line(uint32_t id, const char *file, const char *prefix)
 }
 
 /* Replace a text, unless it is not known any more. Returns true if it has changed. */
-static bool replace(char **text, char *by)
+static bool replace_text(char **text, char *new_text)
 {
-	if (!by || (*text && !strcmp(*text, by))) {
-		free(by);
+	if (!new_text || (*text && !strcmp(*text, new_text))) {
+		free(new_text);
 		return false;
 	}
 	free(*text);
-	*text = by;
+	*text = new_text;
 	return true;
 }
 
@@ -138,9 +138,9 @@ static void read_task(struct task_name *task)
 		if (deleted)
 			*deleted = '\0';
 	}
-	if (replace(&task->cgroup, cgroup))
+	if (replace_text(&task->cgroup, cgroup))
 		task->is_written = false;
-	if (replace(&task->name, read_line(task->id, "comm", "")))
+	if (replace_text(&task->name, read_line(task->id, "comm", "")))
 		task->is_written = false;
 }
 
@@ -184,14 +184,14 @@ static void remove_noted(struct task_names *names, struct noted_task *noted)
 }
 
 /* Note that a task is in the trace. Returns the task; NULL without memory. */
-static struct task_name *want_task(struct task_names *names, uint32_t id)
+static struct task_name *add_to_trace(struct task_names *names, uint32_t id)
 {
 	struct task_name *task = find_task(names, id);
 	struct noted_task *noted;
 
-	if (!task || task->is_wanted)
+	if (!task || task->is_in_trace)
 		return task;
-	task->is_wanted = true;
+	task->is_in_trace = true;
 	task->seen = names->updates;
 	HASH_FIND(hh, names->noted, &id, sizeof(id), noted);
 	if (noted) {
@@ -204,7 +204,7 @@ static struct task_name *want_task(struct task_names *names, uint32_t id)
 }
 
 /* Keep a note until its task is in the trace. */
-static void keep_note(struct task_names *names, uint32_t id, struct task_note *note)
+static void keep_note_for_later(struct task_names *names, uint32_t id, struct task_note *note)
 {
 	struct noted_task *noted;
 
@@ -225,17 +225,17 @@ static void keep_note(struct task_names *names, uint32_t id, struct task_note *n
 	}
 }
 
-static void take_note(struct task_names *names, uint32_t id, struct task_note *note)
+static void store_note(struct task_names *names, uint32_t id, struct task_note *note)
 {
 	struct task_name *task;
 
 	HASH_FIND(hh, names->tasks, &id, sizeof(id), task);
-	if (!task || !task->is_wanted) {
-		keep_note(names, id, note);
+	if (!task || !task->is_in_trace) {
+		keep_note_for_later(names, id, note);
 		return;
 	}
 	append_note(&task->notes, note);
-	want_task(names, note->process_id);
+	add_to_trace(names, note->process_id);
 }
 
 /* Parse "THREAD PROCESS TIME NAME<tab>CGROUP". Returns NULL if it is none, or without memory. */
@@ -286,7 +286,7 @@ void task_names_read_notes(struct task_names *names)
 			continue;
 		note = parse_note(line, &id);
 		if (note)
-			take_note(names, id, note);
+			store_note(names, id, note);
 	}
 	free(line);
 }
@@ -316,10 +316,10 @@ void task_names_take(struct task_names *names, uint32_t id)
 	if (!id || *seen == id)
 		return;
 	*seen = id;
-	task = want_task(names, id);
+	task = add_to_trace(names, id);
 	/* The name of a process is that of its first task. */
 	if (task && task->process_id)
-		want_task(names, task->process_id);
+		add_to_trace(names, task->process_id);
 }
 
 /**
@@ -415,9 +415,9 @@ void task_names_update(struct task_names *names, FILE *stream)
 
 	names->updates++;
 	for (task = names->tasks; task; task = task->hh.next) {
-		if (!task->is_wanted)
+		if (!task->is_in_trace)
 			continue;
-		if (names->updates != task->seen && names->updates - task->seen <= YOUNG)
+		if (names->updates != task->seen && names->updates - task->seen <= NEW_TASK_UPDATES)
 			read_task(task);
 		write_task(names, task, stream);
 	}
@@ -434,7 +434,7 @@ void task_names_finish(struct task_names *names, FILE *stream)
 	struct task_name *task;
 
 	for (task = names->tasks; task; task = task->hh.next) {
-		if (!task->is_wanted)
+		if (!task->is_in_trace)
 			continue;
 		read_task(task);
 		write_task(names, task, stream);

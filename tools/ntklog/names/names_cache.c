@@ -31,7 +31,7 @@ static bool find_name(const struct names_cache *cache, uint64_t key, char name[N
  * @entry: entry to replace
  * @key: address or id of the name
  *
- * Return: @entry, or &cache->other without memory.
+ * Return: @entry, or &cache->fallback without memory.
  */
 const struct cached_name *names_cache_fill(struct names_cache *cache,
 					   struct cached_name *entry, uint64_t key)
@@ -41,20 +41,20 @@ const struct cached_name *names_cache_fill(struct names_cache *cache,
 
 	if (find_name(cache, key, name)) {
 		if (cache->format) {
-			length = cache->format(cache->other_text, name);
+			length = cache->format(cache->fallback_text, name);
 		} else {
 			length = strlen(name);
-			memcpy(cache->other_text, name, length);
+			memcpy(cache->fallback_text, name, length);
 		}
 	}
 	free(entry->text);
-	entry->text = malloc(length + NAMES_CACHE_MORE);
+	entry->text = malloc(length + NAMES_CACHE_PADDING);
 	if (!entry->text) {
-		entry = &cache->other;
-		entry->text = cache->other_text;
+		entry = &cache->fallback;
+		entry->text = cache->fallback_text;
 	}
-	if (entry->text != cache->other_text)
-		memcpy(entry->text, cache->other_text, length + NAMES_CACHE_MORE);
+	if (entry->text != cache->fallback_text)
+		memcpy(entry->text, cache->fallback_text, length + NAMES_CACHE_PADDING);
 	entry->key = key;
 	entry->length = length;
 	return entry;

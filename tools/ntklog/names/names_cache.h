@@ -19,12 +19,12 @@
 #define NAMES_CACHE_TEXT	(2 * NAME_SIZE + 4)
 
 /* Bytes behind a text that put_short() may read. */
-#define NAMES_CACHE_MORE	16
+#define NAMES_CACHE_PADDING	16
 
 /**
  * struct cached_name - an entry of the cache
  * @key: address, key of a class, or id of a thread
- * @text: name as it is printed, with NAMES_CACHE_MORE bytes behind it; NULL in an unused entry
+ * @text: name as it is printed, with NAMES_CACHE_PADDING bytes behind it; NULL in an unused entry
  * @length: bytes of @text; 0 if the key has no name
  */
 struct cached_name {
@@ -51,16 +51,16 @@ enum cached_kind {
  * @format: formats a name and returns its length; NULL to print names as they are
  * @kind: kind of the keys
  * @entries: entries, by a hash of the key
- * @other: entry to return without memory
- * @other_text: text of @other
+ * @fallback: entry to return without memory
+ * @fallback_text: text of @fallback
  */
 struct names_cache {
 	const struct names *names;
 	size_t (*format)(char *to, const char *name);
 	enum cached_kind kind;
 	struct cached_name entries[1 << NAMES_CACHE_BITS];
-	struct cached_name other;
-	char other_text[NAMES_CACHE_TEXT + NAMES_CACHE_MORE];
+	struct cached_name fallback;
+	char fallback_text[NAMES_CACHE_TEXT + NAMES_CACHE_PADDING];
 };
 
 const struct cached_name *names_cache_fill(struct names_cache *cache,

@@ -31,7 +31,7 @@
 
 /* Most bytes of an event's fields and their symbols, and of a stack and its symbols. */
 #define EVENT_SIZE	0x1000
-#define STACK_SIZE	(STACK_ADDRESSES_MAX * (8 + NAME_SIZE + NAMES_CACHE_MORE))
+#define STACK_SIZE	(STACK_ADDRESSES_MAX * (8 + NAME_SIZE + NAMES_CACHE_PADDING))
 #define PACKET_SIZE	(PACKET_FULL + STACK_SIZE)
 
 /* Latest time of an event. Later ones get the time before: readers count ns in 64 bits. */
