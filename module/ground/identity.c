@@ -3,8 +3,9 @@
  * Identities of locks: the memory object that a lock lies in. See identity.h for the purpose and
  * identity_notes.h for the data.
  *
- * Each note has a fingerprint: a word computed from the lock, its kind, its slab cache and its slab.
- * If a way of the set has that word, the lock is recorded already; this test reads four words.
+ * Each note has a fingerprint: a word computed from the lock, its kind, its slab cache and its
+ * slab. If a way of the set has that word, the lock is recorded already; this test reads four
+ * words.
  */
 
 #include <linux/atomic.h>
