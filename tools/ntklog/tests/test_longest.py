@@ -23,8 +23,8 @@ def caller(at, lock=LOCK, address=HOLDER):
 def chain_of_three():
     """56 waits for my_lock; 55 has it and waits for inner_lock; 57 has that."""
     return (sleep(1000, 4000, thread=57, address=INNER),
-            sleep(4000, 4500, 2000, address=INNER), caller(4999), sleep(1000, 5000),
-            caller(5099, address=WAITER), sleep(5000, 5100, 3500, thread=56))
+            sleep(4000, 4500, 2000, address=INNER), caller(5000), sleep(1000, 5000),
+            caller(5100, address=WAITER), sleep(5000, 5100, 3500, thread=56))
 
 
 class Longest(Case):
