@@ -39,7 +39,7 @@ LINUX_UNLOCK(redirected)
 TRAMPOLINE(enter);
 TRAMPOLINE(redirect_lock);
 TRAMPOLINE(redirect_unlock);
-asm(NTKLOG_CODE("enter", "")
+asm(NTKLOG_TRAMPOLINE_CODE("enter", "")
 	NTKLOG_TRAMPOLINE("redirect_lock", "redirected_lock", "")
 	NTKLOG_TRAMPOLINE("redirect_unlock", "redirected_unlock", ""));
 
