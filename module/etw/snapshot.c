@@ -55,14 +55,12 @@ struct etw_listed_buffer {
  * @buffers_max: number of buffers that fit, without the header and the rundown
  * @list: the buffers to copy; @buffers_max entries
  * @count: number of buffers to copy
- * @overwritten: number of buffers that were overwritten before they were copied
  * @file: 2 + @buffers_max buffers
  */
 struct etw_snapshot {
 	size_t buffers_max;
 	struct etw_listed_buffer *list;
 	size_t count;
-	size_t overwritten;
 	u8 *file;
 };
 
@@ -84,13 +82,12 @@ static bool etw_count_is_greater(size_t count, size_t other)
 	return (ssize_t)(count - other) > 0;
 }
 
-/* List the finished buffers of all CPUs, as many as fit, and count them all. */
+/* List the finished buffers of all CPUs, as many as fit, and count the finished ones. */
 static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *snapshot)
 {
 	unsigned int cpu;
 
 	snapshot->count = 0;
-	snapshot->overwritten = 0;
 	/* relay may be adding the buffers of a CPU that comes online. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
@@ -105,7 +102,6 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 		 */
 		end = smp_load_acquire(&buf->subbufs_produced);
 		index = READ_ONCE(buf->subbufs_consumed);
-		snapshot->overwritten += index;
 		for (; etw_count_is_greater(end, index); index++) {
 			const struct wmi_buffer_header *header = etw_buffer_at(buf, index);
 
@@ -122,7 +118,7 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 	cpus_read_unlock();
 }
 
-/* Make the buffer of the rundown, with the next number. Return: false if there is no rundown. */
+/* Make the buffer of the rundown, without a number. Return: false if there is no rundown. */
 static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *session)
 {
 	struct wmi_buffer_header *header = (void *)buffer;
@@ -140,7 +136,6 @@ static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *sessio
 	header->current_offset = used;
 	header->offset = used;
 	header->time_stamp = ntklog_cycles();
-	header->sequence_number = atomic64_read(&run->sequence_number) + 1;
 	memset(buffer + used, ETW_BUFFER_FILL, size - used);
 	return true;
 }
@@ -227,13 +222,27 @@ static int etw_copy_buffers(struct etw_snapshot *snapshot, size_t size)
 		cond_resched();
 	}
 	memmove(first, to, copied * size);
-	snapshot->overwritten += snapshot->count - copied;
 	snapshot->count = copied;
 	return 0;
 }
 
-/* Write the header of the file, and mark its last buffer as the end. */
-static void etw_finish_file(const struct etw_session *session, struct etw_snapshot *snapshot)
+/* Return: the number of the last buffer that was copied; the run's last number if none was. */
+static s64 etw_last_number(const struct etw_run *run, const struct etw_snapshot *snapshot)
+{
+	const struct wmi_buffer_header *header =
+		(const void *)(snapshot->file + snapshot->count * run->buffer_size);
+
+	return snapshot->count ? header->sequence_number : atomic64_read(&run->sequence_number);
+}
+
+/*
+ * Write the header of the file, and mark its last buffer as the end.
+ *
+ * @last_number: number of the file's last buffer. The file of a started session lacks all other
+ *	numbers up to this one. The session has filled buffers with greater numbers since.
+ */
+static void etw_finish_file(const struct etw_session *session, struct etw_snapshot *snapshot,
+			    s64 last_number)
 {
 	struct trace_logfile_header64 *logfile = (void *)(snapshot->file +
 							  sizeof(struct wmi_buffer_header) +
@@ -244,7 +253,7 @@ static void etw_finish_file(const struct etw_session *session, struct etw_snapsh
 	/* The run also counts buffers that have been read, or that the session has filled since. */
 	logfile->buffers_written = 1 + snapshot->count;
 	if (session->logging)
-		logfile->buffers_lost = snapshot->overwritten;
+		logfile->buffers_lost = last_number - snapshot->count;
 	for (i = 1; i <= snapshot->count; i++) {
 		struct wmi_buffer_header *header =
 			(void *)(snapshot->file + i * session->run->buffer_size);
@@ -262,6 +271,7 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 	struct etw_run *run = session->run;
 	size_t size = run->buffer_size;
 	bool has_rundown = false;
+	s64 last_number;
 	u8 *rundown;
 	int err;
 
@@ -281,9 +291,12 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 	err = etw_copy_buffers(snapshot, size);
 	if (err)
 		return err;
-	if (has_rundown)
+	last_number = etw_last_number(run, snapshot);
+	if (has_rundown) {
+		((struct wmi_buffer_header *)rundown)->sequence_number = ++last_number;
 		memmove(snapshot->file + ++snapshot->count * size, rundown, size);
-	etw_finish_file(session, snapshot);
+	}
+	etw_finish_file(session, snapshot, last_number);
 	/* The buffers of a flight recorder count as read when a snapshot of them exists. */
 	if (!session->logging)
 		run->in_snapshot = true;
@@ -322,8 +335,8 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * @session: the session, started or stopped
  * @size: set to the bytes of the file
  *
- * The buffers are in sequence over all CPUs. BuffersLost counts the overwritten ones, also those
- * that the session overwrites before they are copied. The last buffer of a started session's file
+ * The buffers are in sequence over all CPUs. BuffersLost counts the numbers up to the last one
+ * that the file lacks: the session has overwritten these buffers, or fills them at that moment. The last buffer of a started session's file
  * is the rundown, if the session has any. The session goes on, and loses no event.
  *
  * Context: thread; may sleep.
