@@ -335,9 +335,10 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * @session: the session, started or stopped
  * @size: set to the bytes of the file
  *
- * The buffers are in sequence over all CPUs. BuffersLost counts the numbers up to the last one
- * that the file lacks: the session has overwritten these buffers, or fills them at that moment. The last buffer of a started session's file
- * is the rundown, if the session has any. The session goes on, and loses no event.
+ * The buffers are in sequence over all CPUs. BuffersLost counts the numbers up to the last one that
+ * the file lacks: the session has overwritten these buffers, or fills them at that moment. The last
+ * buffer of a started session's file is the rundown, if the session has any. The session goes on,
+ * and loses no event.
  *
  * Context: thread; may sleep.
  * Return: the file, for kvfree(); -ENODATA if the session has no run; -EINVAL in sequential mode;
