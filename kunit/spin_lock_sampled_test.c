@@ -15,6 +15,7 @@
 #include <uapi/ntklog/wmi_spinlock.h>
 
 #include "../module/perf/spin_lock.h"
+#include "../module/perf/spin_lock_parameters.h"
 #include "../module/perf/spin_lock_sampled.h"
 #include "fixture.h"
 
@@ -47,11 +48,21 @@ static void stop(struct kunit *test)
 	session_stop(test);
 }
 
-static void release(u32 *which)
+static void release_in_mode(u32 *which, u8 mode)
 {
 	struct ntklog_time time = ntklog_read_time();
 
-	ntklog_release_sampled_spin_lock(which, MODE, time.low, time.high, _THIS_IP_);
+	ntklog_release_sampled_spin_lock(which, mode, time.low, time.high, _THIS_IP_);
+}
+
+static void release(u32 *which)
+{
+	release_in_mode(which, MODE);
+}
+
+static void release_with_waiter(u32 *which)
+{
+	release_in_mode(which, MODE | PERF_SPIN_LOCK_LEAVES_WAITER);
 }
 
 /* Call the acquire hook, as a lock function does. */
@@ -320,6 +331,57 @@ static void wait_event_release_time_is_acquire_time(struct kunit *test)
 	stop(test);
 }
 
+/* Without a rate of blockers such a release is not written. */
+static void release_leaving_waiter_without_slot_written_by_blocker_rate(struct kunit *test)
+{
+	unsigned long flags;
+	const u8 *event;
+
+	start(test, 1, 1, U32_MAX);
+	local_irq_save(flags);
+	sample(&lock[0]);
+	release_with_waiter(&lock[0]);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
+	sample(&lock[1]);
+	release_with_waiter(&lock[1]);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
+	local_irq_restore(flags);
+	event = only_event(test);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[1]);
+	KUNIT_EXPECT_NE(test, get_u64(event, SPINLOCK_CALLER), 0);
+	KUNIT_EXPECT_NE(test, get_u64(event, SPINLOCK_RELEASE_TIME), 0);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
+			get_u64(event, SPINLOCK_RELEASE_TIME));
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_WAIT_TIME), 0);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 0);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED), WMI_SPINLOCK_RULE_BLOCKER |
+			WMI_SPINLOCK_RULE_BLOCKER_ONLY | WMI_SPINLOCK_RULE_HOLD_UNKNOWN);
+	stop(test);
+}
+
+static void sampled_release_leaving_waiter_hold_known(struct kunit *test)
+{
+	unsigned long flags;
+	const u8 *event;
+
+	start(test, 1, 1, U32_MAX);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
+	local_irq_save(flags);
+	wait_for(&lock[0], 1);
+	release_with_waiter(&lock[0]);
+	local_irq_restore(flags);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
+	event = only_event(test);
+	KUNIT_EXPECT_LT(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
+			get_u64(event, SPINLOCK_RELEASE_TIME));
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED),
+			WMI_SPINLOCK_RULE_SAMPLED | WMI_SPINLOCK_RULE_BLOCKER);
+	stop(test);
+}
+
 static void sampled_slots_full_counted_untracked(struct kunit *test)
 {
 	u64 untracked = this_cpu()->untracked;
@@ -349,6 +411,8 @@ static struct kunit_case spin_lock_sampled_test_cases[] = {
 	KUNIT_CASE(contended_acquisition_sampled_by_contention_rate),
 	KUNIT_CASE(sampled_event_rule_set_depth_0),
 	KUNIT_CASE(wait_event_release_time_is_acquire_time),
+	KUNIT_CASE(release_leaving_waiter_without_slot_written_by_blocker_rate),
+	KUNIT_CASE(sampled_release_leaving_waiter_hold_known),
 	KUNIT_CASE(sampled_slots_full_counted_untracked),
 	{}
 };

@@ -95,7 +95,7 @@ MODULE_PARM_DESC(linux_locks,
 
 static char *linux_mode = "full";
 module_param(linux_mode, charp, 0400);
-MODULE_PARM_DESC(linux_mode, "how they are watched: full (the default), sampled or waits");
+MODULE_PARM_DESC(linux_mode, "how they are watched: full (the default), sampled, waits or holders");
 
 static char *addresses = "raw";
 module_param(addresses, charp, 0400);
@@ -184,7 +184,7 @@ static int __init ntklog_init(void)
 	ntklog_ready_thread_init();
 	err = ntklog_linux_init(linux_locks, linux_mode);
 	if (err) {
-		pr_err("linux_mode=%s is not full, sampled or waits\n", linux_mode);
+		pr_err("linux_mode=%s is not full, sampled, waits or holders\n", linux_mode);
 		goto err_context_swap;
 	}
 	err = ntklog_debugfs_init();

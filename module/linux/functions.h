@@ -20,12 +20,15 @@
  * they enable. In each, _RET_IP_ is the caller of the kernel's function.
  *
  * Each lock type has two variants of its replacements, so that neither contains code for the other
- * mode. VARIANT_NAME is "tracked" or "sampled": the first variant tracks each acquisition and marks
- * releases that leave a waiter behind, the second tracks only sampled acquisitions.
+ * mode. VARIANT_NAME is "tracked" or "sampled": the first variant tracks each acquisition, the
+ * second only sampled ones. Both mark releases that leave a waiter behind.
  */
 
 #define REPLACEMENT(_operation)	__PASTE(VARIANT_NAME, SUFFIX(_operation))
 #define HELPER(_operation)	__PASTE(__PASTE(ntklog_, VARIANT_NAME), SUFFIX(_operation))
+
+#define ACQUIRE_MODE_AT_RELEASE(_lock)						\
+	(HAS_WAITER(_lock) ? ACQUIRE_MODE | PERF_SPIN_LOCK_LEAVES_WAITER : ACQUIRE_MODE)
 
 #define VARIANT_NAME		tracked
 #define TRACK_ACQUIRE_FAST	ntklog_push_linux_spin_lock
@@ -34,8 +37,6 @@
 	ntklog_linux_waited(_lock, ACQUIRE_MODE, _wait_start)
 #define TRACK_RELEASE_FAST(_lock)						\
 	(!HAS_WAITER(_lock) && ntklog_pop_spin_lock(_lock, ntklog_read_time().low))
-#define ACQUIRE_MODE_AT_RELEASE(_lock)						\
-	(HAS_WAITER(_lock) ? ACQUIRE_MODE | PERF_SPIN_LOCK_LEAVES_WAITER : ACQUIRE_MODE)
 #define TRACK_RELEASE_SLOW(_lock, _mode, _time, _caller)			\
 	ntklog_track_spin_lock_release_slow(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
@@ -48,17 +49,17 @@
 #define TRACK_ACQUIRE_AFTER_WAIT(_lock, _wait_start)				\
 	ntklog_sampled_waited(_lock, ACQUIRE_MODE, _wait_start)
 /*
- * The trampoline calls a release function only while the CPU holds a sampled lock. The slow path
- * then searches for the slot.
+ * The trampoline calls a release function only if the CPU holds a sampled lock or the release
+ * leaves a waiter behind. The slow path then searches for the slot.
  */
 #define TRACK_RELEASE_FAST(_lock)	false
-#define ACQUIRE_MODE_AT_RELEASE(_lock)	ACQUIRE_MODE
 #define TRACK_RELEASE_SLOW(_lock, _mode, _time, _caller)			\
 	ntklog_release_sampled_spin_lock(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
 #include "releasing.h"
 #undef VARIANT_NAME
 
+#undef ACQUIRE_MODE_AT_RELEASE
 #undef ntklog_lock_t
 #undef SUFFIX
 #undef REPLACEMENT

@@ -22,6 +22,7 @@
 #include "attach.h"
 #include "contention.h"
 #include "lock_kinds.h"
+#include "releases.h"
 #include "rundown.h"
 #include "selftest.h"
 #include "sleeping_lock.h"
@@ -108,15 +109,29 @@ struct ntklog_linux_kind ntklog_linux_kinds[NTKLOG_LINUX_KIND_COUNT] = {
 };
 
 /**
- * ntklog_kind_records_waits_only() - test whether mode "waits" applies to a kind
+ * ntklog_kind_uses_tracepoints() - test whether a kind is observed without redirecting functions
  * @kind: the kind
  *
  * Context: any.
- * Return: true if it does; the mode applies only to kinds that spin.
+ * Return: true in the modes "waits" and "holders", which apply only to kinds that spin.
  */
-bool ntklog_kind_records_waits_only(const struct ntklog_linux_kind *kind)
+bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind)
 {
-	return !kind->class && ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS;
+	return !kind->class && (ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS ||
+				ntklog_linux_mode == NTKLOG_LINUX_MODE_HOLDERS);
+}
+
+/**
+ * ntklog_kind_uses_release_tracepoint() - test whether the holders of a kind are observed so, too
+ * @kind: the kind
+ *
+ * Context: any.
+ * Return: true for spin locks in the mode "holders". Rwlocks do not fire contended_release.
+ */
+bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind)
+{
+	return ntklog_linux_mode == NTKLOG_LINUX_MODE_HOLDERS && !kind->class &&
+	       kind->spin_kind == PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN);
 }
 
 /* Return the reason why mode "waits" is not available for a kind, or NULL if it is. */
@@ -138,10 +153,15 @@ static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind 
  */
 const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
 {
+	const char *why = NULL;
+
 	if (ntklog_linux_forbidden)
 		return ntklog_linux_forbidden;
-	return ntklog_kind_records_waits_only(kind) ? ntklog_check_wait_tracepoints(kind) :
-						      kind->unavailable;
+	if (!ntklog_kind_uses_tracepoints(kind))
+		return kind->unavailable;
+	if (ntklog_kind_uses_release_tracepoint(kind))
+		why = ntklog_check_release_tracepoint();
+	return why ?: ntklog_check_wait_tracepoints(kind);
 }
 
 /**
@@ -153,7 +173,8 @@ const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
  */
 const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
 {
-	return !ntklog_linux_forbidden && !kind->class && !ntklog_kind_records_waits_only(kind) &&
+	return !ntklog_linux_forbidden && !kind->class &&
+	       ntklog_linux_mode != NTKLOG_LINUX_MODE_WAITS &&
 	       !ntklog_check_wait_tracepoints(kind) ? "; mode \"waits\" can be had" : "";
 }
 
@@ -169,6 +190,18 @@ bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind)
 	return kind->functions && ntklog_is_stuck(kind->functions);
 }
 
+static int ntklog_attach_tracepoints(struct ntklog_linux_kind *kind)
+{
+	int err = ntklog_watch_waits(kind->spin_kind, &kind->failed);
+
+	if (err || !ntklog_kind_uses_release_tracepoint(kind))
+		return err;
+	err = ntklog_watch_releases(&kind->failed);
+	if (err)
+		ntklog_stop_watching_waits(kind->spin_kind);
+	return err;
+}
+
 /**
  * ntklog_attach_kind() - attach a kind in the current mode
  * @kind: a kind that is available and detached
@@ -180,14 +213,10 @@ int ntklog_attach_kind(struct ntklog_linux_kind *kind)
 {
 	if (kind->class)
 		return ntklog_attach_sleeping(kind->functions, kind->class, &kind->failed);
-	switch (ntklog_linux_mode) {
-	case NTKLOG_LINUX_MODE_WAITS:
-		return ntklog_watch_waits(kind->spin_kind, &kind->failed);
-	case NTKLOG_LINUX_MODE_SAMPLED:
-		return ntklog_attach(kind->functions, NTKLOG_VARIANT_SAMPLE, &kind->failed);
-	default:
-		return ntklog_attach(kind->functions, NTKLOG_VARIANT_TRACK, &kind->failed);
-	}
+	if (ntklog_kind_uses_tracepoints(kind))
+		return ntklog_attach_tracepoints(kind);
+	return ntklog_attach(kind->functions, ntklog_linux_mode == NTKLOG_LINUX_MODE_SAMPLED ?
+			     NTKLOG_VARIANT_SAMPLE : NTKLOG_VARIANT_TRACK, &kind->failed);
 }
 
 static void ntklog_end_detaching(struct work_struct *work)
@@ -216,7 +245,9 @@ void ntklog_detach_kind(struct ntklog_linux_kind *kind)
 	if (kind->class) {
 		ntklog_detach_sleeping(kind->functions, kind->class);
 		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_DELAY);
-	} else if (ntklog_kind_records_waits_only(kind)) {
+	} else if (ntklog_kind_uses_tracepoints(kind)) {
+		if (ntklog_kind_uses_release_tracepoint(kind))
+			ntklog_stop_watching_releases();
 		ntklog_stop_watching_waits(kind->spin_kind);
 	} else {
 		ntklog_detach(kind->functions);
@@ -250,7 +281,7 @@ static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 	kind->err = ntklog_attach_kind(kind);
 	if (kind->err)
 		return;
-	if (!kind->class && !ntklog_kind_records_waits_only(kind))
+	if (!kind->class && !ntklog_kind_uses_tracepoints(kind))
 		wrong = ntklog_selftest(kind->functions, NULL);
 	if (wrong)
 		ntklog_disable_broken_kind(kind, wrong);

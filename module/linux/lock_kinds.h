@@ -75,7 +75,8 @@ extern const char *ntklog_linux_forbidden;
 
 extern struct mutex ntklog_linux_mutex;
 
-bool ntklog_kind_records_waits_only(const struct ntklog_linux_kind *kind);
+bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind);
+bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind);
 const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind);
 const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind);
 bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind);

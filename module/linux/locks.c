@@ -34,6 +34,7 @@
 #include "interrupts.h"
 #include "lock_kinds.h"
 #include "locks.h"
+#include "releases.h"
 #include "rundown.h"
 #include "selftest.h"
 #include "sleeping_lock.h"
@@ -44,6 +45,7 @@ static const char *const ntklog_linux_modes[] = {
 	[NTKLOG_LINUX_MODE_FULL] = "full",
 	[NTKLOG_LINUX_MODE_SAMPLED] = "sampled",
 	[NTKLOG_LINUX_MODE_WAITS] = "waits",
+	[NTKLOG_LINUX_MODE_HOLDERS] = "holders",
 };
 
 /* Measure how long a waiter takes to test a lock once. Use the minimum: interrupts may disturb. */
@@ -103,6 +105,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 	if (ntklog_find_mode(mode) < 0)
 		return -EINVAL;
 	ntklog_measure_test();
+	ntklog_releases_init();
 	/* No file exists yet, and no work item runs. The mutex protects the test's state. */
 	mutex_lock(&ntklog_linux_mutex);
 	ntklog_linux_mode = ntklog_find_mode(mode);
@@ -165,9 +168,12 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 			   ntklog_kind_fallback_hint(kind));
 	else if (kind->err)
 		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
-	else if (ntklog_kind_records_waits_only(kind))
-		seq_printf(seq, "%s, waits only, attached in %lld us, detached in %lld us\n",
-			   kind->is_attached ? "on" : "off", kind->attach_us, kind->detach_us);
+	else if (ntklog_kind_uses_tracepoints(kind))
+		seq_printf(seq, "%s, %s, attached in %lld us, detached in %lld us\n",
+			   kind->is_attached ? "on" : "off",
+			   ntklog_kind_uses_release_tracepoint(kind) ? "waits and holders" :
+								       "waits only",
+			   kind->attach_us, kind->detach_us);
 	else
 		seq_printf(seq, "%s, %zu functions, attached in %lld us, detached in %lld us\n",
 			   kind->is_attached ? "on" : "off", ntklog_function_count(kind->functions),
@@ -182,8 +188,9 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 
 	if (kind->class)
 		return;
-	if (ntklog_kind_records_waits_only(kind) && !ntklog_kind_unavailable_reason(kind)) {
-		seq_printf(seq, "%s: no functions, in mode \"waits\"\n", kind->name);
+	if (ntklog_kind_uses_tracepoints(kind) && !ntklog_kind_unavailable_reason(kind)) {
+		seq_printf(seq, "%s: no functions, in mode \"%s\"\n", kind->name,
+			   ntklog_linux_modes[ntklog_linux_mode]);
 		return;
 	}
 	if (!was_on && !ntklog_kind_unavailable_reason(kind)) {

@@ -70,5 +70,4 @@ static notrace noinline __used __noendbr void REPLACEMENT(unlock_bh)(ntklog_lock
 }
 
 #undef TRACK_RELEASE_FAST
-#undef ACQUIRE_MODE_AT_RELEASE
 #undef TRACK_RELEASE_SLOW

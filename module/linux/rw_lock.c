@@ -26,8 +26,11 @@
 #define LOCKDEP_RELEASE		rwlock_release
 #define TRY_ACQUIRE_FAST	ntklog_do_raw(do_raw_read_trylock)
 #define SAMPLE_ACQUIRE_FAST	ntklog_sample_shared_spin_lock_acquire
-/* A writer, the first in the queue: it waits for all readers. */
-#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & _QW_WAITING)
+/* Bit of the lock word: a writer, the first in the queue, waits for all readers. */
+#define READ_WAITERS		0x100
+static_assert(READ_WAITERS == _QW_WAITING);
+static_assert(!offsetof(rwlock_t, raw_lock.cnts));
+#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & READ_WAITERS)
 #include "functions.h"
 
 #define ntklog_lock_t		rwlock_t
@@ -38,21 +41,23 @@
 #define LOCKDEP_RELEASE		rwlock_release
 #define TRY_ACQUIRE_FAST	ntklog_do_raw(do_raw_write_trylock)
 #define SAMPLE_ACQUIRE_FAST	ntklog_sample_spin_lock_acquire
-/* Nonzero if a writer, the first reader of the queue, or a reader in an interrupt waits. */
-#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & ~_QW_LOCKED)
+/* Bits of the lock word: a writer, the first reader of the queue or one in an interrupt waits. */
+#define WRITE_WAITERS		0xffffff00
+static_assert(WRITE_WAITERS == (u32)~_QW_LOCKED);
+#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & WRITE_WAITERS)
 #define WITH_LOCK_NESTED
 #include "functions.h"
 #undef WITH_LOCK_NESTED
 
 /* Trampolines to the replacements. */
 #define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name);
-#define RELEASE_FUNCTION(_name)		NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name);
+#define RELEASE_FUNCTION(_name, _waiters)	NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name, _waiters);
 #include "rw_lock_list.h"
 
 /* Written with the kind's mutex held: see lock_kinds.c. */
 static struct ntklog_hook ntklog_rw_hooks[] = {
 #define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_REPLACE_ACQUIRE(_name, __VA_ARGS__),
-#define RELEASE_FUNCTION(_name)		NTKLOG_REPLACE_RELEASE(_name),
+#define RELEASE_FUNCTION(_name, ...)	NTKLOG_REPLACE_RELEASE(_name),
 #include "rw_lock_list.h"
 };
 

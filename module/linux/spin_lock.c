@@ -42,8 +42,11 @@ static __always_inline bool ntklog_spin_try_acquire_fast(raw_spinlock_t *lock)
 #define LOCKDEP_RELEASE		spin_release
 #define TRY_ACQUIRE_FAST	ntklog_spin_try_acquire_fast
 #define SAMPLE_ACQUIRE_FAST	ntklog_sample_spin_lock_acquire
-/* Nonzero if a waiter spins on the locked byte (pending bit) or waits in the queue (tail). */
-#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.val) & ~_Q_LOCKED_MASK)
+/* Bits of the lock word: a waiter spins on the locked byte (pending) or is in the queue (tail). */
+#define SPIN_WAITERS		0xffffff00
+static_assert(SPIN_WAITERS == (u32)~_Q_LOCKED_MASK);
+static_assert(!offsetof(raw_spinlock_t, raw_lock.val));
+#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.val) & SPIN_WAITERS)
 #define WITH_TRYLOCK_BH
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 #define WITH_LOCK_NESTED
@@ -59,7 +62,7 @@ static __always_inline bool ntklog_spin_try_acquire_fast(raw_spinlock_t *lock)
 
 /* Trampolines to the replacements. */
 #define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name);
-#define RELEASE_FUNCTION(_name)		NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name);
+#define RELEASE_FUNCTION(_name)	NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name, SPIN_WAITERS);
 #include "spin_lock_list.h"
 
 /* Written with the kind's mutex held: see lock_kinds.c. */

@@ -41,12 +41,14 @@
 		    "	movq $" _function ", (%rsp)\n")
 
 /*
- * Begin the trampoline of a release function: if this CPU holds no sampled lock, return into the
- * kernel function, which releases the lock. Preemption is off. The flags are not live at the entry
- * of a function.
+ * Begin the trampoline of a release function: if this CPU holds no sampled lock, and the lock word
+ * has none of the bits @_waiters set, return into the kernel function, which releases the lock.
+ * Preemption is off. The flags are not live at the entry of a function.
  */
-#define NTKLOG_UNLESS_SAMPLED							\
+#define NTKLOG_UNLESS_SAMPLED_OR_WAITED_FOR(_waiters)				\
 	"	cmpl $0, %gs:ntklog_spin_lock_cpu(%rip)\n"				\
+	"	jne 1f\n"								\
+	"	testl $" __stringify(_waiters) ", (%rdi)\n"			\
 	"	jne 1f\n"								\
 	"	" ASM_RET								\
 	"1:\n"
@@ -105,19 +107,22 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_2_" #_hook, #_hook, "",		\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook, "", "", "", ""))
 
-/* The trampolines of an acquire function and of a release function, one for each variant. */
+/*
+ * The trampolines of an acquire function and of a release function, one for each variant. @_waiters
+ * are the bits of the lock word that say that a CPU waits for the lock.
+ */
 #define NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name)				\
 void trampoline_##_name(void);							\
 void sampled_trampoline_##_name(void);						\
 asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\
 	NTKLOG_TRAMPOLINE("sampled_trampoline_" #_name, "sampled_" #_name, ""))
 
-#define NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name)				\
+#define NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name, _waiters)			\
 void trampoline_##_name(void);							\
 void sampled_trampoline_##_name(void);						\
 asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\
 	NTKLOG_TRAMPOLINE("sampled_trampoline_" #_name, "sampled_" #_name,	\
-			  NTKLOG_UNLESS_SAMPLED))
+			  NTKLOG_UNLESS_SAMPLED_OR_WAITED_FOR(_waiters)))
 
 /* Offset in a function behind ENDBR, if any, and the call that ftrace patches. */
 #ifdef CONFIG_X86_KERNEL_IBT

@@ -26,6 +26,7 @@
 
 #include "../ground/compat.h"
 #include "interrupt_count.h"
+#include "spin_lock_blocker.h"
 #include "spin_lock_event.h"
 #include "spin_lock_parameters.h"
 #include "spin_lock_sampled.h"
@@ -215,13 +216,29 @@ static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 numbe
 	WRITE_ONCE(cpu->sampled_in_use, last);
 }
 
+static void ntklog_write_sampled(const struct ntklog_spin_lock_cpu *cpu, u32 number,
+				 u8 acquire_mode, struct ntklog_time time, unsigned long caller)
+{
+	const struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[number];
+	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
+	u64 wait = ntklog_slot_wait_words(slot, &cpu->sampled->spins[number], &mode);
+	u8 rule = WMI_SPINLOCK_RULE_SAMPLED | ntklog_count_blocker(acquire_mode);
+
+	ntklog_write_spin_lock(slot, wait, ntklog_interrupts_since(slot->interrupts),
+			       PERF_SPIN_LOCK_SAMPLE(rule, mode, 0), time, caller);
+}
+
 /**
- * ntklog_release_sampled_spin_lock() - free the slot of a chosen acquisition and write its event
+ * ntklog_release_sampled_spin_lock() - slow path of a release in mode "sampled"
  * @lock: address of the lock, which has been released
- * @acquire_mode: WMI_SPINLOCK_*, unless the slot has one, and PERF_SPIN_LOCK_LINUX_*
+ * @acquire_mode: WMI_SPINLOCK_*, unless the slot has one, PERF_SPIN_LOCK_LINUX_*, and
+ *	PERF_SPIN_LOCK_LEAVES_WAITER if the release leaves a waiter behind
  * @time_low: low half of the clock before the release
  * @time_high: high half of the clock before the release
  * @caller: return address of the unlock function
+ *
+ * Frees the slot of a chosen acquisition and writes its event. A release without a slot is written
+ * only if it leaves a waiter behind and the blocker rate samples it.
  *
  * A CPU may hold a lock shared more than once. A release then ends the latest acquisition: an
  * interrupt handler releases its own first, and the acquisitions of one task cannot be told apart.
@@ -234,30 +251,24 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_sampled_spin_locks *sampled = cpu->sampled;
 	struct ntklog_time time = { .low = time_low, .high = time_high };
-	const struct ntklog_spin_lock_slot *slot;
 	unsigned long flags;
 	int number;
-	u64 wait;
 
 	/* An NMI handler takes no slots. */
-	if (in_nmi() || !cpu->sampled_in_use)
+	if (in_nmi())
 		return;
 	local_irq_save(flags);
 	number = ntklog_find_sampled(cpu, lock);
-	if (number >= 0 && sampled->nested[number]) {
-		sampled->nested[number]--;
-	} else if (number >= 0) {
-		slot = &sampled->slot[number];
-		wait = ntklog_slot_wait_words(slot, &sampled->spins[number], &acquire_mode);
+	if (number >= 0 && !sampled->nested[number]) {
 		if (sampled->choice == PERF_CHOOSE_ALL)
 			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		else
-			ntklog_write_spin_lock(slot, wait,
-					       ntklog_interrupts_since(slot->interrupts),
-					       PERF_SPIN_LOCK_SAMPLE(WMI_SPINLOCK_RULE_SAMPLED,
-								     acquire_mode, 0),
-					       time, caller);
+			ntklog_write_sampled(cpu, number, acquire_mode, time, caller);
 		ntklog_free_sampled_slot(cpu, number);
+	} else {
+		if (number >= 0)
+			sampled->nested[number]--;
+		ntklog_log_blocker(lock, acquire_mode, time, caller);
 	}
 	local_irq_restore(flags);
 }

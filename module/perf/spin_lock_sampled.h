@@ -5,8 +5,9 @@
 /*
  * Mode "sampled": an acquisition is chosen when it is made, and only chosen acquisitions take a
  * slot. Contended acquisitions are chosen by the contention sample rate. All others are only
- * counted. The release of a chosen acquisition writes its event. This mode has no hold threshold
- * and no AcquireDepth.
+ * counted. The release of a chosen acquisition writes its event. So does a release that leaves a
+ * waiter behind, but the start of that hold is known only if its acquisition was chosen. This mode
+ * has no hold threshold and no AcquireDepth.
  */
 
 #include <linux/compiler.h>

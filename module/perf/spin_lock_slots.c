@@ -25,6 +25,7 @@
 #include <ntklog/spin_lock.h>
 
 #include "../ground/compat.h"
+#include "spin_lock_blocker.h"
 #include "spin_lock_event.h"
 #include "spin_lock_number.h"
 #include "spin_lock_parameters.h"
@@ -390,24 +391,6 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
 		READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate) == 0;
 }
 
-/*
- * Return the rule that samples this release because it leaves a waiter behind, or 0. Called with
- * interrupts off.
- */
-static u8 ntklog_count_blocker(u8 acquire_mode)
-{
-	u32 rate;
-
-	if (likely(!(acquire_mode & PERF_SPIN_LOCK_LEAVES_WAITER)))
-		return 0;
-	rate = READ_ONCE(ntklog_spin_lock_blocker_rate);
-	if (!rate)
-		return 0;
-	if (this_cpu_inc_return(ntklog_spin_lock_cpu.blocker_count) % rate)
-		return 0;
-	return WMI_SPINLOCK_RULE_BLOCKER;
-}
-
 /* AcquireDepth of the topmost slot. */
 static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cpu *cpu)
 {
@@ -416,8 +399,7 @@ static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cp
 
 /*
  * Also called in an NMI: the fast path of an acquisition does not test for one, so its slot is not
- * tagged as untracked. ntklog_write_spin_lock() then counts the record as suppressed. The limit is
- * left alone, because the NMI may have interrupted a change of it.
+ * tagged as untracked. ntklog_write_spin_lock() then counts the record as suppressed.
  */
 static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number, u8 acquire_mode,
 				    struct ntklog_time time, unsigned long caller)
@@ -428,7 +410,7 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number
 	u8 rule = ntklog_count_blocker(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
-		if (!rule || (!in_nmi() && !ntklog_record_is_within_limit(&cpu->blocker_limit)))
+		if (!rule || !ntklog_blocker_is_within_limit())
 			return;
 		rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
 	}

@@ -460,7 +460,7 @@ static const struct ntklog_file ntklog_top_files[] = {
 	{ .name = "counters", .show = ntklog_counters_show },
 	{ .name = "linux", .show = ntklog_linux_show },
 	{ .name = "linux_mode", .show = ntklog_linux_mode_show,
-	  .store = ntklog_linux_mode_store, .takes = "full, sampled or waits" },
+	  .store = ntklog_linux_mode_store, .takes = "full, sampled, waits or holders" },
 	{ .name = "keep_identities", .show = ntklog_keep_identities_show,
 	  .store = ntklog_keep_identities_store, .takes = "0 or 1" },
 };

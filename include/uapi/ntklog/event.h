@@ -158,6 +158,7 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, hold_threshold, 0x0C);
 #define NTKLOG_LINUX_MODE_FULL		0
 #define NTKLOG_LINUX_MODE_SAMPLED	1
 #define NTKLOG_LINUX_MODE_WAITS		2
+#define NTKLOG_LINUX_MODE_HOLDERS	3
 
 /**
  * struct ntklog_dc - data of the rundown events of settings that NT does not have

@@ -28,13 +28,15 @@
 /* Every Nth release that left a waiter behind. BLOCKER_ONLY: no other rule sampled it. */
 #define WMI_SPINLOCK_RULE_BLOCKER		0x04
 #define WMI_SPINLOCK_RULE_BLOCKER_ONLY		0x08
+/* With BLOCKER_ONLY: the acquisition was not recorded, so the start of the hold is not known. */
+#define WMI_SPINLOCK_RULE_HOLD_UNKNOWN		0x10
 
 /**
  * struct wmi_spinlock64 - NT's WMI_SPINLOCK with 64-bit pointers
  * @spin_lock_address: address of the lock
  * @caller_address: return address of the release function; with WMI_SPINLOCK_RULE_WAIT of the lock
  *	function, or 0 if it is not known
- * @acquire_time: clock at the start of the hold
+ * @acquire_time: clock at the start of the hold; with WMI_SPINLOCK_RULE_HOLD_UNKNOWN @release_time
  * @release_time: clock immediately before the release; with WMI_SPINLOCK_RULE_WAIT @acquire_time
  * @wait_time_in_cycles: duration of the wait, in cycles
  * @spin_count: number of additional tests of the lock during the wait; 0: uncontended

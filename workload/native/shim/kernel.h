@@ -78,6 +78,8 @@ int check_tsc_unstable(void);
 #define __ro_after_init
 #define noinline		__attribute__((noinline))
 #define notrace
+#define __stringify_1(x...)	#x
+#define __stringify(x...)	__stringify_1(x)
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define barrier()		asm volatile("" ::: "memory")

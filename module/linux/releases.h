@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_RELEASES_H
+#define _NTKLOG_LINUX_RELEASES_H
+
+/*
+ * Mode "holders": releases of spin locks that leave a waiter behind, from the kernel's tracepoint
+ * contended_release. For lock_kinds.c.
+ */
+
+void ntklog_releases_init(void);
+const char *ntklog_check_release_tracepoint(void);
+int ntklog_watch_releases(const char **failed);
+void ntklog_stop_watching_releases(void);
+
+#endif /* _NTKLOG_LINUX_RELEASES_H */
