@@ -179,7 +179,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 	if (analysis->charges.charges)
 		charge_add_spinlock(&analysis->charges, from, &record, class,
 				    is_wanted ? spinlock_weight(rates, &record) : 0,
-				    !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT));
+				    spinlock_rule(rates, &record));
 	if (!is_wanted)
 		return;
 	record.lock = class;

@@ -192,7 +192,7 @@ static size_t find_overlaps(struct charges *charges, const struct charge_hold *w
 	     count < OVERLAPS_MAX; link = older_link(link, hold->older_of_lock))
 		if (hold->lock == waiter->lock && hold->is_sleeping == waiter->is_sleeping &&
 		    hold->released > waiter->wait_start && hold->acquired < waiter->acquired &&
-		    hold->released > hold->acquired)
+		    (hold->released > hold->acquired || hold->start_unknown))
 			charges->overlaps[count++] = hold;
 	qsort(charges->overlaps, count, sizeof(*charges->overlaps), compare_acquired);
 	return count;
@@ -219,7 +219,8 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 
 	for (i = 0; i < count; i++) {
 		const struct charge_hold *hold = charges->overlaps[i];
-		uint64_t begin = greatest(hold->acquired, waiter->wait_start);
+		uint64_t begin = hold->start_unknown ? at :
+				 greatest(hold->acquired, waiter->wait_start);
 		uint64_t end = least(hold->released, waiter->acquired);
 
 		if (begin > at) {

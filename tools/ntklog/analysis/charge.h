@@ -15,7 +15,8 @@
  *
  * Time inside a hold is charged to its holder; where readers overlap, to the reader that came
  * first. Time after a release is free: overtaken until the next owner comes, and handed over from
- * then on. Time before the first other hold is unknown until that hold's owner comes; without
+ * then on. A hold whose start is not recorded is taken to begin at the release before it. Time
+ * before the first other hold is unknown until that hold's owner comes; without
  * another hold all of the wait is unknown. The parts of a wait add up to the wait exactly.
  *
  * A wait is charged when its own record arrives. Records have to arrive in the order of time:
@@ -62,7 +63,8 @@ enum charge_part {
  * @lock: address of the lock
  * @class: key of the lock's class, or the address of a lock that has none
  * @wait_start: when the wait began, session clock; @acquired, if there was no wait
- * @acquired: when the hold began; equal to @released, if only the wait is recorded
+ * @acquired: when the hold began; equal to @released, if only the wait is recorded, or if
+ *	@start_unknown
  * @released: when the hold ended
  * @logged: time stamp of the record, which is not before @released
  * @caller: address in the function that released a spin lock, or that acquired a lock that tasks
@@ -75,6 +77,7 @@ enum charge_part {
  * @irql: IRQL of the release; of a lock that tasks sleep for 0
  * @is_sleeping: the lock is one that tasks sleep for
  * @is_shared: held by a reader
+ * @start_unknown: the hold ended at @released; its start is not recorded
  * @in_softirq: a spin lock released in a softirq
  * @in_interrupt: a spin lock released in a hard interrupt
  * @was_interrupted: interrupts came during the wait or the hold
@@ -99,6 +102,7 @@ struct charge_hold {
 	uint8_t irql;
 	bool is_sleeping;
 	bool is_shared;
+	bool start_unknown;
 	bool in_softirq;
 	bool in_interrupt;
 	bool was_interrupted;

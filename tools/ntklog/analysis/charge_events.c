@@ -66,12 +66,13 @@ static const uint64_t *read_frames(uint64_t *frames, const struct stack *stack)
  * @record: the record, with the lock's own address
  * @class: key of the lock's class, or the address of a lock that has none
  * @weight: waits that the record stands for
- * @has_hold: the record tells of a hold, and not of a wait alone
+ * @rule: WMI_SPINLOCK_RULE_*
  */
 void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *from,
 			 const struct spinlock_record *record, uint64_t class, uint64_t weight,
-			 bool has_hold)
+			 uint8_t rule)
 {
+	bool has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
 	int64_t held = record->release_time - record->acquire_time;
 	uint64_t frames[CHARGE_FRAMES];
 	struct charge_hold hold = {
@@ -82,6 +83,7 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *fr
 		.thread_id = record->thread_id,
 		.weight = weight,
 		.is_shared = record->mode == WMI_SPINLOCK_EXECUTIVE_SHARED,
+		.start_unknown = rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN,
 		.in_softirq = record->dpc,
 		.in_interrupt = record->isr,
 		.cpu = from->event->processor,

@@ -25,7 +25,7 @@ struct charge_event {
 
 void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *from,
 			 const struct spinlock_record *record, uint64_t class, uint64_t weight,
-			 bool has_hold);
+			 uint8_t rule);
 void charge_add_resource(struct charge_sums *sums, const struct charge_event *from,
 			 const struct resource_record *record, uint64_t class, uint64_t weight);
 void charge_add_open(struct charge_sums *sums, const struct etl_file *file,

@@ -77,7 +77,8 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *
 		sum->last_ticks = pending->ticks;
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER) {
 		sum->blockers++;
-		if (!histogram_add(&sum->blocking, hold, rates->blockers ? rates->blockers : 1))
+		if (!(rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN) &&
+		    !histogram_add(&sum->blocking, hold, rates->blockers ? rates->blockers : 1))
 			return false;
 	}
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER_ONLY) {

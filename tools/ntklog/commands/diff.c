@@ -421,7 +421,7 @@ int command_diff(int argc, char **argv)
 		status = NTKLOG_FAILED;
 	} else if (options.opened_count == count && compares_holds(&options) &&
 		   path_without_holds(&options)) {
-		message("%s: mode waits records no holds of spin locks: compare wait_total or waits, or record in mode full",
+		message("%s: its mode records no holds of spin locks: compare wait_total or waits, or record in mode full",
 			path_without_holds(&options));
 		status = NTKLOG_FAILED;
 	} else if (options.opened_count && options.opened_count == count) {

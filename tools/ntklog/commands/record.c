@@ -39,6 +39,7 @@ enum {
 	OPTION_SESSION,
 	OPTION_NO_NAMES,
 	OPTION_MODE,
+	OPTION_HOLDERS,
 	OPTION_BLOCKERS,
 	OPTION_NO_BLOCKERS,
 };
@@ -62,7 +63,9 @@ enum {
  * @duration: seconds; INFINITY: until a signal, or the end of @command
  * @session: number of the session; -1: any free session
  * @linux_mode: new mode of recording Linux' own locks; NULL: the module's present mode
- * @blocker_rate: new value of spinlock/blockers; NULL: 1 in mode full, if it is 0 and can change
+ * @blocker_rate: new value of spinlock/blockers; NULL: 1, if it is 0 and can change, except in
+ *	mode waits
+ * @wants_holders: with mode waits: record the releases that leave a waiter behind, too
  * @mode: the module's mode
  * @blockers: the module's rate of blockers
  * @rates: the module's rates of sampling
@@ -78,6 +81,7 @@ struct record {
 	double duration;
 	int session;
 	const char *linux_mode;
+	bool wants_holders;
 	const char *blocker_rate;
 	struct setting mode;
 	struct setting blockers;
@@ -222,9 +226,16 @@ static int record_session(struct record *record)
 
 static int set_linux_mode(struct record *record)
 {
-	const char *mode = record->linux_mode;
+	const char *mode = record->linux_mode, *trouble = NULL;
 	int err = mode ? setting_change(&record->mode, NULL, mode) : 0;
+	char text[KERNEL_TEXT];
 
+	if (!err && record->wants_holders)
+		trouble = session_kind_trouble("spinlock", text);
+	if (trouble && !strncmp(trouble, "unavailable: ", 13)) {
+		message("--holders: spin locks are %s", trouble);
+		return -1;
+	}
 	if (err == -EBUSY)
 		message("mode %s: Linux' locks are being recorded in another mode: stop that session first (ntklog list)",
 			mode);
@@ -240,17 +251,18 @@ static int set_blockers(struct record *record)
 	const char *rate = record->blocker_rate;
 	bool is_off = rate && !strcmp(rate, "0");
 	char mode[KERNEL_TEXT] = "full";
+	bool has_holders;
 	int err;
 
 	kernel_read(mode, sizeof(mode), "linux_mode");
+	has_holders = strcmp(mode, "waits");
 	if (!rate) {
-		if (!strcmp(mode, "full"))
+		if (has_holders)
 			setting_change(&record->blockers, "0", "1");
 		return 0;
 	}
-	if (strcmp(mode, "full") && !is_off) {
-		message("--blockers: mode %s does not record the holders of Linux' locks: use --mode full",
-			mode);
+	if (!has_holders && !is_off) {
+		message("--blockers: mode waits does not record the holders of Linux' locks: add --holders, or use --mode full");
 		return -1;
 	}
 	err = setting_change(&record->blockers, NULL, rate);
@@ -404,6 +416,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				   record->settings.groups);
 		if (record->trap.times > 1 && record->child.command)
 			argp_error(state, "--times: a command is run once: leave one of them out");
+		if (record->wants_holders &&
+		    (!record->linux_mode || strcmp(record->linux_mode, "waits")))
+			argp_error(state,
+				   "--holders: add --mode waits; the other modes record holders without it");
+		if (record->wants_holders)
+			record->linux_mode = "holders";
 		return 0;
 	case 'o':
 		record->path = argument;
@@ -425,8 +443,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_MODE:
 		if (!linux_mode_find(argument, &mode))
-			argp_error(state, "--mode: \"%s\" is not full, sampled or waits", argument);
+			argp_error(state, "--mode: \"%s\" is not full, sampled, waits or holders", argument);
 		record->linux_mode = argument;
+		return 0;
+	case OPTION_HOLDERS:
+		record->wants_holders = true;
 		return 0;
 	case OPTION_BLOCKERS:
 		record->blocker_rate = argument ? argument : "1";
@@ -457,10 +478,13 @@ static const struct argp_option record_options[] = {
 	{ "no-names", OPTION_NO_NAMES, NULL, 0,
 	  "Do not write FILE.names, the names of addresses and threads", 0 },
 	{ "mode", OPTION_MODE, "MODE", 0,
-	  "How Linux' own spin locks and rwlocks are recorded from now on: full, sampled (cheaper: no depth, no hold threshold) or waits (hardly any cost: no holds). Without this option: as the module is set",
+	  "How Linux' own spin locks and rwlocks are recorded from now on: full, sampled (cheaper: no depth, no hold threshold), waits (hardly any cost: no holds) or holders (waits, with --holders). Without this option: as the module is set",
+	  0 },
+	{ "holders", OPTION_HOLDERS, NULL, 0,
+	  "With --mode waits: record also who releases a spin lock that others wait for, if the kernel has the tracepoint contended_release, whose use slows each unlock down",
 	  0 },
 	{ "blockers", OPTION_BLOCKERS, "RATE", OPTION_ARG_OPTIONAL,
-	  "Record one in RATE of the releases of spin locks that left a waiter behind, with their holders: 1, if not given, in mode full",
+	  "Record one in RATE of the releases of spin locks that left a waiter behind, with their holders: 1, if not given, except in mode waits",
 	  0 },
 	{ "no-blockers", OPTION_NO_BLOCKERS, NULL, 0, "Do not record these releases", 0 },
 	{ 0 }
@@ -482,7 +506,7 @@ static const struct argp record_argp = {
 	       "group, and after 5 seconds SIGKILL. Without options: 64 buffers of 64K for\n"
 	       "each processor; the events spinlock and resource, and of Linux' own locks\n"
 	       "those that the running kernel allows (ntklog list prints the reasons).\n"
-	       "In the modes sampled and waits Linux' locks that sleep are left out, because\n"
+	       "In the other modes than full Linux' locks that sleep are left out, because\n"
 	       "they are tracked in full in every mode. Context switches and wake-ups are\n"
 	       "recorded only if contextswap and readythread are named.\n"
 	       "The rates of the sampling are the module's, with 1009 in place of NT's 1000,\n"

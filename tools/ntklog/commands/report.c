@@ -309,7 +309,7 @@ static void tell_not_recorded(const struct report *report, const struct options 
 	    (!analysis->charges.total.waits ||
 	     analysis->charges.total.parts[CHARGE_UNKNOWN] !=
 	     analysis->charges.sleeping.parts[CHARGE_UNKNOWN]))
-		message("%s: not all holders of spin locks are recorded: record in mode full, without --no-blockers",
+		message("%s: not all holders of spin locks are recorded: record without --no-blockers, and not in mode waits",
 			path);
 }
 

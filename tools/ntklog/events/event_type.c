@@ -44,7 +44,10 @@ static const struct event_symbol rules[] = {
 	{ WMI_SPINLOCK_RULE_SAMPLED, "sampled" },
 	{ WMI_SPINLOCK_RULE_WAIT, "wait" },
 	{ WMI_SPINLOCK_RULE_BLOCKER, "nt_blocker" },
+	{ WMI_SPINLOCK_RULE_SAMPLED | WMI_SPINLOCK_RULE_BLOCKER, "sampled_blocker" },
 	{ WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY, "blocker" },
+	{ WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY |
+	  WMI_SPINLOCK_RULE_HOLD_UNKNOWN, "release" },
 };
 
 static const struct event_field spinlock_fields[] = {

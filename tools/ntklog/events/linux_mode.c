@@ -11,6 +11,7 @@ const struct event_symbol linux_modes[LINUX_MODES] = {
 	{ NTKLOG_LINUX_MODE_FULL, "full" },
 	{ NTKLOG_LINUX_MODE_SAMPLED, "sampled" },
 	{ NTKLOG_LINUX_MODE_WAITS, "waits" },
+	{ NTKLOG_LINUX_MODE_HOLDERS, "holders" },
 };
 
 /**
@@ -27,6 +28,17 @@ const char *linux_mode_name(uint32_t mode)
 		if (linux_modes[i].value == mode)
 			return linux_modes[i].name;
 	return "unknown";
+}
+
+/**
+ * linux_mode_has_holds() - test whether holds of Linux' spin locks and rwlocks are recorded
+ * @mode: NTKLOG_LINUX_MODE_*, or any number from a file
+ *
+ * Return: false for the modes that use the kernel's tracepoints.
+ */
+bool linux_mode_has_holds(uint32_t mode)
+{
+	return mode != NTKLOG_LINUX_MODE_WAITS && mode != NTKLOG_LINUX_MODE_HOLDERS;
 }
 
 /**

@@ -73,6 +73,29 @@ bool session_mask_has(const struct perfinfo_groupmask *mask, uint32_t group)
 }
 
 /**
+ * session_kind_trouble() - find out why Linux' locks of a kind cannot be recorded
+ * @kind: name of the kind, as the file "linux" has it
+ * @text: buffer for the module's answer
+ *
+ * Return: the reason; NULL if they can be recorded.
+ */
+const char *session_kind_trouble(const char *kind, char text[KERNEL_TEXT])
+{
+	size_t length = strlen(kind);
+	char *next = text, *line;
+
+	if (kernel_read(text, KERNEL_TEXT, "linux"))
+		return not_known;
+	while ((line = strsep(&next, "\n"))) {
+		if (strncmp(line, kind, length) || strncmp(line + length, ": ", 2))
+			continue;
+		line += length + 2;
+		return strncmp(line, "on", 2) && strncmp(line, "off", 3) ? line : NULL;
+	}
+	return not_known;
+}
+
+/**
  * session_group_trouble() - find out why the events of a group cannot be recorded
  * @group: the group
  * @text: buffer for the module's answer
@@ -81,21 +104,7 @@ bool session_mask_has(const struct perfinfo_groupmask *mask, uint32_t group)
  */
 const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT])
 {
-	char *next = text, *line;
-	size_t length;
-
-	if (!group->linux_kind)
-		return NULL;
-	if (kernel_read(text, KERNEL_TEXT, "linux"))
-		return not_known;
-	length = strlen(group->linux_kind);
-	while ((line = strsep(&next, "\n"))) {
-		if (strncmp(line, group->linux_kind, length) || strncmp(line + length, ": ", 2))
-			continue;
-		line += length + 2;
-		return strncmp(line, "on", 2) && strncmp(line, "off", 3) ? line : NULL;
-	}
-	return not_known;
+	return group->linux_kind ? session_kind_trouble(group->linux_kind, text) : NULL;
 }
 
 /**

@@ -67,6 +67,7 @@ struct session_counts {
 	uint64_t unread;
 };
 
+const char *session_kind_trouble(const char *kind, char text[KERNEL_TEXT]);
 const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT]);
 const char *session_unknown_group(const char *groups);
 const char *session_default_groups(void);

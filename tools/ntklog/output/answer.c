@@ -282,11 +282,11 @@ static void add_hints(struct answer *answer)
 				rates_dropped_blockers(&analysis->history));
 	if (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS)
 		answer_add_line(answer,
-				"Mode waits records no holders of spin locks: use --mode full.");
+				"Mode waits records no holders of spin locks: --holders or --mode full.");
 	else if (share_of(unknown_spinning, total->wait - sums->sleeping.wait) > UNKNOWN_MIN &&
 		 !spinlock->blockers)
 		answer_add_line(answer,
-				"Not recorded: who held spin locks (mode full, without --no-blockers).");
+				"Not recorded: who held spin locks (record without --no-blockers).");
 	if (sums->sleeping.wait && !sums->has_switches)
 		answer_add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
 				has_stacks ? "" : ", and where (--stacks)");

@@ -83,7 +83,7 @@ static void spinlock_rates_fact(const struct report *report, const struct spinlo
 	}
 	fact(stream, before, after,
 	     "%s: %s acquisitions that waited%s %s written; of those that did not wait %s%s",
-	     rates->linux_mode == NTKLOG_LINUX_MODE_WAITS ? "NT's spin locks" : "spin locks",
+	     linux_mode_has_holds(rates->linux_mode) ? "spin locks" : "NT's spin locks",
 	     one_in(rates->contention_rate, contended, sizeof(contended)), spins,
 	     rates->contention_rate == 1 ? "were" : "was",
 	     one_in(rates->acquire_rate, others, sizeof(others)), hold);
@@ -91,13 +91,13 @@ static void spinlock_rates_fact(const struct report *report, const struct spinlo
 
 /*
  * Test whether the trace may have acquisitions and holds of spin locks, whose rates are facts. In
- * mode waits only NT's spin locks have them.
+ * the modes waits and holders only NT's spin locks have them.
  */
 static bool has_nt_or_holds(const struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
 
-	return analysis->spinlocks.rates.linux_mode != NTKLOG_LINUX_MODE_WAITS ||
+	return linux_mode_has_holds(analysis->spinlocks.rates.linux_mode) ||
 	       !analysis->has_groups || analysis_has_group(analysis, PERF_SPINLOCK);
 }
 
@@ -113,8 +113,10 @@ static void linux_mode_fact(const struct report *report, const struct spinlock_r
 		     "Linux' spin locks and rwlocks, mode \"sampled\": records were chosen at the acquisition; there is no hold threshold and no depth");
 		break;
 	case NTKLOG_LINUX_MODE_WAITS:
+	case NTKLOG_LINUX_MODE_HOLDERS:
 		fact(stream, before, after,
-		     "Linux' spin locks and rwlocks, mode \"waits\": of the waits in a queue %s %s written, with the function that asked for the lock; holds and other acquisitions are not known",
+		     "Linux' spin locks and rwlocks, mode \"%s\": of the waits in a queue %s %s written, with the function that asked for the lock; holds and other acquisitions are not known",
+		     linux_mode_name(rates->linux_mode),
 		     one_in(rates->contention_rate, waits, sizeof(waits)),
 		     rates->contention_rate == 1 ? "were" : "was");
 		fact(stream, before, after,
@@ -125,21 +127,25 @@ static void linux_mode_fact(const struct report *report, const struct spinlock_r
 	}
 }
 
-/*
- * Print the rate of the blocker rule. In the modes sampled and waits only NT's queued locks have
- * the rule: there a lock of Linux without blockers may have made others wait nevertheless.
- */
+/* Print the rate of the blocker rule, and where it does not know the whole hold. */
 static void blockers_fact(const struct spinlock_rates *rates, FILE *stream, const char *before,
 			  const char *after)
 {
-	bool all = rates->linux_mode == NTKLOG_LINUX_MODE_FULL;
+	static const char *const limits[] = {
+		[NTKLOG_LINUX_MODE_FULL] = "",
+		[NTKLOG_LINUX_MODE_SAMPLED] =
+			"; of Linux' locks most of these holds are known only since the release before",
+		[NTKLOG_LINUX_MODE_WAITS] = "; of Linux' locks there are none in this mode",
+		[NTKLOG_LINUX_MODE_HOLDERS] =
+			"; of Linux' spin locks these holds are known only since the release before, and of rwlocks there are none",
+	};
 	char blockers[32];
 
 	fact(stream, before, after,
-	     "blockers: %s releases%s that left a waiter behind %s written as well; only their own table counts those%s",
+	     "blockers: %s releases that left a waiter behind %s written as well; only their own table counts those%s",
 	     one_in(rates->blockers, blockers, sizeof(blockers)),
-	     all ? "" : " of NT's queued locks", rates->blockers == 1 ? "were" : "was",
-	     all ? "" : "; of Linux' locks there are none in this mode");
+	     rates->blockers == 1 ? "were" : "was",
+	     rates->linux_mode < LINUX_MODES ? limits[rates->linux_mode] : "");
 }
 
 static void resource_rates_fact(const struct report *report, const struct resource_rates *rates,

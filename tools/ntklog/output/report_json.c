@@ -27,7 +27,7 @@ static json_t *rates_json(const struct rates *known_rates)
 					      (json_int_t)spinlock->hold_threshold));
 	if (spinlock->has_rules) {
 		of_linux = json_pack("{s:s}", "mode", linux_mode_name(spinlock->linux_mode));
-		if (spinlock->blockers && spinlock->linux_mode != NTKLOG_LINUX_MODE_FULL)
+		if (spinlock->blockers && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS)
 			json_object_set_new(of_linux, "blockers", json_integer(0));
 		json_object_set_new(rates, "linux", of_linux);
 	}

@@ -298,6 +298,25 @@ class Charge(Case):
                             spin(5000, 5000, 4000, WAITER, rule=2))
         self.assertEqual(parts, {"unknown": 4400})
 
+    def test_release_without_a_start_is_charged_since_the_release_before(self):
+        """Two tasks release the lock in the first wait, and one in the second."""
+        release = {"rule": 0x1C, "flags": 1}
+        self.write_events(etl.ntklog_rundown(3, blockers=1), spin(1000, 1000, **release),
+                          spin(3000, 3000, caller=OTHER, thread=57, **release),
+                          spin(4000, 4000, 3500, WAITER, rule=2), spin(6000, 6000, **release),
+                          spin(6100, 6100, 1600, WAITER, rule=2))
+        self.assertEqual(self.answer(), {"holder_ran": 4000, "free_handed_over": 1100})
+        self.assertEqual(self.blockers(), {("my_lock", "waits_long", "holds_long"): 2000,
+                                           ("my_lock", "waits_long", "holds_too"): 2000,
+                                           ("my_lock", "waits_long", "(free, handed over)"): 1100})
+
+    def test_release_without_a_start_counts_as_no_hold(self):
+        self.write_events(etl.ntklog_rundown(1, blockers=1), spin(1000, 1500, rule=1),
+                          spin(3000, 3000, caller=OTHER, rule=0x1C))
+        locks, = json.loads(self.report("--json"))["locks"]
+        self.assertEqual([locks[name] for name in ("acquisitions", "hold_max_ns")],
+                         [1, 500 * NS])
+
     def test_spin_lock_at_the_address_of_a_semaphore_is_another_lock(self):
         """The first member of a semaphore is its spin lock."""
         self.write_events(spin(1000, 2000), spin(2000, 2100, 900, WAITER),
@@ -506,7 +525,7 @@ class Text(Case):
                             etl.resource_rundown(1, 1), spin(5000, 5100, 3000, WAITER),
                             sleep(1000, 6000), sleep(6000, 6100, 3000, thread=56)))
         text = self.report()
-        self.assertIn("Not recorded: who held spin locks (mode full, without --no-blockers).\n", text)
+        self.assertIn("Not recorded: who held spin locks (record without --no-blockers).\n", text)
         self.assertIn("Not recorded: why holders were slow (-e contextswap), and where (--stacks).\n",
                       text)
 

@@ -249,6 +249,7 @@ class Record(Directory):
         self.put("linux_mode", "full")
         for mode, before, options, rate in (
                 ("full", "0", (), "1"), ("full", "3", (), "3"), ("waits", "0", (), "0"),
+                ("sampled", "0", (), "1"), ("holders", "0", (), "1"), ("sampled", "0", ("--blockers=7",), "7"),
                 ("full", "0", ("--blockers",), "1"), ("full", "0", ("--blockers=7",), "7"),
                 ("full", "3", ("--no-blockers",), "0"), ("waits", "3", ("--no-blockers",), "0")):
             self.put("linux_mode", mode)
@@ -270,8 +271,8 @@ class Record(Directory):
 
     def test_blockers_that_cannot_be_recorded(self):
         self.put("linux_mode", "waits")
-        self.assertIn("--blockers: mode waits does not record the holders of Linux' locks: use --mode "
-                      "full", self.recorded("--blockers", status=1))
+        self.assertIn("--blockers: mode waits does not record the holders of Linux' locks: add "
+                      "--holders, or use --mode full", self.recorded("--blockers", status=1))
         self.put("linux_mode", "full")
         self.assertIn("--blockers: the loaded module does not record blockers: load a newer one",
                       self.recorded("--blockers", status=1))
@@ -339,10 +340,17 @@ class RecordMode(Directory):
         return result.stderr
 
     def test_unknown_modes_are_refused(self):
-        self.assertIn('--mode: "most" is not full, sampled or waits', self.record("most", status=2))
+        self.assertIn('--mode: "most" is not full, sampled, waits or holders', self.record("most", status=2))
         os.unlink(os.path.join(self.directory, "linux_mode"))
         self.assertEqual(self.record("waits", status=1),
                          "ntklog: mode waits: the loaded module has no modes\n")
+
+    def test_holders_are_those_of_mode_waits(self):
+        self.record("waits", "--holders")
+        self.assertEqual(self.get("linux_mode")[:7], "holders")
+        for arguments in ("--holders",), ("--holders", "--mode", "full"), ("--holders", "--mode", "sampled"):
+            error = self.run_there("record", *arguments).stderr
+            self.assertIn("--holders: add --mode waits; the other modes record holders without it", error)
 
     def test_mode_stays_after_a_recording(self):
         self.record("sampled", "--session", "3")
