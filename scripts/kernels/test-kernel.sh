@@ -16,13 +16,13 @@
 if_absent=
 [ "${1:-}" != -n ] || { if_absent="exit 1"; shift; }
 flavour=${1:?usage: test-kernel.sh FLAVOUR}
+[ -f "$TOP/scripts/kernels/$flavour.config" ] || die "no such test kernel: $flavour"
 
 # lines FLAVOUR: print the symbols of a flavour and of those that it includes, one on a line.
 lines()
 {
 	local fragment=$TOP/scripts/kernels/$1.config word name
 
-	[ -f "$fragment" ] || die "no such test kernel: $fragment"
 	while read -r word name; do
 		case $word in
 		include) lines "$name" ;;

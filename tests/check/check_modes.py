@@ -19,9 +19,12 @@ NTKLOG, DIRECTORY, *CLASSES = sys.argv[1:]
 # One of RATE acquisitions is sampled.
 RATE = 1000
 # The prefixes of the recordings' files, and the number of the mode of each.
-MODES = {"full": 0, "sampled": 1, "sampled-queue": 1, "waits": 2, "blockers": 0}
+MODES = {"full": 0, "sampled": 1, "sampled-queue": 1, "waits": 2, "blockers": 0,
+         "sampled-blockers": 1}
 # Bits of Rule: the release left a waiter behind; it was written for that reason alone.
 BLOCKER, BLOCKER_ONLY = 4, 8
+# The start of the hold is not known: its acquisition was not chosen in mode sampled.
+HOLD_UNKNOWN = 16
 # Minimum hold of "long", in cycles: the default of the module's parameter.
 HOLD = 1500000
 
@@ -80,7 +83,7 @@ class Modes(unittest.TestCase):
             for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
                 (event,) = etl.in_time(self.all[prefix].buffers, hook_id)
                 self.assertEqual(struct.unpack("<II", event.data),
-                                 (mode, int(prefix == "blockers")), prefix)
+                                 (mode, int("blockers" in prefix)), prefix)
 
     def test_report_and_info_print_the_mode(self):
         for prefix in MODES:
@@ -94,13 +97,16 @@ class Modes(unittest.TestCase):
     def test_mode_redirects_its_functions(self):
         self.assertEqual({prefix: one.redirected for prefix, one in self.all.items()},
                          {"full": 29, "sampled": 29, "sampled-queue": 29, "waits": 0,
-                          "blockers": 29})
+                          "blockers": 29, "sampled-blockers": 29})
 
     def test_each_record_has_the_rule_of_its_mode(self):
         for prefix, mode in MODES.items():
             rules = {record.rule for record in self.all[prefix].records}
             if prefix == "blockers":
                 self.assertLessEqual(rules, {0, BLOCKER, BLOCKER | BLOCKER_ONLY})
+            elif prefix == "sampled-blockers":
+                self.assertLessEqual(rules, {mode, mode | BLOCKER,
+                                             BLOCKER | BLOCKER_ONLY | HOLD_UNKNOWN})
             else:
                 self.assertEqual(rules, {mode}, prefix)
 
@@ -280,6 +286,29 @@ class Blockers(unittest.TestCase):
         self.assertEqual(sampled, sum(not record.rule & BLOCKER_ONLY
                                       for record in self.one.records))
         self.assertEqual(self.one.report["rates"]["blockers"], 1)
+
+    def test_holder_is_written_in_mode_sampled_too(self):
+        """The acquisitions were not chosen, so task and caller are known, and the end of the hold."""
+        one = Recording("sampled-blockers")
+        for name, at_least in ("queued_spin", 2), ("queued_read", 1):
+            blockers = [record for record in one.records_of(name) if record.rule & BLOCKER]
+            self.assertGreaterEqual(len(blockers), at_least, name)
+            for record in blockers:
+                self.assertIn(record.caller_address, one.module)
+                self.assertGreater(record.thread_id, 0)
+                self.assertEqual(record.acquire_time == record.release_time,
+                                 bool(record.rule & HOLD_UNKNOWN))
+        for name in one.pairs:
+            self.assertFalse(any(record.rule & BLOCKER for record in one.records_of(name)), name)
+
+    def test_wait_in_mode_sampled_is_charged_to_its_blocker(self):
+        one = Recording("sampled-blockers")
+        for name in "queued_spin", "queued_read":
+            address, _ = one.waits[name]
+            rows = [row for row in one.report["blockers"]
+                    if row["lock"].split()[0] == "0x%x" % address]
+            self.assertGreater(sum(row["charged_total_ns"] for row in rows
+                                   if not row["holder"].startswith("(")), 0, rows)
 
     def test_session_of_nts_locks_has_the_blocker_rate(self):
         buffers = etl.decode(read("blockers-nt.etl"))

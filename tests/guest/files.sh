@@ -31,7 +31,7 @@ check "files: a refused number of buffers logs the valid range" refused_and_logg
 check "files: a refused parameter logs the valid range" refused_and_logged $P/acquire_sample_rate 999 \
 	'ntklog/spinlock/acquire_sample_rate: "999" is refused: the file takes 1000 to 4294967295'
 check "files: a newline in a refused text is escaped" refused_and_logged $D/linux_mode 'a\nb' \
-	'linux_mode: "a\nb" is refused: the file takes full, sampled or waits'
+	'linux_mode: "a\nb" is refused: the file takes full, sampled, waits or holders'
 check "files: no group of session 0 has failed" is "$(cat $S/failures)" none
 
 check "files: default spin_threshold" is "$(cat $P/spin_threshold)" 1

@@ -86,5 +86,5 @@ failed_load_has_no_file()
 	! cat /tmp/opened 2>/dev/null
 }
 check "load: linux_mode=bad is refused" \
-	not_loaded "linux_mode=bad is not full, sampled or waits" linux_mode=bad
+	not_loaded "linux_mode=bad is not full, sampled, waits or holders" linux_mode=bad
 check "load: a load that fails has no file to open" failed_load_has_no_file

@@ -8,7 +8,7 @@
 
 check "modes: an unknown mode is refused at load" sh -c \
 	'! insmod ntklog.ko linux_mode=most 2>/tmp/refused && dmesg | tail -n 3 |
-	grep "linux_mode=most is not full, sampled or waits"'
+	grep "linux_mode=most is not full, sampled, waits or holders"'
 insmod ntklog.ko linux_mode=sampled
 check "modes: the module's parameter sets the mode" is "$(cat $D/linux_mode)" sampled
 rmmod ntklog
@@ -33,6 +33,7 @@ echo "$LINUX" >$S/group_mask
 check "modes: a blocker rate that is no number is refused" refused Invalid $P/blockers all
 check "modes: the default blocker rate is 0" is "$(cat $P/blockers)" 0
 check "modes: a blocker rate is set" taken $P/blockers 1
+record sampled sampled-blockers pairs=2000 queue=1
 record full blockers pairs=2000 queue=1
 echo start >$S/state
 check "modes: session on: blocker rate 0 is set" taken $P/blockers 0
@@ -54,7 +55,7 @@ check "modes: a session with blockers keeps them until its end" refused busy $P/
 echo stop >$D/sessions/1/state
 cat $D/sessions/1/header $D/sessions/1/cpu* >blockers-waits.etl
 check "modes: blocker rate 0 is set at the end" taken $P/blockers 0
-for prefix in sampled full sampled-queue waits blockers; do
+for prefix in sampled full sampled-queue waits blockers sampled-blockers; do
 	ntklog report $prefix.etl --json --columns all --top 0 >$prefix.json
 	ntklog report $prefix.etl >$prefix.report.txt
 	ntklog info $prefix.etl --json >$prefix.info.json
