@@ -191,6 +191,7 @@ static void format_wait_name(const struct names *names, const struct wait_slot *
 
 /**
  * held_print_waits() - print the longest waits of the present moment, with the holders
+ * @stream: where to
  * @names: classes of locks
  * @part: print only locks with this text in their names
  * @count: most locks to print
@@ -200,7 +201,8 @@ static void format_wait_name(const struct names *names, const struct wait_slot *
  *
  * Return: 0, or -1 after a message.
  */
-int held_print_waits(const struct names *names, const char *part, size_t count, size_t width)
+int held_print_waits(FILE *stream, const struct names *names, const char *part, size_t count,
+		     size_t width)
 {
 	char path[PATH_SIZE], name[2 * NAME_SIZE], line[3 * NAME_SIZE], age[32];
 	struct held held;
@@ -221,7 +223,7 @@ int held_print_waits(const struct names *names, const char *part, size_t count, 
 		if (!strstr(name + strlen(lock->slots->kind) + 1, part))
 			continue;
 		if (!printed++)
-			puts("\nWaits that go on");
+			fputs("\nWaits that go on\n", stream);
 		length = snprintf(line, sizeof(line), "%8s  %s (%" PRIu32 ") waits for %s",
 				  age_text(wait->age_ns, age, sizeof(age)), wait->task->name,
 				  wait->task->thread_id, name);
@@ -229,7 +231,7 @@ int held_print_waits(const struct names *names, const char *part, size_t count, 
 			snprintf(line + length, sizeof(line) - length, ", held by %s (%" PRIu32 ")%s",
 				 lock->slots->task->name, lock->slots->task->thread_id,
 				 wait->task->cycle ? ": deadlock" : "");
-		printf("%.*s\n", (int)width, line);
+		fprintf(stream, "%.*s\n", (int)width, line);
 	}
 	held_free(&held);
 	return err;

@@ -313,6 +313,7 @@ static void restore_module(struct record *record, bool has_failed)
 /* Make one file. */
 static int record_file(struct record *record)
 {
+	static const int more_signals[] = { SIGCHLD, 0 };
 	struct recording *recording = &record->recording;
 	int err;
 
@@ -322,7 +323,7 @@ static int record_file(struct record *record)
 	err = (record->trace.has_names && names_writer_prepare(&record->trace.names)) ||
 	      (record->trap.condition && trap_open(&record->trap, &record->trace)) ||
 	      recording_claim(recording, record->session) ||
-	      recording_take_signals(recording, SIGCHLD) || change_module(record);
+	      recording_take_signals(recording, more_signals) || change_module(record);
 	/* The default groups depend on the mode, which the module has by now. */
 	if (!err && !record->settings.groups)
 		record->settings.groups = session_default_groups();

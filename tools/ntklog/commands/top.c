@@ -3,32 +3,21 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
-
-#include <ntklog/group_mask.h>
 
 #include "command.h"
 #include "etl_reader.h"
-#include "held_waits.h"
 #include "kernel.h"
 #include "linux_mode.h"
-#include "macros.h"
-#include "identities.h"
 #include "message.h"
 #include "parameter.h"
-#include "recording.h"
-#include "report.h"
 #include "session.h"
-#include "symbols.h"
-#include "top_keys.h"
+#include "top.h"
 
 enum {
 	OPTION_JSON = 0x100,
@@ -44,50 +33,6 @@ enum {
 
 /* Most seconds of the first interval in which locks are summed up in another way. */
 #define FIRST_S		1
-
-/* Most lines about waits that go on. */
-#define HOLDERS		3
-
-/*
- * @groups: names of event groups
- * @interval: seconds
- * @top: rows of each table; 0: as many as fit the screen
- * @once: whether to end after one interval
- * @json: whether to print JSON
- * @by_address: whether each lock has a row of its own, not each class
- * @recording: the session
- * @file: header of the session's trace
- * @analysis: events of the present interval
- * @symbols: symbols of the kernel, and classes of locks
- * @identities: the module's notes about classes of locks
- * @has_new_class: whether a class was added to @symbols, which must be sorted again
- * @before: counts at the start of the present interval
- * @seconds: length of the last interval
- * @shown: tables of the interval that is on the screen
- * @events: number of events of that interval
- * @lost: number of its events that were lost
- * @has_no_waits: the waits that go on cannot be read
- * @keys: keys that change the screen
- */
-struct top {
-	const char *groups;
-	double interval;
-	size_t top;
-	bool once, json;
-	bool by_address;
-	struct recording recording;
-	struct etl_file *file;
-	struct analysis analysis;
-	struct symbols symbols;
-	struct identities identities;
-	bool has_new_class;
-	struct ntklog_session_counts before;
-	double seconds;
-	struct report shown;
-	uint64_t events, lost;
-	bool has_no_waits;
-	struct top_keys keys;
-};
 
 static int take_buffer(void *argument, unsigned char *buffer, size_t size)
 {
@@ -181,144 +126,6 @@ static void read_notes(void *argument)
 		names_sort_locks(top->symbols.names);
 }
 
-/* Return the size of the screen: 24 x 80 if a terminal does not tell it, 50 lines if none. */
-static struct winsize screen_size(void)
-{
-	struct winsize size = { 0 };
-
-	if (!isatty(STDOUT_FILENO))
-		return (struct winsize) { .ws_row = 50, .ws_col = USHRT_MAX };
-	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	if (!size.ws_row)
-		size.ws_row = 24;
-	if (!size.ws_col)
-		size.ws_col = 80;
-	return size;
-}
-
-/* Sort by a column that is shown: by the next one each time that the key was pressed. */
-static void choose_sort(struct table *table, size_t turn)
-{
-	size_t count = 0, i;
-
-	for (i = 0; i < table->shown_count; i++)
-		count += table->columns[table->shown[i]].kind != CELL_TEXT;
-	/* After all columns it is the table's own. */
-	turn %= count + 1;
-	for (i = 0; turn && i < table->shown_count; i++)
-		if (table->columns[table->shown[i]].kind != CELL_TEXT && !--turn)
-			table->sort = table->shown[i];
-}
-
-/* Print a table as the keys and the screen want it. The table itself stays complete. */
-static void print_table(const struct table *complete, const struct top_keys *keys, bool is_filtered,
-			size_t rows, size_t width)
-{
-	struct table table = *complete;
-	size_t size = table.column_count * sizeof(*table.shown);
-
-	table.shown = malloc(size);
-	if (!table.shown)
-		return;
-	memcpy(table.shown, complete->shown, size);
-	choose_sort(&table, keys->sort);
-	if (is_filtered)
-		table_keep(&table, keys->filter);
-	table_sort(&table);
-	table_fit(&table, rows, width, true);
-	table_print_text(&table, stdout, rows);
-	free(table.shown);
-}
-
-/* The tables that show the events of a group. */
-static const struct {
-	uint32_t group;
-	enum report_table table;
-} top_tables[] = {
-	{ PERF_SPINLOCK, REPORT_LOCKS },
-	{ PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK, REPORT_LOCKS },
-	{ PERF_SYNC_OBJECTS, REPORT_RESOURCES },
-	{ PERF_LINUX_MUTEX | PERF_LINUX_RWSEM | PERF_LINUX_SEMAPHORE | PERF_LINUX_RT_MUTEX |
-	  PERF_LINUX_PERCPU_RWSEM | PERF_LINUX_WW_MUTEX, REPORT_RESOURCES },
-	{ PERF_CONTEXT_SWITCH, REPORT_THREADS },
-	{ PERF_CONTEXT_SWITCH, REPORT_PROCESSORS },
-};
-
-static void print_screen(struct top *top)
-{
-	const struct top_keys *keys = &top->keys;
-	const struct report *report = &top->shown;
-	const struct winsize size = screen_size();
-	unsigned int wanted = 0;
-	/* The screen has two lines above the tables. */
-	size_t rows = top->top, others = 3 + top_keys_lines(keys), tables, count = 0, i;
-	char clock[16];
-	time_t time_now = time(NULL);
-	struct tm tm;
-
-	for (i = 0; i < ARRAY_SIZE(top_tables); i++)
-		if (session_wants(top->groups, top_tables[i].group))
-			wanted |= 1 << top_tables[i].table;
-	tables = __builtin_popcount(wanted);
-	/* The waits that go on have a heading and an empty line above it. */
-	if (wanted & 1 << REPORT_RESOURCES)
-		others += HOLDERS + 2;
-	/* A table has two lines of headings and an empty one. */
-	if (!rows)
-		rows = size.ws_row > others + 5 * tables ? (size.ws_row - others) / tables - 3 : 2;
-	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
-	if (isatty(STDOUT_FILENO))
-		fputs("\033[H\033[J", stdout);
-	printf("ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
-	       clock, report->seconds, (double)top->events / report->seconds,
-	       (double)top->lost / report->seconds, top->recording.session);
-	top_keys_print(keys);
-	for (i = 0; i < REPORT_TABLES; i++) {
-		if (!(wanted & 1 << i))
-			continue;
-		if (count++)
-			putchar('\n');
-		print_table(&report->tables[i], keys, i <= REPORT_RESOURCES && keys->filter_length,
-			    rows, size.ws_col);
-	}
-	if (wanted & 1 << REPORT_RESOURCES && !top->has_no_waits)
-		top->has_no_waits = held_print_waits(top->symbols.names, keys->filter, HOLDERS,
-						     size.ws_col);
-}
-
-static void print_object(const struct top *top)
-{
-	json_t *object = report_json(&top->shown, top->top, 1 << REPORT_LOCKS |
-				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
-				     1 << REPORT_BLOCKERS | 1 << REPORT_THREADS |
-				     1 << REPORT_PROCESSORS);
-
-	json_object_set_new(object, "events", json_integer(top->events));
-	json_object_set_new(object, "events_lost", json_integer(top->lost));
-	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	putchar('\n');
-	json_decref(object);
-}
-
-/* Show rates in place of totals. */
-static void show_rates(struct report *report)
-{
-	static const char *const rates[] = { "per_second", "waiting" };
-	static const char *const totals[] = { "acquisitions", "releases", "wait_total",
-					      "hold_total" };
-	size_t i, j;
-
-	for (i = REPORT_LOCKS; i <= REPORT_RESOURCES; i++) {
-		struct table *table = &report->tables[i];
-
-		for (j = 0; j < ARRAY_SIZE(rates); j++)
-			table_insert(table, table_find_column(table, rates[j]));
-		for (j = 0; j < ARRAY_SIZE(totals); j++)
-			if (table_find_column(table, totals[j]) >= 0)
-				table_hide(table, table_find_column(table, totals[j]));
-	}
-}
-
 /* Make the tables of the interval that has ended. */
 static void make_tables(struct top *top, const struct ntklog_session_counts *counts)
 {
@@ -338,11 +145,27 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 	report_make(report);
 	/* JSON has all columns. */
 	if (!top->json)
-		show_rates(report);
+		top_show_rates(report);
 	for (i = 0; top->json && i < REPORT_TABLES; i++) {
 		table_insert_errors(&report->tables[i]);
 		table_sort(&report->tables[i]);
 	}
+}
+
+/* Show the tables, unless another job has the terminal. */
+static void draw(struct top *top)
+{
+	if (top->screen.is_single || top_screen_is_visible())
+		top_print_screen(top);
+}
+
+/* Test for a write to a pipe that has no reader any more. */
+static bool has_lost_reader(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return sigismember(&pending, SIGPIPE);
 }
 
 static int show_interval(struct top *top)
@@ -360,14 +183,63 @@ static int show_interval(struct top *top)
 		if (!keys->is_paused || !top->shown.seconds)
 			make_tables(top, &counts);
 		if (top->json)
-			print_object(top);
+			top_print_object(top);
 		else if (!keys->is_paused || keys->has_new)
-			print_screen(top);
+			draw(top);
 		keys->has_new = false;
 	}
 	analysis_free(&top->analysis);
 	top->before = counts;
-	return finish_output(stdout, NULL);
+	fflush(stdout);
+	/* The pending signal ends the process silently after the session was stopped. */
+	return has_lost_reader() ? -1 : finish_output(stdout, NULL);
+}
+
+static void leave_terminal(struct top *top)
+{
+	top_screen_close(&top->screen);
+	top_keys_end(&top->keys);
+}
+
+/* Let a pending signal do what it does by default. */
+static void deliver(int number)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, number);
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
+/* Stop until SIGCONT. */
+static void stop(struct top *top)
+{
+	leave_terminal(top);
+	raise(SIGTSTP);
+	deliver(SIGTSTP);
+}
+
+/* Obey the signals that have come. Returns true if one of them ends the command. */
+static bool take_signals(struct top *top)
+{
+	struct signalfd_siginfo info;
+	bool ends = false, stops = false;
+
+	while (read(top->recording.signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		stops |= info.ssi_signo == SIGTSTP;
+		ends |= info.ssi_signo != SIGTSTP && info.ssi_signo != SIGCONT &&
+			info.ssi_signo != SIGWINCH;
+	}
+	if (stops && !ends)
+		stop(top);
+	if (ends || top->json || top->once)
+		return ends;
+	/* The terminal has another size, or had been left to another job. */
+	top_keys_begin(&top->keys);
+	if (top->shown.seconds)
+		draw(top);
+	return false;
 }
 
 /* Read buffers until a time, a signal or a key, which changes the screen at once. */
@@ -380,6 +252,8 @@ static int follow(struct top *top, double end)
 
 		got = recording_follow(&top->recording,
 				       top->keys.is_raw && next < end ? next : end);
+		if (got > 0)
+			got = take_signals(top);
 		if (!got && top_keys_read(&top->keys))
 			break;
 	}
@@ -441,7 +315,7 @@ static int show_intervals(struct top *top)
 		if (top->once)
 			break;
 	}
-	top_keys_end(&top->keys);
+	leave_terminal(top);
 	report_free(&top->shown);
 	if (top->file)
 		etl_close(top->file);
@@ -450,6 +324,7 @@ static int show_intervals(struct top *top)
 
 static int run(struct top *top)
 {
+	static const int more_signals[] = { SIGQUIT, SIGPIPE, SIGTSTP, SIGCONT, SIGWINCH, 0 };
 	struct session_settings settings = {
 		.buffer_size = 64 << 10,
 		.buffers = 32,
@@ -467,11 +342,13 @@ static int run(struct top *top)
 		return NTKLOG_FAILED;
 	identities_open(&top->identities);
 	err = recording_claim(&top->recording, -1) ||
-	      recording_take_signals(&top->recording, SIGPIPE) ||
+	      recording_take_signals(&top->recording, more_signals) ||
 	      recording_start(&top->recording, &settings) || show_intervals(top);
 	recording_close(&top->recording);
 	identities_close(&top->identities);
 	symbols_free(&top->symbols);
+	if (has_lost_reader())
+		deliver(SIGPIPE);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
@@ -501,6 +378,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_ONCE:
 		top->once = true;
+		top->screen.is_single = true;
 		return 0;
 	case OPTION_JSON:
 		top->json = true;

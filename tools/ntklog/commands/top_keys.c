@@ -2,7 +2,6 @@
 /* See top_keys.h. */
 
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,9 +24,6 @@ void top_keys_begin(struct top_keys *keys)
 	if (!keys->is_raw)
 		keys->saved = raw;
 	raw.c_lflag &= ~(ICANON | ECHO);
-	/* Their default actions would leave the terminal as it is now. */
-	raw.c_cc[VQUIT] = _POSIX_VDISABLE;
-	raw.c_cc[VSUSP] = _POSIX_VDISABLE;
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
 	keys->is_raw |= !tcsetattr(STDIN_FILENO, TCSANOW, &raw);
@@ -70,26 +66,6 @@ static void take_key(struct top_keys *keys, char key)
 	}
 }
 
-/* Take a key that the terminal makes a signal of otherwise. */
-static bool take_signal_key(struct top_keys *keys, char key)
-{
-	const cc_t *special = keys->saved.c_cc;
-
-	if (key == _POSIX_VDISABLE)
-		return false;
-	if (key == (char)special[VQUIT]) {
-		keys->quits = true;
-		return true;
-	}
-	if (key != (char)special[VSUSP])
-		return false;
-	top_keys_end(keys);
-	/* All processes of the job stop, as they do when the terminal sends the signal. */
-	kill(0, SIGTSTP);
-	top_keys_begin(keys);
-	return true;
-}
-
 /**
  * top_keys_read() - take the keys that were pressed
  * @keys: begun
@@ -106,9 +82,7 @@ bool top_keys_read(struct top_keys *keys)
 		return false;
 	count = read(STDIN_FILENO, typed, sizeof(typed));
 	for (i = 0; i < count; i++)
-		if (take_signal_key(keys, typed[i]))
-			continue;
-		else if (keys->is_typing)
+		if (keys->is_typing)
 			take_filter_key(keys, typed[i]);
 		else
 			take_key(keys, typed[i]);
@@ -134,19 +108,21 @@ size_t top_keys_lines(const struct top_keys *keys)
 /**
  * top_keys_print() - print the line about the keys, and their list if it is wanted
  * @keys: begun
+ * @stream: where to
  */
-void top_keys_print(const struct top_keys *keys)
+void top_keys_print(const struct top_keys *keys, FILE *stream)
 {
 	if (!keys->is_raw)
 		return;
 	if (keys->is_typing || keys->filter_length)
-		printf("Locks with \"%s%s\" in their names%s\n", keys->filter,
-		       keys->is_typing ? "_" : "", keys->is_typing ? ": type, then Enter" : "");
+		fprintf(stream, "Locks with \"%s%s\" in their names%s\n", keys->filter,
+			keys->is_typing ? "_" : "", keys->is_typing ? ": type, then Enter" : "");
 	if (keys->is_paused)
-		puts("Paused: space goes on");
+		fputs("Paused: space goes on\n", stream);
 	if (keys->shows_help)
-		puts("Keys: s sort by the next column   f show only locks with a name (f Enter: all)\n"
-		     "      a locks one by one, or by class   space pause   h help   q quit");
+		fputs("Keys: s sort by the next column   f show only locks with a name (f Enter: all)\n"
+		      "      a locks one by one, or by class   space pause   h help   q quit\n",
+		      stream);
 }
 
 /**

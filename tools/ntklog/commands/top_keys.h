@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <termios.h>
 
 /**
@@ -39,7 +40,7 @@ struct top_keys {
 void top_keys_begin(struct top_keys *keys);
 bool top_keys_read(struct top_keys *keys);
 size_t top_keys_lines(const struct top_keys *keys);
-void top_keys_print(const struct top_keys *keys);
+void top_keys_print(const struct top_keys *keys, FILE *stream);
 void top_keys_end(struct top_keys *keys);
 
 #endif /* _NTKLOG_TOP_KEYS_H */

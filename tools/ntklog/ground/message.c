@@ -11,36 +11,84 @@
 #include "message.h"
 #include "status.h"
 
+/* Most bytes of deferred messages. Further ones are dropped. */
+#define DEFERRED_MAX	4096
+
+/* Messages that wait for message_release(); NULL: messages are printed at once. */
+static FILE *deferred;
+static char *deferred_text;
+static size_t deferred_size;
+
 /**
  * message() - print a line to the standard error
  * @format: format of the message, for printf(), without the end of the line
  */
 void message(const char *format, ...)
 {
+	FILE *stream = deferred ? deferred : stderr;
 	va_list arguments;
 
+	if (deferred && ftell(deferred) >= DEFERRED_MAX)
+		return;
 	/* Keep the order of both streams if they go to the same file or terminal. */
 	fflush(stdout);
-	fputs("ntklog: ", stderr);
+	fputs("ntklog: ", stream);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vfprintf(stream, format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
+	fputc('\n', stream);
+}
+
+/**
+ * message_defer() - from now on keep messages for the terminal until message_release()
+ *
+ * Messages that go elsewhere are printed at once.
+ */
+void message_defer(void)
+{
+	if (!deferred && isatty(STDERR_FILENO))
+		deferred = open_memstream(&deferred_text, &deferred_size);
+}
+
+/**
+ * message_release() - print the kept messages, and further ones at once
+ */
+void message_release(void)
+{
+	if (!deferred)
+		return;
+	fclose(deferred);
+	deferred = NULL;
+	fwrite(deferred_text, 1, deferred_size, stderr);
+	free(deferred_text);
+}
+
+/**
+ * stream_has_cursor() - test whether control sequences can move a cursor
+ * @stream: stream to print to; one in memory is printed to the standard output later
+ *
+ * Return: true if @stream is a terminal that TERM names, and not a dumb one.
+ */
+bool stream_has_cursor(FILE *stream)
+{
+	const char *terminal = getenv("TERM");
+	int fd = fileno(stream);
+
+	return isatty(fd < 0 ? STDOUT_FILENO : fd) && terminal && *terminal &&
+	       strcmp(terminal, "dumb");
 }
 
 /**
  * stream_has_colour() - test whether to print colours
- * @stream: stream to print to
+ * @stream: as for stream_has_cursor()
  *
  * Return: true if @stream is a terminal with colours and NO_COLOR is empty (no-color.org).
  */
 bool stream_has_colour(FILE *stream)
 {
 	const char *none = getenv("NO_COLOR");
-	const char *terminal = getenv("TERM");
 
-	return isatty(fileno(stream)) && !(none && *none) && terminal &&
-	       strcmp(terminal, "dumb");
+	return stream_has_cursor(stream) && !(none && *none);
 }
 
 /**

@@ -11,7 +11,10 @@
 
 __printf(1, 2)
 void message(const char *format, ...);
+void message_defer(void);
+void message_release(void);
 size_t terminal_width(FILE *stream);
+bool stream_has_cursor(FILE *stream);
 bool stream_has_colour(FILE *stream);
 void check_output(void);
 int finish_output(FILE *stream, const char *path);

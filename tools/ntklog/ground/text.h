@@ -4,8 +4,15 @@
 
 /* Text from files, made safe for terminals and for formats that allow only UTF-8. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+/* Test whether a byte of UTF-8 is not the first one of its character. */
+static inline bool text_is_continuation(char byte)
+{
+	return (byte & 0xC0) == 0x80;
+}
 
 void text_clean(char *text);
 void text_clean_line(char *text);

@@ -102,11 +102,11 @@ int recording_adopt(struct recording *recording, int session)
 /**
  * recording_take_signals() - from now on let signals end the recording, not the process
  * @recording: claimed, not started
- * @more: one more signal that @recording's signal_fd gives
+ * @more: more signals that @recording's signal_fd gives; 0 ends them
  *
  * Return: 0, or -1 after a message.
  */
-int recording_take_signals(struct recording *recording, int more)
+int recording_take_signals(struct recording *recording, const int *more)
 {
 	recording->signal_fd = signals_open(&recording->signals, more);
 	return recording->signal_fd < 0 ? -1 : 0;

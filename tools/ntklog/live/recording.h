@@ -22,7 +22,7 @@
  * @fd: the claim; -1: none
  * @session: number of the session
  * @signal_fd: signalfd of @signals; -1: signals keep their default actions
- * @signals: signals that end the recording, and SIGCHLD; blocked except while a start attaches
+ * @signals: signals that end the recording, and others; blocked except while a start attaches
  * @drain: buffers of the run
  * @next_tick: recording_now() at which buffers of all CPUs are looked for again
  * @before_read: called before buffers are read, with @argument; NULL: nothing is called
@@ -44,7 +44,7 @@ struct recording {
 double recording_now(void);
 int recording_claim(struct recording *recording, int session);
 int recording_adopt(struct recording *recording, int session);
-int recording_take_signals(struct recording *recording, int more);
+int recording_take_signals(struct recording *recording, const int *more);
 int recording_start(struct recording *recording, const struct session_settings *settings);
 int recording_state(const struct recording *recording);
 unsigned char *recording_read_header(const struct recording *recording, size_t *size);

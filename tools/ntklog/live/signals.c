@@ -20,13 +20,13 @@ static void note_signal(int number)
 }
 
 /**
- * signals_open() - block SIGINT, SIGTERM, SIGHUP and one more signal, and read them from a file
+ * signals_open() - block SIGINT, SIGTERM, SIGHUP and more signals, and read them from a file
  * @signals: set to the blocked signals, which a child has to unblock
- * @more: the additional signal
+ * @more: the additional signals; 0 ends them
  *
  * Return: a file descriptor whose reads do not wait, or -1 after a message.
  */
-int signals_open(sigset_t *signals, int more)
+int signals_open(sigset_t *signals, const int *more)
 {
 	/* Without SA_RESTART: the signal interrupts a system call. */
 	const struct sigaction action = { .sa_handler = note_signal };
@@ -34,7 +34,8 @@ int signals_open(sigset_t *signals, int more)
 	int fd;
 
 	sigemptyset(signals);
-	sigaddset(signals, more);
+	for (; *more; more++)
+		sigaddset(signals, *more);
 	for (i = 0; i < ARRAY_SIZE(ending_signals); i++)
 		sigaddset(signals, ending_signals[i]);
 	fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);

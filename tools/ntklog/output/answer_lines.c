@@ -38,7 +38,7 @@ void answer_add_line(struct answer *answer, const char *format, ...)
 		size_t at = ANSWER_COLUMNS - 3;
 
 		/* Do not cut between the bytes of a character. */
-		while (at && (line[at] & 0xC0) == 0x80)
+		while (at && text_is_continuation(line[at]))
 			at--;
 		memcpy(line + at, "...", 4);
 	}

@@ -7,6 +7,7 @@
 
 #include "message.h"
 #include "table.h"
+#include "text.h"
 
 #define CELL_SIZE	300
 
@@ -19,26 +20,21 @@
 /* Mark of the place where a text was shortened. */
 #define CUT	".."
 
-static bool is_continuation(char c)
-{
-	return (c & 0xC0) == 0x80;
-}
-
 /* Return the number of characters of a text in UTF-8. */
 static size_t text_width(const char *text)
 {
 	size_t width = 0;
 
 	for (; *text; text++)
-		width += !is_continuation(*text);
+		width += !text_is_continuation(*text);
 	return width;
 }
 
 /* Skip @count characters. */
 static const char *skip_characters(const char *text, size_t count)
 {
-	while (*text && (count || is_continuation(*text)))
-		count -= !is_continuation(*text++);
+	while (*text && (count || text_is_continuation(*text)))
+		count -= !text_is_continuation(*text++);
 	return text;
 }
 

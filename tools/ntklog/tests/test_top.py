@@ -5,22 +5,18 @@
 Usage: test_top.py NTKLOG FAKE_MODULE
 """
 
-import contextlib
-import fcntl
 import json
 import os
-import pty
 import re
 import select
-import struct
 import subprocess
 import termios
-import threading
 
 import etl_writer as etl
 import tap
-from module import NTKLOG, STATS, Directory
+from module import NTKLOG, STATS
 from tool import undescribed
+from top_case import TopCase
 
 KERNEL = """ffffffff81000000 T _text
 ffffffff81234000 T caller
@@ -28,31 +24,7 @@ ffffffff81234568 t after
 """
 
 
-
-class Top(Directory):
-    """top on a directory like the module's, whose parameters and records do not change by
-    themselves.
-    """
-
-    PARAMETERS = {"spinlock/spin_threshold": 1, "spinlock/acquire_sample_rate": 1000,
-                  "spinlock/contention_sample_rate": 1, "spinlock/hold_threshold": 1000000,
-                  "resource/release_sample_rate": 1000, "resource/contention_sample_rate": 1,
-                  "resource/excessive_timeouts": 1}
-
-    def setUp(self):
-        super().setUp()
-        for name in "spinlock", "resource":
-            os.mkdir(os.path.join(self.directory, name))
-        for name, value in self.PARAMETERS.items():
-            self.set(name, value)
-
-    def set(self, name, value):
-        self.put(name, "%s\n" % value)
-
-    def log_events(self, *events):
-        self.log(7, etl.header_buffer(2), etl.buffer(events))
-        self.write(7, "stats", STATS % 0)
-
+class Top(TopCase):
     def top(self, *events):
         self.log_events(*events)
         result = self.run_there("top", "--once", "--json", "-d", ".1")
@@ -60,11 +32,6 @@ class Top(Directory):
         top = json.loads(result.stdout)
         self.assertEqual(undescribed({**top, "rates": {}}, "report"), set())
         return top
-
-    @staticmethod
-    def lock(spins=0, hold=100, **changes):
-        return etl.perfinfo(0x0529, etl.spin_lock(spins=spins, acquire=1000, release=1000 + hold,
-                                                  **changes))
 
     def test_waits_alone_have_no_holds(self):
         self.set("linux_mode", "waits")
@@ -166,58 +133,6 @@ class Top(Directory):
         self.assertIn("session 7: interrupted while it started", error)
         self.assertEqual(self.read(7, "state"), "stopped\n")
 
-    def press(self, terminal, keys, pattern, whole=False):
-        """Press keys, and read screens until one matches; WHOLE: one that another screen follows."""
-        os.write(terminal, keys)
-        shown = ""
-        for _ in range(200):
-            if not select.select([terminal], [], [], 60)[0]:
-                break
-            shown += os.read(terminal, 65536).decode().replace("\r", "")
-            shown = re.sub("\x1b\\[[0-9]*m", "", shown)
-            for screen in shown.split("\x1b[H\x1b[J")[:-1 if whole else None]:
-                if re.search(pattern, screen, re.S):
-                    return screen
-            if "\x1b[H" in shown:
-                shown = shown[shown.rindex("\x1b[H"):]
-        self.fail("no screen has " + pattern + ", the last is " + shown)
-
-    def start_on_terminal(self, *arguments, **options):
-        master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-        process = self.start_there(
-            *arguments, stdin=slave, stdout=slave, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **options)
-        self.addCleanup(os.close, slave)
-        return process, master, slave
-
-    @contextlib.contextmanager
-    def growing(self, *events):
-        """The session records the events again and again."""
-        stop = threading.Event()
-
-        def grow():
-            sequence = 2
-            while not stop.wait(.05):
-                with open(self.path(7, "cpu0"), "ab") as stream:
-                    stream.write(etl.buffer(events, sequence=sequence))
-                sequence += 1
-
-        thread = threading.Thread(target=grow)
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join()
-
-    def put_waits(self, *locks):
-        self.put("held", "Address Kind Mode State ThreadId Microseconds Waits Symbol Caller Task\n" +
-                 "".join("0x%x mutex exclusive held 5 9000000 1 - f+0x1/0x2 holder\n"
-                         "0x%x mutex exclusive waiting 6 8000000 0 - f+0x1/0x2 waiter\n" % (lock, lock)
-                         for lock in locks))
-
     def start_with_class(self, delay):
         """A lock of a class, which a task waits for."""
         address = 0xffff888000000100
@@ -226,10 +141,6 @@ class Top(Directory):
         self.put("identities", "0x%x 3 1 symbol my_class+0x0/0x8 by f+0x1/0x2\n" % address)
         self.put_waits(address)
         return (*self.start_on_terminal("top", "-e", "linux_mutex", "-d", delay), events)
-
-    def quit(self, process, terminal):
-        os.write(terminal, b"q")
-        self.assertEqual(process.wait(timeout=60), 0)
 
     def test_locks_one_by_one_need_no_whole_interval(self):
         process, terminal, _, events = self.start_with_class("600")
@@ -256,7 +167,7 @@ class Top(Directory):
         self.put_waits(0x80, 0x81, 0x82, 0x83)
         process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock,linux_mutex",
                                                           "-d", ".2")
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+        self.resize(slave, 24, 120)
         with self.growing(*spins, *sleeps):
             screen = self.press(terminal, b"hf8\n", '"8" in.*Keys:.*\n0xffff888000000.*\n0xffff8880001.*0x82',
                                 whole=True)

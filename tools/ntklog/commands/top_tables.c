@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The tables of ntklog top, on a screen or as JSON. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ntklog/group_mask.h>
+
+#include "held_waits.h"
+#include "macros.h"
+#include "session.h"
+#include "top.h"
+
+/* Most lines about waits that go on. */
+#define HOLDERS		3
+
+/* Sort by a column that is shown: by the next one each time that the key was pressed. */
+static void choose_sort(struct table *table, size_t turn)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < table->shown_count; i++)
+		count += table->columns[table->shown[i]].kind != CELL_TEXT;
+	/* After all columns it is the table's own. */
+	turn %= count + 1;
+	for (i = 0; turn && i < table->shown_count; i++)
+		if (table->columns[table->shown[i]].kind != CELL_TEXT && !--turn)
+			table->sort = table->shown[i];
+}
+
+/* Print a table as the keys and the screen want it. The table itself stays complete. */
+static void print_table(const struct table *complete, FILE *stream, const struct top_keys *keys,
+			bool is_filtered, size_t rows, size_t width)
+{
+	struct table table = *complete;
+	size_t size = table.column_count * sizeof(*table.shown);
+
+	table.shown = malloc(size);
+	if (!table.shown)
+		return;
+	memcpy(table.shown, complete->shown, size);
+	choose_sort(&table, keys->sort);
+	if (is_filtered)
+		table_keep(&table, keys->filter);
+	table_sort(&table);
+	table_fit(&table, rows, width, true);
+	table_print_text(&table, stream, rows);
+	free(table.shown);
+}
+
+/* The tables that show the events of a group. */
+static const struct {
+	uint32_t group;
+	enum report_table table;
+} top_tables[] = {
+	{ PERF_SPINLOCK, REPORT_LOCKS },
+	{ PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK, REPORT_LOCKS },
+	{ PERF_SYNC_OBJECTS, REPORT_RESOURCES },
+	{ PERF_LINUX_MUTEX | PERF_LINUX_RWSEM | PERF_LINUX_SEMAPHORE | PERF_LINUX_RT_MUTEX |
+	  PERF_LINUX_PERCPU_RWSEM | PERF_LINUX_WW_MUTEX, REPORT_RESOURCES },
+	{ PERF_CONTEXT_SWITCH, REPORT_THREADS },
+	{ PERF_CONTEXT_SWITCH, REPORT_PROCESSORS },
+};
+
+/* Print the lines about the interval and the keys, the tables, and the waits that go on. */
+static void print_lines(struct top *top, FILE *stream)
+{
+	const struct top_keys *keys = &top->keys;
+	const struct report *report = &top->shown;
+	const struct winsize size = top_screen_size();
+	unsigned int wanted = 0;
+	/* The screen has two lines above the tables. */
+	size_t rows = top->top, others = 3 + top_keys_lines(keys), tables, count = 0, i;
+	char clock[16];
+	time_t time_now = time(NULL);
+	struct tm tm;
+
+	for (i = 0; i < ARRAY_SIZE(top_tables); i++)
+		if (session_wants(top->groups, top_tables[i].group))
+			wanted |= 1 << top_tables[i].table;
+	tables = __builtin_popcount(wanted);
+	/* The waits that go on have a heading and an empty line above it. */
+	if (wanted & 1 << REPORT_RESOURCES)
+		others += HOLDERS + 2;
+	/* A table has two lines of headings and an empty one. */
+	if (!rows)
+		rows = size.ws_row > others + 5 * tables ? (size.ws_row - others) / tables - 3 : 2;
+	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
+	fprintf(stream, "ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
+		clock, report->seconds, (double)top->events / report->seconds,
+		(double)top->lost / report->seconds, top->recording.session);
+	top_keys_print(keys, stream);
+	for (i = 0; i < REPORT_TABLES; i++) {
+		if (!(wanted & 1 << i))
+			continue;
+		if (count++)
+			fputc('\n', stream);
+		print_table(&report->tables[i], stream, keys,
+			    i <= REPORT_RESOURCES && keys->filter_length, rows, size.ws_col);
+	}
+	if (wanted & 1 << REPORT_RESOURCES && !top->has_no_waits)
+		top->has_no_waits = held_print_waits(stream, top->symbols.names, keys->filter,
+						     HOLDERS, size.ws_col);
+}
+
+/**
+ * top_print_screen() - show the tables of the last interval
+ * @top: its tables are made
+ */
+void top_print_screen(struct top *top)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return;
+	print_lines(top, stream);
+	if (!fclose(stream))
+		top_screen_draw(&top->screen, text);
+	free(text);
+}
+
+/**
+ * top_print_object() - print the tables of the last interval as JSON, on a line
+ * @top: its tables are made
+ */
+void top_print_object(const struct top *top)
+{
+	json_t *object = report_json(&top->shown, top->top, 1 << REPORT_LOCKS |
+				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
+				     1 << REPORT_BLOCKERS | 1 << REPORT_THREADS |
+				     1 << REPORT_PROCESSORS);
+
+	json_object_set_new(object, "events", json_integer(top->events));
+	json_object_set_new(object, "events_lost", json_integer(top->lost));
+	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	putchar('\n');
+	json_decref(object);
+}
+
+/**
+ * top_show_rates() - show rates in place of totals
+ * @report: made
+ */
+void top_show_rates(struct report *report)
+{
+	static const char *const rates[] = { "per_second", "waiting" };
+	static const char *const totals[] = { "acquisitions", "releases", "wait_total",
+					      "hold_total" };
+	size_t i, j;
+
+	for (i = REPORT_LOCKS; i <= REPORT_RESOURCES; i++) {
+		struct table *table = &report->tables[i];
+
+		for (j = 0; j < ARRAY_SIZE(rates); j++)
+			table_insert(table, table_find_column(table, rates[j]));
+		for (j = 0; j < ARRAY_SIZE(totals); j++)
+			if (table_find_column(table, totals[j]) >= 0)
+				table_hide(table, table_find_column(table, totals[j]));
+	}
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the tests of ntklog top share.
+
+Usage of a test: test_NAME.py NTKLOG FAKE_MODULE
+"""
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import termios
+import threading
+
+import etl_writer as etl
+from module import STATS, Directory
+
+
+class TopCase(Directory):
+    """top on a directory like the module's, whose parameters and records do not change by
+    themselves.
+    """
+
+    PARAMETERS = {"spinlock/spin_threshold": 1, "spinlock/acquire_sample_rate": 1000,
+                  "spinlock/contention_sample_rate": 1, "spinlock/hold_threshold": 1000000,
+                  "resource/release_sample_rate": 1000, "resource/contention_sample_rate": 1,
+                  "resource/excessive_timeouts": 1}
+
+    def setUp(self):
+        super().setUp()
+        for name in "spinlock", "resource":
+            os.mkdir(os.path.join(self.directory, name))
+        for name, value in self.PARAMETERS.items():
+            self.set(name, value)
+
+    def set(self, name, value):
+        self.put(name, "%s\n" % value)
+
+    def log_events(self, *events):
+        self.log(7, etl.header_buffer(2), etl.buffer(events))
+        self.write(7, "stats", STATS % 0)
+
+    @staticmethod
+    def lock(spins=0, hold=100, **changes):
+        return etl.perfinfo(0x0529, etl.spin_lock(spins=spins, acquire=1000, release=1000 + hold,
+                                                  **changes))
+
+    def press(self, terminal, keys, pattern, whole=False):
+        """Press keys, and read screens until one matches; WHOLE: one that another screen follows."""
+        os.write(terminal, keys)
+        shown = ""
+        for _ in range(200):
+            if not select.select([terminal], [], [], 60)[0]:
+                break
+            shown += os.read(terminal, 65536).decode().replace("\r", "")
+            shown = re.sub("\x1b\\[[0-9]*m", "", shown)
+            for screen in shown.split("\x1b[H\x1b[J")[:-1 if whole else None]:
+                if re.search(pattern, screen, re.S):
+                    return screen
+            if "\x1b[H" in shown:
+                shown = shown[shown.rindex("\x1b[H"):]
+        self.fail("no screen has " + pattern + ", the last is " + shown)
+
+    def resize(self, terminal, rows, columns):
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def start_on_terminal(self, *arguments, term="xterm", size=(40, 120), **options):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        self.resize(slave, *size)
+        process = self.start_there(
+            *arguments, stdin=slave, stdout=slave, start_new_session=True,
+            env={**self.environment(), "TERM": term},
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **options)
+        self.addCleanup(os.close, slave)
+        return process, master, slave
+
+    @contextlib.contextmanager
+    def growing(self, *events):
+        """The session records the events again and again."""
+        stop = threading.Event()
+
+        def grow():
+            sequence = 2
+            while not stop.wait(.05):
+                with open(self.path(7, "cpu0"), "ab") as stream:
+                    stream.write(etl.buffer(events, sequence=sequence))
+                sequence += 1
+
+        thread = threading.Thread(target=grow)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def put_waits(self, *locks):
+        self.put("held", "Address Kind Mode State ThreadId Microseconds Waits Symbol Caller Task\n" +
+                 "".join("0x%x mutex exclusive held 5 9000000 1 - f+0x1/0x2 holder\n"
+                         "0x%x mutex exclusive waiting 6 8000000 0 - f+0x1/0x2 waiter\n" % (lock, lock)
+                         for lock in locks))
+
+    def quit(self, process, terminal):
+        os.write(terminal, b"q")
+        self.assertEqual(process.wait(timeout=60), 0)
