@@ -266,6 +266,20 @@ static void write_boot(struct names_writer *writer)
 	fclose(stream);
 }
 
+/* Write a name that a task has from a time on. */
+static void write_thread(void *stream, const struct thread_name *thread)
+{
+	fprintf(stream, "thread %" PRIu32, thread->id);
+	if (thread->from)
+		fprintf(stream, "@%" PRIu64, thread->from);
+	fprintf(stream, " %s", thread->name);
+	if (thread->process_id)
+		fprintf(stream, "\t%" PRIu32, thread->process_id);
+	if (thread->process_id && thread->cgroup)
+		fprintf(stream, "\t%s", thread->cgroup);
+	fputc('\n', stream);
+}
+
 /**
  * names_writer_open() - make the file of names
  * @writer: prepared
@@ -298,6 +312,8 @@ int names_writer_open(struct names_writer *writer, const char *trace_path, struc
 			close(fd);
 		return -1;
 	}
+	writer->tasks.give = write_thread;
+	writer->tasks.argument = writer->stream;
 	write_boot(writer);
 	return 0;
 }
@@ -362,7 +378,7 @@ static void resolve_addresses(struct names_writer *writer)
 void names_writer_update(struct names_writer *writer)
 {
 	resolve_addresses(writer);
-	task_names_update(&writer->tasks, writer->stream);
+	task_names_update(&writer->tasks);
 	fflush(writer->stream);
 }
 
@@ -391,7 +407,7 @@ int names_writer_close(struct names_writer *writer)
 
 	if (writer->stream) {
 		resolve_addresses(writer);
-		task_names_finish(&writer->tasks, writer->stream);
+		task_names_finish(&writer->tasks);
 		err = finish_output(writer->stream, writer->path);
 		fclose(writer->stream);
 	}

@@ -35,7 +35,7 @@ static char *read_modules(void)
 
 /**
  * symbols_read() - read the symbols, also those of the loaded modules
- * @symbols: all zero, or read before: then the classes of locks are kept
+ * @symbols: all zero, or read before: then the classes of locks and the threads are kept
  *
  * Return: 0, or -1 after a message.
  */
@@ -50,8 +50,10 @@ int symbols_read(struct symbols *symbols)
 		free(modules);
 		return -1;
 	}
-	if (symbols->names)
+	if (symbols->names) {
 		names_move_classes(names, symbols->names);
+		names_move_threads(names, symbols->names);
+	}
 	names_free(symbols->names);
 	free(symbols->modules);
 	*symbols = (struct symbols) { .names = names, .modules = modules };

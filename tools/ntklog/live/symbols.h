@@ -8,7 +8,7 @@
 
 /**
  * struct symbols - symbols as they were last read
- * @names: the symbols; a user may add classes of locks
+ * @names: the symbols; a user may add classes of locks and threads
  * @modules: /proc/modules at that time, or NULL
  */
 struct symbols {

@@ -58,27 +58,29 @@ struct noted_task {
  * A task, whether it is in the trace or not.
  *
  * @id: its number
- * @notes: if it is in the trace: notes that are not written yet, in the order of time
+ * @next_new: link in the list of new tasks
+ * @notes: if it is in the trace: notes that are not given yet, in the order of time
  * @from: session clock from which on the members below are true; 0: from the start
  * @process_id: number of its process; 0: not known
  * @name: its name; NULL: not known
  * @cgroup: path of its cgroup; NULL: not known
  * @is_in_trace: whether it is in the trace
- * @is_written: whether the file has the members above
- * @has_line: whether the file has any line of the task
+ * @is_given: whether the user has the members above
+ * @has_name: whether the user has any name of the task
  * @seen: number of the update at which it was first in the trace, or had its last note
  * @hh: link in the table
  */
 struct task_name {
 	uint32_t id;
+	struct task_name *next_new;
 	struct task_note *notes;
 	uint64_t from;
 	uint32_t process_id;
 	char *name;
 	char *cgroup;
 	bool is_in_trace;
-	bool is_written;
-	bool has_line;
+	bool is_given;
+	bool has_name;
 	unsigned int seen;
 	UT_hash_handle hh;
 };
@@ -139,9 +141,9 @@ static void read_task(struct task_name *task)
 			*deleted = '\0';
 	}
 	if (replace_text(&task->cgroup, cgroup))
-		task->is_written = false;
+		task->is_given = false;
 	if (replace_text(&task->name, read_line(task->id, "comm", "")))
-		task->is_written = false;
+		task->is_given = false;
 }
 
 static struct task_name *find_task(struct task_names *names, uint32_t id)
@@ -193,6 +195,8 @@ static struct task_name *add_to_trace(struct task_names *names, uint32_t id)
 		return task;
 	task->is_in_trace = true;
 	task->seen = names->updates;
+	task->next_new = names->new_tasks;
+	names->new_tasks = task;
 	HASH_FIND(hh, names->noted, &id, sizeof(id), noted);
 	if (noted) {
 		task->notes = noted->notes;
@@ -355,35 +359,33 @@ static bool is_same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static void write_line(struct task_name *task, uint32_t process_id, const char *name,
-		       const char *cgroup, FILE *stream)
+static void give_name(struct task_names *names, struct task_name *task, uint32_t process_id,
+		      const char *name, const char *cgroup)
 {
-	fprintf(stream, "thread %u", task->id);
-	if (task->from)
-		fprintf(stream, "@%" PRIu64, task->from);
-	fprintf(stream, " %s", name);
-	if (process_id)
-		fprintf(stream, "\t%u", process_id);
-	if (process_id && cgroup)
-		fprintf(stream, "\t%s", cgroup);
-	fputc('\n', stream);
-	task->has_line = true;
+	names->give(names->argument, &(struct thread_name) {
+		.id = task->id,
+		.from = task->from,
+		.process_id = process_id,
+		.name = name,
+		.cgroup = cgroup,
+	});
+	task->has_name = true;
 }
 
-/* Write the notes of a task. Data of /proc from before is true until the last note at most. */
-static void write_notes(struct task_names *names, struct task_name *task, FILE *stream)
+/* Give the notes of a task. Data of /proc from before is true until the last note at most. */
+static void give_notes(struct task_names *names, struct task_name *task)
 {
 	const struct task_note *note;
 
 	if (!task->notes)
 		return;
 	for (note = task->notes; note; note = note->next) {
-		if (!task->is_written || note->process_id != task->process_id ||
+		if (!task->is_given || note->process_id != task->process_id ||
 		    !is_same(note->name, task->name) || !is_same(note->cgroup, task->cgroup))
-			write_line(task, note->process_id, note->name, note->cgroup, stream);
+			give_name(names, task, note->process_id, note->name, note->cgroup);
 		task->from = note->until;
 		task->process_id = note->process_id;
-		task->is_written = false;
+		task->is_given = false;
 	}
 	free_notes(task->notes);
 	task->notes = NULL;
@@ -395,40 +397,49 @@ static void write_notes(struct task_names *names, struct task_name *task, FILE *
 	read_task(task);
 }
 
-static void write_task(struct task_names *names, struct task_name *task, FILE *stream)
+static void give_task(struct task_names *names, struct task_name *task)
 {
-	write_notes(names, task, stream);
-	if (task->is_written || !task->name || !*task->name)
+	give_notes(names, task);
+	if (task->is_given || !task->name || !*task->name)
 		return;
-	write_line(task, task->process_id, task->name, task->cgroup, stream);
-	task->is_written = true;
+	give_name(names, task, task->process_id, task->name, task->cgroup);
+	task->is_given = true;
 }
 
 /**
- * task_names_update() - write what is new
+ * task_names_give_new() - give the names of tasks that task_names_take() has found
  * @names: tasks of the trace
- * @stream: file of names
  */
-void task_names_update(struct task_names *names, FILE *stream)
+void task_names_give_new(struct task_names *names)
+{
+	for (; names->new_tasks; names->new_tasks = names->new_tasks->next_new)
+		give_task(names, names->new_tasks);
+}
+
+/**
+ * task_names_update() - give what is new
+ * @names: tasks of the trace
+ */
+void task_names_update(struct task_names *names)
 {
 	struct task_name *task;
 
 	names->updates++;
+	names->new_tasks = NULL;
 	for (task = names->tasks; task; task = task->hh.next) {
 		if (!task->is_in_trace)
 			continue;
 		if (names->updates != task->seen && names->updates - task->seen <= NEW_TASK_UPDATES)
 			read_task(task);
-		write_task(names, task, stream);
+		give_task(names, task);
 	}
 }
 
 /**
- * task_names_finish() - read all tasks of the trace once more, and write what is new
+ * task_names_finish() - read all tasks of the trace once more, and give what is new
  * @names: tasks of the trace
- * @stream: file of names
  */
-void task_names_finish(struct task_names *names, FILE *stream)
+void task_names_finish(struct task_names *names)
 {
 	unsigned int unknown = 0;
 	struct task_name *task;
@@ -437,12 +448,23 @@ void task_names_finish(struct task_names *names, FILE *stream)
 		if (!task->is_in_trace)
 			continue;
 		read_task(task);
-		write_task(names, task, stream);
-		unknown += !task->has_line;
+		give_task(names, task);
+		unknown += !task->has_name;
 	}
 	if (names->notes && unknown)
 		message("%u tasks of the trace have no name, because they ended and the module has no note of them",
 			unknown);
+}
+
+/**
+ * task_names_count() - count the tasks that are known
+ * @names: tasks of the trace
+ *
+ * Return: number of tasks, whether they are in the trace or not.
+ */
+size_t task_names_count(const struct task_names *names)
+{
+	return HASH_COUNT(names->tasks);
 }
 
 /**

@@ -3,15 +3,18 @@
 #define _NTKLOG_TASK_NAMES_H
 
 /*
- * Names, processes and cgroups of the tasks in a trace. Its file of names gets them from /proc: at
- * the start, when a task is new, a few times while it is young (a program gets its name after its
- * task was started), and at the end. Tasks that have ended, and earlier names of a task, are in the
+ * Names, processes and cgroups of the tasks in a trace. The user gets them from /proc: at the
+ * start, when a task is new, a few times while it is young (a program gets its name after its task
+ * was started), and at the end. Tasks that have ended, and earlier names of a task, are in the
  * module's notes.
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "names.h"
 
 #define TASK_NAMES_SEEN_BITS	10
 
@@ -20,7 +23,10 @@ struct task_name;
 
 /**
  * struct task_names - the tasks of a trace; all zero: none
+ * @give: set by the user: called with each name of a task
+ * @argument: set by the user: argument of @give
  * @tasks: table of the tasks that ran at the start, or are in the trace
+ * @new_tasks: list of tasks that are in the trace, and whose names may not be given yet
  * @noted: table of tasks that are not in the trace so far, but have notes
  * @noted_count: number of these notes
  * @notes: file with the module's notes; NULL: there are none
@@ -30,7 +36,10 @@ struct task_name;
  * @updates: number of calls of task_names_update()
  */
 struct task_names {
+	void (*give)(void *argument, const struct thread_name *thread);
+	void *argument;
 	struct task_name *tasks;
+	struct task_name *new_tasks;
 	struct noted_task *noted;
 	unsigned int noted_count;
 	FILE *notes;
@@ -43,8 +52,10 @@ struct task_names {
 void task_names_prepare(struct task_names *names);
 void task_names_read_notes(struct task_names *names);
 void task_names_take(struct task_names *names, uint32_t id);
-void task_names_update(struct task_names *names, FILE *stream);
-void task_names_finish(struct task_names *names, FILE *stream);
+void task_names_give_new(struct task_names *names);
+void task_names_update(struct task_names *names);
+void task_names_finish(struct task_names *names);
+size_t task_names_count(const struct task_names *names);
 void task_names_free(struct task_names *names);
 
 #endif /* _NTKLOG_TASK_NAMES_H */

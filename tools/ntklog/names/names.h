@@ -53,6 +53,26 @@ struct names_symbol {
 	const char *module;
 };
 
+/**
+ * struct thread_name - what a thread is called, and where it belongs, from a time on
+ * @from: session clock from which on this is true; 0: from the start
+ * @id: id of the thread
+ * @process_id: id of its process; 0: not known. Linux' processes have the ids and the names of
+ *	their first threads. Those of Windows have ids that no thread has, and names in this table
+ * @name: name of the thread
+ * @cgroup: path of its cgroup; NULL: not known
+ * @rank: position among names of one thread and time, of which the greatest counts: names from a
+ *	file of names before names from the trace, and later names before earlier ones
+ */
+struct thread_name {
+	uint64_t from;
+	uint32_t id;
+	uint32_t process_id;
+	const char *name;
+	const char *cgroup;
+	size_t rank;
+};
+
 int names_load(struct names **names, const char *path, const char *trace_path);
 const char *names_find_symbol(const struct names *names, uint64_t address, enum names_use use,
 			      uint64_t *offset, const char **module);
@@ -81,8 +101,11 @@ const char *names_cgroup(const struct names *names, uint32_t thread_id, uint64_t
 int names_add_image(struct names **names, uint64_t base, uint64_t size, const char *name,
 		    unsigned int rank);
 int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, const char *name);
+int names_set_thread(struct names **names, const struct thread_name *thread);
 int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const char *class);
 void names_move_classes(struct names *to, struct names *from);
+void names_move_threads(struct names *to, struct names *from);
+void names_forget_threads(struct names *names);
 void names_forget_classes(struct names *names);
 size_t names_lock_count(const struct names *names);
 void names_sort_locks(struct names *names);

@@ -126,6 +126,60 @@ int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, con
 	return 0;
 }
 
+/* Find the first entry that is not before one of a thread and a time. */
+static size_t find_place(const struct names *names, uint32_t id, uint64_t from)
+{
+	size_t low = 0, high = names->thread_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct thread_name *thread = &names->threads[middle];
+
+		if (thread->id < id || (thread->id == id && thread->from < from))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/**
+ * names_set_thread() - name a thread from a time on, in place of an earlier name from that time on
+ * @names: sorted names to add to; allocated if NULL
+ * @thread: the thread; its texts are copied, and its rank is not used
+ *
+ * Searches find the name at once.
+ *
+ * Return: 0, or -1 without memory.
+ */
+int names_set_thread(struct names **names, const struct thread_name *thread)
+{
+	const char *name = add_name(names, thread->name);
+	const char *cgroup = thread->cgroup ? add_name(names, thread->cgroup) : NULL;
+	struct thread_name *more, *place;
+	size_t at;
+
+	if (!name || (thread->cgroup && !cgroup))
+		return -1;
+	at = find_place(*names, thread->id, thread->from);
+	place = &(*names)->threads[at];
+	if (at == (*names)->thread_count || place->id != thread->id ||
+	    place->from != thread->from) {
+		more = grown((*names)->threads, (*names)->thread_count, sizeof(*more));
+		if (!more)
+			return -1;
+		(*names)->threads = more;
+		place = &more[at];
+		memmove(place + 1, place, ((*names)->thread_count - at) * sizeof(*place));
+		(*names)->thread_count++;
+	}
+	*place = *thread;
+	place->name = name;
+	place->cgroup = cgroup;
+	place->rank = 0;
+	return 0;
+}
+
 /**
  * names_add_lock() - add the class of a lock
  * @names: names to add to; allocated if NULL
@@ -166,6 +220,23 @@ void names_move_classes(struct names *to, struct names *from)
 }
 
 /**
+ * names_move_threads() - move the names of threads to other names
+ * @to: names without threads, to move to
+ * @from: names to move from, whose threads names_set_thread() has named
+ *
+ * The texts of the names stay where they are.
+ */
+void names_move_threads(struct names *to, struct names *from)
+{
+	to->threads = from->threads;
+	to->thread_count = from->thread_count;
+	to->added = from->added;
+	from->threads = NULL;
+	from->thread_count = 0;
+	from->added = NULL;
+}
+
+/**
  * names_sort_locks() - make searches find the classes that were added
  * @names: names, not NULL
  */
@@ -199,22 +270,33 @@ void names_forget_classes(struct names *names)
 }
 
 /**
+ * names_forget_threads() - remove the names of threads, and all other names that were added
+ * @names: names, not NULL
+ */
+void names_forget_threads(struct names *names)
+{
+	struct added_name *next;
+
+	for (; names->added; names->added = next) {
+		next = names->added->next;
+		free(names->added);
+	}
+	free(names->threads);
+	names->threads = NULL;
+	names->thread_count = 0;
+}
+
+/**
  * names_free() - free names
  * @names: names, or NULL
  */
 void names_free(struct names *names)
 {
-	struct added_name *next;
-
 	if (!names)
 		return;
-	for (; names->added; names->added = next) {
-		next = names->added->next;
-		free(names->added);
-	}
 	free(names->text);
 	free(names->symbols);
-	free(names->threads);
+	names_forget_threads(names);
 	names_forget_classes(names);
 	free(names);
 }
