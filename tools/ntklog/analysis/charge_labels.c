@@ -11,6 +11,33 @@
 /* Locks of a chain that are named. Deadlocked tasks have no records, so no chain is endless. */
 #define CHAIN_MAX	4
 
+const char *const charge_by_names[CHARGE_BYS] = {
+	[CHARGE_BY_CALLER] = "caller",
+	[CHARGE_BY_TASK] = "task",
+	[CHARGE_BY_STACK] = "stack",
+	[CHARGE_BY_THREAD] = "thread",
+	[CHARGE_BY_PROCESS] = "process",
+	[CHARGE_BY_CGROUP] = "cgroup",
+	[CHARGE_BY_CPU] = "cpu",
+	[CHARGE_BY_IRQL] = "irql",
+};
+
+/**
+ * charge_find_by() - find a property by its name
+ * @name: name of the property
+ *
+ * Return: the property, or CHARGE_BYS if none has that name.
+ */
+enum charge_by charge_find_by(const char *name)
+{
+	enum charge_by by;
+
+	for (by = 0; by < CHARGE_BYS; by++)
+		if (!strcmp(name, charge_by_names[by]))
+			break;
+	return by;
+}
+
 /* Prefixes of functions of locks, switches, tracing and interrupts, which explain no hold. */
 static const char *const plumbing[] = {
 	"__mutex_unlock", "mutex_unlock", "up_", "__up", "up+", "downgrade_write",

@@ -27,6 +27,7 @@
  * @CHARGE_BY_CGROUP: the path of the task's cgroup
  * @CHARGE_BY_CPU: the CPU that released the lock
  * @CHARGE_BY_IRQL: the IRQL of the release, by its name
+ * @CHARGE_BYS: number of properties
  */
 enum charge_by {
 	CHARGE_BY_CALLER,
@@ -37,7 +38,15 @@ enum charge_by {
 	CHARGE_BY_CGROUP,
 	CHARGE_BY_CPU,
 	CHARGE_BY_IRQL,
+	CHARGE_BYS,
 };
+
+/* The names of the properties, for messages. */
+#define CHARGE_BY_NAMES	"caller, task, stack, thread, process, cgroup, cpu or irql"
+
+extern const char *const charge_by_names[CHARGE_BYS];
+
+enum charge_by charge_find_by(const char *name);
 
 const char *charge_context(const struct charge_hold *hold);
 bool charge_format_place(const struct names *names, const struct charge_hold *hold, char *text,

@@ -170,6 +170,22 @@ static void drop_light_classes(struct charge_sums *sums)
 	}
 }
 
+/**
+ * charge_row_add() - add the pieces of a row to another one
+ * @sum: the other row
+ * @row: the row
+ */
+void charge_row_add(struct charge_row *sum, const struct charge_row *row)
+{
+	sum->pieces += row->pieces;
+	sum->ticks += row->ticks;
+	sum->variance += row->variance;
+	if (row->greatest_variance > sum->greatest_variance)
+		sum->greatest_variance = row->greatest_variance;
+	if (row->longest > sum->longest)
+		sum->longest = row->longest;
+}
+
 /* Add a row to that of all others of its kind. */
 static void fold_row(struct charge_sums *sums, const struct charge_row *row)
 {
@@ -185,13 +201,7 @@ static void fold_row(struct charge_sums *sums, const struct charge_row *row)
 	sums->no_memory |= !sum;
 	if (!sum)
 		return;
-	sum->pieces += row->pieces;
-	sum->ticks += row->ticks;
-	sum->variance += row->variance;
-	if (row->greatest_variance > sum->greatest_variance)
-		sum->greatest_variance = row->greatest_variance;
-	if (row->longest > sum->longest)
-		sum->longest = row->longest;
+	charge_row_add(sum, row);
 }
 
 /* Drop the light rows, and those without a class: a class that comes back begins anew. */
@@ -365,7 +375,7 @@ static struct charge_class *find_class(struct charge_sums *sums, const struct ch
 
 /**
  * charge_sums_open() - begin to sum up
- * @sums: all zero
+ * @sums: all zero, but for the charges of sums that were at the same place
  * @names: of functions and tasks, or NULL
  * @by: property by which waiters and holders are told apart
  * @ticks_per_second: of the session clock
@@ -386,7 +396,8 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 	sums->names = names;
 	sums->by = by;
 	sums->ticks_per_ms = ticks_per_second / 1000;
-	sums->charges = charges_open(add_piece, sums);
+	if (!sums->charges)
+		sums->charges = charges_open(add_piece, sums);
 	sums->longest = longest_waits_open();
 	sums->no_memory = !sums->charges || !sums->longest;
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)

@@ -201,6 +201,7 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *hold);
 void charge_sums_add_switch(struct charge_sums *sums, const struct charge_absence *absence,
 			    uint32_t new_thread_id, uint64_t ready_for);
+void charge_row_add(struct charge_row *sum, const struct charge_row *row);
 bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row);
 void charge_sums_finish(struct charge_sums *sums);
 void charge_sums_free(struct charge_sums *sums);

@@ -194,6 +194,7 @@ static void format_wait_name(const struct names *names, const struct wait_slot *
  * @stream: where to
  * @names: classes of locks
  * @part: print only locks with this text in their names
+ * @of_tasks: the text may also be in the name of the waiter or the holder
  * @count: most locks to print
  * @width: most characters of a line
  *
@@ -201,8 +202,8 @@ static void format_wait_name(const struct names *names, const struct wait_slot *
  *
  * Return: 0, or -1 after a message.
  */
-int held_print_waits(FILE *stream, const struct names *names, const char *part, size_t count,
-		     size_t width)
+int held_print_waits(FILE *stream, const struct names *names, const char *part, bool of_tasks,
+		     size_t count, size_t width)
 {
 	char path[PATH_SIZE], name[2 * NAME_SIZE], line[3 * NAME_SIZE], age[32];
 	struct held held;
@@ -220,7 +221,9 @@ int held_print_waits(FILE *stream, const struct names *names, const char *part, 
 
 		format_wait_name(names, lock->slots, name, sizeof(name));
 		/* The tables are filtered by names without the kind of the lock. */
-		if (!strstr(name + strlen(lock->slots->kind) + 1, part))
+		if (!strstr(name + strlen(lock->slots->kind) + 1, part) &&
+		    !(of_tasks && (strstr(wait->task->name, part) ||
+				   strstr(lock->slots->task->name, part))))
 			continue;
 		if (!printed++)
 			fputs("\nWaits that go on\n", stream);

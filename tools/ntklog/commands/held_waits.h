@@ -4,12 +4,13 @@
 
 /* Waits that go on, for ntklog top. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "names.h"
 
-int held_print_waits(FILE *stream, const struct names *names, const char *part, size_t count,
-		     size_t width);
+int held_print_waits(FILE *stream, const struct names *names, const char *part, bool of_tasks,
+		     size_t count, size_t width);
 
 #endif /* _NTKLOG_HELD_WAITS_H */

@@ -72,17 +72,6 @@ static const unsigned int other_tables = 1u << REPORT_WAITERS | 1u << REPORT_LON
 
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
 
-static const char *const by_names[] = {
-	[CHARGE_BY_CALLER] = "caller",
-	[CHARGE_BY_TASK] = "task",
-	[CHARGE_BY_STACK] = "stack",
-	[CHARGE_BY_THREAD] = "thread",
-	[CHARGE_BY_PROCESS] = "process",
-	[CHARGE_BY_CGROUP] = "cgroup",
-	[CHARGE_BY_CPU] = "cpu",
-	[CHARGE_BY_IRQL] = "irql",
-};
-
 /* The tables whose columns are listed: all of them, unless the user has named some. */
 static unsigned int listed_tables(unsigned int tables)
 {
@@ -304,7 +293,7 @@ static void tell_not_recorded(const struct report *report, const struct options 
 	if ((options->by == CHARGE_BY_PROCESS && !names_have_process(report->names, NULL)) ||
 	    (options->by == CHARGE_BY_CGROUP && !names_have_cgroup(report->names, NULL)))
 		message("%s: no thread has a known %s: record without --no-names", path,
-			by_names[options->by]);
+			charge_by_names[options->by]);
 	if (options->tables == 1 << REPORT_BLOCKERS && !analysis->spinlocks.rates.blockers &&
 	    (!analysis->charges.total.waits ||
 	     analysis->charges.total.parts[CHARGE_UNKNOWN] !=
@@ -439,14 +428,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->by_address = true;
 		return 0;
 	case OPTION_BY:
-		for (i = 0; i < ARRAY_SIZE(by_names); i++)
-			if (!strcmp(argument, by_names[i]))
-				break;
-		if (i == ARRAY_SIZE(by_names))
-			argp_error(state,
-				   "--by: \"%s\" is not caller, task, stack, thread, process, cgroup, cpu or irql",
-				   argument);
-		options->by = i;
+		options->by = charge_find_by(argument);
+		if (options->by == CHARGE_BYS)
+			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
 		return 0;
 	case ARGP_KEY_INIT:
 		options->trace.files = &options->files;

@@ -23,6 +23,7 @@ enum {
 	OPTION_JSON = 0x100,
 	OPTION_ONCE,
 	OPTION_ADDRESSES,
+	OPTION_BY,
 };
 
 /* Most locks whose classes are kept before all notes are read anew. */
@@ -34,24 +35,25 @@ enum {
 /* Most seconds of the first interval in which locks are summed up in another way. */
 #define FIRST_S		1
 
-static int take_buffer(void *argument, unsigned char *buffer, size_t size)
+static int take_event(void *argument, const struct etl_event *event)
 {
-	struct etl_cursor cursor = { .buffer = buffer };
 	struct top *top = argument;
-	struct etl_reader *reader = etl_reader(top->file);
-	struct etl_event event;
 
-	if (etl_use_buffer(reader, &cursor, 1))
-		goto damaged;
-	while (cursor.next_offset < cursor.end)
-		if (etl_parse_event(reader, &cursor, &event) != 1 ||
-		    analysis_add(&top->analysis, top->file, &event, NULL))
-			goto damaged;
-	return 0;
+	top_tasks_take(top, event);
+	return analysis_add(&top->analysis, top->file, event, NULL);
+}
 
-damaged:
+static int tell_damage(const struct top *top)
+{
 	message("session %d: %s", top->recording.session, top->file->error);
 	return -1;
+}
+
+static int take_buffer(void *argument, unsigned char *buffer, size_t size)
+{
+	struct top *top = argument;
+
+	return event_order_add(&top->order, buffer, size) ? tell_damage(top) : 0;
 }
 
 /*
@@ -124,6 +126,7 @@ static void read_notes(void *argument)
 	identities_read(&top->identities, take_note, top);
 	if (top->has_new_class)
 		names_sort_locks(top->symbols.names);
+	top_tasks_read_notes(top);
 }
 
 /* Make the tables of the interval that has ended. */
@@ -138,7 +141,9 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 		.analysis = &top->analysis,
 		.names = top->symbols.names,
 		.seconds = top->seconds,
+		.sums_waiters = true,
 	};
+	top->shown_view = top->view;
 	top->events = counts->generated - top->before.generated;
 	top->lost = counts->lost - top->before.lost;
 	analysis_finish(&top->analysis);
@@ -168,6 +173,16 @@ static bool has_lost_reader(void)
 	return sigismember(&pending, SIGPIPE);
 }
 
+/* Free the sums of an interval, but keep the holds that later waits are charged to. */
+static void free_sums(struct top *top)
+{
+	struct charges *charges = top->analysis.charges.charges;
+
+	top->analysis.charges.charges = NULL;
+	analysis_free(&top->analysis);
+	top->analysis.charges.charges = charges;
+}
+
 static int show_interval(struct top *top)
 {
 	struct top_keys *keys = &top->keys;
@@ -179,7 +194,7 @@ static int show_interval(struct top *top)
 	if (got)
 		identities_refresh(&top->identities);
 	/* An interval that is summed up in the former way is not shown. */
-	if (!keys->toggles_addresses) {
+	if (top_view_is_same(&top->view, &keys->view)) {
 		if (!keys->is_paused || !top->shown.seconds)
 			make_tables(top, &counts);
 		if (top->json)
@@ -188,7 +203,7 @@ static int show_interval(struct top *top)
 			draw(top);
 		keys->has_new = false;
 	}
-	analysis_free(&top->analysis);
+	free_sums(top);
 	top->before = counts;
 	fflush(stdout);
 	/* The pending signal ends the process silently after the session was stopped. */
@@ -260,10 +275,28 @@ static int follow(struct top *top, double end)
 	return got || !top->keys.quits ? got : 1;
 }
 
+/* Charge the waits of the next interval, if the view has waiters. */
+static int begin_charges(struct top *top)
+{
+	struct charge_sums *sums = &top->analysis.charges;
+
+	if (!top->view.has_waiters) {
+		charge_sums_finish(sums);
+		return 0;
+	}
+	if (!charge_sums_open(sums, top->symbols.names, top->view.by, top->file->perf_freq)) {
+		message("no memory for the waits of an interval");
+		return -1;
+	}
+	sums->origin = top->file->start_clock;
+	return 0;
+}
+
 /* Gather the events of one interval. Returns 1 if a signal ended it early; -1 after a message. */
 static int gather_interval(struct top *top)
 {
 	double start = recording_now(), end = start + top->interval;
+	bool is_new_view;
 	int got;
 
 	if (take_rates(top))
@@ -273,19 +306,22 @@ static int gather_interval(struct top *top)
 		names_forget_classes(top->symbols.names);
 		identities_again(&top->identities);
 	}
+	is_new_view = !top_view_is_same(&top->view, &top->keys.view);
+	if (is_new_view && top->seconds && end > start + FIRST_S)
+		end = start + FIRST_S;
+	top->view = top->keys.view;
+	top_tasks_prepare(top);
 	top->analysis.names = top->symbols.names;
-	if (top->keys.toggles_addresses) {
-		top->by_address = !top->by_address;
-		top->keys.toggles_addresses = false;
-		if (end > start + FIRST_S)
-			end = start + FIRST_S;
-	}
-	top->analysis.by_address = top->by_address;
+	top->analysis.by_address = top->view.by_address;
+	if (begin_charges(top))
+		return -1;
 	top->analysis.origin = top->file->start_clock;
 	got = follow(top, end);
 	/* Events in buffers that are not full belong to the interval too. */
 	if (got < 0 || recording_flush(&top->recording))
 		return -1;
+	if (event_order_finish(&top->order))
+		return tell_damage(top);
 	top->seconds = recording_now() - start;
 	return got;
 }
@@ -301,6 +337,9 @@ static int show_intervals(struct top *top)
 	if (err && header)
 		message("session %d: %s", recording->session, top->file->error);
 	free(header);
+	top->order.file = top->file;
+	top->order.give = take_event;
+	top->order.argument = top;
 	recording->drain.give = take_buffer;
 	recording->drain.argument = top;
 	recording->before_read = read_notes;
@@ -317,6 +356,9 @@ static int show_intervals(struct top *top)
 	}
 	leave_terminal(top);
 	report_free(&top->shown);
+	analysis_free(&top->analysis);
+	event_order_free(&top->order);
+	top_tasks_free(top);
 	if (top->file)
 		etl_close(top->file);
 	return err ? -1 : 0;
@@ -384,7 +426,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		top->json = true;
 		return 0;
 	case OPTION_ADDRESSES:
-		top->by_address = true;
+		top->keys.view.by_address = true;
+		return 0;
+	case OPTION_BY:
+		top->keys.view.has_waiters = true;
+		top->keys.view.by = charge_find_by(argument);
+		if (top->keys.view.by == CHARGE_BYS)
+			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
+		if (top->keys.view.by == CHARGE_BY_STACK)
+			argp_error(state, "--by: ntklog top records no stacks: see ntklog record --stacks");
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "the argument \"%s\" is not understood", argument);
@@ -402,6 +452,9 @@ static const struct argp_option top_options[] = {
 	{ "rows", 'n', "COUNT", 0, "Rows of each table (as many as fit)", 0 },
 	{ "once", OPTION_ONCE, NULL, 0, "Print one interval, and end", 0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
+	{ "by", OPTION_BY, "PROPERTY", 0,
+	  "Show not the locks, but which tasks waited and which held the lock meanwhile, by " CHARGE_BY_NAMES,
+	  0 },
 	{ "json", OPTION_JSON, NULL, 0, "Print a JSON object for each interval, on a line", 0 },
 	{ 0 }
 };
@@ -412,7 +465,8 @@ static const struct argp top_argp = {
 	.doc = "Show the locks that are waited for most, each second anew. It uses a session\n"
 	       "of its own; others go on. The columns are those of ntklog report. Below the\n"
 	       "tables are the longest waits that go on, with the holders. Keys on a terminal:\n"
-	       "s sort, f filter by name, a locks one by one, space pause, h help, q quit.",
+	       "s sort, f filter by name, p processes that wait, t threads that wait, a locks one\n"
+	       "by one, space pause, h help, q quit.",
 };
 
 /**

@@ -10,10 +10,12 @@
 
 #include <ntklog/session.h>
 
+#include "event_order.h"
 #include "identities.h"
 #include "recording.h"
 #include "report.h"
 #include "symbols.h"
+#include "task_names.h"
 #include "top_keys.h"
 #include "top_screen.h"
 
@@ -24,16 +26,21 @@
  * @top: rows of each table; 0: as many as fit the screen
  * @once: whether to end after one interval
  * @json: whether to print JSON
- * @by_address: whether each lock has a row of its own, not each class
+ * @view: how the present interval is summed up
  * @recording: the session
  * @file: header of the session's trace
+ * @order: events whose turn has not come
  * @analysis: events of the present interval
- * @symbols: symbols of the kernel, and classes of locks
+ * @symbols: symbols of the kernel, classes of locks, and names of tasks
  * @identities: the module's notes about classes of locks
  * @has_new_class: whether a class was added to @symbols, which must be sorted again
+ * @tasks: the tasks whose events are charged, while waiters are shown
+ * @task_names: number of their names in @symbols
+ * @next_names: recording_now() at which names of young tasks are read again
  * @before: counts at the start of the present interval
  * @seconds: length of the last interval
  * @shown: tables of the interval that is on the screen
+ * @shown_view: how that interval was summed up
  * @events: number of events of that interval
  * @lost: number of its events that were lost
  * @has_no_waits: the waits that go on cannot be read
@@ -45,22 +52,34 @@ struct top {
 	double interval;
 	size_t top;
 	bool once, json;
-	bool by_address;
+	struct top_view view;
 	struct recording recording;
 	struct etl_file *file;
+	struct event_order order;
 	struct analysis analysis;
 	struct symbols symbols;
 	struct identities identities;
 	bool has_new_class;
+	struct task_names tasks;
+	size_t task_names;
+	double next_names;
 	struct ntklog_session_counts before;
 	double seconds;
 	struct report shown;
+	struct top_view shown_view;
 	uint64_t events, lost;
 	bool has_no_waits;
 	struct top_keys keys;
 	struct top_screen screen;
 };
 
+/* top_tasks.c: names of tasks, for the views that have waiters */
+void top_tasks_prepare(struct top *top);
+void top_tasks_take(struct top *top, const struct etl_event *event);
+void top_tasks_read_notes(struct top *top);
+void top_tasks_free(struct top *top);
+
+/* top_tables.c: the tables */
 void top_print_screen(struct top *top);
 void top_print_object(const struct top *top);
 void top_show_rates(struct report *report);

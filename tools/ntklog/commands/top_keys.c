@@ -9,6 +9,19 @@
 #include "top_keys.h"
 
 /**
+ * top_view_is_same() - test whether two views sum up an interval in the same way
+ * @a: a view
+ * @b: another view
+ *
+ * Return: true if they do.
+ */
+bool top_view_is_same(const struct top_view *a, const struct top_view *b)
+{
+	return a->by_address == b->by_address && a->has_waiters == b->has_waiters &&
+	       (!a->has_waiters || a->by == b->by);
+}
+
+/**
  * top_keys_begin() - let the terminal give each key at once
  * @keys: all zero, or in use: another program may have changed the terminal meanwhile
  *
@@ -39,6 +52,13 @@ static void take_filter_key(struct top_keys *keys, char key)
 		keys->filter[keys->filter_length++] = key;
 }
 
+/* Show waiters by a property, or locks again if that is shown. */
+static void toggle_waiters(struct top_view *view, enum charge_by by)
+{
+	view->has_waiters = !view->has_waiters || view->by != by;
+	view->by = by;
+}
+
 static void take_key(struct top_keys *keys, char key)
 {
 	switch (key) {
@@ -49,7 +69,13 @@ static void take_key(struct top_keys *keys, char key)
 		keys->is_paused = !keys->is_paused;
 		break;
 	case 'a':
-		keys->toggles_addresses = !keys->toggles_addresses;
+		keys->view.by_address = !keys->view.by_address;
+		break;
+	case 'p':
+		toggle_waiters(&keys->view, CHARGE_BY_PROCESS);
+		break;
+	case 't':
+		toggle_waiters(&keys->view, CHARGE_BY_THREAD);
 		break;
 	case 's':
 		keys->sort++;
@@ -102,7 +128,7 @@ size_t top_keys_lines(const struct top_keys *keys)
 {
 	if (!keys->is_raw)
 		return 0;
-	return (keys->is_typing || keys->filter_length) + keys->is_paused + 2 * keys->shows_help;
+	return (keys->is_typing || keys->filter_length) + keys->is_paused + 3 * keys->shows_help;
 }
 
 /**
@@ -115,12 +141,13 @@ void top_keys_print(const struct top_keys *keys, FILE *stream)
 	if (!keys->is_raw)
 		return;
 	if (keys->is_typing || keys->filter_length)
-		fprintf(stream, "Locks with \"%s%s\" in their names%s\n", keys->filter,
+		fprintf(stream, "Rows with \"%s%s\" in their names%s\n", keys->filter,
 			keys->is_typing ? "_" : "", keys->is_typing ? ": type, then Enter" : "");
 	if (keys->is_paused)
 		fputs("Paused: space goes on\n", stream);
 	if (keys->shows_help)
-		fputs("Keys: s sort by the next column   f show only locks with a name (f Enter: all)\n"
+		fputs("Keys: s sort by the next column   f show only rows with a name (f Enter: all)\n"
+		      "      p processes that wait, or locks   t threads that wait, or locks\n"
 		      "      a locks one by one, or by class   space pause   h help   q quit\n",
 		      stream);
 }

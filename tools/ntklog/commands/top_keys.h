@@ -9,6 +9,20 @@
 #include <stdio.h>
 #include <termios.h>
 
+#include "charge_labels.h"
+
+/**
+ * struct top_view - how an interval is summed up
+ * @by_address: each lock has a row of its own, not each class
+ * @has_waiters: the tables are those of waiters and blockers, and not those of locks
+ * @by: if @has_waiters, property by which waiters and holders are told apart
+ */
+struct top_view {
+	bool by_address;
+	bool has_waiters;
+	enum charge_by by;
+};
+
 /**
  * struct top_keys - what the keys have chosen
  * @is_raw: the terminal gives keys at once, without echo
@@ -17,10 +31,10 @@
  * @quits: q was pressed
  * @is_paused: the screen stays as it is
  * @shows_help: the screen has the list of keys
- * @toggles_addresses: a was pressed: the next interval shows each lock, or classes again
+ * @view: how the next interval is summed up
  * @sort: number of times that s was pressed
  * @is_typing: the next keys belong to @filter
- * @filter: part of the names of the locks that are shown; "": all
+ * @filter: part of the names in the rows that are shown; "": all
  * @filter_length: bytes of @filter
  */
 struct top_keys {
@@ -30,13 +44,14 @@ struct top_keys {
 	bool quits;
 	bool is_paused;
 	bool shows_help;
-	bool toggles_addresses;
+	struct top_view view;
 	size_t sort;
 	bool is_typing;
 	char filter[64];
 	size_t filter_length;
 };
 
+bool top_view_is_same(const struct top_view *a, const struct top_view *b);
 void top_keys_begin(struct top_keys *keys);
 bool top_keys_read(struct top_keys *keys);
 size_t top_keys_lines(const struct top_keys *keys);

@@ -30,9 +30,12 @@ static void choose_sort(struct table *table, size_t turn)
 			table->sort = table->shown[i];
 }
 
-/* Print a table as the keys and the screen want it. The table itself stays complete. */
+/*
+ * Print a table as the keys and the screen want it. The table itself stays complete. Its first
+ * @names columns are those that the user filters by.
+ */
 static void print_table(const struct table *complete, FILE *stream, const struct top_keys *keys,
-			bool is_filtered, size_t rows, size_t width)
+			size_t names, size_t rows, size_t width)
 {
 	struct table table = *complete;
 	size_t size = table.column_count * sizeof(*table.shown);
@@ -42,8 +45,8 @@ static void print_table(const struct table *complete, FILE *stream, const struct
 		return;
 	memcpy(table.shown, complete->shown, size);
 	choose_sort(&table, keys->sort);
-	if (is_filtered)
-		table_keep(&table, keys->filter);
+	if (names && keys->filter_length)
+		table_keep(&table, keys->filter, names);
 	table_sort(&table);
 	table_fit(&table, rows, width, true);
 	table_print_text(&table, stream, rows);
@@ -64,12 +67,29 @@ static const struct {
 	{ PERF_CONTEXT_SWITCH, REPORT_PROCESSORS },
 };
 
+/* The tables of a screen in their order, with the number of columns that the user filters by. */
+static const struct {
+	enum report_table table;
+	size_t names;
+} screen_tables[] = {
+	{ REPORT_WAITERS, 1 },
+	{ REPORT_BLOCKERS, 3 },
+	{ REPORT_LOCKS, 1 },
+	{ REPORT_RESOURCES, 1 },
+	{ REPORT_THREADS, 0 },
+	{ REPORT_PROCESSORS, 0 },
+};
+
+/* The tables of waiters, in place of all others. */
+#define WAITER_TABLES	(1u << REPORT_WAITERS | 1u << REPORT_BLOCKERS)
+
 /* Print the lines about the interval and the keys, the tables, and the waits that go on. */
 static void print_lines(struct top *top, FILE *stream)
 {
 	const struct top_keys *keys = &top->keys;
 	const struct report *report = &top->shown;
 	const struct winsize size = top_screen_size();
+	bool has_waiters = top->shown_view.has_waiters, has_waits;
 	unsigned int wanted = 0;
 	/* The screen has two lines above the tables. */
 	size_t rows = top->top, others = 3 + top_keys_lines(keys), tables, count = 0, i;
@@ -80,9 +100,12 @@ static void print_lines(struct top *top, FILE *stream)
 	for (i = 0; i < ARRAY_SIZE(top_tables); i++)
 		if (session_wants(top->groups, top_tables[i].group))
 			wanted |= 1 << top_tables[i].table;
+	has_waits = wanted & 1 << REPORT_RESOURCES;
+	if (has_waiters)
+		wanted = WAITER_TABLES;
 	tables = __builtin_popcount(wanted);
 	/* The waits that go on have a heading and an empty line above it. */
-	if (wanted & 1 << REPORT_RESOURCES)
+	if (has_waits)
 		others += HOLDERS + 2;
 	/* A table has two lines of headings and an empty one. */
 	if (!rows)
@@ -92,17 +115,19 @@ static void print_lines(struct top *top, FILE *stream)
 		clock, report->seconds, (double)top->events / report->seconds,
 		(double)top->lost / report->seconds, top->recording.session);
 	top_keys_print(keys, stream);
-	for (i = 0; i < REPORT_TABLES; i++) {
-		if (!(wanted & 1 << i))
+	for (i = 0; i < ARRAY_SIZE(screen_tables); i++) {
+		enum report_table table = screen_tables[i].table;
+
+		if (!(wanted & 1 << table))
 			continue;
 		if (count++)
 			fputc('\n', stream);
-		print_table(&report->tables[i], stream, keys,
-			    i <= REPORT_RESOURCES && keys->filter_length, rows, size.ws_col);
+		print_table(&report->tables[table], stream, keys, screen_tables[i].names, rows,
+			    size.ws_col);
 	}
-	if (wanted & 1 << REPORT_RESOURCES && !top->has_no_waits)
+	if (has_waits && !top->has_no_waits)
 		top->has_no_waits = held_print_waits(stream, top->symbols.names, keys->filter,
-						     HOLDERS, size.ws_col);
+						     has_waiters, HOLDERS, size.ws_col);
 }
 
 /**
@@ -129,10 +154,10 @@ void top_print_screen(struct top *top)
  */
 void top_print_object(const struct top *top)
 {
-	json_t *object = report_json(&top->shown, top->top, 1 << REPORT_LOCKS |
-				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
-				     1 << REPORT_BLOCKERS | 1 << REPORT_THREADS |
-				     1 << REPORT_PROCESSORS);
+	unsigned int tables = 1 << REPORT_LOCKS | 1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
+			      1 << REPORT_BLOCKERS | 1 << REPORT_THREADS | 1 << REPORT_PROCESSORS;
+	json_t *object = report_json(&top->shown, top->top, tables |
+				     (top->shown_view.has_waiters ? WAITER_TABLES : 0));
 
 	json_object_set_new(object, "events", json_integer(top->events));
 	json_object_set_new(object, "events_lost", json_integer(top->lost));

@@ -2,6 +2,7 @@
 /* The tables of blockers and of waiters: waiting time by lock, waiter and holder. */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "macros.h"
@@ -136,10 +137,38 @@ static const struct column waiter_columns[] = {
 	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, charged_max, "longest wait"),
 };
 
+/* Make a row for each waiter: the sum of its rows for all locks. */
+static void make_sums(struct report *report)
+{
+	struct table *table = &report->tables[REPORT_WAITERS];
+	struct charge_row *sums = NULL, *sum, *next;
+	const struct charge_row *row;
+
+	for (row = report->analysis->charges.rows; row; row = row->hh.next) {
+		if (row->key.kind != CHARGE_ROW_WAITER)
+			continue;
+		hash_find_or_add(sums, key.first, &row->key.first, UINT32_MAX, sum);
+		if (sum)
+			charge_row_add(sum, row);
+		else
+			table->no_memory = true;
+	}
+	HASH_ITER(hh, sums, sum, next) {
+		table_add_row(table, report, sum);
+		HASH_DEL(sums, sum);
+		free(sum);
+	}
+	table_hide(table, table_find_column(table, "lock"));
+}
+
 static void make_waiters(struct report *report)
 {
 	const struct charge_row *row;
 
+	if (report->sums_waiters) {
+		make_sums(report);
+		return;
+	}
 	for (row = report->analysis->charges.rows; row; row = row->hh.next)
 		if (row->key.kind == CHARGE_ROW_WAITER)
 			table_add_row(&report->tables[REPORT_WAITERS], report, row);

@@ -171,14 +171,26 @@ void table_trim(struct table *table, size_t top)
 	}
 }
 
+static bool has_text(const struct table *table, const union cell *cells, size_t count,
+		     const char *part)
+{
+	size_t k;
+
+	for (k = 0; k < count; k++)
+		if (strstr(cells[table->shown[k]].text, part))
+			return true;
+	return false;
+}
+
 /**
- * table_keep() - leave out the rows whose first cell lacks a text
- * @table: the table, whose first column is of CELL_TEXT
+ * table_keep() - leave out the rows without a text
+ * @table: the table
  * @part: the text
+ * @count: number of the first shown columns, all of CELL_TEXT, of which one must have the text
  *
  * @table->rows becomes the number of rows with the text. The others are behind them.
  */
-void table_keep(struct table *table, const char *part)
+void table_keep(struct table *table, const char *part, size_t count)
 {
 	size_t columns = table->column_count, rows = table->rows, i, k;
 
@@ -187,7 +199,7 @@ void table_keep(struct table *table, const char *part)
 		union cell *cells = &table->cells[i * columns];
 		union cell *kept = &table->cells[table->rows * columns];
 
-		if (!cells->text || !strstr(cells->text, part))
+		if (!has_text(table, cells, count, part))
 			continue;
 		table->rows++;
 		for (k = 0; k < columns; k++) {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Names of tasks for ntklog top, for the views that have waiters. */
+
+#include <ntklog/event.h>
+
+#include "event_type.h"
+#include "top.h"
+#include "wmi_record.h"
+
+/* Most tasks, and most names of tasks, that are kept before all are read anew. */
+#define TASKS_MAX	65536
+
+/* Seconds between two looks for new names of young tasks. */
+#define NAMES_S		1
+
+static void take_name(void *argument, const struct thread_name *thread)
+{
+	struct top *top = argument;
+
+	/* Without memory the task has no name. */
+	names_set_thread(&top->symbols.names, thread);
+	top->task_names++;
+}
+
+static void forget(struct top *top)
+{
+	task_names_free(&top->tasks);
+	names_forget_threads(top->symbols.names);
+	top->tasks = (struct task_names) { 0 };
+	top->task_names = 0;
+}
+
+/**
+ * top_tasks_prepare() - read the names of all tasks, if the next interval needs them
+ * @top: between two intervals: the sums of one have names
+ */
+void top_tasks_prepare(struct top *top)
+{
+	/* Tasks come and go, and their numbers with them. */
+	if (top->tasks.give && (!top->view.has_waiters || top->task_names > TASKS_MAX ||
+				task_names_count(&top->tasks) > TASKS_MAX))
+		forget(top);
+	if (!top->view.has_waiters || top->tasks.give)
+		return;
+	top->tasks.give = take_name;
+	top->tasks.argument = top;
+	task_names_prepare(&top->tasks);
+}
+
+/**
+ * top_tasks_take() - find the names of the task of an event before the event is summed up
+ * @top: prepared
+ * @event: the event
+ */
+void top_tasks_take(struct top *top, const struct etl_event *event)
+{
+	const struct event_type *type = event_type_find(event);
+	struct resource_record resource;
+	struct spinlock_record spinlock;
+
+	if (!top->tasks.give || !type || event_type_check(top->file, event, type))
+		return;
+	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
+		spinlock_record_read(&spinlock, event);
+		task_names_take(&top->tasks, spinlock.thread_id);
+	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE) {
+		resource_record_read(&resource, event);
+		task_names_take(&top->tasks, resource.thread_id);
+	}
+	task_names_give_new(&top->tasks);
+}
+
+/**
+ * top_tasks_read_notes() - read the module's notes about tasks, and new names of young tasks
+ * @top: prepared or not
+ */
+void top_tasks_read_notes(struct top *top)
+{
+	if (!top->tasks.give)
+		return;
+	task_names_read_notes(&top->tasks);
+	if (recording_now() < top->next_names)
+		return;
+	top->next_names = recording_now() + NAMES_S;
+	task_names_update(&top->tasks);
+}
+
+/**
+ * top_tasks_free() - free the names of tasks
+ * @top: prepared or not
+ */
+void top_tasks_free(struct top *top)
+{
+	if (top->tasks.give)
+		forget(top);
+}

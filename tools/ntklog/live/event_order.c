@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See event_order.h. */
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "etl_reader.h"
+#include "event_order.h"
+
+/* Most bytes of buffers in the list: then all events are given, whether others may precede them. */
+#define BYTES_MAX	((size_t)64 << 20)
+
+/*
+ * @next: link in the list
+ * @cursor: position behind @event
+ * @event: the next event
+ * @number: number of the buffer among all that were added
+ * @size: bytes of @data
+ * @data: the buffer
+ */
+struct ordered_buffer {
+	struct ordered_buffer *next;
+	struct etl_cursor cursor;
+	struct etl_event event;
+	uint64_t number;
+	size_t size;
+	unsigned char data[];
+};
+
+/* Parse the next event. Returns 1; 0: there are no more; -1 with a message in the file's error. */
+static int parse_next(struct event_order *order, struct ordered_buffer *buffer)
+{
+	if (buffer->cursor.next_offset >= buffer->cursor.end)
+		return 0;
+	return etl_parse_event(etl_reader(order->file), &buffer->cursor, &buffer->event) == 1 ?
+		1 : -1;
+}
+
+static bool is_earlier(const struct ordered_buffer *a, const struct ordered_buffer *b)
+{
+	/* Events of the same time keep the order of their buffers. */
+	if (a->event.time_stamp == b->event.time_stamp)
+		return a->number < b->number;
+	return a->event.time_stamp < b->event.time_stamp;
+}
+
+/*
+ * Insert a buffer where its next event is in the order of time. Of each CPU only one buffer has
+ * an event among the next ones, so few buffers are passed.
+ */
+static void insert(struct event_order *order, struct ordered_buffer *buffer)
+{
+	struct ordered_buffer **place = &order->first;
+
+	while (*place && !is_earlier(buffer, *place))
+		place = &(*place)->next;
+	buffer->next = *place;
+	*place = buffer;
+}
+
+/* Give the events up to a time. */
+static int give_events(struct event_order *order, uint64_t end)
+{
+	while (order->first && order->first->event.time_stamp <= end) {
+		struct ordered_buffer *buffer = order->first;
+		int got;
+
+		if (order->give(order->argument, &buffer->event))
+			return -1;
+		order->first = buffer->next;
+		got = parse_next(order, buffer);
+		if (got > 0) {
+			insert(order, buffer);
+			continue;
+		}
+		order->bytes -= buffer->size;
+		free(buffer);
+		if (got < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/**
+ * event_order_add() - add a buffer, and give the events that no later one can precede
+ * @order: its @file, @give and @argument are set
+ * @buffer: the buffer
+ * @size: bytes of @buffer
+ *
+ * A logger reads the clock a little before it gets a place in a buffer, which may begin meanwhile:
+ * hence an event is certain when it is 0.1 s older than the begin of the last buffer.
+ *
+ * Return: 0, or -1 with a message in the file's error.
+ */
+int event_order_add(struct event_order *order, const unsigned char *buffer, size_t size)
+{
+	struct ordered_buffer *added = malloc(sizeof(*added) + size);
+	uint64_t slack = order->file->perf_freq / 10;
+	int got;
+
+	if (!added)
+		return etl_no_memory(etl_reader(order->file));
+	*added = (struct ordered_buffer) { .number = order->count++, .size = size };
+	memcpy(added->data, buffer, size);
+	added->cursor.buffer = added->data;
+	got = etl_use_buffer(etl_reader(order->file), &added->cursor, 1) ? -1 :
+		parse_next(order, added);
+	if (got <= 0) {
+		free(added);
+		return got;
+	}
+	if (added->event.time_stamp > order->latest_begin)
+		order->latest_begin = added->event.time_stamp;
+	order->bytes += size;
+	insert(order, added);
+	if (order->bytes > BYTES_MAX)
+		return event_order_finish(order);
+	return order->latest_begin < slack ? 0 : give_events(order, order->latest_begin - slack);
+}
+
+/**
+ * event_order_finish() - give all events
+ * @order: all buffers up to now were added
+ *
+ * Return: 0, or -1 with a message in the file's error.
+ */
+int event_order_finish(struct event_order *order)
+{
+	return give_events(order, UINT64_MAX);
+}
+
+/**
+ * event_order_free() - free the buffers whose events were not given
+ * @order: all zero, or after event_order_add()
+ */
+void event_order_free(struct event_order *order)
+{
+	struct ordered_buffer *next;
+
+	for (; order->first; order->first = next) {
+		next = order->first->next;
+		free(order->first);
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_EVENT_ORDER_H
+#define _NTKLOG_EVENT_ORDER_H
+
+/*
+ * The events of a running session in the order of time. Buffers arrive in the order in which they
+ * were begun, so an event is certain to be the next one when a buffer was begun after it.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ntklog/etl.h>
+
+struct ordered_buffer;
+
+/**
+ * struct event_order - buffers with events that were not given yet
+ * @file: header of the session's trace
+ * @give: called with each event; returns 0, or -1 with a message in @file->error
+ * @argument: argument of @give
+ * @first: the buffers, in the order of their next events
+ * @count: number of buffers that were added so far
+ * @bytes: bytes of the buffers in the list
+ * @latest_begin: latest time of a buffer's first event, session clock
+ */
+struct event_order {
+	struct etl_file *file;
+	int (*give)(void *argument, const struct etl_event *event);
+	void *argument;
+	struct ordered_buffer *first;
+	uint64_t count;
+	size_t bytes;
+	uint64_t latest_begin;
+};
+
+int event_order_add(struct event_order *order, const unsigned char *buffer, size_t size);
+int event_order_finish(struct event_order *order);
+void event_order_free(struct event_order *order);
+
+#endif /* _NTKLOG_EVENT_ORDER_H */

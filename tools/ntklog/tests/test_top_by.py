@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog top --by: which tasks waited, and which held the lock meanwhile.
+
+Usage: test_top_by.py NTKLOG FAKE_MODULE
+"""
+
+import json
+import os
+
+from answer_case import BASE, LOCK, NS, sleep, spin
+import etl_writer as etl
+import tap
+from module import STATS
+from tool import undescribed
+from top_case import TopCase
+
+OTHER_LOCK = LOCK + 0x100
+
+# Thread, process, name, cgroup.
+TASKS = ((50, 50, "leader", "/user.slice"), (55, 50, "holder", "/user.slice"),
+         (56, 56, "waiter", "/system.slice/web.service"), (58, 56, "other", "/system.slice/web.service"))
+
+
+class By(TopCase):
+    def setUp(self):
+        super().setUp()
+        self.set("resource/release_sample_rate", 1)
+        self.proc = os.path.join(self.directory, "proc")
+        self.ENVIRONMENT = {"NTKLOG_PROC": self.proc}
+        for thread, process, name, cgroup in TASKS:
+            os.makedirs(os.path.join(self.proc, str(process), "task", str(thread)))
+            os.makedirs(os.path.join(self.proc, str(thread)), exist_ok=True)
+            self.put("proc/%d/comm" % thread, name + "\n")
+            self.put("proc/%d/status" % thread, "Name:\tx\nTgid:\t%d\n" % process)
+            self.put("proc/%d/cgroup" % thread, "0::%s\n" % cgroup)
+        self.put("proc/kallsyms", "ffffffff81000000 T _text\n%x d my_lock\n%x d other_lock\n" %
+                 (LOCK, OTHER_LOCK))
+        self.put("linux", "mutex: off, 9 functions\n")
+        self.put("proc/modules", "")
+
+    def log_cpus(self, *cpus):
+        """A buffer of each CPU, in the order of their sequence numbers."""
+        self.log(7, etl.header_buffer(1 + len(cpus)))
+        for cpu, events in enumerate(cpus):
+            with open(self.path(7, "cpu%d" % cpu), "wb") as stream:
+                stream.write(etl.buffer(events, sequence=cpu + 1, processor=cpu))
+        self.write(7, "stats", STATS % 0)
+
+    def log_waits(self):
+        """Two threads of a process wait for two locks. Each CPU has both earlier and later events
+        than the other.
+        """
+        self.log_cpus((sleep(1000, 5000), sleep(6000, 6100, 1100, thread=58)),
+                      (sleep(5000, 6000, 3000, thread=56),
+                       sleep(7000, 7100, address=OTHER_LOCK),
+                       sleep(7100, 7200, 50, thread=56, address=OTHER_LOCK)))
+
+    def once(self, *options):
+        result = self.run_there("top", "--once", "-d", ".1", "-e", "linux_mutex", *options)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout
+
+    @staticmethod
+    def waiters(top):
+        return {row["waiter"]: (row["waits"], round(row["wait_total_ns"] / NS),
+                                round(row["wait_max_ns"] / NS)) for row in top["waiters"]}
+
+    @staticmethod
+    def blockers(top):
+        return {(row["lock"], row["waiter"], row["holder"]): round(row["charged_total_ns"] / NS)
+                for row in top["blockers"]}
+
+    def test_waits_by_process_are_sums_of_all_locks_and_are_charged_to_holders(self):
+        self.log_waits()
+        top = json.loads(self.once("--json", "--by", "process"))
+        self.assertEqual(undescribed({**top, "rates": {}}, "report"), set())
+        self.assertEqual(self.waiters(top), {"56 waiter": (3, 4150, 3000)})
+        self.assertEqual(top["waiters"][0]["charged_share"], 1)
+        self.assertEqual(self.blockers(top), {
+            ("my_lock", "56 waiter", "50 leader"): 3000 + 100,
+            ("my_lock", "56 waiter", "56 waiter"): 1000,
+            ("other_lock", "56 waiter", "50 leader"): 50})
+
+    def test_other_properties_have_the_labels_of_report(self):
+        self.log_waits()
+        for by, labels in (("thread", {"56 waiter", "58 other"}), ("task", {"waiter", "other"}),
+                           ("cgroup", {"/system.slice/web.service"}), ("cpu", {"CPU 0", "CPU 1"}),
+                           ("caller", {"waiter", "other"}), ("irql", {"IRQL 0 (passive)"})):
+            top = json.loads(self.once("--json", "--by", by))
+            self.assertEqual(set(self.waiters(top)), labels, by)
+            self.assertEqual(sum(waits for waits, _, _ in self.waiters(top).values()), 3)
+
+    def test_spin_locks_have_waiters_too(self):
+        self.log_cpus([etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0, blockers=1),
+                       spin(1000, 5000, flags=0), spin(5000, 5100, 3000, thread=56, flags=0)])
+        self.set("spinlock/acquire_sample_rate", 1000)
+        self.set("linux_mode", "full")
+        self.set("spinlock/blockers", 1)
+        result = self.run_there("top", "--once", "--json", "-d", ".1", "-e", "spinlock", "--by", "process")
+        top = json.loads(result.stdout)
+        self.assertEqual(self.waiters(top), {"56 waiter": (1, 3000, 3000)})
+        self.assertEqual(self.blockers(top), {("my_lock", "56 waiter", "50 leader"): 3000})
+
+    def test_last_property_counts(self):
+        self.log_waits()
+        top = json.loads(self.once("--json", "--by", "process", "--by", "task"))
+        self.assertEqual(set(self.waiters(top)), {"waiter", "other"})
+
+    def test_screen_has_waiters_and_blockers_in_place_of_locks(self):
+        self.log_waits()
+        self.put_waits(0x80)
+        screen = self.once("--by", "process")
+        self.assertEqual([line.split(",")[0].split(":")[0] for line in screen.splitlines()
+                          if ", by " in line], ["Who waited", "Who held the lock"])
+        self.assertRegex(screen, r"\nwaiter +waits +wait +share +wait max\n56 waiter +3 +2.08ms +100.0% +1.50ms\n")
+        self.assertRegex(screen, r"\nmy_lock +56 waiter +50 leader +1.55ms +")
+        self.assertIn("waits for mutex 0x80, held by holder", screen)
+        self.assertNotIn("waiters", json.loads(self.once("--json")))
+
+    def test_rows_are_limited(self):
+        self.log_waits()
+        screen = self.once("--by", "thread", "-n", "1")
+        self.assertIn("Who waited, by wait_total (1 of 2)\n", screen)
+
+    def test_wait_is_charged_to_a_hold_of_an_earlier_interval(self):
+        self.log_cpus([sleep(1000, 5000)])
+        out = os.path.join(self.directory, "top.json")
+        with open(out, "w") as stream:
+            process = self.start_there("top", "--json", "-d", ".1", "-e", "linux_mutex", "--by", "process",
+                                       stdout=stream)
+        self.wait_for(lambda: self.get("top.json").count("\n") >= 2)
+        with open(self.path(7, "cpu0"), "ab") as stream:
+            stream.write(etl.buffer([sleep(5000, 5100, 3000, thread=56)], sequence=2))
+        self.wait_for(lambda: "56 waiter" in self.get("top.json"))
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), 0)
+        found = [self.blockers(top) for top in map(json.loads, self.get("top.json").splitlines())
+                 if top["blockers"]]
+        self.assertEqual(found, [{("my_lock", "56 waiter", "50 leader"): 3000}])
+
+    def test_tasks_that_have_ended_or_changed_have_their_names_of_that_time(self):
+        """The note says what was true until then; /proc has what is true now."""
+        self.put("tasks", "56 56 %d before\t/a\n77 70 %d ended\t/a\n70 70 %d first\t/a\n" %
+                 (BASE + 5500, BASE + 9000, BASE + 9000))
+        self.log_cpus([sleep(5000, 5100, 300, thread=56), sleep(6000, 6100, 200, thread=56),
+                       sleep(7000, 7100, 100, thread=77), sleep(8000, 8100, 50, thread=99)])
+        top = json.loads(self.once("--json", "--by", "process"))
+        self.assertEqual(self.waiters(top), {"56 before": (1, 300, 300), "56 waiter": (1, 200, 200),
+                                             "70 first": (1, 100, 100), "unknown process": (1, 50, 50)})
+
+    def test_wrong_options_are_refused(self):
+        for options, words in ((("--by", "nonsense"),
+                                '--by: "nonsense" is not caller, task, stack, thread, process, cgroup, cpu or irql'),
+                               (("--by", ""), '--by: "" is not'), (("--by",), "requires an argument"),
+                               (("--by", "stack"), "--by: ntklog top records no stacks"),
+                               (("--by", "process", "-n", "0"), '-n: "0" is no number of rows')):
+            result = self.run_there("top", *options)
+            self.assertEqual(result.returncode, 2, options)
+            self.assertIn(words, result.stderr)
+        self.assertFalse(os.path.exists(self.path(7, "start")))
+
+    def growing_waits(self):
+        return self.growing(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                            sleep(5100, 5200, 3100, thread=58, address=OTHER_LOCK))
+
+    def test_keys_switch_to_processes_and_threads(self):
+        self.log_cpus([sleep(1000, 1010)])
+        process, terminal, _ = self.start_on_terminal("top", "-e", "linux_mutex", "-d", "600")
+        with self.growing_waits():
+            self.press(terminal, b"h", "Keys:.* p processes that wait.* t threads that wait.*Linux' locks")
+            self.press(terminal, b"h", r"locks that sleep.*\nmy_lock ")
+            screen = self.press(terminal, b"p", r"Who waited,.*\n56 waiter .*Who held.*50 leader ")
+            self.assertNotIn("locks that sleep", screen)
+            self.press(terminal, b"t", r"Who waited,.*\n5[68] (waiter|other) .*\n5[68] (waiter|other) .*Who held")
+            self.press(terminal, b"p", r"Who waited,.*\n56 waiter ")
+            screen = self.press(terminal, b"p", r"locks that sleep.*\nmy_lock ")
+            self.assertNotIn("Who waited", screen)
+            self.quit(process, terminal)
+
+    def test_filter_finds_waiters_holders_and_locks(self):
+        self.log_cpus([sleep(1000, 1010)])
+        process, terminal, _ = self.start_on_terminal("top", "-e", "linux_mutex", "-d", ".2", "--by", "thread")
+        with self.growing_waits():
+            self.press(terminal, b"", r"\n58 other .*\nother_lock +58 other +")
+            screen = self.press(terminal, b"fwaiter\n", r'"waiter" in.*\n56 waiter .*\nmy_lock .*\n', whole=True)
+            self.assertNotIn("other", screen)
+            screen = self.press(terminal, b"f55 h\n", r'"55 h" in.*\nmy_lock +56 waiter +55 holder', whole=True)
+            self.assertNotIn("\n56 waiter", screen)
+            self.quit(process, terminal)
+
+
+if __name__ == "__main__":
+    tap.main()
