@@ -7,8 +7,11 @@
 #include "top.h"
 #include "wmi_record.h"
 
-/* Most tasks, and most names of tasks, that are kept before all are read anew. */
-#define TASKS_MAX	65536
+/* Most tasks, and most names of tasks, that the next interval begins with: more are read anew. */
+#define TASKS_KEPT	65536
+
+/* Most tasks, and most names of tasks, at all: more have no names. */
+#define TASKS_MAX	(4 * TASKS_KEPT)
 
 /* Seconds between two looks for new names of young tasks. */
 #define NAMES_S		1
@@ -17,6 +20,8 @@ static void take_name(void *argument, const struct thread_name *thread)
 {
 	struct top *top = argument;
 
+	if (top->task_names >= TASKS_MAX)
+		return;
 	/* Without memory the task has no name. */
 	names_set_thread(&top->symbols.names, thread);
 	top->task_names++;
@@ -37,8 +42,8 @@ static void forget(struct top *top)
 void top_tasks_prepare(struct top *top)
 {
 	/* Tasks come and go, and their numbers with them. */
-	if (top->tasks.give && (!top->view.has_waiters || top->task_names > TASKS_MAX ||
-				task_names_count(&top->tasks) > TASKS_MAX))
+	if (top->tasks.give && (!top->view.has_waiters || top->task_names > TASKS_KEPT ||
+				task_names_count(&top->tasks) > TASKS_KEPT))
 		forget(top);
 	if (!top->view.has_waiters || top->tasks.give)
 		return;
@@ -58,7 +63,8 @@ void top_tasks_take(struct top *top, const struct etl_event *event)
 	struct resource_record resource;
 	struct spinlock_record spinlock;
 
-	if (!top->tasks.give || !type || event_type_check(top->file, event, type))
+	if (!top->tasks.give || task_names_count(&top->tasks) >= TASKS_MAX || !type ||
+	    event_type_check(top->file, event, type))
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
 		spinlock_record_read(&spinlock, event);
