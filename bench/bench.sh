@@ -54,7 +54,7 @@ say "the locks as a program, on this machine's own processors"
 "$TOP/bench/native.sh"
 say "the tool, reading 128 MiB (on this machine, not in a virtual one)"
 need tool
-quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog" \
+run_quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog" \
 	"$BENCH/tool/generate"
 "$BENCH/tool/generate" 128 >"$BENCH/large.etl"
 "$BENCH/tool/generate" names >"$BENCH/large.etl.names"

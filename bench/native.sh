@@ -13,7 +13,7 @@ CONTENDED=3000
 
 need native
 mkdir -p "$BENCH/native"
-quietly bench-native make -C "$TOP/workload/native" O="$BENCH/native"
+run_quietly bench-native make -C "$TOP/workload/native" O="$BENCH/native"
 # Give the program a high priority if the system permits that, because a disturbed run is repeated.
 # It runs in a new session, which has a scheduler autogroup of its own, whose weight can be set.
 first='echo -10 >/proc/self/autogroup; exec nice -n -10 "$@"'

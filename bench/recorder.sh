@@ -11,7 +11,7 @@ BENCH=$OUT/bench
 need bench tool
 eval "$("$TOP/scripts/kernels/debian-kernel.sh" "$KERNEL_SERIES")"
 "$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
-quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog"
+run_quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog"
 rm -rf "$BENCH/recorder"
 mkdir -p "$BENCH/recorder"
 cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_torture,tests/modules/stale_code}.ko "$BENCH/recorder/"

@@ -16,12 +16,15 @@ KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 
 # /usr/lib/ccache has gcc and clang that run through ccache: a source that was compiled before with
 # the same paths, also for another clone, is not compiled again, and its warnings are printed again.
-# /usr/bin has the programs of the packages that need() installs; another python3 of that name may be
-# a wrapper that takes ten times as long to start. depmod is in /usr/sbin, which only root has in PATH.
+# /usr/bin has the programs of the packages that need() installs; another python3 of that name may
+# be a wrapper that takes ten times as long to start. depmod is in /usr/sbin, which only root has in
+# PATH.
 export PATH=/usr/lib/ccache:/usr/bin:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 
-# say WORDS: print a message to standard error. In a step standard error is a log; there print it
-# also to descriptor SAY_FD, which leads to the user. NTKLOG_STAGE: see begin_stages().
+# say WORDS: print a message to standard error, with the seconds since the start. In a step of the
+# tests standard error is the step's log; the message is then printed to descriptor SAY_FD too,
+# which is the user's terminal. Between begin_stages() and end_progress() the message also replaces
+# the text in the file NTKLOG_STAGE, from which the progress line takes it.
 say()
 {
 	local line
@@ -49,9 +52,9 @@ as_root()
 	fi
 }
 
-# quietly LABEL COMMAND...: run a command with its output in out/log/LABEL.log. If it fails, print
-# the end of that and exit.
-quietly()
+# run_quietly LABEL COMMAND...: run a command with its output in out/log/LABEL.log. If it fails,
+# print the end of that and exit.
+run_quietly()
 {
 	local label=$1 log
 	shift
@@ -68,11 +71,11 @@ apt_update()
 {
 	[ -z "${APT_UPDATED:-}" ] || return 0
 	say "apt-get update (the package lists are missing or old)"
-	quietly apt-update as_root apt-get update
+	run_quietly apt-update as_root apt-get update
 	APT_UPDATED=1
 }
 
-installed()
+is_installed()
 {
 	# shellcheck disable=SC2016 # the dollar is dpkg-query's
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -84,7 +87,7 @@ missing_packages()
 	local group package
 	for group; do
 		for package in ${PACKAGES[$group]}; do
-			installed "$package" || echo "$package"
+			is_installed "$package" || echo "$package"
 		done
 	done | sort -u
 }
@@ -115,21 +118,21 @@ install_packages()
 	if ! as_root apt-get install "${options[@]}" "$@" >/dev/null 2>&1 </dev/null; then
 		# Old lists name versions that the mirror no longer has.
 		apt_update
-		quietly "install-$1" as_root apt-get install "${options[@]}" "$@"
+		run_quietly "install-$1" as_root apt-get install "${options[@]}" "$@"
 	fi
 }
 
-# candidate PACKAGE: print the version that apt would install; nothing if it has none.
-candidate()
+# print_candidate PACKAGE: print the version that apt would install; nothing if it has none.
+print_candidate()
 {
 	LC_ALL=C apt-cache policy "$1" 2>/dev/null |
 		awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
 }
 
-# newest_abi SERIES: print Debian's name of the newest kernel of a series, such as
+# print_newest_abi SERIES: print Debian's name of the newest kernel of a series, such as
 # 6.12.9+deb12-amd64; an empty line if apt's lists have none. The name is in the dependencies of the
 # series' meta-package.
-newest_abi()
+print_newest_abi()
 {
 	local abi
 
@@ -144,16 +147,16 @@ newest_abi()
 	printf '%s\n' "$abi"
 }
 
-# resolve_abi SERIES: as newest_abi, but update apt's lists if they have no such kernel, and exit if
-# there is none then either.
+# resolve_abi SERIES: as print_newest_abi, but update apt's lists if they have no such kernel, and
+# exit if there is none then either.
 resolve_abi()
 {
 	local abi
 
-	abi=$(newest_abi "$1")
+	abi=$(print_newest_abi "$1")
 	if [ -z "$abi" ]; then
 		apt_update
-		abi=$(newest_abi "$1")
+		abi=$(print_newest_abi "$1")
 	fi
 	[ -n "$abi" ] || die "apt knows no Debian kernel of the series $1"
 	printf '%s\n' "$abi"
@@ -165,28 +168,28 @@ unpack_deb()
 {
 	local package=$1 dir=$2 version scratch
 
-	version=$(candidate "$package")
+	version=$(print_candidate "$package")
 	[ -n "$version" ] || die "apt does not know the package $package"
 	say "downloading and unpacking $package $version"
 	mkdir -p "$dir"
 	chmod 0755 "$dir"
-	# once() removes DIRECTORY after an interruption. The download is outside of it, so that apt
-	# can continue it.
+	# make_once() removes DIRECTORY after an interruption. The download is outside of it, so
+	# that apt can continue it.
 	scratch=$CACHE/download/${package/:/_}
 	mkdir -p "$scratch"
 	if ! (cd "$scratch" && apt-get download "$package=$version") \
 	    >/dev/null 2>&1; then
 		apt_update
-		quietly "download-$package" \
+		run_quietly "download-$package" \
 			env -C "$scratch" apt-get download "$package"
 	fi
 	dpkg-deb -x "$scratch"/*.deb "$dir" || die "unpacking $package in $dir failed"
 	rm -rf "$scratch"
 }
 
-# continued DIRECTORY COMMAND...: as once(), but run the command with DIRECTORY.part, which stays
-# after an interruption, so that the command can continue its work there.
-continued()
+# make_resumably DIRECTORY COMMAND...: as make_once(), but run the command with DIRECTORY.part,
+# which stays after an interruption, so that the command can continue its work there.
+make_resumably()
 {
 	local dir=$1
 	shift
@@ -202,10 +205,10 @@ continued()
 	exec 9>&-
 }
 
-# once DIRECTORY COMMAND...: make DIRECTORY if it does not exist: run the command with a fresh
+# make_once DIRECTORY COMMAND...: make DIRECTORY if it does not exist: run the command with a fresh
 # directory as its last argument, and rename that to DIRECTORY when the command has succeeded. So
 # DIRECTORY is complete if it exists.
-once()
+make_once()
 {
 	local dir=$1 fresh
 	shift
@@ -230,10 +233,10 @@ once()
 	exec 9>&-
 }
 
-# descendants: print the ids of all processes that this command has started, directly or not. They
-# are found by their parents and, because a parent may have ended, by NTKLOG_TOP in their
+# list_descendants: print the ids of all processes that this command has started, directly or not.
+# They are found by their parents and, because a parent may have ended, by NTKLOG_TOP in their
 # environment.
-descendants()
+list_descendants()
 {
 	grep -lszxF "NTKLOG_TOP=$$" /proc/[0-9]*/environ | cut -d / -f 3
 	cat /proc/[0-9]*/status 2>/dev/null | awk -v top=$$ '
@@ -249,8 +252,8 @@ descendants()
 		}'
 }
 
-# send SIGNAL PID...: send a signal, also to processes of root.
-send()
+# send_signal SIGNAL PID...: send a signal, also to processes of root.
+send_signal()
 {
 	local signal=$1
 	shift
@@ -263,17 +266,17 @@ send()
 end_descendants()
 {
 	local alive pid i mount
-	mapfile -t alive < <(descendants)
+	mapfile -t alive < <(list_descendants)
 	[ ${#alive[@]} -gt 0 ] || return 0
-	send TERM "${alive[@]}"
+	send_signal TERM "${alive[@]}"
 	for ((i = 0; i < 50 && ${#alive[@]} > 0; i++)); do
 		sleep 0.1
-		mapfile -t alive < <(for pid in "${alive[@]}" $(descendants); do
+		mapfile -t alive < <(for pid in "${alive[@]}" $(list_descendants); do
 			[ ! -e "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null ||
 				echo "$pid"
 		done | sort -u)
 	done
-	send KILL "${alive[@]}"
+	send_signal KILL "${alive[@]}"
 	# mmdebstrap leaves mounts behind if it is killed.
 	while read -r _ mount _; do
 		case $mount in
@@ -282,8 +285,8 @@ end_descendants()
 	done </proc/mounts
 }
 
-# interrupted SIGNAL: end all descendants, then this command by the same signal.
-interrupted()
+# end_by_signal SIGNAL: end all descendants, then this command by the same signal.
+end_by_signal()
 {
 	trap '' INT TERM HUP PIPE
 	# The write fails if the terminal is closed.
@@ -300,7 +303,7 @@ if [ -z "${NTKLOG_START:-}" ]; then
 	export NTKLOG_START=$EPOCHSECONDS NTKLOG_TOP=$$
 	for signal in INT TERM HUP; do
 		# shellcheck disable=SC2064 # this signal
-		trap "interrupted $signal" "$signal"
+		trap "end_by_signal $signal" "$signal"
 	done
 	"$0" "$@" <&0 &
 	status=0

@@ -26,10 +26,10 @@ begin_stages()
 	NTKLOG_STAGE=$(mktemp "$OUT/stage.XXXXXX")
 	export NTKLOG_STAGE
 	progress_every=10
-	begin_progress status_of_stage
+	begin_progress print_stage_status
 }
 
-status_of_stage()
+print_stage_status()
 {
 	local left=$((expected - EPOCHSECONDS + NTKLOG_START)) text='longer than usual'
 	[ $left -le 0 ] || text="about $left s left"

@@ -13,8 +13,8 @@ add_preparation()
 	lines+=("$4")
 }
 
-# first_step GROUP: print the first step that needs a group of packages; nothing if none does.
-first_step()
+# print_first_step GROUP: print the first step that needs a group of packages; nothing if none does.
+print_first_step()
 {
 	local step
 	for step in "${steps[@]}"; do
@@ -41,8 +41,8 @@ require_space()
 		die "this run needs $2 MB of room in $1, where $free MB are free"
 }
 
-# minutes_of_steps: print how many minutes the steps take when everything is in the cache.
-minutes_of_steps()
+# print_minutes_of_steps: print how many minutes the steps take when everything is in the cache.
+print_minutes_of_steps()
 {
 	local step vm=0 host=0 slots
 	slots=$(nproc)
@@ -57,9 +57,9 @@ minutes_of_steps()
 	echo $(((vm > host ? vm : host) / 60 + 1))
 }
 
-# forecast STEP...: print the forecast, check that there is space on the disk, and install the
+# print_forecast STEP...: print the forecast, check that there is space on the disk, and install the
 # packages of all steps, because apt works for one process at a time.
-forecast()
+print_forecast()
 {
 	local step kernel line once_seconds=0 megabytes=500 wanted=() missing=() lines=()
 	local -A seen=()
@@ -72,10 +72,10 @@ forecast()
 		add_preparation "$1" $((60 + ${#missing[@]} * 3)) $((${#missing[@]} * 40)) \
 			"install packages of Debian's: ${missing[*]}"
 	fi
-	step=$(first_step vm)
+	step=$(print_first_step vm)
 	[ -z "$step" ] || "$TOP/scripts/vm/qemu.sh" -n >/dev/null ||
 		add_preparation "$step" 30 100 "fetch a QEMU of 8.1 or later (13 MB)"
-	step=$(first_step source)
+	step=$(print_first_step source)
 	[ -z "$step" ] || "$TOP/scripts/kernels/kernel-source.sh" -n >/dev/null ||
 		add_preparation "$step" 30 300 "fetch the kernel's source (140 MB)"
 	[ -d "$CACHE/build" ] || add_preparation "$1" 120 300 "compile the modules and the tool"
@@ -119,7 +119,7 @@ forecast()
 		say "which takes about $((once_seconds / 60 + 1)) minutes and up to $megabytes MB" \
 			"below $CACHE, once"
 	fi
-	say "$# steps take about $(minutes_of_steps) minutes when everything is there, if no other" \
+	say "$# steps take about $(print_minutes_of_steps) minutes when everything is there, if no other" \
 		"work is done on this machine"
 	require_space "$CACHE" "$megabytes"
 	require_space "$OUT" 1500

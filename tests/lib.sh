@@ -103,7 +103,7 @@ tool_in()
 	mkdir -p "$dir"
 	(
 		flock 9
-		quietly "tool-$STEP" make -s -C "$TOP/tools/ntklog" O="$dir" \
+		run_quietly "tool-$STEP" make -s -C "$TOP/tools/ntklog" O="$dir" \
 			CFLAGS="-O2 -g -Werror" "$dir/ntklog" "${words[@]}"
 	) 9>"$dir/.lock"
 }

@@ -4,8 +4,8 @@
 # run.sh check|test|all [STEP...]: run the steps of a tier as tests/plan has them, and print how
 # many results passed and failed. Exit status 0 only if some passed and none failed. Each step
 # leaves its results (as TAP), its log and its files in out/test/. With STEP... or ONLY="STEP...",
-# only those steps run, and the steps that they need. With TIME_LIMIT=MINUTES no step begins later than
-# that; those that have not begun count as skipped, and a line names them.
+# only those steps run, and the steps that they need. With TIME_LIMIT=MINUTES no step begins later
+# than that; those that have not begun count as skipped, and a line names them.
 #
 # GNU make schedules: run.sh writes a rule for each step. The locks of step.sh limit the number of
 # virtual machines that run at a time. Each step in pool host depends on the one before, so that one
@@ -219,7 +219,7 @@ mkdir -p "$SCRIPT_OUTPUTS"
 [ -t 2 ] || export NTKLOG_IS_LOGGED=1
 : >"$TEST/.extra"
 begin_progress status
-forecast "${steps[@]}"
+print_forecast "${steps[@]}"
 write_rules >"$TEST/rules.mk"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 make -s -r -k -f "$TEST/rules.mk" hosts >&2 6>&- &

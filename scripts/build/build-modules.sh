@@ -32,6 +32,6 @@ rsync -rlpc --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
 	--include='/include/***' --include='/module/***' --include='/kunit/***' \
 	--include='/workload/***' --include='/tests/' --include='/tests/modules/***' \
 	--exclude='*' "$TOP/" "$work/"
-quietly "modules-$name" make -C "$kdir" M="$work" NTKLOG_TESTS=1 -j"$(nproc)" "$@" modules
+run_quietly "modules-$name" make -C "$kdir" M="$work" NTKLOG_TESTS=1 -j"$(nproc)" "$@" modules
 rsync -ac --delete --exclude='*.o' --exclude='.*.cmd' "$work/" "$dir/"
 grep -qE 'warning:|WARNING:' "$OUT/log/modules-$name.log" || echo "$tree" >"$work/.tree"

@@ -14,16 +14,16 @@ PARTS="cpp-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libgcc-12-dev-arm64-c
 	libgcc-s1-arm64-cross"
 
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-suite_reached "$suite" || die "Debian's packages cannot be reached"
+update_suite_lists "$suite" || die "Debian's packages cannot be reached"
 
 unpack_gcc()
 {
 	# shellcheck disable=SC2086 # words
-	suite_unpack "$suite" "$1" "$PACKAGE" $PARTS
+	unpack_from_suite "$suite" "$1" "$PACKAGE" $PARTS
 	mkdir "$1/ccache"
 	ln -s /usr/bin/ccache "$1/ccache/aarch64-linux-gnu-gcc-12"
 }
 
-dir=$CACHE/$PACKAGE/$(suite_candidate "$suite" "$PACKAGE")
-once "$dir" unpack_gcc
+dir=$CACHE/$PACKAGE/$(print_suite_candidate "$suite" "$PACKAGE")
+make_once "$dir" unpack_gcc
 printf '%s\n' "$dir"

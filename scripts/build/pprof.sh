@@ -15,6 +15,6 @@ unpack_pprof()
 	rm -r "$1/all"
 }
 
-dir=$CACHE/pprof/$(candidate "$PACKAGE")
-once "$dir" unpack_pprof
+dir=$CACHE/pprof/$(print_candidate "$PACKAGE")
+make_once "$dir" unpack_pprof
 printf '%s\n' "$dir/pprof"

@@ -18,7 +18,7 @@ eval "$("$TOP/scripts/kernels/debian-kernel.sh")"
 
 say "building the modules for $ABI, and the tool"
 "$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
-quietly tool make -C "$TOP/tools/ntklog"
+run_quietly tool make -C "$TOP/tools/ntklog"
 rm -rf "$DEMO"
 mkdir -p "$DEMO"
 cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_torture,tests/modules/stale_code}.ko "$DEMO/"

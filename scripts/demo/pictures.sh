@@ -11,13 +11,13 @@ IMAGES=$TOP/Documentation/images
 
 need page
 [ -e "$DEMO/linux-stacks.etl" ] || "$TOP/scripts/demo/demo.sh"
-quietly tool make -C "$TOP/tools/ntklog"
+run_quietly tool make -C "$TOP/tools/ntklog"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# picture NAME RECORDING WIDTH HEIGHT: draw the top of the report's page of a recording, as
+# draw_picture NAME RECORDING WIDTH HEIGHT: draw the top of the report's page of a recording, as
 # NAME.png.
-picture()
+draw_picture()
 {
 	(cd "$DEMO" && "$TOP/tools/ntklog/ntklog" report "$2" --html "$scratch/$1.html")
 	timeout 600 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
@@ -27,4 +27,4 @@ picture()
 	say "$IMAGES/$1.png is the top of the page of $DEMO/$2"
 }
 
-picture linux linux-stacks.etl 1280 1280
+draw_picture linux linux-stacks.etl 1280 1280

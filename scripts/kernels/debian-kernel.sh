@@ -27,28 +27,29 @@
 # needs. The suite experimental is left out, because it has release candidates.
 NEWEST_SUITES="trixie-backports:trixie sid:sid"
 
-# depends PACKAGE PATTERN: print the dependencies of a package of the kernel's suite that match.
-depends()
+# print_dependencies PACKAGE PATTERN: print the dependencies of a package of the kernel's suite that
+# match.
+print_dependencies()
 {
-	kernel_apt apt-cache depends "$1" | sed -n "s/^ *Depends: \\($2\\)\$/\\1/p"
+	run_apt apt-cache depends "$1" | sed -n "s/^ *Depends: \\($2\\)\$/\\1/p"
 }
 
-# kernel_apt COMMAND...: run apt with the lists of $suite, or with the system's if that is empty.
-kernel_apt()
+# run_apt COMMAND...: run apt with the lists of $suite, or with the system's if that is empty.
+run_apt()
 {
 	if [ -n "$suite" ]; then
-		suite_apt "$suite" "$@"
+		run_suite_apt "$suite" "$@"
 	else
 		LC_ALL=C "$@"
 	fi
 }
 
-# kernel_unpack DIRECTORY PACKAGE...: unpack packages of $suite, or of the system's apt.
-kernel_unpack()
+# unpack_packages DIRECTORY PACKAGE...: unpack packages of $suite, or of the system's apt.
+unpack_packages()
 {
 	local package
 	if [ -n "$suite" ]; then
-		suite_unpack "$suite" "$@"
+		unpack_from_suite "$suite" "$@"
 	else
 		for package in "${@:2}"; do
 			unpack_deb "$package" "$1"
@@ -63,51 +64,52 @@ unpack_kernel()
 	# Parts of the headers are in other packages, and the modules of newer kernels are, too.
 	mapfile -t packages < <(
 		{
-			depends "linux-image-$abi" "linux-\\(modules\\|binary\\)-$abi"
+			print_dependencies "linux-image-$abi" "linux-\\(modules\\|binary\\)-$abi"
 			# linux-kbuild has programs that the build runs: take the package for this
 			# machine, whatever the kernel's architecture is.
-			depends "linux-headers-$abi" \
+			print_dependencies "linux-headers-$abi" \
 				'linux-headers-.*-common\(-rt\)\?\|linux-kbuild-.*\|linux-base-[0-9].*' |
 				sed "s/^linux-kbuild-.*/&:$(dpkg --print-architecture)/"
-			kernel_apt apt-cache search --names-only "^linux-modules-$abi\$" |
+			run_apt apt-cache search --names-only "^linux-modules-$abi\$" |
 				cut -d ' ' -f 1
 		} | sort -u)
-	kernel_unpack "$dir" "linux-image-$abi" "linux-headers-$abi" "${packages[@]}"
+	unpack_packages "$dir" "linux-image-$abi" "linux-headers-$abi" "${packages[@]}"
 	# The Makefile of Debian's headers contains absolute paths. Make them point to the final
-	# name of the directory, which has a temporary name now (see once()).
+	# name of the directory, which has a temporary name now (see make_once()).
 	sed -i "s|\\([= ]\\)/usr/src/|\\1$CACHE/debian/$abi/usr/src/|" \
 		"$dir/usr/src/linux-headers-$abi/Makefile"
 	# The virtual machine's initramfs loads modules with modprobe, which needs modules.dep.
 	depmod -b "$dir" "$abi" 2>/dev/null || depmod -b "$dir/usr" "$abi"
 }
 
-# suite_abi [META]: print the name of the kernel that the package META of $suite depends on.
-suite_abi()
+# print_suite_abi [META]: print the name of the kernel that the package META of $suite depends on.
+print_suite_abi()
 {
-	depends "${1:-linux-image-amd64}" 'linux-image-[0-9].*' | sed 's/^linux-image-//'
+	print_dependencies "${1:-linux-image-amd64}" 'linux-image-[0-9].*' | sed 's/^linux-image-//'
 }
 
-# foreign ARCHITECTURE META...: set suite and abi to a kernel of this machine's Debian for another
-# architecture: the one that the first existing package of META depends on.
-foreign()
+# choose_foreign_kernel ARCHITECTURE META...: set suite and abi to a kernel of this machine's Debian
+# for another architecture: the one that the first existing package of META depends on.
+choose_foreign_kernel()
 {
 	local meta
-	suite=$(foreign_suite "$1")
+	suite=$(update_foreign_suite "$1")
 	shift
 	for meta; do
-		abi=$(suite_abi "$meta" 2>/dev/null) || true
+		abi=$(print_suite_abi "$meta" 2>/dev/null) || true
 		[ -z "$abi" ] || return 0
 	done
 }
 
-# newest: set suite and base to the suites of the newest kernel that can be downloaded.
-newest()
+# choose_newest_suites: set suite and base to the suites of the newest kernel that can be
+# downloaded.
+choose_newest_suites()
 {
 	local pair version best='' best_suite='' best_base=''
 	for pair in $NEWEST_SUITES; do
 		suite=${pair%:*}
-		suite_reached "$suite" || continue
-		version=$(suite_candidate "$suite" linux-image-amd64)
+		update_suite_lists "$suite" || continue
+		version=$(print_suite_candidate "$suite" linux-image-amd64)
 		if [ -n "$version" ] && { [ -z "$best" ] ||
 		    dpkg --compare-versions "$version" gt "$best"; }; then
 			best=$version best_suite=$suite best_base=${pair#*:}
@@ -126,29 +128,29 @@ mkdir -p "$CACHE"
 suite='' base=''
 case ${1:-$KERNEL_SERIES} in
 [0-9]*-arm64)
-	foreign arm64 "linux-image-$1" linux-image-arm64
+	choose_foreign_kernel arm64 "linux-image-$1" linux-image-arm64
 	;;
 [0-9]*-686-pae)
 	# The meta-package of the oldest series has no number in its name.
-	foreign i386 "linux-image-$1" linux-image-686-pae
+	choose_foreign_kernel i386 "linux-image-$1" linux-image-686-pae
 	;;
 [0-9]*)
 	abi=$(resolve_abi "${1:-$KERNEL_SERIES}")
 	;;
 newest)
-	newest
-	abi=$(suite_abi)
+	choose_newest_suites
+	abi=$(print_suite_abi)
 	;;
 *)
 	suite=$1 base=$1
-	suite_reached "$suite" || die "Debian's suite $suite cannot be reached"
-	abi=$(suite_abi)
+	update_suite_lists "$suite" || die "Debian's suite $suite cannot be reached"
+	abi=$(print_suite_abi)
 	;;
 esac
 [ -n "$abi" ] || die "no kernel ${1:-$KERNEL_SERIES} is known to apt"
 dir=$CACHE/debian/$abi
 [ -d "$dir" ] || $if_absent
-once "$dir" unpack_kernel "$abi"
+make_once "$dir" unpack_kernel "$abi"
 modules=$dir/lib/modules/$abi
 [ -d "$modules" ] || modules=$dir/usr/lib/modules/$abi
 image=$dir/boot/vmlinuz-$abi

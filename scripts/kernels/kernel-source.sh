@@ -20,7 +20,7 @@ unpack_source()
 	for part in $parts; do
 		members+=("$package/$part")
 	done
-	quietly "extract-$package" tar -xf "$dir/deb/usr/src/$package.tar.xz" -C "$dir" \
+	run_quietly "extract-$package" tar -xf "$dir/deb/usr/src/$package.tar.xz" -C "$dir" \
 		-I 'xz -T0' --strip-components=1 "${members[@]}"
 	rm -rf "$dir/deb"
 }
@@ -38,13 +38,13 @@ done
 shift $((OPTIND - 1))
 [ -n "$if_absent" ] || need source
 package=linux-source-${1:-$KERNEL_SERIES}
-[ -n "$(candidate "$package")" ] || ${if_absent:-apt_update}
-version=$(candidate "$package")
+[ -n "$(print_candidate "$package")" ] || ${if_absent:-apt_update}
+version=$(print_candidate "$package")
 [ -n "$version" ] || die "apt does not know $package"
 mkdir -p "$CACHE"
 # If the whole source is unpacked, use it for the parts, too.
 [ ! -d "$CACHE/source/$version" ] || suffix=
 dir=$CACHE/source/$version$suffix
 [ -d "$dir" ] || $if_absent
-once "$dir" unpack_source "$package" "$parts"
+make_once "$dir" unpack_source "$package" "$parts"
 printf '%s\n' "$dir"

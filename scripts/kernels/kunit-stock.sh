@@ -40,7 +40,7 @@ esac
 # rsync -c replaces changed files only, so that make does not compile an unchanged KUnit again.
 rsync -rlpc "$next/" "$work/src/"
 rm -rf "$next"
-quietly "kunit-core-$abi" make -C "$kdir" M="$work/src" CONFIG_KUNIT=m CONFIG_KUNIT_DEBUGFS=y \
+run_quietly "kunit-core-$abi" make -C "$kdir" M="$work/src" CONFIG_KUNIT=m CONFIG_KUNIT_DEBUGFS=y \
 	"${arguments[@]}" -j"$(nproc)" modules
 arguments+=(NTKLOG_KUNIT=1 "KBUILD_EXTRA_SYMBOLS=$work/src/Module.symvers")
 printf 'CORE=%s\nARGUMENTS=(%s)\n' "$work/src" "${arguments[*]@Q}"

@@ -18,23 +18,25 @@ if_absent=
 flavour=${1:?usage: test-kernel.sh FLAVOUR}
 [ -f "$TOP/scripts/kernels/$flavour.config" ] || die "no such test kernel: $flavour"
 
-# lines FLAVOUR: print the symbols of a flavour and of those that it includes, one on a line.
-lines()
+# print_config_lines FLAVOUR: print the symbols of a flavour and of those that it includes, one on a
+# line.
+print_config_lines()
 {
 	local fragment=$TOP/scripts/kernels/$1.config word name
 
 	while read -r word name; do
 		case $word in
-		include) lines "$name" ;;
+		include) print_config_lines "$name" ;;
 		CONFIG_*) printf '%s\n' "$word" ;;
 		esac
 	done <"$fragment"
 }
 
-# symbols FLAVOUR: print the symbols of a flavour; if a symbol is repeated, only its last line.
-symbols()
+# print_config_symbols FLAVOUR: print the symbols of a flavour; if a symbol is repeated, only its
+# last line.
+print_config_symbols()
 {
-	lines "$1" | tac | awk -F = '!seen[$1]++' | tac
+	print_config_lines "$1" | tac | awk -F = '!seen[$1]++' | tac
 }
 
 # check_config CONFIG: exit with a message if a symbol has not survived olddefconfig, because a
@@ -54,7 +56,7 @@ check_config()
 		esac
 		say "the configuration lost $wanted"
 		missing=1
-	done < <(symbols "$flavour")
+	done < <(print_config_symbols "$flavour")
 	[ "$missing" = 0 ] || die "test kernel $flavour cannot be configured"
 }
 
@@ -72,15 +74,15 @@ build_kernel()
 	local source=$1 dir=$2
 
 	if [ ! -e "$dir/.configured" ]; then
-		quietly "config-$flavour" make -C "$source" O="$dir" tinyconfig
-		symbols "$flavour" >>"$dir/.config"
-		quietly "config-$flavour" make -C "$source" O="$dir" olddefconfig
+		run_quietly "config-$flavour" make -C "$source" O="$dir" tinyconfig
+		print_config_symbols "$flavour" >>"$dir/.config"
+		run_quietly "config-$flavour" make -C "$source" O="$dir" olddefconfig
 		check_config "$dir/.config"
 		: >"$dir/.configured"
 	fi
 	say "building the test kernel $flavour (about 5 minutes on 2 processors)"
 	log_progress "$dir" &
-	quietly "build-$flavour" make -C "$source" O="$dir" -j"$(nproc)" \
+	run_quietly "build-$flavour" make -C "$source" O="$dir" -j"$(nproc)" \
 		bzImage modules
 	kill $! 2>/dev/null || true
 	# Objects take most of the space. Builds of modules need only these few.
@@ -90,9 +92,9 @@ build_kernel()
 
 [ -n "$if_absent" ] || need kernel
 source=$("$TOP/scripts/kernels/kernel-source.sh" -a ${if_absent:+-n}) || exit 1
-key=$({ symbols "$flavour"; gcc --version | head -n 1; } |
+key=$({ print_config_symbols "$flavour"; gcc --version | head -n 1; } |
 	sha256sum | cut -c1-12)
 dir=$CACHE/kernel/$flavour-$(basename "$source")-$key
 [ -d "$dir" ] || $if_absent
-continued "$dir" build_kernel "$source"
+make_resumably "$dir" build_kernel "$source"
 printf '%s\n' "$dir"

@@ -12,7 +12,7 @@ rm -rf "$OUT/deb"
 mkdir -p "$build"
 (cd "$TOP" && git ls-files -z | xargs -0 cp --parents -t "$build")
 say "building the packages of version $version"
-quietly deb env -C "$build" dpkg-buildpackage -us -uc -b
+run_quietly deb env -C "$build" dpkg-buildpackage -us -uc -b
 mv "$OUT"/deb/build/*.deb "$OUT/deb/"
 rm -rf "$OUT/deb/build"
 ls "$OUT"/deb/*.deb

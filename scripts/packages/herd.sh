@@ -10,12 +10,12 @@
 
 SUITE=sid
 
-suite_reached $SUITE || die "Debian's suite $SUITE, which has herd7, cannot be reached"
+update_suite_lists $SUITE || die "Debian's suite $SUITE, which has herd7, cannot be reached"
 
 unpack_herd()
 {
 	mkdir "$1/all"
-	suite_unpack $SUITE "$1/all" herdtools7 libgmp10 libc6
+	unpack_from_suite $SUITE "$1/all" herdtools7 libgmp10 libc6
 	# Keep only what herd7 needs: a small part of 300 MB.
 	mkdir "$1/lib"
 	mv "$1/all/usr/bin/herd7" "$1/all/usr/share/herdtools7/herd" "$1/"
@@ -24,10 +24,10 @@ unpack_herd()
 	rm -rf "$1/all"
 }
 
-version=$(suite_candidate $SUITE herdtools7)
+version=$(print_suite_candidate $SUITE herdtools7)
 [ -n "$version" ] || die "Debian's suite $SUITE has no herdtools7 any more"
 model=$("$TOP/scripts/kernels/kernel-source.sh")/tools/memory-model
 dir=$CACHE/herd/$version
-once "$dir" unpack_herd
+make_once "$dir" unpack_herd
 echo "$dir/lib/ld-linux-x86-64.so.2 --library-path $dir/lib $dir/herd7" \
 	"-I $dir/herd -I $model -conf $model/linux-kernel.cfg"

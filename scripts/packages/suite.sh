@@ -8,9 +8,9 @@
 # unless they are named with :amd64. dpkg need not have the architecture added, because nothing is
 # installed.
 
-# archive SUITE: print the address of the mirror from which the system's apt gets its own Debian; if
-# SUITE ends in -security, that of the security updates.
-archive()
+# print_archive SUITE: print the address of the mirror from which the system's apt gets its own
+# Debian; if SUITE ends in -security, that of the security updates.
+print_archive()
 {
 	local codename label=Debian uri
 
@@ -29,9 +29,9 @@ archive()
 	printf '%s\n' "$uri"
 }
 
-# suite_apt SUITE COMMAND...: run apt-get or apt-cache with the lists of a suite alone. For this
+# run_suite_apt SUITE COMMAND...: run apt-get or apt-cache with the lists of a suite alone. For this
 # machine's architecture apt knows the installed packages, and downloads only missing ones.
-suite_apt()
+run_suite_apt()
 {
 	local dir=$CACHE/apt/$1 command=$2 foreign=()
 	case $1 in
@@ -48,10 +48,10 @@ suite_apt()
 		-o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
 }
 
-# suite_reached SUITE [OTHER]...: update the lists of the suite, and of other suites that it depends
-# on, if they are older than a day. If no mirror can be reached, older lists are used; fails if
-# there are none.
-suite_reached()
+# update_suite_lists SUITE [OTHER]...: update the lists of the suite, and of other suites that it
+# depends on, if they are older than a day. If no mirror can be reached, older lists are used; fails
+# if there are none.
+update_suite_lists()
 {
 	local suite=$1 dir=$CACHE/apt/$1 name
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
@@ -61,11 +61,11 @@ suite_reached()
 		for name; do
 			printf 'deb [signed-by=%s] %s %s main\n' \
 				/usr/share/keyrings/debian-archive-keyring.gpg \
-				"$(archive "${name%+*}")" "${name%+*}"
+				"$(print_archive "${name%+*}")" "${name%+*}"
 		done >"$dir/sources.list"
 		say "fetching the lists of $suite (once a day)"
 		mkdir -p "$OUT/log"
-		if suite_apt "$suite" apt-get update -o APT::Update::Error-Mode=any \
+		if run_suite_apt "$suite" apt-get update -o APT::Update::Error-Mode=any \
 		    >"$OUT/log/suite-$suite.log" 2>&1; then
 			touch "$dir/reached"
 		elif [ ! -e "$dir/reached" ]; then
@@ -79,61 +79,61 @@ suite_reached()
 	exec 8>&-
 }
 
-# foreign_suite ARCHITECTURE: update the lists of this machine's Debian for another architecture,
-# and print the suite's name. Security updates are left out for i386, because the tests need none of
-# them; arm64's kernel is taken from them.
-foreign_suite()
+# update_foreign_suite ARCHITECTURE: update the lists of this machine's Debian for another
+# architecture, and print the suite's name. Security updates are left out for i386, because the
+# tests need none of them; arm64's kernel is taken from them.
+update_foreign_suite()
 {
 	local codename
 	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	case $1 in
-	i386) suite_reached "$codename+$1" ;;
-	*) suite_reached "$codename+$1" "$codename-security" ;;
+	i386) update_suite_lists "$codename+$1" ;;
+	*) update_suite_lists "$codename+$1" "$codename-security" ;;
 	esac || die "Debian's packages for $1 cannot be reached"
 	echo "$codename+$1"
 }
 
-# suite_candidate SUITE PACKAGE: print the version of a package in the suite; nothing if it has
-# none.
-suite_candidate()
+# print_suite_candidate SUITE PACKAGE: print the version of a package in the suite; nothing if it
+# has none.
+print_suite_candidate()
 {
-	suite_apt "$1" apt-cache madison "$2" 2>/dev/null | awk -F ' *\\| *' 'NR == 1 { print $2 }'
+	run_suite_apt "$1" apt-cache madison "$2" 2>/dev/null | awk -F ' *\\| *' 'NR == 1 { print $2 }'
 }
 
-# suite_fetch SUITE PACKAGE...: download packages, and those of their dependencies that are not
+# fetch_from_suite SUITE PACKAGE...: download packages, and those of their dependencies that are not
 # installed, into the suite's cache.
-suite_fetch()
+fetch_from_suite()
 {
 	local suite=$1
 	shift
-	quietly "download-$suite" suite_apt "$suite" apt-get install -y --download-only \
+	run_quietly "download-$suite" run_suite_apt "$suite" apt-get install -y --download-only \
 		--no-install-recommends -t "${suite%+*}" "$@"
 }
 
-# suite_unpack_fetched SUITE DIRECTORY PACKAGE...: download packages as suite_fetch does, and unpack
-# them in the directory.
-suite_unpack_fetched()
+# unpack_fetched_from_suite SUITE DIRECTORY PACKAGE...: download packages as fetch_from_suite does,
+# and unpack them in the directory.
+unpack_fetched_from_suite()
 {
 	local suite=$1 dir=$2 deb archives=$CACHE/apt/$1/cache/archives
 	shift 2
 	say "fetching $* of $suite into the cache"
-	suite_fetch "$suite" "$@"
+	fetch_from_suite "$suite" "$@"
 	for deb in "$archives"/*.deb; do
 		dpkg-deb -x "$deb" "$dir"
 	done
 	rm -f "$archives"/*.deb
 }
 
-# suite_unpack SUITE DIRECTORY PACKAGE...: download packages without dependencies, and unpack them
-# in the directory.
-suite_unpack()
+# unpack_from_suite SUITE DIRECTORY PACKAGE...: download packages without dependencies, and unpack
+# them in the directory.
+unpack_from_suite()
 {
 	local suite=$1 dir=$2 scratch
 	shift 2
 	scratch=$(mktemp -d "$dir/deb.XXXXXX")
 	say "downloading and unpacking $* from $suite"
-	quietly "download-$1" env -C "$scratch" bash -c \
-		"$(declare -f suite_apt); CACHE=$CACHE; suite_apt \"\$@\"" - "$suite" \
+	run_quietly "download-$1" env -C "$scratch" bash -c \
+		"$(declare -f run_suite_apt); CACHE=$CACHE; run_suite_apt \"\$@\"" - "$suite" \
 		apt-get download "$@"
 	for deb in "$scratch"/*.deb; do
 		dpkg-deb -x "$deb" "$dir"

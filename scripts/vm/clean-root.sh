@@ -27,18 +27,18 @@ with_standard_descriptors()
 make_root()
 {
 	say "making a fresh Debian ($suite) with ${packages[*]} (a minute)"
-	quietly "clean-root-$suite" with_standard_descriptors as_root mmdebstrap --variant=minbase \
+	run_quietly "clean-root-$suite" with_standard_descriptors as_root mmdebstrap --variant=minbase \
 		--include="$(IFS=,; echo "${packages[*]}")" \
 		--aptopt='APT::Install-Recommends "false"' \
 		"$suite" "$1/root.tar" "$CACHE/apt/$suite/sources.list"
 }
 
 need root
-suite_reached "$suite" || die "no fresh Debian: its suite $suite cannot be reached"
+update_suite_lists "$suite" || die "no fresh Debian: its suite $suite cannot be reached"
 packages=("$@")
-key=$(for package; do echo "$package=$(suite_candidate "$suite" "$package")"; done |
+key=$(for package; do echo "$package=$(print_suite_candidate "$suite" "$package")"; done |
 	sha256sum | cut -c 1-12)
-once "$CACHE/root/$suite-$key" make_root
+make_once "$CACHE/root/$suite-$key" make_root
 mkdir -p "$dir"
 # A container may forbid to make device files, and they are not needed.
 as_root tar -C "$dir" --exclude='./dev/*' -xf "$CACHE/root/$suite-$key/root.tar"

@@ -12,12 +12,12 @@ PROGRAMS="busybox-static kmod trace-cmd"
 DEVELOPMENT="libc6-dev libbpf-dev libjansson-dev uthash-dev libprotobuf-c-dev zlib1g-dev"
 
 architecture=${1:?usage: foreign-root.sh ARCHITECTURE}
-suite=$(foreign_suite "$architecture")
+suite=$(update_foreign_suite "$architecture")
 
 unpack_root()
 {
 	# shellcheck disable=SC2086 # words
-	suite_unpack_fetched "$suite" "$1" $PROGRAMS $DEVELOPMENT
+	unpack_fetched_from_suite "$suite" "$1" $PROGRAMS $DEVELOPMENT
 	# Some names of libraries (lib*.so) are links to absolute paths. Make them point to files in
 	# this directory.
 	find "$1" -type l -lname '/*' -printf '%p %l\n' | while read -r link target; do
@@ -26,7 +26,7 @@ unpack_root()
 }
 
 key=$(for package in $PROGRAMS $DEVELOPMENT; do
-	echo "$package=$(suite_candidate "$suite" "$package")"
+	echo "$package=$(print_suite_candidate "$suite" "$package")"
 done | sha256sum | cut -c 1-12)
-once "$CACHE/root/$suite-$key" unpack_root
+make_once "$CACHE/root/$suite-$key" unpack_root
 printf '%s\n' "$CACHE/root/$suite-$key"

@@ -24,26 +24,26 @@ aarch64) PACKAGE=qemu-system-arm kept=$CACHE/qemu-arm ;;
 *) die "no QEMU for $1 is known here" ;;
 esac
 
-# version_of QEMU...: print the version, such as 10.0.2; nothing if the program does not run.
-version_of()
+# print_version QEMU...: print the version, such as 10.0.2; nothing if the program does not run.
+print_version()
 {
 	{ "$@" --version 2>/dev/null || true; } | sed -n 's/^QEMU emulator version \([0-9.]*\).*/\1/p'
 }
 
-# new_enough QEMU...: test that the version of a QEMU is at least LEAST.
-new_enough()
+# is_new_enough QEMU...: test that the version of a QEMU is at least LEAST.
+is_new_enough()
 {
 	local version
-	version=$(version_of "$@")
+	version=$(print_version "$@")
 	[ -n "$version" ] && dpkg --compare-versions "$version" ge "$LEAST"
 }
 
 unpack_qemu()
 {
-	suite_unpack_fetched "$1" "$2" "$PACKAGE"
+	unpack_fetched_from_suite "$1" "$2" "$PACKAGE"
 }
 
-if new_enough "$PROGRAM"; then
+if is_new_enough "$PROGRAM"; then
 	echo "$PROGRAM"
 	exit
 fi
@@ -52,8 +52,8 @@ suite=$codename-backports
 mkdir -p "$CACHE"
 # While the suite cannot be reached, the newest unpacked version is used.
 version=
-if suite_reached "$suite" "$codename"; then
-	version=$(suite_apt "$suite" apt-cache madison "$PACKAGE" |
+if update_suite_lists "$suite" "$codename"; then
+	version=$(run_suite_apt "$suite" apt-cache madison "$PACKAGE" |
 		awk -F ' *\\| *' '{ print $2 }' | sort -V | tail -n 1)
 	# Without the epoch: a colon divides the folders of LD_LIBRARY_PATH.
 	version=${version#*:}
@@ -71,15 +71,15 @@ qemu="env LD_LIBRARY_PATH=$dir/usr/lib/x86_64-linux-gnu:$dir/lib/x86_64-linux-gn
 # The cached QEMU does not run if libraries have been removed from this machine since. Fetch it
 # again.
 # shellcheck disable=SC2086 # words
-[ ! -d "$dir" ] || new_enough $qemu || rm -rf "$dir"
+[ ! -d "$dir" ] || is_new_enough $qemu || rm -rf "$dir"
 if [ ! -d "$dir" ]; then
 	[ -z "$only_test" ] || exit 1
-	system=$(version_of "$PROGRAM")
+	system=$(print_version "$PROGRAM")
 	say "fetching $PROGRAM $version of $suite into the cache: the system has ${system:-none}," \
 		"and parallel processors need $LEAST"
 fi
-once "$dir" unpack_qemu "$suite"
+make_once "$dir" unpack_qemu "$suite"
 # shellcheck disable=SC2086
-new_enough $qemu || die "QEMU $version in $dir does not run: $($qemu --version 2>&1 | head -n 1)"
+is_new_enough $qemu || die "QEMU $version in $dir does not run: $($qemu --version 2>&1 | head -n 1)"
 # shellcheck disable=SC2086
 echo $qemu

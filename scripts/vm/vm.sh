@@ -55,9 +55,9 @@ share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
 [ $machine != x86_64 ] || [ -z "$foreign" ] || thread=single
 [ "$thread" = single ] || [ -n "$foreign" ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
 
-# program_path NAME: print the path of a program of this machine, or of the foreign Debian's; a path
-# as it is.
-program_path()
+# print_program_path NAME: print the path of a program of this machine, or of the foreign Debian's;
+# a path as it is.
+print_program_path()
 {
 	case $1 in
 	/*) echo "$1" ;;
@@ -75,7 +75,7 @@ program_path()
 copy_program()
 {
 	local file
-	file=$(program_path "$1")
+	file=$(print_program_path "$1")
 	install -D "$file" "$root/bin/$(basename "$1")"
 	if [ -n "$foreign" ]; then
 		copy_foreign_libraries "$file"
@@ -124,10 +124,11 @@ copy_modules()
 	depmod -b "$root" "$abi"
 }
 
-# watch: make the guest panic when its time is over, or when it has not written to $share/alive for
-# ten minutes. The guest writes to it every ten seconds, if the file exists at boot. The wait is a
-# read with a timeout, because a sleep would be a process that remains when this one is killed.
-watch()
+# watch_guest: make the guest panic when its time is over, or when it has not written to
+# $share/alive for ten minutes. The guest writes to it every ten seconds, if the file exists at
+# boot. The wait is a read with a timeout, because a sleep would be a process that remains when this
+# one is killed.
+watch_guest()
 {
 	local end=$((SECONDS + limit)) idle=0
 
@@ -144,7 +145,7 @@ read -ra qemu < <("$TOP/scripts/vm/qemu.sh" $machine) || die "no QEMU"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{bin,sbin,proc,sys,dev,tmp,host,lib}
-cp "$(program_path busybox)" "$root/bin/busybox"
+cp "$(print_program_path busybox)" "$root/bin/busybox"
 copy_program trace-cmd
 # BusyBox' modprobe does not unpack modules; Debian's own does.
 copy_program kmod
@@ -221,7 +222,7 @@ rm -f "$share/alive"
 # With -i the guest does not write to alive: its clock jumps over idle time, so it would wake up to
 # write all the time.
 [ ${#icount[@]} -gt 0 ] || : >"$share/alive"
-watch 6>&- 9<>"$root/never" &
+watch_guest 6>&- 9<>"$root/never" &
 watch=$!
 trap 'kill "$watch" 2>/dev/null || true; rm -rf "$root"' EXIT
 timeout --foreground "$((limit + 120))" "${qemu[@]}" "${hardware[@]}" \
