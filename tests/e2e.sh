@@ -10,27 +10,27 @@ vm_options=()
 # run_guest KERNEL SCRIPT...: build the modules, the example, the tool and the test programs for a
 # kernel, boot it, run these scripts of tests/guest/ in one shell, and print their results. For a
 # kernel whose compiler is not this machine's, the step builds has built the modules. After
-# foreign(), tool and programs are built for that architecture.
+# use_architecture(), tool and programs are built for that architecture.
 run_guest()
 {
 	local kernel=$1 built recording program name
 	shift
 	need programs
-	tool
+	build_tool
 	program=$NTKLOG
 	if [ -n "$FOREIGN" ]; then
-		foreign_tool
+		build_foreign_tool
 		program=$FOREIGN_NTKLOG
 		vm_options+=(-A "$FOREIGN")
 	fi
 	debian_kernel "$kernel"
 	if [ -z "$SUITE" ]; then
 		built=$OUT/build/$ABI
-		result "$kernel: the modules build with W=1 and no warning" \
-			builds_silently "$KDIR" "$built"
+		run_test "$kernel: the modules build with W=1 and no warning" \
+			build_modules_silently "$KDIR" "$built"
 		mkdir -p "$DIR/example"
 		cp "$TOP"/Documentation/examples/* "$DIR/example/"
-		result "$kernel: the example builds as another module would" \
+		run_test "$kernel: the example builds as another module would" \
 			make -s -C "$DIR/example" KDIR="$KDIR" NTKLOG="$built"
 		cp "$DIR/example/ntklog_example.ko" "$DIR/"
 	else
@@ -53,7 +53,7 @@ run_guest()
 				'{ print "took " \$3 - \$1 " s, " \$4 - \$2 " of a processor:", script }'
 		done
 	END
-	guest_programs "$DIR" claim drain follow ioctl terminal
+	build_guest_programs "$DIR" claim drain follow ioctl terminal
 	mv "$DIR/claim" "$DIR/claim64"
 	mv "$DIR/ioctl" "$DIR/ioctl64"
 	if [ -z "$FOREIGN" ]; then
@@ -63,7 +63,7 @@ run_guest()
 				"$TESTS/programs/$name.c"
 		done
 	fi
-	result "$kernel: the virtual machine runs to its end" \
+	run_test "$kernel: the virtual machine runs to its end" \
 		"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$program" -t 3000 \
 		"${vm_options[@]}" "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
@@ -82,5 +82,5 @@ check_with()
 {
 	local kernel=$1 program=$2
 	shift 2
-	results python3 "$TESTS/check/$program" "$NTKLOG" "$DIR" "$@" | sed "s/ok - /ok - $kernel /"
+	run_test_program python3 "$TESTS/check/$program" "$NTKLOG" "$DIR" "$@" | sed "s/ok - /ok - $kernel /"
 }

@@ -18,9 +18,9 @@ export PYTHONDONTWRITEBYTECODE=1
 rm -rf "$DIR"
 mkdir -p "$DIR"
 
-# result NAME COMMAND...: run a command as a test, and print its result; if it fails, its output
+# run_test NAME COMMAND...: run a command as a test, and print its result; if it fails, its output
 # too. A function as the command ends at the first command in it that fails.
-result()
+run_test()
 {
 	local name=$1 log status
 	shift
@@ -39,9 +39,9 @@ result()
 	rm -f "$log"
 }
 
-# results COMMAND...: run a program that prints results itself. If its exit status is not 0 although
-# it printed no failed result, it has not come to its end: print that as a failed result.
-results()
+# run_test_program COMMAND...: run a program that prints results itself. If its exit status is not 0
+# although it printed no failed result, it has not come to its end: print that as a failed result.
+run_test_program()
 {
 	local log
 	log=$(mktemp)
@@ -50,8 +50,8 @@ results()
 	rm -f "$log"
 }
 
-# skipped NAME REASON: print the result of a test that cannot run here.
-skipped()
+# print_skipped NAME REASON: print the result of a test that cannot run here.
+print_skipped()
 {
 	printf 'ok - %s # SKIP %s\n' "$1" "$2"
 }
@@ -81,17 +81,17 @@ debian_kernel()
 	eval "$assignments"
 }
 
-# tool [TARGET]...: build the tool without sanitizers, and targets of its makefile (programs of its
-# tests), and set NTKLOG to its path. A second call in a run finds everything built.
-tool()
+# build_tool [TARGET]...: build the tool without sanitizers, and targets of its makefile (programs
+# of its tests), and set NTKLOG to its path. A second call in a run finds everything built.
+build_tool()
 {
-	tool_in "$OUT/build/tool" "$@"
+	build_tool_in "$OUT/build/tool" "$@"
 	NTKLOG=$OUT/build/tool/ntklog
 }
 
-# tool_in DIRECTORY [TARGET or VARIABLE=VALUE]...: build the tool and targets of its makefile in a
-# directory.
-tool_in()
+# build_tool_in DIRECTORY [TARGET or VARIABLE=VALUE]...: build the tool and targets of its makefile
+# in a directory.
+build_tool_in()
 {
 	local dir=$1 word words=()
 	shift
@@ -113,9 +113,9 @@ guest_cc=(gcc)
 # The directory of a foreign architecture's Debian; empty: virtual machines have this machine's.
 FOREIGN=
 
-# foreign ARCHITECTURE: from now on build programs and modules for virtual machines of another
-# architecture.
-foreign()
+# use_architecture ARCHITECTURE: from now on build programs and modules for virtual machines of
+# another architecture.
+use_architecture()
 {
 	local cross
 	FOREIGN=$(output_of foreign-root "$1")
@@ -137,24 +137,25 @@ foreign()
 	esac
 }
 
-# foreign_tool: build the tool for the foreign architecture, with the libraries of its Debian, and
-# set FOREIGN_NTKLOG to its path.
-foreign_tool()
+# build_foreign_tool: build the tool for the foreign architecture, with the libraries of its Debian,
+# and set FOREIGN_NTKLOG to its path.
+build_foreign_tool()
 {
 	FOREIGN_NTKLOG=$OUT/build/tool-$(basename "$FOREIGN")/ntklog
-	tool_in "$(dirname "$FOREIGN_NTKLOG")" CC="${guest_cc[*]}"
+	build_tool_in "$(dirname "$FOREIGN_NTKLOG")" CC="${guest_cc[*]}"
 }
 
-# builds_silently KDIR DIRECTORY [ARGUMENT]...: build the modules; fail if the build has a warning.
-builds_silently()
+# build_modules_silently KDIR DIRECTORY [ARGUMENT]...: build the modules; fail if the build has a
+# warning.
+build_modules_silently()
 {
 	local kdir=$1 dir=$2
 	"$TOP/scripts/build/build-modules.sh" "$kdir" "$dir" W=1 "${@:3}"
 	! grep -E 'warning:|WARNING:' "$OUT/log/modules-$(basename "$dir").log"
 }
 
-# guest_programs DIRECTORY NAME...: build programs of tests/programs/ for the virtual machine.
-guest_programs()
+# build_guest_programs DIRECTORY NAME...: build programs of tests/programs/ for the virtual machine.
+build_guest_programs()
 {
 	local dir=$1 name
 	shift
@@ -196,10 +197,10 @@ without_kernel_races()
 		END { if (report) printf "%s", text }' "$1"
 }
 
-# has_reports LOG EXPECTED: test that the log has each report of EXPECTED (a pattern on each line)
-# once, or as often as the number before the pattern says ("3 PATTERN"), and no other. Reports that
-# without_kernel_races() leaves out do not count; their number is printed.
-has_reports()
+# log_has_reports LOG EXPECTED: test that the log has each report of EXPECTED (a pattern on each
+# line) once, or as often as the number before the pattern says ("3 PATTERN"), and no other. Reports
+# that without_kernel_races() leaves out do not count; their number is printed.
+log_has_reports()
 {
 	local log=$1.ours report times count=0 others
 	without_kernel_races "$1" >"$log"
@@ -220,9 +221,9 @@ has_reports()
 		{ grep -E -m 2 -A 20 "$REPORT" "$log"; return 1; }
 }
 
-# share DIRECTORY FLAVOUR: fill the directory that a virtual machine will have as /host, with the
-# modules built for the test kernel, and the script on standard input as guest.sh.
-share()
+# fill_shared_directory DIRECTORY FLAVOUR: fill the directory that a virtual machine will have as
+# /host, with the modules built for the test kernel, and the script on standard input as guest.sh.
+fill_shared_directory()
 {
 	mkdir -p "$1"
 	"$TOP/scripts/build/build-modules.sh" "$(output_of test-kernel "$2")" "$OUT/build/$2" W=1
@@ -230,8 +231,8 @@ share()
 	cat >"$1/guest.sh"
 }
 
-# image FLAVOUR: print the path of the image of a test kernel.
-image()
+# print_image FLAVOUR: print the path of the image of a test kernel.
+print_image()
 {
 	printf '%s/arch/x86/boot/bzImage\n' "$(output_of test-kernel "$1")"
 }

@@ -56,7 +56,7 @@ select_steps()
 		step=${queue[0]}
 		queue=("${queue[@]:1}")
 		[ -n "${pool[$step]:-}" ] ||
-			die "make $(target) has no step $step; it has: ${all[*]}"
+			die "make $(print_target) has no step $step; it has: ${all[*]}"
 		wanted[$step]=1
 		for need in ${after[$step]//,/ }; do
 			[ "$need" = - ] || queue+=("$need")
@@ -68,8 +68,8 @@ select_steps()
 	done
 }
 
-# target: print the target of the Makefile that runs the tier.
-target()
+# print_target: print the target of the Makefile that runs the tier.
+print_target()
 {
 	case $tier in
 	all) echo test-all ;;
@@ -102,9 +102,9 @@ write_rules()
 	echo "machines: ${machines[*]}"
 }
 
-# status: print the time that has passed, the number of finished steps, the time left, and the
+# print_status: print the time that has passed, the number of finished steps, the time left, and the
 # running steps.
-status()
+print_status()
 {
 	local step began file text
 	for step in "${steps[@]}"; do
@@ -162,8 +162,8 @@ status()
 		}'
 }
 
-# count PATTERN: print the number of lines that match in the results of all steps.
-count()
+# count_results PATTERN: print the number of lines that match in the results of all steps.
+count_results()
 {
 	cat "$TEST"/*.tap 2>/dev/null | grep -cE "$1" || true
 }
@@ -176,7 +176,7 @@ explain_failures()
 	for step in "${steps[@]}"; do
 		grep -qE '^ *not ok ' "$TEST/$step.tap" || continue
 		echo "failed in $step; log: $TEST/$step.log, more in $TEST/$step/"
-		awk -v step="$step" -v target="$(target)" '
+		awk -v step="$step" -v target="$(print_target)" '
 			function print_case(i) {
 				if (name != "") {
 					print "    " name "\n      alone: " \
@@ -195,8 +195,8 @@ explain_failures()
 	done >&2
 }
 
-# late_steps: print the steps that were skipped because of TIME_LIMIT.
-late_steps()
+# print_late_steps: print the steps that were skipped because of TIME_LIMIT.
+print_late_steps()
 {
 	local step
 	for step in "${steps[@]}"; do
@@ -218,7 +218,7 @@ export SCRIPT_OUTPUTS=$TEST/script-outputs NTKLOG_STEPS=${#steps[@]}
 mkdir -p "$SCRIPT_OUTPUTS"
 [ -t 2 ] || export NTKLOG_IS_LOGGED=1
 : >"$TEST/.extra"
-begin_progress status
+begin_progress print_status
 print_forecast "${steps[@]}"
 write_rules >"$TEST/rules.mk"
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -233,12 +233,12 @@ done
 say "the slowest: $(for step in "${steps[@]}"; do echo "$(cat "$TEST/$step.time") $step"; done |
 	sort -rn | head -n 5 | awk '{ printf "%s%s %d s", sep, $4, $1; sep = ", " }')"
 end_progress
-failed=$(count '^ *not ok ')
-skipped=$(count '^ *ok .*# SKIP')
-passed=$(($(count '^ *ok ') - skipped))
+failed=$(count_results '^ *not ok ')
+skipped=$(count_results '^ *ok .*# SKIP')
+passed=$(($(count_results '^ *ok ') - skipped))
 say "results and logs are in $TEST"
 explain_failures
-mapfile -t late < <(late_steps)
+mapfile -t late < <(print_late_steps)
 [ ${#late[@]} = 0 ] || say "NOT RUN, because $TIME_LIMIT minutes (TIME_LIMIT) had passed: ${late[*]}"
 line="$passed passed, $failed failed"
 [ "$skipped" = 0 ] || line="$line, $skipped skipped"

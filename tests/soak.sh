@@ -43,16 +43,16 @@ done
 passed=0 failed=0
 mkdir -p "$SOAK" "$OUT/log"
 
-# amount_done PART: print the amount of a part that earlier runs and this one have done, in its
-# unit.
-amount_done()
+# print_amount_done PART: print the amount of a part that earlier runs and this one have done, in
+# its unit.
+print_amount_done()
 {
 	cat "$SOAK/$1.done" 2>/dev/null || echo 0
 }
 
-# slice PART AMOUNT COMMAND...: run a command that does an amount of the part, count its results,
-# and add the amount to the progress.
-slice()
+# run_slice PART AMOUNT COMMAND...: run a command that does an amount of the part, count its
+# results, and add the amount to the progress.
+run_slice()
 {
 	local part=$1 amount=$2 tap=$OUT/log/soak-$1.tap log=$OUT/log/soak-$1.log bad kept
 	shift 2
@@ -68,53 +68,53 @@ slice()
 		cp -r "$tap" "$log" "$OUT/test/soak-$part" "$kept/" 2>/dev/null || true
 		say "$part: $bad results are not ok; all of it is in $kept"
 	fi
-	echo $(($(amount_done "$part") + amount)) >"$SOAK/$part.done"
+	echo $(($(print_amount_done "$part") + amount)) >"$SOAK/$part.done"
 }
 
-# fuzz_slice SECONDS: run the fuzzer on all CPUs.
-fuzz_slice()
+# run_fuzz_slice SECONDS: run the fuzzer on all CPUs.
+run_fuzz_slice()
 {
 	local dir=$SOAK/corpus runs
 	mkdir -p "$dir"
-	slice fuzz 0 env FUZZ_SECONDS="$1" FUZZ_JOBS="$(nproc)" FUZZ_CORPUS="$dir" \
+	run_slice fuzz 0 env FUZZ_SECONDS="$1" FUZZ_JOBS="$(nproc)" FUZZ_CORPUS="$dir" \
 		"$TOP/tests/steps/fuzz.sh"
 	runs=$(cat "$OUT/test/soak-fuzz"/fuzz-*.log 2>/dev/null |
 		awk '/^stat::number_of_executed_units/ { n += $2 } END { print n + 0 }')
-	echo $(($(amount_done fuzz) + runs)) >"$SOAK/fuzz.done"
+	echo $(($(print_amount_done fuzz) + runs)) >"$SOAK/fuzz.done"
 	say "fuzz: $(cat "$OUT/test/soak-fuzz"/fuzz-*.log | grep -o 'cov: [0-9]* ft: [0-9]*' |
 		sort -k 2n | tail -n 1), corpus of $(find "$dir" -type f | wc -l) files"
 }
 
-# torture_slice PART: torture the next type of lock for a minute.
-torture_slice()
+# run_torture_slice PART: torture the next type of lock for a minute.
+run_torture_slice()
 {
 	local types=()
 	read -ra types <<<"$TYPES"
-	slice "$1" 60 env TORTURE_TYPES="${types[$(($(amount_done "$1") / 60 % ${#types[@]}))]}" \
+	run_slice "$1" 60 env TORTURE_TYPES="${types[$(($(print_amount_done "$1") / 60 % ${#types[@]}))]}" \
 		TORTURE_ROUNDS=8 "$TOP/tests/steps/torture.sh" "${1#torture-}"
 }
 
-# strain_slice PART: run the step strain for five minutes, under the torture of each type of Linux'
-# locks in turn.
-strain_slice()
+# run_strain_slice PART: run the step strain for five minutes, under the torture of each type of
+# Linux' locks in turn.
+run_strain_slice()
 {
-	slice "$1" 300 env STRAIN_SECONDS=300 STRAIN_PAUSE=0 STRAIN_THREADS=2 STRAIN_STRIDE=150 \
+	run_slice "$1" 300 env STRAIN_SECONDS=300 STRAIN_PAUSE=0 STRAIN_THREADS=2 STRAIN_STRIDE=150 \
 		STRAIN_TYPES="spin_lock mutex_lock rw_lock rwsem_lock spin_lock_irq rtmutex_lock
 			rw_lock_irq ww_mutex_lock percpu_rwsem_lock" \
 		"$TOP/tests/steps/strain.sh" "${1#strain-}"
 }
 
-# one_slice PART: run the next slice of a part.
-one_slice()
+# run_next_slice PART: run the next slice of a part.
+run_next_slice()
 {
 	case $1 in
-	fuzz) fuzz_slice 300 ;;
-	cycles) slice cycles 100 env CYCLES=100 "$TOP/tests/steps/cycles.sh" ;;
-	abuse) slice abuse 20000 env ABUSE_WRITES=20000 ABUSE_STRIDE=1 "$TOP/tests/steps/abuse.sh" ;;
-	torture-*) torture_slice "$1" ;;
-	strain-*) strain_slice "$1" ;;
+	fuzz) run_fuzz_slice 300 ;;
+	cycles) run_slice cycles 100 env CYCLES=100 "$TOP/tests/steps/cycles.sh" ;;
+	abuse) run_slice abuse 20000 env ABUSE_WRITES=20000 ABUSE_STRIDE=1 "$TOP/tests/steps/abuse.sh" ;;
+	torture-*) run_torture_slice "$1" ;;
+	strain-*) run_strain_slice "$1" ;;
 	esac
-	say "$1: $(amount_done "$1") of ${goal[$1]} ${unit[$1]}"
+	say "$1: $(print_amount_done "$1") of ${goal[$1]} ${unit[$1]}"
 }
 
 begin_stages $((end - EPOCHSECONDS))
@@ -123,14 +123,14 @@ left=1
 while [ $left = 1 ] && [ $EPOCHSECONDS -lt $end ]; do
 	left=0
 	for part in "${parts[@]}"; do
-		[ "$(amount_done "$part")" -lt "${goal[$part]}" ] || continue
+		[ "$(print_amount_done "$part")" -lt "${goal[$part]}" ] || continue
 		left=1
-		[ $EPOCHSECONDS -ge $end ] || one_slice "$part"
+		[ $EPOCHSECONDS -ge $end ] || run_next_slice "$part"
 	done
 done
 end_progress
 for part in "${parts[@]}"; do
-	say "$part: $(amount_done "$part") of ${goal[$part]} ${unit[$part]}"
+	say "$part: $(print_amount_done "$part") of ${goal[$part]} ${unit[$part]}"
 done
 if [ $left = 0 ]; then
 	say "all has been done: the next soak begins anew"

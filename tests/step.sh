@@ -6,8 +6,8 @@
 # STEP.tap (results), STEP.log (messages) and STEP.time (seconds that passed, CPU seconds of the
 # user and of the system). The exit status says nothing about the results, which run.sh counts.
 #
-# TIME_LIMIT=MINUTES: a step that would begin later than that after the start of the tests is skipped:
-# its one result says so. Without TIME_LIMIT every step runs.
+# TIME_LIMIT=MINUTES: a step that would begin later than that after the start of the tests is
+# skipped: its one result says so. Without TIME_LIMIT every step runs.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 
@@ -45,8 +45,9 @@ take_slots()
 	exec {gate}>&-
 }
 
-# command_of_step: print the script of the step and its argument: "kunit.sh kcsan" for kunit-kcsan.
-command_of_step()
+# print_step_command: print the script of the step and its argument: "kunit.sh kcsan" for
+# kunit-kcsan.
+print_step_command()
 {
 	local file=$TOP/tests/steps/$step.sh
 	if [ -x "$file" ]; then
@@ -69,9 +70,9 @@ wait_for_needs()
 	done
 }
 
-# failed_need: print the first step of AFTER that has no result or a failed one; nothing if there is
-# none.
-failed_need()
+# print_failed_need: print the first step of AFTER that has no result or a failed one; nothing if
+# there is none.
+print_failed_need()
 {
 	local need
 	for need in ${after//,/ }; do
@@ -95,14 +96,14 @@ run_step()
 		echo "ok - $step # SKIP TIME_LIMIT of $TIME_LIMIT minutes" >"$TEST/$step.tap"
 		return
 	fi
-	need=$(failed_need)
+	need=$(print_failed_need)
 	if [ -n "$need" ]; then
 		echo "not ok - $step runs: its need $need has failed" >"$TEST/$step.tap"
 		return
 	fi
 	[ "$pool" != host ] || priority=(nice -n 10)
 	# shellcheck disable=SC2046 # a command and its argument
-	SAY_FD=3 STEP=$step "${priority[@]}" $(command_of_step) >"$TEST/$step.tap" \
+	SAY_FD=3 STEP=$step "${priority[@]}" $(print_step_command) >"$TEST/$step.tap" \
 		2>"$TEST/$step.log" </dev/null ||
 		echo "not ok - $step comes to its end" >>"$TEST/$step.tap"
 	grep -qE '^ *(not )?ok ' "$TEST/$step.tap" ||

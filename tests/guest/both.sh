@@ -11,6 +11,6 @@ echo 100 >$S/buffers
 echo 20 >$P/contention_sample_rate
 cat $D/counters >both.before
 echo start >$S/state
-torture_until "grown SpinLockContentionCount 5000" locks=12 nest=10
+run_torture_until "counter_has_grown SpinLockContentionCount 5000" locks=12 nest=10
 echo stop >$S/state
 cat $D/counters >both.after

@@ -3,16 +3,16 @@
 #
 # Sessions that a program claims by opening claim or adopt, in programs of 64 and of 32 bits.
 
-# prints TEXT COMMAND...: test that the command prints TEXT and nothing else.
-prints()
+# output_is TEXT COMMAND...: test that the command prints TEXT and nothing else.
+output_is()
 {
 	text=$1
 	shift
 	is "$("$@")" "$text"
 }
 
-# settings_of DIRECTORY: print the settings of a session.
-settings_of()
+# print_settings DIRECTORY: print the settings of a session.
+print_settings()
 {
 	for file in name group_mask buffer_size buffers mode flush_timer stacks contextswap_version; do
 		cat "$1/$file"
@@ -41,32 +41,32 @@ end_owner()
 for claim in claim64 claim32; do
 	[ -e ./$claim ] || continue
 	T=$D/sessions/5
-	defaults=$(settings_of $T)
+	defaults=$(print_settings $T)
 	check "$claim: an unclaimed session has no owner" is "$(cat $T/owner)" none
 	check "$claim: a start with a wrong setting is refused" \
-		prints 'wrong: Invalid argument' ./$claim $T/claim wrong
-	check "$claim: a refused start changes no setting" is "$(settings_of $T)" "$defaults"
+		output_is 'wrong: Invalid argument' ./$claim $T/claim wrong
+	check "$claim: a refused start changes no setting" is "$(print_settings $T)" "$defaults"
 
 	check "$claim: a claim starts its session" claim_in_background $T/claim start
 	check "$claim: a claimed session shows its owner" is "$(cat $T/owner)" "$owner $claim"
 	check "$claim: a claimed session shows state, name and buffers" is "$(cat $T/state $T/name $T/buffers | tr '\n' ' ')" \
 		"started claim 4 "
 	check "$claim: a second claim is refused" \
-		prints 'open: Device or resource busy' ./$claim $T/claim
-	check "$claim: an adoption of a claimed session is refused" prints 'open: Device or resource busy' ./$claim $T/adopt
+		output_is 'open: Device or resource busy' ./$claim $T/claim
+	check "$claim: an adoption of a claimed session is refused" output_is 'open: Device or resource busy' ./$claim $T/adopt
 	for file in "state stop" "state start" "name other" "group_mask PERF_SPINLOCK" \
 	    "buffer_size 8192" "buffers 8" "mode buffering" "flush_timer 7" "stacks spinlock" \
 	    "contextswap_version 1" "flush 1"; do
 		check "$claim: a claimed session refuses a write to $file" \
-			refused 'busy' "$T/${file%% *}" "${file#* }"
+			write_is_refused 'busy' "$T/${file%% *}" "${file#* }"
 	done
 	check "$claim: a claim of any session gets another one" \
-		prints 'session 7 state 0 failures 0
+		output_is 'session 7 state 0 failures 0
 info: ok' ./$claim $D/sessions/claim info
 	end_owner
 	check "$claim: the death of the owner stops the session" is "$(cat $T/state)" stopped
 	check "$claim: the death of the owner frees the session" is "$(cat $T/owner)" none
-	check "$claim: the death of the owner restores the settings" is "$(settings_of $T)" "$defaults"
+	check "$claim: the death of the owner restores the settings" is "$(print_settings $T)" "$defaults"
 	check "$claim: the death of the owner frees the buffers" sh -c "! cat $T/header 2>/dev/null"
 	check "$claim: the death of the owner disables all groups" is "$(cat $D/group_mask)" 0x0
 
@@ -76,17 +76,17 @@ info: ok' ./$claim $D/sessions/claim info
 	check "$claim: a recording has no unread buffer" grep -q ' unread 0 ' record.claim
 	check "$claim: a recording has no lost event" grep -q ' lost 0 ' record.claim
 
-	check "$claim: a kept session cannot be stopped by the former owner" prints 'start: ok
+	check "$claim: a kept session cannot be stopped by the former owner" output_is 'start: ok
 keep: ok
 stop: File descriptor in bad state' ./$claim $T/claim start keep stop
 	check "$claim: a kept session stays started without an owner" is "$(cat $T/state $T/owner | tr '\n' ' ')" "started none "
-	check "$claim: a kept session cannot be claimed" prints 'open: Device or resource busy' ./$claim $T/claim
-	check "$claim: a kept session can be adopted" prints 'stop: ok
+	check "$claim: a kept session cannot be claimed" output_is 'open: Device or resource busy' ./$claim $T/claim
+	check "$claim: a kept session can be adopted" output_is 'stop: ok
 keep: ok' ./$claim $T/adopt stop keep
 	check "$claim: an adopted session can be read through its files" sh -c "[ \$(cat $T/header $T/cpu* | wc -c) -gt 16384 ]"
 	printf '%s\n' "$defaults" | head -n 1 >$T/name
 	echo 65536 >$T/buffer_size
 	echo 16 >$T/buffers
 	echo 0 >$T/flush_timer
-	check "$claim: the settings can be restored by writes" is "$(settings_of $T)" "$defaults"
+	check "$claim: the settings can be restored by writes" is "$(print_settings $T)" "$defaults"
 done

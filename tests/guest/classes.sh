@@ -16,7 +16,7 @@ read_truth()
 	done
 }
 
-usual_load()
+make_usual_load()
 {
 	round=0
 	while [ $round -lt 3 ]; do
@@ -27,8 +27,8 @@ usual_load()
 	done
 }
 
-# churn: create and free objects: tasks, inodes, dentries, cached objects.
-churn()
+# churn_objects: create and free objects: tasks, inodes, dentries, cached objects.
+churn_objects()
 {
 	mkdir -p /tmp/churn
 	round=0
@@ -72,8 +72,8 @@ echo 50 >$R/release_sample_rate
 # Write more events than by default, so that the recordings can be short.
 echo 30000 >$P/hold_threshold
 check "classes: no session: identities are not kept" is "$(cat $D/keep_identities)" 0
-check "classes: record under the usual load" record_with_truth normal usual_load
-check "classes: record while objects come and go" record_with_truth churn churn
+check "classes: record under the usual load" record_with_truth normal make_usual_load
+check "classes: record while objects come and go" record_with_truth churn churn_objects
 for recording in normal churn; do
 	cat $recording.log
 	ntklog report --json $recording.etl >$recording.json

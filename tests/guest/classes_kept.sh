@@ -32,8 +32,8 @@ rm /tmp/load
 wait
 
 for text in x 2 10 ' 1'; do
-	check "classes: keep_identities refuses '$text'" refused "Invalid argument" \
+	check "classes: keep_identities refuses '$text'" write_is_refused "Invalid argument" \
 		$D/keep_identities "$text"
 done
-check "classes: keep_identities takes 1" taken $D/keep_identities 1
+check "classes: keep_identities takes 1" write_succeeds $D/keep_identities 1
 check "classes: the module unloads while identities are kept" rmmod ntklog

@@ -6,7 +6,7 @@
 # A tracepoint and a session at the same time get the same events.
 check "events: trace-cmd records" trace-cmd record -b 8192 -o /tmp/both.dat \
 	-e ntklog:spinlock sh both.sh
-check "events: torture in thread, softirq and hard interrupt" succeeded
+check "events: torture in thread, softirq and hard interrupt" torture_has_succeeded
 mv /tmp/both.dat both.dat
 cat $S/stats >both.stats
 cat $S/header $S/cpu* >both.etl
@@ -14,7 +14,7 @@ check "events: buffers that were read are empty" is "$(cat $S/cpu0 | wc -c)" 0
 
 # The tracepoint without a session; its end disables the instrumentation.
 echo 1 >$P/contention_sample_rate
-check "events: the tracepoint records without a session" torture_traced /tmp/alone.dat spinlock Events
+check "events: the tracepoint records without a session" trace_torture /tmp/alone.dat spinlock Events
 mv /tmp/alone.dat alone.dat
 check "events: the tracepoint enables the instrumentation" \
 	is "$(cat trace.mask)" "0x20010000 PERF_SPINLOCK"
@@ -24,7 +24,7 @@ check "events: the tracepoint's end disables the instrumentation" is "$(cat $D/g
 echo 4096 >$S/buffer_size
 echo 2 >$S/buffers
 echo start >$S/state
-check "events: a full session counts lost events" torture_until "total 0 lost 1"
+check "events: a full session counts lost events" run_torture_until "total_is_at_least 0 lost 1"
 echo stop >$S/state
 cat $S/stats >full.stats
 cat $S/header $S/cpu* >full.etl
@@ -40,7 +40,7 @@ for rate in 10 100; do
 	echo $rate >$P/contention_sample_rate
 	cat $D/counters >rate$rate.before
 	echo start >$S/state
-	torture_until "grown SpinLockContentionCount 2000" seed=7 locks=2 nest=2 2>/dev/null
+	run_torture_until "counter_has_grown SpinLockContentionCount 2000" seed=7 locks=2 nest=2 2>/dev/null
 	echo stop >$S/state
 	cat $D/counters >rate$rate.after
 	cat $S/stats >rate$rate.stats
@@ -52,7 +52,7 @@ echo 1000000 >$P/hold_threshold
 echo PERF_SPINLOCK_CNTRS >$S/group_mask
 cat $D/counters >counters.before
 echo start >$S/state
-check "events: torture with counters only" torture_until "grown SpinLockContentionCount 10"
+check "events: torture with counters only" run_torture_until "counter_has_grown SpinLockContentionCount 10"
 echo stop >$S/state
 cat $D/counters >counters.after
 cat $S/stats >counters.stats

@@ -22,10 +22,10 @@ done
 refused_and_logged()
 {
 	dmesg -c >/dev/null
-	refused 'Invalid argument' "$1" "$2" || return 1
+	write_is_refused 'Invalid argument' "$1" "$2" || return 1
 	dmesg | grep -qF "$3" || { dmesg; return 1; }
 }
-check "files: one newline is ignored, two are not" refused 'Invalid argument' $S/flush_timer '7\n\n'
+check "files: one newline is ignored, two are not" write_is_refused 'Invalid argument' $S/flush_timer '7\n\n'
 check "files: a refused number of buffers logs the valid range" refused_and_logged $S/buffers 1025 \
 	'sessions/0/buffers: "1025" is refused: the file takes 2 to 1024'
 check "files: a refused parameter logs the valid range" refused_and_logged $P/acquire_sample_rate 999 \
@@ -42,32 +42,32 @@ check "files: default release_sample_rate" is "$(cat $R/release_sample_rate)" 10
 check "files: default contention_sample_rate of resources" is "$(cat $R/contention_sample_rate)" 1
 check "files: default excessive_timeouts" is "$(cat $R/excessive_timeouts)" 1
 check "files: no resource is live" is "$(wc -l <$D/locks)" 1
-check "files: the binary list has no resource" is "$(words $D/locks_information)" "0 0 "
+check "files: the binary list has no resource" is "$(print_words $D/locks_information)" "0 0 "
 check "files: there are eight sessions" is "$(echo $D/sessions/[0-9]*)" \
 	"$(for i in 0 1 2 3 4 5 6 7; do printf '%s ' $D/sessions/$i; done | sed 's/ $//')"
 check "files: name of session 7" is "$(cat $D/sessions/7/name)" "System Logger 7"
-check "files: name takes a name" taken $D/sessions/7/name "my own locks"
+check "files: name takes a name" write_succeeds $D/sessions/7/name "my own locks"
 check "files: name refuses another session's" \
-	refused 'File exists' $D/sessions/6/name "my own locks"
-check "files: name refuses a line feed" refused 'Invalid argument' $D/sessions/6/name 'a\nb'
+	write_is_refused 'File exists' $D/sessions/6/name "my own locks"
+check "files: name refuses a line feed" write_is_refused 'Invalid argument' $D/sessions/6/name 'a\nb'
 check "files: name refuses 64 characters" \
-	refused 'Invalid argument' $D/sessions/6/name "$(printf '%064d' 0)"
-check "files: name takes its default" taken $D/sessions/7/name "System Logger 7"
+	write_is_refused 'Invalid argument' $D/sessions/6/name "$(printf '%064d' 0)"
+check "files: name takes its default" write_succeeds $D/sessions/7/name "System Logger 7"
 check "files: default contextswap_version" is "$(cat $S/contextswap_version)" 4
 for text in 0 5 04x; do
 	check "files: contextswap_version refuses $text" \
-		refused 'Invalid argument' $S/contextswap_version $text
+		write_is_refused 'Invalid argument' $S/contextswap_version $text
 done
-check "files: contextswap_version takes 1" taken $S/contextswap_version 1
-check "files: contextswap_version takes 4" taken $S/contextswap_version 4
+check "files: contextswap_version takes 1" write_succeeds $S/contextswap_version 1
+check "files: contextswap_version takes 4" write_succeeds $S/contextswap_version 4
 for text in circular SEQUENTIAL 0; do
-	check "files: mode refuses $text" refused 'Invalid argument' $S/mode $text
+	check "files: mode refuses $text" write_is_refused 'Invalid argument' $S/mode $text
 done
-check "files: mode takes buffering" taken $S/mode buffering
-check "files: mode takes sequential" taken $S/mode sequential
-check "files: flush_timer refuses 3600001" refused 'Invalid argument' $S/flush_timer 3600001
-check "files: flush_timer takes 3600000" taken $S/flush_timer 3600000
-check "files: flush_timer takes 0" taken $S/flush_timer 0
+check "files: mode takes buffering" write_succeeds $S/mode buffering
+check "files: mode takes sequential" write_succeeds $S/mode sequential
+check "files: flush_timer refuses 3600001" write_is_refused 'Invalid argument' $S/flush_timer 3600001
+check "files: flush_timer takes 3600000" write_succeeds $S/flush_timer 3600000
+check "files: flush_timer takes 0" write_succeeds $S/flush_timer 0
 check "files: name of session 0" is "$(cat $S/name)" "NT Kernel Logger"
 check "files: session 0 is stopped" is "$(cat $S/state)" stopped
 check "files: default buffer_size" is "$(cat $S/buffer_size)" 65536
@@ -83,75 +83,75 @@ for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
 	    99999999999999999999 many '70000\\n80000' '70000 80000' '\\n' \
 	    '70000\\0' '0070000.0' 70000,; do
 		check "files: ${file#"$D/"} refuses '$text'" \
-			refused 'Invalid argument' "$file" "$text"
+			write_is_refused 'Invalid argument' "$file" "$text"
 	done
 done
 for text in 0; do
 	check "files: spin_threshold refuses $text" \
-		refused 'Invalid argument' $P/spin_threshold $text
+		write_is_refused 'Invalid argument' $P/spin_threshold $text
 	check "files: contention_sample_rate refuses $text" \
-		refused 'Invalid argument' $P/contention_sample_rate $text
+		write_is_refused 'Invalid argument' $P/contention_sample_rate $text
 	for file in release_sample_rate contention_sample_rate excessive_timeouts; do
 		check "files: resource/$file refuses $text" \
-			refused 'Invalid argument' $R/$file $text
+			write_is_refused 'Invalid argument' $R/$file $text
 	done
 done
 for text in 0 1 999; do
 	check "files: acquire_sample_rate refuses $text" \
-		refused 'Invalid argument' $P/acquire_sample_rate $text
+		write_is_refused 'Invalid argument' $P/acquire_sample_rate $text
 done
 for text in 1 999999; do
 	check "files: hold_threshold refuses $text" \
-		refused 'Invalid argument' $P/hold_threshold $text
+		write_is_refused 'Invalid argument' $P/hold_threshold $text
 done
 for text in 0 4095 4097 6144 1048577 1052672; do
 	check "files: buffer_size refuses $text" \
-		refused 'Invalid argument' $S/buffer_size $text
+		write_is_refused 'Invalid argument' $S/buffer_size $text
 done
 for text in 0 1 1025; do
-	check "files: buffers refuses $text" refused 'Invalid argument' $S/buffers $text
+	check "files: buffers refuses $text" write_is_refused 'Invalid argument' $S/buffers $text
 done
 for text in '' on START 'start stop' start2 1; do
 	[ -z "$text" ] || check "files: state refuses '$text'" \
-		refused 'Invalid argument' $S/state "$text"
+		write_is_refused 'Invalid argument' $S/state "$text"
 done
 for text in 0 2 on 01 '1 1'; do
-	check "files: flush refuses '$text'" refused 'Invalid argument' $S/flush "$text"
+	check "files: flush refuses '$text'" write_is_refused 'Invalid argument' $S/flush "$text"
 done
 for text in PERF_NOTHING 0x1 0x20010001 536936448 'PERF_SPINLOCK PERF_NOTHING' + - \
     'PERF_SPINLOCK +PERF_SYNC_OBJECTS' '+PERF_SPINLOCK -PERF_SPINLOCK'; do
 	check "files: group_mask refuses '$text'" \
-		refused 'Invalid argument' $S/group_mask "$text"
+		write_is_refused 'Invalid argument' $S/group_mask "$text"
 done
 long=$(printf '%0600d' 1000)
 check "files: a text that is too long is refused" \
-	refused 'Invalid argument' $P/acquire_sample_rate "$long"
+	write_is_refused 'Invalid argument' $P/acquire_sample_rate "$long"
 
-check "files: spin_threshold takes 4294967295" taken $P/spin_threshold 4294967295
-check "files: acquire_sample_rate takes 1001" taken $P/acquire_sample_rate 1001
-check "files: hold_threshold takes 0" taken $P/hold_threshold 0
-check "files: hold_threshold takes 1000000" taken $P/hold_threshold 1000000
-check "files: acquire_sample_rate takes 1000" taken $P/acquire_sample_rate 1000
-check "files: spin_threshold takes 1" taken $P/spin_threshold 1
+check "files: spin_threshold takes 4294967295" write_succeeds $P/spin_threshold 4294967295
+check "files: acquire_sample_rate takes 1001" write_succeeds $P/acquire_sample_rate 1001
+check "files: hold_threshold takes 0" write_succeeds $P/hold_threshold 0
+check "files: hold_threshold takes 1000000" write_succeeds $P/hold_threshold 1000000
+check "files: acquire_sample_rate takes 1000" write_succeeds $P/acquire_sample_rate 1000
+check "files: spin_threshold takes 1" write_succeeds $P/spin_threshold 1
 for file in release_sample_rate contention_sample_rate excessive_timeouts; do
 	default=$(cat $R/$file)
-	check "files: resource/$file takes 4294967295" taken $R/$file 4294967295
-	check "files: resource/$file takes $default" taken $R/$file "$default"
+	check "files: resource/$file takes 4294967295" write_succeeds $R/$file 4294967295
+	check "files: resource/$file takes $default" write_succeeds $R/$file "$default"
 done
-check "files: buffer_size takes 1048576" taken $S/buffer_size 1048576
-check "files: buffer_size takes 65536" taken $S/buffer_size 65536
-check "files: group_mask takes two names" taken $S/group_mask \
+check "files: buffer_size takes 1048576" write_succeeds $S/buffer_size 1048576
+check "files: buffer_size takes 65536" write_succeeds $S/buffer_size 65536
+check "files: group_mask takes two names" write_succeeds $S/group_mask \
 	"PERF_SPINLOCK_CNTRS PERF_SPINLOCK" "0x20010000 PERF_SPINLOCK
 0x20200000 PERF_SPINLOCK_CNTRS"
-check "files: group_mask takes PERF_SPININSTR" taken $S/group_mask 0x20210000 \
+check "files: group_mask takes PERF_SPININSTR" write_succeeds $S/group_mask 0x20210000 \
 	"0x20010000 PERF_SPINLOCK
 0x20200000 PERF_SPINLOCK_CNTRS"
-check "files: group_mask takes PERF_SYNC_OBJECTS" taken $S/group_mask \
+check "files: group_mask takes PERF_SYNC_OBJECTS" write_succeeds $S/group_mask \
 	"0x20020000 PERF_SPINLOCK" "0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
-check "files: group_mask takes + and -" taken $S/group_mask \
+check "files: group_mask takes + and -" write_succeeds $S/group_mask \
 	"+EVENT_TRACE_FLAG_CSWITCH -PERF_SPINLOCK" "0x00000010 EVENT_TRACE_FLAG_CSWITCH
 0x20000004 PERF_CONTEXT_SWITCH
 0x20020000 PERF_SYNC_OBJECTS"
-check "files: group_mask takes PERF_SPINLOCK" taken $S/group_mask PERF_SPINLOCK \
+check "files: group_mask takes PERF_SPINLOCK" write_succeeds $S/group_mask PERF_SPINLOCK \
 	"0x20010000 PERF_SPINLOCK"

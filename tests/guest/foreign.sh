@@ -25,7 +25,7 @@ check "foreign: record of unavailable locks is refused and names mode waits" sh 
 	'! ntklog record -e linux_spinlock --no-names -o /tmp/refused.etl --duration 0.1 2>/tmp/refused
 	cat /tmp/refused; grep "waits" /tmp/refused'
 echo "$LINUX" >$S/group_mask
-record waits waits pairs=20000 queue=1
+record_mode waits waits pairs=20000 queue=1
 echo PERF_LINUX_SPINLOCK >$S/group_mask
 echo start >$S/state
 insmod linux_pairs.ko queue=1

@@ -4,14 +4,14 @@
 # A CPU goes offline and comes back during a session. The events that it has written must be kept.
 
 echo start >$S/state
-check "hotplug: torture on both CPUs" torture
+check "hotplug: torture on both CPUs" run_torture
 acquired=$(awk '$1 == "cpu1" { print $2 }' $D/counters)
 echo 0 >/sys/devices/system/cpu/cpu1/online
 check "hotplug: an offline CPU keeps its counters" \
 	is "$(awk '$1 == "cpu1" { print $2 }' $D/counters)" "$acquired"
-check "hotplug: torture on one CPU" torture
+check "hotplug: torture on one CPU" run_torture
 echo 1 >/sys/devices/system/cpu/cpu1/online
-check "hotplug: torture on both CPUs again" torture
+check "hotplug: torture on both CPUs again" run_torture
 echo stop >$S/state
 cat $S/header $S/cpu* >hotplug.etl
 cat $S/stats >hotplug.stats

@@ -13,7 +13,7 @@ insmod ntklog_torture.ko torture_type=resource stall_ms=7000 locks=1 nest=1 thre
 	softirqs=0 duration=9
 sleep 9.5
 rmmod ntklog_torture
-check "hung: torture with a stall" succeeded
+check "hung: torture with a stall" torture_has_succeeded
 dmesg >hung.dmesg
 check "hung: khungtaskd reports the waiting task" \
 	grep -E 'INFO: task ntklog_torture.* blocked for more than' hung.dmesg

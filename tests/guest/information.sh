@@ -13,14 +13,14 @@ information_refused()
 {
 	length=$1
 	shift
-	before=$(words $I/information)
-	le32 "$@" | head -c "$length" >/tmp/information
+	before=$(print_words $I/information)
+	print_le32 "$@" | head -c "$length" >/tmp/information
 	if dd if=/tmp/information of=$I/information bs=64 2>/tmp/error; then
 		echo "$length bytes of $* were taken"
 		return 1
 	fi
 	grep -q 'Invalid argument' /tmp/error || { cat /tmp/error; return 1; }
-	is "$(words $I/information)" "$before"
+	is "$(print_words $I/information)" "$before"
 }
 
 # information_taken LENGTH EXPECTED WORD...: the write succeeds, and the file then reads EXPECTED.
@@ -28,13 +28,13 @@ information_taken()
 {
 	length=$1 expected=$2
 	shift 2
-	le32 "$@" | head -c "$length" >/tmp/information
+	print_le32 "$@" | head -c "$length" >/tmp/information
 	dd if=/tmp/information of=$I/information bs=64 2>/tmp/error || return 1
-	is "$(words $I/information)" "$expected"
+	is "$(print_words $I/information)" "$expected"
 }
 
 check "information: reads the defaults" \
-	is "$(words $I/information)" "5 1 1000 1 1000000 "
+	is "$(print_words $I/information)" "5 1 1000 1 1000000 "
 check "information: takes the current structure" \
 	information_taken 20 "5 2 1001 3 1000001 " 5 2 1001 3 1000001
 check "information: V1 keeps the hold threshold" \
@@ -64,7 +64,7 @@ check "information: takes the defaults" \
 
 I=$R
 check "information: reads the defaults of resources" \
-	is "$(words $I/information)" "7 1000 1 1 "
+	is "$(print_words $I/information)" "7 1000 1 1 "
 check "information: takes the current structure of resources" \
 	information_taken 16 "7 2 3 4 " 7 2 3 4
 check "information: the text files of resources agree" \

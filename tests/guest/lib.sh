@@ -29,9 +29,9 @@ is()
 	[ "$1" = "$2" ] || { echo "'$1', expected '$2'"; return 1; }
 }
 
-# refused ERROR FILE TEXT: test that writing TEXT (with escapes of printf) fails with ERROR, and
-# that the file reads as before.
-refused()
+# write_is_refused ERROR FILE TEXT: test that writing TEXT (with escapes of printf) fails with
+# ERROR, and that the file reads as before.
+write_is_refused()
 {
 	before=$(cat "$2" 2>/dev/null)
 	# shellcheck disable=SC2059 # TEXT may hold escapes on purpose
@@ -44,9 +44,9 @@ refused()
 	is "$(cat "$2" 2>/dev/null)" "$before"
 }
 
-# taken FILE TEXT [READS]: test that writing TEXT succeeds, and that the file then reads READS
-# (default TEXT).
-taken()
+# write_succeeds FILE TEXT [READS]: test that writing TEXT succeeds, and that the file then reads
+# READS (default TEXT).
+write_succeeds()
 {
 	printf '%s\n' "$2" >"$1" && is "$(cat "$1")" "${3:-$2}"
 }
@@ -57,8 +57,8 @@ mode_is()
 	is "$(stat -c '%a %u' "$1")" "$2 0"
 }
 
-# le32 NUMBER...: print numbers as binary little-endian words of 32 bits.
-le32()
+# print_le32 NUMBER...: print numbers as binary little-endian words of 32 bits.
+print_le32()
 {
 	for word; do
 		for shift in 0 8 16 24; do
@@ -68,8 +68,8 @@ le32()
 	done
 }
 
-# words FILE: print the 32-bit words of a file in decimal.
-words()
+# print_words FILE: print the 32-bit words of a file in decimal.
+print_words()
 {
 	hexdump -v -e '1/4 "%u "' "$1"
 }
@@ -93,14 +93,15 @@ wait_for()
 	done
 }
 
-# mark: save the counters for grown.
-mark()
+# save_counters: save the counters for counter_has_grown().
+save_counters()
 {
 	cat $D/counters >/tmp/mark
 }
 
-# grown NAME AMOUNT: test that the counter of each CPU has grown by AMOUNT or more since mark.
-grown()
+# counter_has_grown NAME AMOUNT: test that the counter of each CPU has grown by AMOUNT or more since
+# save_counters().
+counter_has_grown()
 {
 	cat /tmp/mark $D/counters | awk -v name="$1" -v amount="$2" '
 		$1 == "Processor" { for (i = 1; i <= NF; i++) if ($i == name) at = i; file++; next }
@@ -109,9 +110,9 @@ grown()
 		END { exit !at || !rows || grown < rows }'
 }
 
-# total SESSION COLUMN AMOUNT: test that the total of a column in the session's stats is AMOUNT or
-# more.
-total()
+# total_is_at_least SESSION COLUMN AMOUNT: test that the total of a column in the session's stats is
+# AMOUNT or more.
+total_is_at_least()
 {
 	awk -v name="$2" -v amount="$3" '
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
@@ -119,27 +120,27 @@ total()
 		END { exit !enough }' "$D/sessions/$1/stats"
 }
 
-# succeeded: test that the last torture ended with success.
-succeeded()
+# torture_has_succeeded: test that the last torture ended with success.
+torture_has_succeeded()
 {
 	dmesg | grep 'ntklog_torture: End of test' | tail -n 1 | tee /dev/stderr |
 		grep -q SUCCESS
 }
 
-# torture_until CONDITION PARAMETER...: run the torture of locks for at least a second and until the
-# command CONDITION succeeds, and test that the torture succeeds.
-torture_until()
+# run_torture_until CONDITION PARAMETER...: run the torture of locks for at least a second and until
+# the command CONDITION succeeds, and test that the torture succeeds.
+run_torture_until()
 {
 	condition=$1
 	shift
-	mark
+	save_counters
 	insmod ntklog_torture.ko duration=0 "$@" || return 1
 	sleep 1
 	# shellcheck disable=SC2086 # words
 	wait_for $condition
 	condition_status=$?
 	rmmod ntklog_torture
-	succeeded && [ $condition_status = 0 ]
+	torture_has_succeeded && [ $condition_status = 0 ]
 }
 
 # torture_has_ended: test that the last message of the torture is that of its end.
@@ -148,20 +149,20 @@ torture_has_ended()
 	dmesg | grep 'ntklog_torture: ' | tail -n 1 | grep -q 'End of test'
 }
 
-# torture_traced FILE EVENT COUNTER PARAMETER...: record the torture of a second by trace-cmd;
+# trace_torture FILE EVENT COUNTER PARAMETER...: record the torture of a second by trace-cmd;
 # again, until COUNTER has grown by 100 on each CPU. The torture has ended, but is not unloaded,
 # when trace-cmd saves the kernel's symbols, because that takes a minute beside a running torture.
 # The file trace.mask gets the groups that the tracepoint has enabled.
-torture_traced()
+trace_torture()
 {
 	file=$1 event=$2 counter=$3
 	shift 3
 	tries=0
-	mark
-	until grown "$counter" 100; do
+	save_counters
+	until counter_has_grown "$counter" 100; do
 		[ $tries -lt 20 ] || return 1
 		tries=$((tries + 1))
-		mark
+		save_counters
 		trace-cmd record -o "$file" -e "ntklog:$event" sh -c ". ./lib.sh
 			cat $D/group_mask >trace.mask
 			insmod ntklog_torture.ko duration=1 $*
@@ -170,8 +171,8 @@ torture_traced()
 	done
 }
 
-# torture PARAMETER...: run the torture of locks for a second, and test that it succeeds.
-torture()
+# run_torture PARAMETER...: run the torture of locks for a second, and test that it succeeds.
+run_torture()
 {
-	torture_until true "$@"
+	run_torture_until true "$@"
 }

@@ -13,15 +13,15 @@ if grep unavailable $D/linux; then
 	echo "not ok - linux: this kernel's locks can be watched"
 	exit 1
 fi
-check "linux: no session: no function is redirected" is_off
+check "linux: no session: no function is redirected" spinning_is_off
 
 echo "$LINUX" >$S/group_mask
 check "linux: the groups have names" is "$(cat $S/group_mask)" "0xa0000001 PERF_LINUX_SPINLOCK
 0xa0000002 PERF_LINUX_RWLOCK"
 cat $D/counters >linux.before
 echo start >$S/state
-check "linux: a session redirects" is_on
-check "linux: all $ALL_FUNCTIONS functions have a direct call" is "$(redirected)" $ALL_FUNCTIONS
+check "linux: a session redirects" spinning_is_on
+check "linux: all $ALL_FUNCTIONS functions have a direct call" is "$(count_redirected_functions)" $ALL_FUNCTIONS
 check "linux: only the session's groups are enabled" is "$(cat $D/group_mask)" \
 	"0xa0000001 PERF_LINUX_SPINLOCK
 0xa0000002 PERF_LINUX_RWLOCK"
@@ -34,61 +34,61 @@ cat $S/header $S/cpu* >linux.etl
 cat $S/stats >linux.stats
 dmesg | sed -n 's/.*linux_locks: //p' >linux.truth
 cat $D/linux
-check "linux: the end of the session restores the functions" is_off
+check "linux: the end of the session restores the functions" spinning_is_off
 
 # A session of NT's locks starts before the redirection and stops during it.
 echo PERF_SPINLOCK >$D/sessions/1/group_mask
 echo start >$D/sessions/1/state
 echo start >$S/state
 echo stop >$D/sessions/1/state
-check "linux: the end of another session keeps the redirection" is_on
+check "linux: the end of another session keeps the redirection" spinning_is_on
 echo stop >$S/state
-check "linux: the end of both sessions restores the functions" is_off
+check "linux: the end of both sessions restores the functions" spinning_is_off
 
-load 10000
+start_load 10000
 times=0
 left=0
 turns=$([ -e few ] && echo 2 || echo 4)
-unmatched=$(sum Unmatched)
-untracked=$(sum Untracked)
+unmatched=$(print_counter_sum Unmatched)
+untracked=$(print_counter_sum Untracked)
 while [ $times -lt $turns ]; do
 	echo start >$S/state
 	usleep 100000
 	echo stop >$S/state
-	is_off >/dev/null || left=$((left + 1))
+	spinning_is_off >/dev/null || left=$((left + 1))
 	times=$((times + 1))
 done
 check "linux: attached and detached under load: no slot stays in use" is $left 0
-check "linux: no release is unmatched" is "$(sum Unmatched)" "$unmatched"
-check "linux: no acquisition is untracked" is "$(sum Untracked)" "$untracked"
+check "linux: no release is unmatched" is "$(print_counter_sum Unmatched)" "$unmatched"
+check "linux: no acquisition is untracked" is "$(print_counter_sum Untracked)" "$untracked"
 cat $D/linux $D/counters
 end_load
-load 300000
+start_load 300000
 
 # The tracepoint enables the redirection by a work item, that is, some time later.
 echo 1 >$T/events/ntklog/linux_spinlock/enable
-check "linux: the tracepoint redirects" wait_for is_on
+check "linux: the tracepoint redirects" wait_for spinning_is_on
 wait_for grep -q ' linux_spinlock: ' $T/trace
 check "linux: the tracepoint prints callers as symbols" \
 	grep -E ' linux_spinlock: .* caller=[a-z_].*acquire_mode=' $T/trace
 echo 0 >$T/events/ntklog/linux_spinlock/enable
-check "linux: the tracepoint's end restores the functions" wait_for is_off
+check "linux: the tracepoint's end restores the functions" wait_for spinning_is_off
 
 # Without -e, record enables Linux' spin locks.
 check "linux: record enables spin locks by default" ntklog record --no-names \
 	-o linux-default.etl -- find /sys/kernel /proc/sys -name none
 ntklog report linux-default.etl --json >linux-default.json
-check "linux: the end of record restores the functions" is_off
+check "linux: the end of record restores the functions" spinning_is_off
 ntklog list >list.txt
 check "linux: list shows the groups as available" \
 	grep -E "linux_spinlock .* a sample of the releases of Linux' own spin locks\$" list.txt
 
 # Unload while functions are redirected.
 echo 1 >$T/events/ntklog/linux_spinlock/enable
-wait_for is_on
+wait_for spinning_is_on
 echo start >$S/state
 check "linux: the module unloads while functions are redirected" rmmod ntklog
-check "linux: unloading restores the functions" is "$(redirected)" 0
+check "linux: unloading restores the functions" is "$(count_redirected_functions)" 0
 check "linux: loads with linux_locks=0" insmod ntklog.ko linux_locks=0
 check "linux: linux_locks=0 is reported as the reason" grep 'spinlock: unavailable: linux_locks=0' $D/linux
 ntklog list >list.txt

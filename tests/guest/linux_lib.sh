@@ -16,57 +16,58 @@ RW=19
 ! grep -q ' _raw_spin_lock_irq_disable$' /proc/kallsyms || SPIN=12
 ALL_FUNCTIONS=$((SPIN + RW))
 
-# in_use: print the number of slots (records of held spinning locks) in use on all CPUs.
-in_use()
+# print_slots_in_use: print the number of slots (records of held spinning locks) in use on all CPUs.
+print_slots_in_use()
 {
-	sum InUse
+	print_counter_sum InUse
 }
 
-# sum COLUMN: print the sum of a counter over all CPUs.
-sum()
+# print_counter_sum COLUMN: print the sum of a counter over all CPUs.
+print_counter_sum()
 {
 	awk -v name="$1" '
 		$1 == "Processor" { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
 		{ sum += $at } END { print sum + 0 }' $D/counters
 }
 
-# redirected: print the number of kernel functions that are redirected to ntklog's trampolines.
-redirected()
+# count_redirected_functions: print the number of kernel functions that are redirected to ntklog's
+# trampolines.
+count_redirected_functions()
 {
 	grep -c 'trampoline__raw' $T/enabled_functions || true
 }
 
-# is_on: test that both kinds of spinning lock are redirected.
-is_on()
+# spinning_is_on: test that both kinds of spinning lock are redirected.
+spinning_is_on()
 {
 	cat $D/linux
 	grep -q "^spinlock: on" $D/linux && grep -q "^rwlock: on" $D/linux
 }
 
-# is_off: test that neither kind is redirected, and that no slot is in use.
-is_off()
+# spinning_is_off: test that neither kind is redirected, and that no slot is in use.
+spinning_is_off()
 {
 	cat $D/linux
 	grep -q "^spinlock: off" $D/linux && grep -q "^rwlock: off" $D/linux &&
-		is "$(redirected)" 0 && is "$(in_use)" 0
+		is "$(count_redirected_functions)" 0 && is "$(print_slots_in_use)" 0
 }
 
-# record MODE PREFIX ARGUMENT...: record a session in linux_mode MODE while linux_pairs.ko, with
-# these arguments, acquires locks; leave PREFIX.etl and other files about it.
-record()
+# record_mode MODE PREFIX ARGUMENT...: record a session in linux_mode MODE while linux_pairs.ko,
+# with these arguments, acquires locks; leave PREFIX.etl and other files about it.
+record_mode()
 {
 	mode=$1
 	prefix=$2
 	shift 2
-	check "modes: $mode can be chosen" taken $D/linux_mode "$mode"
+	check "modes: $mode can be chosen" write_succeeds $D/linux_mode "$mode"
 	cat $D/counters >"$prefix.before"
 	echo start >$S/state
 	cat $D/linux
-	check "modes: $prefix: functions are redirected" is_on
-	redirected >"$prefix.redirected"
-	check "modes: $prefix: another mode is refused" refused busy $D/linux_mode \
+	check "modes: $prefix: functions are redirected" spinning_is_on
+	count_redirected_functions >"$prefix.redirected"
+	check "modes: $prefix: another mode is refused" write_is_refused busy $D/linux_mode \
 		"$([ "$mode" = full ] && echo waits || echo full)"
-	check "modes: $prefix: the same mode is accepted" taken $D/linux_mode "$mode"
+	check "modes: $prefix: the same mode is accepted" write_succeeds $D/linux_mode "$mode"
 	lines=$(dmesg | wc -l)
 	check "modes: $prefix: linux_pairs runs" insmod linux_pairs.ko "$@"
 	grep -w linux_pairs /proc/modules >"$prefix.module"
@@ -76,13 +77,13 @@ record()
 	cat $S/header $S/cpu* >"$prefix.etl"
 	cat $S/stats >"$prefix.stats"
 	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*linux_pairs: //p' >"$prefix.truth"
-	check "modes: $prefix: the end of the session restores the functions" is_off
+	check "modes: $prefix: the end of the session restores the functions" spinning_is_off
 }
 
-# load PAUSE: make a mixed load in the background until end_load, with PAUSE microseconds between
-# rounds, so that it does not use all CPU time. Rounds are short, because in an emulated machine a
-# round that has begun delays the end of the load.
-load()
+# start_load PAUSE: make a mixed load in the background until end_load, with PAUSE microseconds
+# between rounds, so that it does not use all CPU time. Rounds are short, because in an emulated
+# machine a round that has begun delays the end of the load.
+start_load()
 {
 	touch /tmp/load
 	for worker in 1 2; do

@@ -7,7 +7,7 @@
 
 insmod ntklog.ko buffers=64
 echo "$LINUX" >$S/group_mask
-load 50000
+start_load 50000
 
 # Other users of ftrace on the same functions: before, during and after the redirection.
 echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events
@@ -15,28 +15,28 @@ echo '_raw_spin_*' >$T/set_ftrace_filter
 echo start >$S/state
 echo function >$T/current_tracer
 echo 1 >$T/events/kprobes/ntklog_test/enable
-check "linux: function tracer and kprobe: redirection is enabled" is_on
-check "linux: function tracer and kprobe: all functions are redirected" is "$(redirected)" $ALL_FUNCTIONS
-mark
-check "linux: function tracer and kprobe: acquisitions are counted" wait_for grown SpinLockAcquireCount 100
+check "linux: function tracer and kprobe: redirection is enabled" spinning_is_on
+check "linux: function tracer and kprobe: all functions are redirected" is "$(count_redirected_functions)" $ALL_FUNCTIONS
+save_counters
+check "linux: function tracer and kprobe: acquisitions are counted" wait_for counter_has_grown SpinLockAcquireCount 100
 check "linux: function tracer and kprobe: the tracer has the functions" wait_for grep -q '_raw_spin_unlock' $T/trace
 check "linux: function tracer and kprobe: the kprobe is hit" wait_for grep -q 'ntklog_test' $T/trace
 echo stop >$S/state
-check "linux: function tracer and kprobe: redirection is disabled" is_off
+check "linux: function tracer and kprobe: redirection is disabled" spinning_is_off
 echo start >$S/state
-check "linux: function tracer and kprobe: redirection is enabled again" is_on
+check "linux: function tracer and kprobe: redirection is enabled again" spinning_is_on
 echo 0 >$T/events/kprobes/ntklog_test/enable
 echo nop >$T/current_tracer
 echo >$T/set_ftrace_filter
 echo >$T/kprobe_events
 echo stop >$S/state
-check "linux: after function tracer and kprobe: redirection is disabled" is_off
+check "linux: after function tracer and kprobe: redirection is disabled" spinning_is_off
 end_load
-load 300000
+start_load 300000
 
 echo start >$S/state
 check "linux: redirected: ftrace_enabled cannot be 0" \
-	refused 'busy\|not supported' /proc/sys/kernel/ftrace_enabled 0
+	write_is_refused 'busy\|not supported' /proc/sys/kernel/ftrace_enabled 0
 echo stop >$S/state
 # On 7.3 ftrace_enabled cannot be set to 0.
 if echo 0 2>/dev/null >/proc/sys/kernel/ftrace_enabled; then
@@ -54,7 +54,7 @@ else
 	echo "ok - linux: ftrace disabled: no function is redirected # SKIP kernel.ftrace_enabled cannot be 0 here"
 fi
 echo start >$S/state
-check "linux: ftrace enabled again: functions are redirected" is_on
+check "linux: ftrace enabled again: functions are redirected" spinning_is_on
 echo stop >$S/state
 
 # Another user's direct call on one function. ftrace allows one direct call per function.
@@ -63,7 +63,7 @@ echo start >$S/state
 cat $D/linux
 check "linux: foreign direct call: its kind is refused, with the function's name" \
 	grep '^rwlock: failed: _raw_write_unlock_irqrestore (-16)' $D/linux
-check "linux: foreign direct call: only the other kind is redirected" is "$(redirected)" $SPIN
+check "linux: foreign direct call: only the other kind is redirected" is "$(count_redirected_functions)" $SPIN
 check "linux: foreign direct call: the kernel log has the function's name" sh -c "dmesg | tail -n 5 |
 	grep 'rwlocks are not watched: _raw_write_unlock_irqrestore .*: somebody else has redirected it'"
 check "linux: foreign direct call: record reports the kind" sh -c 'ntklog record -e linux_rwlock --no-names \
@@ -74,13 +74,13 @@ ntklog record --no-names -o linux-again.etl --duration 0.1
 check "linux: foreign direct call removed: record enables the kind by default" \
 	grep '^rwlock: off' $D/linux
 echo start >$S/state
-check "linux: foreign direct call removed: all functions are redirected" is_on
+check "linux: foreign direct call removed: all functions are redirected" spinning_is_on
 check "linux: redirected: a foreign direct call is refused" sh -c \
 	'! insmod direct_call.ko function=_raw_write_unlock_irqrestore 2>/tmp/refused &&
 	cat /tmp/refused && grep -i busy /tmp/refused'
-check "linux: a refused foreign direct call leaves all functions redirected" is "$(redirected)" $ALL_FUNCTIONS
+check "linux: a refused foreign direct call leaves all functions redirected" is "$(count_redirected_functions)" $ALL_FUNCTIONS
 echo stop >$S/state
-check "linux: after a refused foreign direct call redirection is disabled" is_off
+check "linux: after a refused foreign direct call redirection is disabled" spinning_is_off
 
 # Fail an allocation at different functions of a kind, in both steps of the redirection: FUNCTION:N
 # makes the Nth call of FUNCTION fail. That kind must be restored and reported, and the other one
@@ -95,7 +95,7 @@ for failure in $places; do
 	insmod no_memory.ko function=${failure%:*} nth=${failure#*:} || break
 	echo start >$S/state
 	cat $D/linux
-	left=$(redirected)
+	left=$(count_redirected_functions)
 	echo "$failure: $left redirected"
 	case $left in
 	"$SPIN") grep -q '^rwlock: failed: _raw_.* (-12)' $D/linux && grep -q '^spinlock: on' $D/linux ;;
@@ -103,28 +103,28 @@ for failure in $places; do
 	*) false ;;
 	esac || break
 	echo stop >$S/state
-	[ "$(redirected)" = 0 ] && [ "$(in_use)" = 0 ] || break
+	[ "$(count_redirected_functions)" = 0 ] && [ "$(print_slots_in_use)" = 0 ] || break
 	rmmod no_memory
 	failures=$((failures + 1))
 done
 check "linux: no memory during redirection: the kind is restored" \
 	is $failures "$(echo $places | wc -w)"
 echo start >$S/state
-check "linux: memory again: both kinds are redirected" is_on
+check "linux: memory again: both kinds are redirected" spinning_is_on
 echo stop >$S/state
-check "linux: memory again: both kinds are restored" is_off
+check "linux: memory again: both kinds are restored" spinning_is_off
 
 # The functions are restored when a recording is killed.
 ntklog record --session 5 --no-names -o /tmp/linux-killed.etl &
 recorder=$!
-wait_for is_on
+wait_for spinning_is_on
 kill -9 $recorder
 wait $recorder
-check "linux: recording killed: functions are restored" wait_for is_off
+check "linux: recording killed: functions are restored" wait_for spinning_is_off
 
-# same FILE: test that a self-test has compared all functions in all eight contexts, found each the
-# same as the kernel's, and says so for both kinds.
-same()
+# selftest_is_right FILE: test that a self-test has compared all functions in all eight contexts,
+# found each the same as the kernel's, and says so for both kinds.
+selftest_is_right()
 {
 	awk -v all="$ALL_FUNCTIONS" 'NR == 1 { wide = NF; next }
 		/: / { kinds += /: [0-9]+ functions do what/; next }
@@ -134,12 +134,12 @@ same()
 			exit bad || functions != all || contexts != 8 || kinds != 2 }' "$1"
 }
 cat $D/linux_selftest >selftest-off.txt
-check "linux: the self-test finds no difference" same selftest-off.txt
-check "linux: the self-test leaves no function redirected" is_off
+check "linux: the self-test finds no difference" selftest_is_right selftest-off.txt
+check "linux: the self-test leaves no function redirected" spinning_is_off
 echo start >$S/state
 cat $D/linux_selftest >selftest-on.txt
-check "linux: the self-test during a session finds no difference" same selftest-on.txt
-check "linux: the self-test during a session keeps the redirection" is_on
+check "linux: the self-test during a session finds no difference" selftest_is_right selftest-on.txt
+check "linux: the self-test during a session keeps the redirection" spinning_is_on
 insmod wrong_trylock.ko
 cat $D/linux_selftest >selftest-wrong.txt
 check "linux: the self-test finds a function that is wrong" \
@@ -147,21 +147,21 @@ check "linux: the self-test finds a function that is wrong" \
 check "linux: the self-test reports the wrong function" grep '^rwlock: _raw_write_trylock differs$' selftest-wrong.txt
 check "linux: the self-test reports no other function" sh -c '! grep -v "^_raw_write_\(trylock\|unlock\) " selftest-wrong.txt |
 	grep differs$ | grep -v ^rwlock'
-check "linux: wrong function: its kind is restored, the other kind stays redirected" is "$(redirected)" $SPIN
+check "linux: wrong function: its kind is restored, the other kind stays redirected" is "$(count_redirected_functions)" $SPIN
 check "linux: wrong function: the file linux has the reason" grep '^rwlock: failed: _raw_write_trylock (-71)' $D/linux
 echo stop >$S/state
 echo start >$S/state
-check "linux: wrong function: its kind is not redirected again" is "$(redirected)" $SPIN
+check "linux: wrong function: its kind is not redirected again" is "$(count_redirected_functions)" $SPIN
 echo stop >$S/state
 cat $D/linux_selftest >selftest-wrong.txt
 check "linux: wrong function: the self-test without a session finds it" \
 	grep '^rwlock: _raw_write_trylock differs$' selftest-wrong.txt
-check "linux: wrong function: the self-test leaves no function redirected" is "$(redirected)" 0
+check "linux: wrong function: the self-test leaves no function redirected" is "$(count_redirected_functions)" 0
 check "linux: wrong function: ntklog selftest fails" sh -c 'ntklog selftest >/tmp/selftest.txt; status=$?
 	cat /tmp/selftest.txt; [ $status = 1 ] && grep "_raw_write_trylock.*differs" /tmp/selftest.txt'
 rmmod wrong_trylock
 check "linux: function correct again: ntklog selftest succeeds" ntklog selftest
-check "linux: off after the self-tests" is_off
+check "linux: off after the self-tests" spinning_is_off
 
 rmmod ntklog
 
@@ -173,9 +173,9 @@ reader=$!
 insmod ntklog.ko
 wait $reader
 cat $D/linux_selftest >selftest-late.txt
-check "linux: a self-test during the load of the module finds no difference later" same selftest-late.txt
+check "linux: a self-test during the load of the module finds no difference later" selftest_is_right selftest-late.txt
 check "linux: a self-test during the load of the module finds no difference" sh -c '! grep differs selftest-early.txt'
-check "linux: after the self-test during the load redirection is disabled" is_off
+check "linux: after the self-test during the load redirection is disabled" spinning_is_off
 rmmod ntklog
 end_load
 check "linux: the kernel log has no warning after other users" kernel_is_silent

@@ -26,18 +26,19 @@ done
 echo 100 >$P/contention_sample_rate
 echo 5 >$R/release_sample_rate
 for i in 0 1 2 3 4 5 6 7; do
-	check "many: session $i starts" taken $D/sessions/$i/state start started
+	check "many: session $i starts" write_succeeds $D/sessions/$i/state start started
 done
 check "many: all groups are enabled" is "$(cat $D/group_mask)" "0x20000004 PERF_CONTEXT_SWITCH
 0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
-# overwrite: run tortures until the flight recorder has overwritten all four buffers of each CPU.
-overwrite()
+# overwrite_buffers: run tortures until the flight recorder has overwritten all four buffers of each
+# CPU.
+overwrite_buffers()
 {
 	before=$(cat $D/sessions/7/stats)
 	rounds=0
 	while [ $rounds -lt 20 ]; do
-		torture || return 1
+		run_torture || return 1
 		{ echo "$before"; cat $D/sessions/7/stats; } | awk '
 			/^cpu/ && $1 in seen { busy += $7 - seen[$1] >= 4 }
 			/^cpu/ { rows += !($1 in seen); seen[$1] = $7 }
@@ -47,12 +48,12 @@ overwrite()
 	return 1
 }
 
-check "many: spin locks overwrite all buffers of the flight recorder" overwrite
+check "many: spin locks overwrite all buffers of the flight recorder" overwrite_buffers
 cat $D/sessions/7/snapshot >snapshot1.etl
 check "many: a running flight recorder's buffers cannot be read" \
 	sh -c "! cat $D/sessions/7/cpu0"
-check "many: torture of resources" torture_until "total 3 generated 500" torture_type=resource locks=12 nest=4
-check "many: spin locks overwrite all buffers a second time" overwrite
+check "many: torture of resources" run_torture_until "total_is_at_least 3 generated 500" torture_type=resource locks=12 nest=4
+check "many: spin locks overwrite all buffers a second time" overwrite_buffers
 cat $D/sessions/7/snapshot >snapshot2.etl
 for i in 7 6 5 4 3 2 1 0; do
 	s=$D/sessions/$i
@@ -97,7 +98,7 @@ echo 500 >$S/buffers
 echo 200 >$S/flush_timer
 echo start >$S/state
 ./drain $S realtime >realtime.log &
-check "realtime: torture" torture_until "total 0 generated 12000" locks=12 nest=10
+check "realtime: torture" run_torture_until "total_is_at_least 0 generated 12000" locks=12 nest=10
 echo stop >$S/state
 check "realtime: the reader reaches the end" wait $!
 cat $S/header >realtime.header
@@ -115,7 +116,7 @@ for addresses in hashed zero; do
 	insmod ntklog.ko addresses=$addresses
 	echo start >$S/state
 	insmod ntklog_example.ko
-	check "addresses: torture with addresses=$addresses" torture_until "total 0 generated 300"
+	check "addresses: torture with addresses=$addresses" run_torture_until "total_is_at_least 0 generated 300"
 	cat $D/locks >locks-$addresses.txt
 	echo stop >$S/state
 	rmmod ntklog_example

@@ -14,14 +14,14 @@ check "modes: the module's parameter sets the mode" is "$(cat $D/linux_mode)" sa
 rmmod ntklog
 insmod ntklog.ko buffers=64
 check "modes: full is the default" is "$(cat $D/linux_mode)" full
-check "modes: an unknown mode is refused" refused 'Invalid' $D/linux_mode most
-check "modes: two modes are refused" refused 'Invalid' $D/linux_mode 'full sampled'
+check "modes: an unknown mode is refused" write_is_refused 'Invalid' $D/linux_mode most
+check "modes: two modes are refused" write_is_refused 'Invalid' $D/linux_mode 'full sampled'
 echo "$LINUX" >$S/group_mask
 
-record sampled sampled pairs=100000 long_pairs=10000
-record full full pairs=20000 queue=1
-record sampled sampled-queue queue=1
-record waits waits pairs=20000 queue=1
+record_mode sampled sampled pairs=100000 long_pairs=10000
+record_mode full full pairs=20000 queue=1
+record_mode sampled sampled-queue queue=1
+record_mode waits waits pairs=20000 queue=1
 echo PERF_LINUX_SPINLOCK >$S/group_mask
 echo start >$S/state
 insmod linux_pairs.ko queue=1
@@ -30,31 +30,31 @@ echo stop >$S/state
 cat $S/header $S/cpu* >waits-spin.etl
 dmesg | sed -n 's/.*linux_pairs: //p' | tail -n 2 >waits-spin.truth
 echo "$LINUX" >$S/group_mask
-check "modes: a blocker rate that is no number is refused" refused Invalid $P/blockers all
+check "modes: a blocker rate that is no number is refused" write_is_refused Invalid $P/blockers all
 check "modes: the default blocker rate is 0" is "$(cat $P/blockers)" 0
-check "modes: a blocker rate is set" taken $P/blockers 1
-record sampled sampled-blockers pairs=2000 queue=1
-record full blockers pairs=2000 queue=1
+check "modes: a blocker rate is set" write_succeeds $P/blockers 1
+record_mode sampled sampled-blockers pairs=2000 queue=1
+record_mode full blockers pairs=2000 queue=1
 echo start >$S/state
-check "modes: session on: blocker rate 0 is set" taken $P/blockers 0
-check "modes: session on: another blocker rate is set" taken $P/blockers 2
+check "modes: session on: blocker rate 0 is set" write_succeeds $P/blockers 0
+check "modes: session on: another blocker rate is set" write_succeeds $P/blockers 2
 echo stop >$S/state
 echo PERF_SPINLOCK >$D/sessions/1/group_mask
 echo start >$D/sessions/1/state
 echo stop >$D/sessions/1/state
 cat $D/sessions/1/header $D/sessions/1/cpu* >blockers-nt.etl
-check "modes: session off: blocker rate 0 is set" taken $P/blockers 0
+check "modes: session off: blocker rate 0 is set" write_succeeds $P/blockers 0
 echo start >$D/sessions/1/state
 check "modes: a session of NT's locks reports no blockers" \
-	refused busy $P/blockers 5
+	write_is_refused busy $P/blockers 5
 echo waits >$D/linux_mode
 echo stop >$D/sessions/1/state
-check "modes: after the session blocker rate 5 is set" taken $P/blockers 5
+check "modes: after the session blocker rate 5 is set" write_succeeds $P/blockers 5
 echo start >$D/sessions/1/state
-check "modes: a session with blockers keeps them until its end" refused busy $P/blockers 0
+check "modes: a session with blockers keeps them until its end" write_is_refused busy $P/blockers 0
 echo stop >$D/sessions/1/state
 cat $D/sessions/1/header $D/sessions/1/cpu* >blockers-waits.etl
-check "modes: blocker rate 0 is set at the end" taken $P/blockers 0
+check "modes: blocker rate 0 is set at the end" write_succeeds $P/blockers 0
 for prefix in sampled full sampled-queue waits blockers sampled-blockers; do
 	ntklog report $prefix.etl --json --columns all --top 0 >$prefix.json
 	ntklog report $prefix.etl >$prefix.report.txt
@@ -65,7 +65,7 @@ done
 # (",chosen").
 echo sampled >$D/linux_mode
 cat $D/linux_selftest >selftest-sampled.txt
-sampled_is_same()
+sampled_selftest_is_right()
 {
 	awk 'NR == 1 { next }
 		/: / { kinds += /: [0-9]+ functions do what/; next }
@@ -77,7 +77,7 @@ sampled_is_same()
 			exit bad || count != 16 || slots[0] || !slots[1] || kinds != 2 }' "$1"
 }
 check "modes: the self-test covers sampled and unsampled acquisitions" \
-	sampled_is_same selftest-sampled.txt
+	sampled_selftest_is_right selftest-sampled.txt
 insmod wrong_trylock.ko function=sampled__raw_write_trylock
 cat $D/linux_selftest >selftest-wrong.txt
 check "modes: the self-test finds a sampled function that is wrong" \
@@ -91,18 +91,18 @@ check "modes: waits: ntklog selftest reports that it has nothing to test" sh -c 
 	grep "^rwlock: no functions, in mode .waits.$" /tmp/selftest.txt'
 
 # Attach and detach under load, in each mode.
-load 300000
-unmatched=$(sum Unmatched)
+start_load 300000
+unmatched=$(print_counter_sum Unmatched)
 left=0
 for mode in sampled waits sampled waits sampled waits sampled full; do
 	echo $mode >$D/linux_mode || left=9
 	echo start >$S/state
 	usleep 100000
 	echo stop >$S/state
-	is_off >/dev/null || left=$((left + 1))
+	spinning_is_off >/dev/null || left=$((left + 1))
 done
 check "modes: attached and detached under load: no slot stays in use" is $left 0
-check "modes: no release is unmatched" is "$(sum Unmatched)" "$unmatched"
+check "modes: no release is unmatched" is "$(print_counter_sum Unmatched)" "$unmatched"
 end_load
 
 # NT's locks are tracked beside sampled locks of Linux.
@@ -137,7 +137,7 @@ check "modes: the tracepoint has waits" sh -c "
 	found=\$?
 	echo 0 >$T/events/ntklog/linux_spinlock/enable
 	rmmod linux_pairs && exit \$found"
-check "modes: the tracepoint's end restores the functions" wait_for is_off
+check "modes: the tracepoint's end restores the functions" wait_for spinning_is_off
 rmmod ntklog
 insmod ntklog.ko linux_locks=0 linux_mode=waits blockers=7
 check "modes: the module's parameter sets blockers" is "$(cat $P/blockers)" 7

@@ -22,8 +22,8 @@ done
 	usleep 50000
 done) &
 # Prepared texts, because a shell that forks for each byte is too slow beside the workload.
-le32 5 1 1000 4 0 >/tmp/information0
-le32 5 1 1000 4 1000000 >/tmp/information1
+print_le32 5 1 1000 4 0 >/tmp/information0
+print_le32 5 1 1000 4 1000000 >/tmp/information1
 rounds=0
 while [ $rounds -lt 40 ]; do
 	echo $((rounds % 7 + 1)) >$P/spin_threshold
@@ -32,7 +32,7 @@ while [ $rounds -lt 40 ]; do
 	rounds=$((rounds + 1))
 done
 # Wait until there are buffers to read.
-check "races: buffers are drained" wait_for total 0 buffers 30
+check "races: buffers are drained" wait_for total_is_at_least 0 buffers 30
 touch /tmp/stop
 wait
 echo stop >$S/state
@@ -41,8 +41,8 @@ cat $S/cpu1 >>drained.cpu1
 cat $S/header >drained.header
 cat $S/stats >drained.stats
 rmmod ntklog_torture
-check "races: torture with readers and changing parameters" succeeded
-le32 5 1 1000 1 1000000 >/tmp/information
+check "races: torture with readers and changing parameters" torture_has_succeeded
+print_le32 5 1 1000 1 1000000 >/tmp/information
 dd if=/tmp/information of=$P/information bs=64 2>/dev/null
 
 # Sessions and the tracepoint start and stop while locks are in use.
@@ -57,6 +57,6 @@ while [ $rounds -lt 6 ]; do
 	rounds=$((rounds + 1))
 done
 rmmod ntklog_torture
-check "races: torture with tracing on and off" succeeded
+check "races: torture with tracing on and off" torture_has_succeeded
 check "races: no group is enabled at the end" is "$(cat $D/group_mask)" 0x0
 check "races: the kernel log has no warning" kernel_is_silent

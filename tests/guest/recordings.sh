@@ -18,9 +18,9 @@ none_is_left()
 		! ntklog status --json | grep '"unread": [1-9]'
 }
 
-# is_recorded GROUPS: test that the running sessions have these groups, in the order of their
+# running_groups_are GROUPS: test that the running sessions have these groups, in the order of their
 # numbers.
-is_recorded()
+running_groups_are()
 {
 	is "$(for n in 0 1 2 3 4 5 6 7; do
 		! grep -q started $D/sessions/$n/state || sed 's/^[^ ]* //' $D/sessions/$n/group_mask |
@@ -66,22 +66,22 @@ done
 # Recordings beside each other.
 ntklog record -e contextswap --no-names -o one.etl 2>one.log &
 one=$!
-wait_for is_recorded "PERF_CONTEXT_SWITCH "
+wait_for running_groups_are "PERF_CONTEXT_SWITCH "
 check "recordings: start of a running session is refused" status_is 1 ntklog start 7 -e spinlock
-check "recordings: a refused start leaves the running session's groups unchanged" is_recorded "PERF_CONTEXT_SWITCH "
-check "recordings: a write of stop to a recording's state file is refused" refused busy $D/sessions/7/state stop
+check "recordings: a refused start leaves the running session's groups unchanged" running_groups_are "PERF_CONTEXT_SWITCH "
+check "recordings: a write of stop to a recording's state file is refused" write_is_refused busy $D/sessions/7/state stop
 check "recordings: a second record to the same file is refused" sh -c "! ntklog record -e spinlock --no-names \
 	-o one.etl --duration 0.2 2>/tmp/same && grep 'another recording is writing this file' /tmp/same"
 ntklog top -e resource -d 60 >/dev/null &
 top=$!
-wait_for is_recorded "PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH "
-check "recordings: top beside a recording gets another session" is_recorded \
+wait_for running_groups_are "PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH "
+check "recordings: top beside a recording gets another session" running_groups_are \
 	"PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH "
 check "recordings: a second record beside the first gets another session" ntklog record -e linux_mutex --no-names -o two.etl \
 	--duration 0.5
 kill $top
 wait $top
-check "recordings: the first recording continues after the others end" is_recorded "PERF_CONTEXT_SWITCH "
+check "recordings: the first recording continues after the others end" running_groups_are "PERF_CONTEXT_SWITCH "
 kill $one
 check "recordings: the first recording ends with status 0 at SIGTERM" wait $one
 check "recordings: the first recording's file has no events of the other sessions" sh -c \
@@ -142,7 +142,7 @@ check "recordings: names of a file with names is refused" status_is 1 ntklog nam
 echo PERF_SPINLOCK >$D/sessions/2/group_mask
 
 # record --blockers changes settings of the module for the time of the recording.
-settings()
+print_settings()
 {
 	echo "$(cat $P/acquire_sample_rate $R/release_sample_rate $P/blockers)" | tr '\n' ' '
 }
@@ -153,10 +153,10 @@ echo 0 >$P/blockers
 ntklog record -e linux_spinlock --no-names -o blockers.etl &
 recorder=$!
 wait_for [ -s blockers.etl ]
-check "recordings: record --blockers sets prime rates and enables blockers" is "$(settings)" "1009 1009 1 "
+check "recordings: record --blockers sets prime rates and enables blockers" is "$(print_settings)" "1009 1009 1 "
 kill $recorder
 check "recordings: record --blockers ends with status 0 at SIGTERM" wait $recorder
-check "recordings: the end of record --blockers restores the settings" is "$(settings)" "1000 1000 0 "
+check "recordings: the end of record --blockers restores the settings" is "$(print_settings)" "1000 1000 0 "
 check "recordings: record --blockers in mode waits is refused with the remedy" sh -c "! ntklog record --mode waits --blockers \
 	-o /tmp/x.etl --duration 0.2 2>/tmp/said && grep 'use --mode full' /tmp/said"
 check "recordings: the refused record restores the mode" is "$(cat $D/linux_mode)" full

@@ -5,7 +5,7 @@
 # machines: for kernels with PREEMPT_RT or for another architecture.
 
 sh both.sh
-check "records: torture in thread, softirq and hard interrupt" succeeded
+check "records: torture in thread, softirq and hard interrupt" torture_has_succeeded
 cat $S/header $S/cpu* >both.etl
 cat $S/stats >both.stats
 echo 1 >$P/contention_sample_rate

@@ -13,9 +13,9 @@ cat >/tmp/resources.sh <<END
 cat $D/counters >resources.before
 echo start >$S/state
 insmod ntklog_torture.ko torture_type=resource duration=0 locks=12 nest=4 threads=6
-wait_for total 0 generated 1000
+wait_for total_is_at_least 0 generated 1000
 cat $D/locks >resources.locks
-wait_for total 0 generated 4000
+wait_for total_is_at_least 0 generated 4000
 sleep 1
 rmmod ntklog_torture
 echo stop >$S/state
@@ -23,7 +23,7 @@ cat $D/counters >resources.after
 END
 check "resources: trace-cmd records" trace-cmd record -b 8192 -o /tmp/resources.dat \
 	-e ntklog:resource sh /tmp/resources.sh
-check "resources: torture with sampling succeeds" succeeded
+check "resources: torture with sampling succeeds" torture_has_succeeded
 mv /tmp/resources.dat resources.dat
 cat $S/stats >resources.stats
 cat $S/header $S/cpu* >resources.etl
@@ -34,16 +34,16 @@ echo 4294967295 >$R/contention_sample_rate
 echo 4294967295 >$R/excessive_timeouts
 echo PERF_SYNC_OBJECTS >$S/group_mask
 echo start >$S/state
-check "resources: torture without sampling succeeds" torture torture_type=resource locks=12 nest=4
+check "resources: torture without sampling succeeds" run_torture torture_type=resource locks=12 nest=4
 echo stop >$S/state
 cat $S/header $S/cpu* >unsampled.etl
 cat $S/stats >unsampled.stats
-le32 7 1000 1 1 >/tmp/information
+print_le32 7 1000 1 1 >/tmp/information
 dd if=/tmp/information of=$R/information bs=64 2>/dev/null
 echo PERF_SPINLOCK >$S/group_mask
 
 # The tracepoint without a session.
-check "resources: the tracepoint records without a session" torture_traced /tmp/alone.dat resource \
+check "resources: the tracepoint records without a session" trace_torture /tmp/alone.dat resource \
 	ResourceEvents torture_type=resource
 mv /tmp/alone.dat resource-alone.dat
 check "resources: the tracepoint enables the instrumentation" \
@@ -64,6 +64,6 @@ while [ $rounds -lt 12 ]; do
 done
 check "resources: unloading is refused while the module is used" sh -c "! rmmod ntklog"
 rmmod ntklog_torture
-check "resources: torture with tracing on and off" succeeded
+check "resources: torture with tracing on and off" torture_has_succeeded
 check "resources: no resource is live at the end" is "$(wc -l <$D/locks)" 1
 check "resources: the kernel log has no warning" kernel_is_silent

@@ -31,7 +31,7 @@ echo start >$S/state
 check "sleeping: a session hooks all kinds" sleeping_is_on
 check "sleeping: a session hooks all functions" is "$(count_hooked_functions)" $SLEEPING_FUNCTIONS
 check "sleeping: a session observes exits of tasks" sh -c "echo '$(probed)' | grep sched_process_exit"
-check "sleeping: a session leaves spin locks unhooked" is "$(redirected)" 0
+check "sleeping: a session leaves spin locks unhooked" is "$(count_redirected_functions)" 0
 check "sleeping: sleeping_locks runs" insmod sleeping_locks.ko long_ms=3000
 rmmod sleeping_locks
 echo stop >$S/state
@@ -77,7 +77,7 @@ echo stop >$D/sessions/1/state
 check "sleeping: the end of both sessions removes the hooks" sleeping_is_off
 
 echo 1000 >$R/release_sample_rate
-load 50000
+start_load 50000
 times=0
 left=0
 turns=$([ -e few ] && echo 2 || echo 4)
@@ -96,8 +96,8 @@ check "sleeping: attached and detached under load: the records of tasks are free
 # fast.
 most_are_tracked()
 {
-	echo "untracked $(sum SleepingUntracked) of $(sum SleepingAcquired)"
-	[ $(($(sum SleepingUntracked) * 2)) -lt "$(sum SleepingAcquired)" ]
+	echo "untracked $(print_counter_sum SleepingUntracked) of $(print_counter_sum SleepingAcquired)"
+	[ $(($(print_counter_sum SleepingUntracked) * 2)) -lt "$(print_counter_sum SleepingAcquired)" ]
 }
 check "sleeping: most acquisitions are tracked" most_are_tracked
 cat /tmp/check.log
@@ -108,7 +108,7 @@ end_load
 echo 100 >$R/release_sample_rate
 echo 1 >$T/events/ntklog/linux_resource/enable
 check "sleeping: the tracepoint hooks" wait_for sleeping_is_on
-load 100000
+start_load 100000
 wait_for grep -q ' linux_resource: kind=rwsem' $T/trace
 check "sleeping: the tracepoint prints kinds, and callers as symbols" \
 	grep -E ' linux_resource: kind=(rwsem|mutex) action=release_.* caller=[a-z_].*hold_time=' $T/trace
@@ -165,7 +165,7 @@ echo stop >$S/state
 check "sleeping: threads blocked before the load: hooks are removed" sleeping_is_off
 
 # record without -e enables all kinds; record --mode sampled none.
-load 100000
+start_load 100000
 echo 100 >$R/release_sample_rate
 check "sleeping: record enables all kinds by default" ntklog record --no-names \
 	-o sleeping-default.etl -- find /sys/kernel /proc/sys -name none
@@ -181,7 +181,7 @@ ntklog list >list.txt
 check "sleeping: list shows the groups as available" grep linux_percpu_rwsem list.txt
 
 # Unload while all functions are hooked, under load.
-load 50000
+start_load 50000
 for again in 1 2; do
 	echo 1 >$T/events/ntklog/linux_resource/enable
 	wait_for sleeping_is_on

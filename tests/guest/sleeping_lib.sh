@@ -106,8 +106,8 @@ sleeping_balanced()
 {
 	cat $D/linux $D/counters
 	forgotten=$(sleeping_now forgotten)
-	is "$(sum SleepingAcquired)" $(($(sum SleepingReleased) + $(sum SleepingUntracked) +
-		$(sum SleepingGivenUp) + $(sum SleepingAgain) + forgotten)) &&
-	is "$(sum SleepingWaits)" $(($(sum SleepingWaited) + $(sum SleepingGivenUp) +
+	is "$(print_counter_sum SleepingAcquired)" $(($(print_counter_sum SleepingReleased) + $(print_counter_sum SleepingUntracked) +
+		$(print_counter_sum SleepingGivenUp) + $(print_counter_sum SleepingAgain) + forgotten)) &&
+	is "$(print_counter_sum SleepingWaits)" $(($(print_counter_sum SleepingWaited) + $(print_counter_sum SleepingGivenUp) +
 		$(sleeping_now "while waited for")))
 }

@@ -8,12 +8,12 @@
 
 insmod ntklog.ko buffers=64
 echo $SLEEPING >$S/group_mask
-load 50000
+start_load 50000
 
 # released_since NUMBER: more than fifty releases have been counted since the count was NUMBER.
 released_since()
 {
-	[ "$(sum SleepingReleased)" -gt $(($1 + 50)) ]
+	[ "$(print_counter_sum SleepingReleased)" -gt $(($1 + 50)) ]
 }
 
 # Other users of ftrace on the same functions: before, during and after the hooks.
@@ -30,7 +30,7 @@ for tracer in function function_graph; do
 	check "sleeping: $tracer tracer and kprobes: hooks are attached" sleeping_is_on
 	check "sleeping: $tracer tracer and kprobes: all functions are hooked" \
 		is "$(count_hooked_functions)" $SLEEPING_FUNCTIONS
-	before=$(sum SleepingReleased)
+	before=$(print_counter_sum SleepingReleased)
 	check "sleeping: $tracer tracer and kprobes: acquisitions are counted" \
 		wait_for released_since $before
 	check "sleeping: $tracer tracer and kprobes: the tracer has the functions" \
@@ -79,7 +79,7 @@ end_load
 
 echo start >$S/state
 check "sleeping: hooked: ftrace_enabled cannot be 0" \
-	refused 'busy\|not supported' /proc/sys/kernel/ftrace_enabled 0
+	write_is_refused 'busy\|not supported' /proc/sys/kernel/ftrace_enabled 0
 echo stop >$S/state
 
 # direct_call_of_another: test with another user's direct call on one function.

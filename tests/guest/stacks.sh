@@ -12,17 +12,17 @@ ALL_GROUPS="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK PERF_LINUX_MUTEX PERF_LINUX_RW
 insmod ntklog.ko buffers=128
 check "stacks: by default no event has a stack" is "$(cat $S/stacks)" none
 for text in '' spin 'spinlock,resource' 'none spinlock' 0x0f4b 1 'spinlock all'; do
-	check "stacks: '$text' is refused" refused Invalid $S/stacks "$text\n"
+	check "stacks: '$text' is refused" write_is_refused Invalid $S/stacks "$text\n"
 done
-check "stacks: names are taken" taken $S/stacks 'resource  contextswap' "0x0524 contextswap
+check "stacks: names are taken" write_succeeds $S/stacks 'resource  contextswap' "0x0524 contextswap
 0x052b resource"
-check "stacks: hook ids are taken" taken $S/stacks '0x0529' "0x0529 spinlock"
-check "stacks: none is taken" taken $S/stacks none
+check "stacks: hook ids are taken" write_succeeds $S/stacks '0x0529' "0x0529 spinlock"
+check "stacks: none is taken" write_succeeds $S/stacks none
 check "stacks: another session keeps its setting" is "$(cat $D/sessions/1/stacks)" none
 
-# chain PREFIX: load stack_chain.ko, and save its symbols in PREFIX.kallsyms and its output in
-# PREFIX.truth.
-chain()
+# run_stack_chain PREFIX: load stack_chain.ko, and save its symbols in PREFIX.kallsyms and its
+# output in PREFIX.truth.
+run_stack_chain()
 {
 	lines=$(dmesg | wc -l)
 	check "stacks: $1: stack_chain runs" insmod stack_chain.ko
@@ -41,7 +41,7 @@ echo 1 >$D/sessions/1/contextswap_version
 for session in 0 1 2; do
 	echo start >$D/sessions/$session/state
 done
-chain all
+run_stack_chain all
 # A change of a running session's setting takes effect at once.
 echo none >$D/sessions/1/stacks
 usleep 100000
@@ -60,8 +60,8 @@ echo 4096 >$S/buffer_size
 echo PERF_LINUX_SPINLOCK PERF_CONTEXT_SWITCH >$S/group_mask
 echo 1000 >$P/acquire_sample_rate
 echo start >$S/state
-load 1000
-wait_for total 0 lost 100
+start_load 1000
+wait_for total_is_at_least 0 lost 100
 end_load
 echo stop >$S/state
 cat $S/header $S/cpu* >full.etl
@@ -71,8 +71,8 @@ cat $S/stats >full.stats
 echo 16 >$S/buffers
 echo buffering >$S/mode
 echo start >$S/state
-load 1000
-wait_for total 0 overwritten 40
+start_load 1000
+wait_for total_is_at_least 0 overwritten 40
 cat $S/snapshot >flight.etl
 end_load
 echo stop >$S/state
@@ -83,11 +83,11 @@ echo 64 >$S/buffers
 echo 65536 >$S/buffer_size
 echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
 for mode in sampled waits; do
-	check "stacks: mode $mode" taken $D/linux_mode $mode
+	check "stacks: mode $mode" write_succeeds $D/linux_mode $mode
 	echo start >$S/state
 	if [ $mode = sampled ]; then
-		load 1000
-		wait_for total 0 written 2000
+		start_load 1000
+		wait_for total_is_at_least 0 written 2000
 		end_load
 	else
 		insmod linux_pairs.ko pairs=1000 queue=1
@@ -104,7 +104,7 @@ for mode in hashed zero; do
 	echo PERF_LINUX_SPINLOCK >$S/group_mask
 	echo spinlock >$S/stacks
 	echo start >$S/state
-	chain $mode
+	run_stack_chain $mode
 	echo stop >$S/state
 	cat $S/header $S/cpu* >$mode.etl
 	rmmod ntklog

@@ -7,17 +7,17 @@
 . ./linux_lib.sh
 . ./sleeping_lib.sh
 
-# gone PID: test that the process has ended.
-gone()
+# process_has_ended PID: test that the process has ended.
+process_has_ended()
 {
 	! [ -e "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
 }
 
-# killed PID: test that the process ends if it is killed.
-killed()
+# process_can_be_killed PID: test that the process ends if it is killed.
+process_can_be_killed()
 {
 	kill -9 "$1"
-	wait_for gone "$1"
+	wait_for process_has_ended "$1"
 }
 
 file_is()
@@ -51,9 +51,9 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	cat $S/snapshot >/dev/null &
 	copier=$!
 	usleep 300000
-	check "stalled: a process that opens a snapshot can be killed" killed $copier
-	check "stalled: a claim's owner that is killed while another session starts exits" killed $owner
-	check "stalled: a process that starts a session can be killed" killed $starter
+	check "stalled: a process that opens a snapshot can be killed" process_can_be_killed $copier
+	check "stalled: a claim's owner that is killed while another session starts exits" process_can_be_killed $owner
+	check "stalled: a process that starts a session can be killed" process_can_be_killed $starter
 	check "stalled: a group whose start was killed is listed with EINTR" \
 		listed_with_errno 4
 	check "stalled: the claimed session of a killed owner stops" \
@@ -66,7 +66,7 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	wait_for file_is $claim/state started
 	usleep 300000
 	check "stalled: a recording that waits until its locks are attached can be killed" \
-		killed $owner
+		process_can_be_killed $owner
 	check "stalled: the session of a killed recording is stopped" file_is $claim/state stopped
 	check "stalled: the session of a killed recording has no owner" file_is $claim/owner none
 	cat $D/spinlock/blockers >rate
@@ -77,8 +77,8 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	echo sampled >$D/linux_mode &
 	chooser=$!
 	usleep 300000
-	check "stalled: a process that runs a self-test can be killed" killed $tester
-	check "stalled: a process that sets a mode can be killed" killed $chooser
+	check "stalled: a process that runs a self-test can be killed" process_can_be_killed $tester
+	check "stalled: a process that sets a mode can be killed" process_can_be_killed $chooser
 	rmmod no_switch
 	check "stalled: the end of the grace period completes the attaching" \
 		wait_for grep '^spinlock: \(on\|off\)' $D/linux
@@ -98,7 +98,7 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	cat $D/linux_selftest >/dev/null &
 	tester=$!
 	usleep 300000
-	check "stalled: a self-test that attaches can be killed" killed $tester
+	check "stalled: a self-test that attaches can be killed" process_can_be_killed $tester
 	check "stalled: the self-test goes on without its reader" \
 		grep '^spinlock: testing for .* Tasks RCU$' $D/linux
 	rmmod no_switch
@@ -109,7 +109,7 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	tester=$!
 	usleep 300000
 	kill -9 $tester
-	wait_for gone $tester
+	wait_for process_has_ended $tester
 	rmmod no_switch
 	rmmod ntklog
 	check "stalled: the kernel log has no warning" kernel_is_silent

@@ -30,9 +30,9 @@ repeat()
 	done
 }
 
-# all_done NUMBER: test that NUMBER activities have each had a turn. A file that is just being
+# all_have_run NUMBER: test that NUMBER activities have each had a turn. A file that is just being
 # written is empty, and counts as none.
-all_done()
+all_have_run()
 {
 	cat /tmp/again.* | awk -v all="$1" '{ few += $1 < 1 } END { exit few || NR < all }'
 }
@@ -45,13 +45,13 @@ torture_locks_of()
 		nwriters_stress="$threads" nreaders_stress="$threads"
 }
 
-# now: print the seconds since boot.
-now()
+# print_uptime: print the seconds since boot.
+print_uptime()
 {
 	cut -d . -f 1 /proc/uptime
 }
 
-attach()
+attach_and_detach()
 {
 	echo start >$S/state
 	usleep 100000
@@ -59,9 +59,9 @@ attach()
 	usleep 100000
 }
 
-# taken_soon FILE TEXT: write TEXT, in up to three tries, because a write is refused while a session
-# uses the setting. A write also waits for a session that is starting or stopping.
-taken_soon()
+# write_with_retries FILE TEXT: write TEXT, in up to three tries, because a write is refused while a
+# session uses the setting. A write also waits for a session that is starting or stopping.
+write_with_retries()
 {
 	tries=0
 	until echo "$2" 2>/dev/null >"$1"; do
@@ -72,17 +72,17 @@ taken_soon()
 	echo "$2" >>/tmp/taken
 }
 
-modes()
+change_settings()
 {
 	case $((count % 3)) in
-	0) taken_soon $D/linux_mode sampled ;;
-	1) taken_soon $D/linux_mode waits ;;
-	2) taken_soon $D/linux_mode full ;;
+	0) write_with_retries $D/linux_mode sampled ;;
+	1) write_with_retries $D/linux_mode waits ;;
+	2) write_with_retries $D/linux_mode full ;;
 	esac
-	taken_soon $P/blockers $((count % 2))
+	write_with_retries $P/blockers $((count % 2))
 }
 
-sessions()
+overlap_sessions()
 {
 	echo start >$D/sessions/1/state
 	echo 1 >$T/events/ntklog/linux_spinlock/enable
@@ -95,7 +95,7 @@ sessions()
 	usleep 50000
 }
 
-hotplug()
+unplug_cpu()
 {
 	echo 0 >$PROCESSOR
 	usleep 100000
@@ -113,7 +113,7 @@ take_ftrace()
 	done
 }
 
-tracers()
+use_tracers()
 {
 	take_ftrace
 	echo function >$T/current_tracer
@@ -137,9 +137,9 @@ toggle_ftrace()
 	usleep 300000
 }
 
-# selftest: run the self-test, with or without a session, and add the number of kinds that it found
-# right to /tmp/kinds.
-selftest()
+# run_selftest: run the self-test, with or without a session, and add the number of kinds that it
+# found right to /tmp/kinds.
+run_selftest()
 {
 	cat $D/linux_selftest >/tmp/selftest
 	! grep differs /tmp/selftest >>/tmp/differs
@@ -148,16 +148,16 @@ selftest()
 	usleep 100000
 }
 
-modules()
+load_and_unload()
 {
 	insmod linux_locks.ko hold=1000
 	rmmod linux_locks
 	usleep 200000
 }
 
-# balanced: test that the last run of each session has generated as many events as it has written
-# and lost.
-balanced()
+# events_are_balanced: test that the last run of each session has generated as many events as it has
+# written and lost.
+events_are_balanced()
 {
 	cat $D/sessions/[012]/stats
 	cat $D/sessions/[012]/stats | awk '
@@ -180,26 +180,27 @@ echo '_raw_spin_*' '_raw_read_*' '_raw_write_*' >$T/set_ftrace_filter
 # Disable the report of slow handlers: the host may stop a virtual CPU at any time.
 echo 1000000000000 >/sys/kernel/debug/x86/nmi_longest_ns
 insmod nmi_locks.ko
-load "$pause"
+start_load "$pause"
 [ ! -e locktorture.ko ] || insmod torture.ko
 activities=
 kinds=0
-for what in attach sessions hotplug tracers toggle_ftrace selftest modules modes; do
-	echo 0 >/tmp/again.$what
-	repeat $what &
+for activity in attach_and_detach overlap_sessions unplug_cpu use_tracers toggle_ftrace run_selftest \
+	load_and_unload change_settings; do
+	echo 0 >/tmp/again.$activity
+	repeat $activity &
 	activities="$activities $!"
 done
 tortures=0
 for type in $types; do
 	[ ! -e locktorture.ko ] || torture_locks_of "$type"
 	tortures=$((tortures + 1))
-	end=$(($(now) + seconds / $(echo $types | wc -w)))
-	until [ "$(now)" -ge $end ]; do
+	end=$(($(print_uptime) + seconds / $(echo $types | wc -w)))
+	until [ "$(print_uptime)" -ge $end ]; do
 		sleep 1
 	done
 done
 # Wait until each activity has had its turns, however long that takes on a busy host.
-until all_done 8; do
+until all_have_run 8; do
 	sleep 1
 done
 touch /tmp/stop
@@ -207,24 +208,24 @@ touch /tmp/stop
 wait $activities
 grep . /tmp/again.*
 cat /tmp/taken
-check "strain: spin locks and rwlocks are restored at the end" wait_for is_off
+check "strain: spin locks and rwlocks are restored at the end" wait_for spinning_is_off
 check "strain: sleeping locks are unhooked at the end" wait_for sleeping_is_off
 check "strain: the counters of sleeping locks balance" sleeping_balanced
 check "strain: the self-test tested at least one kind" [ "$(cat /tmp/kinds)" -gt 0 ]
 check "strain: the self-test found no difference" is "$(cat /tmp/differs)" ""
 check "strain: the self-tests at attaching found no difference" sh -c '! dmesg | grep "does not do what the kernel"'
-check "strain: events generated are written or lost" balanced
+check "strain: events generated are written or lost" events_are_balanced
 cat $D/counters
-check "strain: no release is unmatched" is "$(sum Unmatched)" 0
+check "strain: no release is unmatched" is "$(print_counter_sum Unmatched)" 0
 
 # Unload while functions are redirected and the load continues.
 rounds=0
 while [ $rounds -lt 2 ]; do
 	echo start >$S/state
 	echo 1 >$T/events/ntklog/linux_spinlock/enable
-	is_on || break
+	spinning_is_on || break
 	rmmod ntklog || break
-	[ "$(redirected)" = 0 ] || break
+	[ "$(count_redirected_functions)" = 0 ] || break
 	load_ntklog
 	rounds=$((rounds + 1))
 done
@@ -242,11 +243,11 @@ if [ -e /sys/kernel/debug/failslab ] && [ "$stride" != 0 ]; then
 	echo N >/sys/kernel/debug/failslab/ignore-gfp-wait
 	echo 0 >/sys/kernel/debug/failslab/verbose
 	./fail start $S "$stride" "$seed" $D/linux
-	check "strain: no memory: no function stays redirected" is_off
+	check "strain: no memory: no function stays redirected" spinning_is_off
 	echo start >$S/state
-	check "strain: memory again: functions are redirected" is_on
+	check "strain: memory again: functions are redirected" spinning_is_on
 	echo stop >$S/state
-	check "strain: memory again: functions are restored" is_off
+	check "strain: memory again: functions are restored" spinning_is_off
 fi
 rmmod ntklog
 K=/sys/kernel/debug/kmemleak

@@ -17,47 +17,47 @@ check_on_console()
 	done
 }
 
-# suspended NUMBER: test that the kernel has suspended with success NUMBER times.
-suspended()
+# has_suspended NUMBER: test that the kernel has suspended with success NUMBER times.
+has_suspended()
 {
 	[ "$(cat /sys/power/suspend_stats/success)" = "$1" ]
 }
 
-# observed_events: print the number of events (hook id 0xA04F, 0x18 bytes, flags 0xC0) that say when
-# the session begins or ends to observe a group. Line feeds are made before flags, and zeros
-# visible, so that grep finds such an event at the beginning of a line.
-observed_events()
+# count_observed_events: print the number of events (hook id 0xA04F, 0x18 bytes, flags 0xC0) that
+# say when the session begins or ends to observe a group. Line feeds are made before flags, and
+# zeros visible, so that grep finds such an event at the beginning of a line.
+count_observed_events()
 {
 	cat $S/cpu* | tr '\000\n\300' 'zy\n' | grep -a -c "^$(printf '\030zO\240')"
 }
 
-# suspend_once: a function, so that the shell has read all of it before the shared directory is
-# gone.
-suspend_once()
+# suspend_and_resume: a function, so that the shell has read all of it before the shared directory
+# is gone.
+suspend_and_resume()
 {
 	insmod ntklog.ko buffers=64
 	echo $LINUX $SLEEPING >$S/group_mask
 	echo start >$S/state
-	check_on_console "suspend: a session redirects spinning locks" is_on
+	check_on_console "suspend: a session redirects spinning locks" spinning_is_on
 	check_on_console "suspend: a session hooks sleeping locks" sleeping_is_on
-	mark
-	load 0
+	save_counters
+	start_load 0
 	echo 0 >status
 	sync
 	echo platform >/sys/power/pm_test
 	echo freeze >/sys/power/state
-	check_on_console "suspend: the kernel suspends and resumes" suspended 1
-	check_on_console "suspend: after the resume spinning locks are redirected" is_on
+	check_on_console "suspend: the kernel suspends and resumes" has_suspended 1
+	check_on_console "suspend: after the resume spinning locks are redirected" spinning_is_on
 	check_on_console "suspend: after the resume sleeping locks are hooked" sleeping_is_on
-	check_on_console "suspend: acquisitions are counted" grown SpinLockAcquireCount 100
+	check_on_console "suspend: acquisitions are counted" counter_has_grown SpinLockAcquireCount 100
 	end_load
 	echo stop >$S/state
-	check_on_console "suspend: the end of the session restores spinning locks" is_off
+	check_on_console "suspend: the end of the session restores spinning locks" spinning_is_off
 	# Four events for each group: at the start, the suspend, the resume and the stop.
 	set -- $LINUX $SLEEPING
 	check_on_console "suspend: no lock is observed from the suspend to the resume" is \
-		"$(observed_events)" $(($# * 4))
-	check_on_console "suspend: no release is unmatched" is "$(sum Unmatched)" 0
+		"$(count_observed_events)" $(($# * 4))
+	check_on_console "suspend: no release is unmatched" is "$(print_counter_sum Unmatched)" 0
 	check_on_console "suspend: events generated are written or lost" awk \
 		'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' $S/stats
 	check_on_console "suspend: the module unloads" rmmod ntklog
@@ -65,4 +65,4 @@ suspend_once()
 	reboot -f
 }
 
-suspend_once
+suspend_and_resume

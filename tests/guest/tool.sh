@@ -4,8 +4,8 @@
 # The tool: parameters, sessions, recordings, top. check_tool.py checks the files. linux.sh tests
 # Linux' locks, which the tool records by default.
 
-# status NUMBER COMMAND...: test that the command ends with this exit status.
-status()
+# status_is NUMBER COMMAND...: test that the command ends with this exit status.
+status_is()
 {
 	expected=$1
 	shift
@@ -13,8 +13,8 @@ status()
 	is $? "$expected"
 }
 
-# says WORDS COMMAND...: test that the command's output has WORDS.
-says()
+# output_has WORDS COMMAND...: test that the command's output has WORDS.
+output_has()
 {
 	words=$1
 	shift
@@ -22,9 +22,9 @@ says()
 	grep -q -- "$words" /tmp/said || { cat /tmp/said; return 1; }
 }
 
-# started: wait until a session is started, for 30 s at most: the tool first reads the kernel's
-# symbols.
-started()
+# wait_for_started_session: wait until a session is started, for 30 s at most: the tool first reads
+# the kernel's symbols.
+wait_for_started_session()
 {
 	i=0
 	while ! grep -q started $D/sessions/*/state && [ $i -lt 300 ]; do
@@ -38,7 +38,7 @@ all_are_stopped()
 	is "$(cat $D/sessions/*/state | sort -u)" stopped
 }
 
-parameters()
+print_parameters()
 {
 	cat $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate $P/hold_threshold |
 		tr '\n' ' '
@@ -46,11 +46,11 @@ parameters()
 
 check "tool: list succeeds" ntklog list
 check "tool: set spinlock without a hold threshold succeeds" ntklog set spinlock 2 3000 4
-check "tool: set without a hold threshold keeps it" is "$(parameters)" "2 3000 4 1000000 "
+check "tool: set without a hold threshold keeps it" is "$(print_parameters)" "2 3000 4 1000000 "
 check "tool: set with a hold threshold succeeds" ntklog set spinlock 3 2000 5 0
-check "tool: set with a hold threshold sets all parameters" is "$(parameters)" "3 2000 5 0 "
-check "tool: set refuses a hold threshold of 999999" status 1 ntklog set spinlock 1 1000 1 999999
-check "tool: a refused set changes no parameter" is "$(parameters)" "3 2000 5 0 "
+check "tool: set with a hold threshold sets all parameters" is "$(print_parameters)" "3 2000 5 0 "
+check "tool: set refuses a hold threshold of 999999" status_is 1 ntklog set spinlock 1 1000 1 999999
+check "tool: a refused set changes no parameter" is "$(print_parameters)" "3 2000 5 0 "
 check "tool: set resource succeeds" ntklog set resource 6 7 8
 check "tool: set resource sets all parameters" \
 	is "$(cat $R/release_sample_rate $R/contention_sample_rate $R/excessive_timeouts | tr '\n' ' ')" "6 7 8 "
@@ -59,44 +59,44 @@ ntklog set spinlock 1 1000 1 0
 ntklog set resource 1000 1 1
 
 check "tool: start of a stopped session succeeds" ntklog start 4 -e contextswap -b 8K -n 10
-check "tool: start of a started session is refused" says "session 4 is started already" ntklog start 4
-check "tool: start with one buffer is refused" says '"1" is no number of buffers: 2 to 1024' ntklog start 3 -n 1
-check "tool: start without memory for the buffers is refused" says "no memory for its buffers" \
+check "tool: start of a started session is refused" output_has "session 4 is started already" ntklog start 4
+check "tool: start with one buffer is refused" output_has '"1" is no number of buffers: 2 to 1024' ntklog start 3 -n 1
+check "tool: start without memory for the buffers is refused" output_has "no memory for its buffers" \
 	ntklog start 3 -n 1024 -b 1M
 ntklog start 3 -n 16 -b 64K >/dev/null && ntklog stop 3 -o /dev/null >/dev/null
 sleep 0.5
 check "tool: stop writes a file" sh -c "ntklog stop 4 -o tool-stop.etl >tool-stop.txt"
-check "tool: stop of a stopped session is refused" says "session 4 is not started" ntklog stop 4
+check "tool: stop of a stopped session is refused" output_has "session 4 is not started" ntklog stop 4
 echo PERF_SPINLOCK >$D/sessions/4/group_mask
 
 # The exit status of record is that of its command. The command's locks are not nested (nest=1),
 # because releases of nested locks are counted together, which makes the estimate from one in 1000
 # vary more.
 cat $D/counters >tool.before
-check "tool: record has the exit status of its command" status 7 ntklog record -o tool.etl -n 60 \
+check "tool: record has the exit status of its command" status_is 7 ntklog record -o tool.etl -n 60 \
 	-e spinlock,resource,contextswap -- sh -c \
 	'insmod ntklog_torture.ko duration=1 threads=2 nest=1 softirqs=0 hardirqs=0; sleep 2.2; rmmod ntklog_torture; exit 7'
 cat $D/counters >tool.after
 check "tool: only root can read the files" is "$(stat -c %a tool.etl tool.etl.names tool-stop.etl |
 	tr '\n' ' ')" "600 600 600 "
-check "tool: record of a missing command has status 127" status 127 ntklog record -e spinlock --no-names \
+check "tool: record of a missing command has status 127" status_is 127 ntklog record -e spinlock --no-names \
 	-o tool-none.etl -- frobnicate
-check "tool: record of a killed command has status 143" status 143 ntklog record -e spinlock --no-names \
+check "tool: record of a killed command has status 143" status_is 143 ntklog record -e spinlock --no-names \
 	-o tool-none.etl -- sh -c 'kill -TERM $$'
-check "tool: record --duration ends without a command" status 0 ntklog record -e spinlock --no-names -o tool-time.etl --duration 0.5
-check "tool: record --duration ends a longer command" status 0 ntklog record -e spinlock --no-names \
+check "tool: record --duration ends without a command" status_is 0 ntklog record -e spinlock --no-names -o tool-time.etl --duration 0.5
+check "tool: record --duration ends a longer command" status_is 0 ntklog record -e spinlock --no-names \
 	-o tool-time.etl --duration 0.5 -- sleep 100
-check "tool: record to a full disk is reported" says "No space left on device" ntklog record -e spinlock --no-names \
+check "tool: record to a full disk is reported" output_has "No space left on device" ntklog record -e spinlock --no-names \
 	-o /dev/full --duration 0.3
-check "tool: record to a missing directory is reported" says "/nonexistent/x.etl" ntklog record -e spinlock \
+check "tool: record to a missing directory is reported" output_has "/nonexistent/x.etl" ntklog record -e spinlock \
 	-o /nonexistent/x.etl --no-names --duration 0.3
-check "tool: no session stays started" says "no session is started" ntklog stop
+check "tool: no session stays started" output_has "no session is started" ntklog stop
 
 # One thread, so that the other CPU is free for the tool.
 insmod ntklog_torture.ko duration=0 threads=1
 for signal in INT TERM HUP; do
 	ntklog record -e spinlock --no-names -o tool-signal.etl &
-	started
+	wait_for_started_session
 	sleep 0.5
 	kill -$signal $!
 	check "tool: SIG$signal ends a recording" wait $!
@@ -112,7 +112,7 @@ TERM=vt100 ./terminal ntklog top -e spinlock --once >tool-top-terminal.txt
 
 # Lose events: small buffers, and a recorder that SIGSTOP stops until events are lost.
 ntklog record -e spinlock --no-names -o tool-lost.etl -b 4K -n 2 --duration 4 2>tool-lost.log &
-started
+wait_for_started_session
 kill -STOP $!
 wait_for sh -c "awk '\$1 == \"total\" && \$4 > 0 { found = 1 } END { exit !found }' $D/sessions/7/stats"
 kill -CONT $!
@@ -122,7 +122,7 @@ wait $!
 # host's directory, because 9p frees the pages of a write of a killed process while the host still
 # reads them.
 ntklog record -e spinlock --no-names -o /tmp/killed.etl &
-started
+wait_for_started_session
 # Wait for the size first: dump reads the whole file, which takes long.
 wait_for sh -c '[ "$(stat -c %s /tmp/killed.etl)" -gt 300000 ]'
 wait_for sh -c '[ "$(ntklog dump /tmp/killed.etl 2>/dev/null | wc -l)" -gt 1000 ]'
@@ -139,9 +139,9 @@ ntklog dump /tmp/pipe >tool-pipe.txt &
 reader=$!
 ntklog record -e spinlock -o /tmp/pipe &
 recorder=$!
-started
+wait_for_started_session
 wait_for grep -q " SpinLock " tool-pipe.txt
-check "tool: events come through a pipe while they are recorded" says started \
+check "tool: events come through a pipe while they are recorded" output_has started \
 	sh -c "cat $D/sessions/*/state"
 kill -INT $recorder
 check "tool: the recording of a pipe ends" wait $recorder
@@ -150,7 +150,7 @@ check "tool: top --once succeeds" ntklog top -e spinlock --once --json >tool-top
 ntklog top -e spinlock --once --json >top.json
 rmmod ntklog_torture
 ntklog top -e spinlock -d 0.5 -n 3 >top.txt &
-started
+wait_for_started_session
 # Load the module after top has begun, so that top has to read its symbols later.
 insmod ntklog_torture.ko duration=0 threads=1
 sleep 4

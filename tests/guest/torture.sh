@@ -13,7 +13,7 @@ for type in in_stack_queued queued spin ex ex_exclusive resource; do
 	done
 	usleep 300000
 	rmmod ntklog_torture
-	check "torture: $type" succeeded
+	check "torture: $type" torture_has_succeeded
 done
 cat $S/stats >torture.stats
 check "torture: events generated are written or lost" awk \

@@ -12,7 +12,7 @@ seed=${SEED:-$(date +%s)}
 writes=${ABUSE_WRITES:-6000}
 stride=${ABUSE_STRIDE:-40}
 say "abuse: SEED=$seed"
-share "$DIR" debug <<-END
+fill_shared_directory "$DIR" debug <<-END
 	D=/sys/kernel/debug/ntklog
 	insmod ntklog.ko || exit 1
 	./abuse \$D $seed $((writes * 83 / 100))
@@ -53,12 +53,12 @@ share "$DIR" debug <<-END
 	rmmod ntklog || exit 1
 	dmesg >>dmesg.log
 END
-guest_programs "$DIR" abuse fail
+build_guest_programs "$DIR" abuse fail
 # kmemleak scans each page that exists: 1 GB takes half the time of 2 GB.
-result "abuse: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(image debug)" -c 3 "$DIR"
+run_test "abuse: the virtual machine runs to its end" \
+	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(print_image debug)" -c 3 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
-result "abuse: the torture succeeds meanwhile" sh -c \
+run_test "abuse: the torture succeeds meanwhile" sh -c \
 	"[ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 2 ]"
-result "abuse: the kernel log has no report" has_reports "$DIR/dmesg.log" ''
-result "abuse: nothing leaks" sh -c "cat $DIR/kmemleak.log; [ ! -s $DIR/kmemleak.log ]"
+run_test "abuse: the kernel log has no report" log_has_reports "$DIR/dmesg.log" ''
+run_test "abuse: nothing leaks" sh -c "cat $DIR/kmemleak.log; [ ! -s $DIR/kmemleak.log ]"

@@ -20,24 +20,24 @@ builds_in_suite()
 	root=$DIR/root-$SUITE
 	# shellcheck disable=SC2086 # words
 	[ -d "$root" ] ||
-		"$TOP/scripts/vm/clean-root.sh" "$SUITE" "$root" $TOOLS "$(compiler)" clang lld llvm
+		"$TOP/scripts/vm/clean-root.sh" "$SUITE" "$root" $TOOLS "$(print_compiler)" clang lld llvm
 	"$TOP/scripts/build/build-in-suite.sh" "$root" "$KDIR" "$OUT/build/$name" W=1 "$@"
 	# Warnings about the kernel's own headers do not count. The paths of this tree's files begin
 	# with /build, but newer kernels print them relative to it.
 	! grep -E "$OURS.*(warning|WARNING):|^(WARNING|ERROR):" "$OUT/log/suite-$name.log"
 }
 
-# compiler: print the compiler that Debian built the kernel with, from its headers.
-compiler()
+# print_compiler: print the compiler that Debian built the kernel with, from its headers.
+print_compiler()
 {
 	sed -n 's/^.*\(gcc-[0-9]*\).*$/\1/p' "$KDIR/.kernelvariables" | head -n 1
 }
 
 for kernel in trixie newest; do
-	result "builds: $kernel's kernel" builds_in_suite $kernel $kernel
+	run_test "builds: $kernel's kernel" builds_in_suite $kernel $kernel
 done
 # Debian's headers are configured for gcc. kernel-clang leaves out the options that clang does not
 # know.
-result "builds: clang" builds_in_suite trixie clang \
+run_test "builds: clang" builds_in_suite trixie clang \
 	CC=/build/tests/lib/kernel-clang
 as_root rm -rf "$DIR"/root-*

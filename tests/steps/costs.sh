@@ -75,6 +75,6 @@ cat >"$DIR/guest.sh" <<-'END'
 	done
 	dmesg | grep -o 'ntklog_bench: .*'
 END
-result "costs: the virtual machine runs to its end" \
+run_test "costs: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -i -k "$IMAGE" -M "$MODULES" "$DIR"
-results python3 "$TESTS/check/check_costs.py" "$DIR/guest.log" | sed "s/ok - /ok - costs: /"
+run_test_program python3 "$TESTS/check/check_costs.py" "$DIR/guest.log" | sed "s/ok - /ok - costs: /"

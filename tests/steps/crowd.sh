@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-share "$DIR" debug <<-'END'
+fill_shared_directory "$DIR" debug <<-'END'
 	S=/sys/kernel/debug/ntklog/sessions/0
 	insmod ntklog.ko excessive_first_ms=5 excessive_next_ms=20 || exit 1
 	echo PERF_SYNC_OBJECTS >$S/group_mask
@@ -19,13 +19,13 @@ share "$DIR" debug <<-'END'
 	rmmod ntklog
 	dmesg >dmesg.log
 END
-result "crowd: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -c 8 -m 1024 -k "$(image debug)" "$DIR"
-result "crowd: 32 threads on 8 processors are all served" \
+run_test "crowd: the virtual machine runs to its end" \
+	"$TOP/scripts/vm/vm.sh" -c 8 -m 1024 -k "$(print_image debug)" "$DIR"
+run_test "crowd: 32 threads on 8 processors are all served" \
 	grep "Start of test: .* threads=32 .*" "$DIR/dmesg.log"
-result "crowd: no resource is owned by two" \
+run_test "crowd: no resource is owned by two" \
 	grep "End of test: SUCCESS: resource: " "$DIR/dmesg.log"
-result "crowd: events generated are written or lost" awk \
+run_test "crowd: events generated are written or lost" awk \
 	'$1 == "total" { seen = 1; bad = !$2 || $2 != $3 + $4 } END { exit !seen || bad }' \
 	"$DIR/guest.log"
-result "crowd: the kernel log has no report" has_reports "$DIR/dmesg.log" ''
+run_test "crowd: the kernel log has no report" log_has_reports "$DIR/dmesg.log" ''

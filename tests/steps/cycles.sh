@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 cycles=${CYCLES:-10}
-{ echo "cycles=$cycles"; cat <<-'END'; } | share "$DIR" debug
+{ echo "cycles=$cycles"; cat <<-'END'; } | fill_shared_directory "$DIR" debug
 	D=/sys/kernel/debug/ntklog
 	refused=0
 	n=0
@@ -34,8 +34,8 @@ cycles=${CYCLES:-10}
 	echo "$n cycles, $refused times a reader was in the way"
 	dmesg >dmesg.log
 END
-result "cycles: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(image debug)" -c 2 "$DIR"
-result "cycles: $cycles, and readers were in the way" \
+run_test "cycles: the virtual machine runs to its end" \
+	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(print_image debug)" -c 2 "$DIR"
+run_test "cycles: $cycles, and readers were in the way" \
 	grep -E "^$cycles cycles, $cycles times" "$DIR/guest.log"
-result "cycles: the kernel log has no report" has_reports "$DIR/dmesg.log" ''
+run_test "cycles: the kernel log has no report" log_has_reports "$DIR/dmesg.log" ''

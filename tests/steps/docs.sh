@@ -7,6 +7,6 @@
 . "$(dirname "$0")/../lib.sh"
 
 need docs
-tool
-result "docs: make docs has no warning" make -s -C "$TOP" docs
-results python3 "$TESTS/check/check_docs.py" "$NTKLOG" "$TOP"
+build_tool
+run_test "docs: make docs has no warning" make -s -C "$TOP" docs
+run_test_program python3 "$TESTS/check/check_docs.py" "$NTKLOG" "$TOP"

@@ -24,9 +24,9 @@ i386)
 	vm_options+=(-a clearcpuid=159)
 	;;
 esac
-foreign "$1"
+use_architecture "$1"
 # A recording as x86-64's module writes it.
-tool generate
+build_tool generate
 "$OUT/build/tool/generate" 1 >"$DIR/other.etl"
 # Tells sleeping.sh to let allocations fail at fewer places.
 : >"$DIR/few"
@@ -38,13 +38,14 @@ check_with "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_ru
 	Records.test_contended_acquisitions_are_sampled_by_the_rate
 check_with "$kernel" check_modes.py WaitsAlone
 [ -z "$sleeping" ] || check_with "$kernel" check_sleeping.py
-# same FILE: test that the tool prints the same about a recording here and in the virtual machine.
-same()
+# tool_prints_the_same FILE: test that the tool prints the same about a recording here and in the
+# virtual machine.
+tool_prints_the_same()
 {
 	"$NTKLOG" dump "$DIR/$1.etl" | cmp - "$DIR/$1.dump"
 	"$NTKLOG" report "$DIR/$1.etl" --json --columns all --top 0 | cmp - "$DIR/$1.json"
 	"$NTKLOG" info "$DIR/$1.etl" --json | cmp - "$DIR/$1.info"
 	[ "$(wc -l <"$DIR/$1.dump")" -gt 20 ]
 }
-result "$1: the tool prints the same there and here about a recording of that kernel" same recorded
-result "$1: the tool prints the same there and here about a recording of x86-64" same other
+run_test "$1: the tool prints the same there and here about a recording of that kernel" tool_prints_the_same recorded
+run_test "$1: the tool prints the same there and here about a recording of x86-64" tool_prints_the_same other

@@ -11,9 +11,9 @@ need headers
 done >"$DIR/all.c"
 echo '#include <ntklog/etl.h>' >>"$DIR/all.c"
 cp "$DIR/all.c" "$DIR/all.cc"
-result "headers: C11" gcc -std=c11 -pedantic -Wall -Werror -fsyntax-only \
+run_test "headers: C11" gcc -std=c11 -pedantic -Wall -Werror -fsyntax-only \
 	-I"$TOP/include/uapi" -I"$TOP/tools/ntklog/include" "$DIR/all.c"
-result "headers: C++11" g++ -std=c++11 -Wall -Werror -fsyntax-only \
+run_test "headers: C++11" g++ -std=c++11 -Wall -Werror -fsyntax-only \
 	-I"$TOP/include/uapi" -I"$TOP/tools/ntklog/include" "$DIR/all.cc"
 # A wrong layout must not compile, or the layout assertions of the headers would prove nothing.
 cat >"$DIR/wrong.c" <<-'END'
@@ -21,5 +21,5 @@ cat >"$DIR/wrong.c" <<-'END'
 	struct wrong { __u32 a; __u64 b; };
 	NTKLOG_ASSERT_OFFSET(struct wrong, b, 4);
 END
-result "headers: a wrong offset does not compile" \
+run_test "headers: a wrong offset does not compile" \
 	sh -c "! gcc -fsyntax-only -I$TOP/include/uapi $DIR/wrong.c"

@@ -9,11 +9,11 @@
 need unpack modules native
 debian_kernel "$KERNEL_SERIES"
 built=$OUT/build/$ABI
-result "instructions: the modules build" builds_silently "$KDIR" "$built"
+run_test "instructions: the modules build" build_modules_silently "$KDIR" "$built"
 # The kernel reserves 8 KiB of static per-CPU memory for all modules together.
-result "instructions: ntklog.ko has at most 1024 bytes of static per-CPU memory" sh -c \
+run_test "instructions: ntklog.ko has at most 1024 bytes of static per-CPU memory" sh -c \
 	"[ \$(size -A $built/ntklog.ko | awk '\$1 == \".data..percpu\" { print \$2 }') -le 1024 ]"
-results python3 "$TESTS/check/check_instructions.py" "$built/workload/ntklog_bench.ko" |
+run_test_program python3 "$TESTS/check/check_instructions.py" "$built/workload/ntklog_bench.ko" |
 	sed "s/ok - /ok - instructions: /"
 
 # builds_native DIRECTORY: test that the native benchmark builds without output.
@@ -23,5 +23,5 @@ builds_native()
 	said=$(make -s --no-print-directory -C "$TOP/workload/native" O="$1" 2>&1)
 	[ -z "$said" ] || { echo "$said"; return 1; }
 }
-result "instructions: the native benchmark builds without a warning" \
+run_test "instructions: the native benchmark builds without a warning" \
 	builds_native "$OUT/build/native"

@@ -6,4 +6,4 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-result "$1: the test kernel is built" output_of test-kernel "$1"
+run_test "$1: the test kernel is built" output_of test-kernel "$1"

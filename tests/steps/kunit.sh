@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 # The suites provoke these reports on purpose, each once or as often as the number before it says,
-# and no others. With DEBUG_ATOMIC_SLEEP, also EXPECTED_SLEEP. Format: see has_reports().
+# and no others. With DEBUG_ATOMIC_SLEEP, also EXPECTED_SLEEP. Format: see log_has_reports().
 EXPECTED_REPORTS='ExReleaseSpinLock: lock .* is not owned shared
 KeAcquireQueuedSpinLock: no queued spin lock has the number 0x11
 KeReleaseQueuedSpinLock: .* does not own lock
@@ -31,9 +31,9 @@ ExSetResourceOwnerPointerEx: resource .*, flags 2 from
 EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c
 BUG: sleeping function called from invalid context at .*/eresource_acquire\.c'
 
-# stock_guest_files: build KUnit and the modules for a kernel without KUnit, copy them to $DIR, and
-# set vm to the options of vm.sh.
-stock_guest_files()
+# make_stock_guest_files: build KUnit and the modules for a kernel without KUnit, copy them to $DIR,
+# and set vm to the options of vm.sh.
+make_stock_guest_files()
 {
 	local words built CORE ARGUMENTS
 	debian_kernel "$kernel"
@@ -42,29 +42,29 @@ stock_guest_files()
 	eval "$words"
 	# objtool of 6.1 does not know which functions of a newer KUnit never return, and warns.
 	if [ "$kernel" = 6.1 ]; then
-		result "$kernel: the modules build" \
+		run_test "$kernel: the modules build" \
 			"$TOP/scripts/build/build-modules.sh" "$KDIR" "$built" "${ARGUMENTS[@]}"
 	else
-		result "$kernel: the modules build with W=1 and no warning" \
-			builds_silently "$KDIR" "$built" "${ARGUMENTS[@]}"
+		run_test "$kernel: the modules build with W=1 and no warning" \
+			build_modules_silently "$KDIR" "$built" "${ARGUMENTS[@]}"
 	fi
 	cp "$CORE/kunit.ko" "$built"/{ntklog,kunit/ntklog_kunit,tests/modules/stale_code}.ko "$DIR/"
 	# Some cases need a preemptible kernel.
 	vm=(-k "$IMAGE" -M "$MODULES" -a preempt=full)
 }
 
-# test_kernel_guest_files: the same for a test kernel, which has KUnit.
-test_kernel_guest_files()
+# make_test_kernel_guest_files: the same for a test kernel, which has KUnit.
+make_test_kernel_guest_files()
 {
-	result "$kernel: the modules build with W=1 and no warning" \
-		builds_silently "$(output_of test-kernel "$kernel")" "$OUT/build/$kernel"
-	share "$DIR" "$kernel" </dev/null
-	vm=(-k "$(image "$kernel")")
+	run_test "$kernel: the modules build with W=1 and no warning" \
+		build_modules_silently "$(output_of test-kernel "$kernel")" "$OUT/build/$kernel"
+	fill_shared_directory "$DIR" "$kernel" </dev/null
+	vm=(-k "$(print_image "$kernel")")
 }
 
-# tap: print KUnit's results with one line for each case. KUnit prints the explanation of a failure
-# before the case's result; TAP has it after the result.
-tap()
+# print_tap: print KUnit's results with one line for each case. KUnit prints the explanation of a
+# failure before the case's result; TAP has it after the result.
+print_tap()
 {
 	awk -v kernel="$kernel" '
 		/^    # Subtest: / { suite = $3; text = ""; next }
@@ -86,10 +86,10 @@ tap()
 kernel=$1
 expected=$EXPECTED_REPORTS
 case $kernel in
-[0-9]* | newest) stock_guest_files ;;
-kcsan) test_kernel_guest_files ;;
+[0-9]* | newest) make_stock_guest_files ;;
+kcsan) make_test_kernel_guest_files ;;
 *)
-	test_kernel_guest_files
+	make_test_kernel_guest_files
 	expected+=$'\n'$EXPECTED_SLEEP
 	;;
 esac
@@ -108,13 +108,13 @@ esac
 	[ ! -e kunit.ko ] || rmmod kunit || exit 1
 	dmesg >dmesg.log
 END
-result "$kernel: the suites' virtual machine runs to its end" \
+run_test "$kernel: the suites' virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" "${vm[@]}" -c 4 -m 2048 "$DIR"
-tap
+print_tap
 [ -z "${KUNIT_FILTER:-}" ] || exit 0
 for suite in $(sed -n 's/^\t\.name = "\(ntklog_[a-z_]*\)",$/\1/p' "$TOP"/kunit/*_test.c); do
-	result "$kernel: the suite $suite passed" \
+	run_test "$kernel: the suite $suite passed" \
 		grep -qE "^ok [0-9]+ $suite\$" "$DIR/guest.log"
 done
-result "$kernel: the reports are those that the suites provoke" \
-	has_reports "$DIR/dmesg.log" "$expected"
+run_test "$kernel: the reports are those that the suites provoke" \
+	log_has_reports "$DIR/dmesg.log" "$expected"

@@ -15,8 +15,9 @@ module_uses_everything()
 		"$DIR/module"
 }
 
-# only_fails TEST COMMAND...: test that of the command's tests Linkage.TEST fails, and no other one.
-only_fails()
+# fails_alone TEST COMMAND...: test that of the command's tests Linkage.TEST fails, and no other
+# one.
+fails_alone()
 {
 	local test=$1
 	shift
@@ -27,10 +28,10 @@ only_fails()
 
 need modules
 debian_kernel "$1"
-result "$1: the modules build with W=1 and no warning" \
-	builds_silently "$KDIR" "$OUT/build/$ABI"
+run_test "$1: the modules build with W=1 and no warning" \
+	build_modules_silently "$KDIR" "$OUT/build/$ABI"
 cp -r "$TESTS/linkage" "$DIR/module"
-links()
+module_links()
 {
 	# ccache does not store the file that -aux-info writes.
 	CCACHE_DISABLE=1 make -C "$DIR/module" KDIR="$KDIR" NTKLOG="$OUT/build/$ABI" W=1 \
@@ -38,32 +39,32 @@ links()
 		{ cat "$DIR/make.log"; return 1; }
 	! grep -E 'warning:|WARNING:|ERROR:' "$DIR/make.log"
 }
-result "$1: a module that uses everything links, without a warning" links
-results module_uses_everything | sed "s/ok - /ok - $1 /"
+run_test "$1: a module that uses everything links, without a warning" module_links
+run_test_program module_uses_everything | sed "s/ok - /ok - $1 /"
 
 # Test the test: each of these changes to its input must make one case fail.
 header=$(grep -m 1 -o '/[^ ]*/include/ntklog/nt\.h' "$DIR/module/nt_code.aux")
 { cat "$DIR/module/nt_code.aux"; echo "/* $header:1:NF */ static void KeDoNothing (void);"; } \
 	>"$DIR/more.aux"
-result "$1: a new function in a header that is not called is found out" \
-	only_fails test_every_function_in_a_header_is_called module_uses_everything "$DIR/more.aux"
+run_test "$1: a new function in a header that is not called is found out" \
+	fails_alone test_every_function_in_a_header_is_called module_uses_everything "$DIR/more.aux"
 { cat "$DIR/module/nt_code.aux"; echo "/* $header:1:NC */ extern void ke_do_nothing (void);"; } \
 	>"$DIR/more.aux"
-result "$1: a declaration of a function that is not exported is found out" \
-	only_fails test_what_is_declared_is_exported module_uses_everything "$DIR/more.aux"
+run_test "$1: a declaration of a function that is not exported is found out" \
+	fails_alone test_what_is_declared_is_exported module_uses_everything "$DIR/more.aux"
 { cat "$OUT/build/$ABI/Module.symvers"; printf '0x0\tke_do_nothing\t/ntklog\tEXPORT_SYMBOL_GPL\t\n'; } \
 	>"$DIR/more.symvers"
-result "$1: an exported symbol that the module does not link is found out" \
-	only_fails test_what_is_exported_is_linked module_uses_everything "" "$DIR/more.symvers"
+run_test "$1: an exported symbol that the module does not link is found out" \
+	fails_alone test_what_is_exported_is_linked module_uses_everything "" "$DIR/more.symvers"
 sed 's/\tex_delete_resource_lite\t/\tex_enter_critical_region_and_acquire_shared_wait_for_exclusive\t/' \
 	"$OUT/build/$ABI/Module.symvers" >"$DIR/long.symvers"
-result "$1: a symbol that is too long is found out" \
+run_test "$1: a symbol that is too long is found out" \
 	sh -c "'$TESTS/check/check_linkage.py' '$DIR/module/nt_code.aux' '$DIR/long.symvers' \
 		'$DIR/module/ntklog_linkage.ko' '$DIR/module' |
 		grep -x 'not ok - Linkage.test_no_symbol_is_too_long'"
 
 cp "$OUT/build/$ABI"/{ntklog,tests/modules/stale_code}.ko "$DIR/module/ntklog_linkage.ko" "$TESTS/guest/lib.sh" "$DIR/"
 cp "$TESTS/guest/linkage.sh" "$DIR/guest.sh"
-result "$1: the virtual machine runs to its end" \
+run_test "$1: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $1 /"

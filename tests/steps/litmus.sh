@@ -10,8 +10,8 @@
 
 herd=$(output_of herd)
 
-# verdict TEST WANTED: test that herd7's verdict on a test is WANTED, Never or Sometimes.
-verdict()
+# verdict_is TEST WANTED: test that herd7's verdict on a test is WANTED, Never or Sometimes.
+verdict_is()
 {
 	local said
 	# shellcheck disable=SC2086 # words
@@ -23,7 +23,7 @@ verdict()
 for litmus in "$TESTS"/litmus/*.litmus; do
 	name=$(basename "$litmus" .litmus)
 	wanted=$(sed -n 's/^ \* Result: //p' "$litmus")
-	result "litmus: $name: $wanted" verdict "$litmus" "$wanted"
+	run_test "litmus: $name: $wanted" verdict_is "$litmus" "$wanted"
 done
 # each_test_has_a_broken_variant: test that each litmus test expects Never and has a variant, and
 # that each variant expects Sometimes. A test whose wrong result cannot occur at all proves nothing.
@@ -38,4 +38,4 @@ each_test_has_a_broken_variant()
 			{ echo "$litmus: not $wanted"; return 1; }
 	done
 }
-result "litmus: each test has a variant that is broken" each_test_has_a_broken_variant
+run_test "litmus: each test has a variant that is broken" each_test_has_a_broken_variant

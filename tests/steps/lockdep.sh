@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-share "$DIR" debug </dev/null
+fill_shared_directory "$DIR" debug </dev/null
 
 # lockdep_catches MISUSE REPORT: test that lockdep reports a misuse of lockdep_misuse.ko: at load,
 # or for own and own_resource when its file is written to. One CPU boots fastest, and a single
@@ -24,27 +24,27 @@ lockdep_catches()
 		case $1 in own) echo 1 >\$O ;; own_resource) echo 2 >\$O ;; esac
 		dmesg >dmesg.log
 	END
-	"$TOP/scripts/vm/vm.sh" -k "$(image debug)" -c 1 -m 512 "$dir" &&
-		has_reports "$dir/dmesg.log" "$2"
+	"$TOP/scripts/vm/vm.sh" -k "$(print_image debug)" -c 1 -m 512 "$dir" &&
+		log_has_reports "$dir/dmesg.log" "$2"
 }
 
-result "lockdep: two queued locks in two orders" \
+run_test "lockdep: two queued locks in two orders" \
 	lockdep_catches abba "possible circular locking dependency detected"
-result "lockdep: a lock in a hard interrupt and with interrupts on" \
+run_test "lockdep: a lock in a hard interrupt and with interrupts on" \
 	lockdep_catches irq "inconsistent lock state"
-result "lockdep: recursive acquisition" \
+run_test "lockdep: recursive acquisition" \
 	lockdep_catches recursive "possible recursive locking detected"
-result "lockdep: recursive exclusive acquisition" \
+run_test "lockdep: recursive exclusive acquisition" \
 	lockdep_catches ex_recursive "possible recursive locking detected"
-result "lockdep: recursive shared acquisition" \
+run_test "lockdep: recursive shared acquisition" \
 	lockdep_catches ex_shared_recursive "possible recursive locking detected"
-result "lockdep: a lock that is owned on return to user space" \
+run_test "lockdep: a lock that is owned on return to user space" \
 	lockdep_catches own "lock held when returning to user space"
-result "lockdep: a resource and a mutex in two orders" \
+run_test "lockdep: a resource and a mutex in two orders" \
 	lockdep_catches resource_abba "possible circular locking dependency detected"
-result "lockdep: two resources of a class" \
+run_test "lockdep: two resources of a class" \
 	lockdep_catches resource_recursive "possible recursive locking detected"
-result "lockdep: a resource that is owned on return to user space" \
+run_test "lockdep: a resource that is owned on return to user space" \
 	lockdep_catches own_resource "lock held when returning to user space"
 
 # In a kernel with lockdep, mutex_lock() fires contention_begin before it tries to acquire the
@@ -72,7 +72,7 @@ free_mutexes_are_not_waited_for()
 			END { print acquired, waits; exit acquired < 1000 || waits * 20 > acquired }' \
 			$D/counters
 	END
-	"$TOP/scripts/vm/vm.sh" -k "$(image debug)" -c 1 -m 512 "$dir"
+	"$TOP/scripts/vm/vm.sh" -k "$(print_image debug)" -c 1 -m 512 "$dir"
 }
 
-result "lockdep: a free mutex is not waited for" free_mutexes_are_not_waited_for
+run_test "lockdep: a free mutex is not waited for" free_mutexes_are_not_waited_for

@@ -7,9 +7,9 @@
 . "$(dirname "$0")/../lib.sh"
 
 model=$TOP/kunit/model/queued_spin_lock.pml
-result "model: the queued spin lock keeps its promises" \
+run_test "model: the queued spin lock keeps its promises" \
 	"$TOP/scripts/check/model.sh" "$model"
 for broken in 1 2 3 4; do
-	result "model: broken variant $broken does not" sh -c \
+	run_test "model: broken variant $broken does not" sh -c \
 		"$TOP/scripts/check/model.sh $model $broken | grep 'errors: 1'"
 done

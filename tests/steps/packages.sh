@@ -7,9 +7,9 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# in_root ROOT COMMAND...: run a command as root in the Debian in directory ROOT, with a clean
+# run_in_root ROOT COMMAND...: run a command as root in the Debian in directory ROOT, with a clean
 # environment.
-in_root()
+run_in_root()
 {
 	local root=$1
 	shift
@@ -43,19 +43,19 @@ driver_builds()
 }
 
 need deb
-tool generate
+build_tool generate
 root=$DIR/root
 mkdir -p "$DIR/dkms/var"
-result "packages: make deb" make -s -C "$TOP" deb
+run_test "packages: make deb" make -s -C "$TOP" deb
 VERSION=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
-result "packages: the changelog has the version of dkms.conf" \
+run_test "packages: the changelog has the version of dkms.conf" \
 	grep -q "^ntklog ($VERSION) " "$TOP/debian/changelog"
 dpkg-deb -x "$OUT/deb/ntklog-dkms_${VERSION}_all.deb" "$DIR/dkms/root"
-result "packages: dkms add" as_root dkms add --dkmstree "$DIR/dkms/var" \
+run_test "packages: dkms add" as_root dkms add --dkmstree "$DIR/dkms/var" \
 	--sourcetree "$DIR/dkms/root/usr/src" -m ntklog -v "$VERSION"
 for series in 6.12 6.1; do
-	result "packages: DKMS builds for $series" dkms_builds "$series"
-	result "packages: drivers build with what DKMS has kept, for $series" driver_builds "$series"
+	run_test "packages: DKMS builds for $series" dkms_builds "$series"
+	run_test "packages: drivers build with what DKMS has kept, for $series" driver_builds "$series"
 done
 "$TOP/scripts/vm/clean-root.sh" bookworm "$root" dkms libbpf1 libjansson4 libprotobuf-c1 zlib1g gcc libc6-dev pkg-config
 as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
@@ -63,36 +63,36 @@ as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
 	"$OUT"/deb/libntklog-etl{0,-dev}_"${VERSION}"_amd64.deb "$root/"
 "$OUT/build/tool/generate" 1 >"$DIR/trace.etl"
 as_root cp "$DIR/trace.etl" "$root/"
-result "packages: installed in a fresh Debian" \
-	in_root "$root" sh -c 'dpkg -i /ntklog_*.deb /ntklog-dkms_*.deb /libntklog-etl*.deb'
-result "packages: the tool runs there" sh -c "$(declare -f in_root as_root die);
-	in_root $root ntklog --version | grep -x 'ntklog $VERSION'"
-result "packages: DKMS has the module there" sh -c "$(declare -f in_root as_root die);
-	in_root $root dkms status | grep '^ntklog/$VERSION: added'"
-result "packages: man pages and completion are there" ls \
+run_test "packages: installed in a fresh Debian" \
+	run_in_root "$root" sh -c 'dpkg -i /ntklog_*.deb /ntklog-dkms_*.deb /libntklog-etl*.deb'
+run_test "packages: the tool runs there" sh -c "$(declare -f run_in_root as_root die);
+	run_in_root $root ntklog --version | grep -x 'ntklog $VERSION'"
+run_test "packages: DKMS has the module there" sh -c "$(declare -f run_in_root as_root die);
+	run_in_root $root dkms status | grep '^ntklog/$VERSION: added'"
+run_test "packages: man pages and completion are there" ls \
 	"$root/usr/share/man/man1/ntklog.1.gz" "$root/usr/share/man/man5/ntklog-etl.5.gz" \
 	"$root/usr/share/bash-completion/completions/ntklog"
-result "packages: the documentation is there" ls "$root/usr/share/doc/ntklog/html/index.html" \
+run_test "packages: the documentation is there" ls "$root/usr/share/doc/ntklog/html/index.html" \
 	"$root/usr/share/doc/ntklog/html/nt/porting.html" "$root/usr/share/doc/ntklog/NEWS.rst.gz" \
 	"$root/usr/share/doc/ntklog/README.md.gz" \
 	"$root/usr/share/doc/ntklog/examples/sample.etl"
-result "packages: the tool prints sample.json for sample.etl" sh -c "
-	$(declare -f in_root as_root die)
-	in_root $root ntklog dump --json /usr/share/doc/ntklog/examples/sample.etl |
+run_test "packages: the tool prints sample.json for sample.etl" sh -c "
+	$(declare -f run_in_root as_root die)
+	run_in_root $root ntklog dump --json /usr/share/doc/ntklog/examples/sample.etl |
 		diff - $root/usr/share/doc/ntklog/examples/sample.json"
-result "packages: a program links with the library, as its manual says" sh -c "
-	$(declare -f in_root as_root die)
+run_test "packages: a program links with the library, as its manual says" sh -c "
+	$(declare -f run_in_root as_root die)
 	set -e
-	in_root $root sh -c 'cc -o /list /usr/share/doc/libntklog-etl-dev/examples/etl_list.c \
+	run_in_root $root sh -c 'cc -o /list /usr/share/doc/libntklog-etl-dev/examples/etl_list.c \
 		\$(pkg-config --cflags --libs libntklog-etl)'
-	in_root $root ntklog dump /trace.etl | wc -l >$DIR/dumped
-	in_root $root /list /trace.etl | wc -l | diff $DIR/dumped -
+	run_in_root $root ntklog dump /trace.etl | wc -l >$DIR/dumped
+	run_in_root $root /list /trace.etl | wc -l | diff $DIR/dumped -
 	! grep -qx 0 $DIR/dumped"
-result "packages: the library's manual is there" ls "$root/usr/share/man/man3/ntklog-etl.3.gz" \
+run_test "packages: the library's manual is there" ls "$root/usr/share/man/man3/ntklog-etl.3.gz" \
 	"$root/usr/share/man/man3/etl_open.3.gz"
-result "packages: can be removed" in_root "$root" dpkg -P ntklog ntklog-dkms \
+run_test "packages: can be removed" run_in_root "$root" dpkg -P ntklog ntklog-dkms \
 	libntklog-etl-dev libntklog-etl0
 as_root rm -f "$root/list" "$root/trace.etl"
-result "packages: leave no file when they are removed" \
+run_test "packages: leave no file when they are removed" \
 	sh -c "! find $root -mindepth 2 -name '*ntklog*' | grep ."
 as_root rm -rf "$root"

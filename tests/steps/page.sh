@@ -6,8 +6,8 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# browser WIDTH PAGE OPTION...: open $DIR/PAGE.html in a browser of WIDTH pixels.
-browser()
+# open_page WIDTH PAGE OPTION...: open $DIR/PAGE.html in a browser of WIDTH pixels.
+open_page()
 {
 	local width=$1 page=$2
 	shift 2
@@ -17,26 +17,27 @@ browser()
 		"$@" "file://$DIR/$page.html" 2>>"$DIR/browser.log"
 }
 
-# with_script NAME [PAGE]: copy a page (report) to NAME.html, with the script on standard input at
+# add_script NAME [PAGE]: copy a page (report) to NAME.html, with the script on standard input at
 # its end.
-with_script()
+add_script()
 {
 	{ sed '/^<\/body>/,$d' "$DIR/${2:-report}.html"; echo '<script>'; cat; echo '</script></body></html>'; } \
 		>"$DIR/$1.html"
 }
 
-# says WIDTH PAGE TEXT...: test that the script of a page has set data-found of the body to a text.
-says()
+# page_says WIDTH PAGE TEXT...: test that the script of a page has set data-found of the body to a
+# text.
+page_says()
 {
 	local width=$1 page=$2
 	shift 2
-	browser "$width" "$page" --virtual-time-budget=10000 --dump-dom >"$DIR/$page-$width.dom" || return
+	open_page "$width" "$page" --virtual-time-budget=10000 --dump-dom >"$DIR/$page-$width.dom" || return
 	sed -n 's/.*data-found="\([^"]*\)".*/\1/p' "$DIR/$page-$width.dom" | tee "$DIR/$page-$width.found"
 	[ "$(cat "$DIR/$page-$width.found")" = "$*" ]
 }
 
 need page
-tool generate
+build_tool generate
 "$OUT/build/tool/generate" 4 >"$DIR/trace.etl"
 # Names of locks, callers and threads that are as long as a kernel's.
 awk 'BEGIN {
@@ -50,16 +51,16 @@ awk 'BEGIN {
 "$NTKLOG" report "$DIR/trace.etl" --html "$DIR/report.html"
 for width in 1280 390; do
 	for mode in light dark; do
-		result "page: Chromium draws it, $mode, $width pixels wide" browser $width report \
+		run_test "page: Chromium draws it, $mode, $width pixels wide" open_page $width report \
 			--screenshot="$DIR/report-$mode-$width.png" \
 			--blink-settings="preferredColorScheme=$([ $mode = dark ]; echo $?)"
-		result "page: the $mode picture of $width pixels is one" python3 \
+		run_test "page: the $mode picture of $width pixels is one" python3 \
 			"$TESTS/check/check_picture.py" "$DIR/report-$mode-$width.png" $mode
 	done
 done
-result "page: the console of the browser has no message" sh -c "! grep CONSOLE $DIR/*.log"
-browser 1280 report --dump-dom >"$DIR/dom.html" 2>"$DIR/dom.log"
-result "page: its pictures are there" sh -c "[ \$(grep -c '<svg' $DIR/dom.html) -ge 8 ]"
+run_test "page: the console of the browser has no message" sh -c "! grep CONSOLE $DIR/*.log"
+open_page 1280 report --dump-dom >"$DIR/dom.html" 2>"$DIR/dom.log"
+run_test "page: its pictures are there" sh -c "[ \$(grep -c '<svg' $DIR/dom.html) -ge 8 ]"
 
 # A recording in which one of six locks was waited for, and held for 1 us to 1 s.
 python3 - "$DIR/lanes.etl" <<'END'
@@ -76,14 +77,14 @@ with open(sys.argv[1], "wb") as stream:
     stream.write(etl.file(*events))
 END
 "$NTKLOG" report "$DIR/lanes.etl" --html "$DIR/lanes.html"
-result "page: a lock that was not waited for has no lane" \
+run_test "page: a lock that was not waited for has no lane" \
 	sh -c "[ \$(grep -c '<svg class=\"bars\"' $DIR/lanes.html) = 1 ]"
 
 # The script reports the window's width, the number of parts that are wider than their place, labels
 # that overlap and names that are broken into short pieces, the number of texts in a small font, and
 # the parts themselves.
 for page in report lanes; do
-with_script wide-$page $page <<'END'
+add_script wide-$page $page <<'END'
 const wide = [document.documentElement, ...document.querySelectorAll(".table, td, .row > *, p, li")]
   .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map((e) => e.outerHTML.slice(0, 60));
 for (const axis of document.querySelectorAll(".ticks"))
@@ -109,12 +110,12 @@ for width in 1280 1000 390; do
 		</script>
 		<iframe src="wide-$page.html" style="border: 0; width: ${width}px; height: 3000px"></iframe>
 	END
-	result "page: nothing of $page is cut off or hard to read at $width pixels" \
-		says 1280 frame-$page-$width "$width 0 0 "
+	run_test "page: nothing of $page is cut off or hard to read at $width pixels" \
+		page_says 1280 frame-$page-$width "$width 0 0 "
 done
 done
 
-with_script sort <<'END'
+add_script sort <<'END'
 const table = document.querySelector("table"), heads = [...table.tHead.rows[0].cells];
 const column = (i) => [...table.rows].slice(1).map((row) => row.cells[i].dataset.value ?? row.cells[i].textContent);
 const found = [], [shown, more] = table.tBodies, lock = 0, sampled = 1;
@@ -130,7 +131,7 @@ table.parentNode.nextSibling.click();
 found.push(more.hidden, table.parentNode.nextSibling.textContent);
 document.body.dataset.found = found.join(" ");
 END
-result "page: its tables are sorted and get longer" says 1280 sort \
+run_test "page: its tables are sorted and get longer" page_says 1280 sort \
 	"20 180 true true ascending 20 true descending  true ascending false Show less"
 
 # A flame graph: function 1 calls 2 (a quarter of the waits) and 3 (three quarters), and 3 calls 4.
@@ -145,7 +146,7 @@ with open(sys.argv[1], "wb") as stream:
     stream.write(etl.file(*events))
 END
 "$NTKLOG" report "$DIR/flames.etl" --html "$DIR/flames.html" --table stacks
-with_script flame flames <<'END'
+add_script flame flames <<'END'
 const flame = document.querySelector(".flame.wait"), said = flame.nextElementSibling;
 const spans = [...flame.querySelectorAll("span")], found = [spans.length];
 const width = (span) => Math.round(span.getBoundingClientRect().width / flame.clientWidth * 100);
@@ -161,14 +162,14 @@ spans[1].dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: tru
 found.push(shown());
 document.body.dataset.found = found.join(" ");
 END
-result "page: a flame graph shows its numbers, and zooms by a click and a key" says 1280 flame \
+run_test "page: a flame graph shows its numbers, and zooms by a click and a key" page_says 1280 flame \
 	"4 100,25,75,75 true true 100,-,100,100 100,25,75,75 100,100,-,-"
-result "page: a flame graph is as wide as a telephone" browser 390 flames \
+run_test "page: a flame graph is as wide as a telephone" open_page 390 flames \
 	--screenshot="$DIR/flames-390.png"
 
 # Without its script the page shows all rows.
 sed '/^<script>$/,/^<\/script>$/d' "$DIR/report.html" >"$DIR/plain.html"
-browser 390 plain --screenshot="$DIR/plain-390.png"
-result "page: without its script all rows are there" sh -c "page=$DIR/plain.html
+open_page 390 plain --screenshot="$DIR/plain-390.png"
+run_test "page: without its script all rows are there" sh -c "page=$DIR/plain.html
 	! grep -q '<script' \$page && ! grep -q hidden= \$page &&
 	[ \$(grep -c '^<tr><td' \$page) -gt 400 ]"

@@ -7,7 +7,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-share "$DIR" debug <<-'END'
+fill_shared_directory "$DIR" debug <<-'END'
 	D=/sys/kernel/debug/ntklog
 	E=/sys/kernel/tracing/events/ntklog
 	# The torture's threads leave little CPU time to others.
@@ -57,14 +57,14 @@ share "$DIR" debug <<-'END'
 	rmmod ntklog
 	dmesg >dmesg.log
 END
-result "parallel: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -k "$(image debug)" -c 3 "$DIR"
-result "parallel: torture succeeds ten times" sh -c \
+run_test "parallel: the virtual machine runs to its end" \
+	"$TOP/scripts/vm/vm.sh" -k "$(print_image debug)" -c 3 "$DIR"
+run_test "parallel: torture succeeds ten times" sh -c \
 	"grep 'End of test' $DIR/dmesg.log; [ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 10 ]"
-result "parallel: settings changed three times under each torture" awk \
+run_test "parallel: settings changed three times under each torture" awk \
 	'/^switched/ { rows++; bad += $2 < 3 } END { exit rows != 10 || bad }' "$DIR/guest.log"
-result "parallel: events generated are written or lost" awk \
+run_test "parallel: events generated are written or lost" awk \
 	'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' \
 	"$DIR/guest.log"
-result "parallel: the kernel log has no report" \
-	has_reports "$DIR/dmesg.log" ''
+run_test "parallel: the kernel log has no report" \
+	log_has_reports "$DIR/dmesg.log" ''

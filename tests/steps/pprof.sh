@@ -48,14 +48,14 @@ shows_the_labels()
 }
 
 need tool
-tool
+build_tool
 PPROF=$("$TOP/scripts/build/pprof.sh")
 SAMPLE=$TOP/Documentation/examples/sample-stacks.etl
 # Give the addresses in the sample a name.
 echo 'ffffffffaafb2c00 T some_function' >"$DIR/names"
-result "pprof: ntklog converts the sample" \
+run_test "pprof: ntklog converts the sample" \
 	"$NTKLOG" convert --pprof "$DIR/sample.pb.gz" --names "$DIR/names" "$SAMPLE"
-result "pprof: Go's pprof shows the functions" shows_the_functions
-result "pprof: Go's pprof has the labels class and tid" shows_the_labels
-result "pprof: the delay is the wait of the report" has_the_sum 2 wait_total_ns
-result "pprof: the hold is the hold of the report" has_the_sum 4 hold_total_ns
+run_test "pprof: Go's pprof shows the functions" shows_the_functions
+run_test "pprof: Go's pprof has the labels class and tid" shows_the_labels
+run_test "pprof: the delay is the wait of the report" has_the_sum 2 wait_total_ns
+run_test "pprof: the hold is the hold of the report" has_the_sum 4 hold_total_ns

@@ -26,23 +26,23 @@ debug | kcsan)
 	say "in the kernel $1: SEED=$seed"
 	script+="types='${STRAIN_TYPES:-${types[$1]}}' threads=${STRAIN_THREADS:-1}
 		stride=${STRAIN_STRIDE:-0} seed=$((seed % 1000))"$'\n'
-	share "$DIR" "$1" </dev/null
+	fill_shared_directory "$DIR" "$1" </dev/null
 	kernel=$(output_of test-kernel "$1")
 	cp "$kernel"/kernel/{torture,locking/locktorture}.ko "$DIR/"
-	guest_programs "$DIR" fail
-	machine=(-k "$(image "$1")" -m 2048)
+	build_guest_programs "$DIR" fail
+	machine=(-k "$(print_image "$1")" -m 2048)
 	;;
 *)
 	debian_kernel "$1"
 	script+="types=none"$'\n'
-	result "strain: the modules build" builds_silently "$KDIR" "$OUT/build/$ABI"
+	run_test "strain: the modules build" build_modules_silently "$KDIR" "$OUT/build/$ABI"
 	cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI"/tests/modules/*.ko "$DIR/"
 	machine=(-k "$IMAGE" -M "$MODULES")
 	;;
 esac
 cp "$TESTS"/guest/*.sh "$DIR/"
 printf '. ./lib.sh\n%s. ./strain.sh\n' "$script" >"$DIR/guest.sh"
-result "strain: the virtual machine runs to its end" \
+run_test "strain: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -t 3000 "${machine[@]}" -c 4 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 # The kernel's fair server may count its time wrongly on a CPU that goes offline, and warns
@@ -50,7 +50,7 @@ grep -E '^(not )?ok |^#' "$DIR/guest.log"
 KERNEL_WARNING='WARNING: .* at kernel/sched/deadline\.c:265 inactive_task_timer'
 if [ -e "$DIR/locktorture.ko" ]; then
 	grep -vE "$KERNEL_WARNING" "$DIR/dmesg.log" >"$DIR/dmesg.without" || true
-	result "strain: the kernel log has no report" has_reports "$DIR/dmesg.without" ''
+	run_test "strain: the kernel log has no report" log_has_reports "$DIR/dmesg.without" ''
 fi
 [ "$1" != debug ] ||
-	result "strain: nothing leaks" sh -c "cat $DIR/kmemleak.log; [ ! -s $DIR/kmemleak.log ]"
+	run_test "strain: nothing leaks" sh -c "cat $DIR/kmemleak.log; [ ! -s $DIR/kmemleak.log ]"

@@ -16,9 +16,9 @@ kernel_doc_is_silent()
 
 need style
 debian_kernel "$KERNEL_SERIES"
-result "style: checkpatch --strict" make -s -C "$TOP" checkpatch
-result "style: sparse" "$TOP/scripts/check/sparse.sh" "$KDIR"
-result "style: kernel-doc" kernel_doc_is_silent
-result "style: no folder has more bad habits of prose than before" \
+run_test "style: checkpatch --strict" make -s -C "$TOP" checkpatch
+run_test "style: sparse" "$TOP/scripts/check/sparse.sh" "$KDIR"
+run_test "style: kernel-doc" kernel_doc_is_silent
+run_test "style: no folder has more bad habits of prose than before" \
 	env -C "$TOP" python3 "$TESTS/check/check_prose.py"
-result "style: no new circle of includes" env -C "$TOP" python3 "$TESTS/check/check_includes.py"
+run_test "style: no new circle of includes" env -C "$TOP" python3 "$TESTS/check/check_includes.py"

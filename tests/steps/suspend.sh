@@ -8,10 +8,10 @@
 . "$(dirname "$0")/../lib.sh"
 
 debian_kernel 6.12
-result "suspend: the modules build" builds_silently "$KDIR" "$OUT/build/$ABI"
+run_test "suspend: the modules build" build_modules_silently "$KDIR" "$OUT/build/$ABI"
 cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/tests/modules/stale_code.ko" "$TESTS"/guest/*.sh "$DIR/"
 printf '. ./lib.sh\n. ./suspend.sh\n' >"$DIR/guest.sh"
-result "suspend: the virtual machine runs to its end" \
+run_test "suspend: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -t 600 "$DIR"
 sed -n 's/.*\] suspend: \(\(not \)\?ok .*\|#.*\)/\1/p' "$DIR/console.log" | tr -d '\r' | tee "$DIR/results"
-result "suspend: all results are there" sh -c "[ \$(grep -c '^ok' $DIR/results) = 12 ]"
+run_test "suspend: all results are there" sh -c "[ \$(grep -c '^ok' $DIR/results) = 12 ]"

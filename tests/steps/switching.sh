@@ -9,12 +9,12 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-tool
+build_tool
 debian_kernel 6.12
 "$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
 cp "$OUT/build/$ABI"/{,workload,tests/modules}/*.ko "$DIR/"
 cp "$TESTS/guest/switching.sh" "$DIR/guest.sh"
-guest_programs "$DIR" switching
-result "switching: the virtual machine runs to its end" \
+build_guest_programs "$DIR" switching
+run_test "switching: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" "$DIR"
-results python3 "$TESTS/check/check_switching.py" "$DIR"
+run_test_program python3 "$TESTS/check/check_switching.py" "$DIR"

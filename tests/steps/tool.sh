@@ -8,8 +8,8 @@
 . "$(dirname "$0")/../lib.sh"
 
 need tool-tests
-result "tool: builds without a warning" tool generate make_types fake_module.so libntklog-etl.a libntklog-etl.so.0
-result "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool-asan" \
+run_test "tool: builds without a warning" build_tool generate make_types fake_module.so libntklog-etl.a libntklog-etl.so.0
+run_test "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool-asan" \
 	CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
 only=${1:-}
 [ $# -lt 2 ] || export CASES=${*:2}
@@ -18,7 +18,7 @@ only=${1:-}
 run_file()
 {
 	[ -n "$only" ] && [ "$only" != "$1" ] ||
-		results python3 "$TOOL_TESTS/$1.py" "${@:2}"
+		run_test_program python3 "$TOOL_TESTS/$1.py" "${@:2}"
 }
 
 for name in dump sample windows stacks info damage rundown formats stream report report_rates \

@@ -10,7 +10,7 @@
 
 TORTURE_TYPES=${TORTURE_TYPES:-in_stack_queued queued spin ex ex_exclusive resource}
 rounds=${TORTURE_ROUNDS:-1}
-share "$DIR" "$1" <<-END
+fill_shared_directory "$DIR" "$1" <<-END
 	S=/sys/kernel/debug/ntklog/sessions/0
 	E=/sys/kernel/tracing/events/ntklog/enable
 	insmod ntklog.ko excessive_first_ms=5 excessive_next_ms=20 || exit 1
@@ -44,15 +44,15 @@ share "$DIR" "$1" <<-END
 	dmesg >dmesg.log
 END
 # kmemleak scans each page that exists: 1 GB takes half the time of 2 GB.
-result "$1: the torture's virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -t $((1200 + rounds * 200)) -k "$(image "$1")" -c 3 "$DIR"
+run_test "$1: the torture's virtual machine runs to its end" \
+	"$TOP/scripts/vm/vm.sh" -t $((1200 + rounds * 200)) -k "$(print_image "$1")" -c 3 "$DIR"
 for type in $TORTURE_TYPES; do
-	result "$1: torture of $type succeeds" \
+	run_test "$1: torture of $type succeeds" \
 		grep "End of test: SUCCESS: $type: " "$DIR/dmesg.log"
 done
-result "$1: events generated are written or lost" awk \
+run_test "$1: events generated are written or lost" awk \
 	'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' \
 	"$DIR/guest.log"
-result "$1: the kernel log has no report" has_reports "$DIR/dmesg.log" ''
-[ "$1" != debug ] || result "debug: nothing leaks" \
+run_test "$1: the kernel log has no report" log_has_reports "$DIR/dmesg.log" ''
+[ "$1" != debug ] || run_test "debug: nothing leaks" \
 	sh -c "cat $DIR/kmemleak.log; [ ! -s $DIR/kmemleak.log ]"

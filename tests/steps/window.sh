@@ -8,26 +8,26 @@
 . "$(dirname "$0")/../lib.sh"
 
 cp "$TESTS/guest/lib.sh" "$DIR/"
-share "$DIR" debug <<-'END'
+fill_shared_directory "$DIR" debug <<-'END'
 	. ./lib.sh
 	H=/sys/module/hold_load/parameters/held
 	T=/sys/kernel/tracing
 
-	# load PARAMETER..., unload: start to load or unload the module, and wait until hold_load.ko
-	# stops that.
-	load()
+	# begin_load PARAMETER..., begin_unload: start to load or unload the module, and wait until
+	# hold_load.ko stops that.
+	begin_load()
 	{
 		insmod ntklog.ko "$@" 2>/tmp/insmod.log & loader=$!
-		held coming
+		wait_for_hold coming
 	}
-	unload()
+	begin_unload()
 	{
 		rmmod ntklog & loader=$!
-		held going
+		wait_for_hold going
 	}
 
-	# held STATE: wait until hold_load.ko stops a load (coming) or an unload (going).
-	held()
+	# wait_for_hold STATE: wait until hold_load.ko stops a load (coming) or an unload (going).
+	wait_for_hold()
 	{
 		tries=6000
 		until is "$(cat $H)" "$1" >/tmp/is; do
@@ -36,8 +36,8 @@ share "$DIR" debug <<-'END'
 		done
 	}
 
-	# go_on: let the load or unload continue, and wait for its end.
-	go_on()
+	# let_continue: let the load or unload continue, and wait for its end.
+	let_continue()
 	{
 		echo 1 >$H && wait $loader
 	}
@@ -49,9 +49,9 @@ share "$DIR" debug <<-'END'
 		echo "$2" >$T/events/ntklog/$1/enable && is "$(cat $T/events/ntklog/$1/enable)" "$2"
 	}
 
-	# mask TEXT: wait until group_mask reads TEXT. That may take a while, because a work item
-	# attaches and detaches the probe of context switches.
-	mask()
+	# wait_for_mask TEXT: wait until group_mask reads TEXT. That may take a while, because a
+	# work item attaches and detaches the probe of context switches.
+	wait_for_mask()
 	{
 		tries=6000
 		until is "$(cat $D/group_mask)" "$1" >/tmp/is; do
@@ -100,42 +100,42 @@ share "$DIR" debug <<-'END'
 
 	insmod hold_load.ko || exit 1
 	for event in spinlock resource contextswap; do
-		load resource=1
+		begin_load resource=1
 		check "window: $event is enabled before init" enable $event 1
-		check "window: $event: the load goes on" go_on
-		check "window: $event is on after init" mask "$(group $event)"
+		check "window: $event: the load goes on" let_continue
+		check "window: $event is on after init" wait_for_mask "$(group $event)"
 		check "window: $event: there are events" has_events $event
 		check "window: $event is disabled" enable $event 0
-		check "window: $event is off" mask 0x0
-		unload
+		check "window: $event is off" wait_for_mask 0x0
+		begin_unload
 		check "window: $event cannot be enabled after exit" refused_to_enable $event
-		check "window: $event: the unload goes on" go_on
+		check "window: $event: the unload goes on" let_continue
 
-		load
+		begin_load
 		check "window: $event is enabled and disabled before init" toggle $event
-		go_on
-		check "window: $event is off after init" mask 0x0
+		let_continue
+		check "window: $event is off after init" wait_for_mask 0x0
 		enable $event 1
-		mask "$(group $event)"
-		unload
+		wait_for_mask "$(group $event)"
+		begin_unload
 		check "window: $event is disabled after exit" enable $event 0
 		check "window: $event cannot be enabled again" refused_to_enable $event
-		go_on
+		let_continue
 
 		# Loads whose init function fails because of a wrong parameter, while the tracepoint
 		# is enabled.
 		for wrong in buffers=0 excessive_first_ms=0; do
-			load $wrong
+			begin_load $wrong
 			enable $event 1
 			echo 1 >$H
-			check "window: $event: a load with $wrong fails" held going
+			check "window: $event: a load with $wrong fails" wait_for_hold going
 			check "window: $event is disabled after that" enable $event 0
 			check "window: $event: nothing is loaded" not_loaded
 		done
 	done
 	dmesg >dmesg.log
 END
-result "window: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -k "$(image debug)" "$DIR"
+run_test "window: the virtual machine runs to its end" \
+	"$TOP/scripts/vm/vm.sh" -k "$(print_image debug)" "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
-result "window: the kernel log has no report" has_reports "$DIR/dmesg.log" ''
+run_test "window: the kernel log has no report" log_has_reports "$DIR/dmesg.log" ''
