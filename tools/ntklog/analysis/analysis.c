@@ -42,7 +42,7 @@ static uint64_t first_time_left(struct etl_reader reader)
 			continue;
 		while (cursor.next_offset < cursor.end &&
 		       etl_parse_event(&reader, &cursor, &event) == 1)
-			if (event.has_time && !event.wrong_time) {
+			if (event.has_time && !event.has_impossible_time) {
 				if (event.time_stamp < time)
 					time = event.time_stamp;
 				break;
@@ -333,11 +333,11 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	const struct selection *selection = analysis->selection;
 	struct contextswap_record contextswap;
 
-	if (event->wrong_time)
+	if (event->has_impossible_time)
 		return 0;
 	/* Rates and covered times come from all events, whether they are selected or not. */
 	take_facts(analysis, file, event, type);
-	if (selection && !selection_in_time(selection, file, event)) {
+	if (selection && !selection_includes_time(selection, file, event)) {
 		analysis->has_later_events |= selection->has_to &&
 			etl_seconds(file, event->time_stamp) > selection->to;
 		return 0;
@@ -356,7 +356,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	if (event->has_time && !is_of_header(file, event))
 		take_time(analysis, event->time_stamp);
 	if (selection && selection->filter &&
-	    !filter_match(selection->filter, file, event, type, analysis->names))
+	    !filter_matches(selection->filter, file, event, type, analysis->names))
 		return 0;
 	if (is_of_header(file, event))
 		return 0;
@@ -412,8 +412,8 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 
 	analysis->spinlocks.timelines.ticks_per_cycle = ticks_per_cycle;
 	analysis->resources.timelines.ticks_per_cycle = ticks_per_cycle;
-	analysis->spinlocks.has_cpus = etl_is_flight(file);
-	analysis->resources.has_cpus = etl_is_flight(file);
+	analysis->spinlocks.has_cpus = etl_overwrites_buffers(file);
+	analysis->resources.has_cpus = etl_overwrites_buffers(file);
 	/* The charges need the events in the order of time. */
 	merge = etl_merge_open(file);
 	stacks = merge ? stacks_open(file, next_event, merge) : NULL;

@@ -44,7 +44,7 @@ struct kept_caller {
  * @switches: sums of WMI_CONTEXTSWAP records
  * @stacks: sums of WMI_SPINLOCK and WMI_RESOURCE records by their stacks
  * @charges: waits charged to holds, if @charges_waits
- * @charge_by: property by which waiters and holders are told apart
+ * @charge_by: attribute by which waiters and holders are told apart
  * @charges_waits: set by the caller: analysis_read() charges waits
  * @open: locks that were held at the end, or at the last snapshot
  * @coverage: time that the events cover

@@ -344,7 +344,7 @@ void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t tim
  * charges_find_wait() - find the lock that a task waited for
  * @charges: open
  * @thread_id: the task
- * @time: when, session clock
+ * @time: a time inside the wait, session clock
  *
  * Return: the hold that followed the wait, or NULL if no wait of that time is recorded.
  */
@@ -363,12 +363,12 @@ const struct charge_hold *charges_find_wait(const struct charges *charges, uint3
 }
 
 /**
- * charges_find_holder() - find the hold that a task waited for
+ * charges_find_holder() - find the hold of a lock that another task waited for
  * @charges: open
- * @wait: the hold that followed the wait
- * @time: when, session clock
+ * @wait: the hold that the waiting task had after its wait
+ * @time: a time inside the wait, session clock
  *
- * Return: the newest recorded hold of the lock at that time, or NULL if there is none.
+ * Return: the newest recorded hold of the lock that includes @time, or NULL if there is none.
  */
 const struct charge_hold *charges_find_holder(const struct charges *charges,
 					      const struct charge_hold *wait, uint64_t time)
@@ -463,7 +463,7 @@ size_t charges_find_chain(const struct charges *charges, const struct charge_pie
  * charges_find_absence() - find the time without a CPU that a task had
  * @charges: open
  * @thread_id: the task
- * @time: when, session clock
+ * @time: time at which the task may have had no CPU, session clock
  *
  * Return: the absence at that time, or NULL if the task had a CPU.
  */

@@ -62,7 +62,7 @@ static const uint64_t *read_frames(uint64_t *frames, const struct stack *stack)
 /**
  * charge_add_spinlock() - add the record of a spin lock
  * @sums: open
- * @from: where the record comes from
+ * @from: event that the record was read from
  * @record: the record, with the lock's own address
  * @class: key of the lock's class, or the address of a lock that has none
  * @weight: waits that the record stands for
@@ -99,7 +99,7 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *fr
 /**
  * charge_add_resource() - add the record of a lock that tasks sleep for
  * @sums: open
- * @from: where the record comes from
+ * @from: event that the record was read from
  * @record: the record, with the lock's own address; others than of last releases are ignored
  * @class: key of the lock's class, or the address of a lock that has none
  * @weight: releases that the record stands for
@@ -167,7 +167,7 @@ void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
 /**
  * charge_add_contextswap() - add a context switch
  * @sums: open
- * @from: where the record comes from
+ * @from: event that the record was read from
  * @record: the record
  */
 void charge_add_contextswap(struct charge_sums *sums, const struct charge_event *from,

@@ -12,7 +12,7 @@
 #include "wmi_record.h"
 
 /**
- * struct charge_event - event of a record
+ * struct charge_event - event that a record was read from
  * @file: file of the event
  * @event: the event; events are added in the order of time
  * @stack: stack of the event, or NULL

@@ -176,7 +176,7 @@ bool charge_format_place(const struct names *names, const struct charge_hold *ho
 /**
  * charge_format_holder() - name a waiter or a holder
  * @names: names of functions and tasks, or NULL
- * @by: property that names them
+ * @by: attribute that names them
  * @hold: the hold
  * @text: buffer for the name
  * @size: bytes of @text

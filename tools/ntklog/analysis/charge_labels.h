@@ -17,7 +17,7 @@
 #define CHARGE_HELD_BY	", held by "
 
 /**
- * enum charge_by - property by which waiters and holders are told apart
+ * enum charge_by - attribute by which waiters and holders are told apart
  * @CHARGE_BY_CALLER: the function that released the lock; for locks that sleep the task, and the
  *	function of the stack, or without one the function that acquired the lock
  * @CHARGE_BY_TASK: the name of the task

@@ -377,7 +377,7 @@ static struct charge_class *find_class(struct charge_sums *sums, const struct ch
  * charge_sums_open() - begin to sum up
  * @sums: all zero, but for the charges of sums that were at the same place
  * @names: of functions and tasks, or NULL
- * @by: property by which waiters and holders are told apart
+ * @by: attribute by which waiters and holders are told apart
  * @ticks_per_second: of the session clock
  *
  * Return: false if there is no memory.

@@ -138,7 +138,7 @@ struct charge_row {
 /**
  * struct charge_sums - of a trace; all zero: nothing is charged
  * @names: of functions and tasks, or NULL
- * @by: property by which waiters and holders are told apart
+ * @by: attribute by which waiters and holders are told apart
  * @ticks_per_ms: session clock
  * @charges: the waits that are being charged; NULL: none are
  * @stacks: set by the caller after charge_sums_open(): stacks to which the waits are charged, too;

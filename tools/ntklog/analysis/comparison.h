@@ -45,7 +45,7 @@ enum subject {
 	SUBJECT_OPCODE,
 	SUBJECT_LEVEL,
 	SUBJECT_PROCESS_ID,
-	/* Properties that several events have under different names: */
+	/* Common names of fields that have another name in each type of event: */
 	SUBJECT_HOLD,
 	SUBJECT_WAIT,
 	SUBJECT_LOCK,

@@ -143,7 +143,7 @@ static bool compare_field(const struct compared *compared, const struct etl_file
 	return symbol && compare_text(compared, symbol);
 }
 
-/* Compare a property that events have under different names. */
+/* Compare a subject with a common name, such as SUBJECT_HOLD, in an event of a known type. */
 static bool compare_record(const struct compared *compared, const struct etl_file *file,
 			   const struct etl_event *event, const struct names *names)
 {
@@ -210,7 +210,7 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 	return false;
 }
 
-/* Compare a property of the header of an event whose type is not known. */
+/* Compare a value of the header of an event whose type is not known. */
 static bool compare_header(const struct compared *compared, const struct etl_event *event,
 			   const struct names *names)
 {
@@ -268,9 +268,9 @@ bool comparison_is_true(const struct compared *compared, const struct etl_file *
 	case SUBJECT_TIME:
 		return compare_ns(compared, 1e9 * etl_seconds(file, event->time_stamp));
 	case SUBJECT_TIME_STAMP:
-		return !event->wrong_time && compare_number(compared, event->time_stamp);
+		return !event->has_impossible_time && compare_number(compared, event->time_stamp);
 	case SUBJECT_WRONG_TIME_STAMP:
-		return event->wrong_time && compare_number(compared, event->raw_time);
+		return event->has_impossible_time && compare_number(compared, event->raw_time);
 	case SUBJECT_HOOK_ID:
 		return event->has_hook_id && compare_number(compared, event->hook_id);
 	case SUBJECT_VERSION:

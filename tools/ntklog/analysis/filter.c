@@ -298,7 +298,7 @@ int filter_check(struct filter *filter, const struct names *names, bool has_clas
 }
 
 /**
- * filter_match() - evaluate a filter for an event
+ * filter_matches() - evaluate a filter for an event
  * @filter: filter
  * @file: file of the event
  * @event: event
@@ -307,19 +307,19 @@ int filter_check(struct filter *filter, const struct names *names, bool has_clas
  *
  * Return: true if the event passes the filter.
  */
-bool filter_match(const struct filter *filter, const struct etl_file *file,
-		  const struct etl_event *event, const struct event_type *type,
-		  const struct names *names)
+bool filter_matches(const struct filter *filter, const struct etl_file *file,
+		    const struct etl_event *event, const struct event_type *type,
+		    const struct names *names)
 {
 	switch (filter->kind) {
 	case FILTER_AND:
-		return filter_match(filter->left, file, event, type, names) &&
-		       filter_match(filter->right, file, event, type, names);
+		return filter_matches(filter->left, file, event, type, names) &&
+		       filter_matches(filter->right, file, event, type, names);
 	case FILTER_OR:
-		return filter_match(filter->left, file, event, type, names) ||
-		       filter_match(filter->right, file, event, type, names);
+		return filter_matches(filter->left, file, event, type, names) ||
+		       filter_matches(filter->right, file, event, type, names);
 	case FILTER_NOT:
-		return !filter_match(filter->left, file, event, type, names);
+		return !filter_matches(filter->left, file, event, type, names);
 	case FILTER_COMPARE:
 		break;
 	}
@@ -341,15 +341,15 @@ void filter_free(struct filter *filter)
 }
 
 /**
- * selection_in_time() - test whether an event is in the selected time
+ * selection_includes_time() - test whether an event is in the selected time
  * @selection: selection
  * @file: file of the event
  * @event: event
  *
  * Return: true if the event lies in the selected time.
  */
-bool selection_in_time(const struct selection *selection, const struct etl_file *file,
-		       const struct etl_event *event)
+bool selection_includes_time(const struct selection *selection, const struct etl_file *file,
+			     const struct etl_event *event)
 {
 	double seconds;
 
@@ -361,19 +361,19 @@ bool selection_in_time(const struct selection *selection, const struct etl_file 
 }
 
 /**
- * selection_is_all() - test whether no event is left out
+ * selection_includes_all() - test whether no event is left out
  * @selection: the selection; NULL selects all events
  *
  * Return: true if there is no filter and no limit of time.
  */
-bool selection_is_all(const struct selection *selection)
+bool selection_includes_all(const struct selection *selection)
 {
 	return !selection ||
 	       (!selection->filter && !selection->has_from && !selection->has_to);
 }
 
 /**
- * selection_match() - test whether an event is selected
+ * selection_includes_event() - test whether an event is selected
  * @selection: selection
  * @file: file of the event
  * @event: event
@@ -382,11 +382,11 @@ bool selection_is_all(const struct selection *selection)
  *
  * Return: true if the event passes the filter and is in the times of @selection.
  */
-bool selection_match(const struct selection *selection, const struct etl_file *file,
-		     const struct etl_event *event, const struct event_type *type,
-		     const struct names *names)
+bool selection_includes_event(const struct selection *selection, const struct etl_file *file,
+			      const struct etl_event *event, const struct event_type *type,
+			      const struct names *names)
 {
-	return selection_in_time(selection, file, event) &&
+	return selection_includes_time(selection, file, event) &&
 	       (!selection->filter ||
-		filter_match(selection->filter, file, event, type, names));
+		filter_matches(selection->filter, file, event, type, names));
 }

@@ -10,12 +10,12 @@
  *	factor:		"!" factor | "(" expression ")" | FIELD OPERATOR VALUE
  *	OPERATOR:	== != < <= > >= ~ (the text contains), and = for ==
  *
- * FIELD is the name of a field that dump prints, Kind, which is a part of Action, or a property
- * that several events have under different names: hold, wait, lock, caller, class, thread, process,
- * cgroup. VALUE is a number, a time with its unit, a symbol with or without an offset, a GUID, the
- * path of a cgroup, the name of a value (Action == release_shared), event, provider, class, thread
- * or process, or any of these in double quotes. A comparison is false for an event without the
- * field.
+ * FIELD is the name of a field that dump prints; Kind, which is a part of Action; or a common name
+ * of fields that have another name in each type of event: hold, wait, lock, caller, class, thread,
+ * process, cgroup. VALUE is a number, a time with its unit, a symbol with or without an offset, a
+ * GUID, the path of a cgroup, the name of a value (Action == release_shared), event, provider,
+ * class, thread or process, or any of these in double quotes. A comparison is false for an event
+ * without the field.
  */
 
 #include <stdbool.h>
@@ -56,16 +56,16 @@ struct filter *filter_parse(const char *text, char *error, size_t size);
 unsigned int filter_names(const struct filter *filter);
 int filter_check(struct filter *filter, const struct names *names, bool has_classes, char *error,
 		 size_t size);
-bool filter_match(const struct filter *filter, const struct etl_file *file,
-		  const struct etl_event *event, const struct event_type *type,
-		  const struct names *names);
+bool filter_matches(const struct filter *filter, const struct etl_file *file,
+		    const struct etl_event *event, const struct event_type *type,
+		    const struct names *names);
 void filter_free(struct filter *filter);
 
-bool selection_in_time(const struct selection *selection, const struct etl_file *file,
-		       const struct etl_event *event);
-bool selection_is_all(const struct selection *selection);
-bool selection_match(const struct selection *selection, const struct etl_file *file,
-		     const struct etl_event *event, const struct event_type *type,
-		     const struct names *names);
+bool selection_includes_time(const struct selection *selection, const struct etl_file *file,
+			     const struct etl_event *event);
+bool selection_includes_all(const struct selection *selection);
+bool selection_includes_event(const struct selection *selection, const struct etl_file *file,
+			      const struct etl_event *event, const struct event_type *type,
+			      const struct names *names);
 
 #endif /* _NTKLOG_FILTER_H */

@@ -55,7 +55,7 @@ static void read_rules(struct spinlock_rates *rates, const struct etl_event *eve
 	memcpy(&dc, event->data, sizeof(dc));
 	rates->has_rules = 1;
 	rates->linux_mode = dc.linux_mode;
-	rates->blockers = dc.blockers;
+	rates->blocker_rate = dc.blockers;
 }
 
 static void read_resource_rates(struct resource_rates *rates,
@@ -129,7 +129,7 @@ static void add_missing(struct rates *rates, const struct rates *more)
 	if (!spinlock->has_rules && more->spinlock.has_rules) {
 		spinlock->has_rules = 1;
 		spinlock->linux_mode = more->spinlock.linux_mode;
-		spinlock->blockers = more->spinlock.blockers;
+		spinlock->blocker_rate = more->spinlock.blocker_rate;
 	}
 	if (!rates->resource.known)
 		rates->resource = more->resource;
@@ -202,7 +202,10 @@ out:
 	free(last);
 }
 
-/* Note the numbers of dropped blockers. The events of a file are in the order of time. */
+/*
+ * Keep the module's counts of dropped blockers of the first event, if the session's start wrote it,
+ * and of the last event. Events are added in the order of time.
+ */
 static void add_dropped(struct dropped_blockers *dropped, const struct etl_event *event)
 {
 	struct ntklog_dropped_dc dc;
@@ -276,7 +279,7 @@ static bool set_rates(struct rates *rates, const struct rates *more)
 	if (more->spinlock.known && !has_same_rates(&rates->spinlock, &more->spinlock))
 		rates->spinlock.known = 0;
 	if (more->spinlock.has_rules && (rates->spinlock.linux_mode != more->spinlock.linux_mode ||
-					 rates->spinlock.blockers != more->spinlock.blockers))
+					 rates->spinlock.blocker_rate != more->spinlock.blocker_rate))
 		rates->spinlock.has_rules = 0;
 	if (more->resource.known &&
 	    memcmp(&rates->resource, &more->resource, sizeof(more->resource)))
@@ -368,7 +371,7 @@ void rates_find_highest(const struct rates_history *history, struct rates *highe
 
 		raise_to(&highest->spinlock.acquire_rate, rates->spinlock.acquire_rate);
 		raise_to(&highest->spinlock.contention_rate, rates->spinlock.contention_rate);
-		raise_to(&highest->spinlock.blockers, rates->spinlock.blockers);
+		raise_to(&highest->spinlock.blocker_rate, rates->spinlock.blocker_rate);
 		raise_to(&highest->resource.release_rate, rates->resource.release_rate);
 		raise_to(&highest->resource.contention_rate, rates->resource.contention_rate);
 	}

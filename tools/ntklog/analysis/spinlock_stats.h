@@ -34,8 +34,8 @@
  * @hold_threshold: SpinLockHoldThreshold, cycles
  * @has_rules: records say by which rule they were written
  * @linux_mode: NTKLOG_LINUX_MODE_*, if @has_rules
- * @blockers: rate of the blocker rule, if @has_rules: of the releases that left a waiter behind one
- *	in @blockers was written; 0: the rule was off
+ * @blocker_rate: rate of the blocker rule, if @has_rules: one in @blocker_rate of the releases that
+ *	left a waiter behind was written; 0: the rule was off
  */
 struct spinlock_rates {
 	uint32_t known;
@@ -45,7 +45,7 @@ struct spinlock_rates {
 	uint32_t hold_threshold;
 	uint32_t has_rules;
 	uint32_t linux_mode;
-	uint32_t blockers;
+	uint32_t blocker_rate;
 };
 
 /**
@@ -152,12 +152,13 @@ struct spinlock_pair {
  * struct spinlock_pending - a record that is about to be added
  * @record: the record
  * @rates: parameters by which it was sampled
- * @pair: pair of the record; NULL for one that is added to the others
+ * @pair: sums of the record's lock and caller; NULL: the record is added to the row "(others)"
  * @hold: duration of the hold, cycles
  * @weight: number of acquisitions that the record stands for
  * @ticks: time of the record, session clock since the begin of the time lines
  * @cpu: number of the CPU that wrote the record
- * @in_step: the record's sampling may be in step with a loop
+ * @in_step: the distance between samples may be a multiple of a loop's length, so that always the
+ *	same acquisition of the loop is sampled
  */
 struct spinlock_pending {
 	struct spinlock_record record;

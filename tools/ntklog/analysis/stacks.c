@@ -248,7 +248,7 @@ static struct kept *find_event(struct stacks *stacks, const struct etl_event *ev
 	for (i = stacks->count; i--;) {
 		kept = kept_at(stacks, i);
 		if (kept->event.time_stamp != stack->event_time_stamp ||
-		    !kept->event.has_time || kept->event.wrong_time)
+		    !kept->event.has_time || kept->event.has_impossible_time)
 			continue;
 		this_fit = rate_fit(kept, event, stack);
 		if (this_fit > best_fit) {

@@ -13,8 +13,8 @@
  * @command: command to run, or NULL
  * @pid: process of @command; 0: none
  * @status: status of wait() when the process has ended
- * @was_told: whether the process was told to end
- * @has_terminal: whether the process was given the terminal
+ * @was_told: a signal that ends the process was sent to it
+ * @has_terminal: the process is in the foreground of the terminal
  */
 struct child {
 	char **command;

@@ -21,7 +21,7 @@ enum {
 };
 
 /*
- * @json: whether to print JSON
+ * @json: --json: print JSON
  * @session: number of a session; -1: all
  * @arguments: the other arguments
  * @argument_count: number of @arguments
@@ -201,7 +201,7 @@ static int print_list(const struct options *options)
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
-static int status(const struct options *options)
+static int print_status(const struct options *options)
 {
 	json_t *array = options->json ? json_array() : NULL;
 	int number;
@@ -234,7 +234,7 @@ static void usage_of_set(const struct parameter_set *set)
 	fputc('\n', stderr);
 }
 
-static int set(const struct options *options)
+static int set_parameters(const struct options *options)
 {
 	const struct parameter_set *parameters =
 		options->argument_count ? parameter_set_find(options->arguments[0]) : NULL;
@@ -313,8 +313,8 @@ static const struct argp_option json_options[] = {
 	{ 0 }
 };
 
-static int run(const struct argp *argp, int argc, char **argv,
-	       int (*function)(const struct options *options))
+static int parse_and_run(const struct argp *argp, int argc, char **argv,
+			 int (*function)(const struct options *options))
 {
 	struct options options = { .session = -1 };
 
@@ -322,7 +322,7 @@ static int run(const struct argp *argp, int argc, char **argv,
 	 * In order, so that "set" gets negative numbers and refuses them; argp takes them for
 	 * options.
 	 */
-	argp_parse(argp, argc, argv, function == set ? ARGP_IN_ORDER : 0, NULL, &options);
+	argp_parse(argp, argc, argv, function == set_parameters ? ARGP_IN_ORDER : 0, NULL, &options);
 	return function(&options);
 }
 
@@ -343,7 +343,7 @@ int command_list(int argc, char **argv)
 		       "of lock, the reason is behind it.",
 	};
 
-	return run(&argp, argc, argv, print_list);
+	return parse_and_run(&argp, argc, argv, print_list);
 }
 
 /**
@@ -362,7 +362,7 @@ int command_status(int argc, char **argv)
 		.doc = "Print the settings of sessions, and what they have counted.",
 	};
 
-	return run(&argp, argc, argv, status);
+	return parse_and_run(&argp, argc, argv, print_status);
 }
 
 /**
@@ -385,5 +385,5 @@ int command_set(int argc, char **argv)
 		       "ntklog list prints what each parameter means and its limits.",
 	};
 
-	return run(&argp, argc, argv, set);
+	return parse_and_run(&argp, argc, argv, set_parameters);
 }

@@ -63,7 +63,7 @@ static int convert_events(const struct options *options, struct etl_file *file,
 	return err;
 }
 
-static int run(struct options *options)
+static int convert_file(struct options *options)
 {
 	struct etl_file *file;
 	struct names *names;
@@ -149,7 +149,7 @@ int command_convert(int argc, char **argv)
 	int status;
 
 	argp_parse(&convert_argp, argc, argv, 0, NULL, &options);
-	status = run(&options);
+	status = convert_file(&options);
 	filter_free(options.trace.selection.filter);
 	return status;
 }

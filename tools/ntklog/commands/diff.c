@@ -35,14 +35,14 @@ struct side {
 };
 
 /*
- * @table: how to print the table
+ * @table: options of the table
  * @sides: files before and after
  * @path_count: number of paths given
  * @opened_count: number of files that could be opened
- * @property: property of the table
+ * @measure: measure that the table shows
  * @lock_events: events of that lock in all files
  * @has_condition: --fail-if was given
- * @limited_property: property of the condition
+ * @limited_measure: measure that the condition of --fail-if limits
  * @is_increase: the condition is an increase, not a decrease
  * @limit: relative change of the condition
  * @difference: sums of all files
@@ -52,10 +52,10 @@ struct options {
 	struct side sides[2];
 	size_t path_count;
 	size_t opened_count;
-	enum difference_property property;
+	enum difference_measure measure;
 	uint64_t lock_events;
 	bool has_condition;
-	enum difference_property limited_property;
+	enum difference_measure limited_measure;
 	bool is_increase;
 	double limit;
 	struct difference difference;
@@ -109,7 +109,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 		difference_add(&difference, which, &analysis, file, names);
 		difference.no_memory |= analysis.spinlocks.no_memory ||
 					analysis.resources.no_memory;
-		difference_merge(&difference, options->property);
+		difference_merge(&difference, options->measure);
 		fwrite(&reading, sizeof(reading), 1, result);
 		difference_write(&difference, result);
 	}
@@ -134,7 +134,7 @@ static bool take_file(void *argument, size_t number, FILE *result)
 	    !difference_read(&options->difference, result))
 		return false;
 	/* Files have the same rows, mostly: the memory grows with the rows, not with the files. */
-	difference_merge(&options->difference, options->property);
+	difference_merge(&options->difference, options->measure);
 	options->opened_count++;
 	options->lock_events += reading.lock_events;
 	side->seconds += reading.seconds;
@@ -162,14 +162,14 @@ static const char *path_without_holds(const struct options *options)
 /* Test whether the table or the condition compares holds. */
 static bool compares_holds(const struct options *options)
 {
-	return options->property == DIFFERENCE_OF_HOLDS ||
-	       (options->has_condition && options->limited_property == DIFFERENCE_OF_HOLDS);
+	return options->measure == DIFFERENCE_OF_HOLDS ||
+	       (options->has_condition && options->limited_measure == DIFFERENCE_OF_HOLDS);
 }
 
 /* Test whether the error of the condition's totals is known. */
 static bool condition_is_known(const struct options *options, const struct difference *difference)
 {
-	return isfinite(difference_half_width(&difference->total, options->limited_property));
+	return isfinite(difference_half_width(&difference->total, options->limited_measure));
 }
 
 /*
@@ -178,8 +178,8 @@ static bool condition_is_known(const struct options *options, const struct diffe
  */
 static bool condition_is_true(const struct options *options, const struct difference *difference)
 {
-	const struct difference_sum *before = &difference->total.sums[0][options->limited_property];
-	const struct difference_sum *after = &difference->total.sums[1][options->limited_property];
+	const struct difference_sum *before = &difference->total.sums[0][options->limited_measure];
+	const struct difference_sum *after = &difference->total.sums[1][options->limited_measure];
 	double scale = 1 + options->limit;
 	double excess = after->estimate - scale * before->estimate;
 	double interval = DIFFERENCE_ERRORS *
@@ -188,13 +188,13 @@ static bool condition_is_true(const struct options *options, const struct differ
 	return (options->is_increase ? excess : -excess) > interval;
 }
 
-static json_t *total_json(const struct difference *difference, enum difference_property property)
+static json_t *total_json(const struct difference *difference, enum difference_measure measure)
 {
 	const struct difference_row *total = &difference->total;
-	double interval = difference_half_width(total, property);
+	double interval = difference_half_width(total, measure);
 
-	return json_pack("{s:f, s:f, s:o}", "before", total->sums[0][property].estimate, "after",
-			 total->sums[1][property].estimate, "interval",
+	return json_pack("{s:f, s:f, s:o}", "before", total->sums[0][measure].estimate, "after",
+			 total->sums[1][measure].estimate, "interval",
 			 isfinite(interval) ? json_real(interval) : json_null());
 }
 
@@ -206,13 +206,13 @@ static void print_json(const struct options *options, const struct difference *d
 				   "seconds", sides[0].seconds, sides[1].seconds,
 				   "files", (json_int_t)sides[0].files.count,
 				   (json_int_t)sides[1].files.count,
-				   "of", difference_name(options->property),
+				   "of", difference_measure_name(options->measure),
 				   "changes", table_json(table, options->table.top));
 	json_t *totals = json_object();
 	size_t i;
 
-	for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
-		json_object_set_new(totals, difference_name(i),
+	for (i = 0; i < DIFFERENCE_MEASURES; i++)
+		json_object_set_new(totals, difference_measure_name(i),
 				    i == DIFFERENCE_OF_HOLDS && path_without_holds(options) ?
 				    json_null() : total_json(difference, i));
 	json_object_set_new(object, "totals", totals);
@@ -226,15 +226,15 @@ static void print_json(const struct options *options, const struct difference *d
 	json_decref(object);
 }
 
-static void print_total(const struct difference *difference, enum difference_property property)
+static void print_total(const struct difference *difference, enum difference_measure measure)
 {
-	enum cell_kind kind = property == DIFFERENCE_OF_COUNTS ? CELL_COUNT : CELL_TIME;
+	enum cell_kind kind = measure == DIFFERENCE_OF_COUNTS ? CELL_COUNT : CELL_TIME;
 	const struct difference_row *total = &difference->total;
-	double change = total->sums[1][property].estimate - total->sums[0][property].estimate;
+	double change = total->sums[1][measure].estimate - total->sums[0][measure].estimate;
 	const union cell cells[] = {
-		{ .number = total->sums[0][property].estimate },
-		{ .number = total->sums[1][property].estimate },
-		{ .number = change }, { .number = difference_half_width(total, property) },
+		{ .number = total->sums[0][measure].estimate },
+		{ .number = total->sums[1][measure].estimate },
+		{ .number = change }, { .number = difference_half_width(total, measure) },
 	};
 	char texts[4][32];
 	size_t i;
@@ -242,10 +242,10 @@ static void print_total(const struct difference *difference, enum difference_pro
 	for (i = 0; i < 4; i++)
 		cell_format(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
 			    sizeof(texts[i]));
-	printf("%s: %s before, %s after: %s%s +-%s", difference_name(property), texts[0], texts[1],
-	       change > 0 ? "+" : "", texts[2], texts[3]);
-	if (total->sums[0][property].estimate > 0)
-		printf(" (%+.1f%%)", 100 * change / total->sums[0][property].estimate);
+	printf("%s: %s before, %s after: %s%s +-%s", difference_measure_name(measure), texts[0],
+	       texts[1], change > 0 ? "+" : "", texts[2], texts[3]);
+	if (total->sums[0][measure].estimate > 0)
+		printf(" (%+.1f%%)", 100 * change / total->sums[0][measure].estimate);
 	if (isinf(cells[3].number))
 		puts(", unknown");
 	else
@@ -267,10 +267,10 @@ static void print_text(const struct options *options, const struct difference *d
 
 	print_side("Before:", &options->sides[0]);
 	print_side("After: ", &options->sides[1]);
-	for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
+	for (i = 0; i < DIFFERENCE_MEASURES; i++)
 		if (i == DIFFERENCE_OF_HOLDS && path_without_holds(options))
 			printf("%s: not known: %s was recorded in mode waits\n",
-			       difference_name(i), path_without_holds(options));
+			       difference_measure_name(i), path_without_holds(options));
 		else
 			print_total(difference, i);
 	if (!table_has_cells(table))
@@ -284,7 +284,7 @@ static int show_difference(const struct options *options, const struct differenc
 	struct table table;
 	int status = NTKLOG_OK;
 
-	if (!difference_table(&table, difference, options->property) || difference->no_memory) {
+	if (!difference_table(&table, difference, options->measure) || difference->no_memory) {
 		message("%s", strerror(ENOMEM));
 		status = NTKLOG_FAILED;
 	} else if (options->table.json) {
@@ -300,14 +300,14 @@ static int show_difference(const struct options *options, const struct differenc
 	return status;
 }
 
-static bool find_property(const char *text, size_t length, enum difference_property *property)
+static bool find_measure(const char *text, size_t length, enum difference_measure *measure)
 {
 	size_t i;
 
-	for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
-		if (strlen(difference_name(i)) == length &&
-		    !strncmp(difference_name(i), text, length)) {
-			*property = i;
+	for (i = 0; i < DIFFERENCE_MEASURES; i++)
+		if (strlen(difference_measure_name(i)) == length &&
+		    !strncmp(difference_measure_name(i), text, length)) {
+			*measure = i;
 			return true;
 		}
 	return false;
@@ -321,7 +321,7 @@ static bool parse_condition(struct options *options, const char *text)
 
 	if (sscanf(text, " %31[a-z_] %c %lf %c %c", name, &comparison, &limit, &percent,
 		   &rest) != 4 ||
-	    !find_property(name, strlen(name), &options->limited_property) ||
+	    !find_measure(name, strlen(name), &options->limited_measure) ||
 	    !strchr("<>", comparison) || percent != '%' || !(fabs(limit) < 1e9))
 		return false;
 	options->has_condition = true;
@@ -336,7 +336,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_OF:
-		if (!find_property(argument, strlen(argument), &options->property))
+		if (!find_measure(argument, strlen(argument), &options->measure))
 			argp_error(state, "--of: \"%s\" is not wait_total, hold_total or waits",
 				   argument);
 		return 0;
@@ -432,7 +432,7 @@ int command_diff(int argc, char **argv)
 	if (!status && options.has_condition &&
 	    !condition_is_known(&options, &options.difference)) {
 		message("--fail-if: the error of the change of %s is not known, because too few events were sampled: record for longer, or at lower rates (ntklog set)",
-			difference_name(options.limited_property));
+			difference_measure_name(options.limited_measure));
 		status = NTKLOG_FAILED;
 	}
 	if (!status && options.has_condition && condition_is_true(&options, &options.difference))

@@ -26,8 +26,8 @@ enum {
 /*
  * @trace: the file and the selected events
  * @format: format of the output
- * @cycles: whether to print raw times too
- * @hex: whether to print the data too
+ * @cycles: --cycles: print times as they are in the file too
+ * @hex: --hex: print the bytes of the data too
  * @names: names of addresses and threads
  */
 struct dump {
@@ -64,7 +64,8 @@ static int dump_event(const struct dumping *dumping, const struct etl_event *eve
 
 	if (type && event_type_check(dumping->file, event, type))
 		return 0;
-	if (!selection_match(&dump->trace.selection, dumping->file, event, type, dump->names))
+	if (!selection_includes_event(&dump->trace.selection, dumping->file, event, type,
+				      dump->names))
 		return 0;
 	return dump_writer_put(dumping->writer, event, type, stack);
 }
@@ -112,7 +113,7 @@ static int dump_events(const struct dump *dump, struct etl_file *file,
 	return err;
 }
 
-static int run(struct dump *dump)
+static int dump_file(struct dump *dump)
 {
 	struct dump_writer *writer;
 	struct etl_file *file;
@@ -212,7 +213,7 @@ int command_dump(int argc, char **argv)
 	int status;
 
 	argp_parse(&dump_argp, argc, argv, 0, NULL, &dump);
-	status = run(&dump);
+	status = dump_file(&dump);
 	filter_free(dump.trace.selection.filter);
 	return status;
 }

@@ -27,9 +27,9 @@ enum {
 
 /*
  * @delay: seconds between two outputs
- * @watches: whether to print again and again
- * @json: whether to print JSON
- * @all: whether to print locks without waiters too
+ * @watches: --watch: print again every second
+ * @json: --json: print JSON
+ * @all: --all: print locks without waiters too
  */
 struct options {
 	double delay;

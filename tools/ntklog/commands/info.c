@@ -37,7 +37,7 @@ enum {
 
 /*
  * @path: path of the file
- * @json: whether to print JSON
+ * @json: --json: print JSON
  */
 struct options {
 	const char *path;
@@ -314,7 +314,7 @@ static json_t *make_info(struct etl_file *file)
 			 "Contents", contents, "Events", events);
 }
 
-static int run(const struct options *options)
+static int print_info(const struct options *options)
 {
 	struct etl_file *file;
 	int status = NTKLOG_OK;
@@ -380,5 +380,5 @@ int command_info(int argc, char **argv)
 	struct options options = { 0 };
 
 	argp_parse(&info_argp, argc, argv, 0, NULL, &options);
-	return run(&options);
+	return print_info(&options);
 }

@@ -361,7 +361,7 @@ static bool signal_is_pending(void)
 	       sigismember(&pending, SIGHUP);
 }
 
-static int run(struct record *record)
+static int record_files(struct record *record)
 {
 	const struct trace_file trace = record->trace;
 	unsigned long turn;
@@ -558,5 +558,5 @@ int command_record(int argc, char **argv)
 	};
 
 	argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER, NULL, &record);
-	return run(&record);
+	return record_files(&record);
 }

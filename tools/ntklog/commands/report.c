@@ -37,15 +37,15 @@ enum {
 /*
  * @trace: path of the file, its names and the selection of its events
  * @files: all files
- * @result: of one of many files: where its tables go; NULL: they are printed
- * @table: how to print the tables
+ * @result: stream that gets the tables of one of many files; NULL: the tables are printed
+ * @table: options of tables
  * @html: path of the page; NULL: none
  * @by_address: each lock has a row of its own, not each class
- * @by: property by which waiters and holders are told apart
+ * @by: attribute by which waiters and holders are told apart
  * @tables: bits of the tables to print
  * @columns: columns to print, separated by commas; NULL: the usual ones, or all in JSON and CSV
  * @sort: column to sort by; NULL: the default of each table
- * @is_folded: whether to print stacks alone, for flame graphs
+ * @is_folded: --folded: print stacks alone, for flame graphs
  * @folded: the value that the stacks are weighted with
  */
 struct options {
@@ -294,7 +294,7 @@ static void tell_not_recorded(const struct report *report, const struct options 
 	    (options->by == CHARGE_BY_CGROUP && !names_have_cgroup(report->names, NULL)))
 		message("%s: no thread has a known %s: record without --no-names", path,
 			charge_by_names[options->by]);
-	if (options->tables == 1 << REPORT_BLOCKERS && !analysis->spinlocks.rates.blockers &&
+	if (options->tables == 1 << REPORT_BLOCKERS && !analysis->spinlocks.rates.blocker_rate &&
 	    (!analysis->charges.total.waits ||
 	     analysis->charges.total.parts[CHARGE_UNKNOWN] !=
 	     analysis->charges.sleeping.parts[CHARGE_UNKNOWN]))
@@ -302,7 +302,7 @@ static void tell_not_recorded(const struct report *report, const struct options 
 			path);
 }
 
-static int run(struct options *options)
+static int report_file(struct options *options)
 {
 	static struct analysis analysis;
 	struct names *names;
@@ -331,7 +331,7 @@ static int run(struct options *options)
 		report.seconds = analysis_seconds(&analysis, file);
 		if (options->table.lock && !analysis.lock_events && !options->result) {
 			message("%s: no %sevent is of a lock \"%s\"; report without --lock names the locks",
-				file->path, selection_is_all(analysis.selection) ? "" :
+				file->path, selection_includes_all(analysis.selection) ? "" :
 				"selected ", options->table.lock);
 			status = NTKLOG_FAILED;
 		} else {
@@ -351,20 +351,20 @@ static int run(struct options *options)
 }
 
 /* Sum up one of many files, in a process of its own. */
-static int run_one(void *argument, const char *path, FILE *result)
+static int sum_up_file(void *argument, const char *path, FILE *result)
 {
 	struct options *options = argument;
 
 	options->trace.path = path;
 	options->result = result;
-	return run(options);
+	return report_file(options);
 }
 
-static int run_many(struct options *options)
+static int report_files(struct options *options)
 {
 	struct report_many many = {
 		.files = &options->files, .tables = options->tables, .top = options->table.top,
-		.run = run_one, .argument = options,
+		.sum_up = sum_up_file, .argument = options,
 	};
 	int status = NTKLOG_FAILED;
 
@@ -514,7 +514,7 @@ int command_report(int argc, char **argv)
 	int status;
 
 	argp_parse(&report_argp, argc, argv, 0, NULL, &options);
-	status = options.files.count > 1 ? run_many(&options) : run(&options);
+	status = options.files.count > 1 ? report_files(&options) : report_file(&options);
 	filter_free(options.trace.selection.filter);
 	file_list_free(&options.files);
 	return status;

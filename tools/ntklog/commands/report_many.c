@@ -30,15 +30,15 @@ bool report_many_open(struct report_many *many)
 	return false;
 }
 
-static int run_one(void *argument, size_t number, FILE *result)
+static int run_job(void *argument, size_t number, FILE *result)
 {
 	const struct report_many *many = argument;
 
-	return many->run(many->argument, many->files->paths[number], result);
+	return many->sum_up(many->argument, many->files->paths[number], result);
 }
 
 /* Add the rows of a file. The memory grows with the rows that are shown, not with the files. */
-static bool take_one(void *argument, size_t number, FILE *result)
+static bool add_rows(void *argument, size_t number, FILE *result)
 {
 	struct report_many *many = argument;
 	bool is_whole;
@@ -60,7 +60,7 @@ static bool take_one(void *argument, size_t number, FILE *result)
 int report_many_read(struct report_many *many)
 {
 	const struct jobs jobs = {
-		.count = many->files->count, .run = run_one, .take = take_one, .argument = many,
+		.count = many->files->count, .run = run_job, .take = add_rows, .argument = many,
 	};
 
 	return jobs_run(&jobs);

@@ -12,9 +12,9 @@
  * @files: the files
  * @tables: wanted tables, as bits
  * @top: rows of each table at most; 0: all
- * @run: sum up a file and report_write() the result, in a process of its own; returns the exit
+ * @sum_up: sum up a file and report_write() the result, in a process of its own; returns the exit
  *	status
- * @argument: argument for @run
+ * @argument: argument for @sum_up
  * @report: the report, whose tables may be changed before report_many_read()
  * @hosts: a host for each file
  */
@@ -22,7 +22,7 @@ struct report_many {
 	const struct file_list *files;
 	unsigned int tables;
 	size_t top;
-	int (*run)(void *argument, const char *path, FILE *result);
+	int (*sum_up)(void *argument, const char *path, FILE *result);
 	void *argument;
 	struct report report;
 	struct report_host *hosts;

@@ -216,7 +216,8 @@ static const struct argp_option stop_options[] = {
 	{ 0 }
 };
 
-static int run(const struct argp *argp, int argc, char **argv, int (*function)(struct options *))
+static int parse_and_run(const struct argp *argp, int argc, char **argv,
+			 int (*function)(struct options *))
 {
 	static struct options options = {
 		.session = -1,
@@ -247,7 +248,7 @@ int command_start(int argc, char **argv)
 		       "16 of 64K for each CPU.",
 	};
 
-	return run(&argp, argc, argv, start);
+	return parse_and_run(&argp, argc, argv, start);
 }
 
 /**
@@ -268,5 +269,5 @@ int command_stop(int argc, char **argv)
 		       "keeps them: ntklog stop SESSION -o FILE writes them later.",
 	};
 
-	return run(&argp, argc, argv, stop);
+	return parse_and_run(&argp, argc, argv, stop);
 }

@@ -72,7 +72,7 @@ static int take_rules(struct spinlock_rates *rates)
 	}
 	if (!err) {
 		name = "blockers";
-		err = parameter_get("spinlock", name, &rates->blockers);
+		err = parameter_get("spinlock", name, &rates->blocker_rate);
 	}
 	if (!err || err == -ENOENT)
 		return 0;

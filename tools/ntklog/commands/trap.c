@@ -182,8 +182,8 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 		trap->events++;
 		if (type && event_type_check(file, &event, type))
 			continue;
-		met |= filter_match(trap->condition, file, &event, type,
-				    trap->trace->names.symbols.names);
+		met |= filter_matches(trap->condition, file, &event, type,
+				      trap->trace->names.symbols.names);
 	}
 	if (cursor.last_time > trap->newest)
 		trap->newest = cursor.last_time;
@@ -191,7 +191,7 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 }
 
 /* Add a buffer to the kept ones, and drop those that have become too old, or too many. */
-static int keep(struct trap *trap, const unsigned char *buffer, size_t size)
+static int keep_buffer(struct trap *trap, const unsigned char *buffer, size_t size)
 {
 	struct trap_buffer *kept = malloc(sizeof(*kept) + size);
 	uint64_t ticks = trap->before * (double)trap->trace->etl->perf_freq;
@@ -247,7 +247,7 @@ int trap_take(void *argument, unsigned char *buffer, size_t size)
 	if (trap->has_met)
 		return trace_file_write(trap->trace, buffer, size);
 	trap->has_met = meets_condition(trap, buffer);
-	if (keep(trap, buffer, size))
+	if (keep_buffer(trap, buffer, size))
 		return -1;
 	return trap->has_met ? write_kept(trap) : 0;
 }

@@ -65,9 +65,9 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 
 	event->has_time = kind->clock_offset;
 	event->raw_time = event->has_time ? get_u64(at + kind->clock_offset) : 0;
-	event->wrong_time = event->has_time && (event->raw_time < reader->earliest ||
-						event->raw_time > cursor->latest_possible);
-	if (event->wrong_time) {
+	event->has_impossible_time = event->has_time && (event->raw_time < reader->earliest ||
+							 event->raw_time > cursor->latest_possible);
+	if (event->has_impossible_time) {
 		if (!file->wrong_times++ || event->offset < file->wrong_time_at)
 			file->wrong_time_at = event->offset;
 	} else if (event->has_time) {

@@ -53,12 +53,13 @@ bool etl_is_circular(const struct etl_file *file)
 }
 
 /**
- * etl_is_flight() - test whether a session overwrites old buffers, in memory or in its file
+ * etl_overwrites_buffers() - test whether a full session overwrites its oldest buffers
  * @file: open file
  *
- * Return: true if it does, so that the file has only the last buffers.
+ * Return: true for a circular file, and for a session that keeps its buffers in memory (a flight
+ * recorder): such a file may lack the session's first events.
  */
-bool etl_is_flight(const struct etl_file *file)
+bool etl_overwrites_buffers(const struct etl_file *file)
 {
 	return etl_is_circular(file) || file->log_file_mode & EVENT_TRACE_BUFFERING_MODE;
 }

@@ -153,7 +153,7 @@ static int drop_repeated(struct etl_reader *reader)
  */
 static bool is_without_gaps(const struct etl_reader *reader)
 {
-	return reader->file.end_time && !etl_is_flight(&reader->file);
+	return reader->file.end_time && !etl_overwrites_buffers(&reader->file);
 }
 
 /* Count the missing sequence numbers between two existing ones. */
@@ -280,7 +280,7 @@ int etl_make_index(struct etl_reader *reader)
 	}
 	if (is_without_gaps(reader))
 		find_missing(reader);
-	if (etl_is_flight(file) && !file->overwritten && file->buffers > 1) {
+	if (etl_overwrites_buffers(file) && !file->overwritten && file->buffers > 1) {
 		int64_t last = reader->places[file->buffers - 1].sequence_number;
 
 		/* Sequence numbers begin with 1. */

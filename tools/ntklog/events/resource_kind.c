@@ -52,8 +52,8 @@ bool resource_is_blocker(uint32_t action)
  * resource_nt_action() - convert the action of any kind of lock to that of NT's resources
  * @action: action of a record
  *
- * Return: WMI_RESOURCE_ACTION_*; or @action, which is not one of them, if its class is not known or
- * Linux' locks have no such action.
+ * Return: WMI_RESOURCE_ACTION_* of an NT resource; or @action unchanged, if it has a class that no
+ * kind of lock has, or is another action than a complete release or an excessive wait.
  */
 uint32_t resource_nt_action(uint32_t action)
 {

@@ -112,7 +112,7 @@ void text_clean_line(char *text)
 /**
  * text_write() - write a text for text_read() in another process of this program
  * @text: the text
- * @stream: where to; ferror() tells a failure
+ * @stream: stream to write to; after a failed write ferror() is true
  */
 void text_write(const char *text, FILE *stream)
 {
@@ -124,7 +124,7 @@ void text_write(const char *text, FILE *stream)
 
 /**
  * text_read() - read a text that text_write() has written
- * @stream: where it is
+ * @stream: stream to read from
  *
  * Return: the text, for free(); NULL if it is not complete, or without memory.
  */

@@ -22,7 +22,7 @@
  * @blocker: a task that holds the lock of @wait; NULL: none is known
  * @is_stuck: no task that can run is known to release the lock of @wait
  * @cycle: number of the cycle that the task belongs to, from 1 on; 0: none
- * @walk: where the latest walk along the blockers that has passed the task began
+ * @walk: task at which the latest walk along @blocker that passed this task began; NULL: none
  * @hh: in the table of tasks
  */
 struct wait_task {
@@ -49,7 +49,7 @@ struct wait_task {
  * @is_waiting: the task waits for the lock
  * @is_young: the hold or wait began while the slots were listed, so that it may not have existed
  *	together with each other slot
- * @age_ns: how long the task has held the lock, or has waited for it
+ * @age_ns: time since the task acquired the lock, or began to wait for it
  * @contentions: number of waits that other tasks began while this task held the lock
  * @task: the task
  */

@@ -35,7 +35,7 @@
  * An address in the trace, or of a symbol.
  *
  * @address: the address
- * @is_written: for a symbol: whether its line is in the file
+ * @is_written: the address is that of a symbol whose line is in the file
  * @hh: link in the table
  */
 struct names_address {
@@ -62,7 +62,7 @@ struct names_note {
  * @notes: notes that are not written yet
  * @count: number of @notes
  * @last: class of the latest note
- * @is_written: whether a line of the file has the lock
+ * @is_written: a line of the file has the lock
  * @hh: link in the table
  */
 struct names_lock {

@@ -33,8 +33,8 @@ struct names_lock;
  * @unresolved: addresses in the trace whose symbols are not written yet
  * @unresolved_count: number of @unresolved
  * @identities: the module's notes about classes of locks
- * @adds_classes: whether @symbols get the classes of locks, too
- * @has_new_class: whether a class has been added to @symbols that is not sorted yet
+ * @adds_classes: the classes of locks are added to @symbols, too
+ * @has_new_class: @symbols has got a class since it was last sorted
  * @locks: table of the locks that have a class
  * @left_out: number of notes that were dropped, because there were too many locks
  * @tasks: tasks of the trace

@@ -15,7 +15,7 @@
  * struct parameter - a parameter of the sampling
  * @name: NT's name, also of the module's file
  * @minimum: least value
- * @or_zero: whether 0 is valid too
+ * @or_zero: 0 is valid too, although it is less than @minimum
  * @help: description
  */
 struct parameter {

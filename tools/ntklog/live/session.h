@@ -18,8 +18,9 @@
  * @mask_name: NT's name of the group, or one like it
  * @mask: PERF_*
  * @help: description
- * @linux_kind: the kind of Linux' own locks, as the module's file "linux" names it; NULL: others
- * @sleeps: whether waiters for such a lock sleep
+ * @linux_kind: kind of Linux' own locks, as the module's file "linux" names it; NULL: the group is
+ *	not about Linux' locks
+ * @sleeps: waiters for a lock of this kind sleep
  */
 struct session_group {
 	const char *name;

@@ -12,7 +12,7 @@
  * struct setting - a file of the module that holds one value
  * @file: path below kernel_directory()
  * @old: value before the change
- * @is_changed: whether setting_restore() has something to do
+ * @is_changed: the file has another value than @old, which setting_restore() writes back
  */
 struct setting {
 	const char *file;

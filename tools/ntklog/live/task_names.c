@@ -64,9 +64,9 @@ struct noted_task {
  * @process_id: number of its process; 0: not known
  * @name: its name; NULL: not known
  * @cgroup: path of its cgroup; NULL: not known
- * @is_in_trace: whether it is in the trace
- * @is_given: whether the user has the members above
- * @has_name: whether the user has any name of the task
+ * @is_in_trace: an event of the trace has the task
+ * @is_given: the user of this file has the members above as they are now
+ * @has_name: the user has at least one name of the task
  * @seen: number of the update at which it was first in the trace, or had its last note
  * @hh: link in the table
  */
@@ -200,7 +200,7 @@ static struct task_name *add_to_trace(struct task_names *names, uint32_t id)
 	HASH_FIND(hh, names->noted, &id, sizeof(id), noted);
 	if (noted) {
 		task->notes = noted->notes;
-		/* The task may be gone, and its process known from the note alone. */
+		/* /proc does not have the process of a task that has ended; the note has it. */
 		task->process_id = noted->notes->process_id;
 		remove_noted(names, noted);
 	}

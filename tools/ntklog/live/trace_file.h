@@ -20,9 +20,9 @@
  * struct trace_file - a file that is being written
  * @path: path for messages
  * @fd: the file; -1: not open yet
- * @is_stream: whether it is a pipe or the standard output, which cannot be written twice
- * @has_names: whether @names are written
- * @has_failed: whether a write has failed: later buffers are dropped
+ * @is_stream: the file is a pipe or the standard output, whose written bytes cannot be changed
+ * @has_names: @names are written
+ * @has_failed: a write has failed, so that later buffers are dropped
  * @etl: header of the trace, for parsing buffers
  * @names: names of the addresses and threads in the events
  * @bytes: bytes written

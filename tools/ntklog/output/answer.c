@@ -284,7 +284,7 @@ static void add_hints(struct answer *answer)
 		answer_add_line(answer,
 				"Mode waits records no holders of spin locks: --holders or --mode full.");
 	else if (share_of(unknown_spinning, total->wait - sums->sleeping.wait) > UNKNOWN_MIN &&
-		 !spinlock->blockers)
+		 !spinlock->blocker_rate)
 		answer_add_line(answer,
 				"Not recorded: who held spin locks (record without --no-blockers).");
 	if (sums->sleeping.wait && !sums->has_switches)
@@ -376,7 +376,7 @@ static void make_answer(struct answer *answer)
 	answer_add_deadlocks(answer);
 	if (!report->analysis->spinlocks.total.sampled && !report->analysis->resources.records &&
 	    !report->analysis->open.count) {
-		answer_add_line(answer, selection_is_all(report->analysis->selection) ?
+		answer_add_line(answer, selection_includes_all(report->analysis->selection) ?
 				"This file has no events of locks." :
 				"No event of a lock is selected (--filter, --from, --to).");
 		return;

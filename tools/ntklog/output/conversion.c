@@ -34,12 +34,13 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 
 	while ((event = stacks_next(conversion->stacks, &conversion->stack))) {
 		/* The event of a lone stack is not in the file. */
-		if (event->wrong_time ||
+		if (event->has_impossible_time ||
 		    (conversion->stack && conversion->stack->state == STACK_ALONE))
 			continue;
 		*type = event_type_find(event);
-		if (!*type && !selection_match(conversion->selection, conversion->file, event,
-					       NULL, conversion->names))
+		if (!*type &&
+		    !selection_includes_event(conversion->selection, conversion->file, event, NULL,
+					      conversion->names))
 			continue;
 		if (!*type) {
 			/* Events of the first buffer describe the file and are not counted. */
@@ -48,8 +49,8 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 		}
 		if (event_type_check(conversion->file, event, *type))
 			continue;
-		if (!selection_match(conversion->selection, conversion->file, event, *type,
-				     conversion->names))
+		if (!selection_includes_event(conversion->selection, conversion->file, event, *type,
+					      conversion->names))
 			continue;
 		conversion->converted++;
 		return event;

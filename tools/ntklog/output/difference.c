@@ -13,21 +13,21 @@
 #include "report_rows.h"
 #include "text.h"
 
-static const char *const property_names[DIFFERENCE_PROPERTIES] = {
+static const char *const measure_names[DIFFERENCE_MEASURES] = {
 	[DIFFERENCE_OF_WAITS] = "wait_total",
 	[DIFFERENCE_OF_HOLDS] = "hold_total",
 	[DIFFERENCE_OF_COUNTS] = "waits",
 };
 
 /**
- * difference_name() - get the name of a property, for options and JSON
- * @property: property
+ * difference_measure_name() - get the name of a measure, for options and JSON
+ * @measure: measure, such as DIFFERENCE_OF_WAITS
  *
  * Return: the name.
  */
-const char *difference_name(enum difference_property property)
+const char *difference_measure_name(enum difference_measure measure)
 {
-	return property_names[property];
+	return measure_names[measure];
 }
 
 /* Return the variance that a sum of times has because its events arrive at random. */
@@ -153,7 +153,7 @@ void difference_add(struct difference *difference, size_t which, const struct an
 /**
  * difference_write() - write rows for difference_read() in another process of this program
  * @difference: the rows
- * @stream: where to; ferror() tells a failure
+ * @stream: stream to write to; after a failed write ferror() is true
  */
 void difference_write(const struct difference *difference, FILE *stream)
 {
@@ -170,23 +170,23 @@ void difference_write(const struct difference *difference, FILE *stream)
 /**
  * difference_read() - add the rows that difference_write() has written
  * @difference: gets the rows, and the sums of their total
- * @stream: where they are
+ * @stream: stream to read the rows from
  *
  * Return: false if they are not complete.
  */
 bool difference_read(struct difference *difference, FILE *stream)
 {
 	struct difference_row row, *more;
-	struct difference property;
+	struct difference head;
 	size_t which, i;
 
-	if (fread(&property, sizeof(property), 1, stream) != 1)
+	if (fread(&head, sizeof(head), 1, stream) != 1)
 		return false;
-	difference->no_memory |= property.no_memory;
+	difference->no_memory |= head.no_memory;
 	for (which = 0; which < 2; which++)
-		for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
-			add_sum(&difference->total.sums[which][i], &property.total.sums[which][i]);
-	for (i = 0; i < property.count; i++) {
+		for (i = 0; i < DIFFERENCE_MEASURES; i++)
+			add_sum(&difference->total.sums[which][i], &head.total.sums[which][i]);
+	for (i = 0; i < head.count; i++) {
 		more = grown(difference->rows, difference->count, sizeof(*more));
 		if (!more || fread(row.sums, sizeof(row.sums), 1, stream) != 1)
 			break;
@@ -199,7 +199,7 @@ bool difference_read(struct difference *difference, FILE *stream)
 		}
 		difference->rows[difference->count++] = row;
 	}
-	return i == property.count;
+	return i == head.count;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -210,15 +210,15 @@ static int compare_names(const void *a, const void *b)
 	return order ? order : strcmp(left->caller, right->caller);
 }
 
-static double change_of(const struct difference_row *row, enum difference_property property)
+static double change_of(const struct difference_row *row, enum difference_measure measure)
 {
-	return row->sums[1][property].estimate - row->sums[0][property].estimate;
+	return row->sums[1][measure].estimate - row->sums[0][measure].estimate;
 }
 
-static int compare_changes(const void *a, const void *b, void *property)
+static int compare_changes(const void *a, const void *b, void *measure)
 {
-	double left = fabs(change_of(a, *(enum difference_property *)property));
-	double right = fabs(change_of(b, *(enum difference_property *)property));
+	double left = fabs(change_of(a, *(enum difference_measure *)measure));
+	double right = fabs(change_of(b, *(enum difference_measure *)measure));
 
 	return (left < right) - (left > right);
 }
@@ -228,7 +228,7 @@ static void merge_row(struct difference_row *to, struct difference_row *from)
 	size_t which, i;
 
 	for (which = 0; which < 2; which++)
-		for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
+		for (i = 0; i < DIFFERENCE_MEASURES; i++)
 			add_sum(&to->sums[which][i], &from->sums[which][i]);
 	free(from->lock);
 	free(from->caller);
@@ -237,9 +237,9 @@ static void merge_row(struct difference_row *to, struct difference_row *from)
 /**
  * difference_merge() - make one row of the rows of a lock and caller, and sort the rows
  * @difference: has both recordings
- * @property: property whose greatest change comes first
+ * @measure: measure by whose changes the rows are sorted, the greatest first
  */
-void difference_merge(struct difference *difference, enum difference_property property)
+void difference_merge(struct difference *difference, enum difference_measure measure)
 {
 	size_t kept = 0, i;
 
@@ -253,26 +253,26 @@ void difference_merge(struct difference *difference, enum difference_property pr
 			difference->rows[++kept] = difference->rows[i];
 	difference->count = kept + 1;
 	qsort_r(difference->rows, difference->count, sizeof(*difference->rows), compare_changes,
-		&property);
+		&measure);
 }
 
 /**
  * difference_half_width() - compute the confidence interval of a change, at 95 percent
  * @row: row of the change
- * @property: property that has changed
+ * @measure: measure whose change the interval is of
  *
  * Return: half the width of the interval; INFINITY if the records are too few to tell it.
  */
-double difference_half_width(const struct difference_row *row, enum difference_property property)
+double difference_half_width(const struct difference_row *row, enum difference_measure measure)
 {
 	return DIFFERENCE_ERRORS *
-	       sqrt(row->sums[0][property].variance + row->sums[1][property].variance);
+	       sqrt(row->sums[0][measure].variance + row->sums[1][measure].variance);
 }
 
-/* A row of the table, which shows one property. */
+/* A row of the table, which shows one measure. */
 struct shown_row {
 	const struct difference_row *row;
-	enum difference_property property;
+	enum difference_measure measure;
 };
 
 static char *lock(const struct report *report, const void *row)
@@ -289,21 +289,21 @@ static double before(const struct report *report, const void *row)
 {
 	const struct shown_row *shown = row;
 
-	return shown->row->sums[0][shown->property].estimate;
+	return shown->row->sums[0][shown->measure].estimate;
 }
 
 static double after(const struct report *report, const void *row)
 {
 	const struct shown_row *shown = row;
 
-	return shown->row->sums[1][shown->property].estimate;
+	return shown->row->sums[1][shown->measure].estimate;
 }
 
 static double absolute_change(const struct report *report, const void *row)
 {
 	const struct shown_row *shown = row;
 
-	return change_of(shown->row, shown->property);
+	return change_of(shown->row, shown->measure);
 }
 
 static double change_share(const struct report *report, const void *row)
@@ -315,7 +315,7 @@ static double interval(const struct report *report, const void *row)
 {
 	const struct shown_row *shown = row;
 
-	return difference_half_width(shown->row, shown->property);
+	return difference_half_width(shown->row, shown->measure);
 }
 
 static char *verdict(const struct report *report, const void *row)
@@ -353,23 +353,23 @@ static const struct column count_columns[] = COLUMNS(CELL_COUNT);
 /**
  * difference_table() - make a table of the changes
  * @table: set to the table, which the caller frees with table_free()
- * @difference: difference that was merged by @property
- * @property: property that the table shows
+ * @difference: difference that was merged by @measure
+ * @measure: measure that the table shows
  *
  * Return: false without memory.
  */
 bool difference_table(struct table *table, const struct difference *difference,
-		      enum difference_property property)
+		      enum difference_measure measure)
 {
-	const struct column *columns = property == DIFFERENCE_OF_COUNTS ? count_columns :
+	const struct column *columns = measure == DIFFERENCE_OF_COUNTS ? count_columns :
 									  time_columns;
 	size_t i;
 
-	if (!table_init(table, "changes", difference_name(property), columns,
+	if (!table_init(table, "changes", difference_measure_name(measure), columns,
 			ARRAY_SIZE(time_columns), "change"))
 		return false;
 	for (i = 0; i < difference->count; i++) {
-		const struct shown_row row = { &difference->rows[i], property };
+		const struct shown_row row = { &difference->rows[i], measure };
 
 		if (before(NULL, &row) || after(NULL, &row))
 			table_add_row(table, NULL, &row);

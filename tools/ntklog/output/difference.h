@@ -21,21 +21,21 @@
 #define DIFFERENCE_ERRORS	1.96
 
 /**
- * enum difference_property - property that is compared
+ * enum difference_measure - what is summed up and compared
  * @DIFFERENCE_OF_WAITS: sum of all waits, nanoseconds
  * @DIFFERENCE_OF_HOLDS: sum of all holds, nanoseconds
  * @DIFFERENCE_OF_COUNTS: number of waits
- * @DIFFERENCE_PROPERTIES: number of properties
+ * @DIFFERENCE_MEASURES: number of measures
  */
-enum difference_property {
+enum difference_measure {
 	DIFFERENCE_OF_WAITS,
 	DIFFERENCE_OF_HOLDS,
 	DIFFERENCE_OF_COUNTS,
-	DIFFERENCE_PROPERTIES,
+	DIFFERENCE_MEASURES,
 };
 
 /**
- * struct difference_sum - sum of a property, estimated from a sample
+ * struct difference_sum - sum of a measure, estimated from a sample
  * @estimate: estimate of the sum
  * @variance: variance of @estimate; INFINITY if the records are too few to tell it
  */
@@ -48,12 +48,12 @@ struct difference_sum {
  * struct difference_row - a lock and a caller in both recordings
  * @lock: lock, as tables print it
  * @caller: caller of a spin lock; empty if no caller is recorded
- * @sums: sums before and after, by property
+ * @sums: sums before (0) and after (1), by measure
  */
 struct difference_row {
 	char *lock;
 	char *caller;
-	struct difference_sum sums[2][DIFFERENCE_PROPERTIES];
+	struct difference_sum sums[2][DIFFERENCE_MEASURES];
 };
 
 /**
@@ -70,15 +70,15 @@ struct difference {
 	bool no_memory;
 };
 
-const char *difference_name(enum difference_property property);
+const char *difference_measure_name(enum difference_measure measure);
 void difference_add(struct difference *difference, size_t which, const struct analysis *analysis,
 		    const struct etl_file *file, const struct names *names);
 void difference_write(const struct difference *difference, FILE *stream);
 bool difference_read(struct difference *difference, FILE *stream);
-void difference_merge(struct difference *difference, enum difference_property property);
-double difference_half_width(const struct difference_row *row, enum difference_property property);
+void difference_merge(struct difference *difference, enum difference_measure measure);
+double difference_half_width(const struct difference_row *row, enum difference_measure measure);
 bool difference_table(struct table *table, const struct difference *difference,
-		      enum difference_property property);
+		      enum difference_measure measure);
 void difference_free(struct difference *difference);
 
 #endif /* _NTKLOG_DIFFERENCE_H */

@@ -173,7 +173,7 @@ static char *put_text_event(struct dump_writer *writer, char *to,
 	if (event->has_pebs_index)
 		to = put_unsigned(put_literal(to, " PebsIndex="),
 				  event_extension(event, event->counters));
-	if (event->wrong_time)
+	if (event->has_impossible_time)
 		to = put_unsigned(put_literal(to, " WrongTimeStamp="), event->raw_time);
 	else if (writer->cycles)
 		to = put_unsigned(put_literal(to, " TimeStamp="), event->time_stamp);
@@ -235,7 +235,7 @@ static char *put_json_event(struct dump_writer *writer, char *to,
 	if (event->has_pebs_index)
 		to = put_json_unsigned(put_literal(to, ",\"PebsIndex\":"),
 				       event_extension(event, event->counters));
-	if (event->wrong_time)
+	if (event->has_impossible_time)
 		to = put_json_unsigned(put_literal(to, ",\"WrongTimeStamp\":"), event->raw_time);
 	else if (writer->cycles)
 		to = put_json_unsigned(put_literal(to, ",\"TimeStamp\":"), event->time_stamp);
@@ -293,7 +293,8 @@ static char *put_csv_event(struct dump_writer *writer, char *to,
 	to = put_seconds(to, writer->file, event->time_stamp, 1e9, 9, 0);
 	*to++ = ',';
 	if (writer->cycles) {
-		to = put_unsigned(to, event->wrong_time ? event->raw_time : event->time_stamp);
+		to = put_unsigned(to, event->has_impossible_time ? event->raw_time :
+								   event->time_stamp);
 		*to++ = ',';
 	}
 	to = put_unsigned(to, event->processor);

@@ -143,8 +143,8 @@ static void blockers_fact(const struct spinlock_rates *rates, FILE *stream, cons
 
 	fact(stream, before, after,
 	     "blockers: %s releases that left a waiter behind %s written as well; only their own table counts those%s",
-	     one_in(rates->blockers, blockers, sizeof(blockers)),
-	     rates->blockers == 1 ? "were" : "was",
+	     one_in(rates->blocker_rate, blockers, sizeof(blockers)),
+	     rates->blocker_rate == 1 ? "were" : "was",
 	     rates->linux_mode < LINUX_MODES ? limits[rates->linux_mode] : "");
 }
 
@@ -179,7 +179,7 @@ static void rates_facts(const struct report *report, const struct rates *rates, 
 		spinlock_rates_fact(report, spinlock, stream, before, after);
 	if (spinlock->has_rules)
 		linux_mode_fact(report, spinlock, stream, before, after);
-	if (spinlock->blockers)
+	if (spinlock->blocker_rate)
 		blockers_fact(spinlock, stream, before, after);
 	if (analysis->resources.records && rates->resource.known)
 		resource_rates_fact(report, &rates->resource, stream, before, after);

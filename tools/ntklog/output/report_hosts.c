@@ -9,7 +9,7 @@
  * report_write() - write the tables for report_read() in another process of this program
  * @report: made
  * @tables: wanted tables, as bits
- * @stream: where to; ferror() tells a failure
+ * @stream: stream to write to; after a failed write ferror() is true
  */
 void report_write(const struct report *report, unsigned int tables, FILE *stream)
 {
@@ -32,7 +32,7 @@ void report_write(const struct report *report, unsigned int tables, FILE *stream
  * @report: made by report_make_for_hosts()
  * @host: host with its name; the other members are set
  * @tables: wanted tables, as bits
- * @stream: where the rows are
+ * @stream: stream to read the rows from
  *
  * Return: true, or false if the rows are not complete.
  */
@@ -55,7 +55,7 @@ bool report_read(struct report *report, struct report_host *host, unsigned int t
  * report_print_hosts() - print how much was read
  * @hosts: the hosts
  * @count: number of @hosts
- * @stream: where to
+ * @stream: stream to print to
  */
 void report_print_hosts(const struct report_host *hosts, size_t count, FILE *stream)
 {

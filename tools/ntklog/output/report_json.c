@@ -27,12 +27,12 @@ static json_t *rates_json(const struct rates *known_rates)
 					      (json_int_t)spinlock->hold_threshold));
 	if (spinlock->has_rules) {
 		of_linux = json_pack("{s:s}", "mode", linux_mode_name(spinlock->linux_mode));
-		if (spinlock->blockers && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS)
+		if (spinlock->blocker_rate && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS)
 			json_object_set_new(of_linux, "blockers", json_integer(0));
 		json_object_set_new(rates, "linux", of_linux);
 	}
-	if (spinlock->blockers)
-		json_object_set_new(rates, "blockers", json_integer(spinlock->blockers));
+	if (spinlock->blocker_rate)
+		json_object_set_new(rates, "blockers", json_integer(spinlock->blocker_rate));
 	if (resource->known)
 		json_object_set_new(rates, "resource",
 				    json_pack("{s:I, s:I, s:I}", "release_sample_rate",

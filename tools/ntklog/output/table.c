@@ -103,7 +103,7 @@ bool table_add_row(struct table *table, const struct report *report, const void 
 /**
  * table_write() - write the rows for table_read() in another process of this program
  * @table: the table
- * @stream: where to; ferror() tells a failure
+ * @stream: stream to write to; after a failed write ferror() is true
  */
 void table_write(const struct table *table, FILE *stream)
 {
@@ -121,7 +121,7 @@ void table_write(const struct table *table, FILE *stream)
  * table_read() - add the rows that table_write() has written
  * @table: table of the same columns, with a column of texts before them
  * @first: text of the first column
- * @stream: where the rows are
+ * @stream: stream to read the rows from
  *
  * Return: true, or false if the rows are not complete.
  */

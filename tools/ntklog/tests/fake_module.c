@@ -62,7 +62,7 @@ static int open_file(int session, const char *name, int flags)
 }
 
 /* Read a file of a session; a file that does not exist counts as empty. */
-static char *text_of(int session, const char *name)
+static char *read_text(int session, const char *name)
 {
 	static char text[65536];
 	int fd = open_file(session, name, O_RDONLY);
@@ -74,7 +74,7 @@ static char *text_of(int session, const char *name)
 	return text;
 }
 
-static void put(int session, const char *name, const void *data, size_t size)
+static void write_data(int session, const char *name, const void *data, size_t size)
 {
 	int fd = open_file(session, name, O_WRONLY | O_CREAT | O_TRUNC);
 
@@ -83,7 +83,7 @@ static void put(int session, const char *name, const void *data, size_t size)
 	real_close(fd);
 }
 
-static bool has(int session, const char *name)
+static bool file_exists(int session, const char *name)
 {
 	int fd = open_file(session, name, O_RDONLY);
 
@@ -92,7 +92,7 @@ static bool has(int session, const char *name)
 	return fd >= 0;
 }
 
-static off_t size_of(int session, const char *name)
+static off_t file_size(int session, const char *name)
 {
 	int fd = open_file(session, name, O_RDONLY);
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -102,14 +102,14 @@ static off_t size_of(int session, const char *name)
 	return size;
 }
 
-static bool is_started(int session)
+static bool session_is_started(int session)
 {
-	return !strncmp(text_of(session, "state"), "started", 7);
+	return !strncmp(read_text(session, "state"), "started", 7);
 }
 
 static void get_counts(int session, struct ntklog_session_counts *counts)
 {
-	const char *total = strstr(text_of(session, "stats"), "total");
+	const char *total = strstr(read_text(session, "stats"), "total");
 	unsigned long long values[6] = { 0 };
 
 	if (total)
@@ -118,14 +118,14 @@ static void get_counts(int session, struct ntklog_session_counts *counts)
 	memcpy(&counts->generated, values, sizeof(values));
 }
 
-static bool is_free(int session, bool adopts)
+static bool session_is_free(int session, bool adopts)
 {
-	const char *owner = text_of(session, "owner");
+	const char *owner = read_text(session, "owner");
 
-	return (!*owner || !strncmp(owner, "none", 4)) && (adopts || !is_started(session));
+	return (!*owner || !strncmp(owner, "none", 4)) && (adopts || !session_is_started(session));
 }
 
-static int claim(const char *path)
+static int claim_session(const char *path)
 {
 	const char *sessions = strstr(path, "/sessions/");
 	struct ntklog_session_counts counts;
@@ -136,13 +136,13 @@ static int claim(const char *path)
 	if (!strcmp(sessions, "/sessions/claim")) {
 		for (session = SESSIONS; session-- > 0;) {
 			get_counts(session, &counts);
-			if (is_free(session, false) && !counts.unread)
+			if (session_is_free(session, false) && !counts.unread)
 				break;
 		}
 	} else if (sscanf(sessions, "/sessions/%d/%15[a-z]%c", &session, word, &rest) != 2 ||
 		   (strcmp(word, "claim") && strcmp(word, "adopt"))) {
 		return -2;
-	} else if (!is_free(session, !strcmp(word, "adopt"))) {
+	} else if (!session_is_free(session, !strcmp(word, "adopt"))) {
 		session = -1;
 	}
 	if (session < 0) {
@@ -162,7 +162,7 @@ int open(const char *path, int flags, ...)
 {
 	va_list arguments;
 	mode_t mode;
-	int fd = strstr(path, "/sessions/") ? claim(path) : -2;
+	int fd = strstr(path, "/sessions/") ? claim_session(path) : -2;
 
 	if (fd != -2)
 		return fd;
@@ -179,7 +179,7 @@ int close(int fd)
 	if (fd >= 0 && fd < FDS && claims[fd].is_claim) {
 		claims[fd].is_claim = false;
 		if (!claims[fd].is_kept)
-			put(claims[fd].session, "state", "stopped\n", 8);
+			write_data(claims[fd].session, "state", "stopped\n", 8);
 	}
 	return real_close(fd);
 }
@@ -199,36 +199,36 @@ int rename(const char *from, const char *to)
 	return function(from, to);
 }
 
-static int start(int session, const void *argument)
+static int start_session(int session, const void *argument)
 {
 	const struct timespec second = { .tv_sec = 1 };
 	int tries;
 
-	for (tries = 0; has(session, "slow_start") && tries < 600; tries++) {
-		put(session, "is_starting", "", 0);
+	for (tries = 0; file_exists(session, "slow_start") && tries < 600; tries++) {
+		write_data(session, "is_starting", "", 0);
 		if (nanosleep(&second, NULL))
 			return EINTR;
 	}
-	if (has(session, "fail_start"))
-		return atoi(text_of(session, "fail_start"));
-	if (is_started(session))
+	if (file_exists(session, "fail_start"))
+		return atoi(read_text(session, "fail_start"));
+	if (session_is_started(session))
 		return EBUSY;
-	put(session, "start", argument, sizeof(struct ntklog_session_start));
-	put(session, "state", "started\n", 8);
+	write_data(session, "start", argument, sizeof(struct ntklog_session_start));
+	write_data(session, "state", "started\n", 8);
 	return 0;
 }
 
-static int stop(int session)
+static int stop_session(int session)
 {
-	if (!is_started(session))
+	if (!session_is_started(session))
 		return EINVAL;
-	put(session, "state", "stopped\n", 8);
+	write_data(session, "state", "stopped\n", 8);
 	return 0;
 }
 
-static int inform(int session, struct ntklog_session_info *info)
+static int fill_info(int session, struct ntklog_session_info *info)
 {
-	char *next = text_of(session, "failures");
+	char *next = read_text(session, "failures");
 
 	info->session = session;
 	info->failures = 0;
@@ -238,14 +238,14 @@ static int inform(int session, struct ntklog_session_info *info)
 		next += strcspn(next, "\n");
 	}
 	info->state = NTKLOG_SESSION_IDLE;
-	if (is_started(session))
+	if (session_is_started(session))
 		info->state = NTKLOG_SESSION_STARTED;
-	else if (size_of(session, "header") > 0)
+	else if (file_size(session, "header") > 0)
 		info->state = NTKLOG_SESSION_FINISHED;
 	return 0;
 }
 
-static int answer(int fd, unsigned long request, void *argument)
+static int answer_ioctl(int fd, unsigned long request, void *argument)
 {
 	const struct ntklog_session_cpu *cpu;
 	int session = claims[fd].session;
@@ -253,14 +253,14 @@ static int answer(int fd, unsigned long request, void *argument)
 
 	switch (request) {
 	case NTKLOG_SESSION_START:
-		return start(session, argument);
+		return start_session(session, argument);
 	case NTKLOG_SESSION_STOP:
-		return stop(session);
+		return stop_session(session);
 	case NTKLOG_SESSION_COUNTS:
 		get_counts(session, argument);
 		return 0;
 	case NTKLOG_SESSION_INFO:
-		return inform(session, argument);
+		return fill_info(session, argument);
 	case NTKLOG_SESSION_FLUSH:
 		return 0;
 	case NTKLOG_SESSION_KEEP:
@@ -287,7 +287,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_end(arguments);
 	if (fd < 0 || fd >= FDS || !claims[fd].is_claim)
 		return function(fd, request, argument);
-	err = answer(fd, request, argument);
+	err = answer_ioctl(fd, request, argument);
 	if (err <= 0)
 		return -err;
 	errno = err;

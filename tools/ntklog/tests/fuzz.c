@@ -60,7 +60,7 @@ static const struct etl_event *next_merged(void *merged)
 	return etl_merge_next(merged);
 }
 
-static void merge(struct etl_file *file, const struct names *names,
+static void read_merged(struct etl_file *file, const struct names *names,
 		  const struct filter *filter)
 {
 	uint64_t last_offset = UINT64_MAX, sum = 0;
@@ -87,7 +87,7 @@ static void merge(struct etl_file *file, const struct names *names,
 		if (type && event_type_check(file, event, type))
 			continue;
 		if (filter)
-			sum += filter_match(filter, file, event, type, names);
+			sum += filter_matches(filter, file, event, type, names);
 	}
 	stacks_close(stacks);
 	etl_merge_close(merged);
@@ -96,7 +96,7 @@ static void merge(struct etl_file *file, const struct names *names,
 		puts("");
 }
 
-static void report(struct etl_file *file, const struct names *names, bool html)
+static void print_report(struct etl_file *file, const struct names *names, bool html)
 {
 	static struct analysis analysis;
 	struct report made = { .file = file, .analysis = &analysis, .names = names };
@@ -115,7 +115,7 @@ static void report(struct etl_file *file, const struct names *names, bool html)
 	analysis_free(&analysis);
 }
 
-static void perfetto(struct etl_file *file, const struct names *names)
+static void print_perfetto(struct etl_file *file, const struct names *names)
 {
 	static const struct selection all;
 	struct conversion conversion = { .file = file, .names = names, .selection = &all };
@@ -169,16 +169,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		rundown_read(&names, file);
 		switch (choice & 3) {
 		case 0:
-			merge(file, names, filter);
+			read_merged(file, names, filter);
 			break;
 		case 1:
-			report(file, names, false);
+			print_report(file, names, false);
 			break;
 		case 2:
-			report(file, names, true);
+			print_report(file, names, true);
 			break;
 		case 3:
-			perfetto(file, names);
+			print_perfetto(file, names);
 		}
 	} else if (!file->error[0]) {
 		/* A refused file must have an error. */

@@ -34,14 +34,14 @@ static unsigned long long clocks[PROCESSORS];
 static unsigned int running[PROCESSORS];
 static unsigned long long state;
 
-static unsigned int below(unsigned int bound)
+static unsigned int random_below(unsigned int bound)
 {
 	/* A linear congruential generator with the constants of Knuth's MMIX. */
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (state >> 33) % bound;
 }
 
-static void add(const void *header, size_t header_size, const void *data, size_t data_size)
+static void append_event(const void *header, size_t header_size, const void *data, size_t data_size)
 {
 	memcpy(buffer + used, header, header_size);
 	memcpy(buffer + used + header_size, data, data_size);
@@ -60,7 +60,7 @@ static void add_event(unsigned int processor, unsigned int hook_id, unsigned int
 		.time_stamp = clocks[processor],
 	};
 
-	add(&header, sizeof(header), data, data_size);
+	append_event(&header, sizeof(header), data, data_size);
 }
 
 static void add_system_event(unsigned int hook_id, const void *data, size_t data_size)
@@ -74,7 +74,7 @@ static void add_system_event(unsigned int hook_id, const void *data, size_t data
 		.system_time = START_CLOCK,
 	};
 
-	add(&header, sizeof(header), data, data_size);
+	append_event(&header, sizeof(header), data, data_size);
 }
 
 static void write_buffer(unsigned int processor, unsigned long long sequence,
@@ -155,23 +155,23 @@ static void add_rundowns(unsigned int processor)
 
 static void add_spinlock(unsigned int processor)
 {
-	unsigned int lock = below(below(LOCKS) + 1);
-	bool contended = below(4);
+	unsigned int lock = random_below(random_below(LOCKS) + 1);
+	bool contended = random_below(4);
 	struct wmi_spinlock64 record = {
 		.spin_lock_address = LOCKS_AT + lock * 0x40,
-		.caller_address = CALLERS_AT + (lock * CALLERS + below(CALLERS)) * 0x100,
+		.caller_address = CALLERS_AT + (lock * CALLERS + random_below(CALLERS)) * 0x100,
 		.release_time = clocks[processor],
-		.wait_time_in_cycles = contended ? below(1 << below(20)) + 50 : 20,
-		.spin_count = contended ? below(1000) + 1 : 0,
+		.wait_time_in_cycles = contended ? random_below(1 << random_below(20)) + 50 : 20,
+		.spin_count = contended ? random_below(1000) + 1 : 0,
 		.thread_id = running[processor],
 		.irql = 2,
-		.acquire_depth = below(below(8) + 1) + 1,
+		.acquire_depth = random_below(random_below(8) + 1) + 1,
 		.acquire_mode = lock % 4,
-		.execute_dpc = !below(10),
-		.execute_isr = !below(50),
+		.execute_dpc = !random_below(10),
+		.execute_isr = !random_below(50),
 	};
 
-	record.acquire_time = record.release_time - below(1 << below(18)) - 30;
+	record.acquire_time = record.release_time - random_below(1 << random_below(18)) - 30;
 	add_event(processor, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION, &record,
 		  sizeof(record));
 }
@@ -180,14 +180,14 @@ static void add_resource(unsigned int processor)
 {
 	struct wmi_resource64 record = {
 		.acquire_time = clocks[processor] - 1000,
-		.hold_time = below(1 << below(24)) + 100,
-		.wait_time = below(2) ? below(1 << below(24)) + 100 : 0,
-		.max_recursion_depth = 1 + !below(10),
+		.hold_time = random_below(1 << random_below(24)) + 100,
+		.wait_time = random_below(2) ? random_below(1 << random_below(24)) + 100 : 0,
+		.max_recursion_depth = 1 + !random_below(10),
 		.thread_id = running[processor],
-		.resource = 0xFFFF888000000000ULL + below(RESOURCES) * 0x80,
-		.action = below(2) ? WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
+		.resource = 0xFFFF888000000000ULL + random_below(RESOURCES) * 0x80,
+		.action = random_below(2) ? WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
 				     WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
-		.contention_delta = below(3),
+		.contention_delta = random_below(3),
 	};
 
 	add_event(processor, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION, &record,
@@ -198,8 +198,8 @@ static void add_contextswap(unsigned int processor)
 {
 	struct wmi_contextswap record = {
 		.old_thread_id = running[processor],
-		.new_thread_id = below(THREADS) * !!below(4),
-		.old_thread_state = below(2) ? KTHREAD_STATE_READY : KTHREAD_STATE_WAITING,
+		.new_thread_id = random_below(THREADS) * !!random_below(4),
+		.old_thread_state = random_below(2) ? KTHREAD_STATE_READY : KTHREAD_STATE_WAITING,
 	};
 
 	running[processor] = record.new_thread_id;
@@ -211,9 +211,9 @@ static void fill_buffer(unsigned int processor, bool first)
 	if (first)
 		add_rundowns(processor);
 	while (used + 0x60 <= BUFFER_SIZE) {
-		unsigned int kind = below(10);
+		unsigned int kind = random_below(10);
 
-		clocks[processor] += below(2000) + 1;
+		clocks[processor] += random_below(2000) + 1;
 		if (kind == 0)
 			add_resource(processor);
 		else if (kind == 1)

@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 		       (unsigned long long)etl_unix_time(file, file->start_clock));
 		printf("cycles_ns %.0f\n", etl_cycles_ns(file, 1000));
 	}
-	printf("mode %d %d %d\n", etl_is_circular(file), etl_is_flight(file),
+	printf("mode %d %d %d\n", etl_is_circular(file), etl_overwrites_buffers(file),
 	       etl_is_compressed(file));
 	etl_on_wait(file, tell_wait, "for more");
 	while ((event = etl_next_event(file))) {

@@ -13,7 +13,7 @@ static struct btf *kernel;
 static int word, spinlock, rwlock, mutex, rwsem;
 
 /* Exit if making a type failed, else return its id. */
-static int sure(int id)
+static int require(int id)
 {
 	if (id < 0) {
 		fprintf(stderr, "make_types: %s\n", "a type cannot be made");
@@ -31,11 +31,12 @@ struct member {
 static int make_struct(struct btf *btf, const char *name, unsigned int size,
 		       const struct member *members, size_t count)
 {
-	int id = sure(btf__add_struct(btf, name, size));
+	int id = require(btf__add_struct(btf, name, size));
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		sure(btf__add_field(btf, members[i].name, members[i].type, members[i].at * 8, 0));
+		require(btf__add_field(btf, members[i].name, members[i].type,
+				       members[i].at * 8, 0));
 	return id;
 }
 
@@ -45,7 +46,7 @@ static int make_struct(struct btf *btf, const char *name, unsigned int size,
 
 static int array_of(int type, unsigned int count)
 {
-	return sure(btf__add_array(kernel, word, type, count));
+	return require(btf__add_array(kernel, word, type, count));
 }
 
 static void make_locks(void)
@@ -54,22 +55,22 @@ static void make_locks(void)
 
 	qspinlock = MAKE(kernel, "qspinlock", 4, { "val", word, 0 });
 	raw = MAKE(kernel, "raw_spinlock", 4, { "raw_lock", qspinlock, 0 });
-	spinlock = sure(btf__add_typedef(kernel, "spinlock_t",
-					 MAKE(kernel, "spinlock", 4, { "rlock", raw, 0 })));
+	spinlock = require(btf__add_typedef(kernel, "spinlock_t",
+					    MAKE(kernel, "spinlock", 4, { "rlock", raw, 0 })));
 	queued = MAKE(kernel, "qrwlock", 8, { "cnts", word, 0 });
 	/* The struct has no name of its own, only that of the typedef. */
-	rwlock = sure(btf__add_typedef(kernel, "rwlock_t",
-				       MAKE(kernel, NULL, 8, { "raw_lock", queued, 0 })));
+	rwlock = require(btf__add_typedef(kernel, "rwlock_t",
+					  MAKE(kernel, NULL, 8, { "raw_lock", queued, 0 })));
 	mutex = MAKE(kernel, "mutex", 32, { "owner", word, 0 }, { "wait_lock", raw, 8 });
 	rwsem = MAKE(kernel, "rw_semaphore", 40, { "count", word, 0 }, { "wait_lock", raw, 24 });
 }
 
 static void make_function(struct btf *btf, const char *name, const char *of, int type)
 {
-	int proto = sure(btf__add_func_proto(btf, 0));
+	int proto = require(btf__add_func_proto(btf, 0));
 
-	sure(btf__add_func_param(btf, of, type));
-	sure(btf__add_func(btf, name, BTF_FUNC_STATIC, proto));
+	require(btf__add_func_param(btf, of, type));
+	require(btf__add_func(btf, name, BTF_FUNC_STATIC, proto));
 }
 
 static void make_kernel(void)
@@ -99,10 +100,10 @@ static void make_kernel(void)
 	MAKE(kernel, "worker_pool", 180, { "lock", spinlock, 16 });
 	other = MAKE(kernel, "unknown_thing", 150, { "lock", spinlock, 16 });
 	MAKE(kernel, "unlikely_thing", 150, { "lock", spinlock, 24 });
-	make_function(kernel, "use_thing", "thing", sure(btf__add_ptr(kernel, other)));
-	variable = sure(btf__add_var(kernel, "runqueues", BTF_VAR_GLOBAL_ALLOCATED, rq));
-	sure(btf__add_datasec(kernel, ".data..percpu", 0x1000));
-	sure(btf__add_datasec_var_info(kernel, variable, 0x100, 256));
+	make_function(kernel, "use_thing", "thing", require(btf__add_ptr(kernel, other)));
+	variable = require(btf__add_var(kernel, "runqueues", BTF_VAR_GLOBAL_ALLOCATED, rq));
+	require(btf__add_datasec(kernel, ".data..percpu", 0x1000));
+	require(btf__add_datasec_var_info(kernel, variable, 0x100, 256));
 }
 
 static void make_module(struct btf *module)
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	kernel = btf__new_empty();
-	word = sure(btf__add_int(kernel, "unsigned int", 4, 0));
+	word = require(btf__add_int(kernel, "unsigned int", 4, 0));
 	make_locks();
 	make_kernel();
 	write_to(argv[1], "vmlinux", kernel);

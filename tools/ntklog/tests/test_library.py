@@ -76,7 +76,7 @@ def run_linked(*command, **options):
 
 
 class Installed(unittest.TestCase):
-    def test_exports_what_the_header_has_alone(self):
+    def test_library_exports_only_what_its_header_has(self):
         self.assertEqual(symbols("-D", os.path.join(LIB, SONAME)) - {"NTKLOG_ETL_0"},
                          functions())
 
@@ -95,7 +95,7 @@ class Installed(unittest.TestCase):
         with open(source, "w") as stream:
             stream.write("""#include <stdlib.h>
 #include <ntklog/etl.h>
-bool etl_is_flight(const struct etl_file *file) { abort(); }
+bool etl_overwrites_buffers(const struct etl_file *file) { abort(); }
 unsigned int etl_processor(const void *header) { abort(); }
 int main(int argc, char **argv)
 {
@@ -244,7 +244,7 @@ class Program(unittest.TestCase):
         self.assertIn(b"again 0 offset 0x0: a pipe can be read only once, and this one has been read\n",
                       found.stdout)
 
-    def test_damage_that_a_program_finds(self):
+    def test_damage_that_a_program_finds_is_described(self):
         self.write(self.two_processors())
         facts = self.facts(self.path, "6")
         # Three of the first buffer.

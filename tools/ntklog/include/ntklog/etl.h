@@ -119,7 +119,7 @@ struct etl_file {
  * @hook_id: hook id, which says what happened
  * @version: version of the event's data
  * @has_time: the header has a time
- * @wrong_time: the header has a time, but an impossible one
+ * @has_impossible_time: the header has a time, but an impossible one
  * @time_stamp: session clock; without a possible time that of the event before
  * @raw_time: time as it is in the file
  * @pointer_size: bytes of a pointer in the data: 4 or 8
@@ -139,7 +139,7 @@ struct etl_event {
 	uint16_t hook_id;
 	uint16_t version;
 	bool has_time;
-	bool wrong_time;
+	bool has_impossible_time;
 	uint64_t time_stamp;
 	uint64_t raw_time;
 	unsigned int pointer_size;
@@ -236,7 +236,7 @@ uint64_t etl_unix_time(const struct etl_file *file, uint64_t time_stamp);
 double etl_cycles_ns(const struct etl_file *file, double cycles);
 
 bool etl_is_circular(const struct etl_file *file);
-bool etl_is_flight(const struct etl_file *file);
+bool etl_overwrites_buffers(const struct etl_file *file);
 bool etl_is_compressed(const struct etl_file *file);
 bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask);
 int etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,
