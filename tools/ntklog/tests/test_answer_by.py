@@ -86,13 +86,13 @@ thread 58 other\t56\t/system.slice/web.service
                     self.assertAlmostEqual(sum(row[name] for row in rows),
                                            sum(row[name] for row in plain), msg=(by, name))
 
-    def test_the_answer_and_the_page_name_them(self):
+    def test_answer_and_page_name_processes_and_cgroups(self):
         self.write_tasks()
         self.assertIn("/user.slice", self.report("--by", "cgroup").split("\n\n")[0])
         self.assertIn("50 leader", self.report("--html", "-", "--by", "process"))
         self.assertIn("/user.slice/run 7.scope,", self.report("--csv", "--by", "cgroup"))
 
-    def test_filters(self):
+    def test_filter_by_process_and_cgroup_selects_their_waits(self):
         self.write_tasks()
         for expression, waits in (
                 ("process == 56", 2), ("process == WAITER", 2), ("process == leader", 0),
@@ -121,7 +121,7 @@ thread 58 other\t56\t/system.slice/web.service
         self.assertEqual(result.returncode, 2)
         self.assertIn("no process is known", result.stderr)
 
-    def test_switches_between_processes(self):
+    def test_filter_by_process_finds_both_threads_of_a_switch(self):
         self.write_events(switch(1000, 55, 56), switch(2000, 56, 57), switch(3000, 57, 55))
         for expression, count in (("process == 50", 2), ("process != 50", 1), ("cgroup ~ web", 2)):
             result = run("dump", "--filter", "Event == ContextSwap && " + expression, self.path)
@@ -129,7 +129,7 @@ thread 58 other\t56\t/system.slice/web.service
 
 
 class One(Case):
-    """Properties of waiters and holders, and one lock alone."""
+    """Attributes of waiters and holders, and one lock alone."""
 
     def write_two_locks(self):
         """The mutex's holder is blocked in the inner lock for half of its hold."""
@@ -157,7 +157,7 @@ class One(Case):
                          {("my_lock", "IRQL 2 (dispatch)", "IRQL 12"): 3000})
         self.assertNotIn("IRQL", run("report", "--by", "irql", self.path).stderr)
 
-    def test_property_that_is_not_recorded_is_named_with_its_option(self):
+    def test_attribute_that_is_not_recorded_is_named_with_its_option(self):
         self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
         for by, option in ("irql", "-e linux_spinlock"), ("stack", "--stacks"):
             self.assertIn(option, run("report", "--by", by, self.path).stderr)

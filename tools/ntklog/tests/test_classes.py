@@ -122,7 +122,7 @@ class Rules(Base):
         self.assertEqual(self.class_of(slab(SPIN, 0, 56, 56, "short_one_cache")),
                          "short_one_cache+0x0")
 
-    def test_structures_that_are_allocated_longer_or_shorter(self):
+    def test_structures_of_another_allocated_size_are_found(self):
         self.assertEqual(self.class_of(slab(SPIN, 40, 6208, 6200, "task_struct")),
                          "task_struct.alloc_lock")
         self.assertEqual(self.class_of(slab(RWSEM, 40, 1408, 1360, "mm_struct")),
@@ -223,7 +223,7 @@ class Rules(Base):
     def test_hidden_caller_is_left_out(self):
         self.assertEqual(self.class_of(other(SPIN, "stack", "-")), "stack")
 
-    def test_cache_that_the_module_cannot_name(self):
+    def test_cache_without_a_name_is_named_by_its_allocator(self):
         self.assertEqual(self.class_of(slab(SPIN, 64, 0, 0, "-")), "slab (some_function)")
 
     def test_locks_with_different_callers_in_caches_without_a_name_are_of_different_classes(self):
@@ -286,7 +286,7 @@ class Files(Base):
             lines, _ = self.stop(slab(SPIN, 64, 192, 192, "dentry"))
             self.assertEqual(len(lines), 1)
 
-    def test_corrupt_types_of_a_module(self):
+    def test_corrupt_types_of_a_module_leave_the_allocator_as_name(self):
         self.put("sys/btf/driver", "nonsense")
         lines, errors = self.stop(slab(MUTEX, 32, 512, 512, "kmalloc-512",
                                        "driver_init+0x10/0x40 [driver]"))
@@ -308,7 +308,7 @@ class Files(Base):
         self.assertEqual(result.stdout, "")
         self.assertEqual(run("report", "--names", "/dev/null", self.etl).returncode, 0)
 
-    def test_wrong_lines_of_names(self):
+    def test_wrong_lines_of_names_are_refused(self):
         self.stop(slab(SPIN, 64, 192, 192, "dentry"))
         for line in "lock", "lock 0x12", "lock 0x12 ", "lock 0x12@ x", "lock x y", "lock 0x12@y z", \
                 "boot x", "boot %s" % BOOT, "boot %s x" % BOOT, "boot %s 1 2" % BOOT, \
@@ -389,7 +389,7 @@ class Reports(Base):
         self.assertIn("no class is called \"nothing\"", result.stderr)
         self.assertEqual(run("report", "--filter", "class > inode.i_lock", self.etl).returncode, 2)
 
-    def test_dump_and_conversions_name_them(self):
+    def test_dump_and_conversions_name_classes(self):
         """Each event has the class that its lock had at the time."""
         text = run("dump", self.etl).stdout
         self.assertEqual((text.count("dentry.d_lockref.lock"), text.count("inode.i_lock")), (5, 1))

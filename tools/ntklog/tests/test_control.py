@@ -97,7 +97,7 @@ class Refused(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("this needs root: try sudo", result.stderr)
 
-    def test_directory_that_is_not_there(self):
+    def test_missing_directory_is_reported(self):
         self.refused(1, "/nonexistent: No such file or directory", "status",
                      NTKLOG_DEBUGFS="/nonexistent")
 
@@ -143,7 +143,7 @@ class Files(Directory):
             self.assertEqual((result.returncode, result.stderr), (status, ""))
             self.assertEqual(result.stdout.split(), text.split())
 
-    def test_selftest_of_an_older_module(self):
+    def test_selftest_of_a_module_without_it_is_refused(self):
         result = self.run_there("selftest")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("linux_selftest: No such file", result.stderr)

@@ -54,7 +54,7 @@ class Ctf(Case):
         self.assertEqual([re.search(r'Rule = \( "(\w+)"', line)[1] for line in lines],
                          list(rules.values()))
 
-    def test_all_types_of_events(self):
+    def test_ctf_names_each_type_of_event(self):
         data = etl.header_buffer(2) + etl.buffer([
             etl.spinlock_rundown(), etl.resource_rundown(),
             *self.events(2000001, hook_id=0x052B, make=etl.resource),
@@ -73,7 +73,7 @@ class Ctf(Case):
         seconds = (132_000_000_000_000_000 - 116444736000000000) / 1e7 + 1.5
         self.assertAlmostEqual(float(text[1:text.index("]")]), seconds, places=6)
 
-    def test_processors_are_streams(self):
+    def test_ctf_has_a_stream_for_each_processor(self):
         data = etl.header_buffer(3) + etl.buffer(self.events(10, 40), processor=0) + \
             etl.buffer(self.events(20, 30), processor=5, sequence=2)
         self.convert("--ctf", data)
@@ -91,7 +91,7 @@ class Ctf(Case):
         result = self.convert("--ctf", etl.file(*self.events(10), etl.perfinfo(0x1234, b"")))
         self.assertIn("1 events converted, 1 not known", result.stderr)
 
-    def test_times_that_go_back(self):
+    def test_ctf_keeps_events_whose_times_go_back(self):
         self.convert("--ctf", etl.file(*self.events(50, 20, -500000)))
         self.assertEqual(len(self.read()), 3)
 
@@ -102,7 +102,7 @@ class Ctf(Case):
         self.assertIn("offset 0x1090: no event", result.stderr)
         self.assertEqual(len(self.read()), 1)
 
-    def test_the_same_trace_is_the_same(self):
+    def test_ctf_of_the_same_trace_is_the_same(self):
         contents = []
         for self.out in (self.out, self.out + "2"):
             self.convert("--ctf", etl.file(*self.events(10, 20)))
@@ -135,7 +135,7 @@ class Ctf(Case):
         self.convert("--ctf", etl.file(event, bits=32))
         self.assertIn("SpinLockAddress = 0x12345678,", self.read()[0])
 
-    def test_directory_that_is_in_use(self):
+    def test_directory_with_files_is_refused(self):
         os.mkdir(self.out)
         with open(os.path.join(self.out, "x"), "w"):
             pass
@@ -242,7 +242,7 @@ class Perfetto(Case):
             (hold,) = self.slices(record(etl.START_CLOCK + 5000, wait))
             self.assertEqual(hold["cat"], "hold")
 
-    def test_linux_locks_that_sleep(self):
+    def test_sleeping_locks_make_slices_with_their_kind(self):
         for kind in etl.LINUX_KINDS:
             wait, hold = self.slices(etl.linux_lock(kind, 0x42))
             self.assertEqual((wait["cat"], wait["track"], wait["args"]),
@@ -394,14 +394,14 @@ class Perfetto(Case):
                          ["0x%x" % (0x1000 + i) for i in range(count)])
         self.assertEqual(trace.resets, 2)
 
-    def test_times_before_the_clock_began(self):
+    def test_hold_longer_than_the_clock_runs_begins_before_it(self):
         """Damage: a hold that is longer than the clock runs."""
         trace = self.trace(*self.events(10, make=lambda: etl.spin_lock(
             acquire=1, release=2 ** 62, spins=0)))
         self.assertEqual([made["ts"] for made in trace.slices],
                          [-etl.START_CLOCK * self.US])
 
-    def test_names_that_are_not_utf_8(self):
+    def test_names_that_are_not_utf_8_are_replaced(self):
         with open(self.path + ".names", "wb") as stream:
             stream.write(b"thread 7 caf\xc3\nffffffff81234567 T q\"\\\x1b[31m\xc2\x9b1m\n"
                          b"ffff888012345678 T \xe6\x97\xa5\xed\xa0\x80\xff\n")
@@ -458,7 +458,7 @@ class Stacks(Case):
         self.assertIn('callstack_symbols = [ [0] = "", [1] = "inner+0x10", ', resource)
         self.assertNotIn("callstack", without)
 
-    def test_ctf_with_stacks_in_the_middle_alone(self):
+    def test_ctf_has_stacks_that_only_middle_buffers_have(self):
         """Only buffers in the middle have stacks, and the tool looks at none of these beforehand.
         """
         buffers = [[etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 10 * i)]
@@ -487,7 +487,7 @@ class Stacks(Case):
         # Each function is written once.
         self.assertEqual(data.count(b"root+0x10"), 1)
 
-    def test_perfetto_by_its_messages(self):
+    def test_perfetto_has_only_fields_of_its_messages(self):
         """protoc decodes all of it: no field has a number or a type that the messages lack."""
         self.convert("--perfetto", self.file())
         proto = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../output")

@@ -52,10 +52,10 @@ class Damaged(unittest.TestCase):
             struct.pack_into("<I", data, 0, size)
             self.damaged(data, 0, "buffer size", 0)
 
-    def test_cut_in_the_first_buffer(self):
+    def test_cut_inside_the_first_buffer_is_reported(self):
         self.damaged(self.good()[:1000], 1000, "ends inside", 0)
 
-    def test_cut_in_the_second_buffer(self):
+    def test_cut_inside_the_second_buffer_is_reported(self):
         self.damaged(self.good()[:etl.SIZE + 100], etl.SIZE + 100, "ends inside", 3)
 
     def test_cut_between_buffers_is_reported(self):
@@ -83,7 +83,7 @@ class Damaged(unittest.TestCase):
                               messages)
             self.assertEqual(len(lines), 4)
 
-    def test_other_buffer_size_inside(self):
+    def test_buffer_of_another_size_is_reported(self):
         data = self.good()
         struct.pack_into("<I", data, etl.SIZE, 8192)
         self.damaged(data, etl.SIZE, "0x2000 bytes in a file", 3)
@@ -94,7 +94,7 @@ class Damaged(unittest.TestCase):
             struct.pack_into("<I", data, etl.SIZE + 4, saved)
             self.damaged(data, etl.SIZE + 4, "SavedOffset", 3)
 
-    def test_saved_offset_inside_an_event(self):
+    def test_saved_offset_inside_an_event_is_reported(self):
         data = self.good()
         struct.pack_into("<I", data, etl.SIZE + 4, 0x48 + 0x48 + 0x10)
         self.damaged(data, etl.SIZE + 0x48 + 0x48, "0x10 fit", 4)
@@ -114,11 +114,11 @@ class Damaged(unittest.TestCase):
             struct.pack_into("<H", data, etl.SIZE + 0x48 + 0x48 + 4, size)
             self.damaged(data, etl.SIZE + 0x48 + 0x48, "event of 0x%x" % size, 4)
 
-    def test_extension_beyond_the_event(self):
+    def test_extension_beyond_its_event_is_reported(self):
         self.damaged(etl.file(etl.perfinfo(0x1234, bytes(8), extended=0x07)),
                      etl.SIZE + 0x48, "extensions", 3)
 
-    def test_data_of_the_wrong_size(self):
+    def test_data_of_the_wrong_size_is_reported(self):
         for length in (0x37, 0x39, 0x30):
             self.damaged(etl.file(etl.perfinfo(0x0529, bytes(length))),
                          etl.SIZE + 0x48, "SpinLock event", 3)
@@ -199,7 +199,7 @@ class Damaged(unittest.TestCase):
         events = [json.loads(line) for line in run_on("dump", data, "--json").stdout.splitlines()]
         self.assertEqual(events[4]["WrongTimeStamp"], etl.START_CLOCK + hour + (1 << 50))
 
-    def test_buffers_that_are_there_twice_or_missing(self):
+    def test_repeated_and_missing_buffers_are_reported(self):
         def buffer(sequence):
             return etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=sequence))],
                               sequence=sequence, processor=sequence % 2)
@@ -268,7 +268,7 @@ class Damaged(unittest.TestCase):
             self.assertEqual(result.returncode, 1)
             self.assertNotIn("runtime error", str(result.stderr))
 
-    def test_buffers_that_have_the_same_numbers_in_two_sessions(self):
+    def test_different_buffers_with_one_number_are_all_read(self):
         data = etl.header_buffer(4) + b"".join(
             etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=i))], sequence=1 + 5 * (i == 3))
             for i in range(1, 4))
@@ -282,7 +282,7 @@ class Damaged(unittest.TestCase):
             struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, mode)
             self.assertEqual(dump(bytes(data))[0].returncode, 0)
 
-    def test_every_byte_changed_and_every_cut(self):
+    def test_changed_byte_or_cut_anywhere_does_not_crash(self):
         """Whatever byte is changed, and wherever the file is cut: no signal, and status 0 or 1."""
         data = self.good()
         interesting = list(range(0x48 + 0x20 + 0x120)) + \

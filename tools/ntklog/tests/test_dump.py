@@ -37,13 +37,13 @@ class Known(unittest.TestCase):
             "AcquireDepth": "7", "AcquireMode": "queued", "ExecuteDpc": "1",
             "ExecuteIsr": "0", "Rule": "nt"})
 
-    def test_spin_lock_of_64_bits(self):
+    def test_spin_lock_of_a_64_bit_trace_is_printed(self):
         self.check_spin_lock(64)
 
     def test_spin_lock_of_a_32_bit_trace_is_printed(self):
         self.check_spin_lock(32)
 
-    def test_32_bit_header_without_padding_before_boot_time(self):
+    def test_32_bit_header_without_padding_is_read(self):
         self.check_spin_lock(32, padding=False)
 
     def test_hold_of_a_spin_lock_is_release_minus_acquisition(self):
@@ -90,7 +90,7 @@ class Known(unittest.TestCase):
         self.assertEqual({fields(line)["ExecuteIsr"] for line in lines[3:]}, {"1"})
         self.assertEqual({fields(line)["ExecuteDpc"] for line in lines[3:]}, {"0"})
 
-    def test_when_groups_were_observed(self):
+    def test_changes_of_observed_groups_are_printed(self):
         _, lines = dump(etl.file(etl.observed(0xA0000008), etl.observed(0x20010000, 0),
                                  etl.observed(0xE0000001)))
         self.assertEqual([(line[2], line[3]) for line in lines[3:]], [
@@ -98,13 +98,13 @@ class Known(unittest.TestCase):
             ("NtklogObserved", "Group=spinlock Observed=0"),
             ("NtklogObserved", "Group=3758096385 Observed=1")])
 
-    def test_rule_of_spin_locks(self):
+    def test_rules_of_spin_locks_have_names(self):
         names = ["nt", "sampled", "wait", "3", "nt_blocker", "blocker"]
         _, lines = dump(etl.file(*(etl.perfinfo(0x0529, etl.spin_lock(rule=rule))
                                    for rule in (0, 1, 2, 3, 4, 12))))
         self.assertEqual([fields(line)["Rule"] for line in lines[3:]], names)
 
-    def test_mode_of_linux_locks(self):
+    def test_mode_of_linux_locks_is_printed(self):
         _, lines = dump(etl.file(etl.ntklog_rundown(1), etl.ntklog_rundown(2, end=True)))
         self.assertEqual([line[2:] for line in lines[3:]],
                          [["NtklogDCStart", "LinuxMode=sampled Blockers=0"],
@@ -120,7 +120,7 @@ class Known(unittest.TestCase):
             "MaxRecursionDepth": "44", "ThreadId": "55", "Resource": address,
             "Action": "release_exclusive", "ContentionDelta": "66"})
 
-    def test_resource_of_64_bits(self):
+    def test_resource_of_a_64_bit_trace_is_printed(self):
         self.check_resource(64, "0xffff888012345678")
 
     def test_resource_of_a_32_bit_trace_is_printed(self):
@@ -141,7 +141,7 @@ class Known(unittest.TestCase):
         self.assertEqual([fields(line)["Action"] for line in lines[3:]],
                          list(names.values()))
 
-    def test_actions_of_linux_locks(self):
+    def test_actions_of_linux_locks_have_names_with_their_kind(self):
         """The four that they have, by their kind; what is not known is a number."""
         halves = {0x22: "release_exclusive", 0x42: "release_shared",
                   0x224: "wait_excessive_for_exclusive", 0x244: "wait_excessive_for_shared"}
@@ -177,7 +177,7 @@ class Known(unittest.TestCase):
             result, lines = dump(data, "--filter", expression)
             self.assertEqual((result.returncode, len(lines)), (0, expected), expression)
 
-    def test_context_swaps_in_all_versions(self):
+    def test_context_swaps_of_all_versions_are_printed(self):
         common = {"NewThreadId": "11", "OldThreadId": "22", "NewThreadPriority": "8",
                   "OldThreadPriority": "-1", "OldThreadWaitReason": "user_request",
                   "OldThreadWaitMode": "user", "OldThreadState": "waiting",
@@ -239,7 +239,8 @@ class Known(unittest.TestCase):
             unknown = etl.perfinfo(0x1234, struct.pack("<QQ", value, value), extended=0x81,
                                    time_stamp=value)
             data = bytearray(etl.file(event, unknown))
-            # Without a start that is as late, and buffers, the time cannot be.
+            # A time is possible only if the headers of the file and of its buffers say that the
+            # session ran then. With start 0 they are left as they are, and the time is impossible.
             for start in 0, value - 5:
                 for at in (0x10, 0x48 + 0x10, etl.SIZE + 0x10) if start else ():
                     struct.pack_into("<Q", data, at, start)
@@ -429,7 +430,7 @@ class Output(unittest.TestCase):
             with self.subTest(expression):
                 self.count(expression, expected)
 
-    def test_thread_made_ready_found_by_filter(self):
+    def test_filter_finds_the_thread_made_ready(self):
         data = etl.file(*(etl.perfinfo(0x0532, etl.ready_thread(thread, flags=1))
                           for thread in (1, 2, 1)))
         for expression, expected in (("thread == 1", 2), ("thread != 1", 1 + 3),
@@ -438,7 +439,7 @@ class Output(unittest.TestCase):
             result, lines = dump(data, "--filter", expression)
             self.assertEqual((result.returncode, len(lines)), (0, expected), expression)
 
-    def test_threads_of_context_switches(self):
+    def test_filter_finds_both_threads_of_a_switch(self):
         data = etl.file(*(etl.perfinfo(0x0524, etl.context_swap(new=new, old=old), 4)
                           for new, old in ((1, 2), (2, 3), (3, 1))))
         for expression, expected in (("thread == 1", 2), ("thread != 1", 1 + 3),
@@ -547,7 +548,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(result.returncode, 0)
             self.assertIn("Usage: ntklog", result.stdout)
 
-    def test_file_that_is_not_there(self):
+    def test_missing_file_is_reported(self):
         result = run("dump", "/nonexistent.etl")
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr,

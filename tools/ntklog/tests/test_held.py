@@ -46,7 +46,7 @@ class Held(Directory):
             self.assertEqual(self.held(*lines).count("Deadlock "), len(cycles))
         return cycles
 
-    def test_waiter_holder_and_stack(self):
+    def test_text_has_waiter_holder_and_stack(self):
         text = self.held(
             slot(1, "held", 10, 5_000_000, kind="rwsem", mode="shared", symbol="a_sem+0x8/0x40 [mod]",
                  caller="read_it+0x1/0x2 [mod]", task="the holder", stack=STACK),
@@ -100,7 +100,7 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
         self.assertEqual(self.deadlocks(slot(1, "held", 7, 9_000_000),
                                         slot(1, "waiting", 7, 8_000_000)), [[7]])
 
-    def test_two_deadlocks(self):
+    def test_two_deadlocks_are_told_apart(self):
         self.assertEqual(self.deadlocks(
             *(line for first in (1, 3) for line in (
                 slot(first, "held", first, 9_000_000), slot(first + 1, "held", first + 1, 9_000_000),
@@ -148,7 +148,7 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
   held  exclusive    9.00s  task3 (3) in take_it
 """, text)
 
-    def test_lock_without_a_known_holder(self):
+    def test_lock_without_a_known_holder_says_so(self):
         text = self.held(slot(1, "waiting", 1, 8_000_000, kind="percpu_rwsem"),
                          slot(2, "held", 1, 9_000_000), slot(2, "waiting", 2, 5_000_000))
         self.assertIn("percpu_rwsem 0xffff888000000001\n  held by no task that is known\n", text)
@@ -192,7 +192,7 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
         os.unlink(os.path.join(self.directory, "held"))
         self.assertIn("load a newer one", self.run_there("held").stderr)
 
-    def test_many_tasks_behind_each_other(self):
+    def test_chain_of_thousands_of_tasks_is_searched(self):
         lines = [slot(1, "held", 1, 9_000_000)]
         for i in range(2, 3000):
             lines += [slot(i - 1, "waiting", i, 8_000_000), slot(i, "held", i, 9_000_000)]

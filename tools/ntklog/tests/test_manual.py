@@ -76,12 +76,12 @@ class Manual(unittest.TestCase):
             for option in options(command):
                 self.assertTrue(re.search(r"^ {5}(\S.*)?%s\b" % option, listed, re.M), option)
 
-    def test_help_of_a_command(self):
+    def test_help_prints_the_same_as_its_option(self):
         self.assertEqual(run(NTKLOG, "help").stdout, run(NTKLOG, "--help").stdout)
         self.assertEqual(run(NTKLOG, "help", "dump").stdout, run(NTKLOG, "dump", "--help").stdout)
         self.assertEqual(run(NTKLOG, "help", "frobs").returncode, 2)
 
-    def test_help_that_cannot_be_written(self):
+    def test_help_that_cannot_be_written_is_reported(self):
         for arguments in ["--help"], ["--version"], ["dump", "--help"], ["help"]:
             with open("/dev/full", "w") as full:
                 result = subprocess.run([NTKLOG, *arguments], stdout=full, text=True,

@@ -125,7 +125,7 @@ class Many(tool.Case):
         self.assertIn('no event is of a lock "0x30"', result.stderr)
         self.assertEqual(result.stdout, "")
 
-    def test_bad_usage(self):
+    def test_options_for_one_file_are_refused_for_many(self):
         paths = self.fleet(2)
         for options in ("--html", "-"), ("--folded",):
             result = self.report(*options, *paths, status=2)

@@ -85,7 +85,7 @@ class Names(Directory):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("thread 56 unused", self.names())
 
-    def test_processes_and_cgroups(self):
+    def test_stop_writes_names_of_processes_and_cgroups(self):
         """Also the name of the process, whose first thread is not in the file."""
         self.write_proc("56/status", "Name:\tunused\nTgid:\t55\nPid:\t56\n")
         self.write_proc("56/cgroup", "1:name=systemd:/old\n0::/a\tb.slice (deleted)\n")
@@ -130,13 +130,13 @@ class Names(Directory):
             "ffffffff81300000 T unused", "ffffffff81400000 T unused_too",
             "ffffffff82000000 B the_lock", "thread 55 worker"])
 
-    def test_names_of_callers(self):
+    def test_names_have_the_functions_of_callers(self):
         self.log_buffers(2, etl.buffer([etl.caller(0xffffffff82000030, 0xffffffff81300004)]))
         self.run_there("stop", "2", "-o", self.etl)
         self.assertEqual(self.names(), ["ffffffff81300000 T unused",
                                         "ffffffff81400000 T unused_too"])
 
-    def test_a_call_that_is_the_last_of_its_function(self):
+    def test_call_at_the_end_of_a_function_is_named_after_it(self):
         """The return address is the start of the next function, which has called nothing."""
         self.log_buffers(2, etl.buffer([self.event(spins=1),
                                 etl.stack(etl.START_CLOCK + etl.PERF_FREQ, [0xffffffff81400000])]))
@@ -239,7 +239,7 @@ class Names(Directory):
                                            int((boot - boot_age) * 1e7)) +
                          etl.buffer([self.event()]))
 
-    def test_names_of_a_file_that_has_none(self):
+    def test_names_are_written_for_a_file_without_them(self):
         self.write_trace()
         for number in range(2):
             result = self.run_there("names", self.etl)

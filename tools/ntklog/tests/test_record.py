@@ -57,7 +57,7 @@ class Record(Directory):
         except FileNotFoundError:
             return False
 
-    def test_status_of_the_command(self):
+    def test_record_returns_the_status_of_the_command(self):
         self.recorded("--", "sh", "-c", "exit 7", status=7)
         self.recorded("--", "sh", "-c", "kill -TERM $$", status=143)
         self.recorded("--", "/nonexistent", status=127)
@@ -269,7 +269,7 @@ class Record(Directory):
         self.recorded("--duration", ".1")
         self.assertEqual(self.get("spinlock/blockers"), "1")
 
-    def test_blockers_that_cannot_be_recorded(self):
+    def test_blockers_that_cannot_be_recorded_are_refused(self):
         self.put("linux_mode", "waits")
         self.assertIn("--blockers: mode waits does not record the holders of Linux' locks: add "
                       "--holders, or use --mode full", self.recorded("--blockers", status=1))

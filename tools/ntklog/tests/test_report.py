@@ -176,7 +176,7 @@ class SpinLocks(Case):
         self.assertRegex(self.report("--table", "locks", "--wide").stdout,
                          r"0xffff888012345678 +2 +2 +")
 
-    def test_rates_that_come_late_in_the_file(self):
+    def test_rates_that_come_late_in_the_file_are_used(self):
         """In `cat header cpu0 cpu1` the rundown is in the first buffer of processor 1."""
         data = etl.header_buffer(4) + etl.buffer([lock()]) + \
             etl.buffer([lock()], sequence=3) + \
@@ -197,7 +197,7 @@ class SpinLocks(Case):
                                 check=True)
         self.assertEqual(json.loads(result.stdout)["locks"], [])
 
-    def test_rates_at_the_end_alone(self):
+    def test_rates_at_the_end_alone_are_used(self):
         """xperf writes the rates in a rundown at the stop."""
         data = etl.header_buffer(5) + etl.buffer([lock()]) + \
             etl.buffer([lock()], sequence=2) + etl.buffer([lock()], sequence=3) + \
@@ -246,13 +246,13 @@ class SpinLocks(Case):
         row = self.json(lock(0, wait=7), lock(1, wait=100))["locks"][0]
         self.assertAlmostEqual(row["wait_mean_ns"], 100 * NS)
 
-    def test_contexts_depths_and_modes(self):
+    def test_row_has_contexts_depth_and_modes(self):
         row = self.json(lock(depth=2, flags=0x40), lock(depth=3, flags=0x81),
                         lock(depth=1, flags=1), lock(depth=1, flags=4))["locks"][0]
         self.assertEqual((row["dpc"], row["isr"], row["depth"]), (.25, .25, 3))
         self.assertEqual(row["mode"], "ordinary+queued+converted")
 
-    def test_callers_of_a_lock(self):
+    def test_each_caller_of_a_lock_has_a_row(self):
         report = self.json(lock(caller=0x1000), lock(caller=0x2000), lock(caller=0x2000),
                            lock(caller=0x2000, address=0x10))
         self.assertEqual({(row["caller"], row["lock"], row["sampled"])
@@ -261,7 +261,7 @@ class SpinLocks(Case):
                           ("0x2000", "0xffff888012345678", 2), ("0x2000", "0x10", 1)})
         self.assertEqual(sorted(row["sampled"] for row in report["locks"]), [1, 3])
 
-    def test_more_pairs_than_are_told_apart(self):
+    def test_pairs_beyond_the_limit_share_a_row(self):
         data = etl.header_buffer(421)
         for i in range(420):
             data += etl.buffer([lock(caller=0x100000 + i * 40 + j) for j in range(40)],
@@ -459,7 +459,7 @@ class LinuxLocks(Case):
                           "Resource, class 0x80020000": 1})
         self.assertEqual(report["events"], 5)
 
-    def test_more_than_are_told_apart(self):
+    def test_locks_beyond_the_limit_share_a_row_for_each_kind(self):
         """All further locks are in one row for each kind."""
         data = etl.header_buffer(413)
         for i in range(411):
@@ -483,7 +483,7 @@ class LinuxLocks(Case):
         self.assertEqual(result.stdout.decode(), self.report("--json").stdout)
         self.assertEqual(len(json.loads(result.stdout)["resources"]), 3)
 
-    def test_what_is_selected_by_kind(self):
+    def test_filter_by_kind_selects_its_rows(self):
         events = [etl.linux_lock(kind) for kind in etl.LINUX_KINDS]
         report = self.json(*events, etl.perfinfo(0x052B, etl.resource()),
                            options=("--filter", "kind == rt_mutex || kind == resource"))

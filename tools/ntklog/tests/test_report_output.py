@@ -36,7 +36,7 @@ class Output(Mixed):
                              (events, locks), options)
         self.assertIn("(character 9)", self.report("--filter", "lock == x", status=2).stderr)
 
-    def test_start_times_that_are_none(self):
+    def test_impossible_start_times_are_unknown(self):
         with open(self.path, "rb") as stream:
             data = bytearray(stream.read())
         for time in (0, -1, -2 ** 63, 2 ** 63 - 1, 116444736000000000 - 1):
@@ -169,7 +169,7 @@ class Output(Mixed):
         self.assertEqual(len(json.loads(self.report("--json", "--top", "3").stdout)["locks"]), 3)
         self.assertIn("(20 of 35)", self.report().stdout)
 
-    def test_names_from_the_standard_input(self):
+    def test_names_from_the_standard_input_are_refused(self):
         self.assertIn("for the trace", self.report("--names", "-", status=2).stderr)
 
     def test_wrong_options_are_refused(self):
@@ -404,7 +404,7 @@ class Html(Mixed):
                 for row in part.split('<div class="row">')[1:-1]}, \
             (float(axis[0]), float(axis[-1]))
 
-    def test_time_lines_of_all_kinds(self):
+    def test_page_has_time_lines_of_all_kinds(self):
         def at(seconds, hook_id, data, version=2):
             return etl.perfinfo(hook_id, data, version,
                                 time_stamp=etl.START_CLOCK + int(seconds * etl.PERF_FREQ))
@@ -469,7 +469,7 @@ class Html(Mixed):
             self.assertEqual((self.labels(text, contention), self.labels(text, depths)),
                              (waited, nested))
 
-    def test_page_of_more_rows_than_are_shown(self):
+    def test_page_hides_rows_beyond_the_first_twenty(self):
         self.write(etl.file(*(lock(3, address=0x100 * i, wait=i) for i in range(1, 31))))
         _, text = self.page()
         parts = text.split("<h2>Spin locks")[1].split("<h2>")[0].split("<tbody>")
@@ -478,7 +478,7 @@ class Html(Mixed):
         self.assertEqual(self.report("--html", "-", "--top", "7", "--table", "locks")
                          .stdout.count("<tr><td"), 7)
 
-    def test_page_of_some_tables(self):
+    def test_page_has_only_the_wanted_tables(self):
         path = os.path.join(self.directory.name, "page.html")
         self.report("--html", path, "--table", "threads", "--table", "unknown")
         with open(path) as stream:
@@ -486,7 +486,7 @@ class Html(Mixed):
         self.assertEqual(text.count("<table>"), 2)
         self.assertNotIn("When there was contention", text)
 
-    def test_page_on_the_standard_output(self):
+    def test_page_is_written_to_the_standard_output(self):
         self.assertTrue(self.report("--html", "-").stdout.startswith("<!DOCTYPE html>"))
         self.assertFalse(os.path.exists("-"))
 
@@ -503,12 +503,12 @@ class Html(Mixed):
         self.assertEqual(text.count("<script"), 1)
         self.assertIn("<script>alert(1)</script>", page.text)
 
-    def test_page_of_no_events(self):
+    def test_page_without_events_has_no_pictures(self):
         self.write(etl.header_buffer(1))
         page, _ = self.page()
         self.assertNotIn("svg", page.tags)
 
-    def test_page_that_cannot_be_written(self):
+    def test_page_that_cannot_be_written_is_reported(self):
         result = self.report("--html", "/nonexistent/page.html", status=1)
         self.assertIn("/nonexistent/page.html: No such file or directory", result.stderr)
         self.assertIn("cannot write", self.report("--html", "/dev/full", status=1).stderr)

@@ -46,7 +46,7 @@ class Errors(Case):
                          ["0xffff888012345678", "~21079+-22%", "~21079+-22%", "276us",
                           "1.05s+-25%"])
 
-    def test_of_holds_follows_the_longest(self):
+    def test_error_of_holds_follows_the_longest(self):
         row = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
                         *[lock(hold=60)] * 38, *[lock(hold=100)] * 2)["locks"][0]
         self.assertAlmostEqual(row["acquisitions_error"], (40 * self.HEAVY) ** .5 / 40000)
@@ -124,20 +124,20 @@ class Errors(Case):
                          "table,acquisitions,acquisitions_error,wait_total_ns,hold_total_ns\n"
                          "locks,1,,3500,50000\n")
 
-    def test_where_all_are_written_there_is_none(self):
+    def test_error_is_zero_where_all_are_written(self):
         row = self.json(etl.resource_rundown(1, 1),
                         etl.perfinfo(0x052B, etl.resource(wait=500)))["resources"][0]
         for column in "releases_error", "wait_total_error", "hold_total_error":
             self.assertEqual(row[column], 0)
         self.assertNotRegex("".join(self.text_row("--table", "resources")), r"\+-")
 
-    def test_where_the_rates_are_not_known_nothing_is_said(self):
+    def test_error_is_unknown_where_the_rates_are_unknown(self):
         row = self.json(lock(5), lock())["locks"][0]
         for column in "acquisitions_error", "wait_total_error", "hold_total_error":
             self.assertIsNone(row[column])
         self.assertNotIn("+-", self.report().stdout)
 
-    def test_of_waits_that_are_sampled(self):
+    def test_error_of_sampled_waits_follows_the_longest(self):
         row = self.json(etl.spinlock_rundown(1, 10, 1000, 0),
                         *[lock(5, wait=10), lock(5, wait=12)] * 10)["locks"][0]
         self.assertAlmostEqual(row["wait_total_error"],
@@ -348,7 +348,7 @@ class Observed(Case):
         rows = {row["lock"]: row for row in report["locks"]}
         self.assertAlmostEqual(rows["0x100"]["per_second"], 2 / 2)
 
-    def test_a_begin_that_was_overwritten_and_two_times(self):
+    def test_rate_counts_only_the_observed_times(self):
         report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock(2),
                            etl.observed(0xA0000002, 0, **self.at(3)),
                            etl.observed(0xA0000002, 1, **self.at(5)), self.lock(6),

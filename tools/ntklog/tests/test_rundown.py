@@ -50,7 +50,7 @@ def lock(bits=64, address=KERNEL + 0x123, caller=DRIVER + 0x10, thread=55, time=
 
 
 class Threads(Case):
-    def test_all_versions_of_processes_and_threads(self):
+    def test_processes_and_threads_of_all_versions_are_read(self):
         for bits in 32, 64:
             for version in range(5):
                 for type_ in 1, 2, 3, 4:
@@ -67,7 +67,7 @@ class Threads(Case):
                                   etl.thread(55, 8, 3, bits), lock(bits), bits=bits)
                 self.assertEqual(event["ThreadName"], "a.exe")
 
-    def test_processes_of_threads(self):
+    def test_filter_by_process_selects_its_threads(self):
         events = (etl.process(8, "a.exe"), etl.process(9, "b.exe"), etl.thread(55, 8),
                   etl.thread(56, 9), lock(), lock(thread=56))
         for expression, threads in (("process == a.exe", [55]), ("process == 9", [56]),
@@ -92,7 +92,7 @@ class Threads(Case):
                               bits=bits)
             self.assertEqual(event["ThreadName"], "w\u00e4rme\u20ac")
 
-    def test_the_last_of_an_id_counts(self):
+    def test_last_thread_or_process_of_an_id_counts(self):
         event = self.last(etl.process(8, "a.exe"), etl.process(9, "b.exe"), etl.thread(55, 8),
                           etl.thread(55, 9), lock())
         self.assertEqual(event["ThreadName"], "b.exe")
@@ -237,7 +237,7 @@ class Images(Case):
                           lock(address=0x7FF600000010))
         self.assertNotIn("SpinLockAddressSymbol", event)
 
-    def test_what_was_linked_and_what_was_loaded(self):
+    def test_name_of_the_loaded_image_precedes_that_of_the_linked(self):
         loaded = etl.image(KERNEL, 0x1000, "\\ntoskrnl.exe")
         linked = etl.image_id(KERNEL, 0x1000, "ntkrnlmp.exe")
         for events in (loaded, linked), (linked, loaded):
@@ -248,7 +248,7 @@ class Images(Case):
                               lock(bits, base + 0x123), bits=bits)
             self.assertEqual(event["SpinLockAddressSymbol"], "ntkrnlmp.exe+0x123")
 
-    def test_the_last_at_a_place_counts(self):
+    def test_last_image_at_an_address_counts(self):
         event = self.last(etl.image(KERNEL, 0x1000, "a.sys"), etl.image(KERNEL, 0x800, "b.sys"),
                           lock())
         self.assertEqual(event["SpinLockAddressSymbol"], "b.sys+0x123")

@@ -48,7 +48,7 @@ class Samples(unittest.TestCase):
             for name in event:
                 self.assertIn("``%s``" % name, page)
 
-    def test_hex_dump_of_the_page(self):
+    def test_hex_dump_of_the_page_is_that_of_the_sample(self):
         """Its lines are bytes of the sample."""
         data, count = read("sample.etl"), 0
         with open(os.path.join(PAGES, "etw", "tools.rst"), encoding="utf-8") as stream:

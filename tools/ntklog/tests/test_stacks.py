@@ -91,7 +91,7 @@ class Placing(Case):
                                          ("SpinLock", [ANOTHER])])
         self.assertEqual(self.counts(), {"found": 2, "missing": 0, "unknown": 0, "alone": 0})
 
-    def test_as_text_below_its_event(self):
+    def test_text_has_the_stack_below_its_event(self):
         self.put(lock(), etl.stack(T, CHAIN), lock(T + 2))
         lines = run("dump", self.path).stdout.splitlines()[3:]
         self.assertEqual([line.split()[2] if line.split()[1].startswith("cpu") else line
@@ -235,7 +235,7 @@ class Missing(Case):
                  etl.stacks_rundown(2, end=True, time_stamp=T + 3))
         self.assertEqual(self.counts(), {"found": 1, "missing": 1, "unknown": 0, "alone": 0})
 
-    def test_a_stack_whose_event_is_not_there(self):
+    def test_stack_without_its_event_is_printed_alone(self):
         self.put(etl.stack(T - 9, [ROOT], thread=3, process=2), lock(), etl.stack(T, CHAIN))
         events, message = self.dump()
         self.assertEqual(events[0]["Event"], "StackWalk")
@@ -291,7 +291,7 @@ class Damage(Case):
     def test_stack_event_without_addresses_is_damage(self):
         self.damaged(etl.stack(T, []), "stack with 0 addresses, not 1 to 192")
 
-    def test_more_addresses_than_there_are(self):
+    def test_stack_with_too_many_addresses_is_reported(self):
         self.put(lock(), etl.stack(T, [INNER] * MOST))
         self.assertEqual(self.stacks(), [("SpinLock", [INNER] * MOST)])
         self.damaged(etl.stack(T, [INNER] * (MOST + 1)), "stack with 193 addresses, not 1 to 192")
@@ -302,7 +302,7 @@ class Damage(Case):
         self.damaged(etl.perfinfo(0x1820, whole[:0x0C]), "0xc bytes of data, not 0x10 or more")
         self.damaged(etl.perfinfo(0x1820, b""), "0x0 bytes of data, not 0x10 or more")
 
-    def test_a_key_that_is_cut(self):
+    def test_cut_stack_key_is_reported(self):
         self.damaged(etl.perfinfo(0x1825, bytes(0x14)), "0x14 bytes of data, not 0x18 or more")
         self.damaged(etl.stack_definition(1, []), "stack with 0 addresses, not 1 to 192")
 
@@ -310,7 +310,7 @@ class Damage(Case):
         self.put(lock(), etl.stack(T, [], version=9))
         self.assertEqual(self.stacks(), [("SpinLock", ()), ("StackWalk", ())])
 
-    def test_more_parts_than_there_can_be(self):
+    def test_stack_of_too_many_parts_is_cut(self):
         self.put(lock(), *(etl.stack(T, [INNER] * 80) for _ in range(5)))
         (_, stack), = self.stacks()
         self.assertEqual(len(stack), 2 * MOST)
@@ -423,7 +423,7 @@ class Sums(Case):
         self.assertIsNone(self.rows()["another<&>;one+0x10 < root+0x10"]["acquisitions_error"])
         self.assertIn("acquired ~1010+-99%, contended 1.0%, ", self.report("--stacks"))
 
-    def test_for_people_each_function_has_a_line(self):
+    def test_text_of_stacks_has_a_line_for_each_function(self):
         text = self.report("--stacks", "--sort", "hold_total", "--top", "1")
         self.assertIn("\nStacks of locks, by hold_total (1 of 4)\n", text)
         self.assertTrue(text.endswith("\n      another<&>;one+0x10\n      root+0x10\n"), text)
@@ -435,7 +435,7 @@ class Sums(Case):
         self.assertEqual(len(lines), 5)
         self.assertIn("stack,sampled,acquisitions", lines[0])
 
-    def test_without_stacks_there_is_no_table(self):
+    def test_table_of_stacks_is_missing_without_stacks(self):
         self.put(lock())
         result = run("report", "--stacks", self.path)
         self.assertEqual(result.returncode, 0)
@@ -457,12 +457,12 @@ class Sums(Case):
         self.assertIn("0xffffffff81000010;0xffffffff81001010;0xffffffff81002010 100000",
                       self.report("--folded").splitlines())
 
-    def test_what_returns_behind_a_function_s_end_is_of_that(self):
+    def test_return_address_behind_a_function_belongs_to_it(self):
         """The last instruction of the function is a call that does not return."""
         self.put(lock(spins=1), etl.stack(T, [0xFFFFFFFF81001000]))
         self.assertEqual(self.report("--folded").splitlines(), ["root 5000"])
 
-    def test_flame_graphs_of_the_page(self):
+    def test_page_has_flame_graphs(self):
         page = self.report("--html", "-")
         graphs = re.findall(r'<div class="flame (\w+)".*?</div>', page, re.S)
         self.assertEqual(graphs, ["wait", "hold"])
@@ -482,7 +482,7 @@ class Sums(Case):
         self.put(lock())
         self.assertNotIn('<div class="flame', self.report("--html", "-"))
 
-    def test_more_stacks_than_are_told_apart(self):
+    def test_stacks_beyond_the_limit_are_summed_in_one_row(self):
         count = 16384 + 3
         self.put_many([event for i in range(count)
                        for event in (lock(T + 2 * i, wait=4, spins=1),
@@ -491,7 +491,7 @@ class Sums(Case):
         self.assertEqual(rows["(other stacks)"]["sampled"], 3)
         self.assertEqual(len(rows), 16384 + 1)
 
-    def test_stacks_beyond_the_limit_share_a_row(self):
+    def test_addresses_of_stacks_beyond_the_limit_share_a_row(self):
         """There are more than 0x80000 addresses; the limit keeps a file from taking gigabytes of
         names.
         """

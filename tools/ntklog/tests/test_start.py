@@ -124,7 +124,7 @@ class Start(Directory):
         self.assertEqual(result.returncode, 1)
         self.assertIn("/sessions/3/claim: the loaded module is older than this tool", result.stderr)
 
-    def test_groups_of_locks_that_sleep(self):
+    def test_unavailable_kind_of_sleeping_locks_is_reported_at_start(self):
         self.put("linux", "".join("%s: %s\n" % (
             kind, "unavailable: no function rt_mutex_lock" if kind == "rt_mutex" else "off, 3 functions")
             for kind in SLEEPING))

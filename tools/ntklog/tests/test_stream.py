@@ -89,7 +89,7 @@ class Streams(tool.Case):
                   for turn in set(turns)}
         self.all_commands(etl.header_buffer(101) + b"".join(queues[turn].pop(0) for turn in turns))
 
-    def test_more_processors_than_the_header_says(self):
+    def test_stream_of_more_processors_than_its_header_says_is_read(self):
         made = buffers(100, 5)
         self.assertEqual(self.check(etl.header_buffer(101) + b"".join(made), "dump")[0], 0)
         made.sort(key=lambda buffer: buffer[0x28])
@@ -98,7 +98,7 @@ class Streams(tool.Case):
         self.assertEqual(sorted(of_pipe[1].splitlines()), sorted(of_file[1].splitlines()))
         self.assertIn("came too late to be in the order of time: write the stream to a file", of_pipe[2])
 
-    def test_late_buffers_that_begin_without_a_time(self):
+    def test_late_buffers_without_a_first_time_are_reported(self):
         made = [etl.buffer([event(100 + i * etl.PERF_FREQ)], sequence=1 + i) for i in range(5)]
         for first in etl.wpp(1), event(-100 * etl.PERF_FREQ):
             late = etl.buffer([first, event(50)], sequence=6, processor=1)
@@ -107,7 +107,7 @@ class Streams(tool.Case):
             self.assertEqual(of_pipe[0], 1)
             self.assertIn("1 buffers came too late to be in the order of time", of_pipe[2])
 
-    def test_twice_missing_and_of_two_sessions(self):
+    def test_stream_with_repeated_or_missing_buffers_reads_as_the_file(self):
         made = buffers(9)
         for order in ((0, 1, 1, 2), (2, 0, 1, 0), (0, 1, 4, 5), (8, 3)):
             data = etl.header_buffer(1 + len(order)) + b"".join(made[i] for i in order)
@@ -128,7 +128,7 @@ class Streams(tool.Case):
             self.assertIn("1 buffers are missing, from sequence number 3 on",
                           self.check(data, command)[2])
 
-    def test_many_numbers_in_any_order(self):
+    def test_many_sequence_numbers_in_any_order_take_no_square_time(self):
         """An algorithm that takes the square of the count would take long for so many numbers."""
         size, count = 0x400, 20000
         head = bytearray(etl.header_buffer(0, end_time=0)[:size])
@@ -249,7 +249,7 @@ class Streams(tool.Case):
         self.assertIn("TMPDIR: No such file or directory",
                       self.both(bytes(data), "dump", env=NOWHERE)[1][2])
 
-    def test_the_file_has_only_what_is_still_needed(self):
+    def test_file_of_an_endless_stream_stays_small(self):
         """From an endless stream the file keeps somewhat more than what memory has no room for."""
         size, processor, late = 1 << 20, (0, 1), MEMORY // (1 << 20) + 30
         head = bytearray(etl.header_buffer(0, end_time=0).ljust(size, b"\xff"))

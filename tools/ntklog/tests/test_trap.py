@@ -40,7 +40,7 @@ class Trap(Directory):
         # The session is free.
         self.write(7, "stats", STATS % 0)
 
-    def trap(self, *arguments, status=0, names=("--no-names",)):
+    def run_trap(self, *arguments, status=0, names=("--no-names",)):
         process = self.start_there("record", *names, "-o", self.etl, "--after", "0.1",
                                    *arguments)
         error = process.communicate(timeout=600)[1].decode()
@@ -54,12 +54,12 @@ class Trap(Directory):
                 for at in range(etl.SIZE, len(data), etl.SIZE)]
 
     def test_file_has_the_seconds_before_and_after_the_event(self):
-        error = self.trap("--on", "SpinCount > 4000", "--before", "10")
+        error = self.run_trap("--on", "SpinCount > 4000", "--before", "10")
         self.assertEqual(self.sequence_numbers(self.etl), [2, 3, 4])
         self.assertIn("3 events in 3 buffers", error)
 
     def test_file_is_one_of_a_flight_recorder(self):
-        self.trap("--on", "SpinCount > 4000", "--before", "1")
+        self.run_trap("--on", "SpinCount > 4000", "--before", "1")
         with open(self.etl, "rb") as stream:
             mode = struct.unpack_from("<I", stream.read(), LOG_FILE_MODE)[0]
         self.assertEqual(mode & (BUFFERING | SEQUENTIAL), BUFFERING)
@@ -67,14 +67,14 @@ class Trap(Directory):
         self.assertEqual((header["BuffersWritten"], header["BuffersLost"]), (3, 2))
 
     def test_file_with_all_buffers_is_sequential(self):
-        self.trap("--on", "SpinCount > 4000", "--before", "100")
+        self.run_trap("--on", "SpinCount > 4000", "--before", "100")
         self.assertEqual(self.sequence_numbers(self.etl), [1, 2, 3, 4])
         with open(self.etl, "rb") as stream:
             mode = struct.unpack_from("<I", stream.read(), LOG_FILE_MODE)[0]
         self.assertEqual(mode & (BUFFERING | SEQUENTIAL), SEQUENTIAL)
 
     def test_condition_that_is_not_met_writes_nothing(self):
-        error = self.trap("--on", "SpinCount > 5000", "--duration", "0.3", status=3)
+        error = self.run_trap("--on", "SpinCount > 5000", "--duration", "0.3", status=3)
         self.assertIn("none of 4 events has met the condition: nothing is written", error)
         self.assertEqual([name for name in os.listdir(self.directory) if "a.etl" in name], [])
 
@@ -86,7 +86,7 @@ class Trap(Directory):
         self.keep_earlier_files()
         for names in ["--no-names"], []:
             self.buffer(*self.buffers)
-            self.trap("--on", "SpinCount > 5000", "--duration", "0.3", names=names, status=3)
+            self.run_trap("--on", "SpinCount > 5000", "--duration", "0.3", names=names, status=3)
             self.assertEqual({name: self.get(name) for name in os.listdir(self.directory)
                               if "a.etl" in name},
                              {name: "earlier " + name
@@ -94,7 +94,7 @@ class Trap(Directory):
 
     def test_condition_that_is_met_keeps_the_earlier_file(self):
         self.keep_earlier_files()
-        error = self.trap("--on", "SpinCount > 4000", "--before", "10", names=[])
+        error = self.run_trap("--on", "SpinCount > 4000", "--before", "10", names=[])
         self.assertIn("/a.etl: 3 events in 3 buffers", error)
         self.assertEqual(self.sequence_numbers(self.etl), [2, 3, 4])
         self.assertIn("boot ", self.get("a.etl.names"))
@@ -107,7 +107,7 @@ class Trap(Directory):
         self.put("a.etl", "other")
         with open(self.etl) as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)
-            error = self.trap("--on", "SpinCount > 4000", "--before", "10")
+            error = self.run_trap("--on", "SpinCount > 4000", "--before", "10")
         self.assertIn("another recording is writing this file", error)
         self.assertIn("a.etl.part: 3 events in 3 buffers", error)
         self.assertEqual(self.get("a.etl"), "other")
@@ -132,19 +132,19 @@ class Trap(Directory):
 
     def test_directory_is_refused_at_once(self):
         os.mkdir(self.etl)
-        error = self.trap("--on", "SpinCount > 4000", status=1)
+        error = self.run_trap("--on", "SpinCount > 4000", status=1)
         self.assertIn("is not a regular file", error)
 
     def test_last_buffers_of_the_session_are_tested(self):
         """The event may be in a buffer that is finished by the stop."""
         self.buffer(at(1, 2, spins=5000))
-        self.trap("--on", "SpinCount > 4000", "--duration", "0.3")
+        self.run_trap("--on", "SpinCount > 4000", "--duration", "0.3")
         self.assertEqual(self.sequence_numbers(self.etl), [2])
 
     def test_times_makes_a_file_for_each_event(self):
         paths = os.path.join(self.directory, "paths")
-        self.trap("--on", "SpinCount > 4000", "--times", "2",
-                  "--exec", "echo $NTKLOG_FILE >>%s" % paths)
+        self.run_trap("--on", "SpinCount > 4000", "--times", "2",
+                      "--exec", "echo $NTKLOG_FILE >>%s" % paths)
         files = [os.path.join(self.directory, "a.%d.etl" % number) for number in (1, 2)]
         for path in files:
             self.assertEqual(self.sequence_numbers(path), [2, 3, 4])
@@ -153,8 +153,8 @@ class Trap(Directory):
         self.assertFalse(os.path.exists(self.etl))
 
     def test_failed_exec_ends_with_status_1(self):
-        error = self.trap("--on", "SpinCount > 4000", "--exec", "exit 5", "--times", "3",
-                          status=1)
+        error = self.run_trap("--on", "SpinCount > 4000", "--exec", "exit 5", "--times", "3",
+                              status=1)
         self.assertIn('--exec: "exit 5" has failed (status 5)', error)
         self.assertFalse(os.path.exists(os.path.join(self.directory, "a.2.etl")))
 
@@ -202,8 +202,8 @@ class Trap(Directory):
 
     def test_last_of_the_times_that_is_not_met_gives_status_0(self):
         marker = os.path.join(self.directory, "sessions", "7", "cpu0")
-        self.trap("--on", "SpinCount > 4000", "--times", "2", "--duration", "0.5",
-                  "--exec", "truncate -s 0 %s" % marker)
+        self.run_trap("--on", "SpinCount > 4000", "--times", "2", "--duration", "0.5",
+                      "--exec", "truncate -s 0 %s" % marker)
         self.assertFalse(os.path.exists(os.path.join(self.directory, "a.2.etl")))
 
     def test_wrong_options_are_refused(self):
@@ -218,7 +218,7 @@ class Trap(Directory):
                 (["--on", "wait > 1ms", "--after", "soon"], "is not a time from 0 to 3600 s"),
                 (["--on", "wait > 1ms", "--times", "2", "--", "true"], "a command is run once")):
             with self.subTest(arguments):
-                self.assertIn(message, self.trap(*arguments, status=2))
+                self.assertIn(message, self.run_trap(*arguments, status=2))
 
     def test_names_that_are_not_known_are_refused(self):
         for arguments, names, message in (
@@ -229,7 +229,7 @@ class Trap(Directory):
                 (["--on", "process == 1"], [], "use the number of a thread"),
                 (["--on", "cgroup == /"], [], "use the number of a thread")):
             with self.subTest(arguments):
-                self.assertIn(message, self.trap(*arguments, names=names, status=1))
+                self.assertIn(message, self.run_trap(*arguments, names=names, status=1))
                 self.assertFalse(os.path.exists(self.etl))
 
 

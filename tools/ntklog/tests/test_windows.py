@@ -18,7 +18,7 @@ from tool import dump, fields, run_on
 
 
 class Windows(unittest.TestCase):
-    """Properties that Windows' files have and ntklog's files do not."""
+    """Features that Windows' files have and ntklog's files do not."""
 
     def test_compressed_file_is_refused_with_its_algorithm(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
@@ -67,7 +67,7 @@ class Windows(unittest.TestCase):
         result, lines = dump(bytes(data))
         self.assertEqual((result.returncode, len(lines)), (0, 4))
 
-    def test_processors_of_before_windows_8(self):
+    def test_processor_of_one_byte_is_read(self):
         """The processor is one byte, followed by an alignment of 8; the flag of a 16-bit index is
         not set.
         """
@@ -260,11 +260,11 @@ class Unknown(unittest.TestCase):
         self.assertEqual([fields(line)["HookId"] for line in lines[:3]],
                          ["0x0000", "0x0005", "0x0050"])
 
-    def test_another_version_of_a_known_event(self):
+    def test_another_version_of_a_known_event_is_printed_without_fields(self):
         _, lines = dump(etl.file(etl.perfinfo(0x0529, bytes(8), version=1)))
         self.assertEqual(lines[3][2:], ["SpinLock", "HookId=0x0529 Version=1 Size=24"])
 
-    def test_headers_without_hook_id(self):
+    def test_headers_without_a_hook_id_are_printed(self):
         event_header = struct.pack("<HBB", 0x58, 0x13, 0xC0).ljust(0x58, b"\0")
         result, lines = dump(etl.file(event_header, etl.wpp(7, data=bytes(8)),
                                       etl.perfinfo(0x0529, etl.spin_lock())))
