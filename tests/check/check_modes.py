@@ -25,7 +25,8 @@ MODES = {"full": 0, "sampled": 1, "sampled-queue": 1, "waits": 2, "blockers": 0,
 BLOCKER, BLOCKER_ONLY = 4, 8
 # The start of the hold is not known: its acquisition was not chosen in mode sampled.
 HOLD_UNKNOWN = 16
-# Minimum hold of "long", in cycles: the default of the module's parameter.
+# Least hold of each acquisition of the lock named "long", in cycles: linux_pairs.ko holds it so by
+# default.
 HOLD = 1500000
 
 
