@@ -476,8 +476,8 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 }
 
 /*
- * Return the begin of the covered time. A CPU that lost nothing is covered from the start of the
- * session on, even if it has no event there.
+ * Return the begin of the covered time. Without --from that is the start of the session if a flight
+ * recorder has all buffers of a CPU, even if the CPU's first event is later.
  */
 static uint64_t first_wanted_time(const struct analysis *analysis, const struct etl_file *file)
 {

@@ -13,11 +13,13 @@
  *	recorded holds	   ---A---|      |---B---|         |---C---|         |---the waiter's---
  *	charged to		A   free     B      free       C       free
  *
- * Time inside a hold is charged to its holder; where readers overlap, to the reader that came
- * first. Time after a release is free: overtaken until the next owner comes, and handed over from
- * then on. A hold whose start is not recorded is taken to begin at the release before it. Time
- * before the first other hold is unknown until that hold's owner comes; without
- * another hold all of the wait is unknown. The parts of a wait add up to the wait exactly.
+ * Time inside a hold is charged to its holder; where readers overlap, to the reader that acquired
+ * the lock first. Between two holds the lock is free. As long as its next owner does not wait, the
+ * free time counts as overtaken: the waiter could have had the lock. From the begin of the next
+ * owner's wait on, it counts as handed over. Before the first recorded hold of another task the
+ * time counts as unknown until that task waits, because an earlier hold may not be recorded;
+ * without any such hold all of the wait is unknown. A hold whose start is not recorded is taken to
+ * begin at the release before it. The parts of a wait add up to it exactly.
  *
  * A wait is charged when its own record arrives. Records have to arrive in the order of time:
  * all holds that ended before the waiter's acquisition have arrived by then.

@@ -108,7 +108,8 @@ static const struct event_field *field_at(const struct event_type *type, size_t 
 }
 
 /*
- * Find the fields of all types that have a name. A name with "Symbol" or "Name" is of the value's.
+ * Find the fields called @name in all types of events. For FIELDSymbol the symbol of the value is
+ * compared, and for FOOThreadName the name of the thread.
  */
 static bool find_fields(struct compared *compared, const char *name)
 {

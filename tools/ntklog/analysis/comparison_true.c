@@ -82,14 +82,17 @@ static bool compare_class(const struct compared *compared, const struct names *n
 	uint64_t key = names_lock_key(names, address, event->time_stamp);
 	char text[NAME_SIZE];
 
-	/* The class of a lock without a class differs from every class. */
+	/* A lock without a class differs from every class: only "!=" is true. */
 	if (!names_key_is_class(names, key))
 		return compared->comparison == IS_NOT_EQUAL;
 	names_symbol(names, key, NAMES_OF_ANY, text, sizeof(text));
 	return compare_text(compared, text);
 }
 
-/* Compare the name of a task, of its process or of its cgroup. One not known differs from any. */
+/*
+ * Compare the name of a task, of its process or of its cgroup. A name that the file does not tell
+ * differs from every name.
+ */
 static bool compare_task(const struct compared *compared, const struct names *names,
 			 uint64_t clock, uint32_t thread_id)
 {

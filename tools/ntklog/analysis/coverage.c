@@ -205,7 +205,8 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
  * @first: begin of the time, session clock
  * @last: end of the time
  *
- * Return: true if it is, or if the trace does not say when the groups were observed.
+ * Return: true if the time is between them, or if the trace does not say when the groups were
+ * observed.
  */
 bool coverage_contains(const struct coverage *coverage, uint32_t groups, uint64_t first,
 		       uint64_t last)

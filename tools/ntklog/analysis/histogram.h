@@ -50,8 +50,8 @@ struct histogram {
  * weight_variance() - compute what a record adds to the variance of a sum of weights
  * @weight: weight of the record, which was sampled with a probability of 1 / @weight
  *
- * Return: the variance. To that of a sum of values times weights the record adds this times the
- * square of its value.
+ * Return: the record's part of the variance of the sum of weights. Multiplied by the square of the
+ * record's value it is the part of the variance of the sum of weighted values.
  */
 static inline double weight_variance(uint64_t weight)
 {

@@ -10,7 +10,7 @@
 
 #include "charge.h"
 
-/* Waits, and steps of each, that are kept; locks of a chain. */
+/* Greatest number of waits that are kept, of steps of each wait, and of locks of a chain. */
 #define LONGEST_WAITS		10
 #define LONGEST_STEPS		32
 #define LONGEST_LINKS		8

@@ -129,7 +129,7 @@ static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 {
 	const struct ntklog_open_hold *event = &hold->event;
 	enum resource_kind kind = resource_kind_find(event->action);
-	/* A younger entry may not have existed together with each other one. */
+	/* A hold or wait that began while the list was made may not overlap others in time. */
 	bool is_young = event->since > event->list_time;
 	double ns_per_tick = 1e9 / (double)file->perf_freq;
 	const struct wait_slot slot = {
@@ -157,7 +157,10 @@ static bool make_graph(struct open_holds *holds, const struct etl_file *file)
 	return wait_graph_finish(&holds->graph);
 }
 
-/* Charge the holds, or the waits; unless @is_counted, only to be found by charges_find_chain(). */
+/*
+ * Add the holds, or the waits if @is_waiting, to the charges. Without @is_counted the waits are not
+ * summed up, but charges_find_chain() finds them.
+ */
 static void charge(const struct open_holds *holds, const struct etl_file *file,
 		   struct charge_sums *sums, bool is_waiting, bool is_counted)
 {
@@ -189,7 +192,10 @@ void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 	holds->no_memory |= !make_graph(holds, file);
 	if (!sums->charges)
 		return;
-	/* A wait is charged to holds, and its chain has other waits: add these before it. */
+	/*
+	 * Before a wait is charged, add the holds that it is charged to, and all waits, which its
+	 * chain of holders may contain.
+	 */
 	charge(holds, file, sums, false, true);
 	charge(holds, file, sums, true, false);
 	charge(holds, file, sums, true, true);

@@ -14,7 +14,7 @@
 #include "charge_sums.h"
 #include "wait_graph.h"
 
-/* Entries that are kept. The rest is counted. */
+/* Greatest number of entries that are kept. Further ones are counted only. */
 #define OPEN_HOLDS_MAX	4096
 
 /**

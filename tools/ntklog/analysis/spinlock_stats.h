@@ -182,7 +182,8 @@ struct spinlock_pending {
  * @others: sums of the records of pairs that were evicted or could not be allocated
  * @heap: pairs, as a heap with the lowest @heap_score on top; NULL before the table is full
  * @evicted: number of pairs that were evicted for others
- * @missed: score of the pair that was evicted last; no pair in the table lacks more
+ * @missed: score of the pair that was evicted last: upper limit of the waits and holds that any
+ *	pair in the table lacks, because they were recorded before the pair was added
  * @total: sums of all records, after spinlock_stats_finish()
  * @backwards: number of records released before they were acquired; their hold counts as 0
  * @steps: last records of each CPU that the acquire rate has selected

@@ -55,11 +55,11 @@ static bool is_named_lock(const struct btf *btf, uint32_t id, unsigned int kind)
 	return false;
 }
 
-static bool find_in(const struct btf *btf, uint32_t id, uint32_t offset, unsigned int kind,
-		    struct lock_path *path, unsigned int depth);
+static bool find_lock_in_type(const struct btf *btf, uint32_t id, uint32_t offset,
+			      unsigned int kind, struct lock_path *path, unsigned int depth);
 
-static bool find_in_array(const struct btf *btf, const struct btf_type *type, uint32_t offset,
-			  unsigned int kind, struct lock_path *path, unsigned int depth)
+static bool find_lock_in_array(const struct btf *btf, const struct btf_type *type, uint32_t offset,
+			       unsigned int kind, struct lock_path *path, unsigned int depth)
 {
 	const struct btf_array *array = btf_array(type);
 	long long size = btf__resolve_size(btf, array->type);
@@ -68,12 +68,12 @@ static bool find_in_array(const struct btf *btf, const struct btf_type *type, ui
 	if (size <= 0 || (array->nelems && offset >= (uint64_t)size * array->nelems))
 		return false;
 	snprintf(path->text + length, sizeof(path->text) - length, "[]");
-	return find_in(btf, array->type, offset % size, kind, path, depth);
+	return find_lock_in_type(btf, array->type, offset % size, kind, path, depth);
 }
 
-static bool find_in_member(const struct btf *btf, const struct btf_type *type, unsigned int index,
-			   uint32_t offset, unsigned int kind, struct lock_path *path,
-			   unsigned int depth)
+static bool find_lock_in_member(const struct btf *btf, const struct btf_type *type,
+				unsigned int index, uint32_t offset, unsigned int kind,
+				struct lock_path *path, unsigned int depth)
 {
 	const struct btf_member *member = &btf_members(type)[index];
 	uint32_t at = btf_member_bit_offset(type, index), id = member->type;
@@ -94,11 +94,11 @@ static bool find_in_member(const struct btf *btf, const struct btf_type *type, u
 		return false;
 	if (*name)
 		snprintf(path->text + length, sizeof(path->text) - length, ".%s", name);
-	return find_in(btf, member->type, offset - at, kind, path, depth);
+	return find_lock_in_type(btf, member->type, offset - at, kind, path, depth);
 }
 
-static bool find_in(const struct btf *btf, uint32_t id, uint32_t offset, unsigned int kind,
-		    struct lock_path *path, unsigned int depth)
+static bool find_lock_in_type(const struct btf *btf, uint32_t id, uint32_t offset,
+			      unsigned int kind, struct lock_path *path, unsigned int depth)
 {
 	const struct btf_type *type;
 	unsigned int i;
@@ -109,7 +109,7 @@ static bool find_in(const struct btf *btf, uint32_t id, uint32_t offset, unsigne
 		return true;
 	type = btf_strip(btf, &id);
 	if (type && btf_is_array(type))
-		return find_in_array(btf, type, offset, kind, path, depth + 1);
+		return find_lock_in_array(btf, type, offset, kind, path, depth + 1);
 	if (!type || !btf_is_composite(type))
 		return false;
 	for (i = 0; depth && i < ARRAY_SIZE(roots); i++)
@@ -120,7 +120,7 @@ static bool find_in(const struct btf *btf, uint32_t id, uint32_t offset, unsigne
 	for (i = 0; i < btf_vlen(type); i++) {
 		struct lock_path before = *path;
 
-		if (find_in_member(btf, type, i, offset, kind, path, depth + 1))
+		if (find_lock_in_member(btf, type, i, offset, kind, path, depth + 1))
 			return true;
 		*path = before;
 	}
@@ -140,5 +140,5 @@ bool types_find_lock(const struct type_ref *type, uint32_t offset, unsigned int 
 		     struct lock_path *path)
 {
 	*path = (struct lock_path) { 0 };
-	return find_in(type->btf, type->id, offset, kind, path, 0);
+	return find_lock_in_type(type->btf, type->id, offset, kind, path, 0);
 }

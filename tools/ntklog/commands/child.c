@@ -19,13 +19,13 @@
 #include "recording.h"
 #include "status.h"
 
-/* Time between SIGTERM and SIGKILL for a command that is told to end. */
+/* Seconds between SIGTERM and SIGKILL for a command that is told to end. */
 #define GRACE_S		5
 #define POLL_MS		200
 
 /*
- * The command has a process group of its own, so that its children end with it. It also gets the
- * terminal if this process is in the foreground.
+ * Put a process group in the foreground of the terminal. The command has a group of its own, so
+ * that signals also end its children; it gets the terminal if this process had it.
  */
 static void give_terminal(pid_t group)
 {
@@ -82,7 +82,7 @@ static bool has_ended(struct child *child)
 	    waitpid(child->pid, &status, WNOHANG | WUNTRACED) != child->pid)
 		return false;
 	if (WIFSTOPPED(status)) {
-		/* A recording does not pause, and no shell has the command as its job. */
+		/* Continue a stopped command: no shell has it as its job. */
 		kill(-child->pid, SIGCONT);
 		return false;
 	}

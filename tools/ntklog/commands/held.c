@@ -339,7 +339,7 @@ static int print_once(const struct options *options)
 		if (options->watches && isatty(STDOUT_FILENO))
 			fputs("\033[H\033[J", stdout);
 		print_text(&held.graph, options);
-		/* Outputs that follow each other in a file are apart. */
+		/* An empty line separates the outputs in a file. */
 		if (options->watches)
 			putchar('\n');
 	}

@@ -32,7 +32,10 @@ enum {
 /* Bytes for a name in the header of the file. */
 #define NAME_BYTES	1024
 
-/* Most kinds of events with a name by provider or class; later kinds are named by header. */
+/*
+ * Greatest number of kinds of events that are named by provider or class. Further kinds are named
+ * by the type of their header.
+ */
 #define KINDS_MAX	4096
 
 /*

@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 	atexit(check_output);
 	argp_err_exit_status = NTKLOG_USAGE;
 	argp_program_version = "ntklog " NTKLOG_VERSION;
-	/* In order, so that options after the command are left to it. */
+	/* ARGP_IN_ORDER: stop at the name of the command, which parses the options behind it. */
 	argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, &index, &command);
 	for (index = 1; argv[index] && strcmp(argv[index], command->name); index++)
 		;

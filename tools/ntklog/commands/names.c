@@ -22,7 +22,7 @@
 
 #define FILETIME_S	10000000LL
 
-/* Most seconds by which a step of the clock may move the time of the boot. */
+/* Seconds by which the time of the boot may differ at most, because the clock was set. */
 #define CLOCK_STEP_S	10
 
 static int64_t filetime_of(clockid_t clock)

@@ -149,7 +149,7 @@ static int record_events(struct record *record)
 	return 0;
 }
 
-/* Make the file, with the first buffer as it is now. */
+/* Make the file, and write its first buffer, whose numbers finish_file() updates. */
 static int begin_file(struct record *record)
 {
 	struct recording *recording = &record->recording;
@@ -373,7 +373,7 @@ static int record_files(struct record *record)
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	if (kernel_check())
 		return NTKLOG_FAILED;
-	/* The error of the write is reported instead. */
+	/* Let a write fail with an error, which is reported, instead of ending this process. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	for (turn = 1; !err && has_met && !record->must_end && turn <= record->trap.times;

@@ -340,7 +340,7 @@ static int report_file(struct options *options)
 		}
 		analysis_free(&analysis);
 	}
-	/* The facts that are printed of a single file tell its losses. */
+	/* The report of many files has no facts about a file, which would tell its losses. */
 	if (options->result)
 		trace_tell_loss(file);
 	if (trace_tell_damage(file) && !status)

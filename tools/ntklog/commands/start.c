@@ -145,7 +145,10 @@ static int stop(struct options *options)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	trace->has_names &= !!trace->path;
-	/* The names are read first: the session's notes about classes go with its adoption. */
+	/*
+	 * Prepare the names before the adoption: the module's notes about classes that belong to
+	 * the started session end with it.
+	 */
 	if ((trace->path && trace_file_open_stream(trace)) ||
 	    (trace->has_names && names_writer_prepare(&trace->names)) ||
 	    recording_adopt(&recording, number)) {
@@ -153,7 +156,7 @@ static int stop(struct options *options)
 		return NTKLOG_FAILED;
 	}
 	err = finish_recording(&recording, trace);
-	/* Buffers that are not in a file stay with the session. */
+	/* If the buffers were not written to a file, leave them in the session. */
 	if ((err || !trace->path) && recording_detach(&recording))
 		err = -1;
 	recording_close(&recording);

@@ -10,7 +10,7 @@
 #define TOP	20
 
 enum {
-	/* Beyond the keys of the commands' own options, and those of trace_argp.c. */
+	/* Keys above those of the commands' own options and of trace_argp.c. */
 	OPTION_JSON = 0x300,
 	OPTION_CSV,
 	OPTION_WIDE,

@@ -17,7 +17,7 @@
 #include "trace_argp.h"
 
 enum {
-	/* Beyond the keys of the commands' own options. */
+	/* Keys above those of the options that the commands have themselves. */
 	OPTION_NAMES = 0x200,
 	OPTION_FILTER,
 	OPTION_FROM,

@@ -17,10 +17,10 @@
 #include "message.h"
 #include "trap.h"
 
-/* Most bytes of the buffers that are kept before the event. */
+/* Greatest number of bytes of the buffers that are kept until the event. */
 #define KEPT_MAX	((size_t)256 << 20)
 
-/* Added to the path of the file until the condition is met. */
+/* Suffix of the file's path until the condition is met. */
 #define PART_SUFFIX	".part"
 
 /*
@@ -36,7 +36,7 @@ struct trap_buffer {
 };
 
 enum {
-	/* Beyond the keys of the commands' own options. */
+	/* Keys above those of the options that the commands have themselves. */
 	OPTION_ON = 0x300,
 	OPTION_BEFORE,
 	OPTION_AFTER,
@@ -126,7 +126,7 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 	STAILQ_INIT(&trap->kept);
 	trap->trace = trace;
 	trap->path = trace->path;
-	/* At the end the header gets the number of the buffers that were left out. */
+	/* Only a regular file can get, at its end, the number of left-out buffers in its header. */
 	if (trace->fd >= 0 || (!stat(trace->path, &status) && !S_ISREG(status.st_mode))) {
 		message("--on: %s is not a regular file: give the name of one (-o)", trace->path);
 		return -1;

@@ -28,7 +28,7 @@ static void note_signal(int number)
  */
 int signals_open(sigset_t *signals, const int *more)
 {
-	/* Without SA_RESTART: the signal interrupts a system call. */
+	/* Without SA_RESTART a system call that the signal interrupts fails with EINTR. */
 	const struct sigaction action = { .sa_handler = note_signal };
 	size_t i;
 	int fd;
@@ -60,7 +60,7 @@ void signals_let_interrupt(const sigset_t *signals)
 }
 
 /**
- * signals_have_interrupted() - block the signals again
+ * signals_have_interrupted() - block the signals again, and test whether one has arrived
  * @signals: set by signals_open()
  *
  * Return: true if a signal that ends the process has arrived since signals_let_interrupt().

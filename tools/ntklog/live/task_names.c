@@ -19,7 +19,7 @@
 /* Updates during which the name of a new task is read again. */
 #define NEW_TASK_UPDATES	3
 
-/* Most notes of tasks that are not in the trace so far. The oldest ones are dropped. */
+/* Greatest number of notes of tasks that no event has so far. The oldest notes are dropped. */
 #define NOTES_MAX	65536
 
 /*

@@ -20,21 +20,21 @@
 #include "report_longest.h"
 #include "report_rows.h"
 
-/* Locks, and names for each of them, that are shown. */
+/* Number of locks that the answer shows, and of names for each of them. */
 #define LOCKS_MAX	5
 #define NAMES_MAX	2
 
-/* Locks of the longest chain that are shown. */
+/* Number of locks of the longest chain that the answer shows. */
 #define CHAIN_LINKS	3
 
 /* Shares below this one are left out. */
 #define SHARE_MIN	0.02
 
-/* From these shares on, want of CPUs, and stopped virtual CPUs, are the answer. */
+/* Least shares of the waiting at which the answer is: want of CPUs, stopped virtual CPUs. */
 #define SHORTAGE_MIN	(1.0 / 3)
 #define STOPPED_MIN	0.25
 
-/* From this share of unknown holders on, the option that records them is named. */
+/* Least share of unknown holders at which the answer names the option that records them. */
 #define UNKNOWN_MIN	0.1
 
 static const char *const part_texts[CHARGE_PARTS] = {
@@ -169,7 +169,8 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 }
 
 /* Format when a wait began, which may have been before the session. */
-static const char *format_begin(const struct report *report, uint64_t time, char *text, size_t size)
+static const char *format_wait_begin(const struct report *report, uint64_t time, char *text,
+				     size_t size)
 {
 	if (time < report->file->start_clock)
 		snprintf(text, size, "from before the start on");
@@ -191,7 +192,7 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 			answer_time(report, sum->wait, time, sizeof(time)),
 			100 * share_of(sum->wait, sums->total.wait), sum->waits,
 			sum->waits == 1 ? "" : "s");
-	format_begin(report, sum->longest_at, begin, sizeof(begin));
+	format_wait_begin(report, sum->longest_at, begin, sizeof(begin));
 	snprintf(text, sizeof(text), "   Longest %s %s; waited: ",
 		 answer_time(report, sum->longest, time, sizeof(time)), begin);
 	append_names(answer, class, CHARGE_ROW_WAITER, text, sizeof(text), 0);
@@ -351,7 +352,7 @@ static void add_longest_chain(struct answer *answer)
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE,
 				 "Longest chain, %s %s: %s waits for %s",
 				 answer_time(report, chain->ticks, time, sizeof(time)),
-				 format_begin(report, chain->from, begin, sizeof(begin)),
+				 format_wait_begin(report, chain->from, begin, sizeof(begin)),
 				 answer_task(report, chain->thread_id, task, sizeof(task)), lock);
 		else
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "which waits for %s", lock);

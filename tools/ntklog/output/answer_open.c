@@ -9,7 +9,7 @@
 
 #include "answer_open.h"
 
-/* Locks held at the end that are shown. */
+/* Number of locks held at the end that the answer shows. */
 #define OPEN_MAX	3
 
 /* Tasks of a deadlock that are shown. */

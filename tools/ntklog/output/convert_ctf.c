@@ -29,7 +29,7 @@
 /* A packet ends when the next event may exceed this size. */
 #define PACKET_FULL	0x10000
 
-/* Most bytes of an event's fields and their symbols, and of a stack and its symbols. */
+/* Upper limit of the bytes of an event's fields with symbols, and of a stack with symbols. */
 #define EVENT_SIZE	0x1000
 #define STACK_SIZE	(STACK_ADDRESSES_MAX * (8 + NAME_SIZE + NAMES_CACHE_PADDING))
 #define PACKET_SIZE	(PACKET_FULL + STACK_SIZE)

@@ -20,7 +20,7 @@
 #include "perfetto_packet.h"
 #include "wmi_record.h"
 
-/* Locks whose last hold is kept, as a power of two. */
+/* Number of locks whose last hold is kept, as a power of two. */
 #define LAST_HOLDS_BITS	13
 
 /**
@@ -200,7 +200,7 @@ static void put_lock(struct records *records, const struct etl_event *event,
 	}
 }
 
-/* Add the arguments that name the caller and its context. */
+/* Add the caller, the thread, and the context (depth, DPC, ISR) to the arguments of a slice. */
 static void add_caller(struct perfetto *perfetto, struct perfetto_slice *slice,
 		       const struct spinlock_record *record)
 {

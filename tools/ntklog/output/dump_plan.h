@@ -23,7 +23,7 @@
 /* Most versions of a type. */
 #define DUMP_VERSIONS_MAX	4
 
-/* Most bytes of an event's fields in a line, with all names and commas. */
+/* Upper limit of the bytes of an event's fields in a line, with all names and commas. */
 #define DUMP_FIELDS_SIZE	(24 * (2 * PUT_MORE + OUT_DIGITS + NAMES_CACHE_TEXT) + \
 				 2 * DUMP_COLUMNS_MAX + PUT_MORE)
 

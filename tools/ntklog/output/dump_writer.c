@@ -15,7 +15,7 @@
 #include "out.h"
 #include "put.h"
 
-/* Most bytes of a line, without the data in hexadecimal. */
+/* Upper limit of the bytes of a line, without the data in hexadecimal. */
 #define LINE_SIZE	(DUMP_FIELDS_SIZE + 2048)
 
 /* Indentation of a stack, up to about the column of the processor. */

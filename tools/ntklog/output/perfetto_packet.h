@@ -16,7 +16,7 @@
 #include "perfetto.pb-c.h"
 #include "perfetto_tracks.h"
 
-/* Most arguments of a slice. */
+/* Greatest number of arguments of a slice. */
 #define PERFETTO_ARGUMENTS_MAX	6
 
 /* Categories of slices, by which viewers select them. */

@@ -23,10 +23,16 @@ enum perfetto_group {
 	PERFETTO_GROUPS,
 };
 
-/* Most lanes of a track: NT tracks 8 spin locks of a processor and 8 resources of a thread. */
+/*
+ * Greatest number of lanes of a track. NT tracks 8 spin locks of a processor and 8 resources of a
+ * thread.
+ */
 #define PERFETTO_LANES_MAX	8
 
-/* Most intervals that a lane remembers. A slice that begins before them goes to another lane. */
+/*
+ * Greatest number of intervals that a lane remembers. A slice that begins before them goes to
+ * another lane.
+ */
 #define PERFETTO_INTERVALS_MAX	24
 
 struct perfetto_interval {

@@ -14,7 +14,7 @@
 
 #include "out.h"
 
-/* Most bytes that a function may write behind the end of its text. */
+/* Greatest number of bytes that a function may write behind the end of its text. */
 #define PUT_MORE	64
 
 /**

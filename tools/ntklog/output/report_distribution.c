@@ -11,7 +11,7 @@
 /* Most distributions that are printed. */
 #define DISTRIBUTIONS	8
 
-/* Most powers of ten, and characters of the longest bar. */
+/* Greatest number of powers of ten; number of characters of the longest bar. */
 #define DECADES_MAX	24
 #define BAR		18
 

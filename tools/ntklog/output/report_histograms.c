@@ -18,7 +18,10 @@
 #define BINS_PER_DECADE	12
 #define BINS_MAX	(BINS_PER_DECADE * 16)
 
-/* Most distances between labels of an axis: more labels touch each other in a narrow picture. */
+/*
+ * Greatest number of distances between labels of an axis. With more, the labels touch each other in
+ * a narrow picture.
+ */
 #define LABEL_GAPS	4
 
 /**

@@ -92,7 +92,7 @@ static const char head[] =
 	"  .row { grid-template-columns: 1fr; margin-bottom: .4rem; }\n"
 	"  .row .ticks span:nth-child(even) { display: none; }\n"
 	"}\n"
-	/* Where a table does not fit its rows become blocks, and each cell gets its title. */
+	/* In a narrow window each row of a table becomes a block, whose cells have their titles. */
 	"@media (max-width: 1240px) {\n"
 	"  table, tbody { display: block; }\n"
 	"  thead { display: none; }\n"

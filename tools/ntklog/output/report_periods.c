@@ -6,7 +6,7 @@
 #include "report_periods.h"
 #include "report_rows.h"
 
-/* Most lines, and characters of the longest bar. */
+/* Greatest number of lines; number of characters of the longest bar. */
 #define PERIODS_MAX	20
 #define BAR		40
 

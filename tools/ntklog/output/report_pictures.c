@@ -14,7 +14,7 @@
 #include "report_timelines.h"
 #include "text.h"
 
-/* Most locks or threads in a picture of time lines, and most distributions in a picture. */
+/* Greatest number of locks or threads in a picture of time lines, and of distributions. */
 #define ROWS		10
 #define HISTOGRAMS	6
 

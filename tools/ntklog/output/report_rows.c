@@ -103,7 +103,7 @@ enum sampling sampling_of(uint32_t known, uint32_t rate)
  * @variance: variance of the sum
  * @sum: the sum
  * @number_variance: variance of the number of its events
- * @sampling: choice of the records
+ * @sampling: which of the events were written: all, some, or not known
  *
  * If each record stands for itself alone, @number_variance is 0. The records of a sample then do
  * not tell how many events were not written.
@@ -124,7 +124,7 @@ double error_of(double variance, double sum, double number_variance, enum sampli
  * @figures: result
  * @report: its file is set
  * @times: histogram, cycles
- * @sampling: choice of the records
+ * @sampling: which of the events were written: all, some, or not known
  */
 void time_figures_of(struct time_figures *figures, const struct report *report,
 		     const struct histogram *times, enum sampling sampling)

@@ -86,7 +86,7 @@ class SpinLocks(Case):
         """With two CPUs no CPU queues in the lock; and the rules of NT's locks are not those of
         Linux' locks.
         """
-        def file(group, rate, cpus):
+        def report_of(group, rate, cpus):
             data = bytearray(etl.header_buffer(2))
             struct.pack_into("<I", data, 0x48 + 0x20 + 0x0C, cpus)
             mask = [0] * 8
@@ -97,12 +97,12 @@ class SpinLocks(Case):
             return self.report().stdout
         at = etl.header_buffer(2).index(struct.pack("<BBHH", 2, 0xC0, 0x44, 0x05)) + 0x20 - 2
         for rate, words in (1, "all were written"), (10, "1 in 10 was written"):
-            text = file(0xA0000001, rate, 4)
+            text = report_of(0xA0000001, rate, 4)
             self.assertNotIn("acquisitions that waited", text)
             self.assertIn("of the waits in a queue " + words, text)
             self.assertIn("only two CPUs use is never seen\n", text)
-            self.assertIn("NT's spin locks: ", file(0x20010000, rate, 4))
-        self.assertIn("that is every spin lock", file(0xA0000001, 1, 2))
+            self.assertIn("NT's spin locks: ", report_of(0x20010000, rate, 4))
+        self.assertIn("that is every spin lock", report_of(0xA0000001, 1, 2))
 
     def test_records_of_blockers_are_in_no_estimate(self):
         other = {"address": 0xFFFF888000000000, "caller": 0xFFFFFFFF80000000}
