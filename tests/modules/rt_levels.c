@@ -74,8 +74,9 @@ static void run_timer(enum hrtimer_restart (*function)(struct hrtimer *timer),
 }
 
 /*
- * Return an address that stands for an owner instead of a thread. A thread can set many of them. NT
- * tells them from threads by the lower two bits, which are set.
+ * Return an owner pointer: an address that a thread gives to a resource as owner in its own place,
+ * so that one thread can be many owners. Both lowest bits are set, by which NT tells owner pointers
+ * from threads.
  */
 static unsigned long owner_pointer(unsigned int owner)
 {
