@@ -60,8 +60,8 @@ check_config()
 	[ "$missing" = 0 ] || die "test kernel $flavour cannot be configured"
 }
 
-# log_progress DIRECTORY: every five seconds, write to the log how many files are built. status() of
-# run.sh reads that.
+# log_progress DIRECTORY: every five seconds, write to the log how many files are built.
+# print_status() of run.sh reads that.
 log_progress()
 {
 	while sleep 5 && kill -0 $$ 2>/dev/null; do

@@ -12,7 +12,7 @@ cat $S/stats >both.stats
 cat $S/header $S/cpu* >both.etl
 check "events: buffers that were read are empty" is "$(cat $S/cpu0 | wc -c)" 0
 
-# The tracepoint without a session; its end disables the instrumentation.
+# Enable the tracepoint without a session. Its end disables the instrumentation.
 echo 1 >$P/contention_sample_rate
 check "events: the tracepoint records without a session" trace_torture /tmp/alone.dat spinlock Events
 mv /tmp/alone.dat alone.dat
@@ -20,7 +20,7 @@ check "events: the tracepoint enables the instrumentation" \
 	is "$(cat trace.mask)" "0x20010000 PERF_SPINLOCK"
 check "events: the tracepoint's end disables the instrumentation" is "$(cat $D/group_mask)" 0x0
 
-# Buffers that fill up: events are counted as lost.
+# Fill small buffers, so that events are lost and counted.
 echo 4096 >$S/buffer_size
 echo 2 >$S/buffers
 echo start >$S/state
@@ -30,10 +30,11 @@ cat $S/stats >full.stats
 cat $S/header $S/cpu* >full.etl
 cat $S/stats >full.stats2
 
-# A higher contention_sample_rate: fewer events for the same number of contended acquisitions.
+# With a higher contention_sample_rate the same number of contended acquisitions makes fewer events.
 echo 65536 >$S/buffer_size
 echo 16 >$S/buffers
-# On a busy host many holds are long, and releases of long holds are written at any rate. 0: do not.
+# Disable the threshold of long holds, whose releases are written at any rate: on a busy host many
+# holds are long.
 echo 0 >$P/hold_threshold
 echo 4294967295 >$P/acquire_sample_rate
 for rate in 10 100; do

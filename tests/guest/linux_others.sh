@@ -9,7 +9,7 @@ insmod ntklog.ko buffers=64
 echo "$LINUX" >$S/group_mask
 start_load 50000
 
-# Other users of ftrace on the same functions: before, during and after the redirection.
+# Let other users of ftrace attach to the same functions before, during and after the redirection.
 echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events
 echo '_raw_spin_*' >$T/set_ftrace_filter
 echo start >$S/state

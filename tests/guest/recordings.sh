@@ -55,7 +55,7 @@ for command in "record -o $KEPT/killed.etl --no-names" "top --once -d 60" start;
 			usleep ${delay}000
 			kill -$signal $program 2>/dev/null
 			wait $program 2>/dev/null
-			# A start that was not interrupted leaves its session to stop.
+			# If ntklog start ended before the signal, its session still runs: stop it.
 			[ "$command" != start ] || ntklog stop -o $KEPT/started.etl --no-names >/dev/null 2>&1
 			check "recordings: SIG$signal $delay ms into ntklog ${command%% *} leaves nothing" \
 				wait_for none_is_left
@@ -105,7 +105,7 @@ check "recordings: record --on without such an event ends with status 3" status_
 	-o trap2.etl --on "wait > 3600s" --duration 1
 check "recordings: record --on without such an event writes no file" [ ! -e trap2.etl ]
 
-# A disk with less space than the recording takes.
+# Record to a disk with less space than the recording takes.
 mount -t tmpfs -o size=300k none $KEPT
 ntklog record -e contextswap,linux_spinlock -b 64K --no-names -o $KEPT/full_disk.etl --duration 60 \
 	2>full_disk.log
@@ -130,7 +130,7 @@ umount $KEPT
 check "recordings: the second stop's file is readable" ntklog info stop.etl
 check "recordings: the second stop leaves the session free" none_is_left
 
-# Names of a file that cat has made.
+# Write the names of a trace that cat has made.
 echo PERF_CONTEXT_SWITCH PERF_LINUX_MUTEX >$D/sessions/2/group_mask
 echo start >$D/sessions/2/state
 find /sys/kernel >/dev/null

@@ -54,7 +54,7 @@ done
 grep -E ' (mutex_unlock|up_read|_raw_spin_unlock|__schedule)$' /proc/kallsyms >kernel.kallsyms
 cat $D/counters >all.counters
 
-# Full buffers: lost stacks are counted and reported as lost events.
+# Fill the buffers: lost stacks are counted and reported as lost events.
 echo 2 >$S/buffers
 echo 4096 >$S/buffer_size
 echo PERF_LINUX_SPINLOCK PERF_CONTEXT_SWITCH >$S/group_mask

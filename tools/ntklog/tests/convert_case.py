@@ -15,7 +15,7 @@ def run(*arguments):
 
 
 class Case(tool.Case):
-    """A trace with these events, and the path of what it is converted to."""
+    """Tests that convert the file self.path to the file or directory self.out."""
 
     def setUp(self):
         super().setUp()

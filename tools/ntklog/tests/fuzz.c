@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer's target: a file of a stranger's, through all that reads files. Its first byte
- * chooses what is done with the rest; the names' file is the text that ends with a NUL
- * before the trace, for half of them; half come through a pipe.
+ * Target of libFuzzer: pass an arbitrary file to all code that reads files. Bits of the first byte
+ * choose the command, whether a text with a NUL at its end before the trace is its file of names,
+ * and whether the trace comes through a pipe.
  */
 
 #define _GNU_SOURCE

@@ -141,8 +141,8 @@ static void add_rundowns(unsigned int processor)
 	struct perfinfo_spinlock_dc spinlock = { 1, 1, 1000, 1000000 };
 	struct perfinfo_eresource_dc resource = { 1000, 1, 1 };
 	/*
-	 * Every rundown that a reader looks for: of a stream without one of them the tool reads 16
-	 * MiB before it starts.
+	 * Write every rundown that a reader looks for. If one is missing in a stream, the tool
+	 * reads 16 MiB before it starts.
 	 */
 	struct ntklog_dc rules = { NTKLOG_LINUX_MODE_FULL, 0 };
 
@@ -223,7 +223,10 @@ static void fill_buffer(unsigned int processor, bool first)
 	}
 }
 
-/* Callers are within functions, some of a module; resources have none, as of the heap. */
+/*
+ * Print names for the callers, which are within functions of the kernel and a module. Resources
+ * have no names, like those on the heap.
+ */
 static void print_names(void)
 {
 	unsigned int i;

@@ -12,7 +12,10 @@
 #include <ntklog/etl.h>
 #include <ntklog/wmi_spinlock.h>
 
-/* The pipe is empty and stays so, because this process holds its other end, too. */
+/*
+ * Report that the reader waits for the pipe, and exit: the pipe stays empty for ever, because this
+ * process also holds its other end.
+ */
 static void tell_wait(void *argument)
 {
 	printf("waited %s\n", (const char *)argument);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What fuzzing begins with: small files of all that a file may have.
+"""Write the inputs with which fuzzing begins: small files that have all kinds of events.
 
 Usage: make_corpus.py DIRECTORY
 """

@@ -12,7 +12,7 @@
 static struct btf *kernel;
 static int word, spinlock, rwlock, mutex, rwsem;
 
-/* Exit if making a type failed, else return its id. */
+/* Return the id of a type that was made. Exit with a message if making it failed. */
 static int require(int id)
 {
 	if (id < 0) {

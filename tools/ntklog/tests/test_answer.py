@@ -113,7 +113,7 @@ class OpenHolds(Case):
                           ("my_lock", "waiter", True, 1, "waits_long")])
 
     def deadlock(self, *options):
-        """The lines about deadlocks, and the tasks of each in JSON."""
+        """Return the lines about deadlocks, and the tasks of each deadlock in JSON."""
         lines = self.report(*options).split("\n\n")[0].splitlines()
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertLessEqual(len(lines), 20)

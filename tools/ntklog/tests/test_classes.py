@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Classes of locks, by types of a kernel that make_types has made and notes of no module.
+"""Classes of locks, from the types of a kernel that make_types invents, and from invented notes.
 
 Usage: test_classes.py NTKLOG MAKE_TYPES FAKE_MODULE
 """

@@ -158,7 +158,7 @@ class Perfetto(Case):
 
     @staticmethod
     def of_owners(trace):
-        """The slices of CPUs and tasks, not those of classes."""
+        """Return the slices of CPUs and tasks, without those of classes."""
         return [made for made in trace.slices if made["group"] != "waits, by class of locks"]
 
     def slices(self, *events):
@@ -199,14 +199,14 @@ class Perfetto(Case):
                                         "dpc": True, "isr": False})
         (wait,) = self.slices(etl.ntklog_rundown(2), *events(rule=2, caller=0, spins=0))
         self.assertNotIn("caller", wait["args"])
-        # Of a stream too, and with the rundown at the end.
+        # The rules are found in a stream too, and in a rundown at the end.
         data = etl.header_buffer(3) + etl.buffer(events(rule=2)) + \
             etl.buffer([etl.ntklog_rundown(2, end=True)], sequence=2)
         result = subprocess.run([NTKLOG, "convert", "--perfetto", "-", "-"], input=data,
                                 capture_output=True, check=True)
         self.assertEqual([made["cat"] for made in self.of_owners(self.decode(result.stdout))],
                          ["wait"])
-        # A stranger's byte is no rule; nor does any rule but that leave the hold out.
+        # Without ntklog's rundown the byte is no rule. Of the rules only 2 (a wait) has no hold.
         wait, hold = self.slices(*events(rule=2))
         self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
         wait, hold = self.slices(etl.ntklog_rundown(1), *events(rule=1))
@@ -229,7 +229,8 @@ class Perfetto(Case):
             data[:8] = acquire.to_bytes(8, "little")
             return etl.perfinfo(0x052B, bytes(data), time_stamp=etl.START_CLOCK + 9000)
         for acquire, end in ((etl.START_CLOCK + 5000, 5000 * us),
-                             # It is not known, or is after the release: the wait ended before that.
+                             # If the acquire time is not known, or is after the release, the
+                             # wait ends at the release.
                              (0, 9000 * us), (2, 9000 * us), (etl.START_CLOCK + 9001, 9000 * us)):
             wait, hold = self.slices(record(acquire, 303))
             self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
@@ -237,7 +238,7 @@ class Perfetto(Case):
             self.assertAlmostEqual(wait["dur"], 303 * us)
             self.assertAlmostEqual(hold["ts"], 9000 * us)
             self.assertEqual(hold["dur"], 0)
-        # 0 is no wait; 1 one whose length is not known.
+        # WaitTime 0 means no wait, and 1 a wait whose length is not known.
         for wait in 0, 1:
             (hold,) = self.slices(record(etl.START_CLOCK + 5000, wait))
             self.assertEqual(hold["cat"], "hold")

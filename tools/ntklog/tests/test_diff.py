@@ -264,7 +264,7 @@ class Diff(tool.Case):
                 yield int(name)
 
     def test_a_process_that_dies_is_an_error(self):
-        """The reader of the standard input, which waits for more of it."""
+        """The test kills the process that waits for more of the standard input."""
         self.write(file_of([spin(0x10, 100)]))
         # The search for leaks has a child of its own, without which it does not end.
         environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -314,7 +314,7 @@ class Diff(tool.Case):
         return sum(row["verdict"] in ("more", "less") for row in rows) / len(rows)
 
     def test_false_alarms_are_rare(self):
-        """At most 5 percent of 4800 rows, with as much as chance adds at three errors."""
+        """At most 5 percent of 4800 rows claim a change, plus three standard errors of that."""
         rates = []
         for seed, (name, draw) in enumerate((
                 ("constant", lambda generator: 1),

@@ -73,7 +73,7 @@ class Known(unittest.TestCase):
             self.assertEqual(json.loads(line)["HoldTime"], cycles)
 
     def test_wait_time_that_is_no_duration_has_no_unit(self):
-        """It is the clock of the begin in an excessive wait, and 1 where it is not known."""
+        """WaitTime of an excessive wait is the clock of its begin; 1 means that it is not known."""
         for action, wait, text in ((0x10022, 2000, "1.000ms"), (0x10224, 2000, "2000"),
                                    (0x80010244, 2000, "2000"), (0x10042, 1, "1"),
                                    (0x10042, 0, "0ns")):
@@ -142,7 +142,7 @@ class Known(unittest.TestCase):
                          list(names.values()))
 
     def test_actions_of_linux_locks_have_names_with_their_kind(self):
-        """The four that they have, by their kind; what is not known is a number."""
+        """Linux' locks have four actions, named after the kind of lock. Unknown ones are numbers."""
         halves = {0x22: "release_exclusive", 0x42: "release_shared",
                   0x224: "wait_excessive_for_exclusive", 0x244: "wait_excessive_for_shared"}
         names = {base | half: "%s_%s" % (kind, name) for kind, base in etl.LINUX_KINDS.items()
@@ -230,7 +230,7 @@ class Known(unittest.TestCase):
         self.assertEqual((shown["Pmc0"], shown["Pmc1"], shown["PebsIndex"]), ("7", "8", "9"))
 
     def test_integers_from_2_63_on_are_text_in_json(self):
-        """Exact all the same: as text, in JSON alone."""
+        """JSON has them as text, in which readers keep all digits. Other formats have numbers."""
         most, more = 2 ** 63 - 1, 2 ** 63
         for value in most, more, 2 ** 64 - 1:
             shown = value if value <= most else str(value)
@@ -363,7 +363,7 @@ class Output(unittest.TestCase):
             self.assertNotIn("CallerAddressSymbol", line, kind)
             result = self.with_names("--filter", "caller == stall_ms", names=names % kind)
             self.assertEqual(result.stdout, "", kind)
-        # A function at the address of a variable is the one that is meant.
+        # If a function and a variable have the same address, the function is named.
         both = names % "D" + names.replace("stall_ms", "init") % "t"
         self.assertIn("CallerAddressSymbol=init+0x567 ",
                       self.with_names(names=both).stdout.splitlines()[3])

@@ -190,7 +190,7 @@ class Made:
         return self
 
     def lines(self):
-        """For each event its time as text, and what else is expected of it."""
+        """Yield for each event its time as text, and the other expected values."""
         for number, expected in enumerate(self.expected):
             yield "%.9f" % (number / etl.PERF_FREQ), *expected
 

@@ -205,7 +205,7 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
         process = self.start_there("held", "--watch", "-d", ".1", "--json", stdout=subprocess.PIPE,
                                    text=True)
         self.assertEqual(len(json.loads(process.stdout.readline())["locks"]), 1)
-        # As a whole, because the process may read it at any time.
+        # Replace the file as a whole, because the process may read it at any time.
         self.put("held.new", HEADING)
         os.rename(os.path.join(self.directory, "held.new"), os.path.join(self.directory, "held"))
         while json.loads(process.stdout.readline())["locks"]:

@@ -16,7 +16,7 @@ import tap
 
 NTKLOG, GENERATE = sys.argv[1:3]
 
-# Most additional memory for a file 4 times as large, of 128 MiB, in KiB. The smaller one has more
+# Limit of the additional memory for a file 4 times as large, of 128 MiB, in KiB. The smaller one has more
 # holds than the analysis keeps.
 GROWTH = 4096
 

@@ -195,7 +195,7 @@ class Program(unittest.TestCase):
         self.assertIn("buffers missing: 1, twice: 1, too late: 0", result.stderr)
 
     def facts(self, *arguments, **options):
-        """What the program prints: for each first word the rest of its lines."""
+        """Run library.c; return a dictionary: first word of a line: list of the lines' other words."""
         program = build(os.path.join(HERE, "library.c"), True)
         result = run(program, *arguments, **options)
         self.assertEqual((result.returncode, result.stderr), (0, ""))

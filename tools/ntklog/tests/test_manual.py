@@ -68,7 +68,7 @@ class Manual(unittest.TestCase):
                 self.assertTrue(option in page, "%s of %s" % (option, command))
 
     def test_options_are_listed(self):
-        """Each with what it does, not in the synopsis alone."""
+        """The page describes each option; a mention in the synopsis is not enough."""
         page = run("mandoc", "-Tascii", os.path.join(MAN, "ntklog.1")).stdout
         page = re.sub(".\b", "", page)
         listed = page[page.index("\nOPTIONS\n"):page.index("\nFILTERS\n")]

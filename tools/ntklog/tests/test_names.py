@@ -31,7 +31,7 @@ MODULE = "ffffffffc0100000 t new_code\t[new]\nffffffffc0100040 d new_lock\t[new]
 
 
 class Names(Directory):
-    """What is written beside a file, of a directory like /proc."""
+    """Tests of the FILE.names that commands write, with a directory like /proc."""
 
     def setUp(self):
         super().setUp()
@@ -86,7 +86,7 @@ class Names(Directory):
         self.assertIn("thread 56 unused", self.names())
 
     def test_stop_writes_names_of_processes_and_cgroups(self):
-        """Also the name of the process, whose first thread is not in the file."""
+        """The name of a process is written even if no event has its first thread."""
         self.write_proc("56/status", "Name:\tunused\nTgid:\t55\nPid:\t56\n")
         self.write_proc("56/cgroup", "1:name=systemd:/old\n0::/a\tb.slice (deleted)\n")
         self.write_proc("55/status", "Name:\tworker\nTgid:\t55\nPid:\t55\n")
@@ -100,7 +100,7 @@ class Names(Directory):
         self.assertEqual(row["lock"], "the_lock+0x30")
 
     def test_tasks_that_have_ended_or_called_exec_are_named(self):
-        """The module's notes: also of a task that lives on, with another name than before."""
+        """The names come from the module's notes, which also tell a task's name before exec."""
         T = etl.START_CLOCK
         with open(os.path.join(self.directory, "tasks"), "w") as stream:
             stream.write("57 57 %d sh\t/a b.scope\n57 57 %d x\x1by\t-\n" % (T + 5, T + 90) +

@@ -39,7 +39,9 @@ class Record(Directory):
         return error
 
     def recorded_for_a_moment(self, path, command):
-        """A command that writes its number into the file, ended before it ends; and what was said."""
+        """Record COMMAND, which writes its process id to PATH, for a shorter time than it runs; return
+        the messages.
+        """
         for duration in ".3", "3", "30", "300":
             error = self.recorded("--duration", duration, "--", "sh", "-c", command)
             # On a busy machine the recording may be over before the command has written its number.

@@ -203,7 +203,7 @@ class Output(Mixed):
                          {11: "worker", 22: ""})
 
     def terminal(self, *options, **environment):
-        """What the tool prints to a terminal of 80 columns."""
+        """Return what the tool prints to a terminal of 80 columns."""
         try:
             master, slave = pty.openpty()
         except OSError:
@@ -243,7 +243,7 @@ class Output(Mixed):
         return next(lines[i + 1] for i in range(len(lines)) if lines[i].startswith("Spin locks, by"))
 
     def test_most_important_columns_stay_on_a_narrow_terminal(self):
-        """Also in 20 columns, on a terminal and in a pipe, and all with --wide."""
+        """They stay even in 20 columns, on a terminal and in a pipe; --wide shows all columns."""
         kept = "lock contended wait wait max hold hold max".split()
         for columns in "20", "80":
             result = run("report", "--table", "locks", self.path,

@@ -36,7 +36,7 @@ class Case(tool.Case):
                               capture_output=True, timeout=600, check=True).stdout
 
     def events(self, *events, bits=64, options=()):
-        """What dump prints of the last event of each file."""
+        """Return what dump prints of the last event of each file."""
         result = self.run_on("dump", etl.file(*events, bits=bits), "--json", *options)
         return [json.loads(line) for line in result.stdout.splitlines()]
 

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 NTKLOG = sys.argv[1]
-# For tests that start the tool hundreds of times: the search for memory that was not freed takes half
+# Environment of tests that start the tool hundreds of times: the search for memory that was not freed takes half
 # of the time of a start under ASan, and other tests of the same command have it.
 NO_LEAK_CHECK = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
 
