@@ -272,7 +272,7 @@ static int split_symbol(struct compared *compared, char *error, size_t size)
 		return 0;
 	if (parse_number(offset + 1, false, &compared->number))
 		return refuse(error, size, compared->at + (offset - compared->text) + 1,
-			      "\"%s\" is no offset", offset + 1);
+			      "\"%s\" is no offset, such as 0x10", offset + 1);
 	*offset = '\0';
 	compared->has_offset = true;
 	return 0;

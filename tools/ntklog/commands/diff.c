@@ -2,7 +2,6 @@
 /* ntklog diff: compare two traces. */
 
 #include <argp.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,7 +284,7 @@ static int show_difference(const struct options *options, const struct differenc
 	int status = NTKLOG_OK;
 
 	if (!difference_table(&table, difference, options->measure) || difference->no_memory) {
-		message("%s", strerror(ENOMEM));
+		message("no memory for the rows of the difference");
 		status = NTKLOG_FAILED;
 	} else if (options->table.json) {
 		print_json(options, difference, &table);

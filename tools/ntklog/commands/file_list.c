@@ -35,7 +35,7 @@ static int add_path(struct file_list *list, char *path)
 	char **more = path ? grown(list->paths, list->count, sizeof(*more)) : NULL;
 
 	if (!more) {
-		message("%s", strerror(ENOMEM));
+		message("no memory for the list of files");
 		free(path);
 		return -1;
 	}

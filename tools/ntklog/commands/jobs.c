@@ -48,7 +48,7 @@ static bool start_job(const struct jobs *jobs, size_t job, struct started *start
 		return true;
 	status = jobs->run(jobs->argument, job, started->result);
 	if (fflush(started->result)) {
-		message("%s", strerror(errno));
+		message("the sums of a file cannot be stored: %s", strerror(errno));
 		status = NTKLOG_FAILED;
 	}
 	_exit(status);
@@ -88,7 +88,7 @@ int jobs_run(const struct jobs *jobs)
 	int status = NTKLOG_OK, of_job;
 
 	if (!started) {
-		message("%s", strerror(ENOMEM));
+		message("no memory for the processes that read the files");
 		return NTKLOG_FAILED;
 	}
 	for (job = 0; job < jobs->count; job++) {

@@ -97,7 +97,7 @@ int command_names(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &path);
 	if (!strcmp(path, "-")) {
-		message("-: names need a file beside which they are: give its name");
+		message("-: the names are written beside the trace: give the name of a file instead");
 		return NTKLOG_USAGE;
 	}
 	err = etl_open(&file, path) || write_names(&writer, file);

@@ -240,7 +240,7 @@ static int set_linux_mode(struct record *record)
 		message("mode %s: Linux' locks are being recorded in another mode: stop that session first (ntklog list)",
 			mode);
 	else if (err == -ENOENT)
-		message("mode %s: the loaded module has no modes", mode);
+		message("mode %s: the loaded module has no modes: load a newer one", mode);
 	else if (err)
 		message("mode %s: %s", mode, strerror(-err));
 	return err;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reading many files for a report: see report_many.h. */
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "jobs.h"
 #include "message.h"
@@ -26,7 +24,7 @@ bool report_many_open(struct report_many *many)
 		is_open &= !many->report.tables[i].no_memory;
 	if (many->hosts && is_open)
 		return true;
-	message("%s", strerror(ENOMEM));
+	message("no memory for the tables of the report");
 	return false;
 }
 

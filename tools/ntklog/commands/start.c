@@ -118,7 +118,7 @@ static int finish_recording(struct recording *recording, struct trace_file *trac
 		message("session %d is not started; what it still holds is written",
 			recording->session);
 	} else {
-		message("session %d is not started", recording->session);
+		message("session %d is not started: see ntklog status", recording->session);
 		return -1;
 	}
 	if (recording_counts(recording, &counts) ||

@@ -224,7 +224,7 @@ static int write_kept(struct trap *trap)
 	int err = 0;
 
 	if (trace_file_rename(trap->trace, trap->path))
-		message("%s: the recording stays there", trap->trace->path);
+		message("%s: the recording is in this file", trap->trace->path);
 	while (!err && (oldest = STAILQ_FIRST(&trap->kept))) {
 		err = trace_file_write(trap->trace, oldest->data, oldest->size);
 		drop_oldest(trap);

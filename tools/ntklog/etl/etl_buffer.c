@@ -67,7 +67,8 @@ int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 	if (etl_processor(header) >= PROCESSORS_MAX)
 		return etl_damage(reader, offset + offsetof(struct wmi_buffer_header,
 							  processor_index),
-				  "processor %u", etl_processor(header));
+				  "processor %u, which is not below %u",
+				  etl_processor(header), PROCESSORS_MAX);
 	return 0;
 }
 

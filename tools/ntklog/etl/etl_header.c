@@ -165,7 +165,7 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 
 	if (etl_logfile_header(event, &header, &names))
 		return etl_damage(reader, event->offset,
-				  "TRACE_LOGFILE_HEADER of 0x%zx bytes",
+				  "TRACE_LOGFILE_HEADER of 0x%zx bytes is too short",
 				  event->data_size);
 	file->pointer_size = event->pointer_size;
 	file->start_clock = event->time_stamp;
@@ -195,7 +195,7 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 	if (header.reserved_flags == ETW_CLOCK_SYSTEM_TIME)
 		file->perf_freq = 10000000;
 	if (!file->perf_freq || file->perf_freq > INT64_MAX)
-		return etl_damage(reader, event->offset, "PerfFreq %lld",
+		return etl_damage(reader, event->offset, "PerfFreq %lld is no frequency",
 				  (long long)file->perf_freq);
 	/* Times of locks are in cycles, whatever the session's clock is. */
 	file->cycle_freq = UINT64_C(1000000) * header.cpu_speed_in_mhz;

@@ -25,7 +25,7 @@ void identities_open(struct identities *identities)
 	identities->stream = fopen(path, "re");
 	if (!identities->stream) {
 		if (errno == EOPNOTSUPP)
-			message("%s: locks have no classes: addresses=zero, or not on this kernel",
+			message("%s: locks have no classes: the module was loaded with addresses=zero, or does not know this kernel's slabs",
 				path);
 		else if (errno != ENOENT)
 			message("%s: %s: locks have no classes", path, strerror(errno));

@@ -420,7 +420,7 @@ int convert_to_ctf(struct conversion *conversion, const char *directory)
 	int err;
 
 	if (!is_empty_or_none(directory)) {
-		message("%s: is not a new or an empty directory", directory);
+		message("%s: is not a new or an empty directory: choose another one", directory);
 		return -1;
 	}
 	ctf = calloc(1, sizeof(*ctf));

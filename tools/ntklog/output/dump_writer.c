@@ -4,7 +4,6 @@
  * print the fields of known events.
  */
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -458,7 +457,7 @@ struct dump_writer *dump_writer_make(enum dump_format format, const struct etl_f
 	return writer;
 
 no_memory:
-	message("%s", strerror(ENOMEM));
+	message("no memory for the output buffer and its plans");
 	dump_writer_free(writer);
 	return NULL;
 }

@@ -484,7 +484,7 @@ class Output(unittest.TestCase):
                 ("HoldTime > 5m", "needs cycles, or a time"),
                 ("time > soon", '"soon" is not a time'), ("time > nan", "is not a time"),
                 ("SpinCount ~ 1", "SpinCount is not text"),
-                ("lock == the_lock+5x", '"5x" is no offset (character 18)')):
+                ("lock == the_lock+5x", '"5x" is no offset, such as 0x10 (character 18)')):
             with self.subTest(expression):
                 result = run("dump", "--filter", expression, "/nonexistent")
                 self.assertEqual(result.returncode, 2)

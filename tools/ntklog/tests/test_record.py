@@ -345,7 +345,7 @@ class RecordMode(Directory):
         self.assertIn('--mode: "most" is not full, sampled, waits or holders', self.record("most", status=2))
         os.unlink(os.path.join(self.directory, "linux_mode"))
         self.assertEqual(self.record("waits", status=1),
-                         "ntklog: mode waits: the loaded module has no modes\n")
+                         "ntklog: mode waits: the loaded module has no modes: load a newer one\n")
 
     def test_holders_are_those_of_mode_waits(self):
         self.record("waits", "--holders")

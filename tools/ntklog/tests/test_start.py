@@ -180,9 +180,9 @@ class Stop(Directory):
 
     def test_stop_of_a_session_that_is_not_started_is_reported(self):
         for arguments in ("2",), ("2", "-o", self.etl):
-            self.assertIn("session 2 is not started\n", self.stop(*arguments, status=1).stderr)
+            self.assertIn("session 2 is not started: see ntklog status\n", self.stop(*arguments, status=1).stderr)
         self.log_two(2)
-        self.assertIn("session 2 is not started\n", self.stop("2", status=1).stderr)
+        self.assertIn("session 2 is not started: see ntklog status\n", self.stop("2", status=1).stderr)
         self.assertIn("what it still holds is written",
                       self.stop("2", "-o", self.etl).stderr)
 
