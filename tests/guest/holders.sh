@@ -7,7 +7,7 @@
 . ./linux_lib.sh
 
 insmod ntklog.ko buffers=64
-check "holders: the mode is taken" taken $D/linux_mode holders
+check "holders: the mode is taken" write_succeeds $D/linux_mode holders
 if [ -e $T/events/lock/contended_release ]; then
 	cat $D/linux
 	check "holders: the tracepoint is used" grep "^spinlock: off, waits and holders" $D/linux
@@ -28,7 +28,7 @@ if [ -e $T/events/lock/contended_release ]; then
 	check "holders: record --mode waits --holders records" ntklog record --mode waits --holders \
 		-e linux_spinlock --no-names --duration 0.2 -o /tmp/holders.etl
 	check "holders: record has set the mode" is "$(cat $D/linux_mode)" holders
-	load 1000
+	start_load 1000
 	left=0
 	for _ in 1 2 3 4 5; do
 		echo start >$S/state
@@ -50,7 +50,7 @@ else
 fi
 
 # Tasks that wait for each other's locks, of both families, without planted holders.
-crowd()
+start_crowd()
 {
 	touch /tmp/crowd
 	for worker in 1 2 3 4; do
@@ -62,7 +62,7 @@ crowd()
 	done
 }
 echo full >$D/linux_mode
-crowd
+start_crowd
 check "holders: a crowd that spins is recorded" ntklog record -e linux_spinlock,linux_rwlock -n 256 \
 	--duration 6 -o crowd-spinning.etl
 check "holders: a crowd that sleeps is recorded" ntklog record -n 256 --duration 6 \
