@@ -441,12 +441,20 @@ static void caller_of_sleeping_lock_has_time_stamp_of_its_record(struct kunit *t
 		.resource = (unsigned long)&lock,
 		.action = NTKLOG_SLEEPING_CLASS(MUTEX) | NTKLOG_SLEEPING_EXCLUSIVE,
 	};
-	unsigned int i;
+	const struct ntklog_caller caller_event = {
+		.caller = _THIS_IP_,
+		.hold_ready = 0x11,
+		.hold_blocked = 0x22,
+		.wait_ready = 0x33,
+		.wait_last_ready = 0x44,
+		.wait_blocked = 0x55,
+	};
+	unsigned int i, j;
 
 	session_start(test, PERF_LINUX_MUTEX, 4096, 4);
 	for (i = 0; i < 2; i++) {
 		preempt_disable();
-		ntklog_write_sleeping_lock(&record, &lock, _THIS_IP_);
+		ntklog_write_sleeping_lock(&record, &lock, &caller_event);
 		preempt_enable();
 	}
 	KUNIT_ASSERT_EQ(test, session_event_count(0xA052), 2u);
@@ -454,7 +462,11 @@ static void caller_of_sleeping_lock_has_time_stamp_of_its_record(struct kunit *t
 	for (i = 0; i < 2; i++) {
 		const u8 *caller = session_event(i, 0xA052);
 
-		KUNIT_EXPECT_PTR_EQ(test, caller + 0x20, session_event(i, 0x052B));
+		KUNIT_EXPECT_PTR_EQ(test, caller + 0x48, session_event(i, 0x052B));
+		KUNIT_EXPECT_EQ(test, get_u8(caller, EVENT_VERSION), 2);
+		KUNIT_EXPECT_EQ(test, get_u16(caller, EVENT_SIZE), 0x48);
+		for (j = 1; j <= 5; j++)
+			KUNIT_EXPECT_EQ(test, get_u64(caller, EVENT_DATA + 8 + 8 * j), 0x11u * j);
 		KUNIT_EXPECT_EQ(test, get_u64(caller, EVENT_TIME),
 				get_u64(session_event(i, 0x052B), EVENT_TIME));
 		KUNIT_EXPECT_EQ(test, get_u64(caller, EVENT_DATA), (u64)(unsigned long)&lock);

@@ -132,6 +132,18 @@ static inline u64 ntklog_ms_to_cycles(u32 milliseconds)
 }
 
 /**
+ * ntklog_ns_to_cycles() - convert nanoseconds to cycles
+ * @nanoseconds: a duration
+ *
+ * Context: any.
+ * Return: the duration in cycles.
+ */
+static inline u64 ntklog_ns_to_cycles(u64 nanoseconds)
+{
+	return mul_u64_u32_div(nanoseconds, NTKLOG_CLOCK_KHZ, USEC_PER_SEC);
+}
+
+/**
  * ntklog_ns_to_kilocycles() - convert nanoseconds to units of 1024 cycles
  * @nanoseconds: a duration; may be negative
  *

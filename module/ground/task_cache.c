@@ -39,12 +39,12 @@ void __init ntklog_init_task_cache(void)
 
 /**
  * ntklog_cache_record() - cache the record of the current task on this CPU
- * @record: record of the current task
+ * @record: record of the current task, or of the task to which this CPU is just switching
  *
  * Context: interrupts off, so that no interrupt handler sees a part of the update. An interrupt
- * handler does not cache the record of the task that it interrupted: only a task itself caches its
- * record. A task that has called ntklog_uncache_record() is therefore cached by no CPU until it
- * calls this function again.
+ * handler does not cache the record of the task that it interrupted: only a task itself, and a
+ * switch to it, caches its record. A task that has called ntklog_uncache_record() is therefore
+ * cached by no CPU until one of these calls this function again.
  */
 void ntklog_cache_record(struct ntklog_task *record)
 {
@@ -54,9 +54,9 @@ void ntklog_cache_record(struct ntklog_task *record)
 	__this_cpu_write(ntklog_current.record, record);
 	/* An NMI must not use the record of the previous task for this one. */
 	barrier();
-	__this_cpu_write(ntklog_current.cached_task, current);
+	__this_cpu_write(ntklog_current.cached_task, record->task);
 	if (!record->apc_level)
-		__this_cpu_write(ntklog_current.passive, current);
+		__this_cpu_write(ntklog_current.passive, record->task);
 }
 
 /**

@@ -62,6 +62,16 @@ static_assert(sizeof(struct ntklog_resource_slot) == 0x40);
 #endif
 
 /**
+ * struct ntklog_off_cpu - how long a task had no CPU, in cycles
+ * @ready: the task was ready to run: it was preempted, or woken up
+ * @blocked: the task was blocked
+ */
+struct ntklog_off_cpu {
+	u64 ready;
+	u64 blocked;
+};
+
+/**
  * struct ntklog_sleeping_slot - one of Linux' sleeping locks that a task holds or waits for
  * @lock: address of the lock; NULL if the slot is free
  * @acquire_time: start of the hold, in cycles; while the task waits, start of the wait
@@ -71,6 +81,10 @@ static_assert(sizeof(struct ntklog_resource_slot) == 0x40);
  * @state: @action and @contentions as one word
  * @action: lock class, access mode and NTKLOG_SLEEPING_* state bits
  * @contentions: number of waits for the lock that began while the task held it
+ * @off_cpu_before: ntklog_task::off_cpu at @acquire_time, or less than a microsecond later
+ * @off_cpu_of_wait: time without a CPU during the wait; valid if @wait_time is
+ * @last_ready_of_wait: the part of @off_cpu_of_wait.ready before the task last got a CPU; valid if
+ *	@wait_time is
  * @timeouts: number of timeouts of the current wait that have been handled
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
@@ -94,6 +108,9 @@ struct ntklog_sleeping_slot {
 			u32 contentions;
 		};
 	};
+	struct ntklog_off_cpu off_cpu_before;
+	struct ntklog_off_cpu off_cpu_of_wait;
+	u64 last_ready_of_wait;
 	u32 timeouts;
 };
 
@@ -104,6 +121,8 @@ struct ntklog_sleeping_slot {
  *	first member, so that one memset_after() clears the others
  * @task: the task that the record belongs to; NULL in the dummy record and after the task has
  *	exited
+ * @off_cpu: time without a CPU while a slot of @sleeping_slots was in use, up to when the task last
+ *	got a CPU; only differences have a meaning
  * @next_slot: first free slot at the top of @slots
  * @sequence: ntklog_resource_sequence when @slots was cleared; other values make @slots invalid
  * @critical_regions: critical regions that the task has entered and not left
@@ -112,6 +131,11 @@ struct ntklog_sleeping_slot {
  * @late: the record was created when the exit of the task may have been reported already. It is
  *	freed as soon as it has no NT state, and holds a reference to the task until then
  * @is_waiting: hint that one of @sleeping_slots is waiting
+ * @is_blocked: the task has lost its CPU because it waits; valid if @off_cpu_since is not 0
+ * @off_cpu_since: when the task lost its CPU while a slot of @sleeping_slots was in use, in cycles;
+ *	0: the task has a CPU, or the time is not counted
+ * @queued_before: time that the task had spent in run queues by @off_cpu_since, in nanoseconds
+ * @last_ready: how much @off_cpu.ready has grown when the task last got a CPU
  * @node: in the table or in a list of spare records
  * @rcu: frees the record
  * @slots: NT's resources that the task owns. The first is unused, so that next_slot[-1] exists
@@ -121,11 +145,14 @@ struct ntklog_sleeping_slot {
  *
  * The task itself writes its record, and so do softirqs that run on top of it (@slots). Other tasks
  * free slots, and change @contentions and @timeouts of sleeping slots. @task and @late do not
- * change while the record is in the table.
+ * change while the record is in the table. The members from @is_blocked to @last_ready, and
+ * @off_cpu, are written by the CPU that switches the task, with the lock of its run queue held: see
+ * perf/off_cpu.c. The task finds them stable while it runs.
  */
 struct ntklog_task {
 	struct ntklog_sleeping_slot *next_sleeping_slot;
 	struct task_struct *task;
+	struct ntklog_off_cpu off_cpu;
 	struct ntklog_resource_slot *next_slot;
 	u32 sequence;
 	u32 critical_regions;
@@ -133,6 +160,10 @@ struct ntklog_task {
 	bool apc_level;
 	bool late;
 	bool is_waiting;
+	bool is_blocked;
+	u64 off_cpu_since;
+	u64 queued_before;
+	u64 last_ready;
 	struct hlist_node node;
 	struct rcu_head rcu;
 	struct ntklog_resource_slot slots[1 + NTKLOG_THREAD_SLOTS];

@@ -196,7 +196,7 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 		return err;
 	functions->variant = NTKLOG_VARIANT_TRACK;
 	ntklog_select_variant(functions->hooks, functions->count, functions->variant);
-	*failed = "sched_process_exit";
+	*failed = "sched_process_exit or sched_switch";
 	err = ntklog_enable_sleeping_class(class);
 	if (err)
 		goto unpin;

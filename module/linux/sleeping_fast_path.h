@@ -36,12 +36,16 @@ static_assert(true)
 NTKLOG_ASM_CONSTANT(current_record, offsetof(struct ntklog_current, record));
 NTKLOG_ASM_CONSTANT(record_task, offsetof(struct ntklog_task, task));
 NTKLOG_ASM_CONSTANT(record_next_slot, offsetof(struct ntklog_task, next_sleeping_slot));
+NTKLOG_ASM_CONSTANT(record_ready, offsetof(struct ntklog_task, off_cpu.ready));
+NTKLOG_ASM_CONSTANT(record_blocked, offsetof(struct ntklog_task, off_cpu.blocked));
 NTKLOG_ASM_CONSTANT(slot_size, sizeof(struct ntklog_sleeping_slot));
 NTKLOG_ASM_CONSTANT(slot_lock, offsetof(struct ntklog_sleeping_slot, lock));
 NTKLOG_ASM_CONSTANT(slot_low, offsetof(struct ntklog_sleeping_slot, acquire_time_halves[0]));
 NTKLOG_ASM_CONSTANT(slot_high, offsetof(struct ntklog_sleeping_slot, acquire_time_halves[1]));
 NTKLOG_ASM_CONSTANT(slot_caller, offsetof(struct ntklog_sleeping_slot, caller));
 NTKLOG_ASM_CONSTANT(slot_state, offsetof(struct ntklog_sleeping_slot, state));
+NTKLOG_ASM_CONSTANT(slot_ready, offsetof(struct ntklog_sleeping_slot, off_cpu_before.ready));
+NTKLOG_ASM_CONSTANT(slot_blocked, offsetof(struct ntklog_sleeping_slot, off_cpu_before.blocked));
 NTKLOG_ASM_CONSTANT(acquired, offsetof(struct ntklog_sleeping_cpu, attempts));
 NTKLOG_ASM_CONSTANT(countdown, offsetof(struct ntklog_sleeping_cpu, releases.left));
 NTKLOG_ASM_CONSTANT(mutex_spinners, offsetof(struct mutex, osq.tail));
@@ -80,6 +84,10 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	"	rdtsc\n"							\
 	"	movl %eax, ntklog_asm_slot_low(%rcx)\n"				\
 	"	movl %edx, ntklog_asm_slot_high(%rcx)\n"				\
+	"	movq ntklog_asm_record_ready(%r8), %rax\n"			\
+	"	movq ntklog_asm_record_blocked(%r8), %rdx\n"			\
+	"	movq %rax, ntklog_asm_slot_ready(%rcx)\n"			\
+	"	movq %rdx, ntklog_asm_slot_blocked(%rcx)\n"			\
 	"	movq 8(%rsp), %rax\n"						\
 	"	movq %rax, ntklog_asm_slot_caller(%rcx)\n"			\
 	"	movq $ntklog_asm_action_of_" #_hook ", ntklog_asm_slot_state(%rcx)\n"	\

@@ -15,7 +15,6 @@
 #include <linux/percpu.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/prio.h>
 #include <linux/tracepoint.h>
 #include <uapi/ntklog/event.h>
@@ -28,6 +27,7 @@
 #include "../etw/provider.h"
 #include "../ground/clock.h"
 #include "../ground/compat.h"
+#include "../ground/run_queue.h"
 #include "../ground/tracepoint.h"
 #include "../trace.h"
 #include "context_swap.h"
@@ -147,24 +147,10 @@ static __always_inline u32 ntklog_old_thread_word(const struct task_struct *thre
 	return old_thread;
 }
 
-/*
- * NewThreadWaitTime: clock ticks from when the task became runnable until it runs. The scheduler
- * records this only with CONFIG_SCHED_INFO, and not for idle tasks.
- */
+/* NewThreadWaitTime: clock ticks from when the task became runnable until it runs. */
 static u32 ntklog_wait_ticks(const struct task_struct *thread)
 {
-#ifdef CONFIG_SCHED_INFO
-	u64 queued = thread->sched_info.last_queued;
-	u64 now;
-
-	if (!queued)
-		return 0;
-	now = cpu_clock(smp_processor_id());
-	/* The clocks of two CPUs may differ slightly. */
-	if (now > queued)
-		return div_u64(now - queued, TICK_NSEC);
-#endif
-	return 0;
+	return div_u64(ntklog_ns_since_queued(thread), TICK_NSEC);
 }
 
 /* OldThreadRemainingQuantum: rest of the time slice in units of 1024 cycles; may be negative. */

@@ -32,20 +32,19 @@ static struct etw_logged ntklog_log_record(u64 sessions, const struct wmi_resour
 }
 
 /*
- * Log a record of a Linux lock, and before it the caller of the lock function, which a WMI_RESOURCE
- * does not have. Both events have the same time stamp: one of them may be lost, and a reader of the
+ * Log a record of a Linux lock, and before it what a WMI_RESOURCE does not have: the caller of the
+ * lock function, and the times without a CPU. Both events have the same time stamp: one of them may be lost, and a reader of the
  * file must not give the caller to another record. Interrupts are off.
  */
 static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
 						       const struct wmi_resource64 *record,
-						       unsigned long caller)
+						       const struct ntklog_caller *caller)
 {
-	const struct ntklog_caller event = {
-		.lock = record->resource,
-		.caller = ntklog_address(caller),
-	};
+	struct ntklog_caller event = *caller;
 	const u64 time = ntklog_cycles();
 
+	event.lock = record->resource;
+	event.caller = ntklog_address(caller->caller);
 	etw_log_event_at(time, sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION,
 			 &event, sizeof(event));
 	return etw_log_event_at(time, sessions, PERFINFO_LOG_TYPE_RESOURCE,
@@ -53,11 +52,11 @@ static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
 }
 
 /*
- * Write an event. @caller and @lock belong to a Linux lock; they are 0 for NT's resources, which
- * have a tracepoint of their own.
+ * Write an event. @caller and @lock belong to a Linux lock; they are NULL and 0 for NT's resources,
+ * which have a tracepoint of their own.
  */
-static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, unsigned long caller,
-			       unsigned long lock)
+static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
+			       const struct ntklog_caller *caller, unsigned long lock)
 {
 	struct etw_logged logged;
 	unsigned long flags;
@@ -78,7 +77,7 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 		 * from its own time on.
 		 */
 		if (lock)
-			ntklog_record_identity(lock, caller,
+			ntklog_record_identity(lock, caller->caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
 		sessions = etw_sessions_for_event(group);
 		logged = lock ? ntklog_log_record_with_caller(sessions, record, caller) :
@@ -91,7 +90,7 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 		if (group == PERF_SYNC_OBJECTS)
 			trace_resource(record);
 		else
-			trace_linux_resource(record, ntklog_address(caller));
+			trace_linux_resource(record, ntklog_address(caller->caller));
 		this_cpu_write(ntklog_resource_cpu.writing, false);
 	}
 	local_irq_restore(flags);
@@ -105,7 +104,7 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
  */
 void ntklog_write_resource(const struct wmi_resource64 *record)
 {
-	ntklog_write_event(record, PERF_SYNC_OBJECTS, 0, 0);
+	ntklog_write_event(record, PERF_SYNC_OBJECTS, NULL, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
 
@@ -113,12 +112,13 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
  * ntklog_write_sleeping_lock() - write the event of a Linux lock
  * @record: the record
  * @lock: address of the lock; the record may have it hidden
- * @caller: return address of the lock function
+ * @caller: event for the caller, with the return address of the lock function; its @lock is not
+ *	used
  *
  * Context: task, preemption off; locks may be held.
  */
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
-				unsigned long caller)
+				const struct ntklog_caller *caller)
 {
 	ntklog_write_event(record, ntklog_sleeping_group(record->action), caller,
 			   (unsigned long)lock);

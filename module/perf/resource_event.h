@@ -5,6 +5,7 @@
 /* The event of executive resources and of Linux' sleeping locks: WMI_RESOURCE. */
 
 #include <linux/types.h>
+#include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_resource.h>
 
@@ -22,6 +23,6 @@ static inline u32 ntklog_sleeping_group(u32 action)
 
 void ntklog_write_resource(const struct wmi_resource64 *record);
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
-				unsigned long caller);
+				const struct ntklog_caller *caller);
 
 #endif /* _NTKLOG_PERF_RESOURCE_EVENT_H */

@@ -20,6 +20,7 @@
 #include "../ground/compat.h"
 #include "../ground/task_needs.h"
 #include "../ground/task_table.h"
+#include "off_cpu.h"
 #include "resource_event.h"
 #include "resource_parameters.h"
 #include "sleeping_lock.h"
@@ -59,7 +60,7 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 			   ~WMI_RESOURCE_ACTION_CLASS),
 	};
 
-	ntklog_write_sleeping_lock(&record, lock, caller);
+	ntklog_write_sleeping_lock(&record, lock, &(struct ntklog_caller){ .caller = caller });
 }
 
 static void ntklog_check_wait(const struct ntklog_task *record,
@@ -136,7 +137,7 @@ static unsigned long ntklog_class_bit(u32 class)
  * Must be called before the first hook of the class is attached.
  *
  * Context: task; may sleep. Callers are serialized.
- * Return: 0, or a negative errno if the exit of tasks cannot be observed.
+ * Return: 0, or a negative errno if the exit or the switches of tasks cannot be observed.
  */
 int ntklog_enable_sleeping_class(u32 class)
 {
@@ -146,6 +147,11 @@ int ntklog_enable_sleeping_class(u32 class)
 		err = ntklog_pin_task_records();
 		if (err)
 			return err;
+		err = ntklog_start_off_cpu_counting();
+		if (err) {
+			ntklog_unpin_task_records();
+			return err;
+		}
 		schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_jiffies);
 	}
 	ntklog_enabled_sleeping_classes |= ntklog_class_bit(class);
@@ -206,6 +212,7 @@ void ntklog_disable_sleeping_class(u32 class)
 	ntklog_visit_task_records(ntklog_drop_task_slots, &class);
 	if (!ntklog_enabled_sleeping_classes) {
 		cancel_delayed_work_sync(&ntklog_long_waits_work);
+		ntklog_stop_off_cpu_counting();
 		ntklog_unpin_task_records();
 	}
 }

@@ -18,6 +18,7 @@
 #include "../ground/compat.h"
 #include "../ground/task_needs.h"
 #include "../ground/task_table.h"
+#include "off_cpu.h"
 #include "resource_event.h"
 #include "resource_parameters.h"
 #include "sleeping_lock.h"
@@ -168,10 +169,12 @@ static struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_tas
 	return ntklog_reclaim_stale_slot(record);
 }
 
-static void ntklog_fill_sleeping_slot(struct ntklog_sleeping_slot *slot, const void *lock,
+static void ntklog_fill_sleeping_slot(const struct ntklog_task *record,
+				      struct ntklog_sleeping_slot *slot, const void *lock,
 				      unsigned long caller, u32 action)
 {
 	ntklog_write_u64(slot->acquire_time, ntklog_cycles());
+	slot->off_cpu_before = record->off_cpu;
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_u64(slot->state, action);
 	/* Publishes the slot; as in ntklog_track_sleeping_acquire(). */
@@ -189,14 +192,14 @@ static bool ntklog_is_reacquired_exclusively(const struct ntklog_sleeping_slot *
  * the earlier acquisition was missed. Returns false if another task is releasing the lock at this
  * moment. That task frees the slot and counts the release, and the caller must use another slot.
  */
-static bool ntklog_restart_slot(struct ntklog_sleeping_slot *slot, const void *lock,
-				unsigned long caller, u32 action)
+static bool ntklog_restart_slot(const struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
+				const void *lock, unsigned long caller, u32 action)
 {
 	if (cmpxchg(&slot->lock, lock, NULL) != lock)
 		return false;
 	this_cpu_inc(ntklog_sleeping_cpu.written_off);
 	action |= READ_ONCE(slot->action) & NTKLOG_SLEEPING_ABOVE_HOLE;
-	ntklog_fill_sleeping_slot(slot, lock, caller, action);
+	ntklog_fill_sleeping_slot(record, slot, lock, caller, action);
 	return true;
 }
 
@@ -236,12 +239,12 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 			this_cpu_inc(ntklog_sleeping_cpu.written_off);
 			goto out;
 		}
-		if (ntklog_restart_slot(slot, lock, caller, action))
+		if (ntklog_restart_slot(record, slot, lock, caller, action))
 			goto out;
 	}
 	slot = ntklog_alloc_sleeping_slot(record);
 	if (slot) {
-		ntklog_fill_sleeping_slot(slot, lock, caller, action);
+		ntklog_fill_sleeping_slot(record, slot, lock, caller, action);
 		goto out;
 	}
 untracked:
@@ -306,13 +309,16 @@ static u32 ntklog_release_action(u32 action)
 }
 
 /*
- * Called with preemption off, so that RCU keeps @task valid. @rule is 0, or
+ * Called with preemption off, so that RCU keeps @task and @owner, its record, valid. @rule is 0, or
  * WMI_RESOURCE_ACTION_LINUX_BLOCKER.
  */
-static void ntklog_log_sleeping_release(struct task_struct *task,
+static void ntklog_log_sleeping_release(struct task_struct *task, const struct ntklog_task *owner,
 					const struct ntklog_sleeping_slot *snapshot,
 					const void *lock, u32 rule)
 {
+	/* A task that is not the current one may just get a CPU: then its last time is left out. */
+	const struct ntklog_off_cpu hold =
+		data_race(ntklog_subtract_off_cpu(&owner->off_cpu, &snapshot->off_cpu_before));
 	const struct wmi_resource64 record = {
 		.acquire_time = snapshot->acquire_time,
 		.hold_time = ntklog_cycles_since(snapshot->acquire_time, 0),
@@ -323,8 +329,18 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 		.action = ntklog_release_action(snapshot->action) | rule,
 		.contention_delta = snapshot->contentions,
 	};
+	struct ntklog_caller caller = {
+		.caller = snapshot->caller,
+		.hold_ready = hold.ready,
+		.hold_blocked = hold.blocked,
+	};
 
-	ntklog_write_sleeping_lock(&record, lock, snapshot->caller);
+	if (snapshot->action & NTKLOG_SLEEPING_WAITED) {
+		caller.wait_ready = snapshot->off_cpu_of_wait.ready;
+		caller.wait_last_ready = snapshot->last_ready_of_wait;
+		caller.wait_blocked = snapshot->off_cpu_of_wait.blocked;
+	}
+	ntklog_write_sleeping_lock(&record, lock, &caller);
 }
 
 /*
@@ -394,9 +410,9 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 	}
 	if (ntklog_release_is_sampled(ntklog_sleeping_wait_time(&snapshot, snapshot.action),
 				      snapshot.contentions, counted))
-		ntklog_log_sleeping_release(task, &snapshot, lock, 0);
+		ntklog_log_sleeping_release(task, record, &snapshot, lock, 0);
 	else if (has_waiters && ntklog_holder_is_within_limit())
-		ntklog_log_sleeping_release(task, &snapshot, lock,
+		ntklog_log_sleeping_release(task, record, &snapshot, lock,
 					    WMI_RESOURCE_ACTION_LINUX_BLOCKER);
 	if (task == current)
 		ntklog_repair_slot_stack(record, slot);
@@ -431,6 +447,9 @@ u32 ntklog_begin_sleeping_wait(const void *lock)
 	/* Include the time that the task has spun before. */
 	ntklog_write_u64(slot->acquire_time, slot->acquire_time -
 			  ntklog_sleeping_wait_time(slot, action));
+	if (action & NTKLOG_SLEEPING_WAITED)
+		slot->off_cpu_before = ntklog_subtract_off_cpu(&slot->off_cpu_before,
+							       &slot->off_cpu_of_wait);
 	WRITE_ONCE(slot->timeouts, 0);
 	if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_WAITING)) {
 		class = ntklog_action_class(action);
@@ -444,11 +463,12 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_sleeping_wait);
 
 /*
- * End a wait, or a phase of optimistic spinning, in @slot. @action is the action that the caller
- * has read. Returns false if another party has claimed the slot since; that party has counted the
- * wait.
+ * End a wait, or a phase of optimistic spinning, in @slot of the current task. @action is the
+ * action that the caller has read. Returns false if another party has claimed the slot since; that
+ * party has counted the wait.
  */
-static bool ntklog_record_wait(struct ntklog_sleeping_slot *slot, u32 action)
+static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
+			       u32 action)
 {
 	/*
 	 * Read the clock once for both fields: if the task starts to wait again,
@@ -458,6 +478,9 @@ static bool ntklog_record_wait(struct ntklog_sleeping_slot *slot, u32 action)
 	u64 wait_end = ntklog_cycles();
 	s64 waited = wait_end - slot->acquire_time;
 
+	slot->off_cpu_of_wait = ntklog_subtract_off_cpu(&record->off_cpu, &slot->off_cpu_before);
+	slot->last_ready_of_wait = slot->off_cpu_of_wait.ready ? record->last_ready : 0;
+	slot->off_cpu_before = record->off_cpu;
 	ntklog_write_u64(slot->wait_time, max_t(s64, waited, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
 	ntklog_write_u64(slot->acquire_time, wait_end);
 	return try_cmpxchg(&slot->action, &action, (action & ~NTKLOG_SLEEPING_WAITING) |
@@ -487,7 +510,7 @@ void ntklog_end_sleeping_wait(const void *lock, int err)
 	if (action & NTKLOG_SLEEPING_CLAIMED)
 		goto out;
 	if (!err) {
-		if (ntklog_record_wait(slot, action))
+		if (ntklog_record_wait(record, slot, action))
 			this_cpu_inc(ntklog_sleeping_cpu.waited);
 	} else if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED) &&
 		   cmpxchg(&slot->lock, lock, NULL) == lock) {
@@ -511,14 +534,16 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_end_sleeping_wait);
  */
 void ntklog_end_sleeping_spin(const void *lock, u32 class)
 {
+	struct ntklog_task *record;
 	struct ntklog_sleeping_slot *slot;
 	u32 action;
 
 	preempt_disable_notrace();
-	slot = ntklog_find_sleeping_slot(ntklog_find_current_record(), lock, class);
+	record = ntklog_find_current_record();
+	slot = ntklog_find_sleeping_slot(record, lock, class);
 	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_WAITED;
 	if (!(action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_WAITED)))
-		ntklog_record_wait(slot, action);
+		ntklog_record_wait(record, slot, action);
 	preempt_enable_notrace();
 }
 

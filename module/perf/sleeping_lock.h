@@ -194,6 +194,7 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	 */
 	slot->acquire_time_halves[0] = now.low;
 	slot->acquire_time_halves[1] = now.high;
+	slot->off_cpu_before = record->off_cpu;
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_u64(slot->state, action);
 	/*

@@ -44,7 +44,7 @@
 #define NTKLOG_STACKS_DC_VERSION		1
 #define NTKLOG_OBSERVED_VERSION			1
 #define NTKLOG_DROPPED_DC_VERSION		1
-#define NTKLOG_CALLER_VERSION			1
+#define NTKLOG_CALLER_VERSION			2
 #define NTKLOG_OPEN_HOLD_VERSION		1
 
 /* header_type: kind of header, and pointer size of the data. */
@@ -229,9 +229,20 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, spin_locks, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, sleeping_locks, 0x08);
 
 /**
- * struct ntklog_caller - data of the event that tells where a sleeping lock was acquired
+ * struct ntklog_caller - data of the event that tells where a sleeping lock was acquired, and why
+ *	the wait and the hold were long
  * @lock: address of the lock, as in the record that follows
  * @caller: return address of the function that acquired or waits for the lock
+ * @hold_ready: time of the hold in which the task was ready to run and had no CPU: it was
+ *	preempted, or had been woken up
+ * @hold_blocked: time of the hold in which the task was blocked, also for another lock
+ * @wait_ready: time of the wait before the hold in which the task was ready and had no CPU
+ * @wait_last_ready: the part of @wait_ready just before the task last got a CPU: usually the time
+ *	from the wake-up by the task that released the lock
+ * @wait_blocked: time of the wait before the hold in which the task was blocked
+ *
+ * Times are in cycles, as in WMI_RESOURCE. All are 0 in the record of an excessive wait, and those
+ * of the wait are 0 if there was none. The task ran for the rest of the hold and of the wait.
  *
  * Written just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock, which has no such member.
  * The event belongs to the record of this CPU that has the same lock and the same time stamp. If
@@ -240,11 +251,33 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, sleeping_locks, 0x08);
 struct ntklog_caller {
 	__u64 lock;
 	__u64 caller;
+	__u64 hold_ready;
+	__u64 hold_blocked;
+	__u64 wait_ready;
+	__u64 wait_last_ready;
+	__u64 wait_blocked;
 };
 
-NTKLOG_ASSERT_SIZE(struct ntklog_caller, 0x10);
+NTKLOG_ASSERT_SIZE(struct ntklog_caller, 0x38);
 NTKLOG_ASSERT_OFFSET(struct ntklog_caller, lock, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_caller, caller, 0x08);
+NTKLOG_ASSERT_OFFSET(struct ntklog_caller, hold_ready, 0x10);
+NTKLOG_ASSERT_OFFSET(struct ntklog_caller, hold_blocked, 0x18);
+NTKLOG_ASSERT_OFFSET(struct ntklog_caller, wait_ready, 0x20);
+NTKLOG_ASSERT_OFFSET(struct ntklog_caller, wait_last_ready, 0x28);
+NTKLOG_ASSERT_OFFSET(struct ntklog_caller, wait_blocked, 0x30);
+
+/**
+ * struct ntklog_caller_v1 - version 1 of the event, as older versions of ntklog write it
+ * @lock: as in struct ntklog_caller
+ * @caller: as in struct ntklog_caller
+ */
+struct ntklog_caller_v1 {
+	__u64 lock;
+	__u64 caller;
+};
+
+NTKLOG_ASSERT_SIZE(struct ntklog_caller_v1, 0x10);
 
 /* action: the lower half; the upper half is the class, as in WMI_RESOURCE */
 #define NTKLOG_OPEN_LIST		0x0000

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The times without a CPU of a task that holds or waits for one of Linux' sleeping locks. The test
+ * calls the hooks, and sleeps or is preempted meanwhile. No other lock is counted, because ntklog
+ * is loaded with linux_locks=0.
+ */
+
+#include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/instruction_pointer.h>
+#include <linux/sched.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/system_information.h>
+
+#include "../module/perf/resource.h"
+#include "../module/perf/sleeping_lock.h"
+#include "fixture.h"
+
+#define TEST_CLASS	NTKLOG_SLEEPING_CLASS(SEMAPHORE)
+#define TEST_ACTION	(TEST_CLASS | NTKLOG_SLEEPING_EXCLUSIVE)
+
+#define CALLER_HOOK_ID		0xA052
+#define CALLER_HOLD_READY	(EVENT_DATA + 0x10)
+#define CALLER_HOLD_BLOCKED	(EVENT_DATA + 0x18)
+#define CALLER_WAIT_READY	(EVENT_DATA + 0x20)
+#define CALLER_WAIT_LAST_READY	(EVENT_DATA + 0x28)
+#define CALLER_WAIT_BLOCKED	(EVENT_DATA + 0x30)
+#define RESOURCE_HOOK_ID	0x052B
+#define RESOURCE_HOLD_TIME	(EVENT_DATA + 0x08)
+#define RESOURCE_WAIT_TIME	(EVENT_DATA + 0x10)
+
+/* Stand for locks: the test calls the hooks, which use only their addresses. */
+static u32 outer, inner;
+
+/* A thread of TEST_CPU that the scheduler prefers to the test. */
+static struct hog {
+	struct test_thread thread;
+	struct completion start;
+	unsigned int sleep_ms, busy_ms;
+	bool done;
+} hog;
+
+static int run_hog(void *unused)
+{
+	sched_set_fifo(current);
+	wait_for_completion(&hog.start);
+	if (hog.sleep_ms)
+		msleep(hog.sleep_ms);
+	mdelay(hog.busy_ms);
+	WRITE_ONCE(hog.done, true);
+	return 0;
+}
+
+/* Start a thread that waits for hog.start, sleeps, and then occupies TEST_CPU. */
+static void start_hog(struct kunit *test, unsigned int sleep_ms, unsigned int busy_ms)
+{
+	init_completion(&hog.start);
+	hog.sleep_ms = sleep_ms;
+	hog.busy_ms = busy_ms;
+	hog.done = false;
+	test_thread_start(test, &hog.thread, TEST_CPU, run_hog, NULL);
+	/* Let it begin to wait. */
+	msleep(20);
+}
+
+static void acquire(const void *lock)
+{
+	ntklog_track_sleeping_acquire_slow(lock, _THIS_IP_, TEST_ACTION);
+}
+
+static void release(const void *lock)
+{
+	ntklog_track_sleeping_release_slow(lock, TEST_ACTION, NULL, false, false);
+}
+
+/* Begin to track, with each release written. */
+static void begin(struct kunit *test)
+{
+	u32 information[] = { EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS, 1, 1, 1 };
+
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_resource_information, information,
+						     sizeof(information)), 0u);
+	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
+	session_start(test, PERF_LINUX_SEMAPHORE, 65536, 4);
+	acquire(&outer);
+	release(&outer);
+	KUNIT_ASSERT_NOT_NULL(test, ntklog_find_current_record());
+}
+
+static void end(struct kunit *test)
+{
+	session_stop(test);
+	ntklog_disable_sleeping_class(TEST_CLASS);
+}
+
+/* A field of the event of a release, the one of begin() being the first. */
+static u64 caller_field(struct kunit *test, unsigned int index, size_t offset)
+{
+	const u8 *event = session_event(index, CALLER_HOOK_ID);
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	return get_u64(event, offset);
+}
+
+/* The index of the latest record. Records of excessive waits may come before it. */
+static unsigned int last_release(void)
+{
+	return session_event_count(RESOURCE_HOOK_ID) - 1;
+}
+
+/* The task had no CPU for a part of the wait and of the hold only. */
+static void expect_within_times(struct kunit *test, unsigned int index)
+{
+	const u8 *caller = session_event(index, CALLER_HOOK_ID);
+	const u8 *resource = session_event(index, RESOURCE_HOOK_ID);
+
+	KUNIT_ASSERT_NOT_NULL(test, caller);
+	KUNIT_ASSERT_NOT_NULL(test, resource);
+	KUNIT_EXPECT_LE(test, get_u64(caller, CALLER_HOLD_READY) +
+			      get_u64(caller, CALLER_HOLD_BLOCKED),
+			get_u64(resource, RESOURCE_HOLD_TIME));
+	KUNIT_EXPECT_LE(test, get_u64(caller, CALLER_WAIT_READY) +
+			      get_u64(caller, CALLER_WAIT_BLOCKED),
+			get_u64(resource, RESOURCE_WAIT_TIME));
+	KUNIT_EXPECT_LE(test, get_u64(caller, CALLER_WAIT_LAST_READY),
+			get_u64(caller, CALLER_WAIT_READY));
+}
+
+static void short_hold_without_time_off_cpu(struct kunit *test)
+{
+	begin(test);
+	preempt_disable();
+	acquire(&outer);
+	release(&outer);
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, caller_field(test, 1, CALLER_HOLD_READY), 0);
+	KUNIT_EXPECT_EQ(test, caller_field(test, 1, CALLER_HOLD_BLOCKED), 0);
+	expect_within_times(test, 1);
+	end(test);
+}
+
+static void sleep_in_hold_counted_as_blocked(struct kunit *test)
+{
+	begin(test);
+	acquire(&outer);
+	msleep(20);
+	release(&outer);
+	KUNIT_EXPECT_GE(test, caller_field(test, 1, CALLER_HOLD_BLOCKED), ntklog_ms_to_cycles(18));
+	KUNIT_EXPECT_EQ(test, caller_field(test, 1, CALLER_WAIT_BLOCKED), 0);
+	expect_within_times(test, 1);
+	end(test);
+}
+
+static void nested_hold_has_its_own_part_only(struct kunit *test)
+{
+	u64 of_inner, of_outer;
+
+	begin(test);
+	acquire(&outer);
+	msleep(40);
+	acquire(&inner);
+	msleep(20);
+	release(&inner);
+	msleep(40);
+	release(&outer);
+	of_inner = caller_field(test, 1, CALLER_HOLD_BLOCKED);
+	of_outer = caller_field(test, 2, CALLER_HOLD_BLOCKED);
+	KUNIT_EXPECT_GE(test, of_inner, ntklog_ms_to_cycles(18));
+	KUNIT_EXPECT_GE(test, of_outer, of_inner + ntklog_ms_to_cycles(75));
+	expect_within_times(test, 1);
+	expect_within_times(test, 2);
+	end(test);
+}
+
+static void preempted_holder_counted_as_ready(struct kunit *test)
+{
+	begin(test);
+	start_hog(test, 0, 20);
+	acquire(&outer);
+	complete(&hog.start);
+	while (!READ_ONCE(hog.done))
+		cond_resched();
+	release(&outer);
+	KUNIT_EXPECT_GE(test, caller_field(test, 1, CALLER_HOLD_READY), ntklog_ms_to_cycles(18));
+	KUNIT_EXPECT_EQ(test, caller_field(test, 1, CALLER_HOLD_BLOCKED), 0);
+	expect_within_times(test, 1);
+	test_thread_join(&hog.thread);
+	end(test);
+}
+
+/* The waiter is woken up while another thread has the CPU. */
+static void wait_and_hold_counted_apart(struct kunit *test)
+{
+	unsigned int last;
+
+	begin(test);
+	start_hog(test, 8, 60);
+	acquire(&outer);
+	ntklog_begin_sleeping_wait(&outer);
+	complete(&hog.start);
+	msleep(16);
+	ntklog_end_sleeping_wait(&outer, 0);
+	msleep(20);
+	release(&outer);
+	last = last_release();
+	KUNIT_EXPECT_GE(test, caller_field(test, last, CALLER_WAIT_BLOCKED),
+			ntklog_ms_to_cycles(14));
+	KUNIT_EXPECT_GE(test, caller_field(test, last, CALLER_HOLD_BLOCKED),
+			ntklog_ms_to_cycles(18));
+	if (IS_ENABLED(CONFIG_SCHED_INFO))
+		KUNIT_EXPECT_GE(test, caller_field(test, last, CALLER_WAIT_LAST_READY),
+				ntklog_ms_to_cycles(20));
+	expect_within_times(test, last);
+	test_thread_join(&hog.thread);
+	end(test);
+}
+
+/* A wait that follows optimistic spinning, or another wait, includes it. */
+static void second_wait_includes_first(struct kunit *test)
+{
+	unsigned int last;
+
+	begin(test);
+	acquire(&outer);
+	ntklog_begin_sleeping_wait(&outer);
+	msleep(20);
+	ntklog_end_sleeping_wait(&outer, 0);
+	ntklog_begin_sleeping_wait(&outer);
+	msleep(20);
+	ntklog_end_sleeping_wait(&outer, 0);
+	release(&outer);
+	last = last_release();
+	KUNIT_EXPECT_GE(test, caller_field(test, last, CALLER_WAIT_BLOCKED),
+			ntklog_ms_to_cycles(36));
+	expect_within_times(test, last);
+	end(test);
+}
+
+static void holder_counted_after_migration(struct kunit *test)
+{
+	const struct ntklog_task *record;
+	u64 blocked;
+
+	begin(test);
+	record = ntklog_find_current_record();
+	acquire(&outer);
+	blocked = record->off_cpu.blocked;
+	KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU + 1)), 0);
+	msleep(20);
+	KUNIT_EXPECT_GE(test, record->off_cpu.blocked - blocked, ntklog_ms_to_cycles(18));
+	KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU)), 0);
+	blocked = record->off_cpu.blocked;
+	msleep(20);
+	KUNIT_EXPECT_GE(test, record->off_cpu.blocked - blocked, ntklog_ms_to_cycles(18));
+	release(&outer);
+	end(test);
+}
+
+static void sleep_without_lock_not_counted(struct kunit *test)
+{
+	struct ntklog_off_cpu before, after;
+
+	begin(test);
+	before = ntklog_find_current_record()->off_cpu;
+	msleep(20);
+	after = ntklog_find_current_record()->off_cpu;
+	KUNIT_EXPECT_EQ(test, after.ready, before.ready);
+	KUNIT_EXPECT_EQ(test, after.blocked, before.blocked);
+	KUNIT_EXPECT_EQ(test, ntklog_find_current_record()->off_cpu_since, 0);
+	end(test);
+}
+
+static struct kunit_case off_cpu_cases[] = {
+	KUNIT_CASE(short_hold_without_time_off_cpu),
+	KUNIT_CASE(sleep_in_hold_counted_as_blocked),
+	KUNIT_CASE(nested_hold_has_its_own_part_only),
+	KUNIT_CASE(preempted_holder_counted_as_ready),
+	KUNIT_CASE(wait_and_hold_counted_apart),
+	KUNIT_CASE(second_wait_includes_first),
+	KUNIT_CASE(holder_counted_after_migration),
+	KUNIT_CASE(sleep_without_lock_not_counted),
+	{}
+};
+
+static struct kunit_suite off_cpu_suite = {
+	.name = "ntklog_off_cpu",
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = off_cpu_cases,
+};
+
+kunit_test_suite(off_cpu_suite);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_GROUND_RUN_QUEUE_H
+#define _NTKLOG_GROUND_RUN_QUEUE_H
+
+/*
+ * How long a task has been in a run queue, ready and without a CPU. The scheduler records this only
+ * with CONFIG_SCHED_INFO, as all distributions have it, and not for idle tasks.
+ */
+
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/smp.h>
+#include <linux/types.h>
+
+/**
+ * ntklog_ns_since_queued() - return how long a task has been in its run queue
+ * @task: the task
+ *
+ * Context: the lock of the task's run queue is held, as in a probe of sched_switch.
+ * Return: nanoseconds since the task was put into the run queue or lost its CPU; 0 if it runs, is
+ * blocked, or if the scheduler does not record this.
+ */
+static inline u64 ntklog_ns_since_queued(const struct task_struct *task)
+{
+#ifdef CONFIG_SCHED_INFO
+	u64 queued = task->sched_info.last_queued;
+	u64 now;
+
+	if (!queued)
+		return 0;
+	now = cpu_clock(smp_processor_id());
+	/* The clocks of two CPUs may differ slightly. */
+	if (now > queued)
+		return now - queued;
+#endif
+	return 0;
+}
+
+/**
+ * ntklog_ns_in_run_queues() - return how long a task has been in run queues since it began
+ * @task: the task
+ *
+ * A task that migrates leaves one run queue for another; the scheduler then adds the time in the
+ * first to run_delay.
+ *
+ * Context: as for ntklog_ns_since_queued().
+ * Return: nanoseconds; 0 if the scheduler does not record this.
+ */
+static inline u64 ntklog_ns_in_run_queues(const struct task_struct *task)
+{
+#ifdef CONFIG_SCHED_INFO
+	return task->sched_info.run_delay + ntklog_ns_since_queued(task);
+#else
+	return 0;
+#endif
+}
+
+#endif /* _NTKLOG_GROUND_RUN_QUEUE_H */

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How long a task that holds or waits for a sleeping lock has no CPU. While sleeping locks are
+ * tracked, a probe of sched_switch adds this to the task's record, ntklog_task::off_cpu. A slot
+ * keeps a copy of these counters from its begin, and the difference belongs to the hold or wait.
+ *
+ * The probe runs with the lock of the run queue held and interrupts off. It finds the record of the
+ * old task in ntklog_current: the hook that took the slot has cached it there, and the probe caches
+ * it again when the task gets a CPU. If the task migrates between two instructions of that hook,
+ * its first switch after that is not counted. A counter of ntklog_off_cpu_tasks tells whether the
+ * new task may have a time to end; only then the probe searches its record.
+ *
+ * The time in a run queue after a wake-up comes from the scheduler, so no wake-up needs a probe. The
+ * waker may have to interrupt an idle CPU, which then puts the task into its run queue: the time of
+ * that interrupt counts as blocked.
+ */
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include "../ground/clock.h"
+#include "../ground/run_queue.h"
+#include "../ground/task_cache.h"
+#include "../ground/task_table.h"
+#include "../ground/thread.h"
+#include "context_swap.h"
+#include "off_cpu.h"
+#include "sleeping_lock.h"
+
+#define NTKLOG_OFF_CPU_BITS	10
+
+/*
+ * Number of tasks whose off_cpu_since is set, by the hash of the task's address. Changed by the CPU
+ * that switches such a task out or in. Other tasks with the same hash cost a search of the table.
+ */
+static atomic_t ntklog_off_cpu_tasks[1 << NTKLOG_OFF_CPU_BITS];
+
+static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
+{
+	return &ntklog_off_cpu_tasks[hash_ptr(task, NTKLOG_OFF_CPU_BITS)];
+}
+
+static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
+					  const struct task_struct *task, bool is_blocked)
+{
+	record->is_blocked = is_blocked;
+	record->queued_before = ntklog_ns_in_run_queues(task);
+	record->off_cpu_since = ntklog_cycles();
+	atomic_inc(ntklog_off_cpu_counter(task));
+}
+
+static noinline void ntklog_end_off_cpu(const struct task_struct *task)
+{
+	struct ntklog_task *record = ntklog_find_task_record(task);
+	u64 off_cpu, ready;
+
+	/* The hash may be that of another task. */
+	if (!record || !record->off_cpu_since)
+		return;
+	off_cpu = ntklog_cycles_since(record->off_cpu_since, 0);
+	ready = off_cpu;
+	if (record->is_blocked)
+		ready = min(off_cpu, ntklog_ns_to_cycles(ntklog_ns_in_run_queues(task) -
+							 record->queued_before));
+	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
+	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu - ready);
+	record->last_ready = ready;
+	record->off_cpu_since = 0;
+	atomic_dec(ntklog_off_cpu_counter(task));
+	ntklog_cache_record(record);
+}
+
+static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct *old,
+				 struct task_struct *new, unsigned int old_state)
+{
+	struct ntklog_task *record = __this_cpu_read(ntklog_current.record);
+
+	/* The record may be that of another task, which runs elsewhere. */
+	if (unlikely(READ_ONCE(record->next_sleeping_slot) != &record->sleeping_slots[1]) &&
+	    READ_ONCE(record->task) == old)
+		ntklog_begin_off_cpu(record, old, !preempted && old_state != TASK_RUNNING);
+	if (unlikely(atomic_read(ntklog_off_cpu_counter(new))))
+		ntklog_end_off_cpu(new);
+}
+
+static void ntklog_clear_off_cpu(struct ntklog_task *record, void *unused)
+{
+	record->off_cpu_since = 0;
+}
+
+/**
+ * ntklog_start_off_cpu_counting() - register the probe of sched_switch
+ *
+ * Context: task; may sleep. Callers are serialized. Task records are pinned, and no hook of a
+ * sleeping lock runs.
+ * Return: 0 or a negative errno.
+ */
+int ntklog_start_off_cpu_counting(void)
+{
+	/* Tasks that had no CPU when the probe was last unregistered. */
+	memset(ntklog_off_cpu_tasks, 0, sizeof(ntklog_off_cpu_tasks));
+	ntklog_visit_task_records(ntklog_clear_off_cpu, NULL);
+	return tracepoint_probe_register(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
+}
+
+/**
+ * ntklog_stop_off_cpu_counting() - unregister the probe of sched_switch
+ *
+ * Context: task; may sleep. On return no CPU runs the probe, so that records may be freed.
+ */
+void ntklog_stop_off_cpu_counting(void)
+{
+	tracepoint_probe_unregister(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
+	tracepoint_synchronize_unregister();
+}
