@@ -87,9 +87,16 @@ def dropped_rundown(spin=0, sleeping=0, end=False, **changes):
     return perfinfo(0xA051 if end else 0xA050, struct.pack("<QQ", spin, sleeping), version=1, **changes)
 
 
-def caller(lock, address, **changes):
-    """An event of ntklog: the caller that acquired a lock; the lock's record follows."""
-    return perfinfo(0xA052, struct.pack("<QQ", lock, address), version=1, **changes)
+def caller(lock, address, off_cpu=None, **changes):
+    """An event of ntklog: the caller that acquired a lock; the lock's record follows. @off_cpu: the
+    cycles without a CPU, by the names below; None: version 1 of the event, which has none.
+    """
+    data = struct.pack("<QQ", lock, address)
+    if off_cpu is None:
+        return perfinfo(0xA052, data, version=1, **changes)
+    times = [off_cpu.get(name, 0) for name in ("hold_ready", "hold_blocked", "wait_ready",
+                                               "wait_last_ready", "wait_blocked")]
+    return perfinfo(0xA052, data + struct.pack("<QQQQQ", *times), version=2, **changes)
 
 
 # ntklog's classes of Linux' sleeping locks, in the upper half of Action.

@@ -214,35 +214,6 @@ static void add_unwanted_resource(struct analysis *analysis, const struct charge
 		charge_add_resource(&analysis->charges, from, record, class, 0);
 }
 
-/* Keep the caller of a record of a lock that sleeps, which the same CPU writes behind it. */
-static void keep_caller(struct analysis *analysis, const struct etl_event *event)
-{
-	struct kept_caller *kept;
-
-	if (!analysis->callers)
-		analysis->callers = calloc(UINT16_MAX + 1, sizeof(*analysis->callers));
-	if (!analysis->callers) {
-		analysis->resources.no_memory = true;
-		return;
-	}
-	kept = &analysis->callers[event->processor];
-	kept->time_stamp = event->time_stamp;
-	memcpy(&kept->event, event->data, sizeof(kept->event));
-}
-
-/* The caller of the record of a lock; 0: not recorded, or lost. */
-static uint64_t find_caller(const struct analysis *analysis, const struct etl_event *event,
-			    uint64_t lock)
-{
-	const struct kept_caller *kept;
-
-	if (!analysis->callers)
-		return 0;
-	kept = &analysis->callers[event->processor];
-	return kept->time_stamp == event->time_stamp && kept->event.lock == lock ?
-		kept->event.caller : 0;
-}
-
 static void add_resource(struct analysis *analysis, const struct charge_event *from)
 {
 	const struct etl_event *event = from->event;
@@ -253,7 +224,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 
 	resource_record_read(&record, event);
 	address = record.resource;
-	record.caller = find_caller(analysis, event, address);
+	kept_callers_read(analysis->callers, event, &record);
 	if (resource_record_is_release(&record))
 		open_holds_end(&analysis->open, address, record.thread_id);
 	class = key_of(analysis, address, event);
@@ -346,7 +317,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		return -1;
 	/* The caller is a part of the record behind it. A filter chooses by the record. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
-		keep_caller(analysis, event);
+		analysis->resources.no_memory |= !kept_callers_keep(&analysis->callers, event);
 		return 0;
 	}
 	/* A list without a selected event replaces the older one, too. */

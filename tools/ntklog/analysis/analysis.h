@@ -9,6 +9,7 @@
 #include "charge_sums.h"
 #include "coverage.h"
 #include "filter.h"
+#include "kept_callers.h"
 #include "lock_classes.h"
 #include "names.h"
 #include "open_holds.h"
@@ -19,16 +20,6 @@
 #include "switch_stats.h"
 
 #define WANTED_LOCKS_BITS	8
-
-/**
- * struct kept_caller - an event with the caller of a record of a lock that sleeps
- * @time_stamp: time stamp of the event, which its record has too
- * @event: data of the event
- */
-struct kept_caller {
-	uint64_t time_stamp;
-	struct ntklog_caller event;
-};
 
 /**
  * struct analysis - sums of a trace; all zero: of no events

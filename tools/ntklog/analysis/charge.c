@@ -15,6 +15,9 @@
 /* Holds that one wait is charged to; the time of further ones is unknown. */
 #define OVERLAPS_MAX	4096
 
+/* Parts of a time: the task ran, was ready without a CPU, and was blocked. */
+#define OFF_CPU_PARTS	3
+
 /*
  * @holds: ring of the newest holds
  * @hold_frames: their stacks
@@ -115,6 +118,21 @@ static const struct charge_absence *find_absence(const struct charges *charges,
 	return absence;
 }
 
+/*
+ * Whether a hold, or the wait before it, can be divided into the times in which the task had a CPU.
+ * A task that spins for a lock, or holds one, is not switched out.
+ */
+static bool can_divide(const struct charges *charges, const struct charge_hold *hold)
+{
+	return !hold->is_sleeping || charges->absence_count || hold->has_off_cpu;
+}
+
+/* Context switches tell more than the sums: also when a task had no CPU. */
+static bool has_sums_only(const struct charges *charges, const struct charge_hold *hold)
+{
+	return hold->has_off_cpu && !charges->absence_count;
+}
+
 static void give(struct charges *charges, const struct charge_hold *waiter,
 		 const struct charge_hold *holder, const struct charge_absence *absence,
 		 enum charge_part part, uint64_t from, uint64_t ticks)
@@ -123,6 +141,8 @@ static void give(struct charges *charges, const struct charge_hold *waiter,
 		.part = part,
 		.from = from,
 		.ticks = ticks,
+		.until = from + ticks,
+		.is_divided = holder && can_divide(charges, holder),
 		.holder = holder,
 		.absence = absence,
 	};
@@ -141,6 +161,71 @@ static uint64_t greatest(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* Give the three parts of a time, of which only the sums are known: @ticks, by the same index. */
+static void give_sums(struct charges *charges, const struct charge_hold *waiter,
+		      const struct charge_hold *task, uint64_t from, uint64_t until,
+		      const enum charge_part *parts, const uint64_t *ticks)
+{
+	size_t i;
+
+	for (i = 0; i < OFF_CPU_PARTS; i++) {
+		const struct charge_piece piece = {
+			.part = parts[i],
+			.from = from,
+			.ticks = ticks[i],
+			.until = until,
+			.is_divided = true,
+			.holder = task,
+		};
+
+		if (ticks[i])
+			charges->callback(charges->argument, waiter, &piece);
+	}
+}
+
+/* The part of @sum that belongs to @ticks of @all, in proportion; at most @most. */
+static uint64_t proportion(uint64_t sum, uint64_t ticks, uint64_t all, uint64_t most)
+{
+	double part = (double)sum * ((double)ticks / (double)all);
+
+	if (ticks == all)
+		return least(sum, most);
+	return part < (double)most ? (uint64_t)part : most;
+}
+
+/* Divide a time of a hold by the sums of the hold. */
+static void divide_hold_by_sums(struct charges *charges, const struct charge_hold *waiter,
+				const struct charge_hold *hold, uint64_t from, uint64_t until)
+{
+	static const enum charge_part parts[OFF_CPU_PARTS] = {
+		CHARGE_HOLDER_RAN, CHARGE_HOLDER_PREEMPTED, CHARGE_HOLDER_BLOCKED,
+	};
+	uint64_t held = hold->released - hold->acquired, ticks = until - from;
+	uint64_t blocked = proportion(hold->blocked, ticks, held, ticks);
+	uint64_t ready = proportion(hold->ready, ticks, held, ticks - blocked);
+
+	give_sums(charges, waiter, hold, from, until, parts,
+		  (const uint64_t []) { ticks - blocked - ready, ready, blocked });
+}
+
+/*
+ * Divide the time from @from to the end of the next owner's wait by the sums of that wait. The owner
+ * was ready just before it took the lock, and blocked before that.
+ */
+static void divide_gap_by_sums(struct charges *charges, const struct charge_hold *waiter,
+			       const struct charge_hold *owner, uint64_t from, uint64_t until)
+{
+	static const enum charge_part parts[OFF_CPU_PARTS] = {
+		CHARGE_FREE_SPINNING, CHARGE_FREE_READY, CHARGE_FREE_ASLEEP,
+	};
+	uint64_t ticks = until - from;
+	uint64_t ready = least(owner->ready_at_end, ticks);
+	uint64_t asleep = least(owner->wait_blocked, ticks - ready);
+
+	give_sums(charges, waiter, owner, from, until, parts,
+		  (const uint64_t []) { ticks - asleep - ready, ready, asleep });
+}
+
 /* Split a piece into the times in which @task ran, was ready and slept; the last one first. */
 static void divide(struct charges *charges, const struct charge_hold *waiter,
 		   const struct charge_hold *task, uint64_t from, uint64_t until,
@@ -149,7 +234,6 @@ static void divide(struct charges *charges, const struct charge_hold *waiter,
 	const struct charge_absence *absence;
 	uint64_t ran = 0;
 
-	/* A task that spins for a lock, or holds one, is not switched out. */
 	while (task->is_sleeping && until > from) {
 		uint64_t begin, end, ready_from;
 
@@ -208,8 +292,11 @@ static void charge_gap(struct charges *charges, const struct charge_hold *waiter
 	if (waits_from > from)
 		give(charges, waiter, after_hold ? owner : NULL, NULL,
 		     after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, from, waits_from - from);
-	divide(charges, waiter, owner, waits_from, until, CHARGE_FREE_ASLEEP, CHARGE_FREE_READY,
-	       CHARGE_FREE_SPINNING);
+	if (has_sums_only(charges, owner))
+		divide_gap_by_sums(charges, waiter, owner, waits_from, until);
+	else
+		divide(charges, waiter, owner, waits_from, until, CHARGE_FREE_ASLEEP,
+		       CHARGE_FREE_READY, CHARGE_FREE_SPINNING);
 }
 
 static void charge_wait(struct charges *charges, const struct charge_hold *waiter)
@@ -228,8 +315,11 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 			at = begin;
 		}
 		if (end > at) {
-			divide(charges, waiter, hold, at, end, CHARGE_HOLDER_BLOCKED,
-			       CHARGE_HOLDER_PREEMPTED, CHARGE_HOLDER_RAN);
+			if (has_sums_only(charges, hold))
+				divide_hold_by_sums(charges, waiter, hold, at, end);
+			else
+				divide(charges, waiter, hold, at, end, CHARGE_HOLDER_BLOCKED,
+				       CHARGE_HOLDER_PREEMPTED, CHARGE_HOLDER_RAN);
 			at = end;
 		}
 	}
@@ -429,7 +519,7 @@ static bool chain_has(const struct charge_link *links, size_t count, uint32_t th
 size_t charges_find_chain(const struct charges *charges, const struct charge_piece *piece,
 			  struct charge_link *links, size_t most)
 {
-	uint64_t from = piece->from, until = from + piece->ticks;
+	uint64_t from = piece->from, until = piece->until;
 	uint32_t thread_id = piece->holder->thread_id;
 	size_t count = 0;
 

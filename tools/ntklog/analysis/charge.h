@@ -21,6 +21,10 @@
  * without any such hold all of the wait is unknown. A hold whose start is not recorded is taken to
  * begin at the release before it. The parts of a wait add up to it exactly.
  *
+ * The context switches tell when the holder or the next owner had no CPU. Where the file has none,
+ * the sums of the hold's own record divide the time. A part of a hold is divided in proportion,
+ * because the record does not say when the holder had no CPU.
+ *
  * A wait is charged when its own record arrives. Records have to arrive in the order of time:
  * all holds that ended before the waiter's acquisition have arrived by then.
  */
@@ -37,13 +41,13 @@
 
 /**
  * enum charge_part - kinds of time that a wait is made of
- * @CHARGE_HOLDER_RAN: held; the holder ran, or context switches are not recorded
+ * @CHARGE_HOLDER_RAN: held; the holder ran, or its switches and sums are not recorded
  * @CHARGE_HOLDER_PREEMPTED: held; the holder was ready, without a CPU
  * @CHARGE_HOLDER_BLOCKED: held; the holder was blocked
  * @CHARGE_FREE_ASLEEP: handed over; the next owner had not been woken yet
  * @CHARGE_FREE_READY: handed over; the next owner was ready, without a CPU
- * @CHARGE_FREE_SPINNING: handed over; the next owner ran and did not take the lock, or context
- *	switches are not recorded
+ * @CHARGE_FREE_SPINNING: handed over; the next owner ran and did not take the lock, or its switches
+ *	and sums are not recorded
  * @CHARGE_OVERTAKEN: free; then a task came that had not been waiting, and took the lock
  * @CHARGE_UNKNOWN: no hold is recorded
  * @CHARGE_PARTS: number of parts
@@ -75,6 +79,12 @@ enum charge_part {
  *	them; NULL: not recorded
  * @thread_id: the task
  * @weight: waits that this one stands for; 0: the wait is not counted
+ * @ready: if @has_off_cpu, time of the hold in which the task was ready and had no CPU, session
+ *	clock
+ * @blocked: if @has_off_cpu, time of the hold in which the task was blocked
+ * @ready_at_end: if @has_off_cpu, time at the end of the wait in which the task was ready and had
+ *	no CPU
+ * @wait_blocked: if @has_off_cpu, time of the wait in which the task was blocked
  * @cpu: CPU that wrote the record
  * @irql: IRQL of the release; of a lock that tasks sleep for 0
  * @is_sleeping: the lock is one that tasks sleep for
@@ -83,6 +93,7 @@ enum charge_part {
  * @in_softirq: a spin lock released in a softirq
  * @in_interrupt: a spin lock released in a hard interrupt
  * @was_interrupted: interrupts came during the wait or the hold
+ * @has_off_cpu: the record has the times without a CPU
  * @older_of_lock: distance to an earlier hold, of a lock of the same bucket; 0: none
  * @older_of_thread: if @is_sleeping, distance to an earlier such hold, of a task of its bucket;
  *	0: none
@@ -97,6 +108,10 @@ struct charge_hold {
 	uint64_t caller;
 	const uint64_t *frames;
 	uint64_t weight;
+	uint64_t ready;
+	uint64_t blocked;
+	uint64_t ready_at_end;
+	uint64_t wait_blocked;
 	uint32_t thread_id;
 	uint32_t older_of_lock;
 	uint32_t older_of_thread;
@@ -108,6 +123,7 @@ struct charge_hold {
 	bool in_softirq;
 	bool in_interrupt;
 	bool was_interrupted;
+	bool has_off_cpu;
 };
 
 /**
@@ -135,6 +151,9 @@ struct charge_absence {
  * @from: when it began, session clock; in charges_add_hold() the time in which a task ran may be
  *	the sum of several such times, of which this is the begin of the first
  * @ticks: how long it was, session clock
+ * @until: end of the time in which the piece was: @from + @ticks, or later if it is not known when
+ *	in that time it was
+ * @is_divided: context switches, or the sums of the hold, tell that this was the part
  * @holder: the hold; of free time the next owner's hold; NULL: not known
  * @absence: of the holder or the next owner, if it had no CPU; else NULL
  */
@@ -142,6 +161,8 @@ struct charge_piece {
 	enum charge_part part;
 	uint64_t from;
 	uint64_t ticks;
+	uint64_t until;
+	bool is_divided;
 	const struct charge_hold *holder;
 	const struct charge_absence *absence;
 };

@@ -123,6 +123,13 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *fr
 
 	if (!resource_record_is_release(record))
 		return;
+	if (record->has_off_cpu) {
+		hold.has_off_cpu = true;
+		hold.ready = ticks_of(from->file, record->hold_ready);
+		hold.blocked = ticks_of(from->file, record->hold_blocked);
+		hold.ready_at_end = ticks_of(from->file, record->wait_last_ready);
+		hold.wait_blocked = ticks_of(from->file, record->wait_blocked);
+	}
 	set_times(&hold, from, is_timed ? record->acquire_time + record->hold_time : 0,
 		  record->hold_time,
 		  record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ? record->wait_time : 0);

@@ -281,6 +281,26 @@ static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 		row->longest = ticks;
 }
 
+/*
+ * Sum up the lock for which the holder waited, if the piece has no context switch: that of the
+ * longest wait in the time of the piece.
+ */
+static void add_wait_of_holder(struct charge_sums *sums, const struct charge_piece *piece,
+			       uint64_t weight)
+{
+	struct charge_absence absence = { .thread_id = piece->holder->thread_id };
+	char text[CHARGE_LABEL_SIZE];
+	struct charge_link link;
+
+	if (!charges_find_chain(sums->charges, piece, &link, 1))
+		return;
+	absence.from = link.from;
+	if (charge_format_absence(sums->names, sums->charges, &absence, text, sizeof(text)))
+		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
+			   sums->fixed[CHARGE_LABEL_OTHERS],
+			   link.ticks < piece->ticks ? link.ticks : piece->ticks, weight);
+}
+
 /* Sum up where the holder was while it had no CPU, if the file tells. */
 static void add_absence(struct charge_sums *sums, const struct charge_piece *piece,
 			uint64_t weight)
@@ -301,6 +321,8 @@ static void add_piece_to_sum(struct charge_sum *sum, const struct charge_piece *
 	sum->parts[piece->part] += piece->ticks * weight;
 	if (is_stopped)
 		sum->stopped += piece->ticks * weight;
+	if (piece->part == CHARGE_HOLDER_RAN && !piece->is_divided)
+		sum->undivided += piece->ticks * weight;
 }
 
 static void add_piece(void *argument, const struct charge_hold *waiter,
@@ -333,6 +355,8 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 				   (double)piece->ticks * (double)waiter->weight);
 	if (is_held && piece->absence)
 		add_absence(sums, piece, waiter->weight);
+	else if (piece->part == CHARGE_HOLDER_BLOCKED)
+		add_wait_of_holder(sums, piece, waiter->weight);
 	if (is_held && waiter->is_sleeping)
 		longest_waits_take_chain(sums->longest, sums->charges, waiter, piece);
 }
@@ -417,6 +441,7 @@ void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *ho
 	bool has_waited = hold->weight && hold->acquired > hold->wait_start;
 	const struct charge_hold *kept;
 
+	sums->has_off_cpu |= hold->has_off_cpu;
 	if (has_waited) {
 		limit_tables(sums);
 		sums->current = find_class(sums, hold);
@@ -445,6 +470,7 @@ void charge_sums_add_switch(struct charge_sums *sums, const struct charge_absenc
 			    uint32_t new_thread_id, uint64_t ready_for)
 {
 	sums->has_switches = true;
+	sums->has_off_cpu = true;
 	if (new_thread_id)
 		charges_switch_in(sums->charges, new_thread_id, absence->from, ready_for);
 	if (absence->thread_id)

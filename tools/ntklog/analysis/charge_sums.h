@@ -43,6 +43,8 @@ enum charge_fixed_label {
  * @longest: the longest wait
  * @longest_at: when it began
  * @stopped: of spin locks: free time in pieces longer than a millisecond, while the next owner spun
+ * @undivided: held time without context switches and sums of the holder; it is a part of the time
+ *	in which the holder ran
  */
 struct charge_sum {
 	uint64_t waits;
@@ -51,6 +53,7 @@ struct charge_sum {
 	uint64_t longest;
 	uint64_t longest_at;
 	uint64_t stopped;
+	uint64_t undivided;
 };
 
 /**
@@ -158,6 +161,7 @@ struct charge_row {
  * @labels: table, by text
  * @fixed: the labels that are always there
  * @has_switches: context switches are recorded
+ * @has_off_cpu: context switches, or sums of holds, tell when holders that may sleep had no CPU
  * @no_memory: something is missing for want of memory
  * @label_cache: labels of recent holds, to find them without a search
  * @row_cache: rows that were used recently
@@ -183,6 +187,7 @@ struct charge_sums {
 	struct charge_label *labels;
 	struct charge_label *fixed[CHARGE_FIXED_LABELS];
 	bool has_switches;
+	bool has_off_cpu;
 	bool no_memory;
 	struct charge_label_cached {
 		struct charge_who {

@@ -67,7 +67,9 @@ static void take_step(void *argument, const struct charge_hold *waiter,
 	step->holder = *piece->holder;
 	if (piece->holder->frames)
 		memcpy(step->holder_frames, piece->holder->frames, sizeof(step->holder_frames));
-	if (piece->part <= CHARGE_HOLDER_BLOCKED && piece->holder->is_sleeping)
+	/* Of pieces of the same time, only the blocked one tells of the locks. */
+	if (piece->part <= CHARGE_HOLDER_BLOCKED && piece->holder->is_sleeping &&
+	    (piece->part == CHARGE_HOLDER_BLOCKED || piece->until == piece->from + piece->ticks))
 		step->link_count = charges_find_chain(taken->charges, piece, step->links,
 						      LONGEST_LINKS);
 }
@@ -77,7 +79,9 @@ static int compare_steps(const void *a, const void *b)
 	const struct charge_piece *left = &((const struct longest_step *)a)->piece;
 	const struct charge_piece *right = &((const struct longest_step *)b)->piece;
 
-	return (left->from > right->from) - (left->from < right->from);
+	if (left->from != right->from)
+		return left->from < right->from ? -1 : 1;
+	return (int)left->part - (int)right->part;
 }
 
 /**

@@ -229,10 +229,24 @@ static const struct event_field ntklog_dropped_dc_fields[] = {
 	PLAIN(struct ntklog_dropped_dc, "SleepingBlockersDropped", sleeping_locks),
 };
 
+static const struct event_field ntklog_caller_v1_fields[] = {
+	PLAIN(struct ntklog_caller_v1, "Lock", lock, .format = FIELD_HEX),
+	PLAIN(struct ntklog_caller_v1, "CallerAddress", caller, .format = FIELD_HEX,
+	      .is_code = true),
+};
+
+#define CALLER_TIME(_name, _member)	\
+	PLAIN(struct ntklog_caller, _name, _member, .is_cycles = true)
+
 static const struct event_field ntklog_caller_fields[] = {
 	PLAIN(struct ntklog_caller, "Lock", lock, .format = FIELD_HEX),
 	PLAIN(struct ntklog_caller, "CallerAddress", caller, .format = FIELD_HEX,
 	      .is_code = true),
+	CALLER_TIME("HoldReadyTime", hold_ready),
+	CALLER_TIME("HoldBlockedTime", hold_blocked),
+	CALLER_TIME("WaitReadyTime", wait_ready),
+	CALLER_TIME("WaitLastReadyTime", wait_last_ready),
+	CALLER_TIME("WaitBlockedTime", wait_blocked),
 };
 
 static const struct event_symbol open_states[] = {
@@ -478,6 +492,8 @@ const struct event_type event_types[] = {
 	   struct ntklog_dropped_dc, ntklog_dropped_dc_fields),
 	DC(NTKLOG_LOG_TYPE_DROPPED_DC_END, NTKLOG_DROPPED_DC_VERSION, "NtklogDroppedDCEnd",
 	   struct ntklog_dropped_dc, ntklog_dropped_dc_fields),
+	DC(PERFINFO_LOG_TYPE_NTKLOG_CALLER, 1, "NtklogCaller", struct ntklog_caller_v1,
+	   ntklog_caller_v1_fields),
 	DC(PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION, "NtklogCaller",
 	   struct ntklog_caller, ntklog_caller_fields),
 	DC(NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION, "NtklogOpenHold",

@@ -60,6 +60,12 @@ struct spinlock_record {
  * @contention_delta: number of waits that began during the hold
  * @caller: address behind the call of the lock function, from the event before the record; 0: not
  *	recorded
+ * @hold_ready: time of the hold in which the owner was ready and had no CPU, cycles; from that
+ *	event
+ * @hold_blocked: time of the hold in which the owner was blocked
+ * @wait_last_ready: time of the wait in which the owner was ready, before it last got a CPU
+ * @wait_blocked: time of the wait in which the owner was blocked
+ * @has_off_cpu: the event before the record tells these four times
  * @is_blocker: a release that is written only because it leaves a waiter: it stands for no other
  */
 struct resource_record {
@@ -73,6 +79,11 @@ struct resource_record {
 	uint32_t action;
 	uint32_t contention_delta;
 	uint64_t caller;
+	uint64_t hold_ready;
+	uint64_t hold_blocked;
+	uint64_t wait_last_ready;
+	uint64_t wait_blocked;
+	bool has_off_cpu;
 	bool is_blocker;
 };
 

@@ -209,7 +209,7 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(rest));
 	}
 	answer_add_line(answer, "%s%s", text, rest);
-	if (class->key.is_sleeping && sums->has_switches)
+	if (class->key.is_sleeping && sums->has_off_cpu)
 		add_reasons(answer, class);
 }
 
@@ -238,8 +238,9 @@ static void add_parts(struct answer *answer, size_t most)
 	for (i = 0; i < CHARGE_PARTS && i < most; i++) {
 		const char *text = part_texts[order[i]];
 
-		/* Without context switches a holder that may sleep is not known to have run. */
-		if (order[i] == CHARGE_HOLDER_RAN && !sums->has_switches && sums->sleeping.wait)
+		/* A holder that may sleep is not always known to have run. */
+		if (order[i] == CHARGE_HOLDER_RAN &&
+		    share_of(total.undivided, total.wait) >= SHARE_MIN)
 			text = "a task held the lock, see below";
 		if (share_of(total.parts[order[i]], total.wait) >= SHARE_MIN)
 			answer_add_line(answer, "  %3.0f%%  %s",
@@ -288,9 +289,12 @@ static void add_hints(struct answer *answer)
 		 !spinlock->blocker_rate)
 		answer_add_line(answer,
 				"Not recorded: who held spin locks (record without --no-blockers).");
-	if (sums->sleeping.wait && !sums->has_switches)
+	if (sums->sleeping.wait && !sums->has_off_cpu)
 		answer_add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
 				has_stacks ? "" : ", and where (--stacks)");
+	else if (sums->sleeping.wait && !sums->has_switches)
+		answer_add_line(answer,
+				"Not recorded: where holders were blocked (-e contextswap --stacks).");
 	else if (sums->sleeping.wait && !has_stacks)
 		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The events that stand before the records of Linux' sleeping locks: see kept_callers.h. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kept_callers.h"
+
+/**
+ * kept_callers_keep() - keep an event until its record comes, which the same CPU has written
+ * @callers: one for each CPU, allocated for the first event; to be freed with free()
+ * @event: event of type NtklogCaller, with the size of its version
+ *
+ * Return: false without memory.
+ */
+bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *event)
+{
+	struct kept_caller *kept;
+
+	if (!*callers)
+		*callers = calloc(UINT16_MAX + 1, sizeof(**callers));
+	if (!*callers)
+		return false;
+	kept = &(*callers)[event->processor];
+	*kept = (struct kept_caller) {
+		.time_stamp = event->time_stamp,
+		.has_off_cpu = event->data_size == sizeof(kept->event),
+	};
+	memcpy(&kept->event, event->data, event->data_size);
+	return true;
+}
+
+/**
+ * kept_callers_read() - set the members of a record that the event before it tells
+ * @callers: from kept_callers_keep(), or NULL
+ * @event: event of the record
+ * @record: the record, with the lock's own address
+ *
+ * The members of a record stay 0 if the file has no event for it, or if that was lost.
+ */
+void kept_callers_read(const struct kept_caller *callers, const struct etl_event *event,
+		       struct resource_record *record)
+{
+	const struct kept_caller *kept;
+
+	if (!callers)
+		return;
+	kept = &callers[event->processor];
+	if (kept->time_stamp != event->time_stamp || kept->event.lock != record->resource)
+		return;
+	record->caller = kept->event.caller;
+	record->has_off_cpu = kept->has_off_cpu;
+	record->hold_ready = kept->event.hold_ready;
+	record->hold_blocked = kept->event.hold_blocked;
+	record->wait_last_ready = kept->event.wait_last_ready;
+	record->wait_blocked = kept->event.wait_blocked;
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog report: why a hold or a wait was long, from the sums in the events before the records of
+sleeping locks; files with planted truth.
+
+Usage: test_off_cpu.py NTKLOG
+"""
+
+import csv
+import io
+import json
+import random
+
+from answer_case import BASE, HOLDER, LOCK, OTHER, WAITER, Case, sleep, switch
+import etl_writer as etl
+import tap
+from tool import run
+
+INNER = 0xFFFF888012345900
+
+
+def with_sums(caller, acquire, release, wait=0, thread=55, address=LOCK, **sums):
+    """The record of a hold, and before it the event with the sums."""
+    return (etl.caller(address, caller, sums, time_stamp=BASE + release),
+            sleep(acquire, release, wait, thread, address=address))
+
+
+class Parts(Case):
+    def test_hold_is_divided_in_proportion(self):
+        """The waiter came when a quarter of the hold was over."""
+        parts = self.answer(
+            *with_sums(HOLDER, 1000, 5000, hold_ready=1000, hold_blocked=2000),
+            *with_sums(WAITER, 5000, 5100, 3000, 56, wait_blocked=2900))
+        self.assertEqual(parts, {"holder_ran": 750, "holder_preempted": 750,
+                                 "holder_blocked": 1500})
+        text = self.report()
+        self.assertIn("\n   50%  the holder was blocked\n", text)
+        self.assertIn("\n   Holders had no CPU 25%, blocked 50%, ran 25%\n", text)
+        self.assertNotIn("why holders were slow", text)
+        self.assertIn("Not recorded: where holders were blocked (-e contextswap --stacks).", text)
+
+    def test_whole_hold_and_time_after_it(self):
+        """The waiter was woken 200 ticks after the release, and got a CPU 300 later."""
+        parts = self.answer(
+            *with_sums(HOLDER, 2500, 4500, hold_ready=500, hold_blocked=1200),
+            *with_sums(WAITER, 5000, 5100, 3000, 56, wait_ready=800, wait_last_ready=300,
+                       wait_blocked=2100))
+        self.assertEqual(parts, {"unknown": 500, "holder_ran": 300, "holder_preempted": 500,
+                                 "holder_blocked": 1200, "free_next_owner_asleep": 200,
+                                 "free_next_owner_without_cpu": 300})
+
+    def test_waiter_that_was_never_blocked_spun(self):
+        parts = self.answer(
+            *with_sums(HOLDER, 1000, 4500),
+            *with_sums(WAITER, 5000, 5100, 3000, 56, wait_last_ready=100))
+        self.assertEqual(parts, {"holder_ran": 2500, "free_handed_over": 400,
+                                 "free_next_owner_without_cpu": 100})
+
+    def test_context_switches_count_instead_of_sums(self):
+        parts = self.answer(
+            switch(1500, 55, 0), switch(2500, 0, 55),
+            *with_sums(HOLDER, 1000, 5000, hold_ready=1000, hold_blocked=2000),
+            *with_sums(WAITER, 5000, 5100, 3000, 56, wait_last_ready=1000))
+        self.assertEqual(parts, {"holder_ran": 2500, "holder_blocked": 500})
+        self.assertNotIn("Not recorded: where holders were blocked", self.report())
+
+    def test_short_event_of_an_old_file_tells_no_reason(self):
+        parts = self.answer(
+            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
+            etl.caller(LOCK, WAITER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
+        self.assertEqual(parts, {"holder_ran": 3000})
+        text = self.report()
+        self.assertIn("\n  100%  a task held the lock, see below\n", text)
+        self.assertIn("Not recorded: why holders were slow (-e contextswap)", text)
+        self.assertNotIn("Holders ran", text)
+
+    def test_lost_event_leaves_the_reason_of_its_hold_open(self):
+        self.assertEqual(self.answer(
+            sleep(1000, 5000), *with_sums(WAITER, 5000, 5100, 3000, 56)), {"holder_ran": 3000})
+        self.assertIn("\n  100%  a task held the lock, see below\n", self.report())
+
+    def test_parts_add_up_whatever_the_event_claims(self):
+        chance = random.Random(34)
+        values = (0, 1, 299, 3000, 4001, 2**53, 2**63, 2**64 - 1)
+        names = "hold_ready", "hold_blocked", "wait_ready", "wait_last_ready", "wait_blocked"
+        for _ in range(60):
+            sums = [{name: chance.choice(values) for name in names} for _ in range(2)]
+            parts = self.answer(*with_sums(HOLDER, 1000, 4700, **sums[0]),
+                                *with_sums(WAITER, 5000, 5100, 3000, 56, **sums[1]))
+            self.assertEqual(sum(parts.values()), 3000, sums)
+
+
+class Reasons(Case):
+    def test_lock_for_which_the_holder_waited(self):
+        self.answer(
+            *with_sums(OTHER, 500, 4000, thread=57, address=INNER),
+            *with_sums(HOLDER, 4000, 4100, 2400, address=INNER, wait_blocked=2300),
+            *with_sums(HOLDER, 1000, 5000, hold_blocked=2300, hold_ready=100),
+            *with_sums(WAITER, 5000, 5100, 4000, 56, wait_blocked=3900))
+        text = self.report()
+        self.assertIn("blocked 57% (waiting for inner_lock)", text)
+        self.assertIn("Chain: waiting for inner_lock, held by bystander", text)
+        answer = json.loads(self.report("--json"))["answer"]
+        self.assertFalse(answer["context_switches"])
+        self.assertEqual([link["lock"] for link in answer["longest_chain"]["waited_for"]],
+                         ["my_lock", "inner_lock"])
+
+    def test_steps_of_the_longest_wait(self):
+        """Pieces of which only the sums are known begin with the hold; one tells of the chain."""
+        self.answer(
+            *with_sums(OTHER, 500, 4000, thread=57, address=INNER),
+            *with_sums(HOLDER, 4000, 4100, 2400, address=INNER, wait_blocked=2300),
+            *with_sums(HOLDER, 1000, 5000, hold_blocked=2400, hold_ready=100),
+            *with_sums(WAITER, 5000, 5100, 4000, 56, wait_blocked=3900))
+        wait = json.loads(self.report("--json"))["answer"]["longest_waits"][0]
+        self.assertEqual([(step["part"], "waited_for" in step) for step in wait["steps"]],
+                         [("holder_ran", False), ("holder_preempted", False),
+                          ("holder_blocked", True)])
+        self.assertEqual(len({step["at"] for step in wait["steps"]}), 1)
+
+
+class Event(Case):
+    def write_both_versions(self):
+        self.write_events(
+            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
+            *with_sums(WAITER, 5000, 5100, 3000, 56, hold_ready=1, hold_blocked=2, wait_ready=3,
+                       wait_last_ready=4, wait_blocked=5))
+
+    def test_dump_prints_both_versions(self):
+        self.write_both_versions()
+        old, new = (line for line in run("dump", "--json", self.path).stdout.splitlines()
+                    if "NtklogCaller" in line)
+        self.assertNotIn("HoldReadyTime", json.loads(old))
+        new = json.loads(new)
+        self.assertEqual([new[name] for name in (
+            "HoldReadyTime", "HoldBlockedTime", "WaitReadyTime", "WaitLastReadyTime",
+            "WaitBlockedTime")], [1, 2, 3, 4, 5])
+        rows = list(csv.DictReader(io.StringIO(run("dump", "--csv", self.path).stdout)))
+        self.assertEqual([row["WaitBlockedTime"] for row in rows if row["Event"] == "NtklogCaller"],
+                         ["", "5"])
+
+    def test_filter_knows_the_times(self):
+        self.write_both_versions()
+        result = run("dump", "--filter", "WaitBlockedTime > 4", self.path)
+        self.assertEqual((result.returncode, result.stdout.count("NtklogCaller")), (0, 1))
+
+    def test_event_of_a_wrong_size_is_left_out(self):
+        self.write_events(etl.perfinfo(0xA052, bytes(0x30), version=2, time_stamp=BASE + 5000),
+                          sleep(1000, 5000))
+        self.assertIn("NtklogCaller event with 0x30 bytes of data, not 0x38",
+                      run("report", self.path).stderr)
+
+
+tap.main()
