@@ -33,8 +33,8 @@ static struct etw_logged ntklog_log_record(u64 sessions, const struct wmi_resour
 
 /*
  * Log a record of a Linux lock, and before it what a WMI_RESOURCE does not have: the caller of the
- * lock function, and the times without a CPU. Both events have the same time stamp: one of them may be lost, and a reader of the
- * file must not give the caller to another record. Interrupts are off.
+ * lock function, and the times without a CPU. Both events have the same time stamp: one of them may
+ * be lost, and a reader of the file must not give the caller to another record. Interrupts are off.
  */
 static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
 						       const struct wmi_resource64 *record,

@@ -98,6 +98,58 @@ class Blockers(unittest.TestCase):
         self.assertEqual(kinds[etl.CALLER], kinds[etl.RESOURCE])
 
 
+class TimesWithoutCpu(unittest.TestCase):
+    """Why holds and waits were long, without context switches in the file."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.pairs = list(etl.callers(etl.decode(read("sleeping-off-cpu.etl"))))
+        cls.report = json.loads(read("sleeping-off-cpu.json"))
+        cls.cycles = [int(cycles) for cycles, in lines("cycles", "sleeping-off-cpu.truth")]
+
+    def parts(self, lock):
+        """The parts of the waiting for a lock, each as a share of the whole."""
+        row, = [row for row in self.report["answer"]["locks"] if row["lock"].split()[0] == lock]
+        return {part: time / row["wait_total"] for part, time in row["parts"].items()}
+
+    def longest(self, member, name):
+        """The greatest time of this kind in the records of a lock, as a share of the shortest time
+        that sleeping_locks has measured.
+        """
+        locks = {int(lock, 0) for name_of_lock, lock, *_ in lines("held", "sleeping-off-cpu.truth")
+                 if name_of_lock == name}
+        return max(getattr(caller, member) for caller, _ in self.pairs
+                   if caller.lock in locks) / min(self.cycles)
+
+    def test_module_reported_no_error(self):
+        self.assertEqual(list(lines("wrong", "sleeping-off-cpu.truth")), [])
+        self.assertEqual(len(self.cycles), 2)
+        self.assertFalse(self.report["answer"]["context_switches"])
+
+    def test_times_are_within_the_hold_and_the_wait(self):
+        self.assertGreater(len(self.pairs), 6)
+        for caller, record in self.pairs:
+            if record.action & 0x200:
+                self.assertFalse(any(caller[2:]), caller)
+                continue
+            self.assertLessEqual(caller.hold_ready + caller.hold_blocked, record.hold_time)
+            self.assertLessEqual(caller.wait_ready + caller.wait_blocked, record.wait_time)
+            self.assertLessEqual(caller.wait_last_ready, caller.wait_ready)
+
+    def test_sleeping_holder_was_blocked(self):
+        self.assertGreater(self.longest("hold_blocked", "blocked_mutex"), 0.9)
+        self.assertGreater(self.parts("blocked_mutex")["holder_blocked"], 0.5)
+
+    def test_preempted_holder_was_ready(self):
+        self.assertGreater(self.longest("hold_ready", "preempted_mutex"), 0.9)
+        self.assertGreater(self.parts("preempted_mutex")["holder_preempted"], 0.25)
+
+    def test_woken_waiter_was_ready(self):
+        self.assertGreater(self.longest("wait_last_ready", "late_mutex"), 0.7)
+        self.assertGreater(self.parts("late_mutex")["free_next_owner_without_cpu"], 0.25)
+        self.assertGreater(self.longest("wait_blocked", "late_mutex"), 0.1)
+
+
 class SleepingLocks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -59,6 +59,12 @@ check "sleeping: blockers: record runs sleeping_locks" ntklog record \
 	insmod sleeping_locks.ko blockers=1
 rmmod sleeping_locks
 ntklog report --json sleeping-callers.etl >sleeping-callers.json
+lines=$(dmesg | wc -l)
+check "sleeping: without a CPU: record runs sleeping_locks" ntklog record -e linux_mutex \
+	-o sleeping-off-cpu.etl -- insmod sleeping_locks.ko off_cpu=1
+rmmod sleeping_locks
+dmesg | tail -n +$((lines + 1)) | sed -n 's/.*sleeping_locks: //p' >sleeping-off-cpu.truth
+ntklog report --json sleeping-off-cpu.etl >sleeping-off-cpu.json
 echo 1 >$R/release_sample_rate
 
 # Two sessions with different kinds of lock: the end of one keeps the kinds of the other.

@@ -18,6 +18,8 @@ SpinLock = namedtuple("SpinLock", "spin_lock_address caller_address acquire_time
                       "acquire_depth acquire_mode execute_dpc execute_isr rule")
 Resource = namedtuple("Resource", "acquire_time hold_time wait_time max_recursion_depth "
                       "thread_id resource action contention_delta")
+Caller = namedtuple("Caller", "lock caller hold_ready hold_blocked wait_ready wait_last_ready "
+                    "wait_blocked")
 ContextSwap = namedtuple("ContextSwap", "new_thread_id old_thread_id new_thread_priority "
                          "old_thread_priority previous_c_state spare_byte "
                          "old_thread_wait_reason flags old_thread_state "
@@ -162,6 +164,15 @@ def resource(event):
 
 def resources(buffers):
     return [resource(event) for event in in_time(buffers, RESOURCE)]
+
+
+def callers(buffers):
+    """Pairs of a CALLER event's data, in the newest version, and the record behind it."""
+    for buffer in buffers[1:]:
+        for event, following in zip(buffer.events, buffer.events[1:]):
+            if event.hook_id == CALLER and following.time_stamp == event.time_stamp:
+                expect(event.version == 2 and len(event.data) == 0x38, "0x%x: caller", event.offset)
+                yield Caller(*struct.unpack("<QQQQQQQ", event.data)), resource(following)
 
 
 def context_swap(event):

@@ -46,6 +46,8 @@ void start_waiter(void *data)
 		complete(&waiter->ended);
 		return;
 	}
+	if (waiter->is_bound)
+		kthread_bind(task, 0);
 	waiter->task = task;
 	get_task_struct(task);
 	wake_up_process(task);

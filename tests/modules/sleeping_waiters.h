@@ -20,6 +20,7 @@ struct task_struct;
  * @ended: completed by the thread at its end
  * @task: the thread, as long as it runs
  * @result: the result of the acquire function if @wait_fails
+ * @is_bound: the thread may run on CPU 0 only
  * @wait_fails: a signal or a timeout ends the wait
  * @hold_ms: duration of a long wait, in milliseconds
  */
@@ -29,6 +30,7 @@ struct waiter {
 	struct completion ended;
 	struct task_struct *task;
 	int result;
+	bool is_bound;
 	bool wait_fails;
 	unsigned int hold_ms;
 };

@@ -209,8 +209,8 @@ static void divide_hold_by_sums(struct charges *charges, const struct charge_hol
 }
 
 /*
- * Divide the time from @from to the end of the next owner's wait by the sums of that wait. The owner
- * was ready just before it took the lock, and blocked before that.
+ * Divide the time from @from to the end of the next owner's wait by the sums of that wait. The
+ * owner was ready just before it took the lock, and blocked before that.
  */
 static void divide_gap_by_sums(struct charges *charges, const struct charge_hold *waiter,
 			       const struct charge_hold *owner, uint64_t from, uint64_t until)

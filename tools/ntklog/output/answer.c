@@ -294,7 +294,7 @@ static void add_hints(struct answer *answer)
 				has_stacks ? "" : ", and where (--stacks)");
 	else if (sums->sleeping.wait && !sums->has_switches)
 		answer_add_line(answer,
-				"Not recorded: where holders were blocked (-e contextswap --stacks).");
+				"Not recorded: where holders blocked (-e contextswap --stacks).");
 	else if (sums->sleeping.wait && !has_stacks)
 		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }
