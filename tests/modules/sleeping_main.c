@@ -10,8 +10,9 @@
  * release. WAITED is 1 if another thread held the lock for at least `hold` cycles meanwhile.
  * CONTENTIONS is the number of threads that began to wait during the hold; 0 if the lock does not
  * record this owner. `cycles`: the time for which a thread kept others from its CPU. `held`: a
- * holder or a waiter of the lock has no CPU. `none`: no event is written for the lock. `long`: an event of a long wait of
- * THREAD is written. `wrong`: a lock function has returned an unexpected result:
+ * holder or a waiter of the lock has no CPU. `none`: no event is written for the lock. `long`: an
+ * event of a long wait of THREAD is written. `wrong`: a lock function has returned an unexpected
+ * result:
  *
  *	sleeping_locks: cycles NUMBER
  *	sleeping_locks: held NAME LOCK
