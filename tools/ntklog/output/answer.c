@@ -144,7 +144,8 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
-		uint64_t ticks = class->sum.parts[reasons[i].part];
+		uint64_t ticks = class->sum.parts[reasons[i].part] -
+				 (reasons[i].part == CHARGE_HOLDER_RAN ? class->sum.undivided : 0);
 		const struct charge_row *where = NULL;
 
 		if (share_of(ticks, held(&class->sum)) < SHARE_MIN)
@@ -162,6 +163,9 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		answer_append(text, sizeof(text), " (%.*s)",
 			      held_by ? (int)(held_by - chain) : NAME_SIZE, where->key.first->text);
 	}
+	if (*text && share_of(class->sum.undivided, held(&class->sum)) >= SHARE_MIN)
+		answer_append(text, sizeof(text), ", not recorded %.0f%%",
+			      100 * share_of(class->sum.undivided, held(&class->sum)));
 	if (*text)
 		answer_add_line(answer, "   Holders %s", text);
 	if (chain)

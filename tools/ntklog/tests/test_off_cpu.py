@@ -79,6 +79,18 @@ class Parts(Case):
             sleep(1000, 5000), *with_sums(WAITER, 5000, 5100, 3000, 56)), {"holder_ran": 3000})
         self.assertIn("\n  100%  a task held the lock, see below\n", self.report())
 
+    def test_hold_that_did_not_end_has_no_reason(self):
+        """The first waiter waits for a hold with sums, the second one for one that is open."""
+        self.answer(
+            *with_sums(HOLDER, 1000, 4000, hold_blocked=3000),
+            *with_sums(WAITER, 4000, 4100, 3000, 56, wait_blocked=3000),
+            etl.open_hold(BASE + 9000),
+            etl.open_hold(BASE + 9000, "held", address=LOCK, since=BASE + 5000, thread=55),
+            etl.open_hold(BASE + 9000, "waits", address=LOCK, since=BASE + 6000, thread=57))
+        text = self.report()
+        self.assertIn("   50%  a task held the lock, see below\n", text)
+        self.assertIn("   Holders blocked 50%, not recorded 50%\n", text)
+
     def test_parts_add_up_whatever_the_event_claims(self):
         chance = random.Random(34)
         values = (0, 1, 299, 3000, 4001, 2**53, 2**63, 2**64 - 1)
