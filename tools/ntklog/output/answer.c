@@ -483,9 +483,10 @@ json_t *answer_json(const struct report *report)
 						"parts", parts_json(report, sum)));
 	}
 	free(sorted);
-	answer = json_pack("{s:I, s:f, s:b, s:o, s:o, s:o, s:o, s:o}", "waits",
+	answer = json_pack("{s:I, s:f, s:b, s:f, s:o, s:o, s:o, s:o, s:o}", "waits",
 			   (json_int_t)sums->total.waits, "wait_total",
 			   (double)sums->total.wait * ns, "context_switches", sums->has_switches,
+			   "undivided", (double)sums->total.undivided * ns,
 			   "parts", parts_json(report, &sums->total), "locks", locks,
 			   "open_holds", answer_open_holds_json(report), "deadlocks",
 			   answer_deadlocks_json(report), "longest_waits",

@@ -90,6 +90,8 @@ class Parts(Case):
         text = self.report()
         self.assertIn("   50%  a task held the lock, see below\n", text)
         self.assertIn("   Holders blocked 50%, not recorded 50%\n", text)
+        answer = json.loads(self.report("--json"))["answer"]
+        self.assertEqual(answer["undivided"], answer["parts"]["holder_ran"])
 
     def test_parts_add_up_whatever_the_event_claims(self):
         chance = random.Random(34)
