@@ -127,8 +127,12 @@ class TimesWithoutCpu(unittest.TestCase):
         self.assertFalse(self.report["answer"]["context_switches"])
 
     def test_times_are_within_the_hold_and_the_wait(self):
-        self.assertGreater(len(self.pairs), 6)
-        for caller, record in self.pairs:
+        """Also of the locks that are nested, downgraded, and released by another task."""
+        # A holder and a waiter of each of three mutexes.
+        self.assertGreaterEqual(len(self.pairs), 2 * 3)
+        others = list(etl.callers(etl.decode(read("sleeping.etl"))))
+        self.assertGreater(len(others), 100)
+        for caller, record in self.pairs + others:
             if record.action & 0x200:
                 self.assertFalse(any(caller[2:]), caller)
                 continue
