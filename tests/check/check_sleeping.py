@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import unittest
-from collections import Counter, namedtuple
+from collections import Counter, defaultdict, namedtuple
 
 import etl_decoder as etl
 import tap
@@ -98,6 +98,21 @@ class Blockers(unittest.TestCase):
         self.assertEqual(kinds[etl.CALLER], kinds[etl.RESOURCE])
 
 
+def absences_of_tasks(buffers):
+    """The times [begin, end) in which each task had no CPU, by the context switches."""
+    absences, begins = defaultdict(list), {}
+    for event in etl.in_time(buffers, etl.CONTEXTSWAP):
+        swap = etl.context_swap(event)
+        begins[swap.old_thread_id] = event.time_stamp
+        if swap.new_thread_id in begins:
+            absences[swap.new_thread_id].append((begins.pop(swap.new_thread_id), event.time_stamp))
+    return absences
+
+
+def time_within(times, begin, end):
+    return sum(max(min(until, end) - max(since, begin), 0) for since, until in times)
+
+
 class TimesWithoutCpu(unittest.TestCase):
     """Why holds and waits were long, without context switches in the file."""
 
@@ -139,6 +154,20 @@ class TimesWithoutCpu(unittest.TestCase):
             self.assertLessEqual(caller.hold_ready + caller.hold_blocked, record.hold_time)
             self.assertLessEqual(caller.wait_ready + caller.wait_blocked, record.wait_time)
             self.assertLessEqual(caller.wait_last_ready, caller.wait_ready)
+
+    def test_times_are_those_of_the_context_switches(self):
+        """Two probes of a switch read the clock, one after the other."""
+        buffers = etl.decode(read("sleeping-switches.etl"))
+        absences = absences_of_tasks(buffers)
+        compared = [
+            (caller.hold_ready + caller.hold_blocked,
+             time_within(absences[record.thread_id], record.acquire_time,
+                         record.acquire_time + record.hold_time))
+            for caller, record in etl.callers(buffers) if not record.action & 0x200]
+        self.assertGreater(len([times for times in compared if times[1]]), 10)
+        tolerance = etl.logfile_header(buffers).perf_freq // 1000
+        wrong = [times for times in compared if abs(times[0] - times[1]) > tolerance]
+        self.assertLessEqual(len(wrong), len(compared) // 1000, wrong)
 
     def test_sleeping_holder_was_blocked(self):
         self.assertGreater(self.longest("hold_blocked", "blocked_mutex"), 0.9)
