@@ -13,9 +13,12 @@
  */
 
 #include <linux/cpufeature.h>
+#include <linux/kernel.h>
+#include <linux/percpu-rwsem.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
+#include <linux/stacktrace.h>
 #include <trace/events/lock.h>
 
 #include "contention.h"
@@ -40,6 +43,43 @@ static bool ntklog_contention_is_watched;
  */
 static DEFINE_PER_CPU(unsigned int, ntklog_spin_wait_depth);
 
+/*
+ * The waits of readers of percpu_rw_semaphores are recorded. Written with ntklog_linux_mutex held;
+ * read by the probes. After it has been cleared, synchronize_rcu() waits for the probes that have
+ * seen it set.
+ */
+static bool ntklog_percpu_readers_are_watched;
+
+/* Stack frames to search for __percpu_down_read(), and an upper bound of its size. */
+#define NTKLOG_READER_FRAMES_MAX	12
+#define NTKLOG_PERCPU_DOWN_READ_SIZE	1024
+
+/* Return the caller of __percpu_down_read(), or 0 if the function is not on the stack. */
+static unsigned long ntklog_percpu_reader_caller(void)
+{
+	unsigned long frames[NTKLOG_READER_FRAMES_MAX];
+	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
+
+	for (i = 0; i + 1 < count; i++)
+		if (frames[i] - (unsigned long)__percpu_down_read < NTKLOG_PERCPU_DOWN_READ_SIZE)
+			return frames[i + 1];
+	return 0;
+}
+
+/*
+ * Allocate a slot for a reader of a percpu_rw_semaphore that begins to wait. A reader that does not
+ * wait runs inlined code.
+ */
+static void ntklog_track_percpu_reader(const void *lock)
+{
+	preempt_disable_notrace();
+	if (READ_ONCE(ntklog_percpu_readers_are_watched))
+		ntklog_track_sleeping_acquire_slow(lock, ntklog_percpu_reader_caller(),
+						   NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM) |
+						   NTKLOG_SLEEPING_SHARED);
+	preempt_enable_notrace();
+}
+
 static notrace void ntklog_contention_begin_probe(void *unused, void *lock, unsigned int flags)
 {
 	const struct task_struct *owner;
@@ -58,6 +98,8 @@ static notrace void ntklog_contention_begin_probe(void *unused, void *lock, unsi
 		return;
 	if (!in_task())
 		return;
+	if (flags == (LCB_F_PERCPU | LCB_F_READ))
+		ntklog_track_percpu_reader(lock);
 	class = ntklog_begin_sleeping_wait(lock);
 	owner = class ? ntklog_owner_of_sleeping_lock(lock, class) : NULL;
 	if (owner && owner != current)
@@ -207,6 +249,8 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 	if (err)
 		goto stop_watching;
 	ntklog_attached_sleeping_kinds++;
+	if (class == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM))
+		WRITE_ONCE(ntklog_percpu_readers_are_watched, true);
 	ntklog_unpin_ftrace_enabled();
 	return 0;
 
@@ -232,6 +276,8 @@ unpin:
  */
 void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
 {
+	if (class == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM))
+		WRITE_ONCE(ntklog_percpu_readers_are_watched, false);
 	ntklog_unregister_hooks_nowait(functions->hooks, functions->count);
 	ntklog_detaching_kinds[ntklog_detaching_count].functions = functions;
 	ntklog_detaching_kinds[ntklog_detaching_count].class = class;

@@ -300,6 +300,16 @@ static bool ntklog_holder_is_within_limit(void)
 	return is_within;
 }
 
+/*
+ * Return true if @action is of a reader of a percpu_rw_semaphore. Its functions are inlined, so its
+ * release is not seen, and only its wait is recorded.
+ */
+static bool ntklog_is_percpu_reader(u32 action)
+{
+	return ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM) &&
+	       !(action & NTKLOG_SLEEPING_EXCLUSIVE_BIT);
+}
+
 static u32 ntklog_release_action(u32 action)
 {
 	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
@@ -321,7 +331,8 @@ static void ntklog_log_sleeping_release(struct task_struct *task, const struct n
 		data_race(ntklog_subtract_off_cpu(&owner->off_cpu, &snapshot->off_cpu_before));
 	const struct wmi_resource64 record = {
 		.acquire_time = snapshot->acquire_time,
-		.hold_time = ntklog_cycles_since(snapshot->acquire_time, 0),
+		.hold_time = ntklog_is_percpu_reader(snapshot->action) ? 0 :
+			     ntklog_cycles_since(snapshot->acquire_time, 0),
 		.wait_time = ntklog_sleeping_wait_time(snapshot, snapshot->action),
 		.max_recursion_depth = 1,
 		.thread_id = task_pid_nr(task),
@@ -487,6 +498,20 @@ static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_s
 						   NTKLOG_SLEEPING_WAITED);
 }
 
+/* Free the slot of a reader of a percpu_rw_semaphore at the end of its wait, and write the event. */
+static void ntklog_end_percpu_reader(struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
+				     const void *lock)
+{
+	const struct ntklog_sleeping_slot snapshot = *slot;
+
+	if (cmpxchg(&slot->lock, lock, NULL) != lock)
+		return;
+	if (ntklog_release_is_sampled(ntklog_sleeping_wait_time(&snapshot, snapshot.action), 0,
+				      false))
+		ntklog_log_sleeping_release(current, record, &snapshot, lock, 0);
+	ntklog_repair_slot_stack(record, slot);
+}
+
 /**
  * ntklog_end_sleeping_wait() - record that the current task has stopped waiting for a lock
  * @lock: address of the lock
@@ -510,8 +535,11 @@ void ntklog_end_sleeping_wait(const void *lock, int err)
 	if (action & NTKLOG_SLEEPING_CLAIMED)
 		goto out;
 	if (!err) {
-		if (ntklog_record_wait(record, slot, action))
-			this_cpu_inc(ntklog_sleeping_cpu.waited);
+		if (!ntklog_record_wait(record, slot, action))
+			goto out;
+		this_cpu_inc(ntklog_sleeping_cpu.waited);
+		if (ntklog_is_percpu_reader(action))
+			ntklog_end_percpu_reader(record, slot, lock);
 	} else if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED) &&
 		   cmpxchg(&slot->lock, lock, NULL) == lock) {
 		this_cpu_inc(ntklog_sleeping_cpu.given_up);

@@ -4,8 +4,8 @@
 
 /*
  * Tracking and sampling of Linux' sleeping locks: mutex, rw_semaphore, semaphore, rt_mutex,
- * ww_mutex and the writers of percpu_rw_semaphore. The rules and the event are those of NT's
- * executive resources. The callers are the hooks (module/linux), the debugfs counters and the
+ * ww_mutex and percpu_rw_semaphore: its writers, and the waits of its readers. The rules and the
+ * event are those of NT's executive resources. The callers are the hooks (module/linux), the debugfs counters and the
  * tracepoint. This file knows only the address and the class of a lock. The hook passes a function
  * that returns the owner.
  *

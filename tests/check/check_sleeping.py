@@ -20,8 +20,9 @@ Truth = namedtuple("Truth", "name lock action waited contentions before acquired
 # Minimum hold, in cycles: the default of the module's parameter.
 HOLD = 1500000
 # Numbers of acquisitions by sleeping_locks.ko: uncontended ones; holders and waiters; holders while
-# a wait fails; holders while a trylock fails; holders and waiters of long waits.
-UNCONTENDED, CONTENDED, WAIT_FAILS, TRYLOCK_FAILS, LONG = 27, 11 + 17, 10, 6, 6
+# a wait fails; holders while a trylock fails; holders and waiters of long waits; the writer and the
+# reader of a percpu_rw_semaphore.
+UNCONTENDED, CONTENDED, WAIT_FAILS, TRYLOCK_FAILS, LONG, PERCPU = 27, 11 + 17, 10, 6, 6, 2
 
 
 def read(name):
@@ -208,7 +209,7 @@ class SleepingLocks(unittest.TestCase):
         # take_with_context(), 2 of release_by_another_thread(), 1 of read_with_interrupts_off(),
         # and 1 of read_for_another_thread().
         self.assertEqual(len(self.truths),
-                         UNCONTENDED + CONTENDED + WAIT_FAILS + TRYLOCK_FAILS + LONG +
+                         UNCONTENDED + CONTENDED + WAIT_FAILS + TRYLOCK_FAILS + LONG + PERCPU +
                          8 + 2 + 1 + 1 + 2 + 1 + 1)
 
     def test_each_hold_is_written_with_its_times_once(self):
@@ -238,6 +239,15 @@ class SleepingLocks(unittest.TestCase):
                 self.assertLessEqual(wait, truth.acquired - truth.before, truth)
             elif not truth.name.startswith("percpu_rwsem"):
                 self.assertEqual(wait, 0, truth)
+
+    def test_wait_of_a_percpu_reader_has_its_caller_and_no_hold(self):
+        truth, = [truth for truth in self.truths if truth.name == "percpu_read"]
+        record = self.record_of(truth)
+        self.assertEqual(record.hold_time, 0)
+        caller, = [caller for caller, other in etl.callers(self.buffers) if other == record]
+        (function,), = lines("reader")
+        self.assertLess(caller.caller - int(function, 0), 0x400)
+        self.assertGreater(caller.caller, int(function, 0))
 
     def test_records_count_the_contentions(self):
         for truth in self.truths:

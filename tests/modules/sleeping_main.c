@@ -70,6 +70,7 @@ static int __init sleeping_locks_init(void)
 	take_contended("semaphore", "semaphore_interruptible", 1);
 	take_contended("rt_mutex", "rt_mutex", 2);
 	take_contended("percpu_rwsem", "percpu_rwsem", 1);
+	read_percpu_while_written();
 	take_contended("ww_mutex", "ww_mutex", 1);
 	take_while_wait_fails("mutex", "mutex_interruptible");
 	take_while_wait_fails("mutex", "mutex_killable");

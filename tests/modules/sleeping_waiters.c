@@ -89,6 +89,52 @@ void take_contended(const char *owner, const char *name, int count)
 		wait_for_completion(&waiters[i].ended);
 }
 
+/* Wait for the writer of a_percpu_rwsem, and print the expected event, which has no hold. */
+static int percpu_reader_thread(void *data)
+{
+	struct waiter *waiter = data;
+	u64 time[4];
+
+	pr_info("reader 0x%lx\n", (unsigned long)percpu_reader_thread);
+	complete(&waiter->begins);
+	time[0] = get_cycles();
+	percpu_down_read(&a_percpu_rwsem);
+	time[1] = get_cycles();
+	time[2] = time[0];
+	time[3] = time[1];
+	spin_for(hold);
+	percpu_up_read(&a_percpu_rwsem);
+	print_truth("percpu_read", &a_percpu_rwsem, SHARED(PERCPU_RWSEM), true, 0, time);
+	complete(&waiter->ended);
+	return 0;
+}
+
+static void start_percpu_reader(void *data)
+{
+	struct waiter *reader = data;
+
+	init_completion(&reader->begins);
+	init_completion(&reader->ended);
+	if (IS_ERR(kthread_run(percpu_reader_thread, reader, "percpu_reader"))) {
+		print_wrong("percpu_read", -ENOMEM);
+		complete(&reader->ended);
+		return;
+	}
+	wait_for_completion(&reader->begins);
+	msleep(80);
+}
+
+/* Have a reader wait for the writer of a percpu_rw_semaphore, and read without a wait. */
+void read_percpu_while_written(void)
+{
+	struct waiter reader = { };
+
+	take(find_method("percpu_rwsem"), false, 0, start_percpu_reader, &reader);
+	wait_for_completion(&reader.ended);
+	percpu_down_read(&a_percpu_rwsem);
+	percpu_up_read(&a_percpu_rwsem);
+}
+
 /*
  * Hold a semaphore while two tasks wait for it. ContentionCount stays 0, because a semaphore does
  * not record its owner; so only the blocker rule has the release written.

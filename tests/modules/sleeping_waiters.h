@@ -37,6 +37,7 @@ struct waiter {
 
 void start_waiter(void *data);
 void take_contended(const char *owner, const char *name, int count);
+void read_percpu_while_written(void);
 void hold_before_waiters(void);
 void take_while_wait_fails(const char *owner, const char *name);
 void take_while_tried(const char *owner, const char *name);

@@ -40,7 +40,7 @@ const struct session_group session_groups[] = {
 	SLEEPING("semaphore", PERF_LINUX_SEMAPHORE, "Linux' own semaphores"),
 	SLEEPING("rt_mutex", PERF_LINUX_RT_MUTEX, "Linux' own rt_mutexes"),
 	SLEEPING("percpu_rwsem", PERF_LINUX_PERCPU_RWSEM,
-		 "writers of Linux' own percpu_rw_semaphores"),
+		 "Linux' own percpu_rw_semaphores, of readers the waits"),
 	SLEEPING("ww_mutex", PERF_LINUX_WW_MUTEX, "Linux' own ww_mutexes"),
 };
 
