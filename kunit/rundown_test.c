@@ -145,7 +145,7 @@ static void fill_last_cpu(void *data)
 }
 
 /* The buffers are full when a group is observed. Its event is written when there is space. */
-static void a_lost_event_is_written_later(struct kunit *test)
+static void a_lost_observed_event_is_written_later(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
 	struct etw_group_change change = {};
@@ -381,7 +381,7 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 static struct kunit_case rundown_test_cases[] = {
 	KUNIT_CASE(a_group_is_observed_between_two_events),
 	KUNIT_CASE(a_group_that_changes_is_observed_between_two_events),
-	KUNIT_CASE(a_lost_event_is_written_later),
+	KUNIT_CASE(a_lost_observed_event_is_written_later),
 	KUNIT_CASE(a_suspend_interrupts_the_observation),
 	KUNIT_CASE(a_lost_end_of_a_suspend_is_written_after_the_resume),
 	KUNIT_CASE(a_suspend_that_is_killed_lets_the_observation_go_on),

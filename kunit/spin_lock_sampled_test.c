@@ -68,13 +68,13 @@ static void release_with_waiter(u32 *which)
 /* Call the acquire hook, as a lock function does. */
 static void sample(const u32 *which)
 {
-	if (!ntklog_sample_spin_lock_acquire(which))
+	if (!ntklog_sample_spin_lock_acquire_fast(which))
 		ntklog_sample_spin_lock_acquire_slow(which);
 }
 
 static void sample_shared(const u32 *which)
 {
-	if (!ntklog_sample_shared_spin_lock_acquire(which))
+	if (!ntklog_sample_shared_spin_lock_acquire_fast(which))
 		ntklog_sample_spin_lock_acquire_slow(which);
 }
 

@@ -67,7 +67,7 @@ static void ntklog_sleeping_rundown(struct etw_rundown_event *event, bool end)
 		event->length = 0;
 }
 
-static void ntklog_dropped_rundown(struct etw_rundown_event *event, bool end)
+static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, bool end)
 {
 	struct ntklog_dropped_dc record = { 0 };
 	int cpu;
@@ -101,7 +101,7 @@ static struct etw_provider ntklog_rundown_providers[] = {
 	},
 	{
 		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK | LINUX_SLEEPING_LOCKS,
-		.rundown = ntklog_dropped_rundown,
+		.rundown = ntklog_dropped_blockers_rundown,
 	},
 };
 

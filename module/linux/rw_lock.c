@@ -25,7 +25,7 @@
 #define LOCKDEP_ACQUIRE		rwlock_acquire_read
 #define LOCKDEP_RELEASE		rwlock_release
 #define TRY_ACQUIRE_FAST	ntklog_do_raw(do_raw_read_trylock)
-#define SAMPLE_ACQUIRE_FAST	ntklog_sample_shared_spin_lock_acquire
+#define SAMPLE_ACQUIRE_FAST	ntklog_sample_shared_spin_lock_acquire_fast
 /* Bit of the lock word: a writer, the first in the queue, waits for all readers. */
 #define READ_WAITERS		0x100
 static_assert(READ_WAITERS == _QW_WAITING);
@@ -40,7 +40,7 @@ static_assert(!offsetof(rwlock_t, raw_lock.cnts));
 #define LOCKDEP_ACQUIRE		rwlock_acquire
 #define LOCKDEP_RELEASE		rwlock_release
 #define TRY_ACQUIRE_FAST	ntklog_do_raw(do_raw_write_trylock)
-#define SAMPLE_ACQUIRE_FAST	ntklog_sample_spin_lock_acquire
+#define SAMPLE_ACQUIRE_FAST	ntklog_sample_spin_lock_acquire_fast
 /* Bits of the lock word: a writer, the first reader of the queue or one in an interrupt waits. */
 #define WRITE_WAITERS		0xffffff00
 static_assert(WRITE_WAITERS == (u32)~_QW_LOCKED);

@@ -41,7 +41,7 @@ static __always_inline bool ntklog_spin_try_acquire_fast(raw_spinlock_t *lock)
 #define LOCKDEP_ACQUIRE		spin_acquire
 #define LOCKDEP_RELEASE		spin_release
 #define TRY_ACQUIRE_FAST	ntklog_spin_try_acquire_fast
-#define SAMPLE_ACQUIRE_FAST	ntklog_sample_spin_lock_acquire
+#define SAMPLE_ACQUIRE_FAST	ntklog_sample_spin_lock_acquire_fast
 /* Bits of the lock word: a waiter spins on the locked byte (pending) or is in the queue (tail). */
 #define SPIN_WAITERS		0xffffff00
 static_assert(SPIN_WAITERS == (u32)~_Q_LOCKED_MASK);

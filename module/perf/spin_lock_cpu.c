@@ -87,7 +87,7 @@ u32 ntklog_spin_lock_acquire_count(int number)
 
 	do {
 		sequence = raw_read_seqcount_begin(&cpu->sequence);
-		count = ntklog_uncontended_count(cpu) + ntklog_sampled_count(cpu) +
+		count = ntklog_uncontended_count(cpu) + ntklog_sampled_mode_uncontended_count(cpu) +
 			READ_ONCE(cpu->contention_count);
 	} while (read_seqcount_retry(&cpu->sequence, sequence));
 	return count;

@@ -362,13 +362,14 @@ static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_loc
 }
 
 /**
- * ntklog_sampled_count() - return the number of uncontended acquisitions of sampled locks
+ * ntklog_sampled_mode_uncontended_count() - return the number of uncontended acquisitions of locks
+ *	that are recorded in mode "sampled"
  * @cpu: state of a CPU
  *
  * Context: any; on another CPU within a read section of cpu->sequence.
  * Return: the count, modulo 2^32.
  */
-static inline u32 ntklog_sampled_count(const struct ntklog_spin_lock_cpu *cpu)
+static inline u32 ntklog_sampled_mode_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 {
 	return READ_ONCE(cpu->sampled->sample_at_count) - 1 - READ_ONCE(cpu->sampled_countdown);
 }

@@ -81,7 +81,7 @@ static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32
  */
 void ntklog_restart_interval(struct ntklog_spin_lock_cpu *cpu)
 {
-	ntklog_choose_in_next_interval(cpu, ntklog_sampled_count(cpu), 0);
+	ntklog_choose_in_next_interval(cpu, ntklog_sampled_mode_uncontended_count(cpu), 0);
 }
 
 /* Find the topmost slot of @lock. Returns its index, or -1 if the lock has no slot. */
@@ -130,7 +130,7 @@ static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spi
  * Chooses the acquisition if the countdown has expired. Otherwise counts it if it acquires a lock
  * again that has a slot.
  *
- * Context: as for ntklog_sample_spin_lock_acquire(), after the acquisition has been counted.
+ * Context: as for ntklog_sample_spin_lock_acquire_fast(), after the acquisition has been counted.
  */
 notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 {
@@ -149,7 +149,7 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 	 */
 	if (cpu->sampled_countdown >= 0 && cpu->sampled->choice != PERF_CHOOSE_ALL)
 		goto out;
-	count = ntklog_sampled_count(cpu);
+	count = ntklog_sampled_mode_uncontended_count(cpu);
 	if (cpu->sampled->countdown_excess) {
 		ntklog_set_sampled_countdown(cpu, count, cpu->sampled->countdown_excess);
 		goto out;

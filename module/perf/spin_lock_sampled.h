@@ -37,30 +37,30 @@ void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 tim
 				      u32 time_high, unsigned long caller);
 
 /**
- * ntklog_sample_spin_lock_acquire() - count an uncontended acquisition
+ * ntklog_sample_spin_lock_acquire_fast() - count an uncontended acquisition
  * @lock: address of the lock, which is held
  *
  * Context: preemption off, right after the acquisition; also NMI.
  * Return: true if done; false if the caller must call ntklog_sample_spin_lock_acquire_slow().
  */
-static __always_inline bool ntklog_sample_spin_lock_acquire(const void *lock)
+static __always_inline bool ntklog_sample_spin_lock_acquire_fast(const void *lock)
 {
 	return likely(!ntklog_this_cpu_dec_is_negative(ntklog_spin_lock_cpu.sampled_countdown));
 }
 
 /**
- * ntklog_sample_shared_spin_lock_acquire() - count an uncontended shared acquisition
+ * ntklog_sample_shared_spin_lock_acquire_fast() - count an uncontended shared acquisition
  * @lock: address of the lock, which is held
  *
  * While a slot is in use every shared acquisition takes the slow path, because the slot may belong
  * to the same lock.
  *
- * Context: as for ntklog_sample_spin_lock_acquire().
+ * Context: as for ntklog_sample_spin_lock_acquire_fast().
  * Return: true if done; false if the caller must call ntklog_sample_spin_lock_acquire_slow().
  */
-static __always_inline bool ntklog_sample_shared_spin_lock_acquire(const void *lock)
+static __always_inline bool ntklog_sample_shared_spin_lock_acquire_fast(const void *lock)
 {
-	return ntklog_sample_spin_lock_acquire(lock) &&
+	return ntklog_sample_spin_lock_acquire_fast(lock) &&
 	       likely(!this_cpu_read(ntklog_spin_lock_cpu.sampled_in_use));
 }
 

@@ -93,7 +93,7 @@ static inline unsigned long native_tsc(void)
  * Wait a hundred cycles, in which earlier stores reach the cache. The first lfence waits for
  * earlier instructions, the second keeps later ones from starting.
  */
-static inline void native_stand_apart(void)
+static inline void native_wait_100_cycles(void)
 {
 	unsigned long x = 1;
 
@@ -122,7 +122,7 @@ static void _id##_pairs(void *lock, unsigned long count, bool apart)			\
 		_release;								\
 		__asm__ volatile("" ::: "memory");					\
 		if (apart)								\
-			native_stand_apart();						\
+			native_wait_100_cycles();						\
 	}										\
 }											\
 											\
