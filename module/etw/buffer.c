@@ -125,11 +125,11 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	smp_wmb();
 	relay_switch_subbuf(buf, 0);
 	/*
-	 * subbufs_produced before the test for waiters. Pairs with smp_mb() in etw_poll_buffers().
-	 * An irq_work wakes them, because the scheduler may be the writer, with its locks held.
+	 * Write subbufs_produced before testing for waiters. Pairs with smp_mb() in
+	 * etw_poll_buffers(). An irq_work wakes them, because the scheduler may be the writer, with
+	 * its locks held.
 	 */
 	smp_mb();
-	/* waitqueue_active() after the barrier above. */
 	if (waitqueue_active(&cpu->wait))
 		irq_work_queue(&cpu->wake);
 }

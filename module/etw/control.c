@@ -34,7 +34,10 @@ static void etw_set_logging(struct etw_session *session, bool logging)
 	spin_lock(&etw_session_lock);
 	session->logging = logging;
 	spin_unlock(&etw_session_lock);
-	/* Before the first event. etw_stop_locked() does it after the last one. */
+	/*
+	 * A session with stacks must be known before its first event. etw_stop_locked() removes it
+	 * after the last event.
+	 */
 	if (logging)
 		etw_publish_stack_sessions();
 	etw_publish_sessions();
@@ -63,7 +66,7 @@ int etw_start_locked(struct etw_session *session, const struct etw_settings *set
 		return -EBUSY;
 
 	etw_check_clock();
-	/* All of it has been read. The new buffers may need its memory. */
+	/* Free the last run, which a snapshot has: the new buffers may need its memory. */
 	if (session->run && session->run->in_snapshot)
 		etw_drop_run(session);
 	run = etw_open_run(session->id, session->directory, settings);

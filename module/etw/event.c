@@ -76,7 +76,10 @@ struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const 
 {
 	struct perfinfo_trace_header header;
 
-	/* From the time stamp to the copy, so that time stamps in a buffer do not decrease. */
+	/*
+	 * Interrupts are off from reading the clock until the event is written, so that time stamps
+	 * in a buffer do not decrease.
+	 */
 	lockdep_assert_irqs_disabled();
 	etw_make_trace_header(&header, hook_id, version, length);
 	return etw_log_header_to(sessions, &header, data);

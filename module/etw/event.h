@@ -68,7 +68,7 @@ static __always_inline u64 etw_sessions_for_event(u32 group)
 {
 	u32 bit = __builtin_ctz(PERF_MASK_BITS(group));
 
-	/* The session's run and settings after its byte. Pairs with etw_publish_sessions(). */
+	/* Read the byte before the run and the settings. Pairs with etw_publish_sessions(). */
 	return ntklog_read_u64_acquire(etw_sessions_by_group[PERF_MASK_INDEX(group)][bit]);
 }
 

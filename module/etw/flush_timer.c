@@ -25,7 +25,10 @@ void etw_schedule_flush(struct etw_session *session)
 		cancel_delayed_work(&session->flush_work);
 }
 
-/* Without etw_mutex: another session may be starting, which can take seconds. */
+/*
+ * Flush the session and schedule the next flush. etw_mutex is not taken, because the start of
+ * another session may hold it for seconds.
+ */
 static void etw_flush_work(struct work_struct *work)
 {
 	struct etw_session *session = container_of(to_delayed_work(work),

@@ -179,9 +179,12 @@ __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,
 
 	/* relay has a queue in its buffers, but the CPU may have no buffers yet. */
 	poll_wait(file, &per_cpu_ptr(run->cpus, reader->cpu)->wait, wait);
-	/* The entry in the queue before the counts. Pairs with smp_mb() in etw_finish_buffer(). */
+	/* Enter the queue before reading the counts. Pairs with smp_mb() in etw_finish_buffer(). */
 	smp_mb();
-	/* Before the counts: those of a finished run are final. */
+	/*
+	 * Test for the end before reading the counts: a finished run gets no more buffers, so no
+	 * reader gets EPOLLHUP without EPOLLIN while buffers are unread.
+	 */
 	if (etw_run_is_finished(run))
 		events |= EPOLLHUP;
 	etw_prepare_reader(reader);

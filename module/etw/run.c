@@ -314,7 +314,7 @@ bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		return true;
 	}
 	/*
-	 * Consumed before produced, or unread may be negative. Pairs with smp_mb() in
+	 * Read subbufs_consumed first, otherwise unread may be negative. Pairs with smp_mb() in
 	 * etw_read_finished_buffers().
 	 */
 	consumed = smp_load_acquire(&buf->subbufs_consumed);

@@ -13,7 +13,7 @@ struct dentry;
 struct etw_claim;
 struct etw_run;
 
-/* As many as NT has system loggers. */
+/* Number of sessions; NT has as many system loggers. */
 #define ETW_SESSIONS		8
 
 /**

@@ -97,8 +97,9 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 		if (!buf)
 			continue;
 		/*
-		 * The contents and subbufs_consumed after subbufs_produced, so that a CPU has at
-		 * most n_subbufs finished buffers. Pairs with smp_wmb() in etw_finish_buffer().
+		 * Read the buffers and subbufs_consumed after subbufs_produced, so that the loop
+		 * lists at most n_subbufs buffers of a CPU. Pairs with smp_wmb() in
+		 * etw_finish_buffer().
 		 */
 		end = smp_load_acquire(&buf->subbufs_produced);
 		index = READ_ONCE(buf->subbufs_consumed);
@@ -154,7 +155,7 @@ static size_t etw_max_buffers(struct etw_run *run)
 	unsigned int cpu;
 	size_t count = 0;
 
-	/* None is added to a finished run, and most of its buffers may have been read. */
+	/* A finished run gets no more buffers, and most of its buffers may have been read. */
 	if (etw_run_is_finished(run)) {
 		etw_list_buffers(run, &empty);
 		return empty.count;
@@ -195,9 +196,9 @@ static bool etw_copy_buffer(u8 *to, const struct etw_listed_buffer *from)
 {
 	const struct rchan_buf *buf = from->buf;
 
-	/* The session may be overwriting the buffer. The test below finds it out. */
+	/* The session may be overwriting the buffer; the comparison below detects that. */
 	data_race(memcpy(to, etw_buffer_at(buf, from->index), buf->chan->subbuf_size));
-	/* The count after the copy. Pairs with smp_wmb() in etw_overwrite_buffer(). */
+	/* Read the count after the copy. Pairs with smp_wmb() in etw_overwrite_buffer(). */
 	smp_rmb();
 	return !etw_count_is_greater(READ_ONCE(buf->subbufs_consumed), from->index);
 }
@@ -279,12 +280,18 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 		etw_list_holds(session);
 		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
 	}
-	/* A reader of a finished run may take buffers meanwhile. None is added. */
+	/*
+	 * Readers of a finished run may consume buffers before they are copied. A finished run gets
+	 * no more buffers.
+	 */
 	etw_list_buffers(run, snapshot);
 	if (snapshot->count > snapshot->buffers_max)
 		return -EAGAIN;
 	sort(snapshot->list, snapshot->count, sizeof(*snapshot->list), etw_compare_buffers, NULL);
-	/* Before the copies, so that its time is close to the end of the listed buffers. */
+	/*
+	 * Make the rundown before the buffers are copied, so that its time stamps are close to the
+	 * last events of the file.
+	 */
 	rundown = snapshot->file + (1 + snapshot->count) * size;
 	if (session->logging)
 		has_rundown = etw_fill_rundown_buffer(rundown, session);
