@@ -88,7 +88,10 @@ static void ntklog_run_kind_work(struct work_struct *work);
 	LINUX_EVENT_GROUP(_i, _group, ntklog_spin_lock_rundown),		\
 }
 
-/* No rundown of its own: ntklog_sleeping_rundown() reports the rates once for all these kinds. */
+/*
+ * A kind that sleeps has no rundown function: ntklog_sleeping_rundown() reports the rates once for
+ * all these kinds.
+ */
 #define LINUX_SLEEPING_KIND(_i, _name, _NAME)					\
 {										\
 	.name = #_name,								\

@@ -118,7 +118,10 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 		ntklog_report_unavailable_kind(kind);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
-	/* Without the mutex: an update waits for the kind's work item, which takes the mutex. */
+	/*
+	 * The mutex is released before, because an update of a kind waits for the kind's work item,
+	 * which takes the mutex.
+	 */
 	ntklog_for_each_kind(kind)
 		ntklog_event_group_init(&kind->group);
 	ntklog_linux_rundown_init();
@@ -390,7 +393,10 @@ static int ntklog_register_tracepoint(bool sleeping)
 		if (!kind->class == sleeping)
 			continue;
 		err = ntklog_event_group_add_probe(&kind->group);
-		/* After an error: the module is being unloaded, and removes all probes. */
+		/*
+		 * Probes of earlier kinds may stay after an error: it occurs only while the module
+		 * is being unloaded, which removes all probes.
+		 */
 		if (err)
 			return err;
 	}

@@ -392,7 +392,8 @@ static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool releas
 }
 
 /*
- * Have ftrace ignore the ops of all hooks that ntklog_unregister_hooks(@releases) removes.
+ * Have ftrace ignore the ops of the hooks that are about to be unregistered: the release hooks if
+ * @releases, else all others. Stuck hooks are left out.
  *
  * If another ftrace user shares a function, CPUs call ftrace_ops_list_func(), which iterates over
  * the ops of all users. Without FTRACE_OPS_FL_DYNAMIC, unregister_ftrace_direct() clears ops->func
@@ -402,7 +403,7 @@ static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool releas
  * pointer. After the grace period all CPUs see the flag, because they iterate with preemption off.
  * A hook of a shared function may miss calls from here on, as it does after its removal.
  *
- * Returns the number of hooks.
+ * Returns the number of hooks that ftrace now ignores.
  */
 static size_t ntklog_hide_hooks(struct ntklog_hook *hooks, size_t count, bool releases)
 {

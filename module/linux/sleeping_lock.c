@@ -272,7 +272,8 @@ static noinline notrace __used __noendbr void end_rwsem_spin(const void *queue)
 /*
  * Define the replacement of a trylock function.
  * @_success: return value of the function after an acquisition, 0 or 1
- * @_is_own: true if the acquisition belongs to the current task; otherwise it is only counted
+ * @_is_own: true if the current task has acquired the lock for itself. false in an interrupt, where
+ *	the acquisition gets no slot and is counted in ntklog_sleeping_cpu.in_interrupts
  * @_track: function that tracks the acquisition
  */
 #define DEFINE_TRYLOCK_REPLACEMENT(_name, _success, _is_own, _track, _action)	\
