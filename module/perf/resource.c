@@ -80,7 +80,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
  */
 #define PERF_OWNER_POINTER	3ul
 
-/* In jiffies. Written at module load. */
+/* Timeouts of an excessive wait: the first and each further one, jiffies. Written at load. */
 static unsigned long ntklog_first_timeout, ntklog_next_timeout;
 
 /**

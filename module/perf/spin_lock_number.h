@@ -48,11 +48,12 @@ static inline struct ntklog_spin_lock_slot *ntklog_slot(struct ntklog_spin_lock_
 }
 
 /*
- * Give the slot that the caller has taken from state the next number. Returns 0 if all slots are in
- * use; the slot is then given back to state.
+ * Choose the slot for an acquisition that has already taken one of cpu->slot, by its subtraction
+ * from cpu->state. Returns the number of the slot to fill. Returns 0 if all slots are in use, and then
+ * undoes the subtraction.
  *
- * overflow_in_use is incremented before the slot is filled, so that an NMI handler uses the slots
- * above.
+ * overflow_in_use is incremented before the overflow slot is filled, so that an NMI handler that
+ * comes in between fills a slot above it.
  */
 static inline u32 ntklog_number_slot(struct ntklog_spin_lock_cpu *cpu)
 {

@@ -187,7 +187,10 @@ static noinline void ntklog_track_acquire_irqoff(const void *lock)
 
 	local_irq_save(flags);
 	ntklog_fill_slot_slow(cpu, lock, 0, time, ntklog_snapshot_interrupts());
-	/* As in ntklog_count_spin_lock_acquire_slow(). */
+	/*
+	 * Restart the countdown if it has expired. An NMI handler does not: it may have interrupted
+	 * an update of state.
+	 */
 	if (!in_nmi() && READ_ONCE(cpu->state) < 0)
 		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
 	local_irq_restore(flags);
@@ -456,7 +459,8 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	u32 depth = slot - cpu->slot - READ_ONCE(cpu->untracked_slots);
 
 	/*
-	 * Before the event is written, because writing it may count acquisitions of Linux' locks.
+	 * Update the countdown before the event is written, because the writing may count
+	 * acquisitions of Linux' locks.
 	 */
 	ntklog_update_sampling(cpu, state, count, remainder, rate, slot != &cpu->slot[1]);
 	if (!remainder || ntklog_hold_exceeds_threshold(slot, time))
@@ -496,7 +500,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 		 */
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
 	}
-	/* Not in an NMI, which may have interrupted an update of these words. */
+	/* An NMI handler skips this, because it may have interrupted an update of these words. */
 	if (!in_nmi() && !READ_ONCE(cpu->hold_limit)) {
 		rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 		state = READ_ONCE(cpu->state);
