@@ -60,7 +60,10 @@ static unsigned int buffers = ETW_BUFFERS_DEFAULT;
 module_param(buffers, uint, 0400);
 MODULE_PARM_DESC(buffers, "buffers of each processor, 2 to 1024, default 16");
 
-/* In the order of the structures' parameters. */
+/*
+ * Parameters that NT's information structures have, in the order of their members; see
+ * system_information.h.
+ */
 static unsigned int spinlock[PERF_SPIN_LOCK_PARAMETERS];
 static unsigned int spinlock_given;
 module_param_array(spinlock, uint, &spinlock_given, 0400);
@@ -242,7 +245,7 @@ static void __exit ntklog_exit(void)
 	ntklog_context_swap_exit();
 	ntklog_resource_exit();
 	ntklog_linux_selftest_exit();
-	/* Before ntklog_spin_lock_exit(): an attached kind needs tracking until it is detached. */
+	/* Detach before ntklog_spin_lock_exit(): an attached kind needs tracking. */
 	ntklog_linux_exit();
 	etw_exit_observing();
 	ntklog_spin_lock_exit();

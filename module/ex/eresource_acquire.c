@@ -140,7 +140,7 @@ static void eresource_wait(struct eresource *resource,
 {
 	struct ntklog_resource_wait wait;
 
-	/* Before the sleep, so that lockdep reports a deadlock. */
+	/* Tell lockdep before the task sleeps, so that lockdep reports a deadlock. */
 	eresource_lockdep_acquire(resource, request, true, caller);
 	lock_contended(&resource->dep_map, caller);
 	wait.has_timer = false;

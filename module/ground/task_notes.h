@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-/* Notes that are kept: the newest ones. */
+/* Number of notes that are kept; a new note replaces the oldest one. */
 #define NTKLOG_TASK_NOTES	4096
 
 struct ntklog_task_reader;

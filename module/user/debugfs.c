@@ -256,7 +256,7 @@ static void ntklog_counters_show(struct seq_file *seq, void *object)
 	for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++)
 		seq_printf(seq, " %s", ntklog_counters[i].name);
 	seq_putc(seq, '\n');
-	/* With the CPUs that are offline, so that sums do not decrease. */
+	/* Offline CPUs are included, so that sums over all CPUs do not decrease. */
 	for_each_possible_cpu(cpu) {
 		seq_printf(seq, "cpu%d", cpu);
 		for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++)
