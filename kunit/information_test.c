@@ -204,7 +204,10 @@ static int set_when_killed(void *data)
 	return parameter_status == 0xC000004B && status == 0xC000004B ? 0 : -EINVAL;
 }
 
-/* The mutex is held, for example by a start that takes long. */
+/*
+ * A start of a session can hold etw_mutex for long. A killed task does not wait for it: setting a
+ * parameter returns STATUS_THREAD_IS_TERMINATING and changes nothing.
+ */
 static void killed_task_terminating_returned(struct kunit *test)
 {
 	u32 wanted[5], before[5], got[5];

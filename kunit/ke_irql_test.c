@@ -277,7 +277,7 @@ static void raised_from_apc_level_lowered_below_it(struct kunit *test)
 		ke_raise_irql(APC_LEVEL, &old_irql);
 		ke_raise_irql(above, &old_irql);
 		KUNIT_EXPECT_EQ(test, old_irql, APC_LEVEL);
-		/* Lower below the IRQL before the raise. */
+		/* Lower to an IRQL below the one that the second raise started from. */
 		ke_lower_irql(PASSIVE_LEVEL);
 		expect_level(test, PASSIVE_LEVEL);
 		/* Lower to APC_LEVEL after a raise from PASSIVE_LEVEL. */

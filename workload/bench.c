@@ -464,7 +464,10 @@ static int bench_stay_at_apc_level(void *data)
 	return 0;
 }
 
-/* Measure the pairs while another thread is at APC_LEVEL. */
+/*
+ * Measure the pairs while another thread is at APC_LEVEL. This thread raises to APC_LEVEL once
+ * before, so that it has a task record.
+ */
 static int bench_pairs_with_apc_level(void)
 {
 	DECLARE_COMPLETION_ONSTACK(raised);

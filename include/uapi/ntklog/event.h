@@ -30,7 +30,16 @@
 #define PERFINFO_ERESOURCE_DC_VERSION		2
 #define PERFINFO_STACKWALK_VERSION		2
 
-/* Hook IDs of ntklog, in a group of which NT has no event types. */
+/*
+ * Hook IDs of ntklog, in a group of which NT has no event types. The data are described below:
+ *
+ * DC			struct ntklog_dc: settings that NT does not have
+ * STACKS_DC		struct ntklog_stacks_dc: which events have stacks
+ * OBSERVED		struct ntklog_observed: when a group is observed
+ * DROPPED_DC		struct ntklog_dropped_dc: number of blockers that were not written
+ * CALLER		struct ntklog_caller: where a sleeping lock was acquired
+ * OPEN_HOLD		struct ntklog_open_hold: a sleeping lock held or waited for at the end
+ */
 #define NTKLOG_LOG_TYPE_DC_START		0xA04B
 #define NTKLOG_LOG_TYPE_DC_END		0xA04C
 #define NTKLOG_LOG_TYPE_STACKS_DC_START		0xA04D
