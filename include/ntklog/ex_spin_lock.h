@@ -71,7 +71,7 @@ void ex_wait_for_spin_lock_shared(struct ex_spin_lock *spin_lock);
 void ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock);
 void ex_release_spin_lock_shared_traced(struct ex_spin_lock *spin_lock);
 void ex_release_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock);
-void ex_release_spin_lock_not_owned(struct ex_spin_lock *spin_lock, bool shared);
+void ex_warn_spin_lock_not_owned(struct ex_spin_lock *spin_lock, bool shared);
 bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock);
 bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock);
 bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock);
@@ -147,7 +147,7 @@ __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 	 */
 	if (unlikely(!(data_race(spin_lock->value.counter) &
 		       EX_SPIN_LOCK_SHARED_COUNT))) {
-		ex_release_spin_lock_not_owned(spin_lock, true);
+		ex_warn_spin_lock_not_owned(spin_lock, true);
 		return false;
 	}
 	lock_release(&spin_lock->dep_map, _THIS_IP_);
@@ -171,7 +171,7 @@ __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 	 */
 	if (unlikely(data_race(spin_lock->value.counter) >
 		     (int)(EX_SPIN_LOCK_EXCLUSIVE | EX_SPIN_LOCK_EXCLUSIVE_WAITER))) {
-		ex_release_spin_lock_not_owned(spin_lock, false);
+		ex_warn_spin_lock_not_owned(spin_lock, false);
 		return false;
 	}
 	lock_release(&spin_lock->dep_map, _THIS_IP_);

@@ -77,7 +77,7 @@ void ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
 void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue);
 void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue,
 					struct kspin_lock *spin_lock);
-void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue);
+void ke_warn_queued_spin_lock_not_owned(struct kspin_lock_queue *queue);
 
 /*
  * Acquire and release for an entry that names its lock. Inline, so that they call no function if
@@ -114,7 +114,7 @@ __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
 	unsigned long word = (unsigned long)queue;
 
 	if (unlikely(spin_lock & LOCK_QUEUE_BITS)) {
-		ke_release_queued_spin_lock_not_owned(queue);
+		ke_warn_queued_spin_lock_not_owned(queue);
 		return false;
 	}
 	/* Without lockdep spin_release() expands to nothing, and dep_map does not exist. */
@@ -295,7 +295,7 @@ struct ke_lock_queues {
 
 extern struct ke_lock_queues __percpu *ke_lock_queues;
 
-void ke_queued_spin_lock_bad_number(unsigned int number);
+void ke_warn_no_such_queued_spin_lock(unsigned int number);
 bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue);
 
 static __always_inline struct kspin_lock_queue *
@@ -308,7 +308,7 @@ static __always_inline bool __ke_lock_queue_number_ok(unsigned int number)
 {
 	if (likely(number < LOCK_QUEUE_MAXIMUM_LOCK))
 		return true;
-	ke_queued_spin_lock_bad_number(number);
+	ke_warn_no_such_queued_spin_lock(number);
 	return false;
 }
 

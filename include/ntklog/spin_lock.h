@@ -77,7 +77,7 @@ do {									\
 void ntklog_log_spin_lock_acquire(const void *lock);
 void ke_wait_for_spin_lock(struct kspin_lock *spin_lock);
 void ke_release_spin_lock_traced(struct kspin_lock *spin_lock);
-void ke_release_spin_lock_not_owned(struct kspin_lock *spin_lock);
+void ke_warn_spin_lock_not_owned(struct kspin_lock *spin_lock);
 
 /**
  * ke_test_spin_lock() - NT's KeTestSpinLock
@@ -159,7 +159,7 @@ static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
 	 * the compiler compare the word in memory, which saves the instruction of the prefetch.
 	 */
 	if (unlikely(data_race(spin_lock->word) != 1)) {
-		ke_release_spin_lock_not_owned(spin_lock);
+		ke_warn_spin_lock_not_owned(spin_lock);
 		return false;
 	}
 	spin_release(&spin_lock->dep_map, _THIS_IP_);

@@ -181,8 +181,8 @@ static __always_inline bool eresource_is_owned_once(long word)
 }
 
 /*
- * Release a resource for which eresource_is_owned_once() was true, after tracking. A waiter may
- * have come since; then take the inner lock.
+ * Release a resource for which eresource_is_owned_once() was true, after tracking. If a task
+ * has begun to wait since, take the inner lock.
  */
 static __always_inline void ex_release_resource_word(struct eresource *resource, long word,
 						     unsigned long caller)

@@ -244,7 +244,7 @@ bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 	int value = atomic_read(&spin_lock->value);
 
 	if (!(value & EX_SPIN_LOCK_SHARED_COUNT)) {
-		ex_release_spin_lock_not_owned(spin_lock, true);
+		ex_warn_spin_lock_not_owned(spin_lock, true);
 		return false;
 	}
 	do {
@@ -266,16 +266,16 @@ bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 EXPORT_SYMBOL_GPL(ex_try_convert_shared_spin_lock_exclusive);
 
 /**
- * ex_release_spin_lock_not_owned() - warn once about a lock that is not held as it must be
+ * ex_warn_spin_lock_not_owned() - warn once about a lock that is not held as it must be
  * @spin_lock: the lock
  * @shared: true if the lock must be held shared, false if exclusively
  *
  * Context: any.
  */
-void ex_release_spin_lock_not_owned(struct ex_spin_lock *spin_lock, bool shared)
+void ex_warn_spin_lock_not_owned(struct ex_spin_lock *spin_lock, bool shared)
 {
 	WARN_ONCE(1, "ExReleaseSpinLock: lock %llx is not owned %s (%08x)\n",
 		  ntklog_address((unsigned long)spin_lock), shared ? "shared" : "exclusive",
 		  atomic_read(&spin_lock->value));
 }
-EXPORT_SYMBOL_GPL(ex_release_spin_lock_not_owned);
+EXPORT_SYMBOL_GPL(ex_warn_spin_lock_not_owned);

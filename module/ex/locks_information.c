@@ -112,7 +112,8 @@ static bool ex_describe_resources(struct ex_locks *locks, u32 count_max)
 /**
  * ex_query_locks() - describe all live resources
  *
- * Each description is consistent. The set is not a snapshot if resources come and go meanwhile.
+ * Each description is consistent. The set may lack resources that are initialised
+ * or deleted while it is made.
  *
  * Context: task; may sleep.
  * Return: the descriptions, to be freed with kvfree(), or ERR_PTR(-ENOMEM).

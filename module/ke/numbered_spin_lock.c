@@ -50,17 +50,17 @@ bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue)
 EXPORT_SYMBOL_GPL(ke_try_to_acquire_queued_spin_lock_entry);
 
 /**
- * ke_queued_spin_lock_bad_number() - warn once about a number that names no lock
+ * ke_warn_no_such_queued_spin_lock() - warn once about a number that names no lock
  * @number: the number
  *
  * Context: any.
  */
-void ke_queued_spin_lock_bad_number(unsigned int number)
+void ke_warn_no_such_queued_spin_lock(unsigned int number)
 {
 	WARN_ONCE(1, "KeAcquireQueuedSpinLock: no queued spin lock has the number 0x%x\n",
 		  number);
 }
-EXPORT_SYMBOL_GPL(ke_queued_spin_lock_bad_number);
+EXPORT_SYMBOL_GPL(ke_warn_no_such_queued_spin_lock);
 
 /**
  * ke_numbered_spin_lock_init() - initialise the numbered locks and their entries

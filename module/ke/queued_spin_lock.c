@@ -182,12 +182,12 @@ notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue
 EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
 
 /**
- * ke_release_queued_spin_lock_not_owned() - warn once about a release of a lock that is not held
+ * ke_warn_queued_spin_lock_not_owned() - warn once about a release of a lock that is not held
  * @queue: entry without LOCK_QUEUE_OWNER, or with LOCK_QUEUE_WAIT
  *
  * Context: any.
  */
-void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
+void ke_warn_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
 {
 	WARN_ONCE(1, "KeReleaseQueuedSpinLock: %llx does not own lock %llx (bits %lx, Next %llx)\n",
 		  ntklog_address((unsigned long)queue),
@@ -195,4 +195,4 @@ void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
 		  READ_ONCE(queue->lock) & LOCK_QUEUE_BITS,
 		  ntklog_address((unsigned long)READ_ONCE(queue->next)));
 }
-EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_not_owned);
+EXPORT_SYMBOL_GPL(ke_warn_queued_spin_lock_not_owned);

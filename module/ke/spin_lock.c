@@ -86,16 +86,16 @@ notrace noinline void ke_release_spin_lock_traced(struct kspin_lock *spin_lock)
 EXPORT_SYMBOL_GPL(ke_release_spin_lock_traced);
 
 /**
- * ke_release_spin_lock_not_owned() - warn once about a release of a lock that is not held
+ * ke_warn_spin_lock_not_owned() - warn once about a release of a lock that is not held
  * @spin_lock: a lock that is free, or held as a queued spin lock
  *
  * Context: any.
  */
-void ke_release_spin_lock_not_owned(struct kspin_lock *spin_lock)
+void ke_warn_spin_lock_not_owned(struct kspin_lock *spin_lock)
 {
 	/* The word is 0 or the address of a queue entry. */
 	WARN_ONCE(1, "KeReleaseSpinLock: lock %llx is not owned (%llx)\n",
 		  ntklog_address((unsigned long)spin_lock),
 		  ntklog_address(READ_ONCE(spin_lock->word)));
 }
-EXPORT_SYMBOL_GPL(ke_release_spin_lock_not_owned);
+EXPORT_SYMBOL_GPL(ke_warn_spin_lock_not_owned);
