@@ -231,7 +231,7 @@ void etw_exit_claims(void)
 }
 
 /* Called with etw_mutex held. */
-static int etw_read_start(const struct etw_session *session,
+static int etw_settings_from_start(const struct etw_session *session,
 			  const struct ntklog_session_start *start, struct etw_settings *settings)
 {
 	struct etw_group_change change;
@@ -275,7 +275,7 @@ int etw_start_claim(struct etw_claim *claim, const struct ntklog_session_start *
 	else if (session->logging)
 		err = -EBUSY;
 	else
-		err = etw_read_start(session, start, &settings) ?:
+		err = etw_settings_from_start(session, start, &settings) ?:
 		      etw_start_locked(session, &settings);
 	if (!err) {
 		spin_lock(&etw_session_lock);

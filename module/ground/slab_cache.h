@@ -3,8 +3,8 @@
 #define _NTKLOG_GROUND_SLAB_CACHE_H
 
 /*
- * Members of struct slab and struct kmem_cache, which are private to mm/. At module load their
- * offsets are found with a cache whose properties are known.
+ * Members of struct slab and struct kmem_cache, which are private to mm/. Their offsets are
+ * found at module load: a cache with a known name and object size is created and searched.
  */
 
 #include <linux/types.h>

@@ -41,8 +41,8 @@ const char *ntklog_linux_forbidden = "the module is being loaded";
  *
  * Both wait for grace periods of Tasks RCU. A kernel task that does not schedule voluntarily delays
  * such a grace period without limit. Therefore work items attach, detach and run the self-test, and
- * tasks of users wait for them, or for this mutex, only killably. The file "linux" is readable
- * meanwhile.
+ * tasks of users wait for them, or for this mutex, only killably. The file "linux" can be read
+ * without the mutex.
  */
 DEFINE_MUTEX(ntklog_linux_mutex);
 
@@ -334,7 +334,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	ktime_t start;
 	bool attach;
 
-	/* A self-test may hold the mutex for long, and another request may come meanwhile. */
+	/* A self-test may hold the mutex for long, so read the latest request after taking it. */
 	mutex_lock(&ntklog_linux_mutex);
 	/* Pairs with the smp_store_release() in ntklog_update_linux_kind(). */
 	request = smp_load_acquire(&kind->requests);
@@ -347,7 +347,10 @@ static void ntklog_run_kind_work(struct work_struct *work)
 		ntklog_warn_attach_failed(kind);
 	} else if (!attach && kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
 		ntklog_begin_operation(kind, "detaching");
-		/* First: a session that starts meanwhile must not call the kind observed. */
+		/*
+		 * Clear this before the functions are restored: a session that starts during that
+		 * must not report the kind as observed.
+		 */
 		WRITE_ONCE(kind->is_attached, false);
 		ntklog_detach_kind(kind);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
@@ -426,7 +429,8 @@ static int ntklog_get_kind_err(const struct etw_provider *provider)
  * ntklog_wait_for_detached_kinds() - wait until the slots of detached kinds have been dropped
  * @seconds: upper bound of the wait
  *
- * A grace period of Tasks RCU ends the wait. The wait takes no lock that is held meanwhile.
+ * Starts the work item that drops the slots, which waits for a grace period of Tasks RCU while it
+ * holds ntklog_linux_mutex. This function does not take the mutex.
  *
  * Context: task; may sleep. Returns early if the task is killed.
  */

@@ -92,8 +92,9 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
  * @count: number of elements in @hooks
  *
  * Context: task; may sleep.
- * Return: NULL, or the name of the first function that is mandatory but missing or not to be
- * hooked, or whose name or entry does not match.
+ * Return: NULL, or the name of the first function that prevents the use of @hooks: a mandatory one
+ * is missing or must not be hooked (see ntklog_target::wraps), or the kprobe has found another
+ * function of the same name.
  */
 const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count)
 {
@@ -356,7 +357,10 @@ int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **
 	if (err)
 		return err;
 	err = ntklog_register_half(hooks, count, false, failed);
-	/* All spin locks that were acquired through a hook meanwhile have been released. */
+	/*
+	 * ntklog_register_half() has removed its hooks again and has waited: no spin lock that was
+	 * acquired through one of them is still held.
+	 */
 	if (err)
 		ntklog_unregister_hooks(hooks, count, true);
 	return err;

@@ -346,8 +346,8 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 	}
 	WRITE_ONCE(ntklog_probes_are_registered, on);
 	/*
-	 * A user of the tracepoint may have caused this, while a session is started for which the
-	 * probe could not be registered before.
+	 * A session may be started for which the probe could not be registered before. If a user of
+	 * the tracepoint "contextswap" has registered it now, the session observes the group too.
 	 */
 	etw_schedule_observing();
 }

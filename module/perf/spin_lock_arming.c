@@ -44,7 +44,7 @@
 static unsigned int ntklog_sampled_kinds;
 
 /* RCU state at the last stop of tracking, from get_state_synchronize_rcu(). */
-static unsigned long ntklog_spin_lock_off_state;
+static unsigned long ntklog_spin_lock_stop_rcu_state;
 
 static void ntklog_restart_sampling_on_cpu(int number)
 {
@@ -107,7 +107,7 @@ void ntklog_start_spin_lock_tracking(void)
 	 * faulty caller has not released its lock, or has released it on another CPU. Free these
 	 * slots.
 	 */
-	cond_synchronize_rcu(ntklog_spin_lock_off_state);
+	cond_synchronize_rcu(ntklog_spin_lock_stop_rcu_state);
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
 	ntklog_update_each_cpu(ntklog_empty_slots);
 }
@@ -162,7 +162,7 @@ void ntklog_set_spin_lock_expect_unmatched(bool expected)
  */
 void ntklog_stop_spin_lock_tracking(void)
 {
-	ntklog_spin_lock_off_state = get_state_synchronize_rcu();
+	ntklog_spin_lock_stop_rcu_state = get_state_synchronize_rcu();
 	WRITE_ONCE(ntklog_spin_lock_in_transition, false);
 }
 

@@ -14,9 +14,10 @@
  * are in use, and the fast paths fail.
  *
  * An NMI may arrive between two steps of these functions, and its handler frees its slots before it
- * returns. The handler finds an empty slot named by state in each case. If overflow_in_use is 0
- * then, because the slot was taken a moment ago or is about to be given back, the first overflow
- * slot of the handler keeps a second empty slot and gives it back.
+ * returns. The slot that cpu->state names is empty in each case, so the handler may use it. The
+ * interrupted function may have taken the last slot of cpu->slot without having incremented
+ * overflow_in_use yet, or be about to give it back. The first overflow slot of the handler then
+ * keeps one more empty slot, and gives it back when it is freed.
  *
  * Context of all: on that CPU, with interrupts off.
  */
@@ -49,8 +50,8 @@ static inline struct ntklog_spin_lock_slot *ntklog_slot(struct ntklog_spin_lock_
 
 /*
  * Choose the slot for an acquisition that has already taken one of cpu->slot, by its subtraction
- * from cpu->state. Returns the number of the slot to fill. Returns 0 if all slots are in use, and then
- * undoes the subtraction.
+ * from cpu->state. Returns the number of the slot to fill. If all slots are in use, undoes the
+ * subtraction and returns 0.
  *
  * overflow_in_use is incremented before the overflow slot is filled, so that an NMI handler that
  * comes in between fills a slot above it.
