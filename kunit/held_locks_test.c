@@ -221,7 +221,7 @@ static void snapshot_of_started_session_has_list(struct kunit *test)
 	size_t size;
 	u8 *file;
 
-	start_numbered_session(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
+	start_session_by_id(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
 	begin_holds(test);
 	observe_mutexes_and_rwsems(session);
 	file = etw_make_snapshot(session, &size);
@@ -231,7 +231,7 @@ static void snapshot_of_started_session_has_list(struct kunit *test)
 	if (found == 4)
 		expect_list(test, events);
 	kvfree(file);
-	stop_numbered_session(test, 2);
+	stop_session_by_id(test, 2);
 	end_holds();
 }
 

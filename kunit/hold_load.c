@@ -65,13 +65,16 @@ static int hold_going(struct notifier_block *notifier, unsigned long state, void
 	return NOTIFY_OK;
 }
 
-/* The tracing notifier has priority 1. Run after it when a module comes ... */
+/*
+ * The notifier of the tracing subsystem has priority 1. It creates the files of a module's events
+ * when the module is loaded and removes them when it is unloaded. The two notifiers below hold
+ * ntklog while these files exist: after the creation, and before the removal.
+ */
 static struct notifier_block hold_coming_notifier = {
 	.notifier_call = hold_coming,
 	.priority = -100,
 };
 
-/* ... and before it when a module goes, while the events' files exist. */
 static struct notifier_block hold_going_notifier = {
 	.notifier_call = hold_going,
 	.priority = 100,

@@ -11,10 +11,10 @@
 #include "../module/etw/group_mask.h"
 #include "session_fixture.h"
 
-void start_numbered_session(struct kunit *test, int i, u32 group, u32 buffers, enum etw_mode mode)
+void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enum etw_mode mode)
 {
 	struct etw_group_change change = { .replace = true };
-	struct etw_session *session = &etw_sessions[i];
+	struct etw_session *session = &etw_sessions[id];
 
 	etw_group_mask_set(&change.set, group);
 	etw_change_group_mask(session, &change);
@@ -25,45 +25,45 @@ void start_numbered_session(struct kunit *test, int i, u32 group, u32 buffers, e
 	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
 }
 
-void stop_numbered_session(struct kunit *test, int i)
+void stop_session_by_id(struct kunit *test, int id)
 {
-	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[i]), 0);
+	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[id]), 0);
 }
 
-void change_running(int i, u32 group, bool set)
+void change_groups_of_session(int id, u32 group, bool set)
 {
 	struct etw_group_change change = {};
 
 	etw_group_mask_set(set ? &change.set : &change.clear, group);
-	etw_change_group_mask(&etw_sessions[i], &change);
+	etw_change_group_mask(&etw_sessions[id], &change);
 }
 
-const struct etw_buffer_cpu *session_counts(int i)
+const struct etw_buffer_cpu *session_counts(int id)
 {
-	return per_cpu_ptr(etw_sessions[i].run->cpus, TEST_CPU);
+	return per_cpu_ptr(etw_sessions[id].run->cpus, TEST_CPU);
 }
 
-struct rchan_buf *session_rchan_buf(int i)
+struct rchan_buf *session_rchan_buf(int id)
 {
-	return etw_run_buffer(etw_sessions[i].run, TEST_CPU);
+	return etw_run_buffer(etw_sessions[id].run, TEST_CPU);
 }
 
-const u8 *session_buffer_at(int i, unsigned int index)
+const u8 *session_buffer_at(int id, unsigned int index)
 {
-	const struct rchan_buf *buf = session_rchan_buf(i);
+	const struct rchan_buf *buf = session_rchan_buf(id);
 
 	return (u8 *)buf->start + index * buf->chan->subbuf_size;
 }
 
 /* Return the first event of this kind in the first buffer of TEST_CPU, or NULL. */
-const u8 *find_first_event(int i, u16 hook_id)
+const u8 *find_first_event(int id, u16 hook_id)
 {
-	size_t end = session_rchan_buf(i)->offset, at;
+	size_t end = session_rchan_buf(id)->offset, at;
 
 	for (at = BUFFER_EVENTS; at < end;
-	     at += ALIGN(get_u16(session_buffer_at(i, 0) + at, EVENT_SIZE), 8))
-		if (get_u16(session_buffer_at(i, 0) + at, EVENT_HOOK_ID) == hook_id)
-			return session_buffer_at(i, 0) + at;
+	     at += ALIGN(get_u16(session_buffer_at(id, 0) + at, EVENT_SIZE), 8))
+		if (get_u16(session_buffer_at(id, 0) + at, EVENT_HOOK_ID) == hook_id)
+			return session_buffer_at(id, 0) + at;
 	return NULL;
 }
 

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_KUNIT_SESSION_FIXTURE_H
 #define _NTKLOG_KUNIT_SESSION_FIXTURE_H
 
-/* Sessions by number, their buffers on TEST_CPU, and numbered events for them. */
+/* Sessions by their id, 0 to 7, their buffers on TEST_CPU, and numbered events for them. */
 
 #include <kunit/test.h>
 #include <linux/percpu.h>
@@ -19,13 +19,13 @@
 #define LENGTH		0x40
 #define PER_BUFFER	50
 
-void start_numbered_session(struct kunit *test, int i, u32 group, u32 buffers, enum etw_mode mode);
-void stop_numbered_session(struct kunit *test, int i);
-void change_running(int i, u32 group, bool set);
-const struct etw_buffer_cpu *session_counts(int i);
-struct rchan_buf *session_rchan_buf(int i);
-const u8 *session_buffer_at(int i, unsigned int index);
-const u8 *find_first_event(int i, u16 hook_id);
+void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enum etw_mode mode);
+void stop_session_by_id(struct kunit *test, int id);
+void change_groups_of_session(int id, u32 group, bool set);
+const struct etw_buffer_cpu *session_counts(int id);
+struct rchan_buf *session_rchan_buf(int id);
+const u8 *session_buffer_at(int id, unsigned int index);
+const u8 *find_first_event(int id, u16 hook_id);
 void log_event(u32 group, u64 number);
 bool log_event_in_place(u32 group, u64 number);
 void set_buffers_beyond_memory(struct kunit *test, struct etw_session *session);

@@ -17,13 +17,13 @@ static void let_flush_timer_fire(int i)
 /* Start a session whose flush timer expires only by let_flush_timer_fire(). */
 static void start_with_flush_timer(struct kunit *test, int i, u32 buffers)
 {
-	start_numbered_session(test, i, PERF_SPINLOCK_CNTRS, buffers, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, i, PERF_SPINLOCK_CNTRS, buffers, ETW_MODE_SEQUENTIAL);
 	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(&etw_sessions[i], ETW_FLUSH_TIMER_MAX), 0);
 }
 
 static void stop_with_flush_timer(struct kunit *test, int i)
 {
-	stop_numbered_session(test, i);
+	stop_session_by_id(test, i);
 	etw_set_flush_timer(&etw_sessions[i], ETW_FLUSH_TIMER_DEFAULT);
 }
 
@@ -40,7 +40,7 @@ static void flush_timer_expires_partly_filled_buffer_finished(struct kunit *test
 	int tries = 60000;
 
 	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(&etw_sessions[4], 3600001), -EINVAL);
-	start_numbered_session(test, 4, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 4, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
 	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(&etw_sessions[4], ETW_FLUSH_TIMER_MAX), 0);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
 	msleep(50);
@@ -103,7 +103,7 @@ static void flush_with_last_free_buffer_keeps_it(struct kunit *test)
 {
 	int i;
 
-	start_numbered_session(test, 4, PERF_SPINLOCK_CNTRS, 3, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 4, PERF_SPINLOCK_CNTRS, 3, ETW_MODE_SEQUENTIAL);
 	for (i = 0; i < 3; i++) {
 		log_event(PERF_SPINLOCK_CNTRS, i);
 		KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
@@ -114,7 +114,7 @@ static void flush_with_last_free_buffer_keeps_it(struct kunit *test)
 		log_event(PERF_SPINLOCK_CNTRS, 3 + i);
 	KUNIT_EXPECT_EQ(test, session_counts(4)->lost, 1ull);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
-	stop_numbered_session(test, 4);
+	stop_session_by_id(test, 4);
 	KUNIT_EXPECT_EQ(test, session_counts(4)->written, 2ull + PER_BUFFER);
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, 3);
 	KUNIT_EXPECT_EQ(test, get_u32(session_buffer_at(4, 2), BUFFER_SAVED_OFFSET),

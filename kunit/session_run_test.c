@@ -55,7 +55,7 @@ static void check_stop_with_logger(struct kunit *test, enum etw_mode mode)
 	struct test_thread logger, stopper;
 	struct etw_reader *reader;
 
-	start_numbered_session(test, 5, TEST_GROUP, 2, mode);
+	start_session_by_id(test, 5, TEST_GROUP, 2, mode);
 	reader = etw_open_reader(logger_in_flight.session->run, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
 	test_thread_start(test, &logger, 1, log_in_flight, &logger_in_flight);
@@ -89,14 +89,14 @@ static void reader_open_at_restart_keeps_its_run(struct kunit *test)
 	struct etw_reader *reader;
 	struct etw_run *run;
 
-	start_numbered_session(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
 	log_event(TEST_GROUP, 5);
 	run = etw_sessions[5].run;
 	reader = etw_open_reader(run, TEST_CPU);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
-	stop_numbered_session(test, 5);
+	stop_session_by_id(test, 5);
 	/* The new run is in another mode. The reader must not see it. */
-	start_numbered_session(test, 5, TEST_GROUP, 4, ETW_MODE_BUFFERING);
+	start_session_by_id(test, 5, TEST_GROUP, 4, ETW_MODE_BUFFERING);
 	KUNIT_EXPECT_PTR_NE(test, etw_sessions[5].run, run);
 	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL),
 			(__force u32)(EPOLLHUP | EPOLLIN | EPOLLRDNORM));
@@ -104,7 +104,7 @@ static void reader_open_at_restart_keeps_its_run(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u64(etw_run_buffer(run, TEST_CPU)->start,
 				      BUFFER_EVENTS + EVENT_DATA), 5ull);
 	etw_close_reader(reader);
-	stop_numbered_session(test, 5);
+	stop_session_by_id(test, 5);
 }
 
 static void last_close_of_read_run_frees_its_buffers(struct kunit *test)
@@ -116,13 +116,13 @@ static void last_close_of_read_run_frees_its_buffers(struct kunit *test)
 	size_t size;
 	void *header;
 
-	start_numbered_session(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
 	log_event(TEST_GROUP, 5);
 	run = etw_sessions[5].run;
 	first = etw_open_reader(run, TEST_CPU);
 	second = etw_open_reader(run, TEST_CPU);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(first) || IS_ERR(second));
-	stop_numbered_session(test, 5);
+	stop_session_by_id(test, 5);
 	etw_close_reader(first);
 	KUNIT_ASSERT_NOT_NULL(test, run->channel);
 	last = session_rchan_buf(5);
@@ -161,16 +161,16 @@ static void cpu_online_after_stop_gets_no_buffers(struct kunit *test)
 
 	if (cpu == TEST_CPU || remove_cpu(cpu))
 		kunit_skip(test, "no CPU can be taken offline");
-	start_numbered_session(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
 	log_event(TEST_GROUP, 5);
 	KUNIT_EXPECT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
-	stop_numbered_session(test, 5);
+	stop_session_by_id(test, 5);
 	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
 	KUNIT_EXPECT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
 	/* A running session gets a buffer for the CPU that is online now. */
-	start_numbered_session(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
 	KUNIT_EXPECT_NOT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
-	stop_numbered_session(test, 5);
+	stop_session_by_id(test, 5);
 }
 
 static void boot_time_of_all_starts_equal(struct kunit *test)
@@ -181,8 +181,8 @@ static void boot_time_of_all_starts_equal(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 6; i++) {
-		start_numbered_session(test, i % 2, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
-		stop_numbered_session(test, i % 2);
+		start_session_by_id(test, i % 2, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+		stop_session_by_id(test, i % 2);
 		header = etw_make_header_buffer(etw_sessions[i % 2].run, &size);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 		/* BootTime: see header_buffer_bytes_match_nt_layout(). */
@@ -218,11 +218,11 @@ static void start_clocks_read_with_interrupts_disabled(struct kunit *test)
 	clock_readings = 0;
 	clock_readings_with_interrupts = 0;
 	KUNIT_ASSERT_EQ(test, register_kprobe(&clock_probe), 0);
-	start_numbered_session(test, 1, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 1, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 	unregister_kprobe(&clock_probe);
 	KUNIT_EXPECT_GT(test, clock_readings, 0);
 	KUNIT_EXPECT_EQ(test, clock_readings_with_interrupts, 0);
-	stop_numbered_session(test, 1);
+	stop_session_by_id(test, 1);
 }
 #else
 static void start_clocks_read_with_interrupts_disabled(struct kunit *test)

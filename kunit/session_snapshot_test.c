@@ -20,7 +20,7 @@ static void buffering_mode_full_oldest_buffer_overwritten(struct kunit *test)
 	struct rchan_buf *buf;
 	u64 i;
 
-	start_numbered_session(test, 1, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	start_session_by_id(test, 1, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
 	/* Write ten buffers, of which the last four are kept. */
 	for (i = 0; i < 10 * PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, i);
@@ -28,7 +28,7 @@ static void buffering_mode_full_oldest_buffer_overwritten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, session_counts(1)->written, 10ull * PER_BUFFER);
 	KUNIT_EXPECT_EQ(test, session_counts(1)->overwritten, 6ull);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[1]), -EINVAL);
-	stop_numbered_session(test, 1);
+	stop_session_by_id(test, 1);
 	buf = session_rchan_buf(1);
 	KUNIT_EXPECT_EQ(test, buf->subbufs_produced, 10);
 	KUNIT_EXPECT_EQ(test, buf->subbufs_consumed, 6);
@@ -72,7 +72,7 @@ static void snapshot_of_running_session_is_file_session_continues(struct kunit *
 	size_t size;
 	u64 i;
 
-	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	start_session_by_id(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
 	for (i = 0; i < 5 * PER_BUFFER + 10; i++)
 		log_event(PERF_SPINLOCK_CNTRS, i);
 	snapshot = etw_make_snapshot(session, &size);
@@ -83,7 +83,7 @@ static void snapshot_of_running_session_is_file_session_continues(struct kunit *
 	kvfree(snapshot);
 
 	log_event(PERF_SPINLOCK_CNTRS, i);
-	stop_numbered_session(test, 2);
+	stop_session_by_id(test, 2);
 	/* The stop has finished another buffer, which has overwritten the oldest one. */
 	snapshot = etw_make_snapshot(session, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
@@ -115,9 +115,9 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, set, 0x14),
 			STATUS_SUCCESS);
-	start_numbered_session(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
-	change_running(2, PERF_SYNC_OBJECTS, true);
-	change_running(2, PERF_SPINLOCK_CNTRS, true);
+	start_session_by_id(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
+	change_groups_of_session(2, PERF_SYNC_OBJECTS, true);
+	change_groups_of_session(2, PERF_SPINLOCK_CNTRS, true);
 	/* Overwrite the rundown of the start, on every CPU's buffers. */
 	for (i = 0; i < 6 * PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, i);
@@ -162,7 +162,7 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, again + SIZE, snapshot + SIZE, size - 2 * SIZE);
 	kvfree(again);
 	kvfree(snapshot);
-	stop_numbered_session(test, 2);
+	stop_session_by_id(test, 2);
 
 	/* The stop has written a rundown, so the snapshot adds none. */
 	snapshot = etw_make_snapshot(session, &size);
@@ -230,7 +230,7 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 	size_t copied = 0, size, i;
 	u64 start;
 
-	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	start_session_by_id(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
 	counts = per_cpu_ptr(session->run->cpus, WRITER_CPU);
 	test_thread_start(test, &thread, WRITER_CPU, write_events, &writer);
 	for (i = 0; i < SNAPSHOTS; i++) {
@@ -261,7 +261,7 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 	}
 	WRITE_ONCE(writer.is_stopped, true);
 	test_thread_join(&thread);
-	stop_numbered_session(test, 2);
+	stop_session_by_id(test, 2);
 	KUNIT_EXPECT_GE(test, copied, (size_t)SNAPSHOTS);
 	KUNIT_EXPECT_EQ(test, counts->lost, 0ull);
 	KUNIT_EXPECT_EQ(test, counts->generated, writer.count);
@@ -278,7 +278,7 @@ static void snapshot_too_large_refused(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SZ_1M), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 2), 0);
 	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
-	stop_numbered_session(test, 2);
+	stop_session_by_id(test, 2);
 	/* The machine may lack the memory for so many buffers, so only set the count. */
 	buf = session_rchan_buf(2);
 	produced = buf->subbufs_produced;
@@ -292,12 +292,15 @@ static void snapshot_beyond_half_of_memory_refused_before_flush(struct kunit *te
 	struct etw_session *session = &etw_sessions[2];
 	size_t size, buffers;
 
-	/* Two fifths of the memory: less than the half of all, more than the half of the rest. */
+	/*
+	 * The buffers take two fifths of the available memory. A start may use half of it. The
+	 * snapshot needs two fifths again, which is more than half of the remaining three fifths.
+	 */
 	buffers = si_mem_available() * 2 / 5 / (SZ_1M / PAGE_SIZE) / num_online_cpus();
 	if (buffers > 1024)
 		kunit_skip(test, "too much memory");
-	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
-	stop_numbered_session(test, 2);
+	start_session_by_id(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	stop_session_by_id(test, 2);
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SZ_1M), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, buffers), 0);
 	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
@@ -306,10 +309,10 @@ static void snapshot_beyond_half_of_memory_refused_before_flush(struct kunit *te
 	/* The refused snapshot has not flushed the session. */
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(2)->subbufs_produced, 0ul);
 	KUNIT_EXPECT_TRUE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 2));
-	stop_numbered_session(test, 2);
+	stop_session_by_id(test, 2);
 	/* Free the memory for the other tests. */
-	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
-	stop_numbered_session(test, 2);
+	start_session_by_id(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	stop_session_by_id(test, 2);
 }
 
 static int read_all_buffers(void *data)
@@ -335,10 +338,10 @@ static void snapshot_during_read_each_buffer_once(struct kunit *test)
 	for (round = 0; round < 6; round++) {
 		size_t size, taken = 0;
 
-		start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 64, ETW_MODE_BUFFERING);
+		start_session_by_id(test, 2, PERF_SPINLOCK_CNTRS, 64, ETW_MODE_BUFFERING);
 		for (i = 0; i < 64 * PER_BUFFER; i++)
 			log_event(PERF_SPINLOCK_CNTRS, i);
-		stop_numbered_session(test, 2);
+		stop_session_by_id(test, 2);
 		open = etw_open_reader(session->run, TEST_CPU);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(open));
 		test_thread_start(test, &reader, 1, read_all_buffers, session_rchan_buf(2));
@@ -368,9 +371,9 @@ static void run_in_snapshot_freed_at_next_start(struct kunit *test)
 	struct etw_run *run;
 	size_t size;
 
-	start_numbered_session(test, 7, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	start_session_by_id(test, 7, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
 	log_event(PERF_SPINLOCK_CNTRS, 7);
-	stop_numbered_session(test, 7);
+	stop_session_by_id(test, 7);
 	run = session->run;
 	KUNIT_EXPECT_FALSE(test, run->in_snapshot);
 	kvfree(etw_make_snapshot(session, &size));
@@ -379,17 +382,17 @@ static void run_in_snapshot_freed_at_next_start(struct kunit *test)
 	set_buffers_beyond_memory(test, session);
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
 	KUNIT_EXPECT_NULL(test, session->run);
-	start_numbered_session(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
-	stop_numbered_session(test, 7);
+	start_session_by_id(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	stop_session_by_id(test, 7);
 }
 
 static void snapshot_of_sequential_session_refused(struct kunit *test)
 {
 	size_t size;
 
-	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_make_snapshot(&etw_sessions[2], &size)), -EINVAL);
-	stop_numbered_session(test, 2);
+	stop_session_by_id(test, 2);
 }
 
 static struct kunit_case session_snapshot_test_cases[] = {

@@ -22,7 +22,7 @@ static void event_logged_to_subscribed_sessions_with_one_time_stamp(struct kunit
 	int i;
 
 	for (i = 0; i < ETW_SESSIONS; i++)
-		start_numbered_session(test, i, i % 2 ? PERF_SYNC_OBJECTS : PERF_SPINLOCK_CNTRS, 4,
+		start_session_by_id(test, i, i % 2 ? PERF_SYNC_OBJECTS : PERF_SPINLOCK_CNTRS, 4,
 				       ETW_MODE_SEQUENTIAL);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
 	for (i = 0; i < ETW_SESSIONS; i++) {
@@ -38,13 +38,13 @@ static void event_logged_to_subscribed_sessions_with_one_time_stamp(struct kunit
 		KUNIT_EXPECT_EQ(test, get_u64(event, EVENT_TIME), time);
 		KUNIT_EXPECT_EQ(test, get_u16(session_buffer_at(i, 0), BUFFER_LOGGER_ID), i);
 	}
-	stop_numbered_session(test, 2);
+	stop_session_by_id(test, 2);
 	log_event(PERF_SPINLOCK_CNTRS, 2);
 	KUNIT_EXPECT_EQ(test, session_counts(2)->written, 1ull);
 	KUNIT_EXPECT_EQ(test, session_counts(4)->written, 2ull);
 	for (i = 0; i < ETW_SESSIONS; i++)
 		if (i != 2)
-			stop_numbered_session(test, i);
+			stop_session_by_id(test, i);
 }
 
 static void event_made_in_place_or_copied_same_bytes(struct kunit *test)
@@ -52,7 +52,7 @@ static void event_made_in_place_or_copied_same_bytes(struct kunit *test)
 	int i;
 
 	for (i = 2; i < 5; i++)
-		start_numbered_session(test, i, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+		start_session_by_id(test, i, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
 	for (i = 0; i < 2 * PER_BUFFER; i++)
 		/* The first event of a buffer numbers the buffer, so it is copied. */
 		KUNIT_EXPECT_EQ(test, log_event_in_place(PERF_SPINLOCK_CNTRS, i),
@@ -60,7 +60,7 @@ static void event_made_in_place_or_copied_same_bytes(struct kunit *test)
 	for (i = 2; i < 5; i++) {
 		KUNIT_EXPECT_EQ(test, session_counts(i)->generated, 2ull * PER_BUFFER);
 		KUNIT_EXPECT_EQ(test, session_counts(i)->written, 2ull * PER_BUFFER);
-		stop_numbered_session(test, i);
+		stop_session_by_id(test, i);
 		KUNIT_EXPECT_EQ(test, session_rchan_buf(i)->subbufs_produced, 2);
 		KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(i, 0), BUFFER_SEQUENCE), 1ull);
 		KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(i, 1), BUFFER_SEQUENCE), 2ull);
@@ -81,7 +81,7 @@ static void full_session_loss_counted_in_it_only(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(buffers); i++) {
 		for (j = 0; j < 2; j++)
-			start_numbered_session(test, j, PERF_SPINLOCK_CNTRS, buffers[i][j],
+			start_session_by_id(test, j, PERF_SPINLOCK_CNTRS, buffers[i][j],
 					       ETW_MODE_SEQUENTIAL);
 		for (j = 0; j < 3 * PER_BUFFER; j++)
 			log_event_in_place(PERF_SPINLOCK_CNTRS, j);
@@ -91,7 +91,7 @@ static void full_session_loss_counted_in_it_only(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, session_counts(j)->generated, 3ull * PER_BUFFER);
 			KUNIT_EXPECT_EQ(test, session_counts(j)->lost, lost);
 			KUNIT_EXPECT_EQ(test, session_counts(j)->written, 3ull * PER_BUFFER - lost);
-			stop_numbered_session(test, j);
+			stop_session_by_id(test, j);
 			KUNIT_EXPECT_EQ(test, get_u16(session_buffer_at(j, 1), BUFFER_FLAG) & 0x02,
 					lost ? 0x02 : 0);
 		}
@@ -101,17 +101,17 @@ static void full_session_loss_counted_in_it_only(struct kunit *test)
 static void sessions_for_event_follow_masks_and_starts(struct kunit *test)
 {
 	KUNIT_EXPECT_FALSE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 1));
-	start_numbered_session(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
-	start_numbered_session(test, 6, PERF_SYNC_OBJECTS, 4, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 6, PERF_SYNC_OBJECTS, 4, ETW_MODE_SEQUENTIAL);
 	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SPINLOCK_CNTRS), 1ull << 24);
 	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48);
 	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SPINLOCK), 0ull);
-	change_running(3, PERF_SYNC_OBJECTS, true);
+	change_groups_of_session(3, PERF_SYNC_OBJECTS, true);
 	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48 | 1ull << 24);
-	stop_numbered_session(test, 3);
+	stop_session_by_id(test, 3);
 	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SPINLOCK_CNTRS), 0ull);
 	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48);
-	stop_numbered_session(test, 6);
+	stop_session_by_id(test, 6);
 	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 0ull);
 }
 
@@ -140,7 +140,7 @@ static void reused_buffer_event_has_no_old_bytes(struct kunit *test)
 
 	ke_initialize_spin_lock(&lock);
 	memset(bytes, 0xA5, sizeof(bytes));
-	start_numbered_session(test, 3, PERF_SPINLOCK, 2, ETW_MODE_BUFFERING);
+	start_session_by_id(test, 3, PERF_SPINLOCK, 2, ETW_MODE_BUFFERING);
 	local_irq_save(flags);
 	for (i = 0; i < 5 * PER_BUFFER + 1; i++)
 		etw_log_event_to(etw_sessions_for_event(PERF_SPINLOCK), TEST_HOOK_ID, 1, bytes,
@@ -162,23 +162,23 @@ static void reused_buffer_event_has_no_old_bytes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, get_u(event, SPINLOCK_RESERVED, 5), 0ull);
 	}
 	KUNIT_EXPECT_EQ(test, found, 4);
-	stop_numbered_session(test, 3);
+	stop_session_by_id(test, 3);
 }
 
 static void global_mask_is_union_of_started_sessions(struct kunit *test)
 {
 	struct perfinfo_groupmask mask;
 
-	start_numbered_session(test, 1, PERF_SPINLOCK, 4, ETW_MODE_SEQUENTIAL);
-	start_numbered_session(test, 5, PERF_SYNC_OBJECTS, 4, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 1, PERF_SPINLOCK, 4, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 5, PERF_SYNC_OBJECTS, 4, ETW_MODE_SEQUENTIAL);
 	mask = etw_global_group_mask();
 	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00030000u);
 	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
-	stop_numbered_session(test, 1);
+	stop_session_by_id(test, 1);
 	mask = etw_global_group_mask();
 	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00020000u);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
-	stop_numbered_session(test, 5);
+	stop_session_by_id(test, 5);
 }
 
 static u64 written_on_all_cpus(int i)
@@ -195,22 +195,22 @@ static void running_session_mask_changed_group_enabled(struct kunit *test)
 {
 	u64 before;
 
-	start_numbered_session(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	before = written_on_all_cpus(3);
 	/* The group's begin and end each write an event of its observation and a rundown. */
-	change_running(3, PERF_SPINLOCK, true);
+	change_groups_of_session(3, PERF_SPINLOCK, true);
 	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	KUNIT_EXPECT_EQ(test, written_on_all_cpus(3), before + 2);
-	change_running(3, PERF_SPINLOCK, true);
+	change_groups_of_session(3, PERF_SPINLOCK, true);
 	KUNIT_EXPECT_EQ(test, written_on_all_cpus(3), before + 2);
 	log_event(PERF_SPINLOCK, 7);
-	change_running(3, PERF_SPINLOCK, false);
+	change_groups_of_session(3, PERF_SPINLOCK, false);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	KUNIT_EXPECT_EQ(test, written_on_all_cpus(3), before + 5);
 	log_event(PERF_SPINLOCK, 8);
 	KUNIT_EXPECT_EQ(test, written_on_all_cpus(3), before + 5);
-	stop_numbered_session(test, 3);
+	stop_session_by_id(test, 3);
 }
 
 static void later_version_of_each_session_detected(struct kunit *test)
@@ -233,7 +233,7 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 
 	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[i], i + 1), 0);
-		start_numbered_session(test, i, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+		start_session_by_id(test, i, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
 	}
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 5), -EINVAL);
@@ -263,7 +263,7 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_VERSION), i + 1);
 		KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_DATA), i ? 2 : 1);
 		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), i ? 0x20 : 0x18);
-		stop_numbered_session(test, i);
+		stop_session_by_id(test, i);
 		etw_set_contextswap_version(&etw_sessions[i], 4);
 	}
 }
@@ -289,8 +289,8 @@ static void session_name_used_or_invalid_refused(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, session->settings.name, "locks of my driver");
 	name[NTKLOG_SESSION_NAME_SIZE - 1] = '\0';
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, name), 0);
-	start_numbered_session(test, 6, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
-	stop_numbered_session(test, 6);
+	start_session_by_id(test, 6, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	stop_session_by_id(test, 6);
 	/* The longest name fits into the smallest header. */
 	kvfree(etw_make_header_buffer(session->run, &(size_t){ 0 }));
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, "System Logger 6"), 0);
@@ -304,8 +304,8 @@ static void start_without_memory_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
 	KUNIT_EXPECT_FALSE(test, session->logging);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(session), -EINVAL);
-	start_numbered_session(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
-	stop_numbered_session(test, 7);
+	start_session_by_id(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	stop_session_by_id(test, 7);
 }
 
 static void start_without_memory_unread_events_kept(struct kunit *test)
@@ -314,9 +314,9 @@ static void start_without_memory_unread_events_kept(struct kunit *test)
 	u8 *before, *after;
 	size_t header_size;
 
-	start_numbered_session(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	start_session_by_id(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 	log_event(PERF_SPINLOCK_CNTRS, 7);
-	stop_numbered_session(test, 7);
+	stop_session_by_id(test, 7);
 	before = etw_make_header_buffer(session->run, &header_size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(before));
 	set_buffers_beyond_memory(test, session);
@@ -329,8 +329,8 @@ static void start_without_memory_unread_events_kept(struct kunit *test)
 	kvfree(after);
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(7)->subbufs_produced, 1);
 	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(7, 0), BUFFER_EVENTS + EVENT_DATA), 7ull);
-	start_numbered_session(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
-	stop_numbered_session(test, 7);
+	start_session_by_id(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	stop_session_by_id(test, 7);
 }
 
 static struct kunit_case session_test_cases[] = {

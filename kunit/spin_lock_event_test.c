@@ -187,7 +187,7 @@ static void two_sessions_same_event_bytes(struct kunit *test)
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	start_another(test, PERF_SPINLOCK);
-	/* At DISPATCH_LEVEL the IRQL is known without a look at the task, as for most events. */
+	/* At DISPATCH_LEVEL the IRQL is found without reading the task, as in most events. */
 	old_irql = ke_raise_irql_to_dpc_level();
 	local_irq_save(flags);
 	for (i = 0; i < 2; i++) {

@@ -143,7 +143,7 @@ static enum hrtimer_restart interrupt_with_locks(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* Thousands of interrupts also hit the instructions of the fast paths. */
+/* So many interrupts are taken that some arrive within the fast paths of the hooks. */
 static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(300);

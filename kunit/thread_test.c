@@ -25,7 +25,7 @@ static void expect_record_count(struct kunit *test, u32 records)
 	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records);
 }
 
-static u32 records_meanwhile;
+static u32 records_before_exit;
 
 static int exit_in_region(void *data)
 {
@@ -33,7 +33,7 @@ static int exit_in_region(void *data)
 
 	ke_enter_critical_region();
 	ke_raise_irql(APC_LEVEL, &old_irql);
-	records_meanwhile = ntklog_task_record_count();
+	records_before_exit = ntklog_task_record_count();
 	return 0;
 }
 
@@ -49,7 +49,7 @@ static void thread_exits_its_record_freed(struct kunit *test)
 	/* The thread exits in a region and at APC_LEVEL, which is legal for a test. */
 	test_thread_start(test, &thread, TEST_CPU, exit_in_region, NULL);
 	test_thread_join(&thread);
-	KUNIT_EXPECT_EQ(test, records_meanwhile, records + 1);
+	KUNIT_EXPECT_EQ(test, records_before_exit, records + 1);
 	expect_record_count(test, records);
 }
 
