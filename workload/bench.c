@@ -161,16 +161,16 @@ BENCH_PAIR(resource_shared, (void)0,
 	   ex_release_resource_lite(&resource))
 BENCH_PAIR(empty, (void)0, barrier(), barrier())
 
-/* Hold two locks; release the first one first if @in_turn, else last. */
-static __always_inline void bench_two_locks(unsigned int count, bool in_turn)
+/* Acquire two locks. Release the second one first if @is_nested, else the first one. */
+static __always_inline void bench_two_locks(unsigned int count, bool is_nested)
 {
 	struct klock_queue_handle handle[2];
 
 	while (count--) {
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&queued_lock, &handle[0]);
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&second_lock, &handle[1]);
-		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[in_turn]);
-		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[!in_turn]);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[is_nested]);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[!is_nested]);
 	}
 }
 
@@ -309,7 +309,7 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 /* Copy of a task that waits in the run queue: the task that bench_call_probe() switches to. */
 static struct task_struct *bench_ready;
 
-/* Call a probe as for a switch from a thread that goes to sleep, or from the idle thread. */
+/* Call a probe of sched_switch for a thread that starts to sleep, or for the idle thread. */
 static void bench_call_probe(bench_switch_probe probe, void *data, bool from_idle,
 			     unsigned int count)
 {

@@ -38,14 +38,14 @@
 
 /**
  * struct torture_handed - a resource that a user has left to the janitor
- * @count: number of releases that the janitor has to do; 0: none. The user sets it, the janitor
- *	clears it; it publishes @exclusive
+ * @releases_due: number of releases that the janitor has to do; 0: none. The user sets it, the
+ *	janitor clears it; it publishes @exclusive
  * @exclusive: the resource is held exclusively
  *
  * The address of this structure is the owner pointer.
  */
 struct torture_handed {
-	atomic_t count;
+	atomic_t releases_due;
 	bool exclusive;
 };
 
@@ -209,7 +209,7 @@ static bool torture_hand_over(struct torture_resource_user *user, struct torture
 	struct torture_handed *handed = &user->handed[own->which];
 
 	/* Pairs with atomic_set_release() in torture_release_handed(). */
-	if (torture_random(&user->random, 8) || atomic_read_acquire(&handed->count))
+	if (torture_random(&user->random, 8) || atomic_read_acquire(&handed->releases_due))
 		return false;
 	handed->exclusive = own->exclusive;
 	if (own->exclusive)
@@ -217,7 +217,7 @@ static bool torture_hand_over(struct torture_resource_user *user, struct torture
 	ex_set_resource_owner_pointer(&resource->resource, handed);
 	user->pointers++;
 	/* Publishes handed->exclusive to torture_release_handed(). */
-	atomic_set_release(&handed->count, own->count);
+	atomic_set_release(&handed->releases_due, own->count);
 	return true;
 }
 
@@ -346,7 +346,7 @@ static void torture_release_handed(void)
 			struct torture_resource *resource = &torture_resources[j];
 
 			/* Pairs with atomic_set_release() in torture_hand_over(). */
-			count = atomic_read_acquire(&handed->count);
+			count = atomic_read_acquire(&handed->releases_due);
 			if (!count)
 				continue;
 			while (count--) {
@@ -357,7 +357,7 @@ static void torture_release_handed(void)
 								    (unsigned long)handed | 3);
 			}
 			/* Pairs with atomic_read_acquire() in torture_hand_over(). */
-			atomic_set_release(&handed->count, 0);
+			atomic_set_release(&handed->releases_due, 0);
 		}
 	}
 }
