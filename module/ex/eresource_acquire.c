@@ -231,7 +231,7 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 	return ex_acquire_resource_inner(resource, wait, request, caller);
 }
 
-/* Acquired by the fast path while tracking is on. */
+/* Track an acquisition that the fast path has made. Returns true, as the fast path must. */
 static notrace noinline bool ex_acquire_resource_traced(struct eresource *resource)
 {
 	ntklog_track_resource_acquire(resource, READ_ONCE(resource->contention_count));

@@ -31,8 +31,8 @@ static void eresource_grant_exclusive(struct eresource *resource,
 }
 
 /*
- * Make all shared waiters owners. No waiter is an owner already: the last shared owner has gone, or
- * the owner was exclusive.
+ * Make all shared waiters owners. No waiter is an owner already: the last shared owner has released
+ * the resource, or the owner was exclusive.
  */
 static void eresource_grant_shared(struct eresource *resource,
 				   struct list_head *granted)
@@ -49,7 +49,7 @@ static void eresource_grant_shared(struct eresource *resource,
 	WRITE_ONCE(resource->shared_waiter_count, 0);
 }
 
-/* The last owner has gone: make the next waiters owners. */
+/* Make the next waiters owners, after the last owner has released the resource. */
 static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
 				struct list_head *granted)
 {

@@ -4,7 +4,8 @@
 
 /*
  * All live resources, in a tree ordered by address. A walk can drop the lock and find its place
- * again although resources come and go. A second initialisation of a live resource is detected.
+ * again, even if resources are added and removed in between. A second initialisation of a live
+ * resource is detected.
  */
 
 #include <linux/spinlock.h>

@@ -26,7 +26,10 @@
 #define NTKLOG_IDENTITY_BITS	14
 #define NTKLOG_IDENTITY_SETS	BIT(NTKLOG_IDENTITY_BITS)
 
-/* Values instead of the address of a cache. They differ by more than the kinds do. */
+/*
+ * Values in place of the address of a cache. They are multiples of 0x100 and a kind is less, so
+ * the sum of both in a fingerprint is unique.
+ */
 #define NTKLOG_IN_NO_SLAB	0UL
 #define NTKLOG_ON_STACK		0x100UL
 #define NTKLOG_IN_KFENCE	0x200UL

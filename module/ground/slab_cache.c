@@ -23,7 +23,10 @@
 
 unsigned int ntklog_slab_cache_word;
 
-/* Offsets in struct kmem_cache, found at module load; 0 if not found. In words; in bytes. */
+/*
+ * Offsets in struct kmem_cache, found at module load; 0 if not found: of the name in words, of the
+ * sizes in bytes.
+ */
 static unsigned int ntklog_cache_name_word;
 static unsigned int ntklog_cache_size_offset;
 

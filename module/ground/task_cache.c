@@ -13,7 +13,7 @@
 #include "task_cache.h"
 #include "task_record.h"
 
-/* Cached by a CPU that has no record of a task. It belongs to no task. */
+/* Record of no task, which a CPU caches while it caches no other. */
 static struct ntklog_task ntklog_dummy_record = {
 	.next_sleeping_slot = &ntklog_dummy_record.sleeping_slots[1],
 };
@@ -62,7 +62,7 @@ void ntklog_cache_record(struct ntklog_task *record)
 /**
  * ntklog_uncache_record() - remove a record from the caches of all CPUs
  * @record: record of the current task; or of another task, if no task looks up its record any more
- * @except_cpu: CPU that only forgets that the task is passive; -1 for none
+ * @except_cpu: CPU whose cache keeps the record and only loses the entry @passive; -1 for none
  *
  * Other tasks may cache their own records concurrently.
  *

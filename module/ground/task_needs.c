@@ -319,7 +319,10 @@ int __init ntklog_task_records_init(void)
 void ntklog_task_records_exit(void)
 {
 	unregister_module_notifier(&ntklog_module_notifier);
-	/* The task of a record in the table has not exited, or is referenced by its late record. */
+	/*
+	 * record->task is valid: the task of a record in the table has not exited, or its late
+	 * record holds a reference to it.
+	 */
 	ntklog_visit_task_records(ntklog_warn_of_leaked_region, NULL);
 	mutex_lock(&ntklog_task_needs_mutex);
 	ntklog_unregister_exit_probe();

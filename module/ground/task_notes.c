@@ -276,7 +276,10 @@ struct ntklog_task_reader *ntklog_open_tasks(void)
 	mutex_lock(&ntklog_task_notes_mutex);
 	err = ntklog_get_task_notes();
 	if (!err && !ntklog_task_notes_always_enabled) {
-		/* Another reader's notes that are overwritten already are not lost to this one. */
+		/*
+		 * Begin with the oldest note in the ring. Notes that were overwritten before this
+		 * reader existed do not count as lost to it.
+		 */
 		bit_spin_lock(0, &ntklog_task_notes->lock);
 		if (ntklog_task_notes->count > NTKLOG_TASK_NOTES)
 			reader->next = ntklog_task_notes->count - NTKLOG_TASK_NOTES;
@@ -333,7 +336,7 @@ static size_t ntklog_print_task_line(struct ntklog_task_reader *reader, bool *is
 
 	*is_note = ntklog_copy_next_kept_note(reader);
 	if (*is_note) {
-		/* A name is whatever the task has set. */
+		/* A task can give itself any name: replace control characters. */
 		for (at = reader->note.name; *at; at++)
 			if ((u8)*at < ' ' || *at == '\x7f')
 				*at = '?';

@@ -26,8 +26,8 @@
 #include "task_table.h"
 
 /*
- * Number of spare records, all shards together, while only NT's locks need records, and while each
- * task that acquires a lock gets one.
+ * Number of spare records of all shards together: while only modules that use NT's locks need
+ * records; and while hooks do, when each task that acquires a lock gets one.
  */
 #define NTKLOG_SPARES_FOR_MODULES	128
 #define NTKLOG_SPARES_FOR_HOOKS		1024
@@ -38,7 +38,7 @@
 #define NTKLOG_TASK_SHARDS		16
 #define NTKLOG_TASK_BUCKETS_MIN		1024UL
 #define NTKLOG_TASK_BUCKETS_MAX		65536UL
-/* The kernel allows about 16 tasks for that much memory. */
+/* Pages of memory for each bucket. The kernel allows about 16 tasks for 512 pages. */
 #define NTKLOG_TASK_PAGES_PER_BUCKET	512
 
 /**
@@ -224,7 +224,7 @@ void ntklog_free_excess_task_records(void)
 	ntklog_free_records(&excess);
 }
 
-/* Free the spare records of a burst of tasks, while hooks run. */
+/* Free the spare records that a burst of exiting tasks has left, while hooks run. */
 static void ntklog_trim_spares(struct work_struct *work)
 {
 	HLIST_HEAD(excess);

@@ -154,7 +154,10 @@ bool ntklog_is_at_apc_level(void)
 	preempt_disable();
 	if (ntklog_current_is_cached())
 		record = __this_cpu_read(ntklog_current.record);
-	/* The cache may lack that the task is passive: it was at APC_LEVEL before. */
+	/*
+	 * Look up the record also if it is cached and says that the task is not at APC_LEVEL: the
+	 * lookup sets ntklog_current.passive, which the task's time at APC_LEVEL has cleared.
+	 */
 	if (!record || !record->apc_level)
 		record = ntklog_alloc_task_record();
 	apc_level = record && record->apc_level;

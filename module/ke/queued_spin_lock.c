@@ -174,7 +174,7 @@ notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue
 						    _RET_IP_);
 		return;
 	}
-	/* queue->next was NULL. If a waiter has come since, the exchange fails. */
+	/* queue->next was NULL. If a waiter has joined the queue since, the exchange fails. */
 	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
 	if (unlikely(!try_cmpxchg_release(&spin_lock->word, &word, 0)))
 		ke_hand_over_queued_spin_lock(queue);
