@@ -84,7 +84,10 @@ void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf)
  */
 size_t etw_unread_buffers(const struct rchan_buf *buf)
 {
-	/* The writer's stores depend on it. Pairs with smp_mb() in etw_read_finished_buffers(). */
+	/*
+	 * The writer stores into a buffer only if this count shows that the buffer is free: a
+	 * control dependency. Pairs with smp_mb() in etw_read_finished_buffers().
+	 */
 	size_t consumed = READ_ONCE(buf->subbufs_consumed);
 
 	return READ_ONCE(buf->subbufs_produced) - consumed;
@@ -119,7 +122,7 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	/* relay would count the rest as padding, but a reader gets whole buffers. */
 	buf->offset = size;
 	/*
-	 * The buffer's bytes before subbufs_produced, which relay increments.
+	 * Write the buffer before subbufs_produced, which relay increments.
 	 * Pairs with smp_load_acquire() in etw_read_finished_buffers().
 	 */
 	smp_wmb();
@@ -146,8 +149,8 @@ static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 		return false;
 	relay_subbufs_consumed(buf->chan, buf->cpu, 1);
 	/*
-	 * subbufs_consumed before the new contents of the buffer, so that a snapshot discards a
-	 * copy that may have them. Pairs with smp_rmb() in etw_copy_buffer().
+	 * Write subbufs_consumed before the new contents of the buffer, so that a snapshot discards
+	 * a copy that may have them. Pairs with smp_rmb() in etw_copy_buffer().
 	 */
 	smp_wmb();
 	WRITE_ONCE(cpu->overwritten, cpu->overwritten + 1);

@@ -460,7 +460,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_describe_claim);
 
 /**
  * etw_show_owner() - write which process has claimed a session
- * @seq: where to; a line "PID COMM" or "none"
+ * @seq: output file; gets a line "PID COMM" or "none"
  * @session: the session
  *
  * Context: thread.

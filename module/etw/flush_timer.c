@@ -45,7 +45,10 @@ static void etw_flush_work(struct work_struct *work)
 		return;
 	etw_flush_buffers(run, ETW_FLUSH_TIMER);
 	etw_put_run(run);
-	/* A stop clears @logging and then cancels the work: it finds what is queued here. */
+	/*
+	 * A stop clears @logging with the lock held and then cancels the work. Test and queue with
+	 * the lock held too, so that the stop cancels what is queued here.
+	 */
 	spin_lock(&etw_session_lock);
 	if (session->logging)
 		queue_delayed_work(system_percpu_wq, &session->flush_work,

@@ -218,7 +218,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_group_change_apply);
 
 /**
  * etw_group_mask_show() - write the groups of a mask
- * @file: where to
+ * @file: output file
  * @mask: the mask
  *
  * Each group is a line of number and name. "0x0" means that the mask is empty.

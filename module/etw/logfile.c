@@ -29,7 +29,7 @@
 /* Version of the group mask event of Windows 10. */
 #define ETW_GROUP_MASK_EVENT_VERSION	0x46
 
-/* The largest is the first event, with two names. */
+/* Largest size of the data of an event: that of the first one, which has two names. */
 #define ETW_HEADER_DATA_MAX	(sizeof(struct trace_logfile_header64) + \
 					 2 * (NTKLOG_SESSION_NAME_SIZE + sizeof(ETW_LOG_FILE_NAME)))
 
@@ -114,7 +114,7 @@ static const struct {
 	{ EVENT_TRACE_TYPE_HEADER_EXTENSION, etw_put_header_extension },
 };
 
-/* The smallest buffer has space for all of them. */
+/* The smallest buffer has space for all events of the header. */
 static_assert(sizeof(struct wmi_buffer_header) +
 	      ARRAY_SIZE(etw_header_events) *
 	      (sizeof(struct system_trace_header) + ETW_HEADER_DATA_MAX) <=

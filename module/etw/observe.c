@@ -55,7 +55,10 @@ static int etw_provider_err(const struct etw_provider *provider)
 	return provider->get_err ? provider->get_err(provider) : 0;
 }
 
-/* A loss is counted once, and not again by each attempt. Returns false after a loss. */
+/*
+ * Log that the observation of a group begins or ends. Returns false if the event is lost. After a
+ * loss, further attempts are made only if there is space, so that the loss is counted once.
+ */
 static bool etw_try_to_log_observed(struct etw_observed_call *call, u32 group, bool observed)
 {
 	struct etw_run *run = call->session->run;
@@ -192,9 +195,10 @@ static void etw_run_observe_work(struct work_struct *work)
 }
 
 /**
- * etw_schedule_observing() - tell the started sessions of an attached or detached provider
+ * etw_schedule_observing() - let the started sessions log which groups are observed now
  *
- * For a provider that goes on when the task that started the session does not wait any more.
+ * Called when a provider has attached or detached at another time than the start or stop of a
+ * session, for example after the task that waited for it was killed.
  *
  * Context: any.
  */

@@ -138,7 +138,7 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
 /**
  * etw_read_buffers() - read finished buffers
  * @reader: the reader
- * @to: where to
+ * @to: buffer of the caller
  * @count: the most bytes to read
  *
  * Context: thread; may sleep.

@@ -74,9 +74,9 @@ struct etw_buffer_cpu {
  * @process_id: process ID of that task
  * @buffer_size: bytes of a buffer
  * @name: the session's name at the start
- * @group_mask: the event groups of the session; a change of them changes it
- * @observed: the groups whose last event of type PERFINFO_LOG_TYPE_NTKLOG_OBSERVED says that they
- *	are; with etw_mutex held
+ * @group_mask: the event groups of the session; updated when they change
+ * @observed: the groups that are observed, according to their last event of type
+ *	PERFINFO_LOG_TYPE_NTKLOG_OBSERVED; with etw_mutex held
  * @lost_ends: those of @observed whose end was lost, and is still to be written; with etw_mutex
  *	held
  * @has_lost_observed: such an event was lost, and is still to be written; with etw_mutex held

@@ -139,7 +139,7 @@ static size_t etw_put_rundown_event(u8 *to, size_t to_size, const struct etw_run
 /**
  * etw_put_rundown() - write the rundown that a session would get if it stopped now
  * @session: a started session
- * @to: where to
+ * @to: buffer for the events
  * @to_size: bytes at @to; the smallest buffer has enough for all providers
  *
  * Context: thread; etw_mutex held.

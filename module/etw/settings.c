@@ -97,7 +97,10 @@ static void etw_store_settings(struct etw_session *session, const struct etw_set
 	spin_lock(&etw_session_lock);
 	session->settings = *settings;
 	spin_unlock(&etw_session_lock);
-	/* A byte, and each event has its version in it: nothing is ordered by this. */
+	/*
+	 * Loggers need no order: they read the byte once for each event, and each event carries its
+	 * version.
+	 */
 	WRITE_ONCE(etw_contextswap_versions.of_session[session->id],
 		   settings->contextswap_version - 1);
 }

@@ -191,7 +191,7 @@ static int etw_alloc_snapshot(struct etw_snapshot *snapshot, struct etw_run *run
 	return -ENOMEM;
 }
 
-/* Return: false if the session has overwritten the buffer, so that the copy may be torn. */
+/* Copy a buffer. Return: false if the session has overwritten it, so that the copy may be torn. */
 static bool etw_copy_buffer(u8 *to, const struct etw_listed_buffer *from)
 {
 	const struct rchan_buf *buf = from->buf;
@@ -311,8 +311,9 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 }
 
 /*
- * The run has a reader meanwhile, so its buffers stay. Return: the file; -EAGAIN if the session
- * has another run now, or a CPU that came online has added buffers; or another errno.
+ * Called with a reader added to the run, which keeps its buffers from being freed. Return: the
+ * file; -EAGAIN if the session has another run now, or a CPU that came online has added buffers; or
+ * another errno.
  */
 static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_run *run,
 				      size_t *size)

@@ -133,7 +133,7 @@ size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS])
 
 /**
  * etw_stacks_show() - write the events that carry a stack
- * @file: where to
+ * @file: output file
  * @stacks: bits by enum etw_stacked
  *
  * Each event is a line of hook id and name. "none" means that no event carries a stack.

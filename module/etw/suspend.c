@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Suspend and hibernation of the machine. The clock of the events may stop or restart meanwhile. No
- * group is observed from before the tasks are frozen until they run again: a program that reads the
- * file leaves that time out of its rates, and knows where a clock that restarts does so.
+ * Suspend and hibernation of the machine. The clock of the events may stop during it,
+ * or begin anew. No group is observed from before the tasks are frozen until they run again. A
+ * program that reads the file leaves that time out of its rates, and expects that a clock can begin
+ * anew only there.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

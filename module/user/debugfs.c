@@ -465,7 +465,7 @@ static const struct ntklog_file ntklog_top_files[] = {
 	  .store = ntklog_keep_identities_store, .takes = "0 or 1" },
 };
 
-/* @files and @ranges have an entry for each parameter, which this fills in. */
+/* Fill in @files and @ranges, which have an entry for each parameter, and create the files. */
 static int ntklog_create_information_directory(const char *name,
 					       struct ntklog_information *information,
 					       struct ntklog_file *files,

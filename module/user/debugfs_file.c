@@ -28,7 +28,7 @@
  * @list: entry of ntklog_inode_data_list
  * @file: description of the file
  * @object: argument for the functions of @file
- * @is_explained: the kernel log has what the file takes; set by the first refused write
+ * @is_explained: the kernel log says which texts the file takes; set by the first refused write
  */
 struct ntklog_inode_data {
 	struct list_head list;
