@@ -92,7 +92,10 @@ static notrace noinline __used __noendbr int REPLACEMENT(trylock)(ntklog_lock_t 
 }
 
 #ifdef WITH_LOCK_IRQ_DISABLE
-/* Disables interrupts once more; they stay off until each such acquisition is undone. */
+/*
+ * spin_lock_irq_disable() of newer kernels: increments the CPU's count of requests to disable
+ * interrupts, which are off while the count is not 0.
+ */
 static notrace noinline __used __noendbr void REPLACEMENT(lock_irq_disable)(ntklog_lock_t *lock)
 {
 	local_interrupt_disable();

@@ -270,7 +270,10 @@ void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *wron
 	WRITE_ONCE(kind->err, -EPROTO);
 	/* Pairs with the smp_load_acquire() in ntklog_get_kind_err(). */
 	smp_store_release(&kind->is_attached, false);
-	/* Sessions that observe the kind do so up to here, not up to the end of a self-test. */
+	/*
+	 * Let the sessions log now that the kind is no longer observed. The self-test of the other
+	 * kinds may take long.
+	 */
 	etw_schedule_observing();
 	ntklog_detach_kind(kind);
 }
@@ -361,7 +364,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
 	smp_store_release(&kind->completed, request);
 	wake_up_all(&ntklog_linux_wait);
-	/* The task that waited may have been killed. */
+	/* Let the sessions log the change, because the task that waited may have been killed. */
 	etw_schedule_observing();
 }
 

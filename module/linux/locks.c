@@ -66,7 +66,7 @@ static void __init ntklog_measure_test(void)
 	ntklog_linux_test_cycles = max(best / TESTS, 1U);
 }
 
-/* Return the words before @why, which may be the name of a function. */
+/* Return the words to print before @why: empty, unless @why is the name of a function. */
 static const char *ntklog_unavailable_prefix(const struct ntklog_linux_kind *kind, const char *why)
 {
 	return why == kind->unavailable && kind->lacks_function ? "no usable function " : "";
@@ -106,7 +106,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 		return -EINVAL;
 	ntklog_measure_test();
 	ntklog_releases_init();
-	/* No file exists yet, and no work item runs. The mutex protects the test's state. */
+	/* No file and no work item exists yet; ntklog_selftest_init() needs the mutex. */
 	mutex_lock(&ntklog_linux_mutex);
 	ntklog_linux_mode = ntklog_find_mode(mode);
 	ntklog_selftest_init();
@@ -296,7 +296,10 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 			etw_group_mask_set(mask, kind->group.provider.group);
 }
 
-/* Test whether a kind that spins is attached or has a subscriber, which knows mode and rate. */
+/*
+ * Test whether a kind that spins is attached, or has a subscriber, which has been told the mode and
+ * the rate in a rundown event.
+ */
 static bool ntklog_spinning_kind_is_in_use(void)
 {
 	struct ntklog_linux_kind *kind;

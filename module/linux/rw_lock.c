@@ -26,7 +26,7 @@
 #define LOCKDEP_RELEASE		rwlock_release
 #define TRY_ACQUIRE_FAST	ntklog_do_raw(do_raw_read_trylock)
 #define SAMPLE_ACQUIRE_FAST	ntklog_sample_shared_spin_lock_acquire_fast
-/* Bit of the lock word: a writer, the first in the queue, waits for all readers. */
+/* Bit of the lock word: a writer at the head of the queue waits for the readers. */
 #define READ_WAITERS		0x100
 static_assert(READ_WAITERS == _QW_WAITING);
 static_assert(!offsetof(rwlock_t, raw_lock.cnts));

@@ -164,7 +164,7 @@ static __always_inline bool ntklog_rt_mutex_has_waiters(const void *lock)
 	return (unsigned long)READ_ONCE(mutex->rtmutex.owner) & RT_MUTEX_WAITERS;
 }
 
-/* Readers and writers that wait for a writer. */
+/* Return true if readers or writers wait for the writer that holds the lock. */
 static __always_inline bool ntklog_percpu_rwsem_has_waiters(const void *lock)
 {
 	const struct percpu_rw_semaphore *rwsem = lock;
@@ -259,7 +259,10 @@ static noinline notrace __used __noendbr void downgrade_rwsem(const void *lock)
 	ntklog_downgrade_sleeping_lock(lock, CLASS_OF(RWSEM));
 }
 
-/* End of optimistic spinning for an rwsem, for which the kernel has no tracepoint. */
+/*
+ * Hook of osq_unlock(): the task has stopped spinning for a lock. Only an rwsem is recorded: for a
+ * mutex the kernel calls a tracepoint. The queue of a mutex matches no slot of an rwsem.
+ */
 static noinline notrace __used __noendbr void end_rwsem_spin(const void *queue)
 {
 #ifdef CONFIG_RWSEM_SPIN_ON_OWNER
