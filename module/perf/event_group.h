@@ -41,8 +41,9 @@ enum ntklog_event_group_state {
  * @state: state of the group; @update is called only in NTKLOG_EVENT_GROUP_USABLE
  * @session_mask: union of the group masks of all started sessions
  * @users: number of ntklog_event_group_get() calls that have not been undone
- * @has_probe: the tracepoint has a probe. The tracepoint registers once for all its probes; it
- *	may do so again if the allocation for the first probe failed
+ * @has_probe: the tracepoint has at least one probe. The kernel reports the first probe, and the
+ *	removal of the last one. It reports a first probe again, if an allocation failed for the
+ *	one before
  * @work: calls @update
  */
 struct ntklog_event_group {

@@ -143,8 +143,8 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *reco
 void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resource_slot *slot)
 {
 	/*
-	 * The caller has read the slot. Pairs with the acquires in ntklog_alloc_resource_slot() and
-	 * below.
+	 * Publish that the slot is free after the caller has read it. Pairs with the acquires in
+	 * ntklog_alloc_resource_slot() and below.
 	 */
 	smp_store_release(&slot->lock, NULL);
 	if (record->task != current)

@@ -108,8 +108,8 @@ void ntklog_count_spin_lock_acquire_slow(void)
 	unsigned long flags;
 
 	/*
-	 * Not in an NMI, which may have interrupted this function. The next acquisition will
-	 * restart the countdown.
+	 * An NMI may have interrupted this function, so the handler leaves the countdown alone. The
+	 * next acquisition will restart it.
 	 */
 	if (in_nmi())
 		return;
@@ -178,7 +178,10 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 	return number;
 }
 
-/* Acquisition with eight locks tracked, while tracking is enabled or disabled, or in an NMI. */
+/*
+ * Track an acquisition that the fast path cannot track: eight locks are tracked, tracking is being
+ * enabled or disabled, or the CPU is in an NMI.
+ */
 static noinline void ntklog_track_acquire_irqoff(const void *lock)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
@@ -328,13 +331,13 @@ notrace void ntklog_count_interrupt_in_slots(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_interrupt_in_slots);
 
-/* InterruptCount of a record. */
+/* Return the InterruptCount of a record. */
 static __always_inline u32 ntklog_slot_interrupts(const struct ntklog_spin_lock_slot *slot,
 						  u8 acquire_mode)
 {
 	bool has_details = slot->lock & PERF_SPIN_LOCK_HAS_DETAILS;
 
-	/* NT's locks, and contended acquisitions. */
+	/* NT's locks and contended acquisitions have a snapshot of the kernel's counters. */
 	if (!PERF_SPIN_LOCK_KIND(acquire_mode) ||
 	    (has_details && slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN))
 		return ntklog_interrupts_since(slot->interrupts);
@@ -394,13 +397,15 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
 		READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate) == 0;
 }
 
-/* AcquireDepth of the topmost slot. */
+/* Return the AcquireDepth of the topmost slot. */
 static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cpu *cpu)
 {
 	return ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
 }
 
 /*
+ * Write the event of a slot if a rule samples the release.
+ *
  * Also called in an NMI: the fast path of an acquisition does not test for one, so its slot is not
  * tagged as untracked. ntklog_write_spin_lock() then counts the record as suppressed.
  */
@@ -443,8 +448,9 @@ static __always_inline void ntklog_update_sampling(struct ntklog_spin_lock_cpu *
 }
 
 /*
- * Release of the topmost slot, of an NT lock, uncontended, tracked and without a waiter: nearly all
- * sampled releases of NT's locks are of this kind. Not called in an NMI.
+ * Free the topmost slot, and write its event if the release is sampled. The slot is that of an NT
+ * lock, uncontended, tracked and without a waiter, as in nearly all sampled releases of NT's locks.
+ * Not called in an NMI.
  */
 static __always_inline void
 ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_lock_slot *slot,
@@ -455,7 +461,7 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	long state = READ_ONCE(cpu->state);
 	u32 count = ntklog_count_of_state(cpu, state);
 	u32 remainder = count % rate;
-	/* No overflow slot is in use. */
+	/* The number of @slot is its index, because no overflow slot is in use. */
 	u32 depth = slot - cpu->slot - READ_ONCE(cpu->untracked_slots);
 
 	/*
@@ -473,8 +479,8 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 }
 
 /*
- * Release of any other kind: contended, out of order, untracked, of a Linux lock, in an NMI, or
- * without a slot.
+ * Free the slot of any other release, and write its event if it is sampled: contended, out of
+ * order, untracked, of a Linux lock, or in an NMI. Count a release without a slot.
  */
 static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					       u8 acquire_mode, struct ntklog_time time,

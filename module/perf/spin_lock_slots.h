@@ -50,8 +50,8 @@ static __always_inline void ntklog_fill_uncontended_slot(const void *lock,
 	struct ntklog_time time;
 
 	/*
-	 * First, because from now on ntklog_count_interrupt_in_slots() counts interrupts in this
-	 * slot.
+	 * Store the lock before the clock is read: ntklog_count_interrupt_in_slots() counts the
+	 * interrupts in this slot from the store on.
 	 */
 	ntklog_write_spin_lock_slot(slot_offset, lock, (unsigned long)lock);
 	time = ntklog_read_time();

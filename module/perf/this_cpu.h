@@ -165,7 +165,7 @@
 
 /**
  * ntklog_this_cpu_add_word_to() - add a per-CPU variable of 32 bits to a sum
- * @_sum: a u64 less than 2^32; so is the result, which wraps
+ * @_sum: a u64 less than 2^32. The result is, too: it is computed modulo 2^32
  * @_variable: the per-CPU variable, a u32
  */
 #define ntklog_this_cpu_add_word_to(_sum, _variable)				\
