@@ -11,11 +11,11 @@
 
 /* R11: release for another thread, and owner pointers. */
 
-static int pointed_to;
+static int owner_object;
 
 static bool release_for_pointer(struct eresource *resource, bool wait)
 {
-	ex_release_resource_for_thread_lite(resource, (unsigned long)&pointed_to | 3);
+	ex_release_resource_for_thread_lite(resource, (unsigned long)&owner_object | 3);
 	return true;
 }
 
@@ -42,7 +42,7 @@ static void owner_pointer_any_thread_releases(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	ex_set_resource_owner_pointer(&resource, &pointed_to);
+	ex_set_resource_owner_pointer(&resource, &owner_object);
 	EXPECT_OWNED(test, 0u);
 	KUNIT_EXPECT_FALSE(test, acquire_shared(&resource, false));
 	EXPECT_DESCRIBED(test, 1, 2u, 2);
@@ -51,12 +51,12 @@ static void owner_pointer_any_thread_releases(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, acquire_shared(&resource, false));
 	user_call(test, 1, release_for_pointer, false);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, false));
-	ex_set_resource_owner_pointer_ex(&resource, &pointed_to,
+	ex_set_resource_owner_pointer_ex(&resource, &owner_object,
 					 FLAG_OWNER_POINTER_IS_THREAD);
 	/* A second owner pointer with the same address adds a release to the same owner. */
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, false));
 	EXPECT_DESCRIBED(test, 2, 2u, 0);
-	ex_set_resource_owner_pointer_ex(&resource, &pointed_to, 0);
+	ex_set_resource_owner_pointer_ex(&resource, &owner_object, 0);
 	EXPECT_DESCRIBED(test, 1, 2u, 0);
 	user_wait_exclusive(test, 0);
 	release_for_pointer(&resource, false);
@@ -68,14 +68,14 @@ static void owner_pointer_any_thread_releases(struct kunit *test)
 
 static void owner_pointer_by_non_owner_refused(struct kunit *test)
 {
-	ex_set_resource_owner_pointer(&resource, &pointed_to);
+	ex_set_resource_owner_pointer(&resource, &owner_object);
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
-	ex_set_resource_owner_pointer(&resource, &pointed_to);
+	ex_set_resource_owner_pointer(&resource, &owner_object);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, user_is_exclusive, false));
 	user_call(test, 0, user_release, false);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	ex_set_resource_owner_pointer_ex(&resource, &pointed_to, 2);
+	ex_set_resource_owner_pointer_ex(&resource, &owner_object, 2);
 	EXPECT_OWNED(test, 1u);
 	release(1);
 }

@@ -167,7 +167,7 @@ static void recursion_first_acquisition_untracked_times_unknown(struct kunit *te
 
 /* Events with Action 0x10024 and 0x10044: waits for exclusive and for shared ownership. */
 
-/* Release a while after a waiter has come. */
+/* Release the resource some time after a task has begun to wait. */
 static bool release_later(struct eresource *resource, bool wait)
 {
 	while (!ex_get_exclusive_waiter_count(resource) &&

@@ -15,11 +15,11 @@
 
 /* Owner pointers (events with Action 0x10120 and 0x10140), and releases for another thread. */
 
-static int pointed_to;
+static int owner_object;
 
 static bool release_for_pointer(struct eresource *resource, bool wait)
 {
-	ex_release_resource_for_thread_lite(resource, (unsigned long)&pointed_to | 3);
+	ex_release_resource_for_thread_lite(resource, (unsigned long)&owner_object | 3);
 	return true;
 }
 
@@ -30,7 +30,7 @@ static void owner_pointer_set_written_release_not_written(struct kunit *test)
 	resource_session_start(test);
 	set_parameters(test, 1, 1, 1);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	ex_set_resource_owner_pointer(&resource, &pointed_to);
+	ex_set_resource_owner_pointer(&resource, &owner_object);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10120u, 0u, 0u);
 	EXPECT_NO_TIMES(test, resource_event(test, 0));
@@ -43,7 +43,7 @@ static void owner_pointer_set_written_release_not_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counts()->pointer_releases, pointer_releases + 1);
 
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	ex_set_resource_owner_pointer_ex(&resource, &pointed_to, 0);
+	ex_set_resource_owner_pointer_ex(&resource, &owner_object, 0);
 	EXPECT_EVENT(test, resource_event(test, 1), 0x10140u, 0u, 0u);
 	EXPECT_NO_TIMES(test, resource_event(test, 1));
 	user_call(test, 0, release_for_pointer, false);

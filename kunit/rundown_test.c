@@ -125,7 +125,7 @@ static void expect_to_be_observed(struct kunit *test, const struct etw_run *run,
 {
 	int tries = 10000;
 
-	/* The last CPU writes in an interrupt. */
+	/* The mask is written by an interrupt handler of the CPU that logs the event. */
 	while (!data_race(etw_group_mask_test(&run->observed, group)) && tries--)
 		usleep_range(500, 1000);
 	/* This read races with the writer only if the loop has timed out. */
@@ -168,7 +168,7 @@ static void a_lost_observed_event_is_written_later(struct kunit *test)
 	relay_subbufs_consumed(buf->chan, buf->cpu, buf->subbufs_produced - buf->subbufs_consumed);
 	expect_to_be_observed(test, run, PERF_SYNC_OBJECTS);
 	stop(test, 2);
-	/* The first buffer is in use again. */
+	/* The first buffer has been reused, and begins with the event. */
 	expect_observed(test, event_at(2, 0), PERF_SYNC_OBJECTS, 1);
 }
 
@@ -216,7 +216,7 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 		KUNIT_ASSERT_TRUE(test, etw_get_counts(run, buf->cpu, &after));
 	} while (after.written < before.written + 2 && tries--);
 	stop(test, 2);
-	/* The first buffer is in use again. */
+	/* The first buffer has been reused, and begins with the event. */
 	expect_observed(test, event_at(2, 0), PERF_SPINLOCK, 0);
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 }

@@ -64,7 +64,7 @@ static void check_stop_with_logger(struct kunit *test, enum etw_mode mode)
 	test_thread_start(test, &stopper, 2, stop_in_flight, &logger_in_flight);
 	while (READ_ONCE(logger_in_flight.session->logging))
 		schedule_timeout_interruptible(1);
-	/* New loggers find the session stopped, but one logger has not left yet. */
+	/* New loggers find the session stopped, but one logger has not written its events yet. */
 	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL), 0u);
 	KUNIT_EXPECT_EQ(test, etw_read_buffers(reader, NULL, 1),
 			mode == ETW_MODE_BUFFERING ? -EBUSY : 0);

@@ -23,7 +23,7 @@ static void event_logged_to_subscribed_sessions_with_one_time_stamp(struct kunit
 
 	for (i = 0; i < ETW_SESSIONS; i++)
 		start_session_by_id(test, i, i % 2 ? PERF_SYNC_OBJECTS : PERF_SPINLOCK_CNTRS, 4,
-				       ETW_MODE_SEQUENTIAL);
+				    ETW_MODE_SEQUENTIAL);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
 	for (i = 0; i < ETW_SESSIONS; i++) {
 		const u8 *event = find_first_event(i, TEST_HOOK_ID);
@@ -82,7 +82,7 @@ static void full_session_loss_counted_in_it_only(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(buffers); i++) {
 		for (j = 0; j < 2; j++)
 			start_session_by_id(test, j, PERF_SPINLOCK_CNTRS, buffers[i][j],
-					       ETW_MODE_SEQUENTIAL);
+					    ETW_MODE_SEQUENTIAL);
 		for (j = 0; j < 3 * PER_BUFFER; j++)
 			log_event_in_place(PERF_SPINLOCK_CNTRS, j);
 		for (j = 0; j < 2; j++) {

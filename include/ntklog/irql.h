@@ -90,7 +90,10 @@ u8 ke_raise_irql_slow(u8 new_irql);
 u8 ke_raise_irql_to_synch_level(void);
 void ke_lower_irql_slow(u32 state);
 
-/* True if the task is not at APC_LEVEL and this CPU has cached this. Otherwise unknown. */
+/*
+ * Return true if the task is not at APC_LEVEL and this CPU has cached that. If false, the task may
+ * be at any level.
+ */
 static __always_inline bool __ke_thread_is_passive(void)
 {
 	return likely(this_cpu_read(ntklog_current.passive) == current);

@@ -133,6 +133,7 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	 * its locks held.
 	 */
 	smp_mb();
+	/* The barrier above orders this test. */
 	if (waitqueue_active(&cpu->wait))
 		irq_work_queue(&cpu->wake);
 }

@@ -232,7 +232,8 @@ void etw_exit_claims(void)
 
 /* Called with etw_mutex held. */
 static int etw_settings_from_start(const struct etw_session *session,
-			  const struct ntklog_session_start *start, struct etw_settings *settings)
+				   const struct ntklog_session_start *start,
+				   struct etw_settings *settings)
 {
 	struct etw_group_change change;
 

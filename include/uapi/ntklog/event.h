@@ -206,7 +206,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_stacks_dc, stacks, 0x00);
 /**
  * struct ntklog_observed - data of the event that delimits the time in which a group is observed
  * @group: one event group, PERF_* of group_mask.h
- * @observed: 1: all hooks of the group are attached and its tracking is enabled; 0: that ends here
+ * @observed: 1: from here on all hooks of the group are attached and its tracking is on; 0: no
+ *	longer
  *
  * A file without such an event of a group does not say when that group was observed.
  */
