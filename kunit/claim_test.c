@@ -299,7 +299,7 @@ static void any_claim_is_of_the_last_free_session(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, etw_stop_session(unread), 0);
 	for (i = ETW_SESSIONS; i-- > 0;) {
 		if (&etw_sessions[i] == unread || (etw_sessions[i].run &&
-						   etw_run_is_unread(etw_sessions[i].run)))
+						   etw_run_has_unread_buffers(etw_sessions[i].run)))
 			continue;
 		claims[count] = etw_open_claim(NULL);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(claims[count]));

@@ -141,7 +141,7 @@ static void last_close_of_read_run_frees_its_buffers(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &after, &before, sizeof(before));
 	KUNIT_EXPECT_EQ(test, after.written, 1ull);
 	KUNIT_EXPECT_EQ(test, after.finished, 1ull);
-	KUNIT_EXPECT_FALSE(test, etw_run_is_unread(run));
+	KUNIT_EXPECT_FALSE(test, etw_run_has_unread_buffers(run));
 	header = etw_make_header_buffer(run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 	KUNIT_EXPECT_EQ(test, size, (size_t)SIZE);

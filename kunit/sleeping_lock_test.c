@@ -310,7 +310,7 @@ static void release_leaving_waiter_written_up_to_limit(struct kunit *test)
 		limit = this_cpu_ptr(&ntklog_sleeping_cpu.holder_limit);
 		end = jiffies + PERF_RECORD_WINDOW;
 		limit->end = end;
-		limit->left = 1;
+		limit->records_left = 1;
 		dropped = limit->dropped;
 		events[0] = this_cpu_read(ntklog_resource_cpu.events);
 		acquire_and_release(false, 0);

@@ -310,7 +310,7 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 		dropped = limit->dropped;
 		end = jiffies + PERF_RECORD_WINDOW;
 		limit->end = end;
-		limit->left = 1;
+		limit->records_left = 1;
 		for (i = 0; i < 5; i++)
 			release_with_waiter(&one, i == 4);
 		dropped = limit->dropped - dropped;
@@ -333,10 +333,10 @@ static void record_window_over_limit_restarted(struct kunit *test)
 
 	for (i = 0; i < PERF_RECORDS_PER_WINDOW; i++)
 		KUNIT_ASSERT_TRUE(test, ntklog_record_is_within_limit(&limit));
-	limit.left = 0;
+	limit.records_left = 0;
 	limit.end = jiffies;
 	KUNIT_EXPECT_TRUE(test, ntklog_record_is_within_limit(&limit));
-	KUNIT_EXPECT_EQ(test, limit.left, PERF_RECORDS_PER_WINDOW - 1);
+	KUNIT_EXPECT_EQ(test, limit.records_left, PERF_RECORDS_PER_WINDOW - 1);
 	KUNIT_EXPECT_EQ(test, limit.dropped, 0);
 }
 

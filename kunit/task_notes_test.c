@@ -22,14 +22,14 @@
 #define TASK_NAME	"ntklog\n\ttest"
 #define TEXT_SIZE	SZ_64K
 
-static struct ntklog_task_reader *reader;
+static struct ntklog_task_note_reader *reader;
 static char *text;
 
 static int task_notes_test_init(struct kunit *test)
 {
 	text = vmalloc(TEXT_SIZE);
 	KUNIT_ASSERT_NOT_NULL(test, text);
-	reader = ntklog_open_tasks();
+	reader = ntklog_open_task_notes();
 	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
 	return 0;
 }
@@ -37,7 +37,7 @@ static int task_notes_test_init(struct kunit *test)
 static void task_notes_test_exit(struct kunit *test)
 {
 	if (!IS_ERR_OR_NULL(reader))
-		ntklog_close_tasks(reader);
+		ntklog_close_task_notes(reader);
 	reader = NULL;
 	vfree(text);
 	text = NULL;
@@ -53,9 +53,10 @@ static char __user *map_text(struct kunit *test)
 }
 
 /* Read some new notes into text. Returns the number of bytes. */
-static size_t read_notes(struct kunit *test, struct ntklog_task_reader *from, char __user *user)
+static size_t read_notes(struct kunit *test, struct ntklog_task_note_reader *from,
+			 char __user *user)
 {
-	ssize_t done = ntklog_read_tasks(from, user, TEXT_SIZE - 1);
+	ssize_t done = ntklog_read_task_notes(from, user, TEXT_SIZE - 1);
 
 	KUNIT_ASSERT_GE(test, done, 0);
 	KUNIT_ASSERT_EQ(test, copy_from_user(text, user, done), 0);
@@ -128,12 +129,12 @@ static void overwritten_notes_are_counted(struct kunit *test)
 static void each_reader_reads_all_notes_that_are_kept(struct kunit *test)
 {
 	char __user *user = map_text(test);
-	struct ntklog_task_reader *late;
+	struct ntklog_task_note_reader *late;
 	char line[64];
 
 	snprintf(line, sizeof(line), "%d %d ", current->pid, current->tgid);
 	ntklog_note_task(current);
-	late = ntklog_open_tasks();
+	late = ntklog_open_task_notes();
 	KUNIT_ASSERT_FALSE(test, IS_ERR(late));
 	read_notes(test, late, user);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, line));
@@ -141,7 +142,7 @@ static void each_reader_reads_all_notes_that_are_kept(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, line));
 	read_notes(test, reader, user);
 	KUNIT_EXPECT_NULL(test, strstr(text, line));
-	ntklog_close_tasks(late);
+	ntklog_close_task_notes(late);
 }
 
 static void buffer_too_small_for_a_line_loses_nothing(struct kunit *test)
@@ -151,7 +152,7 @@ static void buffer_too_small_for_a_line_loses_nothing(struct kunit *test)
 
 	snprintf(line, sizeof(line), "%d %d ", current->pid, current->tgid);
 	ntklog_note_task(current);
-	KUNIT_EXPECT_EQ(test, ntklog_read_tasks(reader, user, 8), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ntklog_read_task_notes(reader, user, 8), -EINVAL);
 	read_notes(test, reader, user);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, line));
 }

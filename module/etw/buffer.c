@@ -75,14 +75,14 @@ void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf)
 }
 
 /**
- * etw_unread_buffers() - count the finished buffers that have not been read
+ * etw_count_unread_buffers() - count the finished buffers that have not been read
  * @buf: the buffers of a CPU
  *
  * Context: any. The number may be stale when it is returned, except in the context of
  * etw_finish_buffer().
  * Return: the number of buffers.
  */
-size_t etw_unread_buffers(const struct rchan_buf *buf)
+size_t etw_count_unread_buffers(const struct rchan_buf *buf)
 {
 	/*
 	 * The writer stores into a buffer only if this count shows that the buffer is free: a
@@ -161,7 +161,7 @@ static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 /* Switch to the next free buffer, if there is one. Interrupts are off. */
 static bool etw_switch_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
-	size_t unread = etw_unread_buffers(buf);
+	size_t unread = etw_count_unread_buffers(buf);
 
 	if (etw_buffer_is_open(buf)) {
 		if (unread + 1 >= buf->chan->n_subbufs &&
@@ -192,7 +192,7 @@ bool etw_buffer_has_space(const struct etw_run *run, size_t size)
 		return false;
 	return buf->offset + size <= buf->chan->subbuf_size ||
 	       run->mode == ETW_MODE_BUFFERING ||
-	       etw_unread_buffers(buf) + etw_buffer_is_open(buf) < buf->chan->n_subbufs;
+	       etw_count_unread_buffers(buf) + etw_buffer_is_open(buf) < buf->chan->n_subbufs;
 }
 
 /*

@@ -46,7 +46,7 @@ bool etw_buffer_write(struct etw_run *run,
 bool etw_buffer_has_space(const struct etw_run *run, size_t size);
 bool etw_buffer_has_events(const struct rchan_buf *buf);
 void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf);
-size_t etw_unread_buffers(const struct rchan_buf *buf);
+size_t etw_count_unread_buffers(const struct rchan_buf *buf);
 void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags);
 
 #endif /* _NTKLOG_ETW_BUFFER_H */

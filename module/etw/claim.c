@@ -38,7 +38,8 @@
 static bool etw_session_is_free(const struct etw_session *session)
 {
 	return !session->claim && !session->logging &&
-	       (!session->run || session->run->in_snapshot || !etw_run_is_unread(session->run));
+	       (!session->run || session->run->in_snapshot ||
+		!etw_run_has_unread_buffers(session->run));
 }
 
 /*
@@ -62,7 +63,7 @@ static void etw_init_claim(struct etw_claim *claim, struct etw_session *session)
 	claim->pid = task_tgid_nr(current);
 	get_task_comm(claim->comm, current);
 	spin_lock(&etw_session_lock);
-	session->restored = session->settings;
+	session->saved_settings = session->settings;
 	session->claim = claim;
 	spin_unlock(&etw_session_lock);
 }
@@ -156,7 +157,7 @@ static void etw_end_claim(struct etw_claim *claim)
 		etw_stop_locked(session);
 	if (claim->has_run)
 		etw_drop_run(session);
-	etw_apply_settings(session, &session->restored);
+	etw_apply_settings(session, &session->saved_settings);
 	etw_give_up_claim(claim);
 }
 

@@ -38,9 +38,9 @@ static bool etw_buffer_may_be_finished(const struct rchan_buf *buf, enum etw_flu
 {
 	switch (flush) {
 	case ETW_FLUSH_TIMER:
-		return !etw_unread_buffers(buf);
+		return !etw_count_unread_buffers(buf);
 	case ETW_FLUSH_REQUEST:
-		return etw_unread_buffers(buf) + 1 < buf->chan->n_subbufs;
+		return etw_count_unread_buffers(buf) + 1 < buf->chan->n_subbufs;
 	default:
 		return true;
 	}

@@ -156,7 +156,7 @@ static void etw_store_failures(struct etw_run *run, const struct perfinfo_groupm
 }
 
 /* Called with etw_mutex held. */
-static void etw_observe_started(void)
+static void etw_log_observed_in_started_sessions(void)
 {
 	int i;
 
@@ -184,13 +184,13 @@ void etw_update_providers_of_started(void)
 	const struct perfinfo_groupmask mask = etw_group_mask_union_except(NULL);
 
 	etw_update_providers(&mask);
-	etw_observe_started();
+	etw_log_observed_in_started_sessions();
 }
 
 static void etw_run_observe_work(struct work_struct *work)
 {
 	mutex_lock(&etw_mutex);
-	etw_observe_started();
+	etw_log_observed_in_started_sessions();
 	mutex_unlock(&etw_mutex);
 }
 
@@ -239,7 +239,7 @@ int etw_begin_suspend(void)
 		}
 		msleep(50);
 	}
-	etw_observe_started();
+	etw_log_observed_in_started_sessions();
 	mutex_unlock(&etw_mutex);
 	return 0;
 }

@@ -89,7 +89,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_close_reader);
  * In buffering mode the writer overwrites finished buffers, so they cannot be read until the run
  * is finished.
  */
-static bool etw_may_read(const struct etw_run *run)
+static bool etw_run_is_readable(const struct etw_run *run)
 {
 	return run->mode != ETW_MODE_BUFFERING || etw_run_is_finished(run);
 }
@@ -126,7 +126,7 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
 		if (reader->offset == size) {
 			/*
 			 * Complete the copy before the buffer becomes free. Pairs with the control
-			 * dependency from etw_unread_buffers() to the writer's stores.
+			 * dependency from etw_count_unread_buffers() to the writer's stores.
 			 */
 			smp_mb();
 			relay_subbufs_consumed(buf->chan, buf->cpu, 1);
@@ -150,7 +150,7 @@ ssize_t etw_read_buffers(struct etw_reader *reader, char __user *to, size_t coun
 	struct mutex *mutex = &per_cpu_ptr(reader->run->cpus, reader->cpu)->read_mutex;
 	ssize_t done;
 
-	if (!etw_may_read(reader->run))
+	if (!etw_run_is_readable(reader->run))
 		return -EBUSY;
 	etw_prepare_reader(reader);
 	if (mutex_lock_interruptible(mutex))
@@ -189,7 +189,7 @@ __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,
 		events |= EPOLLHUP;
 	etw_prepare_reader(reader);
 	buf = READ_ONCE(reader->buf);
-	if (buf && etw_may_read(run) &&
+	if (buf && etw_run_is_readable(run) &&
 	    READ_ONCE(buf->subbufs_produced) != READ_ONCE(buf->subbufs_consumed))
 		events |= EPOLLIN | EPOLLRDNORM;
 	return events;

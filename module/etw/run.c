@@ -191,7 +191,7 @@ err_run:
  * Called with cpus_read_lock() held: keep relay from giving a finished run buffers on CPUs that
  * come online later. relay skips a CPU whose pointer is not NULL.
  */
-static void etw_close_to_new_cpus(struct rchan *channel)
+static void etw_refuse_new_cpus(struct rchan *channel)
 {
 	unsigned int cpu;
 
@@ -324,7 +324,7 @@ bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_get_counts);
 
-static bool etw_has_unread_buffers(const struct etw_run *run)
+static bool etw_any_cpu_has_unread_buffers(const struct etw_run *run)
 {
 	struct etw_counts counts;
 	unsigned int cpu;
@@ -336,22 +336,22 @@ static bool etw_has_unread_buffers(const struct etw_run *run)
 }
 
 /**
- * etw_run_is_unread() - test whether a run has buffers that have not been read
+ * etw_run_has_unread_buffers() - test whether a run has buffers that have not been read
  * @run: the run
  *
  * Context: thread; may sleep.
  * Return: true if it has.
  */
-bool etw_run_is_unread(struct etw_run *run)
+bool etw_run_has_unread_buffers(struct etw_run *run)
 {
 	bool unread;
 
 	etw_lock_buffers(run);
-	unread = etw_has_unread_buffers(run);
+	unread = etw_any_cpu_has_unread_buffers(run);
 	etw_unlock_buffers(run);
 	return unread;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_run_is_unread);
+EXPORT_SYMBOL_IF_KUNIT(etw_run_has_unread_buffers);
 
 /*
  * Free the buffers of a run that is finished and read and has no reader. The run keeps its counts
@@ -364,7 +364,7 @@ static void etw_free_read_buffers(struct etw_run *run)
 
 	etw_lock_buffers(run);
 	if (run->channel && !run->readers && etw_run_is_finished(run) &&
-	    !etw_has_unread_buffers(run)) {
+	    !etw_any_cpu_has_unread_buffers(run)) {
 		for_each_possible_cpu(cpu) {
 			struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
 			const struct rchan_buf *buf = etw_run_buffer(run, cpu);
@@ -419,7 +419,7 @@ void etw_finish_run(struct etw_run *run)
 	unsigned int cpu;
 
 	cpus_read_lock();
-	etw_close_to_new_cpus(run->channel);
+	etw_refuse_new_cpus(run->channel);
 	cpus_read_unlock();
 	/* Publishes the last buffers. Pairs with etw_run_is_finished(). */
 	smp_store_release(&run->finished, true);

@@ -152,7 +152,7 @@ void etw_add_reader(struct etw_run *run);
 void etw_remove_reader(struct etw_run *run);
 bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		    struct etw_counts *counts);
-bool etw_run_is_unread(struct etw_run *run);
+bool etw_run_has_unread_buffers(struct etw_run *run);
 size_t etw_count_nonempty_buffers(const struct etw_run *run);
 
 #endif /* _NTKLOG_ETW_RUN_H */

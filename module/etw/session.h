@@ -27,9 +27,9 @@ struct etw_run;
  * @run: the present or last run, with a reference; NULL before the first start and after
  *	etw_drop_run(). Loggers use it while they find the session in etw_sessions_by_group
  * @claim: the open claim, or NULL
- * @restored: while there is a claim: the settings that the session gets back at its close
+ * @saved_settings: while there is a claim: the settings that the session gets back at its close
  *
- * A writer of @settings, @logging, @run, @claim or @restored holds etw_mutex and
+ * A writer of @settings, @logging, @run, @claim or @saved_settings holds etw_mutex and
  * etw_session_lock. A reader holds either of them.
  */
 struct etw_session {
@@ -40,7 +40,7 @@ struct etw_session {
 	bool logging;
 	struct etw_run *run;
 	struct etw_claim *claim;
-	struct etw_settings restored;
+	struct etw_settings saved_settings;
 };
 
 extern struct etw_session etw_sessions[ETW_SESSIONS];

@@ -64,7 +64,7 @@ static bool etw_name_is_in_use(const struct etw_session *session, const char *na
 
 		if (other != session &&
 		    (!strcmp(other->settings.name, name) ||
-		     (other->claim && !strcmp(other->restored.name, name))))
+		     (other->claim && !strcmp(other->saved_settings.name, name))))
 			return true;
 	}
 	return false;

@@ -17,7 +17,7 @@ static struct eresource *ex_resource_of(const struct rb_node *node)
 }
 
 /* Find the live resource with the lowest address that is at least @address. */
-struct eresource *ex_resource_from(unsigned long address)
+struct eresource *ex_resource_at_or_above(unsigned long address)
 {
 	struct rb_node *node = ex_resources.rb_node;
 	struct eresource *found = NULL;
@@ -50,7 +50,7 @@ struct eresource *ex_next_resource(const struct eresource *resource)
  */
 bool ex_resource_is_live(const struct eresource *resource)
 {
-	return resource && ex_resource_from((unsigned long)resource) == resource;
+	return resource && ex_resource_at_or_above((unsigned long)resource) == resource;
 }
 
 static bool ex_resource_less(struct rb_node *a, const struct rb_node *b)

@@ -95,7 +95,7 @@ static bool ex_describe_resources(struct ex_locks *locks, u32 count_max)
 	locks->count = 0;
 	do {
 		raw_spin_lock_irqsave(&ex_resources_lock, flags);
-		resource = ex_resource_from(next);
+		resource = ex_resource_at_or_above(next);
 		for (i = 0; resource && i < EX_LOCKS_BATCH; i++) {
 			if (locks->count == count_max)
 				break;

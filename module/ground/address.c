@@ -57,14 +57,14 @@ u64 ntklog_hide_address(unsigned long address)
 }
 
 /**
- * ntklog_symbol() - format the symbol of an address, if it may be shown
+ * ntklog_format_symbol() - format the symbol of an address, if it may be shown
  * @address: the address
  * @buffer: KSYM_SYMBOL_LEN bytes
  *
  * Context: any.
  * Return: @buffer, or "-" if the address has no symbol or the mode is "zero".
  */
-const char *ntklog_symbol(unsigned long address, char *buffer)
+const char *ntklog_format_symbol(unsigned long address, char *buffer)
 {
 	if (ntklog_address_mode == NTKLOG_ADDRESS_ZERO)
 		return "-";

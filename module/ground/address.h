@@ -61,7 +61,7 @@ static inline void *ntklog_printable_code(unsigned long address)
 }
 
 int ntklog_address_init(const char *mode);
-const char *ntklog_symbol(unsigned long address, char *buffer);
+const char *ntklog_format_symbol(unsigned long address, char *buffer);
 int ntklog_may_read_addresses(void);
 int ntklog_may_change_settings(void);
 

@@ -87,7 +87,7 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 				  object_size, name);
 	}
 	used += scnprintf(text + used, size - used, " by %s\n",
-			  ntklog_symbol(note->caller, buffer));
+			  ntklog_format_symbol(note->caller, buffer));
 	return used;
 }
 

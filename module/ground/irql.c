@@ -153,7 +153,7 @@ u8 ke_raise_irql_to_synch_level(void)
 }
 EXPORT_SYMBOL_GPL(ke_raise_irql_to_synch_level);
 
-static noinline void ke_lower_irql_any(u8 new_irql)
+static noinline void ke_check_and_lower_irql(u8 new_irql)
 {
 	u8 old_irql = ke_get_current_irql();
 	u8 context_irql = ke_context_irql();
@@ -195,7 +195,7 @@ void ke_lower_irql_slow(u32 state)
 		ke_lower_from_above_dispatch_level();
 		ke_leave_dispatch_level(1);
 	} else {
-		ke_lower_irql_any(state);
+		ke_check_and_lower_irql(state);
 	}
 }
 EXPORT_SYMBOL_GPL(ke_lower_irql_slow);

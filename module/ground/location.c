@@ -117,7 +117,7 @@ size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *
 
 	if (ntklog_is_in_memory_map(lock, &what, &offset))
 		return scnprintf(text, size, "%s %lu", what, offset);
-	symbol = ntklog_symbol(lock, buffer);
+	symbol = ntklog_format_symbol(lock, buffer);
 	if (strcmp(symbol, "-"))
 		return scnprintf(text, size, "symbol %s", symbol);
 	if (ntklog_is_in_page_lists(address, &offset))
@@ -125,7 +125,7 @@ size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *
 	is_from_zero = ntklog_per_cpu_is_from_zero();
 	if (is_from_zero && address < NTKLOG_PER_CPU_SIZE_MAX)
 		return scnprintf(text, size, "percpu %lu", address);
-	symbol = ntklog_symbol(address, buffer);
+	symbol = ntklog_format_symbol(address, buffer);
 	if (!is_from_zero && strcmp(symbol, "-"))
 		return scnprintf(text, size, "percpu %s", symbol);
 	return scnprintf(text, size, is_vmalloc_addr((void *)lock) ? "vmalloc" : "pages");

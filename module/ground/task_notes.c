@@ -65,7 +65,7 @@ struct ntklog_task_notes {
 };
 
 /**
- * struct ntklog_task_reader - a reader of the notes
+ * struct ntklog_task_note_reader - a reader of the notes
  * @mutex: protects the other members
  * @next: number of the next note to print
  * @lost: number of notes that were overwritten before this reader read them
@@ -75,7 +75,7 @@ struct ntklog_task_notes {
  * @note: copy of the next note
  * @text: its line
  */
-struct ntklog_task_reader {
+struct ntklog_task_note_reader {
 	/* Serializes reads. */
 	struct mutex mutex;
 	u64 next;
@@ -259,15 +259,15 @@ int ntklog_enable_task_notes_always(bool keep)
 }
 
 /**
- * ntklog_open_tasks() - create a reader, and enable the notes
+ * ntklog_open_task_notes() - create a reader, and enable the notes
  *
  * Context: task; may sleep.
  * Return: the reader, which reads all notes that are kept; -EOPNOTSUPP if the kernel has not the
  * tracepoints; or another error.
  */
-struct ntklog_task_reader *ntklog_open_tasks(void)
+struct ntklog_task_note_reader *ntklog_open_task_notes(void)
 {
-	struct ntklog_task_reader *reader = kzalloc(sizeof(*reader), GFP_KERNEL);
+	struct ntklog_task_note_reader *reader = kzalloc(sizeof(*reader), GFP_KERNEL);
 	int err;
 
 	if (!reader)
@@ -292,25 +292,25 @@ struct ntklog_task_reader *ntklog_open_tasks(void)
 	}
 	return reader;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_open_tasks);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_open_task_notes);
 
 /**
- * ntklog_close_tasks() - free a reader, and disable the notes if it was the last user
- * @reader: from ntklog_open_tasks()
+ * ntklog_close_task_notes() - free a reader, and disable the notes if it was the last user
+ * @reader: from ntklog_open_task_notes()
  *
  * Context: task; may sleep.
  */
-void ntklog_close_tasks(struct ntklog_task_reader *reader)
+void ntklog_close_task_notes(struct ntklog_task_note_reader *reader)
 {
 	mutex_lock(&ntklog_task_notes_mutex);
 	ntklog_put_task_notes();
 	mutex_unlock(&ntklog_task_notes_mutex);
 	kfree(reader);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_close_tasks);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_close_task_notes);
 
 /* Copy the next note. Returns false if there is none. */
-static bool ntklog_copy_next_kept_note(struct ntklog_task_reader *reader)
+static bool ntklog_copy_next_kept_note(struct ntklog_task_note_reader *reader)
 {
 	struct ntklog_task_notes *notes = ntklog_task_notes;
 	bool is_new;
@@ -329,7 +329,7 @@ static bool ntklog_copy_next_kept_note(struct ntklog_task_reader *reader)
 }
 
 /* Print the next line: a note, or the counts if they have changed. Returns its length. */
-static size_t ntklog_print_task_line(struct ntklog_task_reader *reader, bool *is_note)
+static size_t ntklog_print_task_line(struct ntklog_task_note_reader *reader, bool *is_note)
 {
 	const struct ntklog_task_note *note = &reader->note;
 	char *at;
@@ -352,8 +352,8 @@ static size_t ntklog_print_task_line(struct ntklog_task_reader *reader, bool *is
 }
 
 /**
- * ntklog_read_tasks() - copy the notes that are new to a reader to user space
- * @reader: from ntklog_open_tasks()
+ * ntklog_read_task_notes() - copy the notes that are new to a reader to user space
+ * @reader: from ntklog_open_task_notes()
  * @to: buffer for the text, which gets whole lines
  * @count: size of the buffer in bytes
  *
@@ -361,7 +361,8 @@ static size_t ntklog_print_task_line(struct ntklog_task_reader *reader, bool *is
  * Return: number of bytes copied; 0 at the end, after which a read returns newer notes; -EINVAL if
  * the buffer is too small for a line; -EFAULT or -EINTR.
  */
-ssize_t ntklog_read_tasks(struct ntklog_task_reader *reader, char __user *to, size_t count)
+ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __user *to,
+			       size_t count)
 {
 	size_t done = 0, length;
 	ssize_t err = 0;
@@ -387,7 +388,7 @@ ssize_t ntklog_read_tasks(struct ntklog_task_reader *reader, char __user *to, si
 	mutex_unlock(&reader->mutex);
 	return done ? done : err;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_read_tasks);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_read_task_notes);
 
 /**
  * ntklog_task_notes_exit() - disable and free the notes

@@ -12,14 +12,15 @@
 /* Number of notes that are kept; a new note replaces the oldest one. */
 #define NTKLOG_TASK_NOTES	4096
 
-struct ntklog_task_reader;
+struct ntklog_task_note_reader;
 struct task_struct;
 
 void ntklog_note_task(struct task_struct *task);
 
-struct ntklog_task_reader *ntklog_open_tasks(void);
-void ntklog_close_tasks(struct ntklog_task_reader *reader);
-ssize_t ntklog_read_tasks(struct ntklog_task_reader *reader, char __user *to, size_t count);
+struct ntklog_task_note_reader *ntklog_open_task_notes(void);
+void ntklog_close_task_notes(struct ntklog_task_note_reader *reader);
+ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __user *to,
+			       size_t count);
 
 int ntklog_enable_task_notes_always(bool keep);
 void ntklog_task_notes_exit(void);

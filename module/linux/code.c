@@ -14,7 +14,7 @@
 /* Bytes to search if kallsyms does not know the size of a function. */
 #define NTKLOG_CODE_BYTES_DEFAULT	256
 
-static unsigned long ntklog_size_of(unsigned long function)
+static unsigned long ntklog_function_size(unsigned long function)
 {
 	static char text[KSYM_SYMBOL_LEN];	/* Callers are serialized. */
 	unsigned long size = 0;
@@ -121,7 +121,7 @@ const u8 *ntklog_address_after_call(unsigned long function)
 bool ntklog_code_calls(unsigned long function, unsigned long other)
 {
 	const u8 *code = ntklog_address_after_call(function);
-	const u8 *end = (const u8 *)function + ntklog_size_of(function);
+	const u8 *end = (const u8 *)function + ntklog_function_size(function);
 
 	for (; code + CALL_SIZE <= end; code += INSTRUCTION_SIZE) {
 		const u8 *called = ntklog_branch_target(code);

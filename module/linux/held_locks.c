@@ -108,7 +108,7 @@ struct ntklog_held_list {
 	u64 time;
 };
 
-static u32 ntklog_open_action(const struct ntklog_held_lock *held)
+static u32 ntklog_open_hold_action(const struct ntklog_held_lock *held)
 {
 	bool is_exclusive = held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT;
 	u32 state;
@@ -130,7 +130,7 @@ static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct tas
 		.wait_time = held->is_waiting ? 0 : held->wait_time,
 		.caller = ntklog_address(held->caller),
 		.thread_id = task_pid_nr(task),
-		.action = ntklog_open_action(held),
+		.action = ntklog_open_hold_action(held),
 		.contentions = held->contentions,
 	};
 	unsigned long flags;

@@ -47,7 +47,7 @@ NTKLOG_ASM_CONSTANT(slot_state, offsetof(struct ntklog_sleeping_slot, state));
 NTKLOG_ASM_CONSTANT(slot_ready, offsetof(struct ntklog_sleeping_slot, off_cpu_before.ready));
 NTKLOG_ASM_CONSTANT(slot_blocked, offsetof(struct ntklog_sleeping_slot, off_cpu_before.blocked));
 NTKLOG_ASM_CONSTANT(acquired, offsetof(struct ntklog_sleeping_cpu, attempts));
-NTKLOG_ASM_CONSTANT(countdown, offsetof(struct ntklog_sleeping_cpu, releases.left));
+NTKLOG_ASM_CONSTANT(countdown, offsetof(struct ntklog_sleeping_cpu, releases.countdown));
 NTKLOG_ASM_CONSTANT(mutex_spinners, offsetof(struct mutex, osq.tail));
 NTKLOG_ASM_CONSTANT(rwsem_spinners, offsetof(struct rw_semaphore, osq.tail));
 NTKLOG_ASM_CONSTANT(rt_mutex_owner, offsetof(struct rt_mutex, rtmutex.owner));

@@ -17,14 +17,14 @@
 /**
  * struct ntklog_record_limit - records of the current window on a CPU
  * @end: the window's end, in jiffies
- * @left: number of records that the window still has room for
+ * @records_left: number of records that the window still has room for
  * @dropped: records that exceeded the limit, since the module was loaded
  *
  * Written by its CPU only, with interrupts off and not in an NMI. Any CPU may read @dropped.
  */
 struct ntklog_record_limit {
 	unsigned long end;
-	u32 left;
+	u32 records_left;
 	u64 dropped;
 };
 
@@ -43,13 +43,13 @@ static inline bool ntklog_record_is_within_limit(struct ntklog_record_limit *lim
 	/* The window has ended, or there was none yet. */
 	if (limit->end - now - 1 >= PERF_RECORD_WINDOW) {
 		limit->end = now + PERF_RECORD_WINDOW;
-		limit->left = PERF_RECORDS_PER_WINDOW;
+		limit->records_left = PERF_RECORDS_PER_WINDOW;
 	}
-	if (!limit->left) {
+	if (!limit->records_left) {
 		WRITE_ONCE(limit->dropped, limit->dropped + 1);
 		return false;
 	}
-	limit->left--;
+	limit->records_left--;
 	return true;
 }
 

@@ -23,12 +23,12 @@
 void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 released)
 {
 	u32 rate = READ_ONCE(ntklog_resource_parameter_values.release_sampling_rate);
-	u64 left;
+	u64 remaining;
 
-	left = (div_u64(released, rate) + 1) * rate - released;
-	left = min_t(u64, left, NTKLOG_LONGEST_COUNTDOWN);
-	WRITE_ONCE(count->due_at, released + left);
-	WRITE_ONCE(count->left, left - 1);
+	remaining = (div_u64(released, rate) + 1) * rate - released;
+	remaining = min_t(u64, remaining, NTKLOG_LONGEST_COUNTDOWN);
+	WRITE_ONCE(count->due_at, released + remaining);
+	WRITE_ONCE(count->countdown, remaining - 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
 
@@ -51,7 +51,7 @@ bool ntklog_release_countdown_expired(struct ntklog_release_count *count)
 	 */
 	bool is_multiple = rate == 1;
 
-	if (count->left < 0) {
+	if (count->countdown < 0) {
 		div_u64_rem(count->due_at, rate, &rest);
 		is_multiple |= !rest;
 		ntklog_restart_release_countdown(count, ntklog_number_of_releases(count));

@@ -14,19 +14,19 @@
 
 /**
  * struct ntklog_release_count - releases on a CPU
- * @left: number of releases before the sampled one; negative once that one has been counted
- * @due_at: number of the release at which @left becomes -1; a multiple of the rate, unless
+ * @countdown: number of releases before the sampled one; negative once that one has been counted
+ * @due_at: number of the release at which @countdown becomes -1; a multiple of the rate, unless
  *	the rate exceeds the longest countdown
  *
- * The number of releases is @due_at - 1 - @left.
+ * The number of releases is @due_at - 1 - @countdown.
  *
- * The CPU itself writes both: @due_at with interrupts off, @left also by the decrement. For
+ * The CPU itself writes both: @due_at with interrupts off, @countdown also by the decrement. For
  * an offline CPU, the task that changes the rate writes them. Any CPU may read them. A task may be
  * preempted or interrupted after its decrement; another release may then restart the countdown.
  * Exactly one release finds each multiple.
  */
 struct ntklog_release_count {
-	s32 left;
+	s32 countdown;
 	u64 due_at;
 };
 
@@ -37,7 +37,7 @@ struct ntklog_release_count {
  * Context: any; also preemptible.
  * Return: true if the countdown has expired: call ntklog_release_countdown_expired().
  */
-#define ntklog_count_down_release(_count)	ntklog_this_cpu_dec_is_negative((_count).left)
+#define ntklog_count_down_release(_count)	ntklog_this_cpu_dec_is_negative((_count).countdown)
 
 /**
  * ntklog_number_of_releases() - return the number of releases on a CPU
@@ -49,7 +49,7 @@ struct ntklog_release_count {
  */
 static inline u64 ntklog_number_of_releases(const struct ntklog_release_count *count)
 {
-	return READ_ONCE(count->due_at) - 1 - READ_ONCE(count->left);
+	return READ_ONCE(count->due_at) - 1 - READ_ONCE(count->countdown);
 }
 
 void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 released);

@@ -51,7 +51,7 @@ static void ntklog_restart_sampling_on_cpu(int number)
 	struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
 
 	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
-	ntklog_restart_interval(cpu);
+	ntklog_restart_sampling_interval(cpu);
 }
 
 static void ntklog_empty_slots(int number)

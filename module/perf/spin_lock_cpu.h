@@ -351,14 +351,15 @@ static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 }
 
 /* Compute SpinLockAcquireCount minus SpinLockContentionCount from @state; wraps like these. */
-static __always_inline u32 ntklog_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
+static __always_inline u32
+ntklog_uncontended_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
 {
 	return READ_ONCE(cpu->sample_at_count) - 1 - (u32)(state >> 16);
 }
 
 static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 {
-	return ntklog_count_of_state(cpu, READ_ONCE(cpu->state));
+	return ntklog_uncontended_count_of_state(cpu, READ_ONCE(cpu->state));
 }
 
 /**

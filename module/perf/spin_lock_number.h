@@ -56,7 +56,7 @@ static inline struct ntklog_spin_lock_slot *ntklog_slot(struct ntklog_spin_lock_
  * overflow_in_use is incremented before the overflow slot is filled, so that an NMI handler that
  * comes in between fills a slot above it.
  */
-static inline u32 ntklog_number_slot(struct ntklog_spin_lock_cpu *cpu)
+static inline u32 ntklog_choose_slot_number(struct ntklog_spin_lock_cpu *cpu)
 {
 	u32 overflow = READ_ONCE(cpu->overflow_in_use);
 	u32 number = ntklog_slots_in_use(cpu);

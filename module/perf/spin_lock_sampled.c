@@ -74,18 +74,18 @@ static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32
 }
 
 /**
- * ntklog_restart_interval() - begin a new interval, with the present sample rate and choice
+ * ntklog_restart_sampling_interval() - begin a new interval, with the present rate and choice
  * @cpu: state of a CPU
  *
  * Context: interrupts off, on that CPU; or the CPU is offline.
  */
-void ntklog_restart_interval(struct ntklog_spin_lock_cpu *cpu)
+void ntklog_restart_sampling_interval(struct ntklog_spin_lock_cpu *cpu)
 {
 	ntklog_choose_in_next_interval(cpu, ntklog_sampled_mode_uncontended_count(cpu), 0);
 }
 
 /* Find the topmost slot of @lock. Returns its index, or -1 if the lock has no slot. */
-static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
+static int ntklog_find_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
 	int index = cpu->sampled_in_use;
 
@@ -99,9 +99,9 @@ static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const voi
  * Count an acquisition that was not chosen, if its lock has a slot: the lock is then held shared,
  * and the next release belongs to this acquisition.
  */
-static void ntklog_count_nested(struct ntklog_spin_lock_cpu *cpu, const void *lock)
+static void ntklog_count_nested_acquire(struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
-	int index = ntklog_find_sampled(cpu, lock);
+	int index = ntklog_find_sampled_slot(cpu, lock);
 
 	if (index >= 0)
 		cpu->sampled->nested[index]++;
@@ -162,7 +162,7 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 	}
 out:
 	if (!slot)
-		ntklog_count_nested(cpu, lock);
+		ntklog_count_nested_acquire(cpu, lock);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slow);
@@ -188,7 +188,7 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 	if (ntklog_count_spin_lock_wait(spin_count) && !in_nmi())
 		slot = ntklog_alloc_sampled_slot(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS);
 	if (!slot && !in_nmi())
-		ntklog_count_nested(cpu, lock);
+		ntklog_count_nested_acquire(cpu, lock);
 	if (slot) {
 		slot->time = time;
 		slot->interrupts = wait_start->interrupts;
@@ -258,7 +258,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
-	number = ntklog_find_sampled(cpu, lock);
+	number = ntklog_find_sampled_slot(cpu, lock);
 	if (number >= 0 && !sampled->nested[number]) {
 		if (sampled->choice == PERF_CHOOSE_ALL)
 			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
@@ -302,6 +302,6 @@ void ntklog_set_spin_lock_choice(enum ntklog_choice choice)
 
 	local_irq_save(flags);
 	this_cpu_read(ntklog_spin_lock_cpu.sampled)->choice = choice;
-	ntklog_restart_interval(this_cpu_ptr(&ntklog_spin_lock_cpu));
+	ntklog_restart_sampling_interval(this_cpu_ptr(&ntklog_spin_lock_cpu));
 	local_irq_restore(flags);
 }

@@ -65,7 +65,7 @@ static __always_inline bool ntklog_sample_shared_spin_lock_acquire_fast(const vo
 }
 
 const void *ntklog_topmost_sampled_spin_lock(void);
-void ntklog_restart_interval(struct ntklog_spin_lock_cpu *cpu);
+void ntklog_restart_sampling_interval(struct ntklog_spin_lock_cpu *cpu);
 void ntklog_set_spin_lock_choice(enum ntklog_choice choice);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_SAMPLED_H */

@@ -156,7 +156,7 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 		ntklog_add_slots_in_use(-1);
 		return 0;
 	}
-	number = ntklog_number_slot(cpu);
+	number = ntklog_choose_slot_number(cpu);
 	if (in_transition) {
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	} else if (in_nmi() || !number ||
@@ -409,8 +409,9 @@ static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cp
  * Also called in an NMI: the fast path of an acquisition does not test for one, so its slot is not
  * tagged as untracked. ntklog_write_spin_lock() then counts the record as suppressed.
  */
-static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number, u8 acquire_mode,
-				    struct ntklog_time time, unsigned long caller)
+static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number,
+					  u8 acquire_mode, struct ntklog_time time,
+					  unsigned long caller)
 {
 	const struct ntklog_spin_lock_slot *slot = ntklog_slot(cpu, number);
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
@@ -459,7 +460,7 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 	long state = READ_ONCE(cpu->state);
-	u32 count = ntklog_count_of_state(cpu, state);
+	u32 count = ntklog_uncontended_count_of_state(cpu, state);
 	u32 remainder = count % rate;
 	/* The number of @slot is its index, because no overflow slot is in use. */
 	u32 depth = slot - cpu->slot - READ_ONCE(cpu->untracked_slots);
@@ -492,7 +493,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 
 	if (number) {
 		if (!(ntklog_slot(cpu, number)->lock & PERF_SPIN_LOCK_UNTRACKED))
-			ntklog_write_if_sampled(cpu, number, acquire_mode, time, caller);
+			ntklog_write_event_if_sampled(cpu, number, acquire_mode, time, caller);
 		ntklog_remove_slot(cpu, number);
 	} else if (READ_ONCE(cpu->without_slot)) {
 		this_cpu_dec(ntklog_spin_lock_cpu.without_slot);
@@ -510,7 +511,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 	if (!in_nmi() && !READ_ONCE(cpu->hold_limit)) {
 		rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 		state = READ_ONCE(cpu->state);
-		count = ntklog_count_of_state(cpu, state);
+		count = ntklog_uncontended_count_of_state(cpu, state);
 		ntklog_update_sampling(cpu, state, count, count % rate, rate,
 				       ntklog_slots_in_use(cpu));
 	}

@@ -70,8 +70,8 @@ void ntklog_stack_exit(void)
  * searched first, whatever is above it. It is missing if a tracer has replaced the return address;
  * then, and if @caller is 0, skip the frames of this module and of lock functions.
  */
-static unsigned int ntklog_first_frame(const unsigned long *frames, unsigned int count,
-				       unsigned long caller, bool is_hooked)
+static unsigned int ntklog_find_first_frame(const unsigned long *frames, unsigned int count,
+					    unsigned long caller, bool is_hooked)
 {
 	unsigned int own_frames_max = min_t(unsigned int, count, NTKLOG_OWN_FRAMES), i;
 
@@ -107,7 +107,7 @@ void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool 
 	/* Set before the walk, for locks and events of the unwinder itself. */
 	WRITE_ONCE(cpu->is_walking, true);
 	count = stack_trace_save(buffer->frames, ARRAY_SIZE(buffer->frames), 0);
-	first = ntklog_first_frame(buffer->frames, count, caller, is_hooked);
+	first = ntklog_find_first_frame(buffer->frames, count, caller, is_hooked);
 	count = min_t(unsigned int, count - first, NTKLOG_STACK_WALK_MAX);
 	if (!count) {
 		WRITE_ONCE(cpu->is_walking, false);

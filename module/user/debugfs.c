@@ -316,8 +316,8 @@ static int ntklog_locks_show(struct seq_file *seq, void *object)
 			   information->recursion_count,
 			   information->number_of_waiting_shared,
 			   information->number_of_waiting_exclusive);
-		seq_printf(seq, " %s", ntklog_symbol(lock->resource, symbol));
-		seq_printf(seq, " %s\n", ntklog_symbol(lock->creator, symbol));
+		seq_printf(seq, " %s", ntklog_format_symbol(lock->resource, symbol));
+		seq_printf(seq, " %s\n", ntklog_format_symbol(lock->creator, symbol));
 	}
 	kvfree(locks);
 	return 0;
@@ -404,7 +404,7 @@ static const struct file_operations ntklog_identities_fops = {
 
 static int ntklog_tasks_open(struct inode *inode, struct file *file)
 {
-	struct ntklog_task_reader *reader = ntklog_open_tasks();
+	struct ntklog_task_note_reader *reader = ntklog_open_task_notes();
 
 	if (IS_ERR(reader))
 		return PTR_ERR(reader);
@@ -414,12 +414,12 @@ static int ntklog_tasks_open(struct inode *inode, struct file *file)
 
 static ssize_t ntklog_tasks_read(struct file *file, char __user *to, size_t count, loff_t *position)
 {
-	return ntklog_read_tasks(file->private_data, to, count);
+	return ntklog_read_task_notes(file->private_data, to, count);
 }
 
 static int ntklog_tasks_release(struct inode *inode, struct file *file)
 {
-	ntklog_close_tasks(file->private_data);
+	ntklog_close_task_notes(file->private_data);
 	return 0;
 }
 

@@ -40,8 +40,8 @@ static void ntklog_show_lock(struct seq_file *seq, struct task_struct *task,
 		   held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ? "exclusive" : "shared",
 		   held->is_waiting ? "waiting" : "held", task_pid_nr(task),
 		   mul_u64_u32_div(cycles, 1000, NTKLOG_CLOCK_KHZ), held->contentions);
-	seq_printf(seq, " %s", ntklog_symbol((unsigned long)held->lock, symbol));
-	seq_printf(seq, " %s ", ntklog_symbol(held->caller, symbol));
+	seq_printf(seq, " %s", ntklog_format_symbol((unsigned long)held->lock, symbol));
+	seq_printf(seq, " %s ", ntklog_format_symbol(held->caller, symbol));
 	/* A task may name itself as it likes. */
 	seq_escape(seq, task->comm, "\n\\");
 	seq_putc(seq, '\n');
@@ -61,7 +61,7 @@ static void ntklog_show_stack(struct seq_file *seq, struct task_struct *task)
 #endif
 	count = stack_trace_save_tsk(task, frames, ARRAY_SIZE(frames), 0);
 	for (i = 0; i < count; i++)
-		seq_printf(seq, "\t%s\n", ntklog_symbol(frames[i], symbol));
+		seq_printf(seq, "\t%s\n", ntklog_format_symbol(frames[i], symbol));
 }
 #else
 static void ntklog_show_stack(struct seq_file *seq, struct task_struct *task)
