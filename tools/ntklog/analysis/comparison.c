@@ -82,7 +82,7 @@ static enum operand_kind field_operand(const struct event_field *field)
 	return OPERAND_NUMBER;
 }
 
-static uint64_t field_most(const struct event_field *field)
+static uint64_t field_limit(const struct event_field *field)
 {
 	unsigned int bytes = field->where[1].size;
 	uint64_t all = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
@@ -144,8 +144,8 @@ static bool find_fields(struct compared *compared, const char *name)
 			compared->is_thread = !strcmp(field->name, "ThreadId");
 			compared->subject = symbol ? SUBJECT_FIELD_SYMBOL : SUBJECT_FIELD;
 			compared->kind = symbol ? OPERAND_ADDRESS : field_operand(field);
-			if (!found || field_most(field) > compared->most)
-				compared->most = field_most(field);
+			if (!found || field_limit(field) > compared->most)
+				compared->most = field_limit(field);
 			found = true;
 		}
 	return found;

@@ -22,7 +22,7 @@ struct longest_waits *longest_waits_open(void)
 }
 
 /* Find room for a step, or replace the shortest one. Returns NULL if the new one is shorter. */
-static struct longest_step *find_room(struct longest_wait *wait, uint64_t ticks)
+static struct longest_step *find_step_slot(struct longest_wait *wait, uint64_t ticks)
 {
 	struct longest_step *shortest = wait->steps;
 	uint64_t dropped;
@@ -51,7 +51,7 @@ static void take_step(void *argument, const struct charge_hold *waiter,
 	struct longest_wait *wait = taken->wait;
 	struct longest_step *step;
 
-	step = find_room(wait, piece->ticks);
+	step = find_step_slot(wait, piece->ticks);
 	if (!step)
 		return;
 	memset(step, 0, sizeof(*step));

@@ -67,7 +67,7 @@ void open_holds_end(struct open_holds *holds, uint64_t lock, uint32_t thread_id)
 		holds->entries[i] = holds->entries[--holds->count];
 }
 
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	const struct ntklog_open_hold *left = &((const struct open_hold *)a)->event;
 	const struct ntklog_open_hold *right = &((const struct open_hold *)b)->event;
@@ -161,8 +161,8 @@ static bool make_graph(struct open_holds *holds, const struct etl_file *file)
  * Add the holds, or the waits if @is_waiting, to the charges. Without @is_counted the waits are not
  * summed up, but charges_find_chain() finds them.
  */
-static void charge(const struct open_holds *holds, const struct etl_file *file,
-		   struct charge_sums *sums, bool is_waiting, bool is_counted)
+static void charge_entries(const struct open_holds *holds, const struct etl_file *file,
+			   struct charge_sums *sums, bool is_waiting, bool is_counted)
 {
 	size_t i;
 
@@ -186,7 +186,7 @@ void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 {
 	if (!holds->count)
 		return;
-	qsort(holds->entries, holds->count, sizeof(*holds->entries), compare);
+	qsort(holds->entries, holds->count, sizeof(*holds->entries), compare_entries);
 	drop_ended_holds(holds);
 	count_tasks(holds);
 	holds->no_memory |= !make_graph(holds, file);
@@ -196,9 +196,9 @@ void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 	 * Before a wait is charged, add the holds that it is charged to, and all waits, which its
 	 * chain of holders may contain.
 	 */
-	charge(holds, file, sums, false, true);
-	charge(holds, file, sums, true, false);
-	charge(holds, file, sums, true, true);
+	charge_entries(holds, file, sums, false, true);
+	charge_entries(holds, file, sums, true, false);
+	charge_entries(holds, file, sums, true, true);
 }
 
 /**

@@ -278,8 +278,9 @@ static bool set_rates(struct rates *rates, const struct rates *more)
 
 	if (more->spinlock.known && !has_same_rates(&rates->spinlock, &more->spinlock))
 		rates->spinlock.known = 0;
-	if (more->spinlock.has_rules && (rates->spinlock.linux_mode != more->spinlock.linux_mode ||
-					 rates->spinlock.blocker_rate != more->spinlock.blocker_rate))
+	if (more->spinlock.has_rules &&
+	    (rates->spinlock.linux_mode != more->spinlock.linux_mode ||
+	     rates->spinlock.blocker_rate != more->spinlock.blocker_rate))
 		rates->spinlock.has_rules = 0;
 	if (more->resource.known &&
 	    memcmp(&rates->resource, &more->resource, sizeof(more->resource)))

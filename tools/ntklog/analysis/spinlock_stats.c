@@ -78,7 +78,8 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER) {
 		sum->blockers++;
 		if (!(rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN) &&
-		    !histogram_add(&sum->blocking, hold, rates->blocker_rate ? rates->blocker_rate : 1))
+		    !histogram_add(&sum->blocking, hold,
+				   rates->blocker_rate ? rates->blocker_rate : 1))
 			return false;
 	}
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER_ONLY) {

@@ -373,7 +373,7 @@ static void drop_given(struct stacks *stacks)
 }
 
 /* Return the oldest event of the queue with its stack; NULL if the queue is empty. */
-static const struct etl_event *give(struct stacks *stacks, const struct stack **stack)
+static const struct etl_event *take_oldest(struct stacks *stacks, const struct stack **stack)
 {
 	struct kept *kept;
 
@@ -401,7 +401,7 @@ static const struct etl_event *give(struct stacks *stacks, const struct stack **
  * Test whether the stack of the oldest event may still arrive. ntklog writes it right behind its
  * event: once another event of the same CPU has arrived, the stack is lost.
  */
-static bool is_waiting(struct stacks *stacks)
+static bool oldest_may_get_stack(struct stacks *stacks)
 {
 	const struct kept *first = kept_at(stacks, 0);
 	size_t i;
@@ -427,11 +427,11 @@ static bool is_waiting(struct stacks *stacks)
 const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack)
 {
 	drop_given(stacks);
-	if (stacks->count && is_waiting(stacks)) {
+	if (stacks->count && oldest_may_get_stack(stacks)) {
 		*stack = NULL;
 		return NULL;
 	}
-	return give(stacks, stack);
+	return take_oldest(stacks, stack);
 }
 
 /**
@@ -462,7 +462,7 @@ const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **
 		}
 		take_event(stacks, event);
 	}
-	return give(stacks, stack);
+	return take_oldest(stacks, stack);
 }
 
 /**
@@ -477,11 +477,11 @@ const struct stacks_counts *stacks_counts(const struct stacks *stacks)
 }
 
 /**
- * stacks_tell() - tell the user which stacks are missing
+ * stacks_report_missing() - tell the user which stacks are missing
  * @stacks: stacks of which all events were read, or NULL
  * @file: file of the events
  */
-void stacks_tell(const struct stacks *stacks, const struct etl_file *file)
+void stacks_report_missing(const struct stacks *stacks, const struct etl_file *file)
 {
 	const struct stacks_counts *counts = stacks ? &stacks->counts : NULL;
 

@@ -75,7 +75,7 @@ struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *from
 const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **stack);
 const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack);
 const struct stacks_counts *stacks_counts(const struct stacks *stacks);
-void stacks_tell(const struct stacks *stacks, const struct etl_file *file);
+void stacks_report_missing(const struct stacks *stacks, const struct etl_file *file);
 bool stacks_has_any(const struct stacks *stacks);
 void stacks_close(struct stacks *stacks);
 

@@ -319,10 +319,11 @@ static int parse_and_run(const struct argp *argp, int argc, char **argv,
 	struct options options = { .session = -1 };
 
 	/*
-	 * In order, so that "set" gets negative numbers and refuses them; argp takes them for
-	 * options.
+	 * With ARGP_IN_ORDER "set" gets negative numbers, which it refuses. Otherwise argp would
+	 * take them for options.
 	 */
-	argp_parse(argp, argc, argv, function == set_parameters ? ARGP_IN_ORDER : 0, NULL, &options);
+	argp_parse(argp, argc, argv, function == set_parameters ? ARGP_IN_ORDER : 0, NULL,
+		   &options);
 	return function(&options);
 }
 

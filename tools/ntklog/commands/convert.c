@@ -57,7 +57,7 @@ static int convert_events(const struct options *options, struct etl_file *file,
 	if (!err)
 		message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
 			conversion.converted, conversion.left_out);
-	stacks_tell(conversion.stacks, file);
+	stacks_report_missing(conversion.stacks, file);
 	stacks_close(conversion.stacks);
 	etl_merge_close(merge);
 	return err;
@@ -80,9 +80,9 @@ static int convert_file(struct options *options)
 		err = convert_to_pprof(file, names, &options->trace.selection, options->pprof);
 	else if (is_open)
 		err = convert_events(options, file, names);
-	if (trace_tell_damage(file))
+	if (trace_report_damage(file))
 		err = -1;
-	trace_tell_loss(file);
+	trace_report_loss(file);
 	etl_close(file);
 	names_free(names);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;

@@ -114,8 +114,8 @@ static int read_file(void *argument, size_t number, FILE *result)
 	}
 	difference_free(&difference);
 	analysis_free(&analysis);
-	trace_tell_loss(file);
-	if (trace_tell_damage(file))
+	trace_report_loss(file);
+	if (trace_report_damage(file))
 		status = NTKLOG_FAILED;
 	etl_close(file);
 	names_free(names);

@@ -107,7 +107,7 @@ static int dump_events(const struct dump *dump, struct etl_file *file,
 			break;
 	}
 	etl_on_wait(file, NULL, NULL);
-	stacks_tell(dumping.stacks, file);
+	stacks_report_missing(dumping.stacks, file);
 	stacks_close(dumping.stacks);
 	etl_merge_close(merge);
 	return err;
@@ -137,8 +137,8 @@ static int dump_file(struct dump *dump)
 	}
 	if (finish_output(stdout, NULL))
 		status = NTKLOG_FAILED;
-	trace_tell_loss(file);
-	if (trace_tell_damage(file))
+	trace_report_loss(file);
+	if (trace_report_damage(file))
 		status = NTKLOG_FAILED;
 	etl_close(file);
 	names_free(dump->names);

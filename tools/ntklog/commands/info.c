@@ -338,7 +338,7 @@ static int print_info(const struct options *options)
 	}
 	if (finish_output(stdout, NULL))
 		status = NTKLOG_FAILED;
-	if (trace_tell_damage(file))
+	if (trace_report_damage(file))
 		status = NTKLOG_FAILED;
 	etl_close(file);
 	return status;

@@ -103,8 +103,8 @@ int command_names(int argc, char **argv)
 	err = etl_open(&file, path) || write_names(&writer, file);
 	if (names_writer_close(&writer))
 		err = -1;
-	trace_tell_loss(file);
-	if (trace_tell_damage(file))
+	trace_report_loss(file);
+	if (trace_report_damage(file))
 		err = -1;
 	etl_close(file);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;

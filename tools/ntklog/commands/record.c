@@ -188,7 +188,7 @@ static int finish_file(struct record *record)
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	if (record->trap.condition)
-		trap_tell(&record->trap);
+		trap_report_result(&record->trap);
 	if (record->trap.condition && !record->trap.has_met) {
 		trace_file_remove(&record->trace);
 		return err;
@@ -199,7 +199,7 @@ static int finish_file(struct record *record)
 	free(header);
 	if (recording_counts(recording, &counts))
 		return -1;
-	trace_file_tell(&record->trace, &counts);
+	trace_file_report_counts(&record->trace, &counts);
 	if (recording->drain.missing)
 		message("%" PRIu64 " buffers are missing: another process may have read them",
 			recording->drain.missing);

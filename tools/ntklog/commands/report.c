@@ -279,7 +279,7 @@ static int show_report(struct report *report, const struct options *options)
 }
 
 /* Name the options of record that record what the user has asked for. */
-static void tell_not_recorded(const struct report *report, const struct options *options)
+static void report_not_recorded(const struct report *report, const struct options *options)
 {
 	const struct analysis *analysis = report->analysis;
 	const char *path = report->file->path;
@@ -336,14 +336,14 @@ static int report_file(struct options *options)
 			status = NTKLOG_FAILED;
 		} else {
 			status = show_report(&report, options);
-			tell_not_recorded(&report, options);
+			report_not_recorded(&report, options);
 		}
 		analysis_free(&analysis);
 	}
 	/* The report of many files has no facts about a file, which would tell its losses. */
 	if (options->result)
-		trace_tell_loss(file);
-	if (trace_tell_damage(file) && !status)
+		trace_report_loss(file);
+	if (trace_report_damage(file) && !status)
 		status = NTKLOG_FAILED;
 	etl_close(file);
 	names_free(names);

@@ -94,7 +94,7 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 		err = -1;
 	free(header);
 	if (trace->bytes)
-		trace_file_tell(trace, counts);
+		trace_file_report_counts(trace, counts);
 	if (!err && !counts->overwritten && trace->buffers < counts->finished) {
 		message("session %d: %" PRIu64 " of its %" PRIu64
 			" buffers had been read before: they are not in %s",

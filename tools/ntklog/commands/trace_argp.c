@@ -217,7 +217,7 @@ int trace_refuse_output(const struct trace_options *options, const char *output)
 
 /**
  * trace_open() - open the file, read its names, and resolve the names in the filter
- * @file: set to the file; trace_tell_damage() says why it could not be opened
+ * @file: set to the file; trace_report_damage() says why it could not be opened
  * @names: set to the names, to be freed; NULL if there are none
  * @options: parsed options
  * @is_open: set to true if the file could be opened
@@ -245,10 +245,10 @@ close:
 }
 
 /**
- * trace_tell_loss() - print how many events and buffers were lost in the recording
+ * trace_report_loss() - print how many events and buffers were lost in the recording
  * @file: the file
  */
-void trace_tell_loss(const struct etl_file *file)
+void trace_report_loss(const struct etl_file *file)
 {
 	if (file->events_lost || file->buffers_lost)
 		message("%s: %" PRIu32 " events and %" PRIu32
@@ -260,12 +260,12 @@ void trace_tell_loss(const struct etl_file *file)
 }
 
 /**
- * trace_tell_damage() - print the damage that was found while the file was read
+ * trace_report_damage() - print the damage that was found while the file was read
  * @file: the file
  *
  * Return: 0 if the file is whole, or -1 after messages.
  */
-int trace_tell_damage(const struct etl_file *file)
+int trace_report_damage(const struct etl_file *file)
 {
 	if (file->error[0])
 		message("%s: %s", file->path, file->error);

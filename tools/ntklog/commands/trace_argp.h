@@ -35,7 +35,7 @@ error_t trace_parse_path(int key, char *argument, struct argp_state *state, cons
 int trace_refuse_output(const struct trace_options *options, const char *output);
 int trace_open(struct etl_file **file, struct names **names, struct trace_options *options,
 	       bool *is_open);
-void trace_tell_loss(const struct etl_file *file);
-int trace_tell_damage(const struct etl_file *file);
+void trace_report_loss(const struct etl_file *file);
+int trace_report_damage(const struct etl_file *file);
 
 #endif /* _NTKLOG_TRACE_ARGP_H */

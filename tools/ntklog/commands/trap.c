@@ -253,10 +253,10 @@ int trap_take(void *argument, unsigned char *buffer, size_t size)
 }
 
 /**
- * trap_tell() - say whether the condition was met, and whether the file begins late
+ * trap_report_result() - say whether the condition was met, and whether the file begins late
  * @trap: opened
  */
-void trap_tell(const struct trap *trap)
+void trap_report_result(const struct trap *trap)
 {
 	if (!trap->has_met)
 		message("--on: none of %" PRIu64 " events has met the condition: nothing is written",

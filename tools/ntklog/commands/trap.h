@@ -59,7 +59,7 @@ extern const struct argp trap_argp;
 
 int trap_open(struct trap *trap, struct trace_file *trace);
 int trap_take(void *trap, unsigned char *buffer, size_t size);
-void trap_tell(const struct trap *trap);
+void trap_report_result(const struct trap *trap);
 void trap_close(struct trap *trap);
 
 #endif /* _NTKLOG_TRAP_H */

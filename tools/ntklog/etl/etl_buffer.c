@@ -105,7 +105,7 @@ ssize_t etl_read_at(struct etl_reader *reader, void *to, size_t count, uint64_t 
 }
 
 /* Report a file that ends before buffer @number although its header has more buffers. */
-static void end_of_file(struct etl_reader *reader, uint64_t number)
+static void report_short_file(struct etl_reader *reader, uint64_t number)
 {
 	struct etl_file *file = &reader->file;
 
@@ -133,7 +133,7 @@ bool etl_is_past_written(const struct etl_reader *reader, uint64_t number)
 }
 
 /**
- * etl_got_less() - handle an incomplete buffer, which ends the file
+ * etl_take_incomplete_buffer() - note or report the incomplete buffer at the end of the file
  * @reader: reader of the file
  * @number: number of the buffer
  * @got: number of its bytes in the file; negative after an error that was already reported
@@ -141,12 +141,12 @@ bool etl_is_past_written(const struct etl_reader *reader, uint64_t number)
  * In the file of a session that has not ended the recorder is writing the buffer, or was killed.
  * In any other file it is damage.
  */
-void etl_got_less(struct etl_reader *reader, uint64_t number, ssize_t got)
+void etl_take_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssize_t got)
 {
 	struct etl_file *file = &reader->file;
 
 	if (!got)
-		end_of_file(reader, number);
+		report_short_file(reader, number);
 	else if (got > 0 && number && !file->end_time)
 		file->unfinished = got;
 	else if (got > 0)
@@ -222,7 +222,7 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 		return 1;
 	}
 	if (got < (ssize_t)file->buffer_size) {
-		etl_got_less(reader, number, got);
+		etl_take_incomplete_buffer(reader, number, got);
 		return 0;
 	}
 	if (etl_use_buffer(reader, cursor, number)) {

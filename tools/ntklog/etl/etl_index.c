@@ -63,12 +63,12 @@ static int compare_numbers(const void *a, const void *b)
 struct etl_seen_buffer {
 	struct {
 		int64_t sequence_number;
-		uint64_t digest;
+		uint64_t digest_buffer;
 	} key;
 	UT_hash_handle hh;
 };
 
-static uint64_t digest(const unsigned char *data, size_t size)
+static uint64_t digest_buffer(const unsigned char *data, size_t size)
 {
 	uint64_t sum = 0, word;
 	size_t i;
@@ -87,7 +87,7 @@ static int is_repeated(struct etl_reader *reader, int64_t sequence_number,
 		       const unsigned char *data)
 {
 	struct etl_seen_buffer *seen, new = {
-		.key = { sequence_number, digest(data, reader->file.buffer_size) }
+		.key = { sequence_number, digest_buffer(data, reader->file.buffer_size) }
 	};
 
 	HASH_FIND(hh, reader->seen_buffers, &new.key, sizeof(new.key), seen);
@@ -257,7 +257,7 @@ int etl_make_index(struct etl_reader *reader)
 	for (number = 0; !etl_is_past_written(reader, number); number++) {
 		got = read_header(reader, &header, number, size);
 		if (got < (ssize_t)file->buffer_size) {
-			etl_got_less(reader, number, got);
+			etl_take_incomplete_buffer(reader, number, got);
 			break;
 		}
 		if (etl_check_buffer(reader, number * file->buffer_size, &header)) {
@@ -322,7 +322,7 @@ static void end_stream(struct etl_reader *reader, ssize_t rest)
 		etl_damage(reader, reader->next_number * reader->file.buffer_size, "%s%s",
 			   reader->input->is_of_file ? "TMPDIR: " : "", strerror(errno));
 	else
-		etl_got_less(reader, reader->next_number, rest);
+		etl_take_incomplete_buffer(reader, reader->next_number, rest);
 	if (!is_without_gaps(reader))
 		return;
 	/* Restore the order afterwards, because callers have indexes of places. */

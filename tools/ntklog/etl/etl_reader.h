@@ -123,7 +123,7 @@ int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 		     const struct wmi_buffer_header *header);
 ssize_t etl_read_at(struct etl_reader *reader, void *to, size_t count, uint64_t offset);
 bool etl_is_past_written(const struct etl_reader *reader, uint64_t number);
-void etl_got_less(struct etl_reader *reader, uint64_t number, ssize_t got);
+void etl_take_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssize_t got);
 int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);

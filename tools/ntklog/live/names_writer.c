@@ -323,7 +323,7 @@ static void write_symbols(struct names_writer *writer, uint64_t address)
 {
 	struct names_address *known;
 	struct names_symbol symbol;
-	size_t index = names_index(writer->symbols.names, address);
+	size_t index = names_symbol_index(writer->symbols.names, address);
 	unsigned int i;
 
 	for (i = 0; i < 2 && names_symbol_at(writer->symbols.names, index, &symbol); i++) {
@@ -335,7 +335,7 @@ static void write_symbols(struct names_writer *writer, uint64_t address)
 			if (known)
 				known->is_written = true;
 		}
-		index = names_next_index(writer->symbols.names, index);
+		index = names_next_symbol_index(writer->symbols.names, index);
 	}
 }
 

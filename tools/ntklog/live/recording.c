@@ -35,12 +35,12 @@ double recording_now(void)
 }
 
 /* Say why a claim was refused with EBUSY. */
-static void tell_busy(int session)
+static void report_busy(int session)
 {
 	char owner[KERNEL_TEXT];
 
 	if (session < 0)
-		session_tell_none_is_free();
+		session_report_none_is_free();
 	else if (!kernel_read(owner, sizeof(owner), "sessions/%d/owner", session) &&
 		 strcmp(owner, "none"))
 		message("session %d belongs to process %s: wait for its end, or choose another session",
@@ -57,7 +57,7 @@ static int open_claim(struct recording *recording, int session, const char *name
 	snprintf(path, sizeof(path), "%s/sessions/%s", kernel_directory(), name);
 	recording->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (recording->fd < 0 && errno == EBUSY)
-		tell_busy(session);
+		report_busy(session);
 	else if (recording->fd < 0 && errno == ENOENT)
 		message("%s: the loaded module is older than this tool: load the module of version %s",
 			path, NTKLOG_VERSION);
@@ -137,8 +137,8 @@ static void warn_of_groups(const struct recording *recording,
 	}
 }
 
-static void tell_start_failure(const struct recording *recording,
-			       const struct session_settings *settings, int err)
+static void report_start_failure(const struct recording *recording,
+				 const struct session_settings *settings, int err)
 {
 	const char *unknown = session_unknown_group(settings->groups);
 
@@ -184,7 +184,7 @@ int recording_start(struct recording *recording, const struct session_settings *
 	if (recording->signal_fd >= 0 && signals_have_interrupted(&recording->signals))
 		err = EINTR;
 	if (err) {
-		tell_start_failure(recording, settings, err);
+		report_start_failure(recording, settings, err);
 		return -1;
 	}
 	warn_of_groups(recording, &start.group_mask);

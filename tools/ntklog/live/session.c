@@ -348,9 +348,9 @@ int session_counts(int number, struct session_counts *counts)
 }
 
 /**
- * session_tell_none_is_free() - say why no session can be claimed, and name the remedies
+ * session_report_none_is_free() - say why no session can be claimed, and name the remedies
  */
-void session_tell_none_is_free(void)
+void session_report_none_is_free(void)
 {
 	struct session_counts counts;
 	int unread = 0, started = 0, number;

@@ -83,6 +83,6 @@ bool session_is_started(int number);
 int session_find_started(void);
 bool session_any_is_started(void);
 int session_counts(int number, struct session_counts *counts);
-void session_tell_none_is_free(void);
+void session_report_none_is_free(void);
 
 #endif /* _NTKLOG_SESSION_H */

@@ -64,7 +64,7 @@ int trace_file_open_stream(struct trace_file *trace)
  * Take the lock that a recording holds on its file. A file system without locks is no reason to
  * refuse the recording.
  */
-static int lock(const char *path, int fd)
+static int lock_file(const char *path, int fd)
 {
 	struct stat opened, there;
 
@@ -79,7 +79,7 @@ in_use:
 }
 
 /* Rename the file of an earlier recording, and its names, to FILE.old and FILE.old.names. */
-static int rename_old(const char *path)
+static int rename_earlier_file(const char *path)
 {
 	char *old = NULL, *names = NULL, *old_names = NULL;
 	int err = -1;
@@ -102,7 +102,7 @@ static int rename_old(const char *path)
 	return err;
 }
 
-static int keep_old(const char *path)
+static int keep_earlier_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 
@@ -112,7 +112,7 @@ static int keep_old(const char *path)
 		message("%s: %s", path, strerror(errno));
 		return -1;
 	}
-	err = lock(path, fd) || rename_old(path);
+	err = lock_file(path, fd) || rename_earlier_file(path);
 	close(fd);
 	return err ? -1 : 0;
 }
@@ -124,7 +124,7 @@ static int create_file(const char *path)
 	int fd;
 
 	for (;;) {
-		if (!stat(path, &status) && S_ISREG(status.st_mode) && keep_old(path))
+		if (!stat(path, &status) && S_ISREG(status.st_mode) && keep_earlier_file(path))
 			return -1;
 		/* The file shows where the kernel is in memory: it is for its owner alone. */
 		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -132,7 +132,7 @@ static int create_file(const char *path)
 			message("%s: %s", path, strerror(errno));
 			return -1;
 		}
-		if (lock(path, fd)) {
+		if (lock_file(path, fd)) {
 			close(fd);
 			return -1;
 		}
@@ -375,11 +375,12 @@ int trace_file_close(struct trace_file *trace)
 }
 
 /**
- * trace_file_tell() - print the counts of the file, and of lost events
+ * trace_file_report_counts() - print the counts of the file, and of lost events
  * @trace: finished
  * @counts: counts of the run
  */
-void trace_file_tell(const struct trace_file *trace, const struct ntklog_session_counts *counts)
+void trace_file_report_counts(const struct trace_file *trace,
+			      const struct ntklog_session_counts *counts)
 {
 	message("%s: %" PRIu64 " events in %" PRIu64 " buffers, %.1f MB; %" PRIu64 " lost",
 		trace->path, trace->events, trace->buffers, (double)trace->bytes / 1e6,

@@ -55,6 +55,7 @@ int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t si
 int trace_file_rename(struct trace_file *trace, const char *path);
 void trace_file_remove(const struct trace_file *trace);
 int trace_file_close(struct trace_file *trace);
-void trace_file_tell(const struct trace_file *trace, const struct ntklog_session_counts *counts);
+void trace_file_report_counts(const struct trace_file *trace,
+			      const struct ntklog_session_counts *counts);
 
 #endif /* _NTKLOG_TRACE_FILE_H */

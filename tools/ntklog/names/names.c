@@ -238,13 +238,13 @@ void names_function(const struct names *names, uint64_t address, char *text, siz
 }
 
 /**
- * names_index() - find the index of the symbol at or before an address
+ * names_symbol_index() - find the index of the symbol at or before an address
  * @names: names, or NULL
  * @address: address
  *
  * Return: index of the symbol, or SIZE_MAX if there is none.
  */
-size_t names_index(const struct names *names, uint64_t address)
+size_t names_symbol_index(const struct names *names, uint64_t address)
 {
 	const struct symbol *symbol = names ? find_symbol(names, address, NAMES_OF_ANY) : NULL;
 
@@ -252,13 +252,13 @@ size_t names_index(const struct names *names, uint64_t address)
 }
 
 /**
- * names_next_index() - find the first symbol with a greater address
+ * names_next_symbol_index() - find the first symbol with a greater address
  * @names: names
  * @index: index of a symbol, or SIZE_MAX
  *
  * Return: index of the next symbol, or SIZE_MAX if there is none.
  */
-size_t names_next_index(const struct names *names, size_t index)
+size_t names_next_symbol_index(const struct names *names, size_t index)
 {
 	size_t next = index;
 

@@ -76,8 +76,8 @@ struct thread_name {
 int names_load(struct names **names, const char *path, const char *trace_path);
 const char *names_find_symbol(const struct names *names, uint64_t address, enum names_use use,
 			      uint64_t *offset, const char **module);
-size_t names_index(const struct names *names, uint64_t address);
-size_t names_next_index(const struct names *names, size_t index);
+size_t names_symbol_index(const struct names *names, uint64_t address);
+size_t names_next_symbol_index(const struct names *names, size_t index);
 bool names_symbol_at(const struct names *names, size_t index, struct names_symbol *symbol);
 bool names_have_symbol(const struct names *names, const char *name);
 bool names_have_thread(const struct names *names, const char *name);

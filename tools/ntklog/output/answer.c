@@ -120,7 +120,7 @@ static void append_names(const struct answer *answer, const struct charge_class 
 	}
 }
 
-static uint64_t held(const struct charge_sum *sum)
+static uint64_t held_ticks(const struct charge_sum *sum)
 {
 	return sum->parts[CHARGE_HOLDER_RAN] + sum->parts[CHARGE_HOLDER_PREEMPTED] +
 	       sum->parts[CHARGE_HOLDER_BLOCKED];
@@ -148,12 +148,12 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 				 (reasons[i].part == CHARGE_HOLDER_RAN ? class->sum.undivided : 0);
 		const struct charge_row *where = NULL;
 
-		if (share_of(ticks, held(&class->sum)) < SHARE_MIN)
+		if (share_of(ticks, held_ticks(&class->sum)) < SHARE_MIN)
 			continue;
 		if (reasons[i].where != CHARGE_ROW_KINDS)
 			find_largest(sums, class, reasons[i].where, &where, 1);
 		answer_append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
-			      100 * share_of(ticks, held(&class->sum)));
+			      100 * share_of(ticks, held_ticks(&class->sum)));
 		if (!where)
 			continue;
 		/* The chain of locks has a line of its own. */
@@ -188,7 +188,7 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	const struct report *report = answer->report;
 	const struct charge_sums *sums = &report->analysis->charges;
 	const struct charge_sum *sum = &class->sum;
-	uint64_t free_ticks = sum->wait - held(sum) - sum->parts[CHARGE_UNKNOWN];
+	uint64_t free_ticks = sum->wait - held_ticks(sum) - sum->parts[CHARGE_UNKNOWN];
 	char name[NAME_SIZE], time[32], begin[32], text[512], rest[64] = "";
 
 	names_address(report->names, class->key.class, name, sizeof(name));
@@ -207,8 +207,8 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	if (share_of(sum->parts[CHARGE_UNKNOWN], sum->wait) >= SHARE_MIN)
 		answer_append(rest, sizeof(rest), "; unknown %.0f%%",
 			      100 * share_of(sum->parts[CHARGE_UNKNOWN], sum->wait));
-	snprintf(text, sizeof(text), "   Held %.0f%%", 100 * share_of(held(sum), sum->wait));
-	if (held(sum)) {
+	snprintf(text, sizeof(text), "   Held %.0f%%", 100 * share_of(held_ticks(sum), sum->wait));
+	if (held_ticks(sum)) {
 		answer_append(text, sizeof(text), ": ");
 		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(rest));
 	}

@@ -61,7 +61,8 @@ struct perfetto_interned {
 };
 
 /* Find or add an entry. Returns NULL without memory. */
-static struct perfetto_interned *find(struct perfetto *perfetto, const struct interned_key *key)
+static struct perfetto_interned *find_interned(struct perfetto *perfetto,
+					       const struct interned_key *key)
 {
 	struct perfetto_interned *entry;
 
@@ -230,7 +231,7 @@ uint64_t perfetto_intern(struct perfetto *perfetto, enum perfetto_name name, uin
 
 	if (*recent && (*recent)->key.name == name && (*recent)->key.value == value)
 		return (*recent)->number;
-	entry = find(perfetto, &key);
+	entry = find_interned(perfetto, &key);
 	if (!entry)
 		return 0;
 	if (!entry->is_written)
@@ -260,7 +261,7 @@ uint64_t perfetto_intern_stack(struct perfetto *perfetto, const struct stack *st
 		return 0;
 	for (i = stack->count; i--;) {
 		key.value = stack->addresses[i];
-		entry = find(perfetto, &key);
+		entry = find_interned(perfetto, &key);
 		if (!entry)
 			return 0;
 		key.caller = entry->number;

@@ -64,8 +64,8 @@ static const char *one_in(uint32_t rate, char *text, size_t size)
 	return text;
 }
 
-static void spinlock_rates_fact(const struct report *report, const struct spinlock_rates *rates,
-				FILE *stream, const char *before, const char *after)
+static void print_spinlock_rates(const struct report *report, const struct spinlock_rates *rates,
+				 FILE *stream, const char *before, const char *after)
 {
 	char contended[32], others[32], spins[48] = "", hold[96] = "", time[32];
 	const union cell threshold = {
@@ -102,8 +102,8 @@ static bool has_nt_or_holds(const struct report *report)
 }
 
 /* Print what the mode in which Linux' locks were recorded leaves out. */
-static void linux_mode_fact(const struct report *report, const struct spinlock_rates *rates,
-			    FILE *stream, const char *before, const char *after)
+static void print_linux_mode(const struct report *report, const struct spinlock_rates *rates,
+			     FILE *stream, const char *before, const char *after)
 {
 	char waits[32];
 
@@ -128,8 +128,8 @@ static void linux_mode_fact(const struct report *report, const struct spinlock_r
 }
 
 /* Print the rate of the blocker rule, and where it does not know the whole hold. */
-static void blockers_fact(const struct spinlock_rates *rates, FILE *stream, const char *before,
-			  const char *after)
+static void print_blocker_rate(const struct spinlock_rates *rates, FILE *stream, const char *before,
+			       const char *after)
 {
 	static const char *const limits[] = {
 		[NTKLOG_LINUX_MODE_FULL] = "",
@@ -148,8 +148,8 @@ static void blockers_fact(const struct spinlock_rates *rates, FILE *stream, cons
 	     rates->linux_mode < LINUX_MODES ? limits[rates->linux_mode] : "");
 }
 
-static void resource_rates_fact(const struct report *report, const struct resource_rates *rates,
-				FILE *stream, const char *before, const char *after)
+static void print_resource_rates(const struct report *report, const struct resource_rates *rates,
+				 FILE *stream, const char *before, const char *after)
 {
 	const char *what = report_resources(report);
 	char waited[32], others[32], multiple[48] = "";
@@ -169,24 +169,24 @@ static void resource_rates_fact(const struct report *report, const struct resour
 	     one_in(rates->release_rate, others, sizeof(others)));
 }
 
-static void rates_facts(const struct report *report, const struct rates *rates, FILE *stream,
+static void print_rates(const struct report *report, const struct rates *rates, FILE *stream,
 			const char *before, const char *after)
 {
 	const struct spinlock_rates *spinlock = &rates->spinlock;
 	const struct analysis *analysis = report->analysis;
 
 	if (analysis->spinlocks.total.sampled && spinlock->known && has_nt_or_holds(report))
-		spinlock_rates_fact(report, spinlock, stream, before, after);
+		print_spinlock_rates(report, spinlock, stream, before, after);
 	if (spinlock->has_rules)
-		linux_mode_fact(report, spinlock, stream, before, after);
+		print_linux_mode(report, spinlock, stream, before, after);
 	if (spinlock->blocker_rate)
-		blockers_fact(spinlock, stream, before, after);
+		print_blocker_rate(spinlock, stream, before, after);
 	if (analysis->resources.records && rates->resource.known)
-		resource_rates_fact(report, &rates->resource, stream, before, after);
+		print_resource_rates(report, &rates->resource, stream, before, after);
 }
 
 /* Print the rates of each stretch of time in which they did not change. */
-static void changed_rates_facts(const struct report *report, FILE *stream, const char *before,
+static void print_changed_rates(const struct report *report, FILE *stream, const char *before,
 				const char *after)
 {
 	const struct rates_history *history = &report->analysis->history;
@@ -203,13 +203,13 @@ static void changed_rates_facts(const struct report *report, FILE *stream, const
 								     "from %.3f s on:",
 		     report_stretch_begin(report, i),
 		     i + 1 < history->count ? report_stretch_begin(report, i + 1) : 0);
-		rates_facts(report, &history->stretches[i].rates, stream, before, after);
+		print_rates(report, &history->stretches[i].rates, stream, before, after);
 	}
 }
 
 /* Print for how long the groups were observed, on one line: groups with equal times together. */
-static void observed_facts(const struct report *report, FILE *stream, const char *before,
-			   const char *after)
+static void print_observed_times(const struct report *report, FILE *stream, const char *before,
+				 const char *after)
 {
 	const struct coverage *coverage = &report->analysis->coverage;
 	char times[EVENT_GROUPS][32] = { "" }, text[40 * EVENT_GROUPS] = "";
@@ -243,8 +243,8 @@ static void observed_facts(const struct report *report, FILE *stream, const char
 }
 
 /* Print since when the CPUs that are covered longest and shortest are covered. */
-static void flight_facts(const struct report *report, FILE *stream, const char *before,
-			 const char *after)
+static void print_covered_times(const struct report *report, FILE *stream, const char *before,
+				const char *after)
 {
 	const struct coverage *coverage = &report->analysis->coverage;
 	const struct etl_file *file = report->file;
@@ -278,7 +278,7 @@ static bool spinlocks_are_estimated(const struct spinlock_rates *rates)
 				rates->spin_threshold > 1);
 }
 
-static void estimates_fact(FILE *stream, const char *before, const char *after)
+static void print_estimates(FILE *stream, const char *before, const char *after)
 {
 	fact(stream, before, after,
 	     "\"~\": an estimate of what happened, from these rates; times and shares are scaled in the same way");
@@ -287,8 +287,8 @@ static void estimates_fact(FILE *stream, const char *before, const char *after)
 }
 
 /* Print how many events have a stack, and how many lack theirs. */
-static void stacks_fact(const struct stacks_counts *counts, FILE *stream, const char *before,
-			const char *after)
+static void print_stack_counts(const struct stacks_counts *counts, FILE *stream, const char *before,
+			       const char *after)
 {
 	if (counts->found)
 		fact(stream, before, after, "%" PRIu64 " events have a stack", counts->found);
@@ -329,8 +329,8 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	     "%" PRIu64 " events in %.3f s of %u processors, %s",
 	     analysis->events, report->seconds, file->processors, start);
 	if (file->overwritten)
-		flight_facts(report, stream, before, after);
-	observed_facts(report, stream, before, after);
+		print_covered_times(report, stream, before, after);
+	print_observed_times(report, stream, before, after);
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
 		     "LOST: %u events, %u buffers; the numbers below are of the rest",
@@ -356,9 +356,9 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "the session had not ended: events may be missing, and their number is not known");
 	if (analysis->history.is_finished && analysis->history.count > 1 && report->has_coverage)
-		changed_rates_facts(report, stream, before, after);
+		print_changed_rates(report, stream, before, after);
 	else
-		rates_facts(report, &(struct rates) { *spinlock, *resource }, stream, before,
+		print_rates(report, &(struct rates) { *spinlock, *resource }, stream, before,
 			    after);
 	if (analysis->spinlocks.total.sampled && !spinlock->known)
 		fact(stream, before, after, "spin locks: %s", not_known);
@@ -366,7 +366,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after, "%s: %s", report_resources(report), not_known);
 	if ((analysis->spinlocks.total.sampled && spinlocks_are_estimated(spinlock)) ||
 	    (analysis->resources.records && resource->known && resource->release_rate != 1))
-		estimates_fact(stream, before, after);
+		print_estimates(stream, before, after);
 	if (analysis->spinlocks.total.in_step)
 		fact(stream, before, after,
 		     "IN STEP? %ju of %ju records of spin locks repeat a short sequence of locks and callers: if the rate is in step with a loop, rows marked +-? are too large and other rows are missing; a prime rate, such as record's 1009, avoids that",
@@ -390,7 +390,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (analysis->history.has_unknown_change)
 		fact(stream, before, after,
 		     "the rates were changed during the recording, at a time that the file does not tell: estimates use those before the change");
-	stacks_fact(&analysis->stacks.counts, stream, before, after);
+	print_stack_counts(&analysis->stacks.counts, stream, before, after);
 	if (analysis->spinlocks.backwards)
 		fact(stream, before, after,
 		     "%" PRIu64 " acquisitions end before they begin: their holds count as 0",

@@ -61,7 +61,7 @@ static const struct etl_event *next_merged(void *merged)
 }
 
 static void read_merged(struct etl_file *file, const struct names *names,
-		  const struct filter *filter)
+			const struct filter *filter)
 {
 	uint64_t last_offset = UINT64_MAX, sum = 0;
 	struct etl_merge *merged = etl_merge_open(file);

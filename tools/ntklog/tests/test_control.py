@@ -67,7 +67,7 @@ class Refused(unittest.TestCase):
                 ("start 3 -n 1", '"1" is no number of buffers'),
                 ("start -m circular", '"circular" is not sequential or buffering'),
                 ("record --blockers=0", '--blockers: "0" is not 1 to 4294967295'),
-                ("names -", "give its name"),
+                ("names -", "give the name of a file"),
                 ("record --duration -1", "no number of seconds"),
                 ("record --session 8", "is not 0 to 7"),
                 ("record --session 4294967296", "is not 0 to 7"),
