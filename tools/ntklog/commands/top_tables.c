@@ -81,7 +81,7 @@ static const struct {
 };
 
 /* The tables of waiters, in place of all others. */
-#define WAITER_TABLES	(1u << REPORT_WAITERS | 1u << REPORT_BLOCKERS)
+static const unsigned int waiter_tables = 1u << REPORT_WAITERS | 1u << REPORT_BLOCKERS;
 
 /* Print the lines about the interval and the keys, the tables, and the waits that go on. */
 static void print_lines(struct top *top, FILE *stream)
@@ -102,7 +102,7 @@ static void print_lines(struct top *top, FILE *stream)
 			wanted |= 1 << top_tables[i].table;
 	has_waits = wanted & 1 << REPORT_RESOURCES;
 	if (has_waiters)
-		wanted = WAITER_TABLES;
+		wanted = waiter_tables;
 	tables = __builtin_popcount(wanted);
 	/* The waits that go on have a heading and an empty line above it. */
 	if (has_waits)
@@ -157,7 +157,7 @@ void top_print_object(const struct top *top)
 	unsigned int tables = 1 << REPORT_LOCKS | 1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
 			      1 << REPORT_BLOCKERS | 1 << REPORT_THREADS | 1 << REPORT_PROCESSORS;
 	json_t *object = report_json(&top->shown, top->top, tables |
-				     (top->shown_view.has_waiters ? WAITER_TABLES : 0));
+				     (top->shown_view.has_waiters ? waiter_tables : 0));
 
 	json_object_set_new(object, "events", json_integer(top->events));
 	json_object_set_new(object, "events_lost", json_integer(top->lost));

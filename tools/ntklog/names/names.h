@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "lock_names.h"
+#include "thread_name.h"
 
 #define NAMES_SUFFIX	".names"
 
@@ -51,26 +52,6 @@ struct names_symbol {
 	char type;
 	const char *name;
 	const char *module;
-};
-
-/**
- * struct thread_name - what a thread is called, and where it belongs, from a time on
- * @from: session clock from which on this is true; 0: from the start
- * @id: id of the thread
- * @process_id: id of its process; 0: not known. Linux' processes have the ids and the names of
- *	their first threads. Those of Windows have ids that no thread has, and names in this table
- * @name: name of the thread
- * @cgroup: path of its cgroup; NULL: not known
- * @rank: position among names of one thread and time, of which the greatest counts: names from a
- *	file of names before names from the trace, and later names before earlier ones
- */
-struct thread_name {
-	uint64_t from;
-	uint32_t id;
-	uint32_t process_id;
-	const char *name;
-	const char *cgroup;
-	size_t rank;
 };
 
 int names_load(struct names **names, const char *path, const char *trace_path);

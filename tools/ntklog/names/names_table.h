@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "lock_names.h"
-#include "names.h"
+#include "thread_name.h"
 
 /**
  * struct symbol - a symbol of the kernel, or an image of Windows

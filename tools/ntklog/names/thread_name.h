@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_THREAD_NAME_H
+#define _NTKLOG_THREAD_NAME_H
+
+/* The name of a thread, with its process and its cgroup. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct thread_name - name, process and cgroup of a thread from a time on
+ * @from: session clock from which on this is true; 0: from the start
+ * @id: id of the thread
+ * @process_id: id of its process; 0: not known. Linux' processes have the ids and the names of
+ *	their first threads. Those of Windows have ids that no thread has, and names in this table
+ * @name: name of the thread
+ * @cgroup: path of its cgroup; NULL: not known
+ * @rank: position among names of one thread and time, of which the greatest counts: names from a
+ *	file of names before names from the trace, and later names before earlier ones
+ */
+struct thread_name {
+	uint64_t from;
+	uint32_t id;
+	uint32_t process_id;
+	const char *name;
+	const char *cgroup;
+	size_t rank;
+};
+
+#endif /* _NTKLOG_THREAD_NAME_H */
