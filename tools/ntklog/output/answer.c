@@ -163,9 +163,9 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		answer_append(text, sizeof(text), " (%.*s)",
 			      held_by ? (int)(held_by - chain) : NAME_SIZE, where->key.first->text);
 	}
-	if (*text && share_of(class->sum.undivided, held(&class->sum)) >= SHARE_MIN)
+	if (*text && share_of(class->sum.undivided, held_ticks(&class->sum)) >= SHARE_MIN)
 		answer_append(text, sizeof(text), ", not recorded %.0f%%",
-			      100 * share_of(class->sum.undivided, held(&class->sum)));
+			      100 * share_of(class->sum.undivided, held_ticks(&class->sum)));
 	if (*text)
 		answer_add_line(answer, "   Holders %s", text);
 	if (chain)
