@@ -196,11 +196,11 @@ static void wait_and_hold_counted_apart(struct kunit *test)
 	unsigned int last;
 
 	begin(test);
-	start_hog(test, 8, 60);
+	start_hog(test, 10, 60);
 	acquire(&outer);
 	ntklog_begin_sleeping_wait(&outer);
 	complete(&hog.start);
-	msleep(16);
+	msleep(20);
 	ntklog_end_sleeping_wait(&outer, 0);
 	msleep(20);
 	release(&outer);

@@ -90,6 +90,22 @@ static __always_inline u64 ntklog_cycles(void)
 }
 
 /**
+ * ntklog_cycles_since() - return how long ago a time was
+ * @start: the time, in cycles
+ * @fallback: result if @start is in the future: the clocks of two CPUs may differ, and a clock may
+ *	restart after suspend
+ *
+ * Context: any, also NMI.
+ * Return: cycles since @start, or @fallback.
+ */
+static inline u64 ntklog_cycles_since(u64 start, u64 fallback)
+{
+	u64 cycles = ntklog_cycles() - start;
+
+	return (s64)cycles < 0 ? fallback : cycles;
+}
+
+/**
  * ntklog_store_time() - store a clock value
  * @value: receives the 64 bits
  * @time: the clock value

@@ -10,14 +10,15 @@
  * its first switch after that is not counted. A counter of ntklog_off_cpu_tasks tells whether the
  * new task may have a time to end; only then the probe searches its record.
  *
- * The time in a run queue after a wake-up comes from the scheduler, so no wake-up needs a probe. The
- * waker may have to interrupt an idle CPU, which then puts the task into its run queue: the time of
- * that interrupt counts as blocked.
+ * The time in a run queue after a wake-up comes from the scheduler, so no wake-up needs a probe.
+ * The waker may have to interrupt an idle CPU, which then puts the task into its run queue: the
+ * time of that interrupt counts as blocked.
  */
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
+#include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -31,7 +32,6 @@
 #include "../ground/thread.h"
 #include "context_swap.h"
 #include "off_cpu.h"
-#include "sleeping_lock.h"
 
 #define NTKLOG_OFF_CPU_BITS	10
 
@@ -49,6 +49,9 @@ static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
 static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 					  const struct task_struct *task, bool is_blocked)
 {
+	/* An exiting task has no record any more, and would not be found when it gets a CPU. */
+	if (hlist_unhashed_lockless(&record->node))
+		return;
 	record->is_blocked = is_blocked;
 	record->queued_before = ntklog_ns_in_run_queues(task);
 	record->off_cpu_since = ntklog_cycles();

@@ -326,8 +326,8 @@ static void ntklog_log_sleeping_release(struct task_struct *task, const struct n
 					const struct ntklog_sleeping_slot *snapshot,
 					const void *lock, u32 rule)
 {
-	/* A task that is not the current one may just get a CPU: then its last time is left out. */
 	const struct ntklog_off_cpu hold =
+		/* Another task may just get a CPU: then its last time is left out. */
 		data_race(ntklog_subtract_off_cpu(&owner->off_cpu, &snapshot->off_cpu_before));
 	const struct wmi_resource64 record = {
 		.acquire_time = snapshot->acquire_time,

@@ -132,17 +132,6 @@ static inline u32 ntklog_action_class(u32 action)
 	return action & WMI_RESOURCE_ACTION_CLASS;
 }
 
-/*
- * Cycles since @start, or @fallback if the difference is negative: the clocks of two CPUs may
- * differ, and a clock may restart after suspend.
- */
-static inline u64 ntklog_cycles_since(u64 start, u64 fallback)
-{
-	u64 cycles = ntklog_cycles() - start;
-
-	return (s64)cycles < 0 ? fallback : cycles;
-}
-
 typedef const struct task_struct *(*ntklog_owner_func_t)(const void *lock);
 
 void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, u32 action);

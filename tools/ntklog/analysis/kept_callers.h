@@ -3,8 +3,9 @@
 #define _NTKLOG_KEPT_CALLERS_H
 
 /*
- * The events that stand before the records of Linux' sleeping locks. Each has what its record lacks:
- * the place in which the lock was acquired, and the times without a CPU of the hold and of the wait.
+ * The events that stand before the records of Linux' sleeping locks. Each has what its record
+ * lacks: the place in which the lock was acquired, and the times without a CPU of the hold and of
+ * the wait.
  */
 
 #include <stdbool.h>
