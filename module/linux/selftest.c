@@ -66,8 +66,8 @@ struct ntklog_selftest_state {
 
 /* The states of one case: while the lock is held, and after its release. */
 struct ntklog_selftest_result {
-	struct ntklog_selftest_state inside;
-	struct ntklog_selftest_state after;
+	struct ntklog_selftest_state held;
+	struct ntklog_selftest_state released;
 };
 
 /* The test that runs: its lock, and the state before it. Protected by ntklog_linux_mutex. */
@@ -132,7 +132,7 @@ static notrace noinline void ntklog_free_leftover_slots(void)
 	local_irq_restore(flags);
 }
 
-#define SAVE_HELD_STATE	ntklog_save_state(&ntklog_run.result.inside)
+#define SAVE_HELD_STATE	ntklog_save_state(&ntklog_run.result.held)
 
 /* Define try_CASE(), which acquires the lock, saves the state and releases the lock. */
 #define CASE(_case, _acquire, _release)						\
@@ -262,7 +262,7 @@ static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *t
 		WRITE_ONCE(ntklog_run.lock.word, is_spin ? _Q_LOCKED_VAL : _QW_LOCKED);
 	ntklog_run.slots = ntklog_spin_lock_slots_in_use(raw_smp_processor_id());
 	test->try();
-	ntklog_save_state(&ntklog_run.result.after);
+	ntklog_save_state(&ntklog_run.result.released);
 	ntklog_free_leftover_slots();
 	if (preempt_count() != count)
 		preempt_count_set(count);
@@ -396,14 +396,14 @@ static const char *ntklog_test_functions(const struct ntklog_linux_functions *fu
 				continue;
 			ntklog_run_case_in_context(test, context, &result);
 			/* The originals use no slots. */
-			should_be.inside.slots = takes_slot && !test->is_owned;
+			should_be.held.slots = takes_slot && !test->is_owned;
 			if (!ntklog_report_case(seq, test->acquire, name, test->is_owned,
-						&result.inside, &should_be.inside) && !differing)
+						&result.held, &should_be.held) && !differing)
 				differing = test->acquire;
 			if (test->is_owned)
 				continue;
-			if (!ntklog_report_case(seq, test->release, name, false, &result.after,
-						&should_be.after) && !differing)
+			if (!ntklog_report_case(seq, test->release, name, false, &result.released,
+						&should_be.released) && !differing)
 				differing = test->release;
 		}
 	}
