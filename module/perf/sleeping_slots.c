@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The slot stack of a task: see sleeping_lock.h. */
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/percpu.h>
+
+#include "../ground/clock.h"
+#include "../ground/task_record.h"
+#include "sleeping_lock.h"
+#include "sleeping_slots.h"
+
+/**
+ * ntklog_find_sleeping_slot() - find the topmost slot of a lock
+ * @record: record of any task; may be NULL
+ * @lock: address of the lock
+ * @class: class of the lock; 0 matches every class
+ *
+ * The acquire pairs with the smp_store_release() that publishes slot->lock, so that the other
+ * fields read from the slot belong to @lock.
+ *
+ * Context: preemption off, so that RCU keeps the record valid.
+ * Return: the slot, or NULL if there is none.
+ */
+struct ntklog_sleeping_slot *
+ntklog_find_sleeping_slot(struct ntklog_task *record, const void *lock, u32 class)
+{
+	int i;
+
+	if (!record)
+		return NULL;
+	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
+		struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
+
+		/* Pairs with ntklog_fill_sleeping_slot() and ntklog_track_sleeping_acquire(). */
+		if (smp_load_acquire(&slot->lock) == lock &&
+		    (!class || ntklog_action_class(READ_ONCE(slot->action)) == class))
+			return slot;
+	}
+	return NULL;
+}
+
+/* Lower next_sleeping_slot of the current task past free slots. */
+static void ntklog_lower_next_slot(struct ntklog_task *record)
+{
+	struct ntklog_sleeping_slot *next = record->next_sleeping_slot;
+
+	/*
+	 * A late record keeps next_sleeping_slot at the sentinel, so that it never tracks a lock.
+	 */
+	while (!record->late && next > &record->sleeping_slots[1] && !READ_ONCE(next[-1].lock))
+		next--;
+	WRITE_ONCE(record->next_sleeping_slot, next);
+}
+
+/**
+ * ntklog_repair_slot_stack() - repair the slot stack of the current task
+ * @record: record of the task
+ * @slot: slot that has been freed
+ *
+ * Context: task; preemption off.
+ */
+void ntklog_repair_slot_stack(struct ntklog_task *record, struct ntklog_sleeping_slot *slot)
+{
+	/*
+	 * The slot above this one is still in use. Mark it, so that its release also takes the slow
+	 * path and lowers next_sleeping_slot past this hole.
+	 */
+	if (slot != record->next_sleeping_slot - 1 && READ_ONCE(slot[1].lock) &&
+	    slot < &record->sleeping_slots[NTKLOG_THREAD_SLOTS])
+		/* Atomic, because another task may set NTKLOG_SLEEPING_CLAIMED concurrently. */
+		atomic_or(NTKLOG_SLEEPING_ABOVE_HOLE, (atomic_t *)&slot[1].action);
+	ntklog_lower_next_slot(record);
+}
+
+/* Return true if a slot above @slot has the same lock, also shared. */
+static bool ntklog_has_shared_slot_above(const struct ntklog_sleeping_slot *slot,
+					 const struct ntklog_sleeping_slot *end)
+{
+	const struct ntklog_sleeping_slot *newer;
+
+	for (newer = slot + 1; newer < end; newer++)
+		if (READ_ONCE(newer->lock) == READ_ONCE(slot->lock) &&
+		    !(READ_ONCE(newer->action) & NTKLOG_SLEEPING_EXCLUSIVE_BIT))
+			return true;
+	return false;
+}
+
+/*
+ * A shared hold older than this, in milliseconds, is considered stale: another task has probably
+ * released the lock.
+ */
+#define NTKLOG_STALE_AFTER_MS	60000
+
+static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 action)
+{
+	return !(action & NTKLOG_SLEEPING_WAITING) &&
+	       (s64)(ntklog_cycles() - slot->acquire_time) >
+	       (s64)ntklog_ms_to_cycles(NTKLOG_STALE_AFTER_MS);
+}
+
+/*
+ * Reclaim a slot of @record that is probably stale. Only called when no slot is free.
+ *
+ * A slot becomes stale if another task releases the lock and the lock does not record its owner: an
+ * rwsem held by a reader, a semaphore, or a percpu_rwsem. From the bottom of the stack up, take the
+ * first slot that is
+ *
+ * - shared, with a newer shared slot of the same lock, or
+ * - shared, older than NTKLOG_STALE_AFTER_MS, and not waiting, or
+ * - exclusive, of a semaphore or a percpu_rwsem, and not waiting.
+ *
+ * Returns the freed slot, or NULL if no slot qualifies.
+ */
+static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task *record)
+{
+	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_sleeping_slot *slot;
+
+	for (slot = &record->sleeping_slots[1]; slot < end; slot++) {
+		const void *lock = READ_ONCE(slot->lock);
+		u32 action = READ_ONCE(slot->action);
+		u32 class = ntklog_action_class(action);
+		bool is_stale;
+
+		if (action & NTKLOG_SLEEPING_EXCLUSIVE_BIT)
+			is_stale = (class == NTKLOG_SLEEPING_CLASS(SEMAPHORE) ||
+				    class == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM)) &&
+				  !(action & NTKLOG_SLEEPING_WAITING);
+		else
+			is_stale = ntklog_has_shared_slot_above(slot, end) ||
+				  ntklog_shared_slot_is_stale(slot, action);
+		if (!lock || !is_stale || cmpxchg(&slot->lock, lock, NULL) != lock)
+			continue;
+		this_cpu_inc(ntklog_sleeping_cpu.written_off);
+		return slot;
+	}
+	return NULL;
+}
+
+/**
+ * ntklog_alloc_sleeping_slot() - allocate a slot of the current task
+ * @record: record of the task
+ *
+ * Context: task; preemption off.
+ * Return: a free slot, or one that was probably stale; NULL if all are in use.
+ */
+struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *record)
+{
+	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_sleeping_slot *slot;
+
+	ntklog_lower_next_slot(record);
+	slot = record->next_sleeping_slot;
+	/*
+	 * This slot may be in use: this hook may have interrupted the fast path between publishing
+	 * a slot and raising next_sleeping_slot.
+	 */
+	if (slot < end && !READ_ONCE(slot->lock)) {
+		WRITE_ONCE(record->next_sleeping_slot, slot + 1);
+		return slot;
+	}
+	for (slot = &record->sleeping_slots[1]; slot < end; slot++)
+		if (!READ_ONCE(slot->lock))
+			return slot;
+	return ntklog_reclaim_stale_slot(record);
+}
