@@ -361,7 +361,7 @@ static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_s
 						   NTKLOG_SLEEPING_WAITED);
 }
 
-/* Free the slot of a reader of a percpu_rw_semaphore at the end of its wait, and write the event. */
+/* Free the slot of a reader of a percpu_rw_semaphore whose wait is over, and write the event. */
 static void ntklog_end_percpu_reader(struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
 				     const void *lock)
 {

@@ -5,21 +5,21 @@
 /*
  * Tracking and sampling of Linux' sleeping locks: mutex, rw_semaphore, semaphore, rt_mutex,
  * ww_mutex and percpu_rw_semaphore: its writers, and the waits of its readers. The rules and the
- * event are those of NT's executive resources. The callers are the hooks (module/linux), the debugfs counters and the
- * tracepoint. This file knows only the address and the class of a lock. The hook passes a function
- * that returns the owner.
+ * event are those of NT's executive resources. The callers are the hooks (module/linux), the
+ * debugfs counters and the tracepoint. This file knows only the address and the class of a lock.
+ * The hook passes a function that returns the owner.
  *
- * An acquire hook runs at the entry of the lock function, before the task has the lock. Nothing of
- * ntklog is therefore on the stack of a task that sleeps. The hook allocates a slot immediately.
- * The slot records when the wait begins and ends, and is freed if the task gives up. A release hook
- * runs before the lock is released.
+ * An acquire hook runs at the entry of the lock function, before the task has the lock. Nothing
+ * of ntklog is therefore on the stack of a task that sleeps. The hook allocates a slot
+ * immediately. The slot records when the wait begins and ends, and is freed if the task gives
+ * up. A release hook runs before the lock is released.
  *
- * The slots of a task form a stack with holes, because most locks are released in the reverse order
- * of their acquisition: see sleeping_slots.c. Only the task itself fills its slots; it may be preempted while it does. An
- * interrupt handler never changes them. Two other writers may free a slot. One is a task that
- * releases the lock on behalf of the owner. The other is the thread that disables the lock class,
- * after the last hook of the class has returned. Both set slot->lock to NULL with cmpxchg(), so
- * that exactly one party frees the slot and counts it.
+ * The slots of a task form a stack with holes, because most locks are released in the reverse
+ * order of their acquisition: see sleeping_slots.c. Only the task itself fills its slots; it may
+ * be preempted while it does. An interrupt handler never changes them. Two other writers may
+ * free a slot. One is a task that releases the lock on behalf of the owner. The other is the
+ * thread that disables the lock class, after the last hook of the class has returned. Both set
+ * slot->lock to NULL with cmpxchg(), so that exactly one party frees the slot and counts it.
  */
 
 #include <linux/compiler.h>
