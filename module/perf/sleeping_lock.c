@@ -22,7 +22,6 @@
 #include "resource_event.h"
 #include "resource_parameters.h"
 #include "sleeping_lock.h"
-#include "sleeping_slots.h"
 
 DEFINE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_sleeping_cpu);
@@ -78,6 +77,7 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 {
 	struct ntklog_task *record;
 	struct ntklog_sleeping_slot *slot;
+	bool is_reclaimed;
 
 	if (!in_task()) {
 		this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);
@@ -105,7 +105,9 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 		if (ntklog_restart_slot(record, slot, lock, caller, action))
 			goto out;
 	}
-	slot = ntklog_alloc_sleeping_slot(record);
+	slot = ntklog_alloc_sleeping_slot(record, &is_reclaimed);
+	if (is_reclaimed)
+		this_cpu_inc(ntklog_sleeping_cpu.written_off);
 	if (slot) {
 		ntklog_fill_sleeping_slot(record, slot, lock, caller, action);
 		goto out;

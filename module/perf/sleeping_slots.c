@@ -3,11 +3,9 @@
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
-#include <linux/percpu.h>
 
 #include "../ground/clock.h"
 #include "../ground/task_record.h"
-#include "sleeping_lock.h"
 #include "sleeping_slots.h"
 
 /**
@@ -132,7 +130,6 @@ static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task
 				  ntklog_shared_slot_is_stale(slot, action);
 		if (!lock || !is_stale || cmpxchg(&slot->lock, lock, NULL) != lock)
 			continue;
-		this_cpu_inc(ntklog_sleeping_cpu.written_off);
 		return slot;
 	}
 	return NULL;
@@ -141,15 +138,18 @@ static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task
 /**
  * ntklog_alloc_sleeping_slot() - allocate a slot of the current task
  * @record: record of the task
+ * @is_reclaimed: set to whether the slot was in use and probably stale
  *
  * Context: task; preemption off.
- * Return: a free slot, or one that was probably stale; NULL if all are in use.
+ * Return: the slot, or NULL if all are in use.
  */
-struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *record)
+struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *record,
+							bool *is_reclaimed)
 {
 	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
 	struct ntklog_sleeping_slot *slot;
 
+	*is_reclaimed = false;
 	ntklog_lower_next_slot(record);
 	slot = record->next_sleeping_slot;
 	/*
@@ -163,5 +163,7 @@ struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *reco
 	for (slot = &record->sleeping_slots[1]; slot < end; slot++)
 		if (!READ_ONCE(slot->lock))
 			return slot;
-	return ntklog_reclaim_stale_slot(record);
+	slot = ntklog_reclaim_stale_slot(record);
+	*is_reclaimed = slot;
+	return slot;
 }
