@@ -38,7 +38,7 @@
  * OBSERVED		struct ntklog_observed: when a group is observed
  * DROPPED_DC		struct ntklog_dropped_dc: number of blockers that were not written
  * CALLER		struct ntklog_caller: where a sleeping lock was acquired
- * OPEN_HOLD		struct ntklog_open_hold: a sleeping lock held or waited for at the end
+ * OPEN_HOLD		struct ntklog_open_hold: a sleeping lock held at a stop or in a snapshot
  */
 #define NTKLOG_LOG_TYPE_DC_START		0xA04B
 #define NTKLOG_LOG_TYPE_DC_END		0xA04C
