@@ -444,7 +444,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_MODE:
 		if (!linux_mode_find(argument, &mode))
-			argp_error(state, "--mode: \"%s\" is not full, sampled, waits or holders", argument);
+			argp_error(state, "--mode: \"%s\" is not full, sampled, waits or holders",
+				   argument);
 		record->linux_mode = argument;
 		return 0;
 	case OPTION_HOLDERS:

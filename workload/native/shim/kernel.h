@@ -57,7 +57,7 @@ typedef __s64 s64;
 /* The clock's inline functions need these. */
 #define USEC_PER_SEC			1000000L
 #define div_u64(a, b)			((a) / (b))
-#define mul_u64_u32_div(a, m, d)		((u64)((unsigned __int128)(a) * (m) / (d)))
+#define mul_u64_u32_div(a, m, d)		((u64)((__uint128_t)(a) * (m) / (d)))
 #define div_s64(a, b)			((a) / (b))
 extern unsigned int tsc_khz;
 
