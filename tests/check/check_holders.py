@@ -98,8 +98,8 @@ class Crowd(unittest.TestCase):
 
     def parts(self, family):
         answer = json.loads(read("crowd-%s.json" % family))["answer"]
-        self.assertEqual(sum(answer["parts"].values()), answer["wait_total"])
-        self.assertGreater(answer["waits"], 20)
+        self.assertAlmostEqual(sum(answer["parts"].values()) / answer["wait_total"], 1)
+        self.assertGreater(answer["waits"], 5)
         return {part: time / answer["wait_total"] for part, time in answer["parts"].items()}
 
     def test_at_most_a_twentieth_of_the_spinning_is_unknown(self):

@@ -49,27 +49,37 @@ else
 	check "holders: the refused record restores the mode" is "$(cat $D/linux_mode)" full
 fi
 
-# Tasks that wait for each other's locks, of both families, without planted holders.
-start_crowd()
+# record_crowd FAMILY GROUPS FUNCTION: record these groups while four tasks call a function in a loop.
+record_crowd()
 {
 	touch /tmp/crowd
 	for worker in 1 2 3 4; do
 		while [ -e /tmp/crowd ]; do
-			dd if=/dev/zero bs=64k count=20 2>/dev/null >>/tmp/crowd.log
-			find /proc/sys/kernel /sys/kernel/slab >/dev/null 2>&1
-			: >/tmp/crowd.log
+			$3
 		done &
 	done
+	check "holders: a crowd is recorded: $1" ntklog record -e "$2" -n 256 --duration 6 \
+		-o "crowd-$1.etl"
+	rm -f /tmp/crowd
+	wait
 }
+
+walk_directories()
+{
+	find /proc/sys/kernel /sys/kernel/slab >/dev/null 2>&1
+}
+
+append_to_one_file()
+{
+	dd if=/dev/zero bs=64k count=20 2>/dev/null >>/tmp/crowd.log
+	[ "$worker" != 1 ] || : >/tmp/crowd.log
+}
+
 echo full >$D/linux_mode
-start_crowd
-check "holders: a crowd that spins is recorded" ntklog record -e linux_spinlock,linux_rwlock -n 256 \
-	--duration 6 -o crowd-spinning.etl
-check "holders: a crowd that sleeps is recorded" ntklog record -n 256 --duration 6 \
-	-e linux_mutex,linux_rwsem,linux_semaphore,linux_rt_mutex,linux_percpu_rwsem,linux_ww_mutex \
-	-o crowd-sleeping.etl
-rm -f /tmp/crowd
-wait
+record_crowd spinning linux_spinlock,linux_rwlock walk_directories
+record_crowd sleeping \
+	linux_mutex,linux_rwsem,linux_semaphore,linux_rt_mutex,linux_percpu_rwsem,linux_ww_mutex \
+	append_to_one_file
 for family in spinning sleeping; do
 	ntklog report --json crowd-$family.etl >crowd-$family.json
 	ntklog report crowd-$family.etl --top 5 >crowd-$family.txt
