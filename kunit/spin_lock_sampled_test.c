@@ -10,6 +10,8 @@
 #include <linux/irqflags.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_spinlock.h>
