@@ -5,6 +5,9 @@
 /*
  * How long a task has been in a run queue, ready and without a CPU. The scheduler records this only
  * with CONFIG_SCHED_INFO, as all distributions have it, and not for idle tasks.
+ *
+ * Since 6.12 a task that blocks may stay in its run queue for a while. If the scheduler moves such
+ * a task to another CPU, it records the time from there until the wake-up as time in a run queue.
  */
 
 #include <linux/sched.h>

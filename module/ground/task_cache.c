@@ -51,8 +51,10 @@ void ntklog_cache_record(struct ntklog_task *record)
 	if (!in_task())
 		return;
 	__set_bit(smp_processor_id(), record->cpus);
+	/* An NMI must not use the record of one task for another. */
+	__this_cpu_write(ntklog_current.cached_task, NULL);
+	barrier();
 	__this_cpu_write(ntklog_current.record, record);
-	/* An NMI must not use the record of the previous task for this one. */
 	barrier();
 	__this_cpu_write(ntklog_current.cached_task, record->task);
 	if (!record->apc_level)

@@ -24,6 +24,7 @@
 #include "kind.h"
 #include "redirect.h"
 #include "releases.h"
+#include "waits.h"
 
 #ifdef NTKLOG_CAN_REDIRECT
 
@@ -92,11 +93,13 @@ static notrace void ntklog_contended_release_probe(void *unused, void *lock)
 {
 	unsigned long flags, caller;
 
-	if (in_nmi() || !rcu_is_watching() || !ntklog_find_releaser(&caller))
+	/* Most locks that sleep are released with preemption on. */
+	if (preemptible() || in_nmi() || !rcu_is_watching() || !ntklog_find_releaser(&caller))
 		return;
 	local_irq_save(flags);
-	ntklog_log_blocker(lock, WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN |
-			   PERF_SPIN_LOCK_LEAVES_WAITER, ntklog_read_time(), caller);
+	if (!ntklog_is_wait_lock_of_rwlock(lock))
+		ntklog_log_blocker(lock, WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN |
+				   PERF_SPIN_LOCK_LEAVES_WAITER, ntklog_read_time(), caller);
 	local_irq_restore(flags);
 }
 

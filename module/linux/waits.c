@@ -75,10 +75,17 @@ static u8 ntklog_mode_of_wait(unsigned int flags)
 	}
 }
 
-/* Return true if @lock is the spin lock of the queue of the rwlock that the CPU waits for. */
-static bool ntklog_is_wait_lock_of_rwlock(const struct ntklog_linux_waits *waits, const void *lock)
+/**
+ * ntklog_is_wait_lock_of_rwlock() - test whether a lock belongs to an rwlock that is waited for
+ * @lock: address of a spin lock
+ *
+ * Context: interrupts off; the waits of a kind are watched.
+ * Return: true if @lock is the spin lock of the queue of the rwlock that this CPU waits for.
+ */
+bool ntklog_is_wait_lock_of_rwlock(const void *lock)
 {
 #ifdef CONFIG_QUEUED_RWLOCKS
+	const struct ntklog_linux_waits *waits = this_cpu_ptr(ntklog_linux_waits);
 	unsigned int depth = this_cpu_read(ntklog_wait_depth);
 	const struct qrwlock *last;
 
@@ -109,7 +116,7 @@ static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned i
 	local_irq_save(irq_flags);
 	waits = this_cpu_ptr(ntklog_linux_waits);
 	depth = this_cpu_read(ntklog_wait_depth);
-	if (ntklog_is_wait_lock_of_rwlock(waits, lock)) {
+	if (ntklog_is_wait_lock_of_rwlock(lock)) {
 		/* This is a part of the wait for the rwlock. */
 	} else if (depth < NTKLOG_NESTED_WAITS_MAX) {
 		waits->wait[depth].lock = lock;

@@ -8,5 +8,6 @@
 
 int ntklog_watch_waits(u8 spin_kind, const char **failed);
 void ntklog_stop_watching_waits(u8 spin_kind);
+bool ntklog_is_wait_lock_of_rwlock(const void *lock);
 
 #endif /* _NTKLOG_LINUX_WAITS_H */

@@ -6,9 +6,8 @@
  *
  * The probe runs with the lock of the run queue held and interrupts off. It finds the record of the
  * old task in ntklog_current: the hook that took the slot has cached it there, and the probe caches
- * it again when the task gets a CPU. If the task migrates between two instructions of that hook,
- * its first switch after that is not counted. A counter of ntklog_off_cpu_tasks tells whether the
- * new task may have a time to end; only then the probe searches its record.
+ * it again when the task gets a CPU. A counter of ntklog_off_cpu_tasks tells whether the new task
+ * may have a time to end; only then the probe searches its record.
  *
  * The time in a run queue after a wake-up comes from the scheduler, so no wake-up needs a probe.
  * The waker may have to interrupt an idle CPU, which then puts the task into its run queue: the
@@ -49,12 +48,17 @@ static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
 static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 					  const struct task_struct *task, bool is_blocked)
 {
-	/* An exiting task has no record any more, and would not be found when it gets a CPU. */
-	if (hlist_unhashed_lockless(&record->node))
+	/*
+	 * An exiting task has no record any more, and would not be found when it gets a CPU. A task
+	 * with a late record may never get one again.
+	 */
+	if (hlist_unhashed_lockless(&record->node) || record->late)
 		return;
-	record->is_blocked = is_blocked;
+	WRITE_ONCE(record->is_blocked, is_blocked);
 	record->queued_before = ntklog_ns_in_run_queues(task);
-	record->off_cpu_since = ntklog_cycles();
+	/* Pairs with ntklog_off_cpu_until_now(). */
+	smp_wmb();
+	ntklog_write_u64(record->off_cpu_since, ntklog_cycles());
 	atomic_inc(ntklog_off_cpu_counter(task));
 }
 
@@ -71,10 +75,12 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	if (record->is_blocked)
 		ready = min(off_cpu, ntklog_ns_to_cycles(ntklog_ns_in_run_queues(task) -
 							 record->queued_before));
+	ntklog_write_u64(record->off_cpu_since, 0);
+	/* Pairs with ntklog_off_cpu_until_now(). */
+	smp_wmb();
 	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
 	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu - ready);
 	record->last_ready = ready;
-	record->off_cpu_since = 0;
 	atomic_dec(ntklog_off_cpu_counter(task));
 	ntklog_cache_record(record);
 }
@@ -84,12 +90,46 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
 {
 	struct ntklog_task *record = __this_cpu_read(ntklog_current.record);
 
-	/* The record may be that of another task, which runs elsewhere. */
-	if (unlikely(READ_ONCE(record->next_sleeping_slot) != &record->sleeping_slots[1]) &&
-	    READ_ONCE(record->task) == old)
+	/*
+	 * A preempted task may be about to take a slot: it may have looked up its record, but not
+	 * raised next_sleeping_slot. Its record is cached again when it gets a CPU.
+	 */
+	if (__this_cpu_read(ntklog_current.cached_task) == old && READ_ONCE(record->task) == old &&
+	    (preempted || READ_ONCE(record->next_sleeping_slot) != &record->sleeping_slots[1]))
 		ntklog_begin_off_cpu(record, old, !preempted && old_state != TASK_RUNNING);
 	if (unlikely(atomic_read(ntklog_off_cpu_counter(new))))
 		ntklog_end_off_cpu(new);
+}
+
+/**
+ * ntklog_off_cpu_until_now() - return how long a task has had no CPU, up to now
+ * @record: record of any task
+ *
+ * The counters of a task that has no CPU grow when it gets one. If it is just getting one, its last
+ * time may be left out.
+ *
+ * Context: preemption off, so that RCU keeps the record valid.
+ * Return: ntklog_task::off_cpu, and the time since the task lost its CPU.
+ */
+struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
+{
+	struct ntklog_off_cpu sum;
+	bool is_blocked;
+	u64 since;
+
+	do {
+		since = ntklog_read_u64(record->off_cpu_since);
+		/* Pairs with ntklog_begin_off_cpu() and ntklog_end_off_cpu(). */
+		smp_rmb();
+		is_blocked = READ_ONCE(record->is_blocked);
+		sum.ready = ntklog_read_u64(record->off_cpu.ready);
+		sum.blocked = ntklog_read_u64(record->off_cpu.blocked);
+		/* As above. */
+		smp_rmb();
+	} while (ntklog_read_u64(record->off_cpu_since) != since);
+	if (since)
+		*(is_blocked ? &sum.blocked : &sum.ready) += ntklog_cycles_since(since, 0);
+	return sum;
 }
 
 static void ntklog_clear_off_cpu(struct ntklog_task *record, void *unused)

@@ -23,6 +23,7 @@ static inline struct ntklog_off_cpu ntklog_subtract_off_cpu(const struct ntklog_
 	};
 }
 
+struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record);
 int ntklog_start_off_cpu_counting(void);
 void ntklog_stop_off_cpu_counting(void);
 

@@ -191,9 +191,9 @@ static void ntklog_log_sleeping_release(struct task_struct *task, const struct n
 					const struct ntklog_sleeping_slot *snapshot,
 					const void *lock, u32 rule)
 {
-	const struct ntklog_off_cpu hold =
-		/* Another task may just get a CPU: then its last time is left out. */
-		data_race(ntklog_subtract_off_cpu(&owner->off_cpu, &snapshot->off_cpu_before));
+	const struct ntklog_off_cpu until_now = ntklog_off_cpu_until_now(owner);
+	const struct ntklog_off_cpu hold = ntklog_subtract_off_cpu(&until_now,
+								   &snapshot->off_cpu_before);
 	const struct wmi_resource64 record = {
 		.acquire_time = snapshot->acquire_time,
 		.hold_time = ntklog_is_percpu_reader(snapshot->action) ? 0 :
