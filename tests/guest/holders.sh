@@ -45,7 +45,7 @@ else
 	check "holders: record --mode waits --holders is refused" sh -c \
 		'! ntklog record --mode waits --holders --no-names --duration 0.2 -o /tmp/holders.etl \
 			2>/tmp/refused && cat /tmp/refused &&
-		grep "^ntklog: --holders: spin locks are unavailable: no tracepoint contended_release" /tmp/refused'
+		grep "^ntklog: mode holders: spin locks are unavailable: no tracepoint contended_release" /tmp/refused'
 	check "holders: the refused record restores the mode" is "$(cat $D/linux_mode)" full
 fi
 

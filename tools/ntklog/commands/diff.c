@@ -24,7 +24,7 @@ enum {
  * @path: file, or directory of files
  * @files: the file, or the files of the directory
  * @seconds: duration of all recordings
- * @without_holds: a file that was recorded in mode waits, without holds; NULL: none
+ * @without_holds: a file whose mode records no holds of spin locks; NULL: none
  */
 struct side {
 	const char *path;
@@ -268,7 +268,7 @@ static void print_text(const struct options *options, const struct difference *d
 	print_side("After: ", &options->sides[1]);
 	for (i = 0; i < DIFFERENCE_MEASURES; i++)
 		if (i == DIFFERENCE_OF_HOLDS && path_without_holds(options))
-			printf("%s: not known: %s was recorded in mode waits\n",
+			printf("%s: not known: the mode of %s records no holds of spin locks\n",
 			       difference_measure_name(i), path_without_holds(options));
 		else
 			print_total(difference, i);

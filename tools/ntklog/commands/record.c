@@ -230,10 +230,10 @@ static int set_linux_mode(struct record *record)
 	int err = mode ? setting_change(&record->mode, NULL, mode) : 0;
 	char text[KERNEL_TEXT];
 
-	if (!err && record->wants_holders)
+	if (!err && mode && !strcmp(mode, "holders"))
 		trouble = session_kind_trouble("spinlock", text);
 	if (trouble && !strncmp(trouble, "unavailable: ", 13)) {
-		message("--holders: spin locks are %s", trouble);
+		message("mode holders: spin locks are %s", trouble);
 		return -1;
 	}
 	if (err == -EBUSY)
@@ -398,6 +398,20 @@ static int record_files(struct record *record)
 	return child_exit_status(&record->child);
 }
 
+/* Refuse what leaves nothing of mode holders. */
+static void check_holders(const struct argp_state *state, const struct record *record)
+{
+	struct perfinfo_groupmask mask;
+
+	if (!record->linux_mode || strcmp(record->linux_mode, "holders"))
+		return;
+	if (record->blocker_rate && !strcmp(record->blocker_rate, "0"))
+		argp_error(state, "--no-blockers: mode holders records nothing else than mode waits then: leave one of them out");
+	if (record->settings.groups && !session_parse_groups(record->settings.groups, &mask) &&
+	    !session_mask_has(&mask, PERF_LINUX_SPINLOCK))
+		argp_error(state, "-e: mode holders records who releases spin locks: add linux_spinlock, or use --mode waits");
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct record *record = state->input;
@@ -423,6 +437,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				   "--holders: add --mode waits; the other modes record holders without it");
 		if (record->wants_holders)
 			record->linux_mode = "holders";
+		check_holders(state, record);
 		return 0;
 	case 'o':
 		record->path = argument;

@@ -166,7 +166,7 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 	struct resource_record resource;
 	struct spinlock_record spinlock;
 	struct ntklog_open_hold open;
-	struct ntklog_caller caller;
+	struct ntklog_caller_v1 caller;
 
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
@@ -181,6 +181,7 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		task_names_take(&writer->tasks, resource.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
+		/* An older module writes version 1, with which the others begin. */
 		memcpy(&caller, event->data, sizeof(caller));
 		take_address(writer, caller.caller);
 		break;

@@ -374,16 +374,30 @@ static void add_longest_chain(struct answer *answer)
 	answer_add_phrases(answer, phrases, count);
 }
 
+static void add_no_waits(struct answer *answer)
+{
+	const struct report *report = answer->report;
+	uint64_t blockers = report->analysis->spinlocks.total.blockers;
+
+	answer_add_line(answer, "No recorded task waited for a lock in %.3f s of %u CPUs.",
+			report->seconds, report->file->processors);
+	if (blockers)
+		answer_add_line(answer,
+				"Releases that left a waiter: %" PRIu64 "; no records of waits.",
+				blockers);
+}
+
 static void make_answer(struct answer *answer)
 {
 	const struct report *report = answer->report;
+	const struct spinlock_sum *spinlocks = &report->analysis->spinlocks.total;
 	const struct charge_sums *sums = &report->analysis->charges;
 	struct answer hints = { .report = report }, open = { .report = report };
 	const struct charge_class **sorted;
 	size_t count, i;
 
 	answer_add_deadlocks(answer);
-	if (!report->analysis->spinlocks.total.sampled && !report->analysis->resources.records &&
+	if (!spinlocks->sampled && !spinlocks->blockers && !report->analysis->resources.records &&
 	    !report->analysis->open.count) {
 		answer_add_line(answer, selection_includes_all(report->analysis->selection) ?
 				"This file has no events of locks." :
@@ -391,8 +405,7 @@ static void make_answer(struct answer *answer)
 		return;
 	}
 	if (!sums->total.wait) {
-		answer_add_line(answer, "No recorded task waited for a lock in %.3f s of %u CPUs.",
-				report->seconds, report->file->processors);
+		add_no_waits(answer);
 		return;
 	}
 	add_hints(&hints);

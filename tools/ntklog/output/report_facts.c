@@ -120,8 +120,12 @@ static void print_linux_mode(const struct report *report, const struct spinlock_
 		     one_in(rates->contention_rate, waits, sizeof(waits)),
 		     rates->contention_rate == 1 ? "were" : "was");
 		fact(stream, before, after,
-		     "the first waiter of a spin lock does not queue: a spin lock that only two CPUs use is never seen%s",
-		     report->file->processors > 2 ? "" :
+		     "the first waiter of a spin lock does not queue: %s%s",
+		     rates->linux_mode == NTKLOG_LINUX_MODE_HOLDERS ?
+		     "of its wait only the release that ended it is seen" :
+		     "a spin lock that only two CPUs use is never seen",
+		     report->file->processors > 2 ||
+		     rates->linux_mode == NTKLOG_LINUX_MODE_HOLDERS ? "" :
 		     "; with the CPUs of this machine that is every spin lock, use --mode sampled or full");
 		break;
 	}

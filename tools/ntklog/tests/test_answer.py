@@ -310,6 +310,13 @@ class Charge(Case):
                                            ("my_lock", "waits_long", "holds_too"): 2000,
                                            ("my_lock", "waits_long", "(free, handed over)"): 1100})
 
+    def test_file_of_releases_alone_has_locks(self):
+        self.write_events(etl.ntklog_rundown(3, blockers=1),
+                          spin(3000, 3000, rule=0x1C), spin(4000, 4000, rule=0x1C))
+        text = self.report()
+        self.assertTrue(text.startswith("No recorded task waited for a lock"), text)
+        self.assertIn("Releases that left a waiter: 2; no records of waits.\n", text)
+
     def test_release_without_a_start_counts_as_no_hold(self):
         self.write_events(etl.ntklog_rundown(1, blockers=1), spin(1000, 1500, rule=1),
                           spin(3000, 3000, caller=OTHER, rule=0x1C))

@@ -250,7 +250,7 @@ class Diff(tool.Case):
         directory = self.fleet("waits", good, file_of([spin(0x10, 300, hold=0, rule=2)]))
         result = run("diff", "--of", "hold_total", self.path, directory)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertIn("host1.etl: mode waits records no holds", result.stderr)
+        self.assertIn("host1.etl: its mode records no holds", result.stderr)
 
     @staticmethod
     def children(pid):
@@ -283,7 +283,7 @@ class Diff(tool.Case):
     def test_holds_that_mode_waits_does_not_record_are_not_compared(self):
         mutex = etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)
         self.write_both([spin(0x10, 100), mutex], [spin(0x10, 300, hold=0, rule=2), mutex])
-        self.assertIn("\nhold_total: not known: %s was recorded in mode waits\n" % self.after,
+        self.assertIn("\nhold_total: not known: the mode of %s records no holds of spin locks\n" % self.after,
                       self.diff())
         report = self.json()
         self.assertIsNone(report["totals"]["hold_total"])
@@ -292,7 +292,7 @@ class Diff(tool.Case):
             for paths in (self.path, self.after), (self.after, self.path):
                 result = run("diff", *options, *paths)
                 self.assertEqual((result.returncode, result.stdout), (1, ""))
-                self.assertIn(self.after + ": mode waits records no holds", result.stderr)
+                self.assertIn(self.after + ": its mode records no holds", result.stderr)
             self.diff(*options, "--lock", "0x40")
 
     def test_damaged_file_is_compared_as_far_as_it_can_be_read(self):

@@ -108,6 +108,18 @@ class Record(Directory):
         process.communicate()
         self.assertLess(time.monotonic(), end)
 
+    def test_short_caller_of_an_older_module_at_the_end_of_a_buffer_is_read(self):
+        """With ASan: the event has 16 bytes of data in version 1, and 56 in version 2."""
+        record = etl.linux_lock("mutex", thread=55)
+        caller = etl.caller(0x40, 0x50)
+        count, rest = divmod(etl.SIZE - 0x48 - len(caller), len(record))
+        data = etl.buffer([record] * count + [etl.perfinfo(0x0F00, bytes(rest - 16))] + [caller])
+        self.assertTrue(data.endswith(caller))
+        self.log(7, etl.header_buffer(2), data)
+        self.write(7, "stats", STATS % 0)
+        result = self.run_there("record", "-e", "spinlock", "--duration", ".1", "-o", self.etl)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_an_earlier_file_is_kept(self):
         for path in self.etl, self.etl + ".names":
             with open(path, "w") as stream:
@@ -353,6 +365,21 @@ class RecordMode(Directory):
         for arguments in ("--holders",), ("--holders", "--mode", "full"), ("--holders", "--mode", "sampled"):
             error = self.run_there("record", *arguments).stderr
             self.assertIn("--holders: add --mode waits; the other modes record holders without it", error)
+
+    def test_options_that_leave_nothing_of_mode_holders_are_refused(self):
+        for arguments, reason in ((("--no-blockers",), "leave one of them out"),
+                                  (("-e", "linux_mutex"), "add linux_spinlock, or use --mode waits"),
+                                  (("-e", "linux_rwlock"), "add linux_spinlock, or use --mode waits")):
+            for mode in ("waits", "--holders"), ("holders",):
+                self.assertIn(reason, self.record(*mode, *arguments, status=2))
+        self.assertEqual(self.get("linux_mode"), "full")
+
+    def test_mode_holders_is_refused_where_it_is_unavailable(self):
+        self.put("linux", "spinlock: unavailable: no tracepoint\nrwlock: off, waits only\n")
+        for mode in ("waits", "--holders"), ("holders",):
+            self.assertIn("mode holders: spin locks are unavailable: no tracepoint\n",
+                          self.record(*mode, status=1))
+            self.assertEqual(self.get("linux_mode")[:4], "full")
 
     def test_mode_stays_after_a_recording(self):
         self.record("sampled", "--session", "3")
