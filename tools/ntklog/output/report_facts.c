@@ -146,8 +146,9 @@ static void print_blocker_rate(const struct spinlock_rates *rates, FILE *stream,
 	char blockers[32];
 
 	fact(stream, before, after,
-	     "blockers: %s releases that left a waiter behind %s written as well; only their own table counts those%s",
+	     "blockers: %s releases%s that left a waiter behind %s written as well; only their own table counts those%s",
 	     one_in(rates->blocker_rate, blockers, sizeof(blockers)),
+	     rates->linux_mode == NTKLOG_LINUX_MODE_WAITS ? " of NT's queued locks" : "",
 	     rates->blocker_rate == 1 ? "were" : "was",
 	     rates->linux_mode < LINUX_MODES ? limits[rates->linux_mode] : "");
 }

@@ -120,23 +120,25 @@ class SpinLocks(Case):
         only = self.json(*events, options=("--filter", "Rule == blocker"))
         self.assertEqual((only["events"], only["locks"]), (3, []))
 
-    def test_blockers_are_of_nts_locks_alone_but_in_full(self):
+    def test_blockers_are_of_nts_locks_alone_in_mode_waits(self):
         linux = "of Linux' locks there are none in this mode"
-        for mode, name in (1, "sampled"), (2, "waits"):
-            for rate, words in ((10, "1 in 10 releases of NT's queued locks that left a waiter behind was"),
-                                (1, "all releases of NT's queued locks that left a waiter behind were")):
-                report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=rate))
-                self.assertEqual((report["rates"]["linux"], report["rates"]["blockers"]),
-                                 ({"mode": name, "blockers": 0}, rate))
-                text = self.report().stdout
-                self.assertIn("blockers: " + words, text)
-                self.assertIn(linux, text)
-                self.assertRegex(run("info", self.path).stdout,
-                                 r"(?m)^ +linux *\n +mode +%s\n +blockers +0\n +blockers +%d$" %
-                                 (name, rate))
-        self.assertEqual(self.json(etl.ntklog_rundown(blockers=1))["rates"]["linux"],
-                         {"mode": "full"})
-        self.assertNotIn(linux, self.report().stdout)
+        for rate, words in ((10, "1 in 10 releases of NT's queued locks that left a waiter behind was"),
+                            (1, "all releases of NT's queued locks that left a waiter behind were")):
+            report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(2, blockers=rate))
+            self.assertEqual((report["rates"]["linux"], report["rates"]["blockers"]),
+                             ({"mode": "waits", "blockers": 0}, rate))
+            text = self.report().stdout
+            self.assertIn("blockers: " + words, text)
+            self.assertIn(linux, text)
+            self.assertRegex(run("info", self.path).stdout,
+                             r"(?m)^ +linux *\n +mode +waits\n +blockers +0\n +blockers +%d$" % rate)
+        for mode, name in (0, "full"), (1, "sampled"), (3, "holders"):
+            report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=1))
+            self.assertEqual(report["rates"]["linux"], {"mode": name})
+            text = self.report().stdout
+            self.assertIn("blockers: all releases that left a waiter behind were", text)
+            self.assertNotIn(linux, text)
+            self.assertEqual("known only since the release before" in text, name != "full")
 
     def test_interrupted_holds_are_told_apart(self):
         report = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),

@@ -135,7 +135,7 @@ class Output(Mixed):
         self.assertNotIn("<0.1%", self.report("--table", "callers", "--filter", "lock == 1").stdout)
 
     def test_no_blockers_hint_names_the_option(self):
-        self.assertIn("record in mode full, without --no-blockers", self.report("--table", "blockers").stderr)
+        self.assertIn("record without --no-blockers, and not in mode waits", self.report("--table", "blockers").stderr)
         self.assertEqual(self.report().stderr, "")
         self.write(etl.file(etl.spinlock_rundown(), etl.ntklog_rundown(blockers=1), lock(rule=12)))
         self.assertEqual(self.report("--table", "blockers").stderr, "")
