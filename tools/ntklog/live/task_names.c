@@ -62,7 +62,7 @@ struct noted_task {
  * @notes: if it is in the trace: notes that are not given yet, in the order of time
  * @from: session clock from which on the members below are true; 0: from the start
  * @process_id: number of its process; 0: not known
- * @name: its name; NULL: not known
+ * @name: its name, which may be empty; NULL: not known
  * @cgroup: path of its cgroup; NULL: not known
  * @is_in_trace: an event of the trace has the task
  * @is_given: the user of this file has the members above as they are now
@@ -400,7 +400,7 @@ static void give_notes(struct task_names *names, struct task_name *task)
 static void give_task(struct task_names *names, struct task_name *task)
 {
 	give_notes(names, task);
-	if (task->is_given || !task->name || !*task->name)
+	if (task->is_given || !task->name)
 		return;
 	give_name(names, task, task->process_id, task->name, task->cgroup);
 	task->is_given = true;

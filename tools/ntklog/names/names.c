@@ -308,6 +308,18 @@ bool names_have_symbol(const struct names *names, const char *name)
 	return false;
 }
 
+/* A task may have an empty name, which tells a reader no more than a name that is not known. */
+static const char *name_of(const struct thread_name *thread)
+{
+	return thread && *thread->name ? thread->name : NULL;
+}
+
+/* Test whether a thread has a name, in any case. */
+static bool has_name(const struct thread_name *thread, const char *name)
+{
+	return name_of(thread) && !strcasecmp(thread->name, name);
+}
+
 /**
  * names_have_thread() - test whether a thread of some name exists
  * @names: names, or NULL
@@ -320,7 +332,7 @@ bool names_have_thread(const struct names *names, const char *name)
 	size_t i;
 
 	for (i = 0; names && i < names->thread_count; i++)
-		if (!strcasecmp(names->threads[i].name, name))
+		if (has_name(&names->threads[i], name))
 			return true;
 	return false;
 }
@@ -340,8 +352,7 @@ bool names_have_process(const struct names *names, const char *name)
 	for (i = 0; names && i < names->thread_count; i++) {
 		thread = &names->threads[i];
 		if (thread->process_id &&
-		    (!name || (thread->id == thread->process_id &&
-			       !strcasecmp(thread->name, name))))
+		    (!name || (thread->id == thread->process_id && has_name(thread, name))))
 			return true;
 	}
 	return false;
@@ -470,13 +481,11 @@ static const struct thread_name *find_thread(const struct names *names, uint32_t
  * @names: names, or NULL
  * @thread_id: id of the thread
  *
- * Return: the name, or NULL if it is not known.
+ * Return: the name, or NULL if it is empty or not known.
  */
 const char *names_thread(const struct names *names, uint32_t thread_id)
 {
-	const struct thread_name *thread = find_thread(names, thread_id, UINT64_MAX);
-
-	return thread ? thread->name : NULL;
+	return name_of(find_thread(names, thread_id, UINT64_MAX));
 }
 
 /**
@@ -485,7 +494,7 @@ const char *names_thread(const struct names *names, uint32_t thread_id)
  * @thread_id: id of the thread
  * @clock: time at which the process or cgroup is wanted, session clock
  * @process_id: set to the id of the process
- * @name: set to the name of the process at that time, or to NULL if it is not known
+ * @name: set to the name of the process at that time, or to NULL if it is empty or not known
  *
  * Return: true if the process is known.
  */
@@ -497,8 +506,7 @@ bool names_process(const struct names *names, uint32_t thread_id, uint64_t clock
 	if (!thread || !thread->process_id)
 		return false;
 	*process_id = thread->process_id;
-	thread = find_thread(names, thread->process_id, clock);
-	*name = thread ? thread->name : NULL;
+	*name = name_of(find_thread(names, thread->process_id, clock));
 	return true;
 }
 

@@ -99,6 +99,28 @@ class Names(Directory):
                                 self.etl).stdout)["locks"]
         self.assertEqual(row["lock"], "the_lock+0x30")
 
+    def test_process_and_cgroup_of_a_task_with_an_empty_name_are_written(self):
+        """Neither the present name nor the one in the module's note has a character."""
+        T = etl.START_CLOCK
+        self.write_proc("55/comm", "\n")
+        self.write_proc("55/status", "Name:\t\nTgid:\t55\n")
+        self.write_proc("55/cgroup", "0::/a\n")
+        with open(os.path.join(self.directory, "tasks"), "w") as stream:
+            stream.write("57 57 %d \t/b\n" % (T + 5))
+        self.log_buffers(2, etl.buffer([self.event(thread=thread) for thread in (55, 57)]))
+        result = self.run_there("stop", "2", "-o", self.etl)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("have no name", result.stderr)
+        self.assertEqual(sorted(line for line in self.names() if line.startswith("thread")),
+                         ["thread 55 \t55\t/a", "thread 57 \t57\t/b"])
+        for expression in "process == 55", "cgroup == /b":
+            (row,) = json.loads(run("report", "--json", "--filter", expression,
+                                    self.etl).stdout)["locks"]
+            self.assertEqual(row["acquisitions"], 1)
+        for subject in "thread", "process":
+            self.assertIn("no %s is called" % subject,
+                          run("report", "--filter", subject + ' == ""', self.etl).stderr)
+
     def test_tasks_that_have_ended_or_called_exec_are_named(self):
         """The names come from the module's notes, which also tell a task's name before exec."""
         T = etl.START_CLOCK

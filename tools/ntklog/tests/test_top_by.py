@@ -149,6 +149,16 @@ class By(TopCase):
         self.assertEqual(self.waiters(top), {"56 before": (1, 300, 300), "56 waiter": (1, 200, 200),
                                              "70 first": (1, 100, 100), "unknown process": (1, 50, 50)})
 
+    def test_process_and_cgroup_of_a_task_with_an_empty_name_are_known(self):
+        """prctl(PR_SET_NAME, "") makes the file comm an empty line."""
+        self.put("proc/56/comm", "\n")
+        self.log_waits()
+        for by, label in (("process", "56"), ("cgroup", "/system.slice/web.service")):
+            top = json.loads(self.once("--json", "--by", by))
+            self.assertEqual(self.waiters(top), {label: (3, 4150, 3000)})
+        top = json.loads(self.once("--json", "--by", "thread"))
+        self.assertEqual(set(self.waiters(top)), {"56", "58 other"})
+
     def test_wrong_options_are_refused(self):
         for options, words in ((("--by", "nonsense"),
                                 '--by: "nonsense" is not caller, task, stack, thread, process, cgroup, cpu or irql'),
