@@ -381,6 +381,8 @@ static int report_files(struct options *options)
 		status = NTKLOG_FAILED;
 		goto close;
 	}
+	/* The kinds of the locks have shown a column that the user may not have chosen. */
+	choose_columns(&many.report, options);
 	print_tables(&many.report, options, many.hosts);
 	if (finish_output(stdout, NULL))
 		status = NTKLOG_FAILED;

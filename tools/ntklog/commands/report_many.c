@@ -51,7 +51,10 @@ static bool add_rows(void *argument, size_t number, FILE *result)
 
 /**
  * report_many_read() - read the files, as many at a time as there are CPUs
- * @many: open, with tables that have their columns and their order
+ * @many: open, with tables that have their order
+ *
+ * The table of resources shows the column "kind" if a file has locks of Linux. A caller whose user
+ * has chosen other columns shows those afterwards.
  *
  * Return: enum ntklog_status of the first file that is not whole.
  */
@@ -60,8 +63,14 @@ int report_many_read(struct report_many *many)
 	const struct jobs jobs = {
 		.count = many->files->count, .run = run_job, .take = add_rows, .argument = many,
 	};
+	int status = jobs_run(&jobs);
+	uint32_t kinds = 0;
+	size_t i;
 
-	return jobs_run(&jobs);
+	for (i = 0; i < many->files->count; i++)
+		kinds |= many->hosts[i].resource_kinds;
+	report_name_resources(&many->report, kinds);
+	return status;
 }
 
 /**

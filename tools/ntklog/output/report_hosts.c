@@ -17,6 +17,7 @@ void report_write(const struct report *report, unsigned int tables, FILE *stream
 		.seconds = report->seconds,
 		.events = report->analysis->events,
 		.lock_events = report->analysis->lock_events,
+		.resource_kinds = report->analysis->resources.kinds,
 		.is_read = true,
 	};
 	size_t i;

@@ -19,6 +19,7 @@
  * @seconds: duration of the recording
  * @events: number of its selected events
  * @lock_events: number of events of the only lock that is summed up
+ * @resource_kinds: bits of enum resource_kind that its records are of
  * @is_read: the file could be read
  */
 struct report_host {
@@ -26,6 +27,7 @@ struct report_host {
 	double seconds;
 	uint64_t events;
 	uint64_t lock_events;
+	uint32_t resource_kinds;
 	bool is_read;
 };
 

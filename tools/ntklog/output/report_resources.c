@@ -236,10 +236,26 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	table_add_row(&report->tables[REPORT_RESOURCES], report, &row);
 }
 
+/**
+ * report_name_resources() - give the table of resources the title and the column of its kinds
+ * @report: report with its tables
+ * @kinds: bits of enum resource_kind that the records are of
+ */
+void report_name_resources(struct report *report, uint32_t kinds)
+{
+	struct table *table = &report->tables[REPORT_RESOURCES];
+
+	/* Files of Windows have executive resources alone. */
+	if (!(kinds & ~(1 << RESOURCE_KIND_NT)))
+		return;
+	table_insert(table, table_find_column(table, "kind"));
+	table->title = kinds & 1 << RESOURCE_KIND_NT ?
+		"Executive resources and Linux' locks that sleep" : "Linux' locks that sleep";
+}
+
 static void make_resources(struct report *report)
 {
 	const struct resource_stats *stats = &report->analysis->resources;
-	struct table *table = &report->tables[REPORT_RESOURCES];
 	const struct resource_entry *entry;
 	unsigned int class, kind;
 
@@ -249,12 +265,7 @@ static void make_resources(struct report *report)
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
 			add_row(report, &stats->others[kind], kind, class, true);
 	}
-	/* Files of Windows have executive resources alone. */
-	if (!resource_stats_has_linux(stats))
-		return;
-	table_insert(table, table_find_column(table, "kind"));
-	table->title = stats->kinds & 1 << RESOURCE_KIND_NT ?
-		"Executive resources and Linux' locks that sleep" : "Linux' locks that sleep";
+	report_name_resources(report, stats->kinds);
 }
 
 const struct table_class report_resources_class = {

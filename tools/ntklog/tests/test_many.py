@@ -81,6 +81,19 @@ class Many(tool.Case):
         self.assertEqual(table[0], ["table", "host", "lock", "wait_total_ns"])
         self.assertEqual([row[2] for row in table[1:19]], 9 * ["0x10"] + 9 * ["0x20"])
 
+    def test_sleeping_locks_are_named_as_in_the_report_of_one_file(self):
+        mutex = self.make("m.etl", etl.linux_lock("mutex"))
+        resource = self.make("r.etl", etl.perfinfo(0x052B, etl.resource()))
+        nothing = self.make("n.etl", spin(0x10, 100))
+        for paths, title, column in (
+                ((mutex, nothing), "Linux' locks that sleep", "kind +"),
+                ((resource, mutex), "Executive resources and Linux' locks that sleep", "kind +"),
+                ((resource, nothing), "Executive resources", "")):
+            text = self.report("--wide", "--table", "resources", *paths).stdout
+            self.assertRegex(text, r"\n%s, by wait_total.*\nhost +lock +%sheld as " % (title, column))
+        text = self.report("--table", "resources", "--columns", "wait_total", mutex, nothing).stdout
+        self.assertRegex(text, r"\nLinux' locks that sleep, by wait_total.*\n *wait\n")
+
     def test_files_of_one_name_are_told_apart(self):
         paths = [self.make("%s/h.etl" % name, spin(0x10, 100)) for name in ("a", "b")]
         rows = json.loads(self.report("--json", *paths).stdout)["locks"]
