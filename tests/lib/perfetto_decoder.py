@@ -10,7 +10,7 @@ import struct
 from protobuf_wire import lists, message
 
 # TrackEvent.Type
-BEGIN, END, COUNTER = 1, 2, 4
+BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 # TracePacket.SequenceFlags: the interned names are cleared before this packet; it needs them.
 CLEARED, NEEDED = 1, 2
 
@@ -19,7 +19,7 @@ class Trace:
     """The tracks, slices and counters of a trace. Times are in microseconds since @start_ns.
 
     tracks: by number: (name, name of the group)
-    slices: in the order of the packets that begin them
+    slices: in the order of the packets that begin them; an instant has no duration
     counters: by name of the track: [(time, value)]
     flows: [(slice that begins the flow, slice that ends it)]
     packets: number of packets; resets: number of those that clear the names
@@ -119,13 +119,13 @@ class Trace:
             self.counters.setdefault(track, []).append((us, event["value"]))
             return
         stack = self.open.setdefault(event["track"], [])
-        if event["type"] == BEGIN:
+        if event["type"] in (BEGIN, INSTANT):
             made = {"name": event["name"], "cat": event["cat"], "args": event["args"],
                     "stack": event.get("stack"), "number": event["track"], "track": track,
                     "group": group, "ts": us, "index": index, "inside": len(stack)}
-            stack.append(made)
             for flow in event["flows"]:
                 self.begun[flow] = made
+            (stack if event["type"] == BEGIN else self.slices).append(made)
             return
         made = stack.pop()
         if made["index"] + 1 != index:

@@ -3,8 +3,9 @@
  * Perfetto's traces. Each CPU has a track of the spin locks that it waited for and held, and a
  * track of the tasks that it ran. Each task has a track of its resources. Each class of locks has
  * a track of the waits and a counter of the waiters. A flow leads from a hold to the end of the
- * wait of the next owner. Slices of a track have to nest. A lock that is not released in the
- * reverse order of the acquisitions goes to another lane, which is a track of the same name.
+ * wait of the next owner. A hold without a known start is an instant, at its release. Slices of a
+ * track have to nest. A lock that is not released in the reverse order of the acquisitions goes to
+ * another lane, which is a track of the same name.
  */
 
 #include <errno.h>
@@ -116,6 +117,7 @@ static int64_t acquire_ns(const struct records *records, const struct etl_event 
  * @thread_id: id of the task
  * @waits: the record tells of a wait
  * @holds: the record tells of a hold
+ * @start_unknown: the start of the hold is not known, so that an instant shows its release
  * @wait: slice of the wait, with its arguments; without a wait both times are the hold's begin
  * @hold: slice of the hold, with its arguments
  */
@@ -126,6 +128,7 @@ struct lock_slices {
 	uint32_t thread_id;
 	bool waits;
 	bool holds;
+	bool start_unknown;
 	struct perfetto_slice wait;
 	struct perfetto_slice hold;
 };
@@ -183,7 +186,7 @@ static void put_lock(struct records *records, const struct etl_event *event,
 	struct perfetto_slice *last = slices->holds ? hold : wait;
 
 	wait->category = PERFETTO_WAIT;
-	hold->category = PERFETTO_HOLD;
+	hold->category = slices->start_unknown ? PERFETTO_RELEASE : PERFETTO_HOLD;
 	wait->track = perfetto_find_lane(perfetto, slices->group, slices->of, wait->from,
 					 wait->to, hold->to);
 	hold->track = wait->track;
@@ -194,7 +197,10 @@ static void put_lock(struct records *records, const struct etl_event *event,
 		perfetto_put_slice(perfetto, wait);
 		put_class_wait(records, class, slices->thread_id, wait->from, wait->to);
 	}
-	if (slices->holds) {
+	if (slices->start_unknown) {
+		hold->name = perfetto_intern(perfetto, PERFETTO_RELEASE_NAME, class);
+		perfetto_put_instant(perfetto, hold);
+	} else if (slices->holds) {
 		hold->name = perfetto_intern(perfetto, PERFETTO_LOCK_NAME, class);
 		perfetto_put_slice(perfetto, hold);
 	}
@@ -220,15 +226,17 @@ static void put_spinlock(struct records *records, const struct etl_event *event)
 	struct lock_slices slices = { .group = PERFETTO_SPINLOCKS, .of = event->processor };
 	struct perfetto_slice *wait = &slices.wait, *hold = &slices.hold;
 	struct spinlock_record record;
+	uint8_t rule;
 
 	spinlock_record_read(&record, event);
+	rule = spinlock_rule(&records->perfetto.conversion->rates, &record);
 	slices.lock = record.lock;
 	slices.thread_id = record.thread_id;
-	slices.holds = !(spinlock_rule(&records->perfetto.conversion->rates, &record) &
-			 WMI_SPINLOCK_RULE_WAIT);
+	slices.holds = !(rule & WMI_SPINLOCK_RULE_WAIT);
+	slices.start_unknown = slices.holds && rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
 	slices.waits = record.spin_count || !slices.holds;
 	hold->to = release_ns(records, event, record.release_time);
-	hold->from = record.release_time > record.acquire_time ?
+	hold->from = !slices.start_unknown && record.release_time > record.acquire_time ?
 		hold->to - cycles_ns(records, record.release_time - record.acquire_time) :
 		hold->to;
 	wait->to = hold->from;

@@ -19,6 +19,7 @@
 static const char *const categories[PERFETTO_CATEGORIES] = {
 	[PERFETTO_WAIT] = "wait",
 	[PERFETTO_HOLD] = "hold",
+	[PERFETTO_RELEASE] = "release",
 	[PERFETTO_RUN] = "run",
 };
 
@@ -165,8 +166,12 @@ static void print_name(const struct perfetto *perfetto, enum perfetto_name name,
 		       char *text, size_t size)
 {
 	const struct names *names = perfetto->conversion->names;
-	size_t length = name == PERFETTO_WAIT_NAME ? snprintf(text, size, "wait: ") : 0;
+	size_t length = 0;
 
+	if (name == PERFETTO_WAIT_NAME)
+		length = snprintf(text, size, "wait: ");
+	else if (name == PERFETTO_RELEASE_NAME)
+		length = snprintf(text, size, "release: ");
 	if (name == PERFETTO_TEXT)
 		snprintf(text, size, "%s", (const char *)(uintptr_t)value);
 	else if (name == PERFETTO_TASK_NAME)

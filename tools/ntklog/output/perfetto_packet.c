@@ -211,16 +211,12 @@ static void put_event(struct perfetto *perfetto, Perfetto__TrackEvent *event,
 	put_packet(perfetto, &packet);
 }
 
-/**
- * perfetto_put_slice() - put a slice
- * @perfetto: state of the conversion
- * @slice: slice to put
- */
-void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice)
+/* Put the begin of a slice, or an instant, with all that viewers show of it. */
+static void put_begin(struct perfetto *perfetto, Perfetto__TrackEvent__Type type,
+		      struct perfetto_slice *slice)
 {
 	Perfetto__DebugAnnotation *arguments[PERFETTO_ARGUMENTS_MAX];
 	Perfetto__TrackEvent begin = PERFETTO__TRACK_EVENT__INIT;
-	Perfetto__TrackEvent end = PERFETTO__TRACK_EVENT__INIT;
 	uint64_t category = slice->category;
 	size_t i;
 
@@ -236,12 +232,33 @@ void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice)
 	begin.flow_ids = &slice->next;
 	begin.has_callstack_iid = !!slice->stack;
 	begin.callstack_iid = slice->stack;
-	put_event(perfetto, &begin, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, slice->track,
-		  slice->from);
+	put_event(perfetto, &begin, type, slice->track, slice->from);
+}
+
+/**
+ * perfetto_put_slice() - put a slice
+ * @perfetto: state of the conversion
+ * @slice: slice to put
+ */
+void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice)
+{
+	Perfetto__TrackEvent end = PERFETTO__TRACK_EVENT__INIT;
+
+	put_begin(perfetto, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, slice);
 	end.n_terminating_flow_ids = !!slice->previous;
 	end.terminating_flow_ids = &slice->previous;
 	put_event(perfetto, &end, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, slice->track,
 		  slice->to);
+}
+
+/**
+ * perfetto_put_instant() - put an instant
+ * @perfetto: state of the conversion
+ * @slice: instant to put
+ */
+void perfetto_put_instant(struct perfetto *perfetto, struct perfetto_slice *slice)
+{
+	put_begin(perfetto, PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT, slice);
 }
 
 /* Put a counter of the waiters of a class: their number on average, for each slot of time. */

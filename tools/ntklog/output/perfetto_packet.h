@@ -23,6 +23,7 @@
 enum perfetto_category {
 	PERFETTO_WAIT = 1,
 	PERFETTO_HOLD,
+	PERFETTO_RELEASE,
 	PERFETTO_RUN,
 	PERFETTO_CATEGORIES,
 };
@@ -47,6 +48,7 @@ enum perfetto_argument {
 enum perfetto_name {
 	PERFETTO_LOCK_NAME,	/* key of a lock's class */
 	PERFETTO_WAIT_NAME,	/* the same; the name of the wait for it */
+	PERFETTO_RELEASE_NAME,	/* the same; the name of its release */
 	PERFETTO_TASK_NAME,	/* id of a task */
 	PERFETTO_CODE_TEXT,	/* address of an instruction; a text of an argument */
 	PERFETTO_TEXT,		/* address of a text that stays; a text of an argument */
@@ -84,14 +86,14 @@ struct perfetto {
 };
 
 /**
- * struct perfetto_slice - an interval of a track
+ * struct perfetto_slice - an interval of a track, or an instant
  * @track: number of the track's lane
  * @category: category
  * @name: number of the name
  * @from: begin, ns
- * @to: end, ns
+ * @to: end, ns; not used of an instant
  * @next: number of the flow that begins in the slice, or 0
- * @previous: number of the flow that ends at the slice's end, or 0
+ * @previous: number of the flow that ends at the slice's end, or 0; not used of an instant
  * @stack: number of the stack, or 0
  * @argument_count: number of @arguments
  * @arguments: arguments
@@ -118,6 +120,7 @@ void perfetto_put_groups(struct perfetto *perfetto);
 uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group,
 			    uint64_t of, int64_t wait, int64_t hold, int64_t end);
 void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice);
+void perfetto_put_instant(struct perfetto *perfetto, struct perfetto_slice *slice);
 void perfetto_put_counters(struct perfetto *perfetto);
 void perfetto_put_interned(struct perfetto *perfetto, Perfetto__InternedData *interned,
 			   bool is_first);

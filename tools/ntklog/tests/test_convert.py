@@ -215,6 +215,26 @@ class Perfetto(Case):
         (hold,) = self.slices(etl.ntklog_rundown(0, blockers=1), *events(rule=12, spins=0))
         self.assertEqual(hold["cat"], "hold")
 
+    def test_release_whose_hold_has_no_known_start_is_an_instant(self):
+        """Its flow leads to the waiter, as that of a hold does."""
+        def lock(time, **changes):
+            return etl.perfinfo(0x0529, etl.spin_lock(
+                acquire=etl.START_CLOCK + time, release=etl.START_CLOCK + time, depth=0, **changes),
+                time_stamp=etl.START_CLOCK + time)
+        trace = self.trace(etl.ntklog_rundown(3, blockers=1), lock(100, rule=28, wait=0, spins=0),
+                           lock(120, rule=2, wait=60, spins=1, thread=56))
+        release, wait = self.of_owners(trace)
+        self.assertEqual((release["cat"], release["name"], release["group"], release["track"]),
+                         ("release", "release: 0xffff888012345678", "spin locks, by CPU", wait["track"]))
+        self.assertEqual(release["args"], {"caller": "0xffffffff81234567", "thread": 55,
+                                           "dpc": True, "isr": False})
+        self.assertAlmostEqual(release["ts"], 100 * self.US)
+        self.assertNotIn("dur", release)
+        self.assertEqual(trace.flows, [(release, wait)])
+        # Without ntklog's rundown the byte is no rule.
+        (hold,) = self.slices(lock(100, rule=28, wait=0, spins=0))
+        self.assertEqual((hold["cat"], hold["dur"]), ("hold", 0))
+
     def test_resource_makes_wait_and_hold_slices(self):
         wait, hold = self.slices(*self.events(10, hook_id=0x052B, make=etl.resource))
         self.assertEqual((wait["track"], hold["track"], hold["args"]["class"]),
@@ -436,7 +456,7 @@ class Stacks(Case):
     TIME = etl.START_CLOCK + 2000000
     CHAIN = [0xFFFFFFFF81002010, 0xFFFFFFFF81000010]
 
-    def file(self):
+    def file(self, *events):
         with open(self.path + ".names", "w", encoding="ascii") as stream:
             stream.write("ffffffff81000000 T root\nffffffff81002000 T inner\n"
                          "ffffffff81004000 T behind\n")
@@ -445,7 +465,7 @@ class Stacks(Case):
                         etl.stack(self.TIME, self.CHAIN),
                         etl.perfinfo(0x052B, etl.resource(), time_stamp=self.TIME + 2),
                         etl.stack(self.TIME + 2, [0x10, *self.CHAIN]),
-                        etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 4))
+                        etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 4), *events)
 
     def test_ctf_has_stacks(self):
         result = self.convert("--ctf", self.file())
@@ -490,7 +510,8 @@ class Stacks(Case):
 
     def test_perfetto_has_only_fields_of_its_messages(self):
         """protoc decodes all of it: no field has a number or a type that the messages lack."""
-        self.convert("--perfetto", self.file())
+        release = etl.perfinfo(0x0529, etl.spin_lock(rule=28))
+        self.convert("--perfetto", self.file(etl.ntklog_rundown(3, blockers=1), release))
         proto = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../output")
         with open(self.out, "rb") as stream:
             result = subprocess.run(
@@ -498,7 +519,7 @@ class Stacks(Case):
                  "perfetto.proto"], stdin=stream, capture_output=True, text=True, timeout=600)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotRegex(result.stdout, r"(?m)^ *\d+[:{ ]")
-        for words in "type: TYPE_SLICE_BEGIN", "type: TYPE_COUNTER", "unit: UNIT_COUNT", \
+        for words in "type: TYPE_SLICE_BEGIN", "type: TYPE_INSTANT", "type: TYPE_COUNTER", "unit: UNIT_COUNT", \
                 "callstacks {", "rel_pc: 18446744071578853392":
             self.assertIn(words, result.stdout)
 
