@@ -29,7 +29,7 @@ static DEFINE_MUTEX(late_mutex);
 /* A real-time thread that occupies HOG_CPU. */
 static struct {
 	struct completion may_begin, ended;
-	bool runs;
+	bool runs, may_end;
 } hog;
 
 static int hog_thread(void *unused)
@@ -42,17 +42,21 @@ static int hog_thread(void *unused)
 	start = get_cycles();
 	mdelay(OFF_CPU_MS);
 	pr_info("cycles %llu\n", (u64)get_cycles() - start);
+	while (!READ_ONCE(hog.may_end))
+		cpu_relax();
 	complete(&hog.ended);
 	return 0;
 }
 
-static void start_hog(void)
+/* @may_end: false if another CPU will set hog.may_end */
+static void start_hog(bool may_end)
 {
 	struct task_struct *task;
 
 	init_completion(&hog.may_begin);
 	init_completion(&hog.ended);
 	hog.runs = false;
+	hog.may_end = may_end;
 	task = kthread_create(hog_thread, NULL, "hog");
 	if (IS_ERR(task)) {
 		print_wrong("hog", PTR_ERR(task));
@@ -96,6 +100,11 @@ static void take_with_waiter(const char *name, struct mutex *mutex, unsigned int
 	method.lock = mutex;
 	pr_info("held %s 0x%lx\n", name, (unsigned long)mutex);
 	take(&method, false, 1, while_held, &waiter);
+	if (!hog.may_end) {
+		/* The waiter is woken up, and has no CPU. */
+		mdelay(OFF_CPU_MS);
+		WRITE_ONCE(hog.may_end, true);
+	}
 	wait_for_completion(&waiter.ended);
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 }
@@ -107,13 +116,14 @@ static void take_with_waiter(const char *name, struct mutex *mutex, unsigned int
  */
 void hold_off_cpu(void)
 {
+	hog.may_end = true;
 	take_with_waiter("blocked_mutex", &blocked_mutex, HOG_CPU, sleep_with_waiter);
-	start_hog();
+	start_hog(true);
 	take_with_waiter("preempted_mutex", &preempted_mutex, HOG_CPU, be_preempted);
 	wait_for_completion(&hog.ended);
 	if (!cpu_online(OTHER_CPU))
 		return;
-	start_hog();
+	start_hog(false);
 	take_with_waiter("late_mutex", &late_mutex, OTHER_CPU, be_preempted);
 	wait_for_completion(&hog.ended);
 }
