@@ -65,8 +65,9 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 
 	event->has_time = kind->clock_offset;
 	event->raw_time = event->has_time ? get_u64(at + kind->clock_offset) : 0;
-	event->has_impossible_time = event->has_time && (event->raw_time < reader->earliest ||
-							 event->raw_time > cursor->latest_possible);
+	event->has_impossible_time = event->has_time &&
+				     (event->raw_time < reader->earliest_possible ||
+				      event->raw_time > cursor->latest_possible);
 	if (event->has_impossible_time) {
 		if (!file->wrong_times++ || event->offset < file->wrong_time_at)
 			file->wrong_time_at = event->offset;
@@ -176,5 +177,5 @@ uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *da
 		return 0;
 	kind = find_kind(at, &type);
 	time = kind && kind->clock_offset ? get_u64(at + kind->clock_offset) : 0;
-	return time >= reader->earliest && time <= reader->latest_possible ? time : 0;
+	return time >= reader->earliest_possible && time <= reader->latest_possible ? time : 0;
 }

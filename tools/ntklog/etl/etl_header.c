@@ -108,7 +108,7 @@ static void find_limits(struct etl_reader *reader)
 	double ticks;
 
 	reader->slack = clock_slack(file);
-	reader->earliest = file->start_clock > reader->slack ?
+	reader->earliest_possible = file->start_clock > reader->slack ?
 		file->start_clock - reader->slack : 0;
 	reader->latest_possible = UINT64_MAX;
 	if (file->end_time <= file->start_time)

@@ -40,7 +40,7 @@ int etl_add_place(struct etl_reader *reader, const struct wmi_buffer_header *hea
 }
 
 /* Order by sequence number, then by place in the file. */
-static int compare_places(const void *a, const void *b)
+static int compare_places_by_sequence_number(const void *a, const void *b)
 {
 	const struct etl_place *left = a, *right = b;
 
@@ -49,7 +49,7 @@ static int compare_places(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_places_by_number(const void *a, const void *b)
 {
 	const struct etl_place *left = a, *right = b;
 
@@ -151,7 +151,7 @@ static int drop_repeated(struct etl_reader *reader)
  * Test whether all sequence numbers must exist. A session that overwrites its buffers has gaps,
  * and the file of a session that runs may still lack buffers.
  */
-static bool is_without_gaps(const struct etl_reader *reader)
+static bool must_have_all_buffers(const struct etl_reader *reader)
 {
 	return reader->file.end_time && !etl_overwrites_buffers(&reader->file);
 }
@@ -274,11 +274,11 @@ int etl_make_index(struct etl_reader *reader)
 			return -1;
 	}
 	if (!sorted) {
-		sort_places(reader, compare_places);
+		sort_places(reader, compare_places_by_sequence_number);
 		if (drop_repeated(reader))
 			return -1;
 	}
-	if (is_without_gaps(reader))
+	if (must_have_all_buffers(reader))
 		find_missing(reader);
 	if (etl_overwrites_buffers(file) && !file->overwritten && file->buffers > 1) {
 		int64_t last = reader->places[file->buffers - 1].sequence_number;
@@ -288,7 +288,7 @@ int etl_make_index(struct etl_reader *reader)
 			file->overwritten = last - (file->buffers - 1);
 	}
 	if (!sorted)
-		sort_places(reader, compare_numbers);
+		sort_places(reader, compare_places_by_number);
 	/* The cursor is already in the first buffer. */
 	reader->next_place = 1;
 	return 0;
@@ -323,12 +323,12 @@ static void end_stream(struct etl_reader *reader, ssize_t rest)
 			   reader->input->is_of_file ? "TMPDIR: " : "", strerror(errno));
 	else
 		etl_take_incomplete_buffer(reader, reader->next_number, rest);
-	if (!is_without_gaps(reader))
+	if (!must_have_all_buffers(reader))
 		return;
 	/* Restore the order afterwards, because callers have indexes of places. */
-	sort_places(reader, compare_places);
+	sort_places(reader, compare_places_by_sequence_number);
 	find_missing(reader);
-	sort_places(reader, compare_numbers);
+	sort_places(reader, compare_places_by_number);
 }
 
 /**

@@ -72,7 +72,7 @@ struct etl_seen_buffer;
  *	stream those that have arrived: see etl_more()
  * @next_place: index in @places of the buffer after that of @cursor
  * @slack: ticks that a time may be outside the session
- * @earliest: earliest possible time of events, session clock
+ * @earliest_possible: earliest possible time of events, session clock
  * @latest_possible: latest possible time of events, session clock; UINT64_MAX if the session had
  *	not ended
  * @unknown_buffers: number of buffers with damaged headers
@@ -91,7 +91,7 @@ struct etl_reader {
 	struct etl_place *places;
 	size_t next_place;
 	uint64_t slack;
-	uint64_t earliest;
+	uint64_t earliest_possible;
 	uint64_t latest_possible;
 	uint64_t unknown_buffers;
 	uint64_t damage_at;
