@@ -129,8 +129,8 @@ static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 {
 	const struct ntklog_open_hold *event = &hold->event;
 	enum resource_kind kind = resource_kind_find(event->action);
-	/* A hold or wait that began while the list was made may not overlap others in time. */
-	bool is_young = event->since > event->list_time;
+	/* Another entry of the list may have ended before this hold or wait began. */
+	bool began_while_listing = event->since > event->list_time;
 	double ns_per_tick = 1e9 / (double)file->perf_freq;
 	const struct wait_slot slot = {
 		.address = event->lock,
@@ -138,8 +138,9 @@ static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 		.class = hold->class,
 		.is_exclusive = !open_hold_is_shared(event),
 		.is_waiting = open_hold_is_waiting(event),
-		.is_young = is_young,
-		.age_ns = is_young ? 0 : (double)(event->list_time - event->since) * ns_per_tick,
+		.began_while_listing = began_while_listing,
+		.age_ns = began_while_listing ? 0 :
+			  (double)(event->list_time - event->since) * ns_per_tick,
 		.contentions = event->contentions,
 		.task = wait_graph_task(&holds->graph, event->thread_id),
 	};

@@ -128,8 +128,8 @@ static bool lock_can_be_released(const struct wait_lock *lock,
 	for (i = 0; i < lock->holders; i++) {
 		const struct wait_slot *slot = &lock->slots[i];
 
-		/* A young hold may have begun after another slot was listed. */
-		if (!slot->task->is_stuck || slot->is_young)
+		/* A hold that began while listing may be later than another slot. */
+		if (!slot->task->is_stuck || slot->began_while_listing)
 			continue;
 		if (!stuck++)
 			*blocker = slot->task;
@@ -148,7 +148,7 @@ static void find_stuck_tasks(struct wait_graph *graph)
 	size_t i, j;
 
 	for (task = graph->tasks; task; task = task->hh.next)
-		task->is_stuck = task->wait && !task->wait->is_young;
+		task->is_stuck = task->wait && !task->wait->began_while_listing;
 	while (has_changed) {
 		has_changed = false;
 		for (i = 0; i < graph->contended; i++) {

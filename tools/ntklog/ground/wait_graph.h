@@ -47,8 +47,8 @@ struct wait_task {
  * @caller: function that acquires the lock, or NULL
  * @is_exclusive: not as a reader
  * @is_waiting: the task waits for the lock
- * @is_young: the hold or wait began while the slots were listed, so that it may not have existed
- *	together with each other slot
+ * @began_while_listing: the hold or wait began while the slots were listed. Another listed slot may
+ *	have ended before that
  * @age_ns: time since the task acquired the lock, or began to wait for it
  * @contentions: number of waits that other tasks began while this task held the lock
  * @task: the task
@@ -61,7 +61,7 @@ struct wait_slot {
 	const char *caller;
 	bool is_exclusive;
 	bool is_waiting;
-	bool is_young;
+	bool began_while_listing;
 	uint64_t age_ns;
 	uint32_t contentions;
 	struct wait_task *task;

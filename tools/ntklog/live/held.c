@@ -101,7 +101,7 @@ static int parse_slot(struct held *held, char *line, uint64_t read_ns)
 	slot.is_exclusive = !strcmp(mode, "exclusive");
 	slot.is_waiting = !strcmp(state, "waiting");
 	slot.age_ns = age_us * 1000;
-	slot.is_young = slot.age_ns < read_ns;
+	slot.began_while_listing = slot.age_ns < read_ns;
 	if (!slot.caller)
 		return -EINVAL;
 	if (!strcmp(slot.symbol, "-"))
