@@ -268,7 +268,7 @@ bool comparison_is_true(const struct compared *compared, const struct etl_file *
 		return compare_text(compared, event_name(event, type));
 	case SUBJECT_CPU:
 		return compare_number(compared, event->processor);
-	case SUBJECT_TIME:
+	case SUBJECT_SECONDS:
 		return compare_ns(compared, 1e9 * etl_seconds(file, event->time_stamp));
 	case SUBJECT_TIME_STAMP:
 		return !event->has_impossible_time && compare_number(compared, event->time_stamp);

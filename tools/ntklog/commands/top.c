@@ -32,8 +32,8 @@ enum {
 /* Seconds between two looks for keys. */
 #define KEYS_S		.1
 
-/* Most seconds of the first interval in which locks are summed up in another way. */
-#define FIRST_S		1
+/* Upper limit of the first interval after a key has changed the view, seconds. */
+#define NEW_VIEW_MAX_S	1
 
 static int take_event(void *argument, const struct etl_event *event)
 {
@@ -192,7 +192,7 @@ static int show_interval(struct top *top)
 	if (got < 0 || recording_counts(&top->recording, &counts))
 		return -1;
 	if (got)
-		identities_refresh(&top->identities);
+		identities_refresh_classes(&top->identities);
 	/* An interval that is summed up in the former way is not shown. */
 	if (top_view_is_same(&top->view, &keys->view)) {
 		if (!keys->is_paused || !top->shown.seconds)
@@ -307,8 +307,8 @@ static int gather_interval(struct top *top)
 		identities_again(&top->identities);
 	}
 	is_new_view = !top_view_is_same(&top->view, &top->keys.view);
-	if (is_new_view && top->seconds && end > start + FIRST_S)
-		end = start + FIRST_S;
+	if (is_new_view && top->seconds && end > start + NEW_VIEW_MAX_S)
+		end = start + NEW_VIEW_MAX_S;
 	top->view = top->keys.view;
 	top_tasks_prepare(top);
 	top->analysis.names = top->symbols.names;

@@ -128,7 +128,8 @@ void contextswap_record_read(struct contextswap_record *record,
 	}
 }
 
-static uint32_t state_of(const struct ntklog_open_hold *event)
+/* Return NTKLOG_OPEN_*: whether the task holds the lock or waits for it, and in which mode. */
+static uint32_t open_hold_state(const struct ntklog_open_hold *event)
 {
 	return event->action & ~WMI_RESOURCE_ACTION_CLASS;
 }
@@ -141,8 +142,8 @@ static uint32_t state_of(const struct ntklog_open_hold *event)
  */
 bool open_hold_is_waiting(const struct ntklog_open_hold *event)
 {
-	return state_of(event) == NTKLOG_OPEN_WAITS_EXCLUSIVE ||
-	       state_of(event) == NTKLOG_OPEN_WAITS_SHARED;
+	return open_hold_state(event) == NTKLOG_OPEN_WAITS_EXCLUSIVE ||
+	       open_hold_state(event) == NTKLOG_OPEN_WAITS_SHARED;
 }
 
 /**
@@ -153,6 +154,6 @@ bool open_hold_is_waiting(const struct ntklog_open_hold *event)
  */
 bool open_hold_is_shared(const struct ntklog_open_hold *event)
 {
-	return state_of(event) == NTKLOG_OPEN_HELD_SHARED ||
-	       state_of(event) == NTKLOG_OPEN_WAITS_SHARED;
+	return open_hold_state(event) == NTKLOG_OPEN_HELD_SHARED ||
+	       open_hold_state(event) == NTKLOG_OPEN_WAITS_SHARED;
 }

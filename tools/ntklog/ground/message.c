@@ -15,7 +15,7 @@
 #define DEFERRED_MAX	4096
 
 /* Messages that wait for message_release(); NULL: messages are printed at once. */
-static FILE *deferred;
+static FILE *deferred_stream;
 static char *deferred_text;
 static size_t deferred_size;
 
@@ -25,10 +25,10 @@ static size_t deferred_size;
  */
 void message(const char *format, ...)
 {
-	FILE *stream = deferred ? deferred : stderr;
+	FILE *stream = deferred_stream ? deferred_stream : stderr;
 	va_list arguments;
 
-	if (deferred && ftell(deferred) >= DEFERRED_MAX)
+	if (deferred_stream && ftell(deferred_stream) >= DEFERRED_MAX)
 		return;
 	/* Keep the order of both streams if they go to the same file or terminal. */
 	fflush(stdout);
@@ -46,8 +46,8 @@ void message(const char *format, ...)
  */
 void message_defer(void)
 {
-	if (!deferred && isatty(STDERR_FILENO))
-		deferred = open_memstream(&deferred_text, &deferred_size);
+	if (!deferred_stream && isatty(STDERR_FILENO))
+		deferred_stream = open_memstream(&deferred_text, &deferred_size);
 }
 
 /**
@@ -55,10 +55,10 @@ void message_defer(void)
  */
 void message_release(void)
 {
-	if (!deferred)
+	if (!deferred_stream)
 		return;
-	fclose(deferred);
-	deferred = NULL;
+	fclose(deferred_stream);
+	deferred_stream = NULL;
 	fwrite(deferred_text, 1, deferred_size, stderr);
 	free(deferred_text);
 }

@@ -95,10 +95,10 @@ void identities_again(struct identities *identities)
 }
 
 /**
- * identities_refresh() - use the types of the modules that have been loaded since
+ * identities_refresh_classes() - read the types and slab caches of newly loaded modules
  * @identities: open, or all zero
  */
-void identities_refresh(struct identities *identities)
+void identities_refresh_classes(struct identities *identities)
 {
 	if (identities->classes)
 		classes_refresh(identities->classes);

@@ -28,7 +28,7 @@ void identities_open(struct identities *identities);
 void identities_read(struct identities *identities,
 		     void (*take)(void *argument, const struct class_note *note), void *argument);
 void identities_again(struct identities *identities);
-void identities_refresh(struct identities *identities);
+void identities_refresh_classes(struct identities *identities);
 void identities_close(struct identities *identities);
 
 #endif /* _NTKLOG_IDENTITIES_H */

@@ -361,7 +361,7 @@ static void resolve_addresses(struct names_writer *writer)
 	size_t i;
 
 	if (symbols_update(&writer->symbols) > 0)
-		identities_refresh(&writer->identities);
+		identities_refresh_classes(&writer->identities);
 	names_writer_read_notes(writer);
 	for (i = 0; i < writer->unresolved_count; i++) {
 		write_symbols(writer, writer->unresolved[i]);
