@@ -110,33 +110,33 @@ static int finish_json(json_t *object)
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
-static json_t *parameters_json(const struct parameter_set *set, const uint32_t *values)
+static json_t *parameters_json(const struct parameter_group *group, const uint32_t *values)
 {
 	json_t *parameters = json_object();
 	size_t i;
 
-	for (i = 0; i < set->count; i++)
-		json_object_set_new(parameters, set->parameters[i].name,
+	for (i = 0; i < group->count; i++)
+		json_object_set_new(parameters, group->parameters[i].name,
 				    json_pack("{s:I, s:I, s:I, s:b}",
 					      "value", (json_int_t)values[i],
 					      "minimum",
-					      (json_int_t)set->parameters[i].minimum,
+					      (json_int_t)group->parameters[i].minimum,
 					      "maximum", (json_int_t)UINT32_MAX,
-					      "or_zero", set->parameters[i].or_zero));
+					      "or_zero", group->parameters[i].or_zero));
 	return parameters;
 }
 
-static void print_parameters(const struct parameter_set *set, const uint32_t *values)
+static void print_parameters(const struct parameter_group *group, const uint32_t *values)
 {
 	char limits[64];
 	size_t i;
 
-	for (i = 0; i < set->count; i++) {
-		const struct parameter *parameter = &set->parameters[i];
+	for (i = 0; i < group->count; i++) {
+		const struct parameter *parameter = &group->parameters[i];
 
 		snprintf(limits, sizeof(limits), "(%s%" PRIu32 " to %" PRIu32 ")",
 			 parameter->or_zero ? "0, " : "", parameter->minimum, UINT32_MAX);
-		printf("  %s %-22s  %10" PRIu32 "  %-28s  %s\n", set->name,
+		printf("  %s %-22s  %10" PRIu32 "  %-28s  %s\n", group->name,
 		       parameter->name, values[i], limits, parameter->help);
 	}
 }
@@ -175,17 +175,17 @@ static int print_list(const struct options *options)
 		     "  readers of percpu_rw_semaphores; lock functions that the compiler has put into\n"
 		     "  their callers; rt_mutexes of futexes; what interrupts do with locks that sleep\n"
 		     "\nParameters, in the order of ntklog set");
-	for (i = 0; i < parameter_set_count; i++) {
-		if (parameter_set_get(&parameter_sets[i], values)) {
+	for (i = 0; i < parameter_group_count; i++) {
+		if (parameter_group_get(&parameter_groups[i], values)) {
 			json_decref(object);
 			return NTKLOG_FAILED;
 		}
 		if (object)
 			json_object_set_new(json_object_get(object, "parameters"),
-					    parameter_sets[i].name,
-					    parameters_json(&parameter_sets[i], values));
+					    parameter_groups[i].name,
+					    parameters_json(&parameter_groups[i], values));
 		else
-			print_parameters(&parameter_sets[i], values);
+			print_parameters(&parameter_groups[i], values);
 	}
 	if (!object)
 		puts("\nSessions");
@@ -223,21 +223,21 @@ static int print_status(const struct options *options)
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
-static void usage_of_set(const struct parameter_set *set)
+static void print_usage_of_set(const struct parameter_group *group)
 {
 	size_t i;
 
-	fprintf(stderr, "usage: ntklog set %s", set->name);
-	for (i = 0; i < set->count; i++)
-		fprintf(stderr, i < set->count - set->optional ? " %s" : " [%s]",
-			set->parameters[i].name);
+	fprintf(stderr, "usage: ntklog set %s", group->name);
+	for (i = 0; i < group->count; i++)
+		fprintf(stderr, i < group->count - group->optional ? " %s" : " [%s]",
+			group->parameters[i].name);
 	fputc('\n', stderr);
 }
 
 static int set_parameters(const struct options *options)
 {
-	const struct parameter_set *parameters =
-		options->argument_count ? parameter_set_find(options->arguments[0]) : NULL;
+	const struct parameter_group *parameters =
+		options->argument_count ? parameter_group_find(options->arguments[0]) : NULL;
 	size_t count = options->argument_count - 1, i;
 	uint32_t values[PARAMETERS_MAX];
 
@@ -246,7 +246,7 @@ static int set_parameters(const struct options *options)
 		return NTKLOG_USAGE;
 	}
 	if (count > parameters->count || count < parameters->count - parameters->optional) {
-		usage_of_set(parameters);
+		print_usage_of_set(parameters);
 		return NTKLOG_USAGE;
 	}
 	for (i = 0; i < count; i++) {
@@ -264,8 +264,8 @@ static int set_parameters(const struct options *options)
 		}
 		values[i] = value;
 	}
-	if (parameter_set_put(parameters, values, count) ||
-	    parameter_set_get(parameters, values))
+	if (parameter_group_put(parameters, values, count) ||
+	    parameter_group_get(parameters, values))
 		return NTKLOG_FAILED;
 	print_parameters(parameters, values);
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;

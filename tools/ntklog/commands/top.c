@@ -87,7 +87,7 @@ static int take_rates(struct top *top)
 	struct resource_rates *resource = &top->analysis.resources.rates;
 	uint32_t values[PARAMETERS_MAX];
 
-	if (parameter_set_get(parameter_set_find("spinlock"), values))
+	if (parameter_group_get(parameter_group_find("spinlock"), values))
 		return -1;
 	*spinlock = (struct spinlock_rates) {
 		.known = 1,
@@ -98,7 +98,7 @@ static int take_rates(struct top *top)
 	};
 	if (take_rules(spinlock))
 		return -1;
-	if (parameter_set_get(parameter_set_find("resource"), values))
+	if (parameter_group_get(parameter_group_find("resource"), values))
 		return -1;
 	*resource = (struct resource_rates) {
 		.known = 1,

@@ -14,7 +14,7 @@
 #include "message.h"
 #include "parameter.h"
 
-const struct parameter_set parameter_sets[] = {
+const struct parameter_group parameter_groups[] = {
 	{
 		.name = "spinlock",
 		.class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
@@ -49,38 +49,38 @@ const struct parameter_set parameter_sets[] = {
 	},
 };
 
-const size_t parameter_set_count = ARRAY_SIZE(parameter_sets);
+const size_t parameter_group_count = ARRAY_SIZE(parameter_groups);
 
 /**
- * parameter_set_find() - find a set by its name
- * @name: name of the set
+ * parameter_group_find() - find a group of parameters by its name
+ * @name: name of the group
  *
- * Return: the set, or NULL if there is none.
+ * Return: the group, or NULL if there is none.
  */
-const struct parameter_set *parameter_set_find(const char *name)
+const struct parameter_group *parameter_group_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < parameter_set_count; i++)
-		if (!strcmp(parameter_sets[i].name, name))
-			return &parameter_sets[i];
+	for (i = 0; i < parameter_group_count; i++)
+		if (!strcmp(parameter_groups[i].name, name))
+			return &parameter_groups[i];
 	return NULL;
 }
 
 /**
  * parameter_get() - read the present value of a parameter
- * @set: name of its set, and of a directory of the module
+ * @group: name of its group, and of a directory of the module
  * @name: name of the parameter, and of its file
  * @value: set to the value; not changed after an error
  *
  * Return: 0 or -errno: -ENOENT if the module does not know the parameter, -EINVAL if the file has
  * no number.
  */
-int parameter_get(const char *set, const char *name, uint32_t *value)
+int parameter_get(const char *group, const char *name, uint32_t *value)
 {
 	char text[KERNEL_TEXT], *end;
 	unsigned long number;
-	int err = kernel_read(text, sizeof(text), "%s/%s", set, name);
+	int err = kernel_read(text, sizeof(text), "%s/%s", group, name);
 
 	if (err)
 		return err;
@@ -92,39 +92,39 @@ int parameter_get(const char *set, const char *name, uint32_t *value)
 }
 
 /**
- * parameter_set_get() - read the present values of a set
- * @set: the set
- * @values: set to @set->count values
+ * parameter_group_get() - read the present values of a group
+ * @group: the group
+ * @values: set to @group->count values
  *
  * Return: 0, or -1 after a message.
  */
-int parameter_set_get(const struct parameter_set *set, uint32_t *values)
+int parameter_group_get(const struct parameter_group *group, uint32_t *values)
 {
 	size_t i;
 
-	for (i = 0; i < set->count; i++) {
-		int err = parameter_get(set->name, set->parameters[i].name, &values[i]);
+	for (i = 0; i < group->count; i++) {
+		int err = parameter_get(group->name, group->parameters[i].name, &values[i]);
 
 		if (!err)
 			continue;
-		message("%s %s: %s", set->name, set->parameters[i].name, strerror(-err));
+		message("%s %s: %s", group->name, group->parameters[i].name, strerror(-err));
 		return -1;
 	}
 	return 0;
 }
 
-static int check_values(const struct parameter_set *set, const uint32_t *values, size_t count)
+static int check_values(const struct parameter_group *group, const uint32_t *values, size_t count)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		const struct parameter *parameter = &set->parameters[i];
+		const struct parameter *parameter = &group->parameters[i];
 
 		if (values[i] >= parameter->minimum ||
 		    (parameter->or_zero && !values[i]))
 			continue;
 		message("%s %s: %" PRIu32 " is out of range: %s%" PRIu32 " to %" PRIu32,
-			set->name, parameter->name, values[i],
+			group->name, parameter->name, values[i],
 			parameter->or_zero ? "0, or " : "", parameter->minimum, UINT32_MAX);
 		return -1;
 	}
@@ -132,19 +132,19 @@ static int check_values(const struct parameter_set *set, const uint32_t *values,
 }
 
 /**
- * parameter_set_put() - set the values of a set, all or none
- * @set: the set
+ * parameter_group_put() - set the values of a group, all or none
+ * @group: the group
  * @values: new values
  * @count: number of @values; optional parameters that are left out keep their values
  *
  * Return: 0, or -1 after a message.
  */
-int parameter_set_put(const struct parameter_set *set, const uint32_t *values, size_t count)
+int parameter_group_put(const struct parameter_group *group, const uint32_t *values, size_t count)
 {
-	uint32_t words[1 + PARAMETERS_MAX] = { set->class };
+	uint32_t words[1 + PARAMETERS_MAX] = { group->class };
 	uint32_t status;
 
-	if (check_values(set, values, count))
+	if (check_values(group, values, count))
 		return -1;
 	memcpy(words + 1, values, count * sizeof(*values));
 	if (kernel_set_information(words, (1 + count) * sizeof(*words), &status))

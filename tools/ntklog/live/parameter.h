@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most parameters of a set. */
+/* Most parameters of a group. */
 #define PARAMETERS_MAX	4
 
 /**
@@ -26,14 +26,14 @@ struct parameter {
 };
 
 /**
- * struct parameter_set - parameters that are set together
- * @name: name of the set
+ * struct parameter_group - parameters that are set together
+ * @name: name of the group
  * @class: EventTraceInformationClass
  * @parameters: parameters in NT's order
  * @count: number of @parameters
  * @optional: number of parameters at the end that a caller may leave out
  */
-struct parameter_set {
+struct parameter_group {
 	const char *name;
 	uint32_t class;
 	struct parameter parameters[PARAMETERS_MAX];
@@ -41,13 +41,13 @@ struct parameter_set {
 	size_t optional;
 };
 
-extern const struct parameter_set parameter_sets[];
-extern const size_t parameter_set_count;
+extern const struct parameter_group parameter_groups[];
+extern const size_t parameter_group_count;
 
-const struct parameter_set *parameter_set_find(const char *name);
-int parameter_get(const char *set, const char *name, uint32_t *value);
-int parameter_set_get(const struct parameter_set *set, uint32_t *values);
-int parameter_set_put(const struct parameter_set *set, const uint32_t *values,
+const struct parameter_group *parameter_group_find(const char *name);
+int parameter_get(const char *group, const char *name, uint32_t *value);
+int parameter_group_get(const struct parameter_group *group, uint32_t *values);
+int parameter_group_put(const struct parameter_group *group, const uint32_t *values,
 		      size_t count);
 
 #endif /* _NTKLOG_PARAMETER_H */
