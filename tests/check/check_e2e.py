@@ -265,7 +265,7 @@ ACTIONS = {"initialize": 0x10008, "reinitialize": 0x10018, "release_exclusive": 
            "wait_excessive_for_shared": 0x10244}
 
 
-def resource_report(name):
+def trace_cmd_resources(name):
     """Yield (processor, record) for each resource in the output of trace-cmd report."""
     line_format = re.compile(r"\[(\d+)\] +[\d.]+: +resource: +(.*)")
     for line in read(name).decode().splitlines():
@@ -297,12 +297,12 @@ class Resources(unittest.TestCase):
         ours = Counter((buffer.processor, etl.resource(event))
                        for buffer in self.buffers[1:] for event in buffer.events
                        if event.hook_id == etl.RESOURCE)
-        theirs = Counter(resource_report("resources.report"))
+        theirs = Counter(trace_cmd_resources("resources.report"))
         self.assertEqual(ours - theirs, Counter())
         self.assertEqual(theirs - ours, Counter())
 
     def test_tracepoint_alone_gets_records(self):
-        self.assertGreater(len(list(resource_report("resource-alone.report"))), 50)
+        self.assertGreater(len(list(trace_cmd_resources("resource-alone.report"))), 50)
 
     def test_ntklog_dump_prints_the_same(self):
         output = subprocess.run([NTKLOG, "dump", "--cycles", path("resources.etl")], text=True,

@@ -7,9 +7,9 @@
 # The directory whose file "information" the functions below use.
 I=$P
 
-# information_refused LENGTH WORD...: writing the first LENGTH bytes of the words is refused, and
-# changes nothing.
-information_refused()
+# information_is_refused LENGTH WORD...: test that writing the first LENGTH bytes of the words is
+# refused, and changes nothing.
+information_is_refused()
 {
 	length=$1
 	shift
@@ -23,8 +23,9 @@ information_refused()
 	is "$(print_words $I/information)" "$before"
 }
 
-# information_taken LENGTH EXPECTED WORD...: the write succeeds, and the file then reads EXPECTED.
-information_taken()
+# information_is_accepted LENGTH EXPECTED WORD...: test that writing the first LENGTH bytes of the
+# words succeeds, and that the file then reads EXPECTED.
+information_is_accepted()
 {
 	length=$1 expected=$2
 	shift 2
@@ -36,49 +37,49 @@ information_taken()
 check "information: reads the defaults" \
 	is "$(print_words $I/information)" "5 1 1000 1 1000000 "
 check "information: takes the current structure" \
-	information_taken 20 "5 2 1001 3 1000001 " 5 2 1001 3 1000001
+	information_is_accepted 20 "5 2 1001 3 1000001 " 5 2 1001 3 1000001
 check "information: V1 keeps the hold threshold" \
-	information_taken 16 "5 4 1002 5 1000001 " 5 4 1002 5
+	information_is_accepted 16 "5 4 1002 5 1000001 " 5 4 1002 5
 check "information: the text files agree" \
 	is "$(cat $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
 	$P/hold_threshold | tr '\n' ' ')" "4 1002 5 1000001 "
 for length in 1 4 15 17 19 21 24 32; do
 	check "information: refuses $length bytes" \
-		information_refused $length 5 2 1001 3 1000001 0 0 0
+		information_is_refused $length 5 2 1001 3 1000001 0 0 0
 done
 check "information: refuses another class" \
-	information_refused 20 7 2 1001 3 1000001
+	information_is_refused 20 7 2 1001 3 1000001
 check "information: refuses spin threshold 0" \
-	information_refused 20 5 0 1001 3 1000001
+	information_is_refused 20 5 0 1001 3 1000001
 check "information: refuses acquire rate 999" \
-	information_refused 20 5 2 999 3 1000001
+	information_is_refused 20 5 2 999 3 1000001
 check "information: refuses contention rate 0" \
-	information_refused 20 5 2 1001 0 1000001
+	information_is_refused 20 5 2 1001 0 1000001
 check "information: refuses hold threshold 999999" \
-	information_refused 20 5 2 1001 3 999999
-check "information: V1 refuses acquire rate 999" information_refused 16 5 2 999 3
+	information_is_refused 20 5 2 1001 3 999999
+check "information: V1 refuses acquire rate 999" information_is_refused 16 5 2 999 3
 check "information: takes hold threshold 0" \
-	information_taken 20 "5 1 1000 1 0 " 5 1 1000 1 0
+	information_is_accepted 20 "5 1 1000 1 0 " 5 1 1000 1 0
 check "information: takes the defaults" \
-	information_taken 20 "5 1 1000 1 1000000 " 5 1 1000 1 1000000
+	information_is_accepted 20 "5 1 1000 1 1000000 " 5 1 1000 1 1000000
 
 I=$R
 check "information: reads the defaults of resources" \
 	is "$(print_words $I/information)" "7 1000 1 1 "
 check "information: takes the current structure of resources" \
-	information_taken 16 "7 2 3 4 " 7 2 3 4
+	information_is_accepted 16 "7 2 3 4 " 7 2 3 4
 check "information: the text files of resources agree" \
 	is "$(cat $R/release_sample_rate $R/contention_sample_rate $R/excessive_timeouts |
 	tr '\n' ' ')" "2 3 4 "
 for length in 1 4 12 15 17 20 32; do
 	check "information: refuses $length bytes for resources" \
-		information_refused $length 7 5 5 5 5 0 0 0
+		information_is_refused $length 7 5 5 5 5 0 0 0
 done
 check "information: refuses the class of spin locks for resources" \
-	information_refused 16 5 5 5 5
-check "information: refuses release rate 0" information_refused 16 7 0 5 5
+	information_is_refused 16 5 5 5 5
+check "information: refuses release rate 0" information_is_refused 16 7 0 5 5
 check "information: refuses contention rate 0 for resources" \
-	information_refused 16 7 5 0 5
-check "information: refuses excessive time-outs 0" information_refused 16 7 5 5 0
+	information_is_refused 16 7 5 0 5
+check "information: refuses excessive time-outs 0" information_is_refused 16 7 5 5 0
 check "information: takes the defaults of resources" \
-	information_taken 16 "7 1000 1 1 " 7 1000 1 1
+	information_is_accepted 16 "7 1000 1 1 " 7 1000 1 1

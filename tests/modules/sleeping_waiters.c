@@ -232,7 +232,8 @@ void hold_before_waiters(void)
 			methods[i].release(methods[i].lock);
 }
 
-static void run_failing_waiter(void *data)
+/* Start a waiter, and make its wait fail. */
+static void fail_wait(void *data)
 {
 	struct waiter *waiter = data;
 
@@ -251,7 +252,7 @@ void take_while_wait_fails(const char *owner, const char *name)
 	struct waiter waiter = { .method = find_method(name), .wait_fails = true };
 
 	take(find_method(owner), false, find_method(owner)->lock != &a_semaphore,
-	     run_failing_waiter, &waiter);
+	     fail_wait, &waiter);
 }
 
 static int failing_trylock_thread(void *data)

@@ -29,13 +29,16 @@
 #define ALLOCATIONS_MAX 50000
 
 /*
- * Maximum number of allocations that the kernel makes to clean up after a refused load. Those are
- * counted too, so the first tried allocation is so much earlier.
+ * Upper limit of the allocations that the kernel makes to clean up after a refused load.
+ * allocations_before_init() counts them too, so the first tried allocation is earlier by this.
  */
-#define MARGIN 15
+#define CLEANUP_ALLOCATIONS 15
 
-/* Number of allocations of a load that are all tried: MARGIN, and the module's first MARGIN. */
-#define DENSE (2 * MARGIN)
+/*
+ * Number of allocations of a load that are all tried: CLEANUP_ALLOCATIONS, and as many of the
+ * module's first ones.
+ */
+#define DENSE (2 * CLEANUP_ALLOCATIONS)
 
 static char state_path[256];
 
@@ -143,7 +146,7 @@ int main(int argc, char **argv)
 	if (fail_fd < 0)
 		fail_test("no fail-nth", 0);
 	if (is_module_load)
-		first_allocation = allocations_before_init(argv[2], fail_fd) - MARGIN;
+		first_allocation = allocations_before_init(argv[2], fail_fd) - CLEANUP_ALLOCATIONS;
 	for (nth = first_allocation; nth < first_allocation + ALLOCATIONS_MAX; nth++) {
 		tried++;
 		fd = -1;

@@ -157,12 +157,12 @@ class Perfetto(Case):
             return self.decode(stream.read())
 
     @staticmethod
-    def of_owners(trace):
+    def without_class_slices(trace):
         """Return the slices of CPUs and tasks, without those of classes."""
         return [made for made in trace.slices if made["group"] != "waits, by class of locks"]
 
     def slices(self, *events):
-        return self.of_owners(self.trace(*events))
+        return self.without_class_slices(self.trace(*events))
 
     def test_spin_locks_are_waited_for_and_owned(self):
         wait, hold = self.slices(*self.events(2000000))
@@ -204,8 +204,8 @@ class Perfetto(Case):
             etl.buffer([etl.ntklog_rundown(2, end=True)], sequence=2)
         result = subprocess.run([NTKLOG, "convert", "--perfetto", "-", "-"], input=data,
                                 capture_output=True, check=True)
-        self.assertEqual([made["cat"] for made in self.of_owners(self.decode(result.stdout))],
-                         ["wait"])
+        slices = self.without_class_slices(self.decode(result.stdout))
+        self.assertEqual([made["cat"] for made in slices], ["wait"])
         # Without ntklog's rundown the byte is no rule. Of the rules only 2 (a wait) has no hold.
         wait, hold = self.slices(*events(rule=2))
         self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
@@ -342,7 +342,7 @@ class Perfetto(Case):
             times.append((end - 1 - (seed >> 33) % 90, end))
         self.convert("--perfetto", etl.long_file(locks(*times)))
         with open(self.out, "rb") as stream:
-            slices = self.of_owners(self.decode(stream.read()))
+            slices = self.without_class_slices(self.decode(stream.read()))
         self.assertEqual(sum(made["cat"] == "hold" for made in slices), len(times))
         # A slice that fits into no lane has a lane of its own, all of one name.
         alone = [made["number"] for made in slices if made["track"] == "cpu 0 (9)"]

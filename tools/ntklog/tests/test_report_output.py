@@ -496,7 +496,7 @@ class Html(Mixed):
         with open(path) as stream:
             self.assertEqual(stream.read().count("<table>"), 1)
 
-    def test_names_of_strangers_are_text(self):
+    def test_html_in_names_is_escaped(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("0000000000000100 b <script>alert(1)</script>&\"\n")
         page, text = self.page()
