@@ -21,7 +21,7 @@ for file; do
 	# TRACE_EVENT() has another layout than other code, in the kernel too.
 	*/trace.h)
 		ignore=(--ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT) ;;
-	# The macros that become declarations end with a semicolon.
+	# checkpatch reports a semicolon at the end of a macro. These macros make declarations.
 	module/linux/spin_lock.c | module/linux/rw_lock.c)
 		ignore=(--ignore TRAILING_SEMICOLON) ;;
 	# Files with NT's spellings do not follow the kernel's rules of naming.

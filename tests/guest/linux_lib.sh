@@ -12,7 +12,7 @@ GROUPS_OF_LINUX=linux_spinlock,linux_rwlock,linux_mutex,linux_rwsem
 # Number of functions of spin locks and of rwlocks that ntklog redirects in mode full.
 SPIN=10
 RW=19
-# Kernel 7.3 and later have two more.
+# In kernel 7.3 and later, spin locks have two more functions.
 ! grep -q ' _raw_spin_lock_irq_disable$' /proc/kallsyms || SPIN=12
 ALL_FUNCTIONS=$((SPIN + RW))
 

@@ -62,8 +62,9 @@ static notrace noinline __used void stale_code_clean(unsigned long address)
  * The handler of a breakpoint. The stack has the return address (one byte after the breakpoint), CS
  * and flags. If the breakpoint was in user space (1:) or is still in memory (3:), jump to the
  * kernel's handler. Otherwise execute the instruction again (2:). If the most recent stale
- * breakpoint was at the same address, store the byte first. Code is mapped read-only, so the store
- * needs CR0.WP cleared. The store is atomic, because the kernel may be patching the same byte.
+ * breakpoint was at the same address, first store the byte there with its own value, which drops
+ * the translation. Code is mapped read-only, so the store needs CR0.WP cleared. The store is
+ * atomic, because the kernel may be patching the same byte.
  */
 asm(".pushsection .text, \"ax\", @progbits\n"
 	"stale_code_int3:\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * make_types DIRECTORY: BTF of a kernel that there is not, as vmlinux, and of a module of its, as
- * driver, for test_classes.py, which says what is where.
+ * make_types DIRECTORY: write the BTF files vmlinux and driver of an invented kernel and module.
+ * test_classes.py tells which lock it expects at which offset of their types.
  */
 
 #include <stdio.h>

@@ -324,7 +324,8 @@ class Resources(Case):
         rows = {row["class"]: row for row in report["resources"]}
         exclusive, shared = rows["exclusive"], rows["shared"]
         self.assertEqual((exclusive["sampled"], shared["sampled"]), (3, 1))
-        # It did not wait, nor is its contention a multiple of 4: 1 in 100.
+        # A release without a known wait counts for 100, one after a wait for 4. The contention of
+        # the third one is 3, which is no multiple of 4, so that its weight is 100, too.
         self.assertEqual((exclusive["releases"], shared["releases"]), (204, 100))
         self.assertAlmostEqual(exclusive["waited"], 4 / 204)
         self.assertEqual((exclusive["contention"], shared["contention"]), (3, 0))
