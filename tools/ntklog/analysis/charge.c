@@ -282,7 +282,11 @@ static size_t find_overlaps(struct charges *charges, const struct charge_hold *w
 	return count;
 }
 
-/* Charge the time from the last release, or the begin of the wait, to @owner's acquisition. */
+/*
+ * Charge the time from a release, or from the begin of the wait, until @owner acquires the lock.
+ * The part before @owner waits counts as overtaken, or as unknown if no recorded hold precedes it.
+ * The rest counts as handed over.
+ */
 static void charge_gap(struct charges *charges, const struct charge_hold *waiter,
 		       const struct charge_hold *owner, uint64_t from, uint64_t until,
 		       bool after_hold)

@@ -177,10 +177,10 @@ static void charge_entries(const struct open_holds *holds, const struct etl_file
 }
 
 /**
- * open_holds_finish() - sort and count what is in the list, find deadlocks, and charge the waits
+ * open_holds_finish() - sort the list, drop ended holds, find deadlocks, and charge the waits
  * @holds: the list
  * @file: file of the events
- * @sums: open sums, to which all records have been added; or sums that nothing is added to
+ * @sums: sums of all records; no wait is charged if charge_sums_open() was not called
  */
 void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 		       struct charge_sums *sums)

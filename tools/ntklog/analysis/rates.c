@@ -81,7 +81,10 @@ static bool is_start(uint16_t hook_id)
 	       hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_START;
 }
 
-/* Read the parameters of a rundown event. Returns false if it is another or a damaged event. */
+/*
+ * Read sampling parameters from a rundown event of spin locks, resources or ntklog. Returns false
+ * if @event is of another type, or damaged.
+ */
 static bool read_rundown(struct rates *rates, const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);

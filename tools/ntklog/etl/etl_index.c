@@ -170,7 +170,10 @@ static void add_gap(struct etl_reader *reader, int64_t before, int64_t after)
 	file->missing += gap;
 }
 
-/* Subtract the buffers with damaged headers, whose numbers are not known. */
+/*
+ * Subtract the buffers with damaged headers from the missing ones. Their sequence numbers are not
+ * known, and were counted as missing.
+ */
 static void subtract_damaged(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;

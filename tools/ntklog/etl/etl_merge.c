@@ -41,8 +41,8 @@ struct etl_stream {
  * @last_returned_time: session clock of that event
  * @place_count: number of the file's places that were added to streams
  * @is_in_order: the sequence numbers of these places had no gap
- * @latest_begin: latest first event of a stream's buffers up to the first gap, session clock;
- *	further buffers were begun later
+ * @latest_begin: latest time of a first event in the buffers that the pipe has given before the
+ *	first gap, session clock; further buffers were begun later
  */
 struct etl_merge {
 	struct etl_reader *reader;

@@ -50,7 +50,7 @@ int signals_open(sigset_t *signals, const int *more)
 }
 
 /**
- * signals_let_interrupt() - let the signals interrupt a system call
+ * signals_let_interrupt() - unblock the signals, so that they interrupt system calls
  * @signals: set by signals_open()
  */
 void signals_let_interrupt(const sigset_t *signals)

@@ -372,7 +372,10 @@ static void give_name(struct task_names *names, struct task_name *task, uint32_t
 	task->has_name = true;
 }
 
-/* Give the notes of a task. Data of /proc from before is true until the last note at most. */
+/*
+ * Call names->give() with the name in each note of a task, unless the user has it already. Each
+ * note ends a name, so what was read from /proc before is outdated: read it again.
+ */
 static void give_notes(struct task_names *names, struct task_name *task)
 {
 	const struct task_note *note;

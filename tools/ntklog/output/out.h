@@ -84,7 +84,10 @@ static inline char *out_digits(char *end, uint64_t value)
 	return end;
 }
 
-/* Reserve @length bytes of the buffer. */
+/*
+ * Flush the buffer if fewer than @length bytes are free. Returns the first free byte; the caller
+ * increases @out->used by the bytes that it writes there.
+ */
 static inline char *out_room(struct out *out, size_t length)
 {
 	if (out->used + length > sizeof(out->buffer))

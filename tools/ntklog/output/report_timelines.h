@@ -27,7 +27,7 @@ struct timeline_row {
  * @title: title
  * @what: plural of the things that the height of a bar counts
  * @class: CSS class of the bars
- * @set: time lines of this kind, for the length of a slot
+ * @set: set of time lines that has the rows; it gives the length of a slot
  * @ns: nanoseconds per unit of a sum
  */
 struct timeline_picture {
