@@ -75,13 +75,8 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *
 		sum->first_ticks = pending->ticks;
 	if (pending->ticks > sum->last_ticks)
 		sum->last_ticks = pending->ticks;
-	if (rule & WMI_SPINLOCK_RULE_BLOCKER) {
+	if (rule & WMI_SPINLOCK_RULE_BLOCKER)
 		sum->blockers++;
-		if (!(rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN) &&
-		    !histogram_add(&sum->blocker_holds, hold,
-				   rates->blocker_rate ? rates->blocker_rate : 1))
-			return false;
-	}
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER_ONLY) {
 		sum->modes |= UINT64_C(1) << record->mode;
 		return true;
@@ -135,7 +130,6 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 	return histogram_merge(&sum->wait, &more->wait) &&
 	       histogram_merge(&sum->hold, &more->hold) &&
 	       histogram_merge(&sum->interrupted, &more->interrupted) &&
-	       histogram_merge(&sum->blocker_holds, &more->blocker_holds) &&
 	       cpu_sums_merge(&sum->cpus, &more->cpus);
 }
 
@@ -144,7 +138,6 @@ static void free_sum(struct spinlock_sum *sum)
 	histogram_free(&sum->wait);
 	histogram_free(&sum->hold);
 	histogram_free(&sum->interrupted);
-	histogram_free(&sum->blocker_holds);
 	cpu_sums_free(&sum->cpus);
 }
 

@@ -65,8 +65,6 @@ struct spinlock_rates {
  * @hold: distribution of the holds, which all but @waits_only have, cycles
  * @interrupted: distribution of the holds with interrupts since the begin of the wait, cycles
  * @blockers: number of records that the blocker rule has written: a waiter was there at the release
- * @blocker_holds: distribution of those holds of these records that are known, weighted by the
- *	blocker rate, cycles
  * @first_ticks: time of the first record, session clock since the begin of the time lines
  * @last_ticks: time of the last record
  * @cpus: acquisitions and waits by CPU, if they are kept apart
@@ -87,7 +85,6 @@ struct spinlock_sum {
 	struct histogram hold;
 	struct histogram interrupted;
 	uint64_t blockers;
-	struct histogram blocker_holds;
 	uint64_t first_ticks;
 	uint64_t last_ticks;
 	struct cpu_sums cpus;
