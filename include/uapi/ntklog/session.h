@@ -11,11 +11,11 @@
  *			an owner
  *	<n>/owner	"PID COMM" of the claim's opener, or "none"
  *
- * open() fails with EBUSY if no session is free, or if session n has an owner; for claim also
- * if session n runs. A claim belongs to the open file description. Its close, also by the end
- * of the process, stops the session, frees the buffers and restores the settings that the
- * session had before. While a session is claimed, its files for use by hand can be read, and a
- * write into one of them fails with EBUSY.
+ * open() fails with EBUSY if no session is free, or if session n has an owner. open() of <n>/claim
+ * also fails with EBUSY if session n runs. A claim belongs to the open file description. Its close,
+ * also by the end of the process, stops the session, frees the buffers and restores the settings
+ * that the session had before. While a session is claimed, its files for use by hand can be read,
+ * and a write into one of them fails with EBUSY.
  *
  * read() and pread() of a claim give the first buffer of the ETL file, the one with the header.
  * A read at offset 0 makes it anew; it is final after NTKLOG_SESSION_STOP. ENODATA: the claim has
@@ -199,8 +199,9 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failure, 0x10);
 #define NTKLOG_SESSION_INFO	_IOWR(0xE7, 20, struct ntklog_session_info)
 
 /*
- * Make what has been written so far readable, except for a CPU's last free buffer. EINVAL: the
- * session does not run, or overwrites (then sessions/<n>/snapshot is the way to read).
+ * Make what has been written so far readable, except for the events in the last free buffer of each
+ * CPU. EINVAL: the session does not run, or its mode is NTKLOG_SESSION_BUFFERING (read
+ * sessions/<n>/snapshot then).
  */
 #define NTKLOG_SESSION_FLUSH	_IO(0xE7, 21)
 

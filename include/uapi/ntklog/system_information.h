@@ -163,7 +163,8 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_executive_resource_information,
  * @type: RTL_RESOURCE_TYPE
  * @creator_back_trace_index: 0
  * @padding: zero
- * @owning_thread: thread ID of the exclusive owner; 0: none, or an owner pointer
+ * @owning_thread: thread ID of the exclusive owner; 0: no exclusive owner, an owner pointer, or a
+ *	thread that has exited
  * @lock_count: number of owners
  * @contention_count: number of waits that have begun
  * @entry_count: number of acquisitions of all owners that have not been released
