@@ -5,7 +5,7 @@
  * Prints a line for each measurement. bench/bench.sh makes tables of them:
  *
  *	ntklog_bench: pair STATE NAME CYCLES/1000
- *	ntklog_bench: contended STATE NAME CPUS HANDOVERS/S LEAST MOST
+ *	ntklog_bench: contended STATE NAME CPUS ACQUISITIONS/S LEAST MOST
  *	ntklog_bench: handover STATE NAME CYCLES
  *
  * `pair` is one turn of a loop of bench_ops, uncontended, minus an empty turn, in thousandths of a
