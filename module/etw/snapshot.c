@@ -168,7 +168,10 @@ static size_t etw_max_buffers(struct etw_run *run)
 	return count;
 }
 
-/* Called without etw_mutex: the kernel may write out other memory first. Return: 0 or an errno. */
+/*
+ * Allocate the list and the file of a snapshot. Called without etw_mutex, because the allocation
+ * may sleep for long while the kernel reclaims memory. Returns 0 or a negative errno.
+ */
 static int etw_alloc_snapshot(struct etw_snapshot *snapshot, struct etw_run *run)
 {
 	/* The allocation fails where it would kill processes to get the memory. */

@@ -68,7 +68,10 @@ do {									\
 #define NTKLOG_RELAY_PREVIOUS	void *prev_subbuf, size_t prev_padding
 #endif
 
-/* Kernel 7.3 warns at run time about the old name. */
+/*
+ * Since 6.17 system_wq has the new name system_percpu_wq. Since 7.3 the kernel warns at run time
+ * about the use of system_wq.
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 #define system_percpu_wq		system_wq
 #endif

@@ -203,8 +203,8 @@ void ntklog_unpin_task_records(void)
 /**
  * ntklog_keep_task_records() - keep records for a caller that is not known as a user of NT's locks
  *
- * A module that finds functions by symbol_get() is not in the kernel's list of users. From its
- * first call that needs a record, records are kept, at least while it is loaded.
+ * A module that finds functions by symbol_get() is not in the kernel's list of users. Records are
+ * kept from the module's first call that needs one, at least until the module is unloaded.
  *
  * Context: task; may sleep.
  */

@@ -10,8 +10,8 @@
  *   hook or replacement behind it, even if the task was preempted there. ftrace ensures this with
  *   a grace period of Tasks RCU.
  *
- * Tasks RCU does not wait for idle tasks or for the release of spin locks. Both run with preemption
- * off, so synchronize_rcu() waits for them.
+ * Tasks RCU does not wait for idle tasks, nor until the spin locks that are held are released. Idle
+ * tasks and holders of spin locks run with preemption off, so synchronize_rcu() waits for them.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
