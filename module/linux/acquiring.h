@@ -14,7 +14,10 @@ static notrace noinline unsigned long HELPER(contended)(ntklog_lock_t *lock, uns
 
 	ntklog_start_spin_lock_wait(&wait_start);
 	lock_contended(&lock->dep_map, _RET_IP_);
-	/* The kernel's slow path, with paravirtual locks and the contention tracepoints. */
+	/*
+	 * The kernel's operation tries once more and then waits in its slow path, which supports
+	 * paravirtual locks and has the contention tracepoints.
+	 */
 	KERNEL_OPERATION(lock)(lock);
 	lock_acquired(&lock->dep_map, _RET_IP_);
 	ntklog_sparse_release(lock);

@@ -140,7 +140,10 @@ bool ntklog_interrupt_hooks_are_stuck(void)
 /**
  * ntklog_unregister_interrupt_hooks() - undo ntklog_register_interrupt_hooks()
  *
- * Context: task; may sleep. Callers are serialized. On return no CPU runs a hook.
+ * The call for the last user removes the hooks, and no CPU runs a hook when it returns. If ftrace
+ * fails, the hooks stay until reboot: see ntklog_interrupt_hooks_are_stuck().
+ *
+ * Context: task; may sleep. Callers are serialized.
  */
 void ntklog_unregister_interrupt_hooks(void)
 {

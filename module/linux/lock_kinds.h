@@ -21,7 +21,7 @@
  * @lacks_function: @unavailable is the name of a function
  * @is_attached: the kind is attached, and is not being detached; other functions read it without
  *	the mutex
- * @failed: name of the function for which the last attachment failed, or NULL
+ * @failed: name of the function, tracepoint or sysctl for which the last attachment failed, or NULL
  * @err: 0, or the negative errno of that failure
  * @attach_us: duration of the last attachment, in microseconds
  * @detach_us: duration of the last detachment, in microseconds

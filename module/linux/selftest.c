@@ -413,8 +413,10 @@ static const char *ntklog_test_functions(const struct ntklog_linux_functions *fu
 /**
  * ntklog_selftest() - compare the replacements of a kind with the kernel's functions
  * @functions: lock functions of the kind, which are redirected
- * @seq: output file, or NULL. Gets a line for each function and context: name, context, and the
- *	state that the replacement leaves, with the expected value in parentheses if it differs
+ * @seq: output file, or NULL. Gets a line for each run of a function: name, context, and the state
+ *	that the replacement leaves, with the expected value in parentheses if it differs. The
+ *	context is followed by ",owned" if the lock is held before, and by ",chosen" if mode
+ *	"sampled" chooses each acquisition
  *
  * Context: task; may sleep. Called with ntklog_linux_mutex held.
  * Return: NULL if all states are equal, or the name of the first function that differs.

@@ -5,8 +5,11 @@
 /*
  * Fast paths of ntklog_track_sleeping_acquire() and ntklog_track_sleeping_release() in assembler,
  * as a part of the trampoline. They write the same words in the same order. A call of the C
- * function with the arguments saved would increase the overhead by half. In all other cases the
- * fast path changes nothing and the trampoline calls the hook.
+ * function with the arguments saved would increase the overhead by half.
+ *
+ * If a check fails, the fast path has changed nothing and the trampoline calls the hook. If the
+ * countdown of releases expires, the fast path has only decremented it, and the trampoline calls
+ * counted_<hook>().
  *
  * At the entry of a function the arguments are live. Flags and the other call-clobbered registers
  * may be changed.

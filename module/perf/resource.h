@@ -3,8 +3,8 @@
 #define _NTKLOG_PERF_RESOURCE_H
 
 /*
- * Tracking and sampling of executive resources. The callers are the resources themselves, debugfs
- * and the tracepoint.
+ * Tracking and sampling of executive resources, called by module/ex. Sessions and the tracepoint
+ * enable the tracking. The parameters are set by debugfs, the device and the module parameters.
  *
  * An owner is identified by the address of its task, as in struct eresource. The address is only
  * compared: the task may have exited.

@@ -99,7 +99,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
  * @number: CPU number
  *
  * Context: any. The value may be stale when it is returned.
- * Return: number of slots in use; 0 while tracking and sampling are off.
+ * Return: number of slots in use. While tracking and sampling are off: 0, unless a faulty caller
+ * has left a slot in use.
  */
 u32 ntklog_spin_lock_slots_in_use(int number)
 {

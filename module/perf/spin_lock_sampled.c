@@ -127,8 +127,8 @@ static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spi
  * ntklog_sample_spin_lock_acquire_slow() - slow path of an uncontended sampled acquisition
  * @lock: address of the lock, which is held
  *
- * Takes a slot for the acquisition if the countdown has expired. Otherwise, if the lock has a slot
- * of an earlier shared acquisition, counts this one as nested in it.
+ * Takes a slot if this is the chosen acquisition of its interval and a slot is free. Otherwise, if
+ * the lock has a slot of an earlier shared acquisition, counts this one as nested in it.
  *
  * Context: as for ntklog_sample_spin_lock_acquire_fast(), after the acquisition has been counted.
  */
