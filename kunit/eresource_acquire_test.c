@@ -108,7 +108,7 @@ static void conversion_with_waiters_shared_ones_woken(struct kunit *test)
 	user_call(test, 1, user_release, false);
 }
 
-static void conversion_without_waiters_count_kept(struct kunit *test)
+static void conversion_without_waiters_acquisitions_kept(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
@@ -425,7 +425,7 @@ static struct kunit_case eresource_acquire_test_cases[] = {
 	KUNIT_CASE(exclusive_owner_any_mode_granted),
 	KUNIT_CASE(deep_recursion_counted),
 	KUNIT_CASE(conversion_with_waiters_shared_ones_woken),
-	KUNIT_CASE(conversion_without_waiters_count_kept),
+	KUNIT_CASE(conversion_without_waiters_acquisitions_kept),
 	KUNIT_CASE(conversion_by_non_exclusive_owner_refused),
 	KUNIT_CASE(resource_held_by_other_thread_reported_unowned),
 	KUNIT_CASE(exclusive_waiter_queued_later_shared_waits),

@@ -32,7 +32,7 @@
 #define RESOURCE_WAIT_TIME	(EVENT_DATA + 0x10)
 
 /* Stand for locks: the test calls the hooks, which use only their addresses. */
-static u32 outer, inner;
+static u32 outer_lock, inner_lock;
 
 /* A thread of TEST_CPU that the scheduler prefers to the test. */
 static struct hog {
@@ -60,8 +60,8 @@ static int run_hog(void *unused)
 		msleep(hog.sleep_ms);
 	mdelay(hog.busy_ms);
 	if (hog.takes_lock) {
-		acquire(&inner);
-		release(&inner);
+		acquire(&inner_lock);
+		release(&inner_lock);
 	}
 	WRITE_ONCE(hog.done, true);
 	return 0;
@@ -89,8 +89,8 @@ static void begin(struct kunit *test)
 						     sizeof(information)), 0u);
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 	session_start(test, PERF_LINUX_SEMAPHORE, 65536, 4);
-	acquire(&outer);
-	release(&outer);
+	acquire(&outer_lock);
+	release(&outer_lock);
 	KUNIT_ASSERT_NOT_NULL(test, ntklog_find_current_record());
 }
 
@@ -100,8 +100,8 @@ static void end(struct kunit *test)
 	ntklog_disable_sleeping_class(TEST_CLASS);
 }
 
-/* A field of the event of a release, the one of begin() being the first. */
-static u64 caller_field(struct kunit *test, unsigned int index, size_t offset)
+/* Read a field of the CALLER event with this index. begin() writes that with index 0. */
+static u64 caller_event_field(struct kunit *test, unsigned int index, size_t offset)
 {
 	const u8 *event = session_event(index, CALLER_HOOK_ID);
 
@@ -137,11 +137,11 @@ static void short_hold_without_time_off_cpu(struct kunit *test)
 {
 	begin(test);
 	preempt_disable();
-	acquire(&outer);
-	release(&outer);
+	acquire(&outer_lock);
+	release(&outer_lock);
 	preempt_enable();
-	KUNIT_EXPECT_EQ(test, caller_field(test, 1, CALLER_HOLD_READY), 0);
-	KUNIT_EXPECT_EQ(test, caller_field(test, 1, CALLER_HOLD_BLOCKED), 0);
+	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_HOLD_READY), 0);
+	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED), 0);
 	expect_within_times(test, 1);
 	end(test);
 }
@@ -149,11 +149,12 @@ static void short_hold_without_time_off_cpu(struct kunit *test)
 static void sleep_in_hold_counted_as_blocked(struct kunit *test)
 {
 	begin(test);
-	acquire(&outer);
+	acquire(&outer_lock);
 	msleep(20);
-	release(&outer);
-	KUNIT_EXPECT_GE(test, caller_field(test, 1, CALLER_HOLD_BLOCKED), ntklog_ms_to_cycles(10));
-	KUNIT_EXPECT_EQ(test, caller_field(test, 1, CALLER_WAIT_BLOCKED), 0);
+	release(&outer_lock);
+	KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED),
+			ntklog_ms_to_cycles(10));
+	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_WAIT_BLOCKED), 0);
 	expect_within_times(test, 1);
 	end(test);
 }
@@ -163,15 +164,15 @@ static void nested_hold_has_its_own_part_only(struct kunit *test)
 	u64 of_inner, of_outer;
 
 	begin(test);
-	acquire(&outer);
+	acquire(&outer_lock);
 	msleep(40);
-	acquire(&inner);
+	acquire(&inner_lock);
 	msleep(20);
-	release(&inner);
+	release(&inner_lock);
 	msleep(40);
-	release(&outer);
-	of_inner = caller_field(test, 1, CALLER_HOLD_BLOCKED);
-	of_outer = caller_field(test, 2, CALLER_HOLD_BLOCKED);
+	release(&outer_lock);
+	of_inner = caller_event_field(test, 1, CALLER_HOLD_BLOCKED);
+	of_outer = caller_event_field(test, 2, CALLER_HOLD_BLOCKED);
 	KUNIT_EXPECT_GE(test, of_inner, ntklog_ms_to_cycles(10));
 	KUNIT_EXPECT_GE(test, of_outer, of_inner + ntklog_ms_to_cycles(40));
 	expect_within_times(test, 1);
@@ -186,7 +187,7 @@ static DECLARE_COMPLETION(sleeper_may_end);
 static int hold_asleep(void *unused)
 {
 	sleeper = current;
-	acquire(&outer);
+	acquire(&outer_lock);
 	complete(&sleeper_has_lock);
 	wait_for_completion(&sleeper_may_end);
 	return 0;
@@ -207,8 +208,10 @@ static void hold_released_for_sleeping_owner_counted_as_blocked(struct kunit *te
 	test_thread_start(test, &thread, TEST_CPU, hold_asleep, NULL);
 	wait_for_completion(&sleeper_has_lock);
 	msleep(40);
-	ntklog_track_sleeping_release_slow(&outer, TEST_ACTION, owner_is_sleeper, false, false);
-	KUNIT_EXPECT_GE(test, caller_field(test, 1, CALLER_HOLD_BLOCKED), ntklog_ms_to_cycles(20));
+	ntklog_track_sleeping_release_slow(&outer_lock, TEST_ACTION, owner_is_sleeper, false,
+					   false);
+	KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED),
+			ntklog_ms_to_cycles(20));
 	expect_within_times(test, 1);
 	complete(&sleeper_may_end);
 	test_thread_join(&thread);
@@ -219,13 +222,14 @@ static void preempted_holder_counted_as_ready(struct kunit *test)
 {
 	begin(test);
 	start_hog(test, 0, 20);
-	acquire(&outer);
+	acquire(&outer_lock);
 	complete(&hog.start);
 	while (!READ_ONCE(hog.done))
 		cond_resched();
-	release(&outer);
-	KUNIT_EXPECT_GE(test, caller_field(test, 1, CALLER_HOLD_READY), ntklog_ms_to_cycles(10));
-	KUNIT_EXPECT_EQ(test, caller_field(test, 1, CALLER_HOLD_BLOCKED), 0);
+	release(&outer_lock);
+	KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_READY),
+			ntklog_ms_to_cycles(10));
+	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED), 0);
 	expect_within_times(test, 1);
 	test_thread_join(&hog.thread);
 	end(test);
@@ -238,20 +242,20 @@ static void wait_and_hold_counted_apart(struct kunit *test)
 
 	begin(test);
 	start_hog(test, 10, 60);
-	acquire(&outer);
-	ntklog_begin_sleeping_wait(&outer);
+	acquire(&outer_lock);
+	ntklog_begin_sleeping_wait(&outer_lock);
 	complete(&hog.start);
 	msleep(20);
-	ntklog_end_sleeping_wait(&outer, 0);
+	ntklog_end_sleeping_wait(&outer_lock, 0);
 	msleep(20);
-	release(&outer);
+	release(&outer_lock);
 	last = last_release();
-	KUNIT_EXPECT_GE(test, caller_field(test, last, CALLER_WAIT_BLOCKED),
+	KUNIT_EXPECT_GE(test, caller_event_field(test, last, CALLER_WAIT_BLOCKED),
 			ntklog_ms_to_cycles(7));
-	KUNIT_EXPECT_GE(test, caller_field(test, last, CALLER_HOLD_BLOCKED),
+	KUNIT_EXPECT_GE(test, caller_event_field(test, last, CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(10));
 	if (IS_ENABLED(CONFIG_SCHED_INFO))
-		KUNIT_EXPECT_GE(test, caller_field(test, last, CALLER_WAIT_LAST_READY),
+		KUNIT_EXPECT_GE(test, caller_event_field(test, last, CALLER_WAIT_LAST_READY),
 				ntklog_ms_to_cycles(10));
 	expect_within_times(test, last);
 	test_thread_join(&hog.thread);
@@ -264,16 +268,16 @@ static void second_wait_includes_first(struct kunit *test)
 	unsigned int last;
 
 	begin(test);
-	acquire(&outer);
-	ntklog_begin_sleeping_wait(&outer);
+	acquire(&outer_lock);
+	ntklog_begin_sleeping_wait(&outer_lock);
 	msleep(20);
-	ntklog_end_sleeping_wait(&outer, 0);
-	ntklog_begin_sleeping_wait(&outer);
+	ntklog_end_sleeping_wait(&outer_lock, 0);
+	ntklog_begin_sleeping_wait(&outer_lock);
 	msleep(20);
-	ntklog_end_sleeping_wait(&outer, 0);
-	release(&outer);
+	ntklog_end_sleeping_wait(&outer_lock, 0);
+	release(&outer_lock);
 	last = last_release();
-	KUNIT_EXPECT_GE(test, caller_field(test, last, CALLER_WAIT_BLOCKED),
+	KUNIT_EXPECT_GE(test, caller_event_field(test, last, CALLER_WAIT_BLOCKED),
 			ntklog_ms_to_cycles(20));
 	expect_within_times(test, last);
 	end(test);
@@ -292,7 +296,7 @@ static void holder_preempted_within_hook_counted_later(struct kunit *test)
 	start_hog(test, 0, 20);
 	hog.takes_lock = true;
 	record = ntklog_find_current_record();
-	acquire(&outer);
+	acquire(&outer_lock);
 	next = record->next_sleeping_slot;
 	WRITE_ONCE(record->next_sleeping_slot, &record->sleeping_slots[1]);
 	complete(&hog.start);
@@ -300,8 +304,8 @@ static void holder_preempted_within_hook_counted_later(struct kunit *test)
 		cond_resched();
 	WRITE_ONCE(record->next_sleeping_slot, next);
 	msleep(20);
-	release(&outer);
-	KUNIT_EXPECT_GE(test, caller_field(test, last_release(), CALLER_HOLD_BLOCKED),
+	release(&outer_lock);
+	KUNIT_EXPECT_GE(test, caller_event_field(test, last_release(), CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(10));
 	test_thread_join(&hog.thread);
 	end(test);
@@ -314,7 +318,7 @@ static void holder_counted_after_migration(struct kunit *test)
 
 	begin(test);
 	record = ntklog_find_current_record();
-	acquire(&outer);
+	acquire(&outer_lock);
 	blocked = record->off_cpu.blocked;
 	KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU + 1)), 0);
 	msleep(20);
@@ -323,7 +327,7 @@ static void holder_counted_after_migration(struct kunit *test)
 	blocked = record->off_cpu.blocked;
 	msleep(20);
 	KUNIT_EXPECT_GE(test, record->off_cpu.blocked - blocked, ntklog_ms_to_cycles(10));
-	release(&outer);
+	release(&outer_lock);
 	end(test);
 }
 

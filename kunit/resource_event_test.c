@@ -285,7 +285,8 @@ static void contention_during_hold_counted(struct kunit *test)
 
 static unsigned int events_to_wait_for;
 
-static bool release_when_written(struct eresource *resource, bool wait)
+/* Wait until at least events_to_wait_for events are written, then release the resource. */
+static bool wait_for_events_and_release(struct eresource *resource, bool wait)
 {
 	int tries = 60000;
 
@@ -305,7 +306,7 @@ static void check_excessive(struct kunit *test,
 	set_parameters(test, U32_MAX, U32_MAX, each);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
 	events_to_wait_for = wanted;
-	user_call_begin(test, 0, release_when_written, false);
+	user_call_begin(test, 0, wait_for_events_and_release, false);
 	before = get_cycles();
 	KUNIT_EXPECT_TRUE(test, acquire(&resource, true));
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));

@@ -65,7 +65,7 @@ static const u8 *event_at(int i, unsigned int index)
 	return bytes + at;
 }
 
-static void expect_events(struct kunit *test, int i, const u16 *hook_ids, unsigned int count)
+static void expect_first_events(struct kunit *test, int i, const u16 *hook_ids, unsigned int count)
 {
 	unsigned int index;
 
@@ -91,7 +91,7 @@ static void a_group_is_observed_between_two_events(struct kunit *test)
 
 	start(test, 2, PERF_SPINLOCK);
 	stop(test, 2);
-	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 	expect_observed(test, event_at(2, 2), PERF_SPINLOCK, 0);
 	for (i = 1; i < ARRAY_SIZE(hook_ids); i++)
@@ -114,7 +114,7 @@ static void a_group_that_changes_is_observed_between_two_events(struct kunit *te
 	memset(&change.set, 0, sizeof(change.set));
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
 	stop(test, 2);
-	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 2), PERF_SYNC_OBJECTS, 1);
 	expect_observed(test, event_at(2, 4), PERF_SYNC_OBJECTS, 0);
 	expect_observed(test, event_at(2, 6), PERF_SPINLOCK, 0);
@@ -189,7 +189,7 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 	/* Ending a suspend twice writes no further event. */
 	etw_end_suspend();
 	stop(test, 2);
-	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	for (i = 1; i < 5; i++)
 		expect_observed(test, event_at(2, i), PERF_SPINLOCK, i % 2);
 }
@@ -279,7 +279,7 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 	etw_group_mask_set(&change.set, PERF_LINUX_MUTEX);
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
 	stop(test, 2);
-	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 	/* Version 1, PERFINFO64, 0xC0; header and two u64. */
 	KUNIT_EXPECT_EQ(test, get_u32(event_at(2, 3), EVENT_MARKER), 0xC0110001u);
@@ -351,13 +351,13 @@ static void each_change_of_rates_is_in_each_started_session(struct kunit *test)
 	for (i = 2; i <= 6; i += 2)
 		stop(test, i);
 	for (i = 2; i <= 6; i += 4) {
-		expect_events(test, i, hook_ids, ARRAY_SIZE(hook_ids));
+		expect_first_events(test, i, hook_ids, ARRAY_SIZE(hook_ids));
 		for (index = 0; index < ARRAY_SIZE(hook_ids); index++)
 			if (hook_ids[index] != OBSERVED)
 				expect_rates(test, event_at(i, index), rates[index][0],
 					     rates[index][1]);
 	}
-	expect_events(test, 4, resource_hook_ids, ARRAY_SIZE(resource_hook_ids));
+	expect_first_events(test, 4, resource_hook_ids, ARRAY_SIZE(resource_hook_ids));
 }
 
 static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
@@ -372,7 +372,7 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
 	stop(test, 2);
-	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	KUNIT_EXPECT_EQ(test, get_u32(event_at(2, 2), EVENT_DATA), before);
 	KUNIT_EXPECT_EQ(test, get_u32(event_at(2, 3), EVENT_DATA), before + 7);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before), STATUS_SUCCESS);

@@ -21,7 +21,7 @@ static void start_with_flush_timer(struct kunit *test, int i, u32 buffers)
 	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(&etw_sessions[i], ETW_FLUSH_TIMER_MAX), 0);
 }
 
-static void stop_with_flush_timer(struct kunit *test, int i)
+static void stop_and_reset_flush_timer(struct kunit *test, int i)
 {
 	stop_session_by_id(test, i);
 	etw_set_flush_timer(&etw_sessions[i], ETW_FLUSH_TIMER_DEFAULT);
@@ -49,7 +49,7 @@ static void flush_timer_expires_partly_filled_buffer_finished(struct kunit *test
 	while (!READ_ONCE(session_rchan_buf(4)->subbufs_produced) && tries--)
 		usleep_range(1000, 2000);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(session_rchan_buf(4)->subbufs_produced), 1);
-	stop_with_flush_timer(test, 4);
+	stop_and_reset_flush_timer(test, 4);
 }
 
 static void flush_timer_reader_gets_each_event(struct kunit *test)
@@ -75,7 +75,7 @@ static void flush_timer_reader_gets_each_event(struct kunit *test)
 	read_all(4);
 	let_flush_timer_fire(4);
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, i + 1);
-	stop_with_flush_timer(test, 4);
+	stop_and_reset_flush_timer(test, 4);
 }
 
 /* The order in the user's guide: start, wait, stop, read. */
@@ -90,7 +90,7 @@ static void flush_timer_without_reader_no_event_lost(struct kunit *test)
 			log_event(PERF_SPINLOCK_CNTRS, j);
 			let_flush_timer_fire(4);
 		}
-		stop_with_flush_timer(test, 4);
+		stop_and_reset_flush_timer(test, 4);
 		KUNIT_EXPECT_EQ(test, session_counts(4)->lost, 0ull);
 		KUNIT_EXPECT_EQ(test, session_counts(4)->written, (u64)PER_BUFFER);
 		KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, 2);
