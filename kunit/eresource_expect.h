@@ -27,11 +27,11 @@ do { \
 } while (0)
 #define EXPECT_DESCRIBED(test, _owners, _entries, _recursion)			\
 do {										\
-	struct ex_lock _lock = describe_resource(test, &resource);		\
+	struct ex_resource_description _resource = describe_resource(test, &resource);	\
 										\
-	KUNIT_EXPECT_EQ(test, _lock.information.lock_count, _owners);		\
-	KUNIT_EXPECT_EQ(test, _lock.information.entry_count, _entries);		\
-	KUNIT_EXPECT_EQ(test, _lock.information.recursion_count, _recursion);	\
+	KUNIT_EXPECT_EQ(test, _resource.information.lock_count, _owners);		\
+	KUNIT_EXPECT_EQ(test, _resource.information.entry_count, _entries);		\
+	KUNIT_EXPECT_EQ(test, _resource.information.recursion_count, _recursion);	\
 } while (0)
 
 static inline void release(unsigned int times)

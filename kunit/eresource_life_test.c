@@ -10,18 +10,18 @@
 
 static void resource_initialized_unowned_and_listed(struct kunit *test)
 {
-	struct ex_lock lock = describe_resource(test, &resource);
+	struct ex_resource_description description = describe_resource(test, &resource);
 
 	EXPECT_OWNED(test, 0u);
 	EXPECT_WAITERS(test, 0u, 0u);
-	KUNIT_EXPECT_EQ(test, lock.information.address, (unsigned long)&resource);
-	KUNIT_EXPECT_EQ(test, lock.information.type, 1);
-	KUNIT_EXPECT_EQ(test, lock.information.owning_thread, 0ull);
-	KUNIT_EXPECT_EQ(test, lock.information.lock_count, 0);
-	KUNIT_EXPECT_EQ(test, lock.information.contention_count, 0u);
+	KUNIT_EXPECT_EQ(test, description.information.address, (unsigned long)&resource);
+	KUNIT_EXPECT_EQ(test, description.information.type, 1);
+	KUNIT_EXPECT_EQ(test, description.information.owning_thread, 0ull);
+	KUNIT_EXPECT_EQ(test, description.information.lock_count, 0);
+	KUNIT_EXPECT_EQ(test, description.information.contention_count, 0u);
 	KUNIT_EXPECT_EQ(test, resource.flag, 0);
-	KUNIT_EXPECT_TRUE(test, lock.creator > (unsigned long)resource_fixture_init &&
-			  lock.creator < (unsigned long)resource_fixture_init + 0x200);
+	KUNIT_EXPECT_TRUE(test, description.creator > (unsigned long)resource_fixture_init &&
+			  description.creator < (unsigned long)resource_fixture_init + 0x200);
 }
 
 static void resource_deleted_not_listed(struct kunit *test)

@@ -257,7 +257,7 @@ static void above_dispatch_level_acquisition_refused(struct kunit *test)
 
 static void release_with_waiter_ownership_handed_over(struct kunit *test)
 {
-	struct ex_lock lock;
+	struct ex_resource_description description;
 
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	user_wait_exclusive(test, 0);
@@ -265,9 +265,9 @@ static void release_with_waiter_ownership_handed_over(struct kunit *test)
 	release(1);
 	KUNIT_EXPECT_FALSE(test, acquire_shared(&resource, false));
 	KUNIT_EXPECT_FALSE(test, acquire_exclusive(&resource, false));
-	lock = describe_resource(test, &resource);
-	KUNIT_EXPECT_EQ(test, lock.owner, user_thread(test, 0));
-	KUNIT_EXPECT_EQ(test, lock.information.owning_thread,
+	description = describe_resource(test, &resource);
+	KUNIT_EXPECT_EQ(test, description.owner, user_thread(test, 0));
+	KUNIT_EXPECT_EQ(test, description.information.owning_thread,
 			(u64)task_pid_nr(users[0].task));
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	user_call(test, 0, user_release, false);

@@ -156,20 +156,20 @@ bool user_is_owner(struct eresource *resource, bool wait)
 }
 
 /* Return @which's entry in SystemLocksInformation, which is sorted; zeros if it is not live. */
-struct ex_lock describe_resource(struct kunit *test, const struct eresource *which)
+struct ex_resource_description describe_resource(struct kunit *test, const struct eresource *which)
 {
-	struct ex_locks *locks = ex_query_locks();
-	struct ex_lock found = {};
+	struct ex_resource_descriptions *descriptions = ex_query_locks();
+	struct ex_resource_description found = {};
 	u32 i;
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(locks));
-	for (i = 0; i < locks->count; i++) {
+	KUNIT_ASSERT_FALSE(test, IS_ERR(descriptions));
+	for (i = 0; i < descriptions->count; i++) {
 		if (i)
-			KUNIT_EXPECT_GT(test, locks->locks[i].resource,
-					locks->locks[i - 1].resource);
-		if (locks->locks[i].resource == (unsigned long)which)
-			found = locks->locks[i];
+			KUNIT_EXPECT_GT(test, descriptions->resources[i].resource,
+					descriptions->resources[i - 1].resource);
+		if (descriptions->resources[i].resource == (unsigned long)which)
+			found = descriptions->resources[i];
 	}
-	kvfree(locks);
+	kvfree(descriptions);
 	return found;
 }

@@ -47,7 +47,7 @@ void user_wait_exclusive(struct kunit *test, int user);
 void user_wait_shared(struct kunit *test, int user,
 		      bool (*call)(struct eresource *resource, bool wait));
 
-struct ex_lock describe_resource(struct kunit *test, const struct eresource *which);
+struct ex_resource_description describe_resource(struct kunit *test, const struct eresource *which);
 
 bool user_release(struct eresource *resource, bool wait);
 bool user_is_exclusive(struct eresource *resource, bool wait);

@@ -21,9 +21,10 @@
 /* Number of resources to describe with interrupts off, before the lock is dropped. */
 #define EX_LOCKS_BATCH	32
 
-static void ex_describe_resource(struct eresource *resource, struct ex_lock *lock)
+static void ex_describe_resource(struct eresource *resource,
+				 struct ex_resource_description *description)
 {
-	struct rtl_process_lock_information64 *information = &lock->information;
+	struct rtl_process_lock_information64 *information = &description->information;
 	unsigned long word;
 	bool exclusive;
 	u32 i;
@@ -40,7 +41,7 @@ static void ex_describe_resource(struct eresource *resource, struct ex_lock *loc
 				continue;
 			information->entry_count += owner->count;
 			if (exclusive)
-				lock->owner = owner->thread;
+				description->owner = owner->thread;
 		}
 	} else {
 		/* The word is read once, so the description is consistent. */
@@ -48,17 +49,17 @@ static void ex_describe_resource(struct eresource *resource, struct ex_lock *loc
 		information->lock_count = !!word;
 		information->entry_count = eresource_depth(word);
 		if (exclusive)
-			lock->owner = word & ERESOURCE_TASK_MASK;
+			description->owner = word & ERESOURCE_TASK_MASK;
 	}
 	if (exclusive)
 		information->recursion_count = information->entry_count;
 	information->address = ntklog_address((unsigned long)resource);
-	lock->resource = (unsigned long)resource;
+	description->resource = (unsigned long)resource;
 	information->type = RTL_RESOURCE_TYPE;
 	information->contention_count = resource->contention_count;
 	information->number_of_waiting_shared = resource->shared_waiter_count;
 	information->number_of_waiting_exclusive = resource->exclusive_waiter_count;
-	lock->creator = resource->creator;
+	description->creator = resource->creator;
 	raw_spin_unlock(&resource->lock);
 }
 
@@ -86,26 +87,27 @@ out:
 }
 
 /* Describe up to @count_max resources. Returns true if these were all. */
-static bool ex_describe_resources(struct ex_locks *locks, u32 count_max)
+static bool ex_describe_resources(struct ex_resource_descriptions *descriptions, u32 count_max)
 {
 	unsigned long flags, next = 0;
 	struct eresource *resource;
 	u32 i;
 
-	locks->count = 0;
+	descriptions->count = 0;
 	do {
 		raw_spin_lock_irqsave(&ex_resources_lock, flags);
 		resource = ex_resource_at_or_above(next);
 		for (i = 0; resource && i < EX_LOCKS_BATCH; i++) {
-			if (locks->count == count_max)
+			if (descriptions->count == count_max)
 				break;
-			ex_describe_resource(resource, &locks->locks[locks->count++]);
+			ex_describe_resource(resource,
+					     &descriptions->resources[descriptions->count++]);
 			next = (unsigned long)resource + 1;
 			resource = ex_next_resource(resource);
 		}
 		raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
 		cond_resched();
-	} while (resource && locks->count < count_max);
+	} while (resource && descriptions->count < count_max);
 	return !resource;
 }
 
@@ -118,28 +120,29 @@ static bool ex_describe_resources(struct ex_locks *locks, u32 count_max)
  * Context: task; may sleep.
  * Return: the descriptions, to be freed with kvfree(), or ERR_PTR(-ENOMEM).
  */
-struct ex_locks *ex_query_locks(void)
+struct ex_resource_descriptions *ex_query_locks(void)
 {
-	struct ex_locks *locks;
+	struct ex_resource_descriptions *descriptions;
 	u32 count_max, i;
 
 	for (;;) {
 		/* Leave room for resources that are initialised during the allocation. */
 		count_max = READ_ONCE(ex_resource_count) + EX_LOCKS_BATCH;
-		locks = kvzalloc(struct_size(locks, locks, count_max), GFP_KERNEL);
-		if (!locks)
+		descriptions = kvzalloc(struct_size(descriptions, resources, count_max),
+					GFP_KERNEL);
+		if (!descriptions)
 			return ERR_PTR(-ENOMEM);
-		if (ex_describe_resources(locks, count_max))
+		if (ex_describe_resources(descriptions, count_max))
 			break;
-		kvfree(locks);
+		kvfree(descriptions);
 	}
-	for (i = 0; i < locks->count; i++) {
-		struct ex_lock *lock = &locks->locks[i];
+	for (i = 0; i < descriptions->count; i++) {
+		struct ex_resource_description *description = &descriptions->resources[i];
 
-		lock->information.owning_thread = ex_owner_thread_id(lock->owner);
+		description->information.owning_thread = ex_owner_thread_id(description->owner);
 		cond_resched();
 	}
-	return locks;
+	return descriptions;
 }
 EXPORT_SYMBOL_IF_KUNIT(ex_query_locks);
 
@@ -152,19 +155,19 @@ EXPORT_SYMBOL_IF_KUNIT(ex_query_locks);
  */
 struct rtl_process_locks64 *ex_query_locks_information(size_t *size)
 {
-	struct ex_locks *locks = ex_query_locks();
+	struct ex_resource_descriptions *descriptions = ex_query_locks();
 	struct rtl_process_locks64 *information;
 	u32 i;
 
-	if (IS_ERR(locks))
-		return ERR_CAST(locks);
-	*size = struct_size(information, locks, locks->count);
+	if (IS_ERR(descriptions))
+		return ERR_CAST(descriptions);
+	*size = struct_size(information, locks, descriptions->count);
 	information = kvzalloc(*size, GFP_KERNEL);
 	if (information) {
-		information->number_of_locks = locks->count;
-		for (i = 0; i < locks->count; i++)
-			information->locks[i] = locks->locks[i].information;
+		information->number_of_locks = descriptions->count;
+		for (i = 0; i < descriptions->count; i++)
+			information->locks[i] = descriptions->resources[i].information;
 	}
-	kvfree(locks);
+	kvfree(descriptions);
 	return information ?: ERR_PTR(-ENOMEM);
 }

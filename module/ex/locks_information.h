@@ -7,13 +7,13 @@
 #include <uapi/ntklog/system_information.h>
 
 /**
- * struct ex_lock - description of a resource
+ * struct ex_resource_description - description of a resource
  * @information: in NT's format; its address may be hashed or 0
  * @resource: address of the resource
  * @owner: exclusive owner: task or owner pointer; 0 if there is none
  * @creator: return address of the initialisation
  */
-struct ex_lock {
+struct ex_resource_description {
 	struct rtl_process_lock_information64 information;
 	unsigned long resource;
 	unsigned long owner;
@@ -21,16 +21,16 @@ struct ex_lock {
 };
 
 /**
- * struct ex_locks - descriptions of all live resources, ordered by address
+ * struct ex_resource_descriptions - descriptions of all live resources, ordered by address
  * @count: number of descriptions
- * @locks: the descriptions
+ * @resources: the descriptions
  */
-struct ex_locks {
+struct ex_resource_descriptions {
 	u32 count;
-	struct ex_lock locks[];
+	struct ex_resource_description resources[];
 };
 
-struct ex_locks *ex_query_locks(void);
+struct ex_resource_descriptions *ex_query_locks(void);
 struct rtl_process_locks64 *ex_query_locks_information(size_t *size);
 
 #endif /* _NTKLOG_EX_LOCKS_INFORMATION_H */

@@ -291,20 +291,20 @@ static const struct file_operations ntklog_locks_information_fops = {
 
 static int ntklog_locks_show(struct seq_file *seq, void *object)
 {
-	struct ex_locks *locks;
+	struct ex_resource_descriptions *descriptions;
 	int err = ntklog_may_read_addresses();
 	u32 i;
 
 	if (err)
 		return err;
-	locks = ex_query_locks();
-	if (IS_ERR(locks))
-		return PTR_ERR(locks);
+	descriptions = ex_query_locks();
+	if (IS_ERR(descriptions))
+		return PTR_ERR(descriptions);
 	seq_puts(seq, "Address Type CreatorBackTraceIndex OwningThread LockCount ContentionCount EntryCount RecursionCount NumberOfWaitingShared NumberOfWaitingExclusive Symbol Creator\n");
-	for (i = 0; i < locks->count; i++) {
-		const struct ex_lock *lock = &locks->locks[i];
+	for (i = 0; i < descriptions->count; i++) {
+		const struct ex_resource_description *description = &descriptions->resources[i];
 		const struct rtl_process_lock_information64 *information =
-			&lock->information;
+			&description->information;
 
 		char symbol[KSYM_SYMBOL_LEN];
 
@@ -316,10 +316,10 @@ static int ntklog_locks_show(struct seq_file *seq, void *object)
 			   information->recursion_count,
 			   information->number_of_waiting_shared,
 			   information->number_of_waiting_exclusive);
-		seq_printf(seq, " %s", ntklog_format_symbol(lock->resource, symbol));
-		seq_printf(seq, " %s\n", ntklog_format_symbol(lock->creator, symbol));
+		seq_printf(seq, " %s", ntklog_format_symbol(description->resource, symbol));
+		seq_printf(seq, " %s\n", ntklog_format_symbol(description->creator, symbol));
 	}
-	kvfree(locks);
+	kvfree(descriptions);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ntklog_locks);
