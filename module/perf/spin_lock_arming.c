@@ -6,7 +6,7 @@
  * an acquisition may see it on and the matching release see it off, or the reverse. A slot that is
  * taken in this time might never be freed. Tracking therefore starts and stops in steps:
  *
- *	step                            in_transition  hooks_paired  tracking key
+ *	step                            in_transition  may_take_slot tracking key
  *	off                             false          false         off
  *	ntklog_start_spin_lock_tracking()  true           false         off, then on
  *	ntklog_arm_spin_lock_tracking()    true           true          on
@@ -15,7 +15,7 @@
  *	after a grace period            true           false         on, then off
  *	ntklog_stop_spin_lock_tracking()   false          false         off
  *
- * An acquisition takes no slot while hooks_paired is false, an untracked slot while both flags are
+ * An acquisition takes no slot while may_take_slot is false, an untracked slot while both flags are
  * true, and a tracked slot only while tracking is armed. While in_transition is true the countdown
  * of each CPU is negative, so every acquisition takes the slow path, which tests the flags.
  *
@@ -120,7 +120,7 @@ void ntklog_start_spin_lock_tracking(void)
 void ntklog_arm_spin_lock_tracking(void)
 {
 	/* From now on each acquisition takes a slot, which is untracked. */
-	WRITE_ONCE(ntklog_spin_lock_hooks_paired, true);
+	WRITE_ONCE(ntklog_spin_lock_may_take_slot, true);
 	/*
 	 * Wait for acquisitions that took no slot: they have been released when the grace period
 	 * ends.
@@ -141,7 +141,7 @@ void ntklog_disarm_spin_lock_tracking(void)
 	ntklog_update_each_cpu(ntklog_restart_sampling_on_cpu);
 	/* All locks that had a tracked slot have been released when the grace period ends. */
 	synchronize_rcu();
-	WRITE_ONCE(ntklog_spin_lock_hooks_paired, false);
+	WRITE_ONCE(ntklog_spin_lock_may_take_slot, false);
 }
 
 /**

@@ -30,7 +30,7 @@ static struct ntklog_spin_lock_state __percpu *ntklog_spin_lock_state __ro_after
 static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_USED_MASK);
 
 bool ntklog_spin_lock_in_transition __read_mostly;
-bool ntklog_spin_lock_hooks_paired __read_mostly;
+bool ntklog_spin_lock_may_take_slot __read_mostly;
 bool ntklog_spin_lock_expect_unmatched __read_mostly;
 u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
 

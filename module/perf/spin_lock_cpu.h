@@ -285,10 +285,10 @@ DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 extern bool ntklog_spin_lock_in_transition;
 
 /*
- * True if each hook on each CPU sees both static keys on. An acquisition may then take a slot,
- * because its release will free it. Written like ntklog_spin_lock_in_transition.
+ * True if an acquisition may take a slot: each hook on each CPU sees both static keys on, so the
+ * hook of the release will free the slot. Written like ntklog_spin_lock_in_transition.
  */
-extern bool ntklog_spin_lock_hooks_paired;
+extern bool ntklog_spin_lock_may_take_slot;
 
 /*
  * True while hooks of Linux locks are attached or detached: a release without a slot is then

@@ -151,7 +151,7 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 	bool in_transition = READ_ONCE(ntklog_spin_lock_in_transition);
 	u32 number;
 
-	if (in_transition && !READ_ONCE(ntklog_spin_lock_hooks_paired)) {
+	if (in_transition && !READ_ONCE(ntklog_spin_lock_may_take_slot)) {
 		/* The release may not be hooked, and the slot would never be freed. */
 		ntklog_add_slots_in_use(-1);
 		return 0;
@@ -499,7 +499,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 		this_cpu_dec(ntklog_spin_lock_cpu.without_slot);
 	} else if (READ_ONCE(ntklog_spin_lock_expect_unmatched)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched_expected);
-	} else if (READ_ONCE(ntklog_spin_lock_hooks_paired) &&
+	} else if (READ_ONCE(ntklog_spin_lock_may_take_slot) &&
 		   !READ_ONCE(ntklog_spin_lock_in_transition)) {
 		/*
 		 * Only count it while tracking is enabled on all CPUs: before and after that, the
