@@ -32,7 +32,7 @@ static atomic64_t ntklog_sleeping_slots_dropped, ntklog_sleeping_waits_dropped;
 
 /* Limits of an excessive wait, and the interval of the check for them. Written once, at load. */
 static u64 ntklog_first_timeout_cycles, ntklog_next_timeout_cycles;
-static unsigned long ntklog_wait_check_jiffies;
+static unsigned long ntklog_wait_check_interval_jiffies;
 
 /* Return how many timeouts a wait that started at @start has had until now. */
 static u32 ntklog_count_timeouts(u64 start)
@@ -119,7 +119,7 @@ static DECLARE_DELAYED_WORK(ntklog_long_waits_work, ntklog_check_all_waits);
 static void ntklog_check_all_waits(struct work_struct *work)
 {
 	ntklog_visit_task_records(ntklog_check_task_waits, NULL);
-	schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_jiffies);
+	schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_interval_jiffies);
 }
 
 /* Enabled classes, one bit for each. Written by the attaching thread, one at a time. */
@@ -152,7 +152,7 @@ int ntklog_enable_sleeping_class(u32 class)
 			ntklog_unpin_task_records();
 			return err;
 		}
-		schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_jiffies);
+		schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_interval_jiffies);
 	}
 	ntklog_enabled_sleeping_classes |= ntklog_class_bit(class);
 	return 0;
@@ -266,8 +266,8 @@ void __init ntklog_sleeping_locks_init(unsigned int first_timeout_ms,
 
 	ntklog_first_timeout_cycles = ntklog_ms_to_cycles(first_timeout_ms);
 	ntklog_next_timeout_cycles = ntklog_ms_to_cycles(next_timeout_ms);
-	ntklog_wait_check_jiffies = msecs_to_jiffies(min(first_timeout_ms, next_timeout_ms)) / 4;
-	ntklog_wait_check_jiffies = max(ntklog_wait_check_jiffies, 1UL);
+	ntklog_wait_check_interval_jiffies =
+		max(msecs_to_jiffies(min(first_timeout_ms, next_timeout_ms)) / 4, 1UL);
 	for_each_possible_cpu(cpu)
 		ntklog_restart_release_countdown(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases,
 						 0);

@@ -139,13 +139,13 @@ static u64 ntklog_count_sleeping_release(bool counted, bool *at_multiple)
 	return released;
 }
 
-/* Count a release. Returns true if NT's rules for resources sample it. */
-static bool ntklog_release_is_sampled(u64 wait_time, u32 contentions, bool counted)
+/* Count a release, unless @is_counted. Returns true if NT's rules for resources sample it. */
+static bool ntklog_count_and_sample_release(u64 wait_time, u32 contentions, bool is_counted)
 {
 	u32 contention_rate = READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate);
 	u32 remainder;
 	bool at_multiple;
-	u64 released = ntklog_count_sleeping_release(counted, &at_multiple);
+	u64 released = ntklog_count_sleeping_release(is_counted, &at_multiple);
 
 	div_u64_rem(released, contention_rate, &remainder);
 	if (wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !remainder)
@@ -284,8 +284,8 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 		this_cpu_inc(ntklog_sleeping_cpu.unmatched);
 		goto out;
 	}
-	if (ntklog_release_is_sampled(ntklog_sleeping_wait_time(&snapshot, snapshot.action),
-				      snapshot.contentions, counted))
+	if (ntklog_count_and_sample_release(ntklog_sleeping_wait_time(&snapshot, snapshot.action),
+					    snapshot.contentions, counted))
 		ntklog_log_sleeping_release(task, record, &snapshot, lock, 0);
 	else if (has_waiters && ntklog_holder_is_within_limit())
 		ntklog_log_sleeping_release(task, record, &snapshot, lock,
@@ -371,8 +371,8 @@ static void ntklog_end_percpu_reader(struct ntklog_task *record, struct ntklog_s
 
 	if (cmpxchg(&slot->lock, lock, NULL) != lock)
 		return;
-	if (ntklog_release_is_sampled(ntklog_sleeping_wait_time(&snapshot, snapshot.action), 0,
-				      false))
+	if (ntklog_count_and_sample_release(ntklog_sleeping_wait_time(&snapshot, snapshot.action),
+					    0, false))
 		ntklog_log_sleeping_release(current, record, &snapshot, lock, 0);
 	ntklog_repair_slot_stack(record, slot);
 }
