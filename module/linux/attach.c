@@ -153,26 +153,26 @@ void ntklog_detach(struct ntklog_linux_functions *functions)
 
 /* The reason why this kernel's functions cannot be redirected. */
 #if !defined(CONFIG_X86_64)
-#define NTKLOG_LACKS	"this architecture is not x86-64"
+#define NTKLOG_UNAVAILABLE_REASON	"this architecture is not x86-64"
 #elif !defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)
-#define NTKLOG_LACKS	"no CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS"
+#define NTKLOG_UNAVAILABLE_REASON	"no CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS"
 #elif !defined(CONFIG_KPROBES)
-#define NTKLOG_LACKS	"no CONFIG_KPROBES"
+#define NTKLOG_UNAVAILABLE_REASON	"no CONFIG_KPROBES"
 #elif defined(CONFIG_PREEMPT_RT)
-#define NTKLOG_LACKS	"CONFIG_PREEMPT_RT has other locks"
+#define NTKLOG_UNAVAILABLE_REASON	"CONFIG_PREEMPT_RT has other locks"
 #elif defined(NTKLOG_DO_RAW_IS_GUARDED)
-#define NTKLOG_LACKS	"CONFIG_DEBUG_SPINLOCK with CONFIG_X86_KERNEL_IBT or CFI"
+#define NTKLOG_UNAVAILABLE_REASON	"CONFIG_DEBUG_SPINLOCK with CONFIG_X86_KERNEL_IBT or CFI"
 #elif !defined(CONFIG_UNINLINE_SPIN_UNLOCK)
-#define NTKLOG_LACKS	"no CONFIG_PREEMPT_BUILD: unlocks are inlined"
+#define NTKLOG_UNAVAILABLE_REASON	"no CONFIG_PREEMPT_BUILD: unlocks are inlined"
 #else
-#define NTKLOG_LACKS	"no CONFIG_QUEUED_SPINLOCKS"
+#define NTKLOG_UNAVAILABLE_REASON	"no CONFIG_QUEUED_SPINLOCKS"
 #endif
 
 const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions,
 				       bool *lacks_function)
 {
 	*lacks_function = false;
-	return NTKLOG_LACKS;
+	return NTKLOG_UNAVAILABLE_REASON;
 }
 
 #endif /* !NTKLOG_LINUX_LOCKS */

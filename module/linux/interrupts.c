@@ -70,7 +70,7 @@ const char *ntklog_check_interrupt_hooks(void)
 	return ntklog_reschedule_entry ? NULL : RESCHEDULE_ENTRY;
 }
 
-static int ntklog_register_interrupts(void)
+static int ntklog_register_irq_enter_hook(void)
 {
 	int err;
 
@@ -112,7 +112,7 @@ int ntklog_register_interrupt_hooks(const char **failed)
 	if (err)
 		goto err_users;
 	*failed = INTERRUPT_ENTRY;
-	err = ntklog_register_interrupts();
+	err = ntklog_register_irq_enter_hook();
 	if (err)
 		goto err_tracepoint;
 	*failed = NULL;

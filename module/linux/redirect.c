@@ -262,7 +262,7 @@ static int ntklog_allow_ipmodify_at(struct ftrace_ops *ops, unsigned long ip,
  */
 typedef int (*ntklog_ops_func_t)(struct ftrace_ops *ops, enum ftrace_ops_cmd command);
 
-#define NTKLOG_ALLOW_IPMODIFY							\
+#define NTKLOG_ALLOW_IPMODIFY_OPS_FUNC						\
 	__builtin_choose_expr(__builtin_types_compatible_p(ftrace_ops_func_t,	\
 							   ntklog_ops_func_t),	\
 			      ntklog_allow_ipmodify, ntklog_allow_ipmodify_at)
@@ -274,7 +274,7 @@ static int ntklog_register_hook(struct ntklog_hook *hook)
 	size_t i;
 
 	if (hook->entry_only)
-		ops->ops_func = NTKLOG_ALLOW_IPMODIFY;
+		ops->ops_func = NTKLOG_ALLOW_IPMODIFY_OPS_FUNC;
 	for (i = 0; i < hook->target_count && !err; i++)
 		if (hook->targets[i].address)
 			err = ftrace_set_filter_ip(ops, hook->targets[i].address, 0, 0);

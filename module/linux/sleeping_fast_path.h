@@ -99,7 +99,7 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	"	addq $ntklog_asm_slot_size, ntklog_asm_record_next_slot(%r8)\n"		\
 	"	" ASM_RET							\
 	"1:\n",									\
-	"", NTKLOG_CALLER(8), ""))
+	"", NTKLOG_LOAD_CALLER(8), ""))
 
 /*
  * Checks of DEFINE_RELEASE_TRAMPOLINE(): jump to label 1, which calls the hook, if the slot has a

@@ -84,11 +84,11 @@
 #endif
 
 /*
- * Set the second argument of a hook to the return address of the kernel function. @_pushed is the
- * number of bytes that were pushed after FRAME_BEGIN.
+ * Load the return address of the kernel function into the second argument of a hook.
+ * @_pushed_bytes: number of bytes that were pushed after FRAME_BEGIN
  */
-#define NTKLOG_CALLER(_pushed)							\
-	"	movq 8+" #_pushed "+" NTKLOG_FRAME "(%rsp), %rsi\n"
+#define NTKLOG_LOAD_CALLER(_pushed_bytes)					\
+	"	movq 8+" #_pushed_bytes "+" NTKLOG_FRAME "(%rsp), %rsi\n"
 
 /*
  * Trampolines that call a hook: NTKLOG_DEFINE_HOOK_TRAMPOLINE() for functions with one argument,
@@ -97,11 +97,12 @@
  */
 #define NTKLOG_DEFINE_HOOK_TRAMPOLINE(_hook)					\
 void trampoline_##_hook(void);							\
-asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook, "", "", NTKLOG_CALLER(8), ""))
+asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook, "", "", NTKLOG_LOAD_CALLER(8), ""))
 #define NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(_hook)					\
 void trampoline_2_##_hook(void);						\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_2_" #_hook, #_hook, "",		\
-			   "	pushq %rsi\n	pushq %rdx\n", NTKLOG_CALLER(24),	\
+			   "	pushq %rsi\n	pushq %rdx\n",			\
+			   NTKLOG_LOAD_CALLER(24),				\
 			   "	popq %rdx\n	popq %rsi\n"))
 #define NTKLOG_DEFINE_LOCK_HOOK_TRAMPOLINE(_hook)				\
 void trampoline_##_hook(void);							\
