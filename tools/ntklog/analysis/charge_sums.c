@@ -325,6 +325,41 @@ static void add_piece_to_sum(struct charge_sum *sum, const struct charge_piece *
 		sum->undivided += piece->ticks * weight;
 }
 
+/* Sum up what the wait is charged to one hold, or to one free or unknown time. */
+static void add_charged(struct charge_sums *sums, const struct charge_hold *waiter)
+{
+	const struct charge_piece *piece = &sums->charged.piece;
+	struct charge_label *holder = sums->charged.holder;
+
+	if (!piece->ticks)
+		return;
+	add_to_row(sums, CHARGE_ROW_BLOCKER, sums->waiter, holder, piece->ticks, waiter->weight);
+	if (piece->part <= CHARGE_HOLDER_BLOCKED) {
+		add_to_row(sums, CHARGE_ROW_HOLDER, holder, sums->fixed[CHARGE_LABEL_OTHERS],
+			   piece->ticks, waiter->weight);
+		if (sums->stacks)
+			stack_stats_charge(sums->stacks, piece->holder,
+					   (double)piece->ticks * (double)waiter->weight);
+	}
+	sums->charged.piece.ticks = 0;
+}
+
+/* The pieces into which one hold, or one free time, is divided arrive one after the other. */
+static void join_piece(struct charge_sums *sums, const struct charge_hold *waiter,
+		       const struct charge_piece *piece, struct charge_label *holder)
+{
+	struct charge_piece *charged = &sums->charged.piece;
+
+	if (sums->charged.holder != holder || charged->holder != piece->holder)
+		add_charged(sums, waiter);
+	if (charged->ticks) {
+		charged->ticks += piece->ticks;
+		return;
+	}
+	*charged = *piece;
+	sums->charged.holder = holder;
+}
+
 static void add_piece(void *argument, const struct charge_hold *waiter,
 		      const struct charge_piece *piece)
 {
@@ -346,13 +381,7 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 		holder = sums->fixed[CHARGE_LABEL_UNKNOWN];
 	else
 		holder = sums->fixed[CHARGE_LABEL_HANDED_OVER];
-	add_to_row(sums, CHARGE_ROW_BLOCKER, sums->waiter, holder, piece->ticks, waiter->weight);
-	if (is_held)
-		add_to_row(sums, CHARGE_ROW_HOLDER, holder, sums->fixed[CHARGE_LABEL_OTHERS],
-			   piece->ticks, waiter->weight);
-	if (is_held && sums->stacks)
-		stack_stats_charge(sums->stacks, piece->holder,
-				   (double)piece->ticks * (double)waiter->weight);
+	join_piece(sums, waiter, piece, holder);
 	if (is_held && piece->absence)
 		add_absence(sums, piece, waiter->weight);
 	else if (piece->part == CHARGE_HOLDER_BLOCKED)
@@ -455,6 +484,7 @@ void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *ho
 			   hold->acquired - hold->wait_start, hold->weight);
 	}
 	kept = charges_add_hold(sums->charges, hold);
+	add_charged(sums, kept);
 	if (has_waited)
 		longest_waits_add(sums->longest, sums->charges, kept);
 }

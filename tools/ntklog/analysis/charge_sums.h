@@ -127,6 +127,9 @@ struct charge_row_key {
  * @variance: variance of @ticks, which is 0 where each wait was written
  * @greatest_variance: greatest part of a single piece in @variance
  * @hh: in the table of rows
+ *
+ * What one wait is charged to one hold is one piece of a row of holders, however many states the
+ * holder had: the error of a sample would be too small if they counted as several.
  */
 struct charge_row {
 	struct charge_row_key key;
@@ -155,6 +158,8 @@ struct charge_row {
  * @sleeping: of those for locks that sleep
  * @current: class of the wait that is being charged
  * @waiter: label of the task that has waited
+ * @charged: what the wait is charged to one hold, or to one free or unknown time, as far as its
+ *	pieces have arrived: the first of them, with the ticks of all, and the label of the row
  * @classes: table
  * @unallocated: sums of the locks whose class could not be allocated
  * @rows: table
@@ -181,6 +186,10 @@ struct charge_sums {
 	struct charge_sum sleeping;
 	struct charge_class *current;
 	struct charge_label *waiter;
+	struct {
+		struct charge_piece piece;
+		struct charge_label *holder;
+	} charged;
 	struct charge_class *classes;
 	struct charge_class unallocated;
 	struct charge_row *rows;

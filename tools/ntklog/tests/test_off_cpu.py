@@ -11,7 +11,7 @@ import io
 import json
 import random
 
-from answer_case import BASE, HOLDER, LOCK, OTHER, WAITER, Case, sleep, switch
+from answer_case import BASE, HOLDER, LOCK, NS, OTHER, WAITER, Case, sleep, switch
 import etl_writer as etl
 import tap
 from tool import run
@@ -102,6 +102,45 @@ class Parts(Case):
             parts = self.answer(*with_sums(HOLDER, 1000, 4700, **sums[0]),
                                 *with_sums(WAITER, 5000, 5100, 3000, 56, **sums[1]))
             self.assertEqual(sum(parts.values()), 3000, sums)
+
+
+class Sampled(Case):
+    def rows(self, events_of_a_wait):
+        """Forty waits that stand for five releases each."""
+        events = [event for number in range(40) for event in events_of_a_wait(10000 * number)]
+        self.write(etl.long_file([etl.ntklog_rundown(0, blockers=1),
+                                  etl.resource_rundown(1000, 5), *events]))
+        return json.loads(self.report("--json", "--table", "blockers"))["blockers"]
+
+    def test_states_of_one_hold_are_one_piece(self):
+        """The holder ran, was ready and was blocked, and so was the next owner after the release.
+        """
+        def undivided(at):
+            return sleep(at + 1000, at + 4500), sleep(at + 5000, at + 5100, 4000, 56)
+
+        def sums(at):
+            return (*with_sums(HOLDER, at + 1000, at + 4500, hold_ready=1000, hold_blocked=1500),
+                    *with_sums(HOLDER, at + 5000, at + 5100, 4000, 56, wait_blocked=3700,
+                               wait_last_ready=200))
+
+        def switches(at):
+            return (switch(at + 1000, 56, 0), switch(at + 1500, 55, 57, state=1),
+                    switch(at + 2500, 57, 55), switch(at + 3000, 55, 57),
+                    switch(at + 4500, 57, 55), *undivided(at)[:1], switch(at + 4900, 0, 56),
+                    *undivided(at)[1:])
+
+        expected = self.rows(undivided)
+        self.assertEqual([(row["holder"], row["pieces"], round(row["charged_total_ns"] / NS),
+                           round(row["charged_max_ns"] / NS)) for row in expected],
+                         [("holder", 200, 700000, 3500),
+                          ("(free, handed over)", 200, 100000, 500)])
+        for row in expected:
+            self.assertGreater(row["charged_total_error"], 0.1)
+        self.assertEqual(self.rows(switches), expected)
+        for row in expected:
+            row["holder"] = row["holder"].replace("holder", "holder in holds_long")
+            row["waiter"] = "waiter in holds_long"
+        self.assertEqual(self.rows(sums), expected)
 
 
 class Reasons(Case):
