@@ -1,65 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Charging waits to holds: see charge.h. The newest holds and absences are kept in two rings.
- * Each entry links to an older one of the same bucket of locks or of tasks, so that looking
- * back from a wait passes few others. A link to an entry that has been overwritten ends the list.
- */
+/* Charging waits to holds: see charge.h. */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "charge.h"
-
-#define BUCKET_BITS	16
-
-/* Holds that one wait is charged to; the time of further ones is unknown. */
-#define OVERLAPS_MAX	4096
+#include "charge_rings.h"
 
 /* Parts of a time: the task ran, was ready without a CPU, and was blocked. */
 #define OFF_CPU_PARTS	3
 
 /*
- * @holds: ring of the newest holds
- * @hold_frames: their stacks
- * @hold_count: number of holds so far; the newest has this number minus 1
- * @absences: ring of the newest absences
- * @absence_frames: their stacks
- * @absence_count: number of absences so far
- * @lock_heads: number of the newest hold of each bucket of locks, plus 1
- * @thread_heads: number of the newest hold of a lock that sleeps, of each bucket of tasks, plus 1
- * @absence_heads: number of the newest absence of each bucket of tasks, plus 1
- * @overlaps: holds that overlap the wait that is being charged
- * @callback: gets each piece of a wait
- * @argument: for @callback
- * @tells_runs: each time in which a holder ran is a piece; otherwise their sum is
+ * Holds that the searches of one kind visit for one wait, divided among the holds that the wait is
+ * charged to. Otherwise a wait for thousands of holds, each of which looks back over all newer
+ * records of its task, takes a second. A search in a wait for a few holds visits all that are kept.
  */
-struct charges {
-	struct charge_hold *holds;
-	uint64_t (*hold_frames)[CHARGE_FRAMES];
-	uint64_t hold_count;
-	struct charge_absence *absences;
-	uint64_t (*absence_frames)[CHARGE_FRAMES];
-	uint64_t absence_count;
-	uint64_t lock_heads[1 << BUCKET_BITS];
-	uint64_t thread_heads[1 << BUCKET_BITS];
-	uint64_t absence_heads[1 << BUCKET_BITS];
-	const struct charge_hold *overlaps[OVERLAPS_MAX];
-	charge_callback callback;
-	void *argument;
-	bool tells_runs;
-};
+#define VISITS_MAX		(4 * CHARGE_KEPT)
 
-static size_t bucket_of(uint64_t key)
-{
-	return (key * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - BUCKET_BITS);
-}
-
-static const struct charge_hold *hold_at(const struct charges *charges, uint64_t link)
-{
-	if (!link || charges->hold_count - (link - 1) > CHARGE_KEPT)
-		return NULL;
-	return &charges->holds[(link - 1) % CHARGE_KEPT];
-}
 
 /* The distance from the hold that is added to an earlier one; 0 if the ring has that no more. */
 static uint32_t distance_from(const struct charges *charges, uint64_t link)
@@ -67,18 +23,6 @@ static uint32_t distance_from(const struct charges *charges, uint64_t link)
 	uint64_t distance = charges->hold_count + 1 - link;
 
 	return link && distance < CHARGE_KEPT ? distance : 0;
-}
-
-static uint64_t older_link(uint64_t link, uint32_t distance)
-{
-	return distance ? link - distance : 0;
-}
-
-static struct charge_absence *absence_at(const struct charges *charges, uint64_t link)
-{
-	if (!link || charges->absence_count - (link - 1) > CHARGE_KEPT)
-		return NULL;
-	return &charges->absences[(link - 1) % CHARGE_KEPT];
 }
 
 /**
@@ -104,18 +48,6 @@ struct charges *charges_open(charge_callback callback, void *argument)
 		return charges;
 	charges_close(charges);
 	return NULL;
-}
-
-/* The newest absence of the task that began before @time. */
-static const struct charge_absence *find_absence(const struct charges *charges,
-						 uint32_t thread_id, uint64_t time)
-{
-	const struct charge_absence *absence;
-
-	absence = absence_at(charges, charges->absence_heads[bucket_of(thread_id)]);
-	while (absence && (absence->thread_id != thread_id || absence->from >= time))
-		absence = absence_at(charges, absence->older);
-	return absence;
 }
 
 /*
@@ -149,16 +81,6 @@ static void give(struct charges *charges, const struct charge_hold *waiter,
 
 	if (ticks)
 		charges->callback(charges->argument, waiter, &piece);
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t greatest(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
 }
 
 /* Give the three parts of a time, of which only the sums are known: @ticks, by the same index. */
@@ -237,7 +159,7 @@ static void divide(struct charges *charges, const struct charge_hold *waiter,
 	while (task->is_sleeping && until > from) {
 		uint64_t begin, end, ready_from;
 
-		absence = find_absence(charges, task->thread_id, until);
+		absence = charges_last_absence(charges, task->thread_id, until);
 		if (!absence || absence->until <= from)
 			break;
 		begin = greatest(absence->from, from);
@@ -273,7 +195,7 @@ static size_t find_overlaps(struct charges *charges, const struct charge_hold *w
 
 	/* Records arrive in the order of @logged: no older one can reach into the wait. */
 	for (; (hold = hold_at(charges, link)) && hold->logged > waiter->wait_start &&
-	     count < OVERLAPS_MAX; link = older_link(link, hold->older_of_lock))
+	     count < CHARGE_OVERLAPS_MAX; link = older_link(link, hold->older_of_lock))
 		if (hold->lock == waiter->lock && hold->is_sleeping == waiter->is_sleeping &&
 		    hold->released > waiter->wait_start && hold->acquired < waiter->acquired &&
 		    (hold->released > hold->acquired || hold->start_unknown))
@@ -308,6 +230,7 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 	uint64_t at = waiter->wait_start;
 	size_t count = find_overlaps(charges, waiter), i;
 
+	charges->search_max = VISITS_MAX / greatest(count, 1);
 	for (i = 0; i < count; i++) {
 		const struct charge_hold *hold = charges->overlaps[i];
 		uint64_t begin = hold->start_unknown ? at :
@@ -354,7 +277,7 @@ const struct charge_hold *charges_add_hold(struct charges *charges,
 		kept->frames = memcpy(charges->hold_frames[at], hold->frames,
 				      sizeof(*charges->hold_frames));
 	kept->older_of_lock = distance_from(charges, *of_lock);
-	if (hold->is_sleeping) {
+	if (hold->is_sleeping && hold->acquired > hold->wait_start) {
 		uint64_t *of_thread = &charges->thread_heads[bucket_of(hold->thread_id)];
 
 		kept->older_of_thread = distance_from(charges, *of_thread);
@@ -432,141 +355,6 @@ void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t tim
 	if (absence->ready_from == UINT64_MAX)
 		absence->ready_from = ready_for < time - absence->from ? time - ready_for :
 									 absence->from;
-}
-
-/**
- * charges_find_wait() - find the lock that a task waited for
- * @charges: open
- * @thread_id: the task
- * @time: a time inside the wait, session clock
- *
- * Return: the hold that followed the wait, or NULL if no wait of that time is recorded.
- */
-const struct charge_hold *charges_find_wait(const struct charges *charges, uint32_t thread_id,
-					    uint64_t time)
-{
-	uint64_t link = charges->thread_heads[bucket_of(thread_id)];
-	const struct charge_hold *hold;
-
-	for (; (hold = hold_at(charges, link)) && hold->logged > time;
-	     link = older_link(link, hold->older_of_thread))
-		if (hold->thread_id == thread_id && hold->is_sleeping &&
-		    hold->wait_start <= time && hold->acquired > time)
-			return hold;
-	return NULL;
-}
-
-/**
- * charges_find_holder() - find the hold of a lock that another task waited for
- * @charges: open
- * @wait: the hold that the waiting task had after its wait
- * @time: a time inside the wait, session clock
- *
- * Return: the newest recorded hold of the lock that includes @time, or NULL if there is none.
- */
-const struct charge_hold *charges_find_holder(const struct charges *charges,
-					      const struct charge_hold *wait, uint64_t time)
-{
-	uint64_t link = charges->lock_heads[bucket_of(wait->lock)];
-	const struct charge_hold *hold;
-
-	for (; (hold = hold_at(charges, link)) && hold->logged > time;
-	     link = older_link(link, hold->older_of_lock))
-		if (hold->lock == wait->lock && hold->is_sleeping == wait->is_sleeping &&
-		    hold->acquired <= time && hold->released > time)
-			return hold;
-	return NULL;
-}
-
-/* The longest wait of a task within a time. */
-static const struct charge_hold *find_longest_wait(const struct charges *charges,
-						   uint32_t thread_id, uint64_t from,
-						   uint64_t until)
-{
-	uint64_t link = charges->thread_heads[bucket_of(thread_id)], longest = 0;
-	const struct charge_hold *hold, *found = NULL;
-
-	for (; (hold = hold_at(charges, link)) && hold->logged > from;
-	     link = older_link(link, hold->older_of_thread)) {
-		uint64_t begin = greatest(hold->wait_start, from);
-		uint64_t end = least(hold->acquired, until);
-
-		if (hold->thread_id != thread_id || end <= begin || end - begin <= longest)
-			continue;
-		longest = end - begin;
-		found = hold;
-	}
-	return found;
-}
-
-static bool chain_has(const struct charge_link *links, size_t count, uint32_t thread_id)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (links[i].has_holder && links[i].thread_id == thread_id)
-			return true;
-	return false;
-}
-
-/**
- * charges_find_chain() - find the locks that a holder, and the holders of these locks, waited for
- * @charges: open
- * @piece: time inside a hold of a lock that tasks sleep for
- * @links: set to the locks: the first one is that for which the holder waited longest meanwhile
- * @most: size of @links
- *
- * The chain ends where it comes to a task for the second time.
- *
- * Return: the number of @links; 0: the holder did not wait.
- */
-size_t charges_find_chain(const struct charges *charges, const struct charge_piece *piece,
-			  struct charge_link *links, size_t most)
-{
-	uint64_t from = piece->from, until = piece->until;
-	uint32_t thread_id = piece->holder->thread_id;
-	size_t count = 0;
-
-	while (count < most) {
-		const struct charge_hold *wait, *holder;
-		bool was_passed;
-
-		wait = find_longest_wait(charges, thread_id, from, until);
-		if (!wait)
-			break;
-		from = greatest(from, wait->wait_start);
-		until = least(until, wait->acquired);
-		holder = charges_find_holder(charges, wait, from + (until - from) / 2);
-		thread_id = holder ? holder->thread_id : 0;
-		was_passed = thread_id == piece->holder->thread_id ||
-			     chain_has(links, count, thread_id);
-		links[count++] = (struct charge_link) {
-			.class = wait->class,
-			.from = from,
-			.ticks = until - from,
-			.thread_id = thread_id,
-			.has_holder = holder,
-		};
-		if (!holder || was_passed)
-			break;
-	}
-	return count;
-}
-
-/**
- * charges_find_absence() - find the time without a CPU that a task had
- * @charges: open
- * @thread_id: the task
- * @time: time at which the task may have had no CPU, session clock
- *
- * Return: the absence at that time, or NULL if the task had a CPU.
- */
-const struct charge_absence *charges_find_absence(const struct charges *charges,
-						  uint32_t thread_id, uint64_t time)
-{
-	const struct charge_absence *absence = find_absence(charges, thread_id, time);
-
-	return absence && absence->until > time ? absence : NULL;
 }
 
 /**

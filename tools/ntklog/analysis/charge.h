@@ -95,8 +95,8 @@ enum charge_part {
  * @was_interrupted: interrupts came during the wait or the hold
  * @has_off_cpu: the record has the times without a CPU
  * @older_of_lock: distance to an earlier hold, of a lock of the same bucket; 0: none
- * @older_of_thread: if @is_sleeping, distance to an earlier such hold, of a task of its bucket;
- *	0: none
+ * @older_of_thread: if @is_sleeping and there was a wait, distance to an earlier such hold, of a
+ *	task of its bucket; 0: none
  */
 struct charge_hold {
 	uint64_t lock;

@@ -281,26 +281,6 @@ static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 		row->longest = ticks;
 }
 
-/*
- * Sum up the lock for which the holder waited, if the piece has no context switch: that of the
- * longest wait in the time of the piece.
- */
-static void add_wait_of_holder(struct charge_sums *sums, const struct charge_piece *piece,
-			       uint64_t weight)
-{
-	struct charge_absence absence = { .thread_id = piece->holder->thread_id };
-	char text[CHARGE_LABEL_SIZE];
-	struct charge_link link;
-
-	if (!charges_find_chain(sums->charges, piece, &link, 1))
-		return;
-	absence.from = link.from;
-	if (charge_format_absence(sums->names, sums->charges, &absence, text, sizeof(text)))
-		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
-			   sums->fixed[CHARGE_LABEL_OTHERS],
-			   link.ticks < piece->ticks ? link.ticks : piece->ticks, weight);
-}
-
 /* Sum up where the holder was while it had no CPU, if the file tells. */
 static void add_absence(struct charge_sums *sums, const struct charge_piece *piece,
 			uint64_t weight)
@@ -325,14 +305,35 @@ static void add_piece_to_sum(struct charge_sum *sum, const struct charge_piece *
 		sum->undivided += piece->ticks * weight;
 }
 
-/* Sum up what the wait is charged to one hold, or to one free or unknown time. */
+/* Sum up the lock for which a holder waited longest, if no context switch tells of its times. */
+static void add_wait_of_holder(struct charge_sums *sums, const struct charge_link *link,
+			       uint64_t weight)
+{
+	const struct charge_absence absence = {
+		.thread_id = sums->charged.piece.holder->thread_id,
+		.from = link->from,
+	};
+	uint64_t blocked = sums->charged.blocked;
+	char text[CHARGE_LABEL_SIZE];
+
+	if (blocked &&
+	    charge_format_absence(sums->names, sums->charges, &absence, text, sizeof(text)))
+		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
+			   sums->fixed[CHARGE_LABEL_OTHERS],
+			   link->ticks < blocked ? link->ticks : blocked, weight);
+}
+
+/* Add what is charged to one hold, or to one free or unknown time, and begin anew. */
 static void add_charged(struct charge_sums *sums, const struct charge_hold *waiter)
 {
-	const struct charge_piece *piece = &sums->charged.piece;
+	struct charge_piece *piece = &sums->charged.piece;
 	struct charge_label *holder = sums->charged.holder;
+	struct charge_link links[LONGEST_LINKS];
+	size_t count;
 
 	if (!piece->ticks)
 		return;
+	piece->until = piece->from + piece->ticks;
 	add_to_row(sums, CHARGE_ROW_BLOCKER, sums->waiter, holder, piece->ticks, waiter->weight);
 	if (piece->part <= CHARGE_HOLDER_BLOCKED) {
 		add_to_row(sums, CHARGE_ROW_HOLDER, holder, sums->fixed[CHARGE_LABEL_OTHERS],
@@ -341,7 +342,13 @@ static void add_charged(struct charge_sums *sums, const struct charge_hold *wait
 			stack_stats_charge(sums->stacks, piece->holder,
 					   (double)piece->ticks * (double)waiter->weight);
 	}
-	sums->charged.piece.ticks = 0;
+	if (piece->part <= CHARGE_HOLDER_BLOCKED && waiter->is_sleeping) {
+		count = charges_find_chain(sums->charges, piece, links, ARRAY_SIZE(links));
+		if (count)
+			add_wait_of_holder(sums, links, waiter->weight);
+		longest_waits_take_chain(sums->longest, waiter, piece, links, count);
+	}
+	piece->ticks = 0;
 }
 
 /* The pieces into which one hold, or one free time, is divided arrive one after the other. */
@@ -352,12 +359,17 @@ static void join_piece(struct charge_sums *sums, const struct charge_hold *waite
 
 	if (sums->charged.holder != holder || charged->holder != piece->holder)
 		add_charged(sums, waiter);
-	if (charged->ticks) {
+	if (!charged->ticks) {
+		*charged = *piece;
+		sums->charged.holder = holder;
+		sums->charged.blocked = 0;
+	} else {
 		charged->ticks += piece->ticks;
-		return;
+		if (piece->from < charged->from)
+			charged->from = piece->from;
 	}
-	*charged = *piece;
-	sums->charged.holder = holder;
+	if (piece->part == CHARGE_HOLDER_BLOCKED && !piece->absence)
+		sums->charged.blocked += piece->ticks;
 }
 
 static void add_piece(void *argument, const struct charge_hold *waiter,
@@ -384,10 +396,6 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 	join_piece(sums, waiter, piece, holder);
 	if (is_held && piece->absence)
 		add_absence(sums, piece, waiter->weight);
-	else if (piece->part == CHARGE_HOLDER_BLOCKED)
-		add_wait_of_holder(sums, piece, waiter->weight);
-	if (is_held && waiter->is_sleeping)
-		longest_waits_take_chain(sums->longest, sums->charges, waiter, piece);
 }
 
 static void add_wait(struct charge_sum *sum, const struct charge_hold *hold)

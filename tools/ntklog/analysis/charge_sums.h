@@ -128,8 +128,8 @@ struct charge_row_key {
  * @greatest_variance: greatest part of a single piece in @variance
  * @hh: in the table of rows
  *
- * What one wait is charged to one hold is one piece of a row of holders, however many states the
- * holder had: the error of a sample would be too small if they counted as several.
+ * The time that one wait is charged to one hold is one piece of a row of holders, in however many
+ * states the holder was: the error of a sample would be too small if each state counted.
  */
 struct charge_row {
 	struct charge_row_key key;
@@ -158,8 +158,11 @@ struct charge_row {
  * @sleeping: of those for locks that sleep
  * @current: class of the wait that is being charged
  * @waiter: label of the task that has waited
- * @charged: what the wait is charged to one hold, or to one free or unknown time, as far as its
- *	pieces have arrived: the first of them, with the ticks of all, and the label of the row
+ * @charged: the piece that is growing: the time charged to one hold, or one free or unknown time
+ * @charged.piece: the joined pieces
+ * @charged.holder: label of the row
+ * @charged.blocked: ticks of @charged.piece in which the holder was blocked without a known
+ *	context switch
  * @classes: table
  * @unallocated: sums of the locks whose class could not be allocated
  * @rows: table
@@ -189,6 +192,7 @@ struct charge_sums {
 	struct {
 		struct charge_piece piece;
 		struct charge_label *holder;
+		uint64_t blocked;
 	} charged;
 	struct charge_class *classes;
 	struct charge_class unallocated;

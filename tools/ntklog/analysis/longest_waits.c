@@ -122,19 +122,20 @@ void longest_waits_add(struct longest_waits *longest, struct charges *charges,
 /**
  * longest_waits_take_chain() - keep the chain that begins with a piece of a wait, if it is longest
  * @longest: the waits
- * @charges: open
  * @waiter: the hold that followed the wait
  * @piece: time inside a hold of the lock
+ * @links: the locks that charges_find_chain() has found for @piece
+ * @count: number of @links, at most LONGEST_LINKS
  *
  * A chain that leads back to the waiter is a deadlock, and is not kept.
  */
-void longest_waits_take_chain(struct longest_waits *longest, const struct charges *charges,
-			      const struct charge_hold *waiter, const struct charge_piece *piece)
+void longest_waits_take_chain(struct longest_waits *longest, const struct charge_hold *waiter,
+			      const struct charge_piece *piece, const struct charge_link *links,
+			      size_t count)
 {
 	struct longest_chain *kept = &longest->chain;
-	struct charge_link links[LONGEST_LINKS];
-	size_t count = charges_find_chain(charges, piece, links, LONGEST_LINKS), i, j;
 	uint32_t thread_id = piece->holder->thread_id;
+	size_t i, j;
 
 	if (!count || count + 1 < kept->count ||
 	    (count + 1 == kept->count && piece->ticks <= kept->ticks))

@@ -86,7 +86,8 @@ struct longest_waits {
 struct longest_waits *longest_waits_open(void);
 void longest_waits_add(struct longest_waits *longest, struct charges *charges,
 		       const struct charge_hold *waiter);
-void longest_waits_take_chain(struct longest_waits *longest, const struct charges *charges,
-			      const struct charge_hold *waiter, const struct charge_piece *piece);
+void longest_waits_take_chain(struct longest_waits *longest, const struct charge_hold *waiter,
+			      const struct charge_piece *piece, const struct charge_link *links,
+			      size_t count);
 
 #endif /* _NTKLOG_LONGEST_WAITS_H */

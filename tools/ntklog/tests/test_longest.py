@@ -8,7 +8,8 @@ Usage: test_longest.py NTKLOG
 import json
 import re
 
-from answer_case import BASE, HOLDER, LOCK, NS, OTHER, WAITER, Case, sleep, spin, stack_of, switch
+from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, sleep, spin,
+                         stack_of, switch)
 import etl_writer as etl
 import tap
 from tool import run, undescribed
@@ -134,6 +135,21 @@ The longest waits, step by step
         self.assertIn("Longest chain, 1.75ms at 0.001s: waiter (56) waits for my_lock,\n"
                       "   held by holder (55), which waits for inner_lock, held by bystander (57)\n",
                       self.report())
+
+    def test_searches_in_a_wait_for_many_holds_are_bounded(self):
+        """During one of the holds the holder waits. With 700 holds, the search for that wait visits
+        less than 400 of the holder's newest waits."""
+        for waiting, count in (0, 1), (0, 700), (650, 700):
+            events, at = [sleep(1000, 2000)], 3000
+            for number in range(count):
+                if number == waiting:
+                    events += [sleep(at, at + 40, thread=57, address=INNER),
+                               sleep(at + 40, at + 45, 20, address=INNER)]
+                events += [sleep(at, at + 50, 10)]
+                at += 100
+            self.write(etl.long_file([*RATES, *events, sleep(at, at + 50, at - 3000, thread=56)]))
+            chain = self.longest().get("longest_chain")
+            self.assertEqual(bool(chain), count - waiting < 400)
 
     def test_waits_without_a_waiting_holder_are_no_chain(self):
         answer = self.longest(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))

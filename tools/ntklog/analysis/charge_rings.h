@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_CHARGE_RINGS_H
+#define _NTKLOG_CHARGE_RINGS_H
+
+/*
+ * The newest holds and absences, for charge.c and charge_search.c: they are kept in two rings. Each
+ * entry links to an older one of the same bucket of locks or of tasks, so that looking back from a
+ * wait passes few others. A link to an entry that has been overwritten ends the list.
+ */
+
+#include "charge.h"
+
+#define CHARGE_BUCKET_BITS	16
+
+/* Holds that one wait is charged to; the time of further ones is unknown. */
+#define CHARGE_OVERLAPS_MAX	4096
+
+/**
+ * struct charges - rings of the newest holds and absences, and the wait that is being charged
+ * @holds: ring of the newest holds
+ * @hold_frames: their stacks
+ * @hold_count: number of holds so far; the newest has this number minus 1
+ * @absences: ring of the newest absences
+ * @absence_frames: their stacks
+ * @absence_count: number of absences so far
+ * @lock_heads: number of the newest hold of each bucket of locks, plus 1
+ * @thread_heads: number of the newest hold that followed a wait for a lock that sleeps, of each
+ *	bucket of tasks, plus 1
+ * @absence_heads: number of the newest absence of each bucket of tasks, plus 1
+ * @overlaps: holds that overlap the wait that is being charged
+ * @search_max: greatest number of holds that one search for a wait or a holder visits
+ * @callback: gets each piece of a wait
+ * @argument: for @callback
+ * @tells_runs: each time in which a holder ran is a piece; otherwise their sum is
+ */
+struct charges {
+	struct charge_hold *holds;
+	uint64_t (*hold_frames)[CHARGE_FRAMES];
+	uint64_t hold_count;
+	struct charge_absence *absences;
+	uint64_t (*absence_frames)[CHARGE_FRAMES];
+	uint64_t absence_count;
+	uint64_t lock_heads[1 << CHARGE_BUCKET_BITS];
+	uint64_t thread_heads[1 << CHARGE_BUCKET_BITS];
+	uint64_t absence_heads[1 << CHARGE_BUCKET_BITS];
+	const struct charge_hold *overlaps[CHARGE_OVERLAPS_MAX];
+	uint64_t search_max;
+	charge_callback callback;
+	void *argument;
+	bool tells_runs;
+};
+
+static inline size_t bucket_of(uint64_t key)
+{
+	return (key * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - CHARGE_BUCKET_BITS);
+}
+
+static inline const struct charge_hold *hold_at(const struct charges *charges, uint64_t link)
+{
+	if (!link || charges->hold_count - (link - 1) > CHARGE_KEPT)
+		return NULL;
+	return &charges->holds[(link - 1) % CHARGE_KEPT];
+}
+
+static inline uint64_t older_link(uint64_t link, uint32_t distance)
+{
+	return distance ? link - distance : 0;
+}
+
+static inline struct charge_absence *absence_at(const struct charges *charges, uint64_t link)
+{
+	if (!link || charges->absence_count - (link - 1) > CHARGE_KEPT)
+		return NULL;
+	return &charges->absences[(link - 1) % CHARGE_KEPT];
+}
+
+static inline uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t greatest(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+const struct charge_absence *charges_last_absence(const struct charges *charges,
+						  uint32_t thread_id, uint64_t time);
+
+#endif /* _NTKLOG_CHARGE_RINGS_H */

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Searches in the newest holds and absences: see charge.h. A search begins with the newest entry of
+ * a bucket. It visits at most charges::search_max holds; what is older counts as not recorded.
+ */
+
+#include "charge_rings.h"
+
+/* The hold of a link, if it may reach behind @time, and if the search may visit one more. */
+static const struct charge_hold *next_visit(const struct charges *charges, uint64_t link,
+					    uint64_t time, uint64_t *visits)
+{
+	const struct charge_hold *hold = hold_at(charges, link);
+
+	/* Records arrive in the order of @logged. */
+	return hold && hold->logged > time && (*visits)++ < charges->search_max ? hold : NULL;
+}
+
+/**
+ * charges_find_wait() - find the lock that a task waited for
+ * @charges: open
+ * @thread_id: the task
+ * @time: a time inside the wait, session clock
+ *
+ * Return: the hold that followed the wait, or NULL if no wait of that time is found.
+ */
+const struct charge_hold *charges_find_wait(const struct charges *charges, uint32_t thread_id,
+					    uint64_t time)
+{
+	uint64_t link = charges->thread_heads[bucket_of(thread_id)], visits = 0;
+	const struct charge_hold *hold;
+
+	for (; (hold = next_visit(charges, link, time, &visits));
+	     link = older_link(link, hold->older_of_thread))
+		if (hold->thread_id == thread_id && hold->wait_start <= time &&
+		    hold->acquired > time)
+			return hold;
+	return NULL;
+}
+
+/**
+ * charges_find_holder() - find the hold of a lock that another task waited for
+ * @charges: open
+ * @wait: the hold that the waiting task had after its wait
+ * @time: a time inside the wait, session clock
+ *
+ * Return: the newest hold of the lock that includes @time, or NULL if none is found.
+ */
+const struct charge_hold *charges_find_holder(const struct charges *charges,
+					      const struct charge_hold *wait, uint64_t time)
+{
+	uint64_t link = charges->lock_heads[bucket_of(wait->lock)], visits = 0;
+	const struct charge_hold *hold;
+
+	for (; (hold = next_visit(charges, link, time, &visits));
+	     link = older_link(link, hold->older_of_lock))
+		if (hold->lock == wait->lock && hold->is_sleeping == wait->is_sleeping &&
+		    hold->acquired <= time && hold->released > time)
+			return hold;
+	return NULL;
+}
+
+/* The longest wait of a task within a time. */
+static const struct charge_hold *find_longest_wait(const struct charges *charges,
+						   uint32_t thread_id, uint64_t from,
+						   uint64_t until)
+{
+	uint64_t link = charges->thread_heads[bucket_of(thread_id)], visits = 0, longest = 0;
+	const struct charge_hold *hold, *found = NULL;
+
+	for (; (hold = next_visit(charges, link, from, &visits));
+	     link = older_link(link, hold->older_of_thread)) {
+		uint64_t begin = greatest(hold->wait_start, from);
+		uint64_t end = least(hold->acquired, until);
+
+		if (hold->thread_id != thread_id || end <= begin || end - begin <= longest)
+			continue;
+		longest = end - begin;
+		found = hold;
+	}
+	return found;
+}
+
+static bool chain_has(const struct charge_link *links, size_t count, uint32_t thread_id)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (links[i].has_holder && links[i].thread_id == thread_id)
+			return true;
+	return false;
+}
+
+/**
+ * charges_find_chain() - find the locks that a holder, and the holders of these locks, waited for
+ * @charges: open
+ * @piece: time inside a hold of a lock that tasks sleep for
+ * @links: set to the locks: the first one is that for which the holder waited longest meanwhile
+ * @most: size of @links
+ *
+ * The chain ends where it comes to a task for the second time.
+ *
+ * Return: the number of @links; 0: no wait of the holder is found.
+ */
+size_t charges_find_chain(const struct charges *charges, const struct charge_piece *piece,
+			  struct charge_link *links, size_t most)
+{
+	uint64_t from = piece->from, until = piece->until;
+	uint32_t thread_id = piece->holder->thread_id;
+	size_t count = 0;
+
+	while (count < most) {
+		const struct charge_hold *wait, *holder;
+		bool was_passed;
+
+		wait = find_longest_wait(charges, thread_id, from, until);
+		if (!wait)
+			break;
+		from = greatest(from, wait->wait_start);
+		until = least(until, wait->acquired);
+		holder = charges_find_holder(charges, wait, from + (until - from) / 2);
+		thread_id = holder ? holder->thread_id : 0;
+		was_passed = thread_id == piece->holder->thread_id ||
+			     chain_has(links, count, thread_id);
+		links[count++] = (struct charge_link) {
+			.class = wait->class,
+			.from = from,
+			.ticks = until - from,
+			.thread_id = thread_id,
+			.has_holder = holder,
+		};
+		if (!holder || was_passed)
+			break;
+	}
+	return count;
+}
+
+/**
+ * charges_last_absence() - find the last time without a CPU that a task had
+ * @charges: open
+ * @thread_id: the task
+ * @time: the absence began before it, session clock
+ *
+ * Return: the newest such absence, or NULL if none is recorded.
+ */
+const struct charge_absence *charges_last_absence(const struct charges *charges,
+						  uint32_t thread_id, uint64_t time)
+{
+	const struct charge_absence *absence;
+
+	absence = absence_at(charges, charges->absence_heads[bucket_of(thread_id)]);
+	while (absence && (absence->thread_id != thread_id || absence->from >= time))
+		absence = absence_at(charges, absence->older);
+	return absence;
+}
+
+/**
+ * charges_find_absence() - find the time without a CPU that a task had
+ * @charges: open
+ * @thread_id: the task
+ * @time: time at which the task may have had no CPU, session clock
+ *
+ * Return: the absence at that time, or NULL if the task had a CPU.
+ */
+const struct charge_absence *charges_find_absence(const struct charges *charges,
+						  uint32_t thread_id, uint64_t time)
+{
+	const struct charge_absence *absence = charges_last_absence(charges, thread_id, time);
+
+	return absence && absence->until > time ? absence : NULL;
+}
