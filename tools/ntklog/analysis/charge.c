@@ -59,10 +59,39 @@ static bool can_divide(const struct charges *charges, const struct charge_hold *
 	return !hold->is_sleeping || charges->absence_count || hold->has_off_cpu;
 }
 
-/* Context switches tell more than the sums: also when a task had no CPU. */
-static bool has_sums_only(const struct charges *charges, const struct charge_hold *hold)
+/*
+ * Whether the known context switches of the task lack more than a quarter of @sum, its time without
+ * a CPU: switches may be lost, overwritten, or before --from. Otherwise the switches divide the
+ * time, because they also tell when the task had no CPU. The two clocks differ a little.
+ */
+static bool switches_are_missing(const struct charges *charges, const struct charge_hold *hold,
+				 uint64_t from, uint64_t until, uint64_t sum)
 {
-	return hold->has_off_cpu && !charges->absence_count;
+	const struct charge_absence *absence = NULL;
+	uint64_t known = 0;
+
+	while (sum && until > from) {
+		uint64_t begin;
+
+		absence = charges_last_absence(charges, absence, hold->thread_id, until);
+		if (!absence || absence->until <= from)
+			break;
+		begin = greatest(absence->from, from);
+		known += least(absence->until, until) - begin;
+		until = begin;
+	}
+	return known < sum - sum / 4;
+}
+
+/* All context switches before the release have been added. */
+static void choose_times(const struct charges *charges, struct charge_hold *hold)
+{
+	hold->hold_by_sums = hold->has_off_cpu &&
+			     switches_are_missing(charges, hold, hold->acquired, hold->released,
+						  hold->ready + hold->blocked);
+	hold->wait_by_sums = hold->has_off_cpu &&
+			     switches_are_missing(charges, hold, hold->wait_start, hold->acquired,
+						  hold->ready_at_end + hold->wait_blocked);
 }
 
 static void give(struct charges *charges, const struct charge_hold *waiter,
@@ -153,13 +182,13 @@ static void divide(struct charges *charges, const struct charge_hold *waiter,
 		   const struct charge_hold *task, uint64_t from, uint64_t until,
 		   enum charge_part asleep, enum charge_part ready, enum charge_part running)
 {
-	const struct charge_absence *absence;
+	const struct charge_absence *absence = NULL;
 	uint64_t ran = 0;
 
 	while (task->is_sleeping && until > from) {
 		uint64_t begin, end, ready_from;
 
-		absence = charges_last_absence(charges, task->thread_id, until);
+		absence = charges_last_absence(charges, absence, task->thread_id, until);
 		if (!absence || absence->until <= from)
 			break;
 		begin = greatest(absence->from, from);
@@ -218,7 +247,7 @@ static void charge_gap(struct charges *charges, const struct charge_hold *waiter
 	if (waits_from > from)
 		give(charges, waiter, after_hold ? owner : NULL, NULL,
 		     after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, from, waits_from - from);
-	if (has_sums_only(charges, owner))
+	if (owner->wait_by_sums)
 		divide_gap_by_sums(charges, waiter, owner, waits_from, until);
 	else
 		divide(charges, waiter, owner, waits_from, until, CHARGE_FREE_ASLEEP,
@@ -242,7 +271,7 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 			at = begin;
 		}
 		if (end > at) {
-			if (has_sums_only(charges, hold))
+			if (hold->hold_by_sums)
 				divide_hold_by_sums(charges, waiter, hold, at, end);
 			else
 				divide(charges, waiter, hold, at, end, CHARGE_HOLDER_BLOCKED,
@@ -261,7 +290,8 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 /**
  * charges_add_hold() - add the record of a hold, and charge the wait before it
  * @charges: open
- * @hold: the hold, whose @logged is not before that of the last one; its links are not used
+ * @hold: the hold, whose @logged is not before that of the last one; its links, @hold_by_sums and
+ *	@wait_by_sums are not used
  *
  * Return: the hold as it is kept until others overwrite it.
  */
@@ -276,6 +306,7 @@ const struct charge_hold *charges_add_hold(struct charges *charges,
 	if (hold->frames)
 		kept->frames = memcpy(charges->hold_frames[at], hold->frames,
 				      sizeof(*charges->hold_frames));
+	choose_times(charges, kept);
 	kept->older_of_lock = distance_from(charges, *of_lock);
 	if (hold->is_sleeping && hold->acquired > hold->wait_start) {
 		uint64_t *of_thread = &charges->thread_heads[bucket_of(hold->thread_id)];

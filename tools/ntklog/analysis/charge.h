@@ -21,9 +21,9 @@
  * without any such hold all of the wait is unknown. A hold whose start is not recorded is taken to
  * begin at the release before it. The parts of a wait add up to it exactly.
  *
- * The context switches tell when the holder or the next owner had no CPU. Where the file has none,
- * the sums of the hold's own record divide the time. A part of a hold is divided in proportion,
- * because the record does not say when the holder had no CPU.
+ * The context switches tell when the holder or the next owner had no CPU. Where they are not
+ * recorded, the sums of the hold's own record divide the time. A part of a hold is divided in
+ * proportion, because the record does not say when the holder had no CPU.
  *
  * A wait is charged when its own record arrives. Records have to arrive in the order of time:
  * all holds that ended before the waiter's acquisition have arrived by then.
@@ -94,6 +94,8 @@ enum charge_part {
  * @in_interrupt: a spin lock released in a hard interrupt
  * @was_interrupted: interrupts came during the wait or the hold
  * @has_off_cpu: the record has the times without a CPU
+ * @hold_by_sums: @ready and @blocked divide the hold, and not context switches
+ * @wait_by_sums: @ready_at_end and @wait_blocked divide the end of the wait
  * @older_of_lock: distance to an earlier hold, of a lock of the same bucket; 0: none
  * @older_of_thread: if @is_sleeping and there was a wait, distance to an earlier such hold, of a
  *	task of its bucket; 0: none
@@ -124,6 +126,8 @@ struct charge_hold {
 	bool in_interrupt;
 	bool was_interrupted;
 	bool has_off_cpu;
+	bool hold_by_sums;
+	bool wait_by_sums;
 };
 
 /**

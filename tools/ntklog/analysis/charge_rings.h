@@ -85,6 +85,7 @@ static inline uint64_t greatest(uint64_t a, uint64_t b)
 }
 
 const struct charge_absence *charges_last_absence(const struct charges *charges,
+						  const struct charge_absence *newer,
 						  uint32_t thread_id, uint64_t time);
 
 #endif /* _NTKLOG_CHARGE_RINGS_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Searches in the newest holds and absences: see charge.h. A search begins with the newest entry of
- * a bucket. It visits at most charges::search_max holds; what is older counts as not recorded.
+ * a bucket. It visits at most charges::search_max holds: older holds count as not recorded.
  */
 
 #include "charge_rings.h"
@@ -138,17 +138,21 @@ size_t charges_find_chain(const struct charges *charges, const struct charge_pie
 /**
  * charges_last_absence() - find the last time without a CPU that a task had
  * @charges: open
+ * @newer: absence at which the search begins, of the same task or a newer one of its bucket; NULL:
+ *	the newest one
  * @thread_id: the task
  * @time: the absence began before it, session clock
  *
  * Return: the newest such absence, or NULL if none is recorded.
  */
 const struct charge_absence *charges_last_absence(const struct charges *charges,
+						  const struct charge_absence *newer,
 						  uint32_t thread_id, uint64_t time)
 {
-	const struct charge_absence *absence;
+	const struct charge_absence *absence = newer;
 
-	absence = absence_at(charges, charges->absence_heads[bucket_of(thread_id)]);
+	if (!absence)
+		absence = absence_at(charges, charges->absence_heads[bucket_of(thread_id)]);
 	while (absence && (absence->thread_id != thread_id || absence->from >= time))
 		absence = absence_at(charges, absence->older);
 	return absence;
@@ -165,7 +169,8 @@ const struct charge_absence *charges_last_absence(const struct charges *charges,
 const struct charge_absence *charges_find_absence(const struct charges *charges,
 						  uint32_t thread_id, uint64_t time)
 {
-	const struct charge_absence *absence = charges_last_absence(charges, thread_id, time);
+	const struct charge_absence *absence = charges_last_absence(charges, NULL, thread_id,
+								    time);
 
 	return absence && absence->until > time ? absence : NULL;
 }

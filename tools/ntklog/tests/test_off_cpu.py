@@ -57,12 +57,45 @@ class Parts(Case):
                                  "free_next_owner_without_cpu": 100})
 
     def test_context_switches_count_instead_of_sums(self):
+        """They tell that half of the time without a CPU was before the wait. The clock of the sums
+        differs a little."""
         parts = self.answer(
             switch(1500, 55, 0), switch(2500, 0, 55),
-            *with_sums(HOLDER, 1000, 5000, hold_ready=1000, hold_blocked=2000),
-            *with_sums(WAITER, 5000, 5100, 3000, 56, wait_last_ready=1000))
+            *with_sums(HOLDER, 1000, 5000, hold_ready=10, hold_blocked=1005),
+            *with_sums(WAITER, 5000, 5100, 3000, 56))
         self.assertEqual(parts, {"holder_ran": 2500, "holder_blocked": 500})
         self.assertNotIn("Not recorded: where holders blocked", self.report())
+
+    def test_sums_count_where_the_context_switches_of_the_task_are_missing(self):
+        """A buffer was lost, or overwritten: the other switches stay."""
+        others = switch(900, 77, 55), switch(2200, 0, 78), switch(2300, 78, 0)
+        holds = (*with_sums(HOLDER, 1000, 4500, hold_blocked=2800),
+                 *with_sums(WAITER, 5000, 5100, 3500, 56, wait_blocked=3200, wait_last_ready=100))
+        expected = {"holder_ran": 600, "holder_blocked": 2400, "free_next_owner_asleep": 400,
+                    "free_next_owner_without_cpu": 100}
+        self.assertEqual(self.answer(*others, *holds), expected)
+        self.assertEqual(self.answer(*others, switch(3800, 55, 0), switch(4100, 0, 55), *holds),
+                         expected)
+        self.assertEqual(self.answer(*others, switch(4100, 0, 55), *holds), expected)
+
+    def test_holds_with_context_switches_and_others_with_sums(self):
+        """The switches of the second of two equal holds are missing."""
+        def hold(at):
+            return with_sums(HOLDER, at + 1000, at + 5000, hold_blocked=2000)
+
+        parts = self.answer(switch(1000, 55, 0), switch(3000, 0, 55), *hold(0), *hold(5000),
+                            *with_sums(WAITER, 10000, 10100, 7000, 56))
+        self.assertEqual(parts, {"holder_ran": 2000 + 2000, "holder_blocked": 2000,
+                                 "free_overtaken": 1000})
+
+    def test_sums_count_where_the_context_switches_are_not_selected(self):
+        self.write_events(
+            switch(900, 77, 55), switch(1200, 55, 0), switch(2300, 78, 0), switch(4700, 0, 55),
+            *with_sums(HOLDER, 1000, 5000, hold_blocked=3500),
+            *with_sums(WAITER, 5000, 5100, 3000, 56, wait_blocked=3000))
+        for options, blocked in ((), 2700), (("--from", "0.001"), 2625):
+            parts = json.loads(self.report("--json", *options))["answer"]["parts"]
+            self.assertEqual(round(parts["holder_blocked"] / NS), blocked)
 
     def test_short_event_of_an_old_file_tells_no_reason(self):
         parts = self.answer(
@@ -97,9 +130,11 @@ class Parts(Case):
         chance = random.Random(34)
         values = (0, 1, 299, 3000, 4001, 2**53, 2**63, 2**64 - 1)
         names = "hold_ready", "hold_blocked", "wait_ready", "wait_last_ready", "wait_blocked"
-        for _ in range(60):
+        for number in range(60):
             sums = [{name: chance.choice(values) for name in names} for _ in range(2)]
-            parts = self.answer(*with_sums(HOLDER, 1000, 4700, **sums[0]),
+            switches = [switch(at, *chance.sample((0, 55, 56, 57), 2))
+                        for at in sorted(chance.sample(range(900, 4700), number // 8))]
+            parts = self.answer(*switches, *with_sums(HOLDER, 1000, 4700, **sums[0]),
                                 *with_sums(WAITER, 5000, 5100, 3000, 56, **sums[1]))
             self.assertEqual(sum(parts.values()), 3000, sums)
 
