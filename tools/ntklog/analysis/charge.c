@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "charge.h"
 #include "charge_rings.h"
 
 /* Parts of a time: the task ran, was ready without a CPU, and was blocked. */
@@ -15,7 +16,6 @@
  * records of its task, takes a second. A search in a wait for a few holds visits all that are kept.
  */
 #define VISITS_MAX		(4 * CHARGE_KEPT)
-
 
 /* The distance from the hold that is added to an earlier one; 0 if the ring has that no more. */
 static uint32_t distance_from(const struct charges *charges, uint64_t link)

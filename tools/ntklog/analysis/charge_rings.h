@@ -8,7 +8,9 @@
  * wait passes few others. A link to an entry that has been overwritten ends the list.
  */
 
-#include "charge.h"
+#include <stddef.h>
+
+#include "charge_hold.h"
 
 #define CHARGE_BUCKET_BITS	16
 

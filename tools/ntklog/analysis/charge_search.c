@@ -4,6 +4,7 @@
  * a bucket. It visits at most charges::search_max holds: older holds count as not recorded.
  */
 
+#include "charge.h"
 #include "charge_rings.h"
 
 /* The hold of a link, if it may reach behind @time, and if the search may visit one more. */

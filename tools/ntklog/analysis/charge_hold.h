@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_CHARGE_HOLD_H
+#define _NTKLOG_CHARGE_HOLD_H
+
+/* What charge.h is about: holds, times without a CPU, and pieces of waits. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Functions of a stack that are kept, from the innermost on. */
+#define CHARGE_FRAMES		8
+
+/* Holds, and times without a CPU, that are kept: the newest of them. */
+#define CHARGE_KEPT		0x10000
+
+/**
+ * enum charge_part - kinds of time that a wait is made of
+ * @CHARGE_HOLDER_RAN: held; the holder ran, or its switches and sums are not recorded
+ * @CHARGE_HOLDER_PREEMPTED: held; the holder was ready, without a CPU
+ * @CHARGE_HOLDER_BLOCKED: held; the holder was blocked
+ * @CHARGE_FREE_ASLEEP: handed over; the next owner had not been woken yet
+ * @CHARGE_FREE_READY: handed over; the next owner was ready, without a CPU
+ * @CHARGE_FREE_SPINNING: handed over; the next owner ran and did not take the lock, or its switches
+ *	and sums are not recorded
+ * @CHARGE_OVERTAKEN: free; then a task came that had not been waiting, and took the lock
+ * @CHARGE_UNKNOWN: no hold is recorded
+ * @CHARGE_PARTS: number of parts
+ */
+enum charge_part {
+	CHARGE_HOLDER_RAN,
+	CHARGE_HOLDER_PREEMPTED,
+	CHARGE_HOLDER_BLOCKED,
+	CHARGE_FREE_ASLEEP,
+	CHARGE_FREE_READY,
+	CHARGE_FREE_SPINNING,
+	CHARGE_OVERTAKEN,
+	CHARGE_UNKNOWN,
+	CHARGE_PARTS,
+};
+
+/**
+ * struct charge_hold - a hold, and the wait before it
+ * @lock: address of the lock
+ * @class: key of the lock's class, or the address of a lock that has none
+ * @wait_start: when the wait began, session clock; @acquired, if there was no wait
+ * @acquired: when the hold began; equal to @released, if only the wait is recorded, or if
+ *	@start_unknown
+ * @released: when the hold ended
+ * @logged: time stamp of the record, which is not before @released
+ * @caller: address in the function that released a spin lock, or that acquired a lock that tasks
+ *	sleep for; 0: not recorded
+ * @frames: CHARGE_FRAMES return addresses of the stack of the release, the innermost first; 0 ends
+ *	them; NULL: not recorded
+ * @thread_id: the task
+ * @weight: waits that this one stands for; 0: the wait is not counted
+ * @ready: if @has_off_cpu, time of the hold in which the task was ready and had no CPU, session
+ *	clock
+ * @blocked: if @has_off_cpu, time of the hold in which the task was blocked
+ * @ready_at_end: if @has_off_cpu, time at the end of the wait in which the task was ready and had
+ *	no CPU
+ * @wait_blocked: if @has_off_cpu, time of the wait in which the task was blocked
+ * @cpu: CPU that wrote the record
+ * @irql: IRQL of the release; of a lock that tasks sleep for 0
+ * @is_sleeping: the lock is one that tasks sleep for
+ * @is_shared: held by a reader
+ * @start_unknown: the hold ended at @released; its start is not recorded
+ * @in_softirq: a spin lock released in a softirq
+ * @in_interrupt: a spin lock released in a hard interrupt
+ * @was_interrupted: interrupts came during the wait or the hold
+ * @has_off_cpu: the record has the times without a CPU
+ * @hold_by_sums: @ready and @blocked divide the hold, and not context switches
+ * @wait_by_sums: @ready_at_end and @wait_blocked divide the end of the wait
+ * @older_of_lock: distance to an earlier hold, of a lock of the same bucket; 0: none
+ * @older_of_thread: if @is_sleeping and there was a wait, distance to an earlier such hold, of a
+ *	task of its bucket; 0: none
+ */
+struct charge_hold {
+	uint64_t lock;
+	uint64_t class;
+	uint64_t wait_start;
+	uint64_t acquired;
+	uint64_t released;
+	uint64_t logged;
+	uint64_t caller;
+	const uint64_t *frames;
+	uint64_t weight;
+	uint64_t ready;
+	uint64_t blocked;
+	uint64_t ready_at_end;
+	uint64_t wait_blocked;
+	uint32_t thread_id;
+	uint32_t older_of_lock;
+	uint32_t older_of_thread;
+	uint16_t cpu;
+	uint8_t irql;
+	bool is_sleeping;
+	bool is_shared;
+	bool start_unknown;
+	bool in_softirq;
+	bool in_interrupt;
+	bool was_interrupted;
+	bool has_off_cpu;
+	bool hold_by_sums;
+	bool wait_by_sums;
+};
+
+/**
+ * struct charge_absence - a time in which a task had no CPU
+ * @from: when the task was switched out, session clock
+ * @ready_from: from when on the task was ready to run
+ * @until: when the task was switched in; UINT64_MAX: not yet
+ * @frames: CHARGE_FRAMES return addresses of the stack at the switch, the innermost first; 0 ends
+ *	them; NULL: not recorded
+ * @thread_id: the task
+ * @older: number of an earlier absence, of a task of the same bucket, plus 1; 0: none
+ */
+struct charge_absence {
+	uint64_t from;
+	uint64_t ready_from;
+	uint64_t until;
+	const uint64_t *frames;
+	uint32_t thread_id;
+	uint64_t older;
+};
+
+/**
+ * struct charge_piece - a piece of a wait
+ * @part: kind of this time
+ * @from: when it began, session clock; in charges_add_hold() the time in which a task ran may be
+ *	the sum of several such times, of which this is the begin of the first
+ * @ticks: how long it was, session clock
+ * @until: end of the time in which the piece was: @from + @ticks, or later if it is not known when
+ *	in that time it was
+ * @is_divided: context switches, or the sums of the hold, tell that this was the part
+ * @holder: the hold; of free time the next owner's hold; NULL: not known
+ * @absence: of the holder or the next owner, if it had no CPU; else NULL
+ */
+struct charge_piece {
+	enum charge_part part;
+	uint64_t from;
+	uint64_t ticks;
+	uint64_t until;
+	bool is_divided;
+	const struct charge_hold *holder;
+	const struct charge_absence *absence;
+};
+
+/**
+ * struct charge_link - a lock that a holder waited for
+ * @class: class of the lock
+ * @from: when the wait began, or the time that is asked for if that began later
+ * @ticks: how long it was, up to the end of that time; session clock
+ * @thread_id: the task that held the lock, as far as @has_holder
+ * @has_holder: a holder is recorded
+ */
+struct charge_link {
+	uint64_t class;
+	uint64_t from;
+	uint64_t ticks;
+	uint32_t thread_id;
+	bool has_holder;
+};
+
+typedef void (*charge_callback)(void *argument, const struct charge_hold *waiter,
+				const struct charge_piece *piece);
+
+#endif /* _NTKLOG_CHARGE_HOLD_H */
