@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_CHARGE_HOLD_H
 #define _NTKLOG_CHARGE_HOLD_H
 
-/* What charge.h is about: holds, times without a CPU, and pieces of waits. */
+/* Holds, times without a CPU, and pieces of waits, for charge.h. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -223,7 +223,7 @@ class Perfetto(Case):
                 time_stamp=etl.START_CLOCK + time)
         trace = self.trace(etl.ntklog_rundown(3, blockers=1), lock(100, rule=28, wait=0, spins=0),
                            lock(120, rule=2, wait=60, spins=1, thread=56))
-        release, wait = self.of_owners(trace)
+        release, wait = self.without_class_slices(trace)
         self.assertEqual((release["cat"], release["name"], release["group"], release["track"]),
                          ("release", "release: 0xffff888012345678", "spin locks, by CPU", wait["track"]))
         self.assertEqual(release["args"], {"caller": "0xffffffff81234567", "thread": 55,
