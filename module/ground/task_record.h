@@ -121,8 +121,8 @@ struct ntklog_sleeping_slot {
  *	first member, so that one memset_after() clears the others
  * @task: the task that the record belongs to; NULL in the dummy record and after the task has
  *	exited
- * @off_cpu: time without a CPU while a slot of @sleeping_slots was in use, up to when the task last
- *	got a CPU; only differences have a meaning
+ * @off_cpu: time without a CPU, up to when the task last got one; complete for the time in which a
+ *	slot of @sleeping_slots was in use; only differences have a meaning
  * @next_slot: first free slot at the top of @slots
  * @sequence: ntklog_resource_sequence when @slots was cleared; other values make @slots invalid
  * @critical_regions: critical regions that the task has entered and not left
@@ -132,8 +132,8 @@ struct ntklog_sleeping_slot {
  *	freed as soon as it has no NT state, and holds a reference to the task until then
  * @is_waiting: hint that one of @sleeping_slots is waiting
  * @is_blocked: the task has lost its CPU because it waits; valid if @off_cpu_since is not 0
- * @off_cpu_since: when the task lost its CPU while a slot of @sleeping_slots was in use, in cycles;
- *	0: the task has a CPU, or the time is not counted
+ * @off_cpu_since: when the task lost its CPU, in cycles; 0: the task has a CPU, or the time is not
+ *	counted
  * @queued_before: time that the task had spent in run queues by @off_cpu_since, in nanoseconds
  * @last_ready: how much @off_cpu.ready has grown when the task last got a CPU
  * @node: in the table or in a list of spare records
@@ -147,7 +147,8 @@ struct ntklog_sleeping_slot {
  * free slots, and change @contentions and @timeouts of sleeping slots. @task and @late do not
  * change while the record is in the table. The members from @is_blocked to @last_ready, and
  * @off_cpu, are written by the CPU that switches the task, with the lock of its run queue held: see
- * perf/off_cpu.c. The task finds them stable while it runs.
+ * perf/off_cpu.c. The task finds them stable while it runs; other tasks read them with
+ * ntklog_off_cpu_until_now().
  */
 struct ntklog_task {
 	struct ntklog_sleeping_slot *next_sleeping_slot;

@@ -124,7 +124,7 @@ struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 		is_blocked = READ_ONCE(record->is_blocked);
 		sum.ready = ntklog_read_u64(record->off_cpu.ready);
 		sum.blocked = ntklog_read_u64(record->off_cpu.blocked);
-		/* As above. */
+		/* Pairs with ntklog_end_off_cpu(). */
 		smp_rmb();
 	} while (ntklog_read_u64(record->off_cpu_since) != since);
 	if (since)
