@@ -112,3 +112,22 @@ class Directory(unittest.TestCase):
                 return
             time.sleep(.05)
         self.fail("waited in vain")
+
+
+class ParameterDirectory(Directory):
+    """A directory like the module's that has the parameters of sampling."""
+
+    PARAMETERS = {"spinlock/spin_threshold": 1, "spinlock/acquire_sample_rate": 1000,
+                  "spinlock/contention_sample_rate": 1, "spinlock/hold_threshold": 1000000,
+                  "resource/release_sample_rate": 1000, "resource/contention_sample_rate": 1,
+                  "resource/excessive_timeouts": 1}
+
+    def setUp(self):
+        super().setUp()
+        for name in "spinlock", "resource":
+            os.mkdir(os.path.join(self.directory, name))
+        for name, value in self.PARAMETERS.items():
+            self.set(name, value)
+
+    def set(self, name, value):
+        self.put(name, "%s\n" % value)

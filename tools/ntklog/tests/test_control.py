@@ -12,7 +12,7 @@ import subprocess
 import unittest
 
 import tap
-from module import NTKLOG, Directory
+from module import NTKLOG, Directory, ParameterDirectory
 from tool import undescribed
 
 
@@ -149,23 +149,7 @@ class Files(Directory):
         self.assertIn("linux_selftest: No such file", result.stderr)
 
 
-class List(Directory):
-    PARAMETERS = {"spinlock/spin_threshold": 1, "spinlock/acquire_sample_rate": 1000,
-                  "spinlock/contention_sample_rate": 1, "spinlock/hold_threshold": 1000000,
-                  "resource/release_sample_rate": 1000, "resource/contention_sample_rate": 1,
-                  "resource/excessive_timeouts": 1}
-
-    def setUp(self):
-        super().setUp()
-        for name in "spinlock", "resource":
-            os.mkdir(os.path.join(self.directory, name))
-        for name, value in self.PARAMETERS.items():
-            self.set(name, value)
-
-    def set(self, name, value):
-        with open(os.path.join(self.directory, name), "w") as stream:
-            stream.write("%s\n" % value)
-
+class List(ParameterDirectory):
     def test_list_shows_locks_that_sleep(self):
         kinds = ["mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex"]
         with open(os.path.join(self.directory, "linux"), "w") as stream:

@@ -15,28 +15,13 @@ import termios
 import threading
 
 import etl_writer as etl
-from module import STATS, Directory
+from module import STATS, ParameterDirectory
 
 
-class TopCase(Directory):
+class TopCase(ParameterDirectory):
     """top on a directory like the module's, whose parameters and records do not change by
     themselves.
     """
-
-    PARAMETERS = {"spinlock/spin_threshold": 1, "spinlock/acquire_sample_rate": 1000,
-                  "spinlock/contention_sample_rate": 1, "spinlock/hold_threshold": 1000000,
-                  "resource/release_sample_rate": 1000, "resource/contention_sample_rate": 1,
-                  "resource/excessive_timeouts": 1}
-
-    def setUp(self):
-        super().setUp()
-        for name in "spinlock", "resource":
-            os.mkdir(os.path.join(self.directory, name))
-        for name, value in self.PARAMETERS.items():
-            self.set(name, value)
-
-    def set(self, name, value):
-        self.put(name, "%s\n" % value)
 
     def log_events(self, *events):
         self.log(7, etl.header_buffer(2), etl.buffer(events))
