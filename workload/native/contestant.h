@@ -55,8 +55,8 @@ struct native_contender {
  *	has reached the cache
  * @contend: acquire and release until the deadline
  * @tracing: setting of the instrumentation
- * @contention_sample_rate: every so manieth contended acquisition writes an event, and the other
- *	rates are the module's defaults; 0: no event is written
+ * @contention_sample_rate: rate of the events of contended acquisitions, with the module's defaults
+ *	for the other events; 0: no event is written
  * @shared: the lock does not exclude other holders
  * @alone: the lock takes no part in contended runs
  */

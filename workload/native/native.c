@@ -10,11 +10,11 @@
  *
  * `pair`: CYCLES is the time of one uncontended acquisition and its release, with the loop, in
  * TSC cycles. APART is 1 if a hundred cycles pass between two pairs.
- * `contended`: 2, 4, 8 and 16 threads, as the machine has CPUs, each on its CPU, contend for as long
- * as `cycles` says. SECTION is the time that the lock is held, OUTSIDE the maximum time between two
- * holds, in cycles. COUNT is the number of acquisitions of each thread, HANDOVERS the number of
- * those that follow another thread's, EVENTS the number of events that were written. A machine with
- * one CPU has no contended runs.
+ * `contended`: THREADS threads contend for as long as `cycles` says, each on its CPU. THREADS is 2,
+ * 4, 8 and 16, as the machine has CPUs. SECTION is the time that the lock is held, OUTSIDE the
+ * maximum time between two holds, in cycles. COUNT is the number of acquisitions of each thread,
+ * HANDOVERS the number of those that follow another thread's, EVENTS the number of written events.
+ * A machine with one CPU has no contended runs.
  * `repeated`: a measurement with a context switch in it is repeated, up to ATTEMPTS times. TIMES
  * is the number of repetitions, DISTURBED the number of results with a context switch.
  *

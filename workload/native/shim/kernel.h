@@ -262,7 +262,8 @@ do {										\
 			     : "+m" (variable) : "re" ((u64)(value)) : "memory");	\
 	else									\
 		asm volatile(operation "l %1, %%gs:%0"				\
-			     : "+m" (variable) : "ri" ((u32)(unsigned long)(value)) : "memory");	\
+			     : "+m" (variable)						\
+			     : "ri" ((u32)(unsigned long)(value)) : "memory");		\
 } while (0)
 #define this_cpu_write(variable, value)	SHIM_THIS_CPU("mov", variable, value)
 #define this_cpu_add(variable, value)	SHIM_THIS_CPU("add", variable, value)

@@ -68,7 +68,8 @@ void relay_subbufs_consumed(struct rchan *chan, unsigned int cpu, size_t count)
 static struct rchan_buf *shim_open_buffers(int cpu)
 {
 	size_t size = SHIM_BUFFER_SIZE * SHIM_BUFFERS;
-	struct rchan_buf *buf = aligned_alloc(SMP_CACHE_BYTES, ALIGN(sizeof(*buf), SMP_CACHE_BYTES));
+	size_t buf_size = ALIGN(sizeof(struct rchan_buf), SMP_CACHE_BYTES);
+	struct rchan_buf *buf = aligned_alloc(SMP_CACHE_BYTES, buf_size);
 	void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (!buf || start == MAP_FAILED) {

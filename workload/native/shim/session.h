@@ -74,6 +74,7 @@ struct kref { int none; };
 struct irq_work { int none; };
 struct delayed_work { int none; };
 typedef struct { int none; } wait_queue_head_t;
+/* No task sleeps on a wait queue. */
 #define waitqueue_active(wait)		((void)(wait), false)
 #define irq_work_queue(work)		((void)(work))
 
@@ -102,7 +103,7 @@ void relay_subbufs_consumed(struct rchan *chan, unsigned int cpu, size_t count);
  * map, as are those of a lock in the kernel's or a module's image.
  */
 struct page { unsigned long flags; };
-struct folio { struct page page; };
+struct folio { struct page head; };
 #define PAGE_SHIFT			12
 #define PAGE_OFFSET			0xFFFF888000000000UL
 #define high_memory			((void *)0xFFFF889000000000UL)
@@ -111,7 +112,7 @@ struct folio { struct page page; };
 #define pfn_to_page(number)		((struct page *)((number) * sizeof(struct page)))
 #define compound_head(page)		(page)
 #define PageTail(page)			((void)(page), false)
-#define folio_test_slab(folio)		((folio)->page.flags & 1)
+#define folio_test_slab(folio)		((folio)->head.flags & 1)
 #define page_address(page)		((void *)(page))
 #define is_kfence_address(address)	((void)(address), false)
 #define object_is_on_stack(address)						\
