@@ -76,7 +76,7 @@ extern const struct native_contestant native_linux[];
 void native_redirect_linux(enum native_tracing tracing);
 void native_set_tracing(enum native_tracing tracing);
 void native_set_sampling(unsigned int contention_sample_rate);
-unsigned long native_count_events(void);
+bool native_count_events(unsigned long *events);
 void native_start(void);
 void native_be_cpu(int cpu);
 void native_work(unsigned int iterations);

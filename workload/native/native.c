@@ -222,14 +222,25 @@ static unsigned int iterations(unsigned int cycles)
 	return 10000UL * cycles / least;
 }
 
+static unsigned long count_events(void)
+{
+	unsigned long events;
+
+	if (!native_count_events(&events)) {
+		fprintf(stderr, "a held lock or an event is lost\n");
+		exit(1);
+	}
+	return events;
+}
+
 static void contend_once(const struct native_contestant *contestant, unsigned int section,
 			 unsigned int outside, unsigned long cycles)
 {
-	unsigned long total = 0;
+	unsigned long total = 0, before;
 	int i;
 
 	prepare(contestant);
-	run.events = native_count_events();
+	before = count_events();
 	native_guarded = (struct native_guarded){};
 	deadline = 0;
 	run.contestant = contestant;
@@ -250,7 +261,7 @@ static void contend_once(const struct native_contestant *contestant, unsigned in
 	__atomic_store_n(&deadline, native_tsc() + cycles, __ATOMIC_RELEASE);
 	contend(0);
 	pthread_barrier_wait(&run.end);
-	run.events = native_count_events() - run.events;
+	run.events = count_events() - before;
 	for (i = 0; i < run.threads; i++)
 		total += run.contender[i].count;
 	if (section && !contestant->shared && native_guarded.count != total) {

@@ -120,25 +120,24 @@ void native_set_sampling(unsigned int contention_sample_rate)
 }
 
 /*
- * Return the number of events that all CPUs have written. No lock is held, so it is an error if a
- * slot is in use, or if a release has found no slot or an event no space.
+ * Count the events that all CPUs have written, while no lock is held. Returns false if a slot is in
+ * use, or if a lock had no slot or an event no space. The caller prints the error, because this
+ * code keeps the stack aligned for the kernel only.
  */
-unsigned long native_count_events(void)
+bool native_count_events(unsigned long *events)
 {
-	unsigned long events = 0;
 	int number;
 
+	*events = 0;
 	for_each_possible_cpu(number) {
 		const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
 
 		if (ntklog_spin_lock_slots_in_use(number) || cpu->unmatched || cpu->untracked ||
-		    cpu->suppressed || per_cpu_ptr(etw_sessions[0].run->cpus, number)->lost) {
-			fprintf(stderr, "CPU %d has lost a lock or an event\n", number);
-			exit(1);
-		}
-		events += cpu->events;
+		    cpu->suppressed || per_cpu_ptr(etw_sessions[0].run->cpus, number)->lost)
+			return false;
+		*events += cpu->events;
 	}
-	return events;
+	return true;
 }
 
 void native_start(void)
