@@ -24,6 +24,8 @@ enum report_table {
 	REPORT_TABLES,
 };
 
+#define REPORT_ALL_TABLES	((1u << REPORT_TABLES) - 1)
+
 /**
  * struct report - tables of an analysis, and the analysis that they are made of
  * @file: trace, of which only the header and the counts of damage are used
@@ -63,7 +65,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 void report_print_stacks(const struct report *report, FILE *stream, size_t top);
 json_t *report_rates_json(const struct analysis *analysis);
 json_t *report_json(const struct report *report, size_t top, unsigned int tables);
-int report_print_html(const struct report *report, const char *path, size_t top, size_t all,
+int report_print_page(const struct report *report, const char *path, size_t top, size_t all,
 		      unsigned int tables);
 void report_free(struct report *report);
 

@@ -15,6 +15,7 @@ import subprocess
 import etl_writer as etl
 import tap
 from report_case import Case, NS, lock
+import tool
 from tool import NTKLOG, run
 
 
@@ -287,13 +288,15 @@ class FlightRecordings(Case):
         self.report("--html", page)
         with open(page) as stream:
             text = stream.read()
-        starts = [float(x) for x in re.findall(r"<title>from ([\d.]+) s on", text)]
+        line, = tool.pictures(text)["timelines"]
+        starts = [line["origin"] + i * line["slot"] for row in line["rows"]
+                  for i, value in enumerate(row["sums"]) if value]
         # The wait of the first event ended before the event, and so before the time line.
         self.assertAlmostEqual(min(starts), 91, delta=.2)
         self.assertGreater(len(set(starts)), 20)
-        axis = [float(x) for x in re.findall(r'<span[^>]* style="left:\d+%">([\d.]+) s</span>', text)]
-        self.assertEqual(axis[0], 90)
-        self.assertAlmostEqual(axis[4], 100, delta=.2)
+        self.assertEqual(line["origin"], 90)
+        self.assertAlmostEqual(line["origin"] + line["slot"] * len(line["rows"][0]["sums"]), 100,
+                               delta=.2)
 
     def test_file_without_overwritten_buffers_is_covered_from_its_start(self):
         self.write(etl.file(lock()))
