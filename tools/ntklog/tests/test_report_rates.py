@@ -220,6 +220,18 @@ class FlightRecordings(Case):
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x114, lost)
         self.write(data)
 
+    def test_many_files_show_rates_if_one_of_them_does(self):
+        self.flight()
+        other = os.path.join(self.directory.name, "other.etl")
+        with open(other, "wb") as stream:
+            stream.write(etl.file(etl.spinlock_rundown(), lock(5, wait=7)))
+        for files, shows in ((self.path, other), True), ((other, other), False):
+            text = run("report", "--wide", "--table", "locks", *files).stdout
+            (self.assertRegex if shows else self.assertNotRegex)(
+                text, "\nhost +lock .* per second .* waiters ")
+        text = run("report", "--columns", "lock,wait_total", self.path, other).stdout
+        self.assertNotIn("per second", text)
+
     def test_rates_are_of_the_time_that_is_left(self):
         for mode, lost in (0x400, 17), (0x400, 0), (0x2, 0):
             self.flight(mode, lost)

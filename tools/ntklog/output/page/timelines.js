@@ -205,7 +205,7 @@ function addTimelines() {
   if (!data.timelines?.length)
     return;
   addSection("time", "Time",
-             make("p", {}, "Drag over a row to zoom into a span of time, or press +, - and 0 in it."),
+             make("p", {}, "Drag over a row to zoom into a span of time, or press +, -, 0 in it."),
              makeViewTools(), ...data.timelines.map(makeTimeline),
              ...(data.longest?.length ? [makeLongestWaits()] : []));
 }
