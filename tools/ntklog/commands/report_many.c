@@ -53,7 +53,7 @@ static bool add_rows(void *argument, size_t number, FILE *result)
  * report_many_read() - read the files, as many at a time as there are CPUs
  * @many: open, with tables that have their order
  *
- * Columns are shown if the report of one of the files alone shows them: kinds, rates, and numbers of
+ * Columns are shown if the report of one of the files alone shows them: kinds, rates, numbers of
  * locks. A caller whose user has chosen other columns shows those afterwards.
  *
  * Return: enum ntklog_status of the first file that is not whole.
