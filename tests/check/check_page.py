@@ -195,7 +195,7 @@ class Pointer(Page):
                 (".flame [role=treeitem]:nth-child(2)", r"of all; itself .*records"),
                 (".chart .mark", r"of the waits\s+from"),
                 (".timeline .drawing .mark:nth-child(2)", r"waited for it"),
-                (".timeline:last-child .drawing .part:nth-child(2)", r"held the lock|holder ran")):
+                (".timeline:last-child .drawing .part:nth-child(2)", r"held by ")):
             with self.subTest(selector=selector):
                 CHROMIUM.hover("document.querySelector(%s)" % json.dumps(selector))
                 self.assertRegex(self.tip() or "", pattern)
@@ -241,6 +241,9 @@ class Pointer(Page):
         evaluate = self.open()
         flame = "document.querySelector('#flames .flame')"
         item = "[...%s.children].find((e) => e.node.name === 'do_vmi_munmap')" % flame
+        self.assertEqual(evaluate("[...document.querySelectorAll('.flame > div')]"
+                                  ".filter((e) => e.hidden && e.node.ns > e.parentNode.firstChild"
+                                  ".node.ns / 1000).length"), 0)
         share = "(%s).getBoundingClientRect().width / %s.clientWidth" % (item, flame)
         before = evaluate(share)
         self.assertAlmostEqual(before, evaluate("(%s).node.ns / data.flames.waits.total" % item), delta=.01)

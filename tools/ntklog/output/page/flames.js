@@ -14,8 +14,9 @@ function makeFlameTree(graph) {
     const caller = path[depth];
     const last = caller.callees[caller.callees.length - 1];
     const from = last ? last.to : caller.from;
-    const node = { name, ns, own, records, depth: depth + 1, from, to: from + ns / graph.total,
-                   callees: [], caller };
+    // The sum of rounded widths may exceed that of the caller.
+    const to = Math.min(caller.to, from + ns / graph.total);
+    const node = { name, ns, own, records, depth: depth + 1, from, to, callees: [], caller };
     caller.callees.push(node);
     path[depth + 1] = node;
     nodes.push(node);

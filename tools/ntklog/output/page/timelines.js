@@ -147,12 +147,14 @@ function taskText(hold, thread, task) {
 
 // Describe a step of a wait: who held the lock, or that it was free.
 function stepText(wait, step) {
-  const text = data.parts.find(([id]) => id === step.part)[1];
-  const holder = step.thread === undefined ? "" : `\n${taskText(step, "thread", "task")}`;
+  // Not each holder of the part holder_ran is known to have run.
+  const text = step.part === "holder_ran" ? "" :
+    `\n${data.parts.find(([id]) => id === step.part)[1]}`;
+  const holder = step.thread === undefined ? "" : `\nheld by ${taskText(step, "thread", "task")}`;
   const links = (step.waited_for ?? []).map((link) => `\nwaited for ${link.lock}` +
     (link.holder_thread === undefined ? "" :
       `, held by ${link.holder_task || "thread"} ${link.holder_thread}`));
-  return `${wait.lock}: ${formatTime(step.for)} from ${step.at.toFixed(6)} s on\n${text}` +
+  return `${wait.lock}: ${formatTime(step.for)} from ${step.at.toFixed(6)} s on${text}` +
     holder + links.join("");
 }
 
