@@ -102,6 +102,8 @@ static void print_report(struct etl_file *file, const struct names *names, bool 
 	struct report made = { .file = file, .analysis = &analysis, .names = names };
 	size_t i;
 
+	analysis.charges_waits = html;
+	analysis.has_lock_stacks = html;
 	analysis_read(&analysis, file);
 	made.seconds = analysis_seconds(&analysis, file);
 	report_make(&made);
