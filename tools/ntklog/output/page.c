@@ -40,6 +40,7 @@ static const char *const scripts[] = {
 #include "page/main.js.h"
 };
 
+/* The policy forbids each request to a network. */
 static const char head[] =
 	"<!DOCTYPE html>\n"
 	"<html lang=\"en\">\n"
@@ -47,6 +48,8 @@ static const char head[] =
 	"<meta charset=\"utf-8\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	"<meta name=\"color-scheme\" content=\"light dark\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	"style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
 	"<style>\n";
 
 static void print_character(FILE *stream, char character)
