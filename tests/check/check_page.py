@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the pages of "ntklog report --html" and "ntklog diff --html" in Chromium, with real keys and
-a real pointer, on a wide screen and on a telephone. Screenshots are left in the directory.
+"""Check the pages of "ntklog report --html" and "ntklog diff --html" in Chromium, with real keys
+and a real pointer, on a wide screen and on a telephone. Screenshots are left in the directory.
 
 Usage: check_page.py NTKLOG DIRECTORY
 """
@@ -50,12 +50,17 @@ FAULTS = """(() => {
     .map((e) => "too wide: " + e.outerHTML.slice(0, 90));
   for (const axis of document.querySelectorAll(".ticks"))
     [...axis.children].map((e) => e.getBoundingClientRect()).filter((at) => at.width)
-      .reduce((a, b) => { if (a.right + 6 > b.left) faults.push("over another: " + b.left); return b; });
+      .reduce((a, b) => {
+        if (a.right + 6 > b.left)
+          faults.push("over another: " + b.left);
+        return b;
+      });
   for (const name of document.querySelectorAll("td.name")) {
     const range = document.createRange();
     range.selectNodeContents(name);
     const tops = [...range.getClientRects()].filter((e) => e.width).map((e) => e.top);
-    const lines = 1 + tops.sort((a, b) => a - b).filter((top, i) => i && top - tops[i - 1] > 8).length;
+    tops.sort((a, b) => a - b);
+    const lines = 1 + tops.filter((top, i) => i && top - tops[i - 1] > 8).length;
     if (lines > 1 && name.textContent.length / lines < 10)
       faults.push("broken: " + name.textContent);
   }
@@ -111,7 +116,7 @@ class Layout(Page):
     def test_text_has_contrast(self):
         """Texts have the ratio of contrast that WCAG asks for: 4.5."""
         ratio = """(() => {
-          const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+          const canvas = document.createElement("canvas").getContext("2d");
           const rgb = (colour) => {
             canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
             return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
@@ -143,7 +148,8 @@ class Numbers(Page):
             self.assertEqual(shown[lock["lock"]]["waits"], lock["waits"])
             for kind, table, column in (("waiters", "waiters", "wait_total_ns"),
                                         ("holders", "blockers", "charged_total_ns")):
-                rows = json.loads(run("report", "--json", "--table", table, path("page.etl")))[table]
+                rows = json.loads(run("report", "--json", "--table", table,
+                                      path("page.etl")))[table]
                 name = "waiter" if kind == "waiters" else "holder"
                 for who, ns in shown[lock["lock"]][kind][:3]:
                     self.assertAlmostEqual(
@@ -246,7 +252,8 @@ class Pointer(Page):
                                   ".node.ns / 1000).length"), 0)
         share = "(%s).getBoundingClientRect().width / %s.clientWidth" % (item, flame)
         before = evaluate(share)
-        self.assertAlmostEqual(before, evaluate("(%s).node.ns / data.flames.waits.total" % item), delta=.01)
+        self.assertAlmostEqual(
+            before, evaluate("(%s).node.ns / data.flames.waits.total" % item), delta=.01)
         CHROMIUM.click(item)
         self.assertAlmostEqual(evaluate(share), 1, delta=.01)
         self.assertLess(evaluate("[...%s.children].filter((e) => !e.hidden).length" % flame),
@@ -257,18 +264,30 @@ class Pointer(Page):
         for character in "vmi":
             CHROMIUM.key(character)
         found = evaluate("document.querySelector('#flames output').textContent")
-        self.assertRegex(found, r"Time waited: 1 functions, .*; Time that locks were held: 1 functions")
-        self.assertEqual(evaluate("[...%s.querySelectorAll('.found')].map((e) => e.node.name)" % flame),
-                         ["do_vmi_munmap"])
+        self.assertRegex(found,
+                         r"Time waited: 1 functions, .*; Time that locks were held: 1 functions")
+        self.assertEqual(evaluate("[...%s.querySelectorAll('.found')]"
+                                  ".map((e) => e.node.name)" % flame), ["do_vmi_munmap"])
         CHROMIUM.key("Enter")
         self.assertIn("do_vmi_munmap", self.focused())
+        CHROMIUM.click("document.querySelector('#flames input')")
+        CHROMIUM.key("Backspace", 3)
+        for character in "unm":
+            CHROMIUM.key(character)
+        CHROMIUM.key("Enter")
+        seen = [self.focused().split("\n")[0]]
+        for _ in range(4):
+            CHROMIUM.key("n")
+            seen.append(self.focused().split("\n")[0])
+        names = ["__x64_sys_munmap", "__munmap", "do_vmi_munmap", "unmap_region"]
+        self.assertEqual(seen, names + names[:1])
 
     def test_the_time_line_is_zoomed_by_the_pointer_and_buttons(self):
         evaluate = self.open()
         row = "document.querySelector('#time .drawing')"
         length = "(view.to - view.from) / (view.end - view.begin)"
         CHROMIUM.centre(row)
-        at = evaluate("(() => { const r = %s.getBoundingClientRect(); return [r.x, r.y, r.width]; })()" % row)
+        at = evaluate("[%s.getBoundingClientRect()].map((r) => [r.x, r.y, r.width])[0]" % row)
         CHROMIUM.drag((at[0] + at[2] / 2, at[1] + 5), (at[0] + at[2] * 3 / 4, at[1] + 5))
         self.assertAlmostEqual(evaluate(length), .25, delta=.01)
         self.assertAlmostEqual(evaluate("(view.from - view.begin) / (view.end - view.begin)"), .5,
@@ -283,7 +302,7 @@ class Keyboard(Page):
     def tab_to(self, condition, most=400):
         for _ in range(most):
             CHROMIUM.key("Tab")
-            if CHROMIUM.evaluate("(() => { const e = document.activeElement; return %s; })()" % condition):
+            if CHROMIUM.evaluate("[document.activeElement].some((e) => %s)" % condition):
                 return
         self.fail("Tab does not lead to " + condition)
 
@@ -295,10 +314,13 @@ class Keyboard(Page):
             CHROMIUM.key("Tab")
         # Each stop is behind the one before it in the document, and is seen.
         self.assertEqual(evaluate("""stops.slice(1).filter((stop, i) =>
-            !(stops[i].compareDocumentPosition(stop) & Node.DOCUMENT_POSITION_FOLLOWING)).length"""), 0)
-        self.assertEqual(evaluate("stops.filter((stop) => !stop.getClientRects().length).length"), 0)
+            !(stops[i].compareDocumentPosition(stop) & Node.DOCUMENT_POSITION_FOLLOWING))
+            .length"""), 0)
+        self.assertEqual(
+            evaluate("stops.filter((stop) => !stop.getClientRects().length).length"), 0)
         self.assertGreater(evaluate("stops.length"), 50)
-        self.assertNotEqual(evaluate("getComputedStyle(document.activeElement).outlineStyle"), "none")
+        self.assertNotEqual(
+            evaluate("getComputedStyle(document.activeElement).outlineStyle"), "none")
 
     def test_a_table_is_one_stop_and_the_arrow_keys_move_in_it(self):
         evaluate = self.open()
@@ -336,9 +358,10 @@ class Keyboard(Page):
         self.assertNotEqual(self.focused(), first)
         self.assertRegex(self.tip(), r"from [\d.]+ s on")
         CHROMIUM.key("+", 2)
-        self.assertAlmostEqual(evaluate("(view.end - view.begin) / (view.to - view.from)"), 4, delta=.01)
+        zoom = "(view.end - view.begin) / (view.to - view.from)"
+        self.assertAlmostEqual(evaluate(zoom), 4, delta=.01)
         CHROMIUM.key("0")
-        self.assertAlmostEqual(evaluate("(view.end - view.begin) / (view.to - view.from)"), 1, delta=.01)
+        self.assertAlmostEqual(evaluate(zoom), 1, delta=.01)
 
 
 class ScreenReader(Page):

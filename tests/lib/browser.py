@@ -9,8 +9,8 @@ import json
 import os
 import subprocess
 
-KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38,
-        "ArrowRight": 39, "ArrowDown": 40}
+KEYS = {"Backspace": 8, "Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36,
+        "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
 
 class Browser:
@@ -105,7 +105,8 @@ class Browser:
         """The centre of an element, after scrolling to it."""
         return self.evaluate(
             "(() => { const e = %s; e.scrollIntoView({block: 'center'}); "
-            "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+            "const r = e.getBoundingClientRect(); "
+            "return [r.x + r.width / 2, r.y + r.height / 2]; })()"
             % expression)
 
     def pointer(self, kind, at, **parameters):
@@ -130,5 +131,6 @@ class Browser:
             size = self.call("Page.getLayoutMetrics")["cssContentSize"]
             parameters = {"captureBeyondViewport": True,
                           "clip": {**size, "height": min(size["height"], 12000), "scale": 1}}
+        picture = self.call("Page.captureScreenshot", **parameters)["data"]
         with open(path, "wb") as stream:
-            stream.write(base64.b64decode(self.call("Page.captureScreenshot", **parameters)["data"]))
+            stream.write(base64.b64decode(picture))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A recording for tests of pages: locks of several kinds, with waiters, holders, stacks and names as
-long as a kernel's.
+"""A recording for tests of pages: locks of several kinds, with waiters, holders, stacks, and names
+as long as a kernel's.
 
 Usage: page_sample.py FILE [SEED]
 """
@@ -22,8 +22,8 @@ mmap_write_lock_killable futex_wait futex_wake try_to_wake_up ttwu_queue_wakelis
 a_function_of_some_driver_with_quite_a_long_name_for_a_table""".split()
 
 # Outermost functions first.
-PATHS = ([0, 1, 2, 6, 7, 8, 9, 10, 11, 12], [0, 1, 2, 6, 7, 8, 9, 10], [0, 1, 3, 13, 14, 15, 16, 17],
-         [0, 1, 3, 13, 14, 15, 16, 18, 19, 20], [0, 1, 3, 13, 14, 21], [0, 1, 4, 22, 23, 24, 25],
+PATHS = ([0, 1, 2, 6, 7, 8, 9, 10, 11, 12], [0, 1, 2, 6, 7, 8, 9, 10],
+         [0, 1, 3, 13, 14, 15, 16, 17], [0, 1, 3, 13, 14, 15, 16, 18, 19, 20], [0, 1, 3, 13, 14, 21], [0, 1, 4, 22, 23, 24, 25],
          [0, 1, 4, 22, 23, 27], [0, 1, 5, 28], [0, 1, 5, 29, 30, 31], [0, 1, 2, 6, 7, 32])
 
 # Name, kind (None: a spin lock), mean hold and mean pause in ticks, paths.

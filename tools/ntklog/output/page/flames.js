@@ -103,6 +103,8 @@ class Flame {
       return row[at + 1];
     case "Home":
       return this.nodes[0];
+    case "n":
+      return this.nextFound(node);
     case "Escape":
       this.widen(this.nodes[0]);
       return node;
@@ -128,8 +130,14 @@ class Flame {
     return { count, ns };
   }
 
+  // Return the first found function behind another one, or from the begin on.
+  nextFound(node) {
+    const found = this.nodes.filter((each) => each.isFound && !each.element.hidden);
+    return found[found.indexOf(node) + 1] ?? found[0];
+  }
+
   focusFound() {
-    const found = this.nodes.find((node) => node.isFound && !node.element.hidden);
+    const found = this.nextFound(null);
     if (found)
       focusMark(this.tree, found.element);
   }
@@ -179,7 +187,8 @@ function addFlames() {
     return;
   addSection("flames", "Flame graphs of all locks",
              make("p", {}, "A function is as wide as the time in it and in what it called; the " +
-                  "outermost is on top. Click to widen one, and again to go back."),
+                  "outermost is on top. Click to widen one, and again to go back. The arrow keys " +
+                  "walk; Enter in the search leads to the first match, and n to the next one."),
              makeFlames([["Time waited", flames.waits, "wait"],
                          ["Time that locks were held", flames.holds, "hold"]]));
 }
