@@ -163,6 +163,14 @@ static const struct resource_rates *resource_rates_of(const struct analysis *ana
 		&analysis->resources.rates;
 }
 
+static void add_stack(struct analysis *analysis, const struct stack *stack,
+		      const struct stack_record *record)
+{
+	stack_stats_add(&analysis->stacks, stack, record);
+	if (analysis->has_lock_stacks)
+		stack_stats_add(&analysis->lock_stacks, stack, record);
+}
+
 static void add_spinlock(struct analysis *analysis, const struct charge_event *from)
 {
 	const struct etl_event *event = from->event;
@@ -186,7 +194,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 	spinlock_stats_add(&analysis->spinlocks, &record, rates, event->processor,
 			   event->time_stamp - analysis->origin);
 	hold = record.release_time - record.acquire_time;
-	stack_stats_add(&analysis->stacks, stack, &(struct stack_record) {
+	add_stack(analysis, stack, &(struct stack_record) {
 		.weight = spinlock_weight(rates, &record),
 		.is_sample = rates->acquire_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
@@ -239,7 +247,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 		record.resource = address;
 		charge_add_resource(&analysis->charges, from, &record, class, weight);
 	}
-	stack_stats_add(&analysis->stacks, stack, &(struct stack_record) {
+	add_stack(analysis, stack, &(struct stack_record) {
 		.weight = weight,
 		.is_sample = rates->release_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
@@ -248,6 +256,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 		.has_hold = record.hold_time,
 		.hold = record.hold_time,
 		.class = class,
+		.is_sleeping = true,
 		.thread_id = record.thread_id,
 	});
 }
@@ -396,7 +405,10 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
 				 file->perf_freq);
 	analysis->charges.origin = analysis->origin;
-	if (analysis->stacks.by_lock_and_task)
+	analysis->lock_stacks.by_lock = true;
+	if (analysis->has_lock_stacks)
+		analysis->charges.stacks = &analysis->lock_stacks;
+	else if (analysis->stacks.by_lock)
 		analysis->charges.stacks = &analysis->stacks;
 	while ((event = stacks_next(stacks, &stack)))
 		analysis_add(analysis, file, event, stack);
@@ -422,7 +434,8 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	const struct names *names = analysis->names;
 	struct coverage coverage = analysis->coverage;
 	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
-	bool by_lock_and_task = analysis->stacks.by_lock_and_task;
+	bool by_lock = analysis->stacks.by_lock, by_task = analysis->stacks.by_task;
+	bool has_lock_stacks = analysis->has_lock_stacks;
 	enum charge_by charge_by = analysis->charge_by;
 	const char *lock = analysis->lock;
 
@@ -439,7 +452,9 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->charges_waits = charges_waits;
 	analysis->charge_by = charge_by;
 	analysis->lock = lock;
-	analysis->stacks.by_lock_and_task = by_lock_and_task;
+	analysis->has_lock_stacks = has_lock_stacks;
+	analysis->stacks.by_lock = by_lock;
+	analysis->stacks.by_task = by_task;
 	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
 	analysis->resources.rates = history.stretches[0].rates.resource;
 	find_origin(analysis, file);
@@ -567,6 +582,7 @@ void analysis_free(struct analysis *analysis)
 	resource_stats_free(&analysis->resources);
 	switch_stats_free(&analysis->switches);
 	stack_stats_free(&analysis->stacks);
+	stack_stats_free(&analysis->lock_stacks);
 	coverage_free(&analysis->coverage);
 	rates_history_free(&analysis->history);
 	charge_sums_free(&analysis->charges);

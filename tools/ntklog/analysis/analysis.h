@@ -34,6 +34,8 @@
  * @resources: sums of WMI_RESOURCE records
  * @switches: sums of WMI_CONTEXTSWAP records
  * @stacks: sums of WMI_SPINLOCK and WMI_RESOURCE records by their stacks
+ * @lock_stacks: the same by lock too, with the waits charged to holders, if @has_lock_stacks
+ * @has_lock_stacks: set by the caller, with @charges_waits: analysis_read() makes @lock_stacks
  * @charges: waits charged to holds, if @charges_waits
  * @charge_by: attribute by which waiters and holders are told apart
  * @charges_waits: set by the caller: analysis_read() charges waits
@@ -69,6 +71,8 @@ struct analysis {
 	struct resource_stats resources;
 	struct switch_stats switches;
 	struct stack_stats stacks;
+	struct stack_stats lock_stacks;
+	bool has_lock_stacks;
 	struct charge_sums charges;
 	enum charge_by charge_by;
 	bool charges_waits;

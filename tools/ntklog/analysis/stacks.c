@@ -140,6 +140,28 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
 }
 
 /**
+ * stacks_open_session() - begin to join the events of a running session with their stacks
+ * @file: header of the session's trace
+ *
+ * The caller passes the events to stacks_add(), and takes them by stacks_next_pending().
+ *
+ * Return: the stacks, or NULL without memory.
+ */
+struct stacks *stacks_open_session(struct etl_file *file)
+{
+	struct stacks *stacks = calloc(1, sizeof(*stacks));
+
+	if (!stacks)
+		return NULL;
+	stacks->file = file;
+	stacks->kept = calloc(STACKS_PENDING, sizeof(*stacks->kept));
+	if (stacks->kept)
+		return stacks;
+	free(stacks);
+	return NULL;
+}
+
+/**
  * stacks_open() - begin to read events with their stacks
  * @file: open file, whose position and error stay
  * @next: function that returns the next event, which has to be valid until the next call
@@ -149,20 +171,14 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
  */
 struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *from)
 {
-	struct stacks *stacks = calloc(1, sizeof(*stacks));
+	struct stacks *stacks = stacks_open_session(file);
 	const struct etl_reader *reader = etl_const_reader(file);
 	struct etl_reader copy = *reader;
 
 	if (!stacks)
 		return NULL;
-	stacks->file = file;
 	stacks->next = next;
 	stacks->from = from;
-	stacks->kept = calloc(STACKS_PENDING, sizeof(*stacks->kept));
-	if (!stacks->kept) {
-		free(stacks);
-		return NULL;
-	}
 	/* The buffers of a stream can be read only once. */
 	if (reader->input)
 		return stacks;
@@ -415,6 +431,17 @@ static bool oldest_may_get_stack(struct stacks *stacks)
 }
 
 /**
+ * stacks_add() - add an event of a running session
+ * @stacks: from stacks_open_session(); stacks_next_pending() has returned NULL since the last call
+ * @event: event; it is copied
+ */
+void stacks_add(struct stacks *stacks, const struct etl_event *event)
+{
+	drop_given(stacks);
+	take_event(stacks, event);
+}
+
+/**
  * stacks_next_pending() - get the next queued event without reading more events
  * @stacks: from stacks_open()
  * @stack: set to the stack of the event, as stacks_next() does
@@ -427,7 +454,8 @@ static bool oldest_may_get_stack(struct stacks *stacks)
 const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack)
 {
 	drop_given(stacks);
-	if (stacks->count && oldest_may_get_stack(stacks)) {
+	/* A full queue has no room for the stack. */
+	if (stacks->count && stacks->count < STACKS_PENDING && oldest_may_get_stack(stacks)) {
 		*stack = NULL;
 		return NULL;
 	}

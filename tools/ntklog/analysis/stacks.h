@@ -71,7 +71,9 @@ struct stacks;
 
 typedef const struct etl_event *(*stacks_next_t)(void *from);
 
+struct stacks *stacks_open_session(struct etl_file *file);
 struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *from);
+void stacks_add(struct stacks *stacks, const struct etl_event *event);
 const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **stack);
 const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack);
 const struct stacks_counts *stacks_counts(const struct stacks *stacks);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ntklog diff: compare two traces. */
 
+#define _GNU_SOURCE
+
 #include <argp.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,13 +14,20 @@
 #include "file_list.h"
 #include "jobs.h"
 #include "message.h"
+#include "page.h"
 #include "table_argp.h"
 #include "trace_argp.h"
 
 enum {
 	OPTION_OF = 0x100,
 	OPTION_FAIL_IF,
+	OPTION_HTML,
 };
+
+/* Rows of the table of a page, those of them that are visible before a click, and drawn changes. */
+#define PAGE_ROWS		200
+#define PAGE_ROWS_VISIBLE	20
+#define PAGE_CHANGES		30
 
 /*
  * @path: file, or directory of files
@@ -38,6 +47,7 @@ struct side {
  * @sides: files before and after
  * @path_count: number of paths given
  * @opened_count: number of files that could be opened
+ * @html: path of the page; NULL: none
  * @measure: measure that the table shows
  * @lock_events: events of that lock in all files
  * @has_condition: --fail-if was given
@@ -51,6 +61,7 @@ struct options {
 	struct side sides[2];
 	size_t path_count;
 	size_t opened_count;
+	const char *html;
 	enum difference_measure measure;
 	uint64_t lock_events;
 	bool has_condition;
@@ -142,6 +153,21 @@ static bool take_file(void *argument, size_t number, FILE *result)
 	return true;
 }
 
+/* Refuse to overwrite a file that is read, or its names. */
+static int refuse_output(const struct options *options)
+{
+	struct trace_options trace = { 0 };
+	size_t which, i;
+
+	for (which = 0; which < 2; which++)
+		for (i = 0; i < options->sides[which].files.count; i++) {
+			trace.path = options->sides[which].files.paths[i];
+			if (trace_refuse_output(&trace, options->html))
+				return NTKLOG_USAGE;
+		}
+	return NTKLOG_OK;
+}
+
 static int read_files(struct options *options)
 {
 	const struct jobs jobs = {
@@ -225,7 +251,8 @@ static void print_json(const struct options *options, const struct difference *d
 	json_decref(object);
 }
 
-static void print_total(const struct difference *difference, enum difference_measure measure)
+static void print_total(const struct difference *difference, enum difference_measure measure,
+			FILE *stream)
 {
 	enum cell_kind kind = measure == DIFFERENCE_OF_COUNTS ? CELL_COUNT : CELL_TIME;
 	const struct difference_row *total = &difference->total;
@@ -241,41 +268,84 @@ static void print_total(const struct difference *difference, enum difference_mea
 	for (i = 0; i < 4; i++)
 		cell_format(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
 			    sizeof(texts[i]));
-	printf("%s: %s before, %s after: %s%s +-%s", difference_measure_name(measure), texts[0],
-	       texts[1], change > 0 ? "+" : "", texts[2], texts[3]);
+	fprintf(stream, "%s: %s before, %s after: %s%s +-%s", difference_measure_name(measure),
+		texts[0], texts[1], change > 0 ? "+" : "", texts[2], texts[3]);
 	if (total->sums[0][measure].estimate > 0)
-		printf(" (%+.1f%%)", 100 * change / total->sums[0][measure].estimate);
+		fprintf(stream, " (%+.1f%%)", 100 * change / total->sums[0][measure].estimate);
 	if (isinf(cells[3].number))
-		puts(", unknown");
+		fputs(", unknown\n", stream);
 	else
-		puts(fabs(change) > cells[3].number ? "" : ", noise");
+		fputs(fabs(change) > cells[3].number ? "\n" : ", noise\n", stream);
 }
 
-static void print_side(const char *heading, const struct side *side)
+static void print_side(const char *heading, const struct side *side, FILE *stream)
 {
-	printf("%s %.3f s in ", heading, side->seconds);
+	fprintf(stream, "%s %.3f s in ", heading, side->seconds);
 	if (strcmp(side->path, side->files.paths[0]))
-		printf("%zu files of ", side->files.count);
-	puts(side->path);
+		fprintf(stream, "%zu files of ", side->files.count);
+	fprintf(stream, "%s\n", side->path);
+}
+
+/* Print the recordings and the changes of their totals. */
+static void print_totals(const struct options *options, const struct difference *difference,
+			 FILE *stream)
+{
+	size_t i;
+
+	print_side("Before:", &options->sides[0], stream);
+	print_side("After: ", &options->sides[1], stream);
+	for (i = 0; i < DIFFERENCE_MEASURES; i++)
+		if (i == DIFFERENCE_OF_HOLDS && path_without_holds(options))
+			fprintf(stream,
+				"%s: not known: the mode of %s records no holds of spin locks\n",
+				difference_measure_name(i), path_without_holds(options));
+		else
+			print_total(difference, i, stream);
 }
 
 static void print_text(const struct options *options, const struct difference *difference,
 		       struct table *table)
 {
-	size_t i;
-
-	print_side("Before:", &options->sides[0]);
-	print_side("After: ", &options->sides[1]);
-	for (i = 0; i < DIFFERENCE_MEASURES; i++)
-		if (i == DIFFERENCE_OF_HOLDS && path_without_holds(options))
-			printf("%s: not known: the mode of %s records no holds of spin locks\n",
-			       difference_measure_name(i), path_without_holds(options));
-		else
-			print_total(difference, i);
+	print_totals(options, difference, stdout);
 	if (!table_has_cells(table))
 		return;
 	putchar('\n');
 	table_print_fitted(table, stdout, options->table.top, options->table.is_wide);
+}
+
+static int print_page(const struct options *options, const struct difference *difference,
+		      const struct table *table)
+{
+	size_t top = options->table.has_top ? options->table.top : PAGE_ROWS_VISIBLE;
+	size_t all = options->table.has_top ? options->table.top : PAGE_ROWS;
+	char *title = NULL, *text = NULL;
+	FILE *stream, *memory;
+	size_t size;
+
+	if (asprintf(&title, "From %s to %s", options->sides[0].path, options->sides[1].path) < 0)
+		title = NULL;
+	stream = page_open(options->html, title ? title : "Changes");
+	free(title);
+	if (!stream)
+		return -1;
+	memory = open_memstream(&text, &size);
+	if (memory) {
+		print_totals(options, difference, memory);
+		fclose(memory);
+		page_print_block(stream, "answer", text);
+	}
+	free(text);
+	if (table_has_cells(table)) {
+		struct table titled = *table;
+
+		titled.title = "Changes by lock and caller";
+		page_print_table(stream, &titled, top, all);
+	}
+	return page_close(stream, options->html,
+			  json_pack("{s:b, s:I, s:o}", "is_count",
+				    options->measure == DIFFERENCE_OF_COUNTS, "change_count",
+				    (json_int_t)table->rows, "changes",
+				    table_json(table, PAGE_CHANGES)));
 }
 
 static int show_difference(const struct options *options, const struct difference *difference)
@@ -288,6 +358,9 @@ static int show_difference(const struct options *options, const struct differenc
 		status = NTKLOG_FAILED;
 	} else if (options->table.json) {
 		print_json(options, difference, &table);
+	} else if (options->html) {
+		if (print_page(options, difference, &table))
+			status = NTKLOG_FAILED;
 	} else if (options->table.csv) {
 		table_print_csv(&table, stdout, options->table.top);
 	} else {
@@ -350,6 +423,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "--fail-if: \"%s\" is never true: no sum is below 0",
 				   argument);
 		return 0;
+	case OPTION_HTML:
+		options->html = argument;
+		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->table;
 		return 0;
@@ -363,6 +439,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "give two files or directories: before and after");
 		if (!strcmp(options->sides[0].path, "-") && !strcmp(options->sides[1].path, "-"))
 			argp_error(state, "only one of the two files can be the standard input");
+		if (options->html && (options->table.json || options->table.csv))
+			argp_error(state, "give only one of --json, --csv and --html");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -370,6 +448,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option diff_options[] = {
+	{ "html", OPTION_HTML, "PAGE", 0,
+	  "Write one page with the changes, which needs nothing else; - is the standard output",
+	  0 },
 	{ "of", OPTION_OF, "wait_total|hold_total|waits", 0,
 	  "What the table compares; wait_total, if not given", 0 },
 	{ "fail-if", OPTION_FAIL_IF, "CONDITION", 0,
@@ -413,7 +494,9 @@ int command_diff(int argc, char **argv)
 	argp_parse(&diff_argp, argc, argv, 0, NULL, &options);
 	status = file_list_add(&options.sides[0].files, options.sides[0].path) ||
 		 file_list_add(&options.sides[1].files, options.sides[1].path) ?
-		 NTKLOG_FAILED : read_files(&options);
+		 NTKLOG_FAILED : refuse_output(&options);
+	if (!status)
+		status = read_files(&options);
 	count = options.sides[0].files.count + options.sides[1].files.count;
 	if (!status && options.table.lock && !options.lock_events) {
 		message("no file has an event of a lock \"%s\"", options.table.lock);

@@ -32,8 +32,9 @@ enum {
 	OPTION_BY,
 };
 
-/* Rows of each table of a page, with those that are visible only after a click. */
-#define PAGE_ROWS	200
+/* Rows of each table of a page, and those of them that are visible before a click. */
+#define PAGE_ROWS		200
+#define PAGE_ROWS_VISIBLE	10
 
 /*
  * @trace: path of the file, its names and the selection of its events
@@ -69,7 +70,7 @@ struct options {
 /* These tables are printed on request only: the answer names the greatest waiters and waits. */
 static const unsigned int other_tables = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
 
-#define ALL_TABLES	(((1u << REPORT_TABLES) - 1) & ~other_tables)
+#define ALL_TABLES	(REPORT_ALL_TABLES & ~other_tables)
 
 #define COLUMN_NAME_SIZE	64
 
@@ -257,13 +258,24 @@ static void print_tables(struct report *report, const struct options *options,
 static int print_folded(const struct report *report, enum flame_of what)
 {
 	struct flame root = { 0 };
-	bool is_complete = flame_make(&root, report->analysis, report->file, report->names);
+	bool is_complete = flame_make(&root, report, NULL);
 
 	flame_print_folded(&root, what, stdout);
 	flame_free(&root);
 	if (!is_complete)
 		message("%s: %s", report->file->path, strerror(ENOMEM));
 	return finish_output(stdout, NULL) || !is_complete ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+/* The page of everything has the tables that text does not show unless they are named, too. */
+static int print_page(const struct report *report, const struct options *options)
+{
+	size_t top = options->table.has_top ? options->table.top : PAGE_ROWS_VISIBLE;
+	size_t all = options->table.has_top ? options->table.top : PAGE_ROWS;
+
+	return report_print_page(report, options->html, top, all,
+				 options->tables == ALL_TABLES ? REPORT_ALL_TABLES :
+				 options->tables) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
 static int show_report(struct report *report, const struct options *options)
@@ -278,10 +290,7 @@ static int show_report(struct report *report, const struct options *options)
 	} else if (choose_columns(report, options) || sort_tables(report, options)) {
 		status = NTKLOG_USAGE;
 	} else if (options->html) {
-		if (report_print_html(report, options->html, options->table.top,
-				      options->table.has_top ? options->table.top : PAGE_ROWS,
-				      options->tables))
-			status = NTKLOG_FAILED;
+		status = print_page(report, options);
 	} else {
 		print_tables(report, options, NULL);
 		if (finish_output(stdout, NULL))
@@ -338,6 +347,8 @@ static int report_file(struct options *options)
 	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | other_tables);
 	analysis.lock = options->table.lock;
 	analysis.charge_by = options->by;
+	/* A lock's section on the page has flame graphs of its waiters and holders. */
+	analysis.has_lock_stacks = options->html && analysis.charges_waits;
 	if (is_open) {
 		struct report report = {
 			.file = file, .analysis = &analysis, .names = names,

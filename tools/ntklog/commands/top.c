@@ -38,9 +38,16 @@ enum {
 static int take_event(void *argument, const struct etl_event *event)
 {
 	struct top *top = argument;
+	const struct stack *stack;
+	int err = 0;
 
 	top_tasks_take(top, event);
-	return analysis_add(&top->analysis, top->file, event, NULL);
+	if (!top->stacks)
+		return analysis_add(&top->analysis, top->file, event, NULL);
+	stacks_add(top->stacks, event);
+	while (!err && (event = stacks_next_pending(top->stacks, &stack)))
+		err = analysis_add(&top->analysis, top->file, event, stack);
+	return err;
 }
 
 static int tell_damage(const struct top *top)
@@ -326,6 +333,12 @@ static int gather_interval(struct top *top)
 	return got;
 }
 
+/* Test whether the session records stacks, by which waiters and holders are told apart. */
+static bool records_stacks(const struct top *top)
+{
+	return top->keys.view.has_waiters && top->keys.view.by == CHARGE_BY_STACK;
+}
+
 /* Show intervals of a session that has just been started. */
 static int show_intervals(struct top *top)
 {
@@ -337,6 +350,12 @@ static int show_intervals(struct top *top)
 	if (err && header)
 		message("session %d: %s", recording->session, top->file->error);
 	free(header);
+	if (!err && records_stacks(top)) {
+		top->stacks = stacks_open_session(top->file);
+		err = top->stacks ? 0 : -1;
+		if (err)
+			message("no memory for stacks");
+	}
 	top->order.file = top->file;
 	top->order.give = take_event;
 	top->order.argument = top;
@@ -358,6 +377,7 @@ static int show_intervals(struct top *top)
 	report_free(&top->shown);
 	analysis_free(&top->analysis);
 	event_order_free(&top->order);
+	stacks_close(top->stacks);
 	top_tasks_free(top);
 	if (top->file)
 		etl_close(top->file);
@@ -379,6 +399,8 @@ static int run(struct top *top)
 	if (!top->groups)
 		top->groups = session_default_groups();
 	settings.groups = top->groups;
+	if (records_stacks(top))
+		settings.stacks = NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE;
 	/* Reading all symbols takes a while, so it precedes the start. */
 	if (symbols_read(&top->symbols))
 		return NTKLOG_FAILED;
@@ -433,8 +455,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		top->keys.view.by = charge_find_by(argument);
 		if (top->keys.view.by == CHARGE_BYS)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
-		if (top->keys.view.by == CHARGE_BY_STACK)
-			argp_error(state, "--by: ntklog top records no stacks: see ntklog record --stacks");
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "the argument \"%s\" is not understood", argument);
@@ -453,7 +473,7 @@ static const struct argp_option top_options[] = {
 	{ "once", OPTION_ONCE, NULL, 0, "Print one interval, and end", 0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
 	{ "by", OPTION_BY, "PROPERTY", 0,
-	  "Show the tasks that waited and those that held the lock meanwhile, by caller, task, thread, process, cgroup, cpu or irql",
+	  "Show the tasks that waited and those that held the lock meanwhile, by caller, task, stack, thread, process, cgroup, cpu or irql",
 	  0 },
 	{ "json", OPTION_JSON, NULL, 0, "Print a JSON object for each interval, on a line", 0 },
 	{ 0 }

@@ -14,6 +14,7 @@
 #include "identities.h"
 #include "recording.h"
 #include "report.h"
+#include "stacks.h"
 #include "symbols.h"
 #include "task_names.h"
 #include "top_keys.h"
@@ -30,6 +31,7 @@
  * @recording: the session
  * @file: header of the session's trace
  * @order: events whose turn has not come
+ * @stacks: events whose stacks may still arrive; NULL: no stacks are recorded
  * @analysis: events of the present interval
  * @symbols: symbols of the kernel, classes of locks, and names of tasks
  * @identities: the module's notes about classes of locks
@@ -56,6 +58,7 @@ struct top {
 	struct recording recording;
 	struct etl_file *file;
 	struct event_order order;
+	struct stacks *stacks;
 	struct analysis analysis;
 	struct symbols symbols;
 	struct identities identities;

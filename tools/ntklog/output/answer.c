@@ -37,17 +37,6 @@
 /* Least share of unknown holders at which the answer names the option that records them. */
 #define UNKNOWN_MIN	0.1
 
-static const char *const part_texts[CHARGE_PARTS] = {
-	[CHARGE_HOLDER_RAN] = "the holder ran",
-	[CHARGE_HOLDER_PREEMPTED] = "the holder was preempted: ready, but without a CPU",
-	[CHARGE_HOLDER_BLOCKED] = "the holder was blocked",
-	[CHARGE_FREE_ASLEEP] = "the lock was free; its next owner was not woken yet",
-	[CHARGE_FREE_READY] = "the lock was free; its next owner had no CPU",
-	[CHARGE_FREE_SPINNING] = "the lock was free; its next owner did not take it yet",
-	[CHARGE_OVERTAKEN] = "the lock was free; then another task overtook the waiter",
-	[CHARGE_UNKNOWN] = "unknown: no record says who held the lock",
-};
-
 static double share_of(uint64_t part, uint64_t all)
 {
 	return all ? (double)part / (double)all : 0;
@@ -240,7 +229,7 @@ static void add_parts(struct answer *answer, size_t most)
 		order[i] = i;
 	qsort_r(order, CHARGE_PARTS, sizeof(*order), compare_parts, &total);
 	for (i = 0; i < CHARGE_PARTS && i < most; i++) {
-		const char *text = part_texts[order[i]];
+		const char *text = answer_part_texts[order[i]];
 
 		/* A holder that may sleep is not always known to have run. */
 		if (order[i] == CHARGE_HOLDER_RAN &&

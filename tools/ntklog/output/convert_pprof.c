@@ -406,7 +406,8 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	analysis.selection = selection;
 	analysis.names = names;
 	analysis.charges_waits = true;
-	analysis.stacks.by_lock_and_task = true;
+	analysis.stacks.by_lock = true;
+	analysis.stacks.by_task = true;
 	analysis_read(&analysis, file);
 	profile.message = NEW_MESSAGE(&profile, Pprof__Profile, pprof__profile__init);
 	if (profile.message) {

@@ -102,13 +102,15 @@ static void print_report(struct etl_file *file, const struct names *names, bool 
 	struct report made = { .file = file, .analysis = &analysis, .names = names };
 	size_t i;
 
+	analysis.charges_waits = html;
+	analysis.has_lock_stacks = html;
 	analysis_read(&analysis, file);
 	made.seconds = analysis_seconds(&analysis, file);
 	report_make(&made);
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_sort(&made.tables[i]);
 	if (html)
-		report_print_html(&made, "/dev/null", 20, 200, UINT32_MAX);
+		report_print_page(&made, "/dev/null", 20, 200, REPORT_ALL_TABLES);
 	else
 		json_decref(report_json(&made, 20, UINT32_MAX));
 	report_free(&made);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the tests of the tool share: the tool itself, and files for it."""
 
+import json
 import os
 import re
 import subprocess
@@ -74,3 +75,9 @@ class Case(unittest.TestCase):
     def write(self, data):
         with open(self.path, "wb") as stream:
             stream.write(data)
+
+
+def pictures(page):
+    """The data of a page's pictures."""
+    return json.loads(re.search(r'<script type="application/json" id="data">\n(.*)\n</script>',
+                                page)[1])
