@@ -350,7 +350,7 @@ static void add_longest_chain(struct answer *answer)
 	char lock[NAME_SIZE], task[NAME_SIZE], begin[64], time[32];
 	size_t count = 0, i;
 
-	if (!chain->count || report->analysis->open.graph.cycles)
+	if (!chain->count || report->analysis->open_holds.graph.cycles)
 		return;
 	for (i = 0; i < chain->count && i < CHAIN_LINKS; i++) {
 		const struct charge_link *link = &chain->links[i];
@@ -398,7 +398,7 @@ static void make_answer(struct answer *answer)
 
 	answer_add_deadlocks(answer);
 	if (!spinlocks->sampled && !spinlocks->blockers && !report->analysis->resources.records &&
-	    !report->analysis->open.count) {
+	    !report->analysis->open_holds.count) {
 		answer_add_line(answer, selection_includes_all(report->analysis->selection) ?
 				"This file has no events of locks." :
 				"No event of a lock is selected (--filter, --from, --to).");

@@ -68,7 +68,7 @@ static bool is_told(const struct open_holds *open, size_t i)
  */
 void answer_add_open_holds(struct answer *answer)
 {
-	const struct open_holds *open = &answer->report->analysis->open;
+	const struct open_holds *open = &answer->report->analysis->open_holds;
 	const struct open_hold *oldest[OPEN_MAX] = { NULL };
 	size_t others = 0, i, at;
 
@@ -147,7 +147,7 @@ static void add_deadlock(struct answer *answer, const struct wait_task *first)
  */
 void answer_add_deadlocks(struct answer *answer)
 {
-	const struct open_holds *open = &answer->report->analysis->open;
+	const struct open_holds *open = &answer->report->analysis->open_holds;
 	unsigned int wanted = 0, cycle;
 
 	for (cycle = 1; cycle <= open->graph.cycles; cycle++) {
@@ -168,7 +168,7 @@ void answer_add_deadlocks(struct answer *answer)
  */
 json_t *answer_open_holds_json(const struct report *report)
 {
-	const struct open_holds *open = &report->analysis->open;
+	const struct open_holds *open = &report->analysis->open_holds;
 	json_t *array = json_array();
 	size_t i;
 
@@ -227,7 +227,7 @@ static json_t *deadlock_json(const struct report *report, const struct wait_task
  */
 json_t *answer_deadlocks_json(const struct report *report)
 {
-	const struct open_holds *open = &report->analysis->open;
+	const struct open_holds *open = &report->analysis->open_holds;
 	json_t *array = json_array();
 	unsigned int cycle;
 
