@@ -37,7 +37,7 @@ static double arrival_variance(const struct histogram *times)
 	uint64_t weight;
 	unsigned int i;
 
-	for (i = 0; i < times->room; i++) {
+	for (i = 0; i < times->capacity; i++) {
 		value = histogram_bucket(times, i, &weight);
 		variance += (double)weight * value * value;
 	}
