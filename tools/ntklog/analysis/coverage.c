@@ -249,7 +249,7 @@ void coverage_find_whole_cpus(struct coverage *coverage, const struct etl_file *
 		if (cpu < coverage->cpu_count && ++buffers[cpu] > most)
 			most = buffers[cpu];
 	}
-	/* A full ring may lack one buffer, which a reader was about to get. */
+	/* A full ring may lack one buffer, because a reader was just taking it. */
 	for (i = 0; buffers && i < coverage->cpu_count; i++)
 		coverage->cpus[i].has_all_buffers = buffers[i] + 1 < most;
 	coverage->no_memory |= !buffers;

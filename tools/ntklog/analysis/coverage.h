@@ -3,9 +3,9 @@
 #define _NTKLOG_COVERAGE_H
 
 /*
- * The time that a trace covers, of each CPU and of each event group. Buffers of a flight recorder
- * reach back as far as each CPU's ring does. A group is observed from the moment when its hooks are
- * attached until they are detached, which ntklog's sessions write as events.
+ * The time that a trace covers, by CPU and by event group. In a flight recorder the oldest buffer
+ * of each CPU's ring is of another age. A group is observed while its hooks are attached: sessions
+ * of ntklog write an event when its hooks are attached and when they are detached.
  */
 
 #include <stdbool.h>

@@ -45,8 +45,9 @@ static struct stack_entry *find_stack(struct stack_stats *stats, uint64_t class,
 				      uint32_t thread_id, const uint64_t *addresses, size_t count)
 {
 	union {
-		struct stack_key key;
-		uint64_t words[sizeof(struct stack_key) / sizeof(uint64_t) + STACK_ADDRESSES_MAX];
+		struct stack_stats_key key;
+		uint64_t words[sizeof(struct stack_stats_key) / sizeof(uint64_t) +
+			       STACK_ADDRESSES_MAX];
 	} wanted;
 	size_t size = count * sizeof(*addresses);
 	size_t key_size = sizeof(wanted.key) + size;

@@ -261,7 +261,7 @@ static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum
 static void add_stack(struct profile *profile, const struct stack_entry *entry)
 {
 	Pprof__Sample *sample = add_sample(profile, &entry->sum);
-	const struct stack_key *key = &entry->key;
+	const struct stack_stats_key *key = &entry->key;
 	char name[NAME_SIZE];
 	const char *task;
 	size_t i;
