@@ -159,12 +159,12 @@ static bool knows_rates(const struct rates *rates)
 	return rates->spinlock.known && rates->spinlock.has_rules && rates->resource.known;
 }
 
-/* Wait for another buffer of a stream, unless all parameters are known. Returns true if it came. */
+/* Index another buffer of a stream, unless all parameters are known. Returns false if not. */
 static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reader)
 {
 	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || knows_rates(rates))
 		return false;
-	return etl_more(reader);
+	return etl_add_next_buffer(reader);
 }
 
 /**

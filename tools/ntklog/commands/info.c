@@ -310,8 +310,8 @@ static json_t *make_info(struct etl_file *file)
 	set_number(contents, "DamagedBuffers", file->damaged_buffers);
 	set_number(contents, "DamagedEvents", file->damaged_events);
 	set_number(contents, "WrongTimes", file->wrong_times);
-	set_number(contents, "BuffersTwice", file->twice);
-	set_number(contents, "BuffersMissing", file->missing);
+	set_number(contents, "BuffersTwice", file->repeated_buffers);
+	set_number(contents, "BuffersMissing", file->missing_buffers);
 	analysis_free(&analysis);
 	return json_pack("{s:o, s:o, s:o, s:o}", "Header", header, "Sampling", rates,
 			 "Contents", contents, "Events", events);

@@ -353,10 +353,10 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64 " times left out",
 		     file->damaged_buffers, file->damaged_events, file->wrong_times);
-	if (file->twice || file->missing)
+	if (file->repeated_buffers || file->missing_buffers)
 		fact(stream, before, after,
 		     "DAMAGED: %" PRIu64 " buffers are in the file twice, %" PRIu64 " are missing",
-		     file->twice, file->missing);
+		     file->repeated_buffers, file->missing_buffers);
 	if (!file->end_time)
 		fact(stream, before, after,
 		     "the session had not ended: events may be missing, and their number is not known");
