@@ -193,7 +193,7 @@ static int show_interval(struct top *top)
 		return -1;
 	if (got)
 		identities_refresh_classes(&top->identities);
-	/* An interval that is summed up in the former way is not shown. */
+	/* If a key has changed the view meanwhile, do not show this interval of the former view. */
 	if (top_view_is_same(&top->view, &keys->view)) {
 		if (!keys->is_paused || !top->shown.seconds)
 			make_tables(top, &counts);

@@ -38,7 +38,7 @@ struct winsize top_screen_size(void)
 }
 
 /**
- * top_screen_is_visible() - test whether to draw
+ * top_screen_is_visible() - test whether the terminal shows what this process prints
  *
  * Return: false while another job is in the foreground of the terminal.
  */

@@ -7,13 +7,13 @@
 #include "top.h"
 #include "wmi_record.h"
 
-/* Most tasks, and most names of tasks, that the next interval begins with: more are read anew. */
+/* If an interval ends with more tasks, or names of tasks, than this, all names are read anew. */
 #define TASKS_KEPT	65536
 
-/* Most tasks, and most names of tasks, at all: more have no names. */
+/* Greatest number of tasks, and of names of tasks. Further tasks have no names. */
 #define TASKS_MAX	(4 * TASKS_KEPT)
 
-/* Seconds between two looks for new names of young tasks. */
+/* Seconds between two readings of the names of young tasks, which may change. */
 #define NAMES_S		1
 
 static void take_name(void *argument, const struct thread_name *thread)
@@ -37,7 +37,7 @@ static void forget(struct top *top)
 
 /**
  * top_tasks_prepare() - read the names of all tasks, if the next interval needs them
- * @top: between two intervals: the sums of one have names
+ * @top: between two intervals, because the sums of an interval point to names
  */
 void top_tasks_prepare(struct top *top)
 {
