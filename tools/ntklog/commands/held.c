@@ -167,8 +167,8 @@ static void print_text(const struct wait_graph *graph, const struct options *opt
 		print_deadlock(graph, cycle);
 	if (!graph->lock_count && !session_any_is_started())
 		puts("No session records locks that sleep: ntklog start -e linux_mutex,linux_rwsem");
-	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", graph->contended, uncontended,
-	       uncontended && !options->all ? " (--all prints them)" : "");
+	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", graph->contended,
+	       uncontended, uncontended && !options->all ? " (--all prints them)" : "");
 	for (i = 0; i < (options->all ? graph->lock_count : graph->contended); i++)
 		print_lock(&graph->locks[i]);
 }

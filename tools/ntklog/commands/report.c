@@ -381,7 +381,7 @@ static int report_files(struct options *options)
 		status = NTKLOG_FAILED;
 		goto close;
 	}
-	/* report_many_read() may have shown the column "kind", which the user may not have chosen. */
+	/* report_many_read() may have shown the column "kind", though the user has not chosen it. */
 	choose_columns(&many.report, options);
 	print_tables(&many.report, options, many.hosts);
 	if (finish_output(stdout, NULL))
