@@ -61,7 +61,7 @@ struct options {
 };
 
 /*
- * What the process that reads a file writes, before the rows of the file's difference.
+ * First part of the result of a process that reads a file; the rows of its difference follow.
  * @seconds: duration of the recording
  * @lock_events: events of the only lock that is compared
  * @has_holds: each record of the file has a hold
