@@ -373,11 +373,6 @@ static uint64_t last_wanted_time(const struct analysis *analysis, const struct e
 	return analysis->last_time;
 }
 
-static const struct etl_event *next_event(void *merge)
-{
-	return etl_merge_next(merge);
-}
-
 static void read_events(struct analysis *analysis, struct etl_file *file)
 {
 	double ticks_per_cycle = (double)file->perf_freq / (double)file->cycle_freq;
@@ -392,7 +387,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	analysis->resources.has_cpus = etl_overwrites_buffers(file);
 	/* The charges need the events in the order of time. */
 	merge = etl_merge_open(file);
-	stacks = merge ? stacks_open(file, next_event, merge) : NULL;
+	stacks = merge ? stacks_open(file, merge) : NULL;
 	if (!stacks) {
 		analysis->stacks.no_memory = true;
 		goto close;

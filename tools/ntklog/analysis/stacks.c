@@ -50,10 +50,9 @@ struct queued_event {
 
 /*
  * @file: file of the events
- * @next: function that returns the next event
- * @argument: argument of @next
+ * @merge: events of @file in the order of time
  * @has_stacks: a stack has been seen, or stacks were enabled in the trace
- * @has_ended: @next has returned all events
+ * @has_ended: @merge has returned all events
  * @queued: queue of events, a ring of STACKS_PENDING places
  * @first: index of the oldest event in @queued
  * @count: number of events in @queued
@@ -64,8 +63,7 @@ struct queued_event {
  */
 struct stacks {
 	struct etl_file *file;
-	stacks_next_t next;
-	void *argument;
+	struct etl_merge *merge;
 	bool has_stacks;
 	bool has_ended;
 	struct queued_event *queued;
@@ -142,12 +140,11 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
 /**
  * stacks_open() - begin to read events with their stacks
  * @file: open file, whose position and error stay
- * @next: function that returns the next event, which has to be valid until the next call
- * @argument: argument of @next
+ * @merge: merge of @file, of which no event was read; the caller closes it after stacks_close()
  *
  * Return: the stacks, or NULL without memory.
  */
-struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *argument)
+struct stacks *stacks_open(struct etl_file *file, struct etl_merge *merge)
 {
 	struct stacks *stacks = calloc(1, sizeof(*stacks));
 	const struct etl_reader *reader = etl_const_reader(file);
@@ -156,8 +153,7 @@ struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *argu
 	if (!stacks)
 		return NULL;
 	stacks->file = file;
-	stacks->next = next;
-	stacks->argument = argument;
+	stacks->merge = merge;
 	stacks->queued = calloc(STACKS_PENDING, sizeof(*stacks->queued));
 	if (!stacks->queued) {
 		free(stacks);
@@ -450,7 +446,7 @@ const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **
 	const struct etl_event *event;
 
 	while (!stacks->has_ended && stacks->count - stacks->was_returned < STACKS_PENDING - 1) {
-		event = stacks->next(stacks->argument);
+		event = etl_merge_next(stacks->merge);
 		if (!event) {
 			stacks->has_ended = true;
 			break;

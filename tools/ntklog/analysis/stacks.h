@@ -69,9 +69,7 @@ struct stacks_counts {
 
 struct stacks;
 
-typedef const struct etl_event *(*stacks_next_t)(void *argument);
-
-struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *argument);
+struct stacks *stacks_open(struct etl_file *file, struct etl_merge *merge);
 const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **stack);
 const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack);
 const struct stacks_counts *stacks_counts(const struct stacks *stacks);
