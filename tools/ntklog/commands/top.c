@@ -304,7 +304,7 @@ static int gather_interval(struct top *top)
 	/* Objects come and go, and the addresses of their locks with them. */
 	if (names_lock_count(top->symbols.names) > LOCKS_MAX) {
 		names_forget_classes(top->symbols.names);
-		identities_again(&top->identities);
+		identities_rewind(&top->identities);
 	}
 	is_new_view = !top_view_is_same(&top->view, &top->keys.view);
 	if (is_new_view && top->seconds && end > start + NEW_VIEW_MAX_S)
