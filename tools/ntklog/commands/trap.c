@@ -212,7 +212,7 @@ static int keep_buffer(struct trap *trap, const unsigned char *buffer, size_t si
 			break;
 		trap->is_short |= !is_old;
 		drop_oldest(trap);
-		trap->trace->left_out++;
+		trap->trace->left_out_buffers++;
 	}
 	return 0;
 }

@@ -61,7 +61,7 @@ struct names_note {
  * @address: address of the lock
  * @notes: notes that are not written yet
  * @count: number of @notes
- * @last: class of the latest note
+ * @last_class: class of the latest note
  * @is_written: a line of the file has the lock
  * @hh: link in the table
  */
@@ -69,7 +69,7 @@ struct names_lock {
 	uint64_t address;
 	struct names_note *notes;
 	size_t count;
-	char *last;
+	char *last_class;
 	bool is_written;
 	UT_hash_handle hh;
 };
@@ -80,7 +80,7 @@ static void add_note(struct names_lock *lock, const struct class_note *note)
 	struct names_note *more;
 	char *class;
 
-	if (lock->last && !strcmp(lock->last, note->class))
+	if (lock->last_class && !strcmp(lock->last_class, note->class))
 		return;
 	more = grown(lock->notes, lock->count, sizeof(*more));
 	if (!more)
@@ -94,8 +94,8 @@ static void add_note(struct names_lock *lock, const struct class_note *note)
 		return;
 	}
 	more[lock->count++].time = note->time;
-	free(lock->last);
-	lock->last = class;
+	free(lock->last_class);
+	lock->last_class = class;
 }
 
 /* Write the notes of a lock. A second line for a lock has the time from which on it holds. */
@@ -128,7 +128,7 @@ static void take_note(void *argument, const struct class_note *note)
 		writer->has_new_class = true;
 	hash_find_or_add(writer->locks, address, &note->address, LOCKS_MAX, lock);
 	if (!lock) {
-		writer->left_out++;
+		writer->dropped_notes++;
 		return;
 	}
 	add_note(lock, note);
@@ -251,7 +251,7 @@ int names_writer_prepare(struct names_writer *writer)
 	return 0;
 }
 
-/* Write which boot the names are of: addresses mean something else in another one. */
+/* Write the id of the boot: in another boot the same addresses belong to other symbols. */
 static void write_boot(struct names_writer *writer)
 {
 	char path[PATH_SIZE], id[64];
@@ -390,7 +390,7 @@ static void free_lock(struct names_lock *lock)
 	for (i = 0; i < lock->count; i++)
 		free(lock->notes[i].class);
 	free(lock->notes);
-	free(lock->last);
+	free(lock->last_class);
 	free(lock);
 }
 
@@ -417,9 +417,9 @@ int names_writer_close(struct names_writer *writer)
 		free(address);
 	}
 	identities_close(&writer->identities);
-	if (writer->left_out)
+	if (writer->dropped_notes)
 		message("%s: too many locks: %" PRIu64 " notes about their classes are left out",
-			writer->path, writer->left_out);
+			writer->path, writer->dropped_notes);
 	HASH_ITER(hh, writer->locks, lock, next_lock) {
 		HASH_DEL(writer->locks, lock);
 		free_lock(lock);
