@@ -90,8 +90,8 @@ static void print_spinlock_rates(const struct report *report, const struct spinl
 }
 
 /*
- * Test whether the trace may have acquisitions and holds of spin locks, whose rates are facts. In
- * the modes waits and holders only NT's spin locks have them.
+ * Test whether the trace may have acquisitions and holds of spin locks, so that a reader needs
+ * their rates. In the modes waits and holders only NT's spin locks have acquisitions and holds.
  */
 static bool has_nt_or_holds(const struct report *report)
 {
