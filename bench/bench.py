@@ -189,11 +189,11 @@ def main():
         json.dump(runs, stream, indent=1)
     print("""
 What cannot be concluded: QEMU counts or times emulated instructions. Caches, the
-cost of moving a line between processors, speculation and the price of a locked
+cost of moving a line between processors, speculation and the cost of a locked
 instruction are not in these numbers; ratios of instructions bound the work that is
 done, not the time that it takes. In the parallel runs virtual processors outnumber or
 share the host's, so a spinner may wait for one that is not running. On a real machine
-`insmod ntklog_bench.ko` prints the same in cycles.""")
+`insmod ntklog_bench.ko` prints the same rows in cycles.""")
 
 
 main()

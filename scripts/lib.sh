@@ -53,7 +53,7 @@ as_root()
 }
 
 # run_quietly LABEL COMMAND...: run a command with its output in out/log/LABEL.log. If it fails,
-# print the end of that and exit.
+# print the end of this log and exit.
 run_quietly()
 {
 	local label=$1 log

@@ -50,7 +50,8 @@ end_progress()
 	unset NTKLOG_STAGE
 }
 
-# show_progress STATUS: print the lines of standard input and, between them, that of STATUS.
+# show_progress STATUS: print the lines of standard input to standard error and, between them, the
+# line that the function STATUS prints.
 show_progress()
 {
 	local status=$1 line='' shown=$EPOCHSECONDS every=60 code=0
