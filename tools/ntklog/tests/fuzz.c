@@ -43,7 +43,7 @@ static int make_file(const void *data, size_t size, char *path)
 	return fd;
 }
 
-/* Like make_file(), with a pipe, which has room for 64 KiB. */
+/* Like make_file(), with a pipe, which has space for 64 KiB. */
 static int make_pipe(const void *data, size_t size, char *path)
 {
 	int fds[2];
