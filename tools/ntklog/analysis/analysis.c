@@ -64,10 +64,10 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 
 	analysis->origin = file->overwritten ? earliest_time_in_buffers(*etl_const_reader(file)) :
 						 file->start_clock;
-	if (selection && selection->has_from && selection->from > 0 &&
-	    etl_seconds(file, analysis->origin) < selection->from)
+	if (selection && selection->has_begin && selection->begin_seconds > 0 &&
+	    etl_seconds(file, analysis->origin) < selection->begin_seconds)
 		analysis->origin = file->start_clock +
-				   (uint64_t)(selection->from * (double)file->perf_freq);
+				   (uint64_t)(selection->begin_seconds * (double)file->perf_freq);
 }
 
 /**
@@ -314,8 +314,8 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	/* Rates and covered times come from all events, whether they are selected or not. */
 	collect_recording_facts(analysis, file, event, type);
 	if (selection && !selection_includes_time(selection, file, event)) {
-		analysis->has_later_events |= selection->has_to &&
-			etl_seconds(file, event->time_stamp) > selection->to;
+		analysis->has_later_events |= selection->has_end &&
+			etl_seconds(file, event->time_stamp) > selection->end_seconds;
 		return 0;
 	}
 	if (type && event_type_check(file, event, type))
@@ -368,8 +368,9 @@ static uint64_t last_wanted_time(const struct analysis *analysis, const struct e
 {
 	const struct selection *selection = analysis->selection;
 
-	if (selection && selection->has_to && analysis->has_later_events)
-		return file->start_clock + (uint64_t)(selection->to * (double)file->perf_freq);
+	if (selection && selection->has_end && analysis->has_later_events)
+		return file->start_clock +
+		       (uint64_t)(selection->end_seconds * (double)file->perf_freq);
 	return analysis->last_time;
 }
 
@@ -457,7 +458,7 @@ static uint64_t first_wanted_time(const struct analysis *analysis, const struct 
 
 	for (i = 0; i < analysis->coverage.cpu_count; i++)
 		if (analysis->coverage.is_uneven && analysis->coverage.cpus[i].has_all_buffers &&
-		    !(selection && selection->has_from))
+		    !(selection && selection->has_begin))
 			return file->start_clock;
 	return analysis->origin;
 }
@@ -506,18 +507,18 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
-	double from = etl_seconds(file, analysis->origin), to;
+	double begin = etl_seconds(file, analysis->origin), end;
 
 	if (analysis->coverage.is_uneven)
 		return (double)coverage_ticks(&analysis->coverage, COVERAGE_ANY_GROUP,
 					      COVERAGE_LONGEST) / (double)file->perf_freq;
-	if (selection && selection->has_to && analysis->has_later_events)
-		to = selection->to;
+	if (selection && selection->has_end && analysis->has_later_events)
+		end = selection->end_seconds;
 	else if (analysis->last_time)
-		to = etl_seconds(file, analysis->last_time);
+		end = etl_seconds(file, analysis->last_time);
 	else
 		return 0;
-	return to > from ? to - from : 0;
+	return end > begin ? end - begin : 0;
 }
 
 /**

@@ -118,7 +118,7 @@ static struct charge_row *find_row(struct charge_sums *sums, enum charge_row_kin
 	return row;
 }
 
-/* The class of size of a sum: sums of one class differ by a quarter at most. */
+/* Return the size class of a sum. Sums of one size class differ by a quarter at most. */
 static unsigned int size_class_of_sum(uint64_t ticks)
 {
 	unsigned int bits = ticks < 8 ? 0 : 61 - __builtin_clzll(ticks);

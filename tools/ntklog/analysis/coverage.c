@@ -129,15 +129,15 @@ bool coverage_knows_group(const struct coverage *coverage, uint32_t groups)
  */
 static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups)
 {
-	uint32_t observed = 0, seen = 0;
+	uint32_t observed = 0, changed_before = 0;
 	size_t i;
 
 	for (i = 0; i < coverage->change_count; i++) {
 		const struct coverage_change *change = &coverage->changes[i];
 
-		if (!is_of_groups(change, groups) || seen & PERF_MASK_BITS(change->group))
+		if (!is_of_groups(change, groups) || changed_before & PERF_MASK_BITS(change->group))
 			continue;
-		seen |= PERF_MASK_BITS(change->group);
+		changed_before |= PERF_MASK_BITS(change->group);
 		if (!change->is_observed)
 			observed |= PERF_MASK_BITS(change->group);
 	}

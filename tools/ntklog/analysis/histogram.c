@@ -131,17 +131,17 @@ static double log_variance(const struct histogram *histogram)
 
 static void add_variance(struct histogram *histogram, uint64_t value, uint64_t weight)
 {
-	double variance = weight_variance(weight), sum_part, value_log;
+	double variance = weight_variance(weight), value_variance, value_log;
 
 	/* A value of weight 1 was written in any case, and adds no variance. */
 	if (!(variance > 0))
 		return;
-	sum_part = (double)value * (double)value * variance;
+	value_variance = (double)value * (double)value * variance;
 	value_log = log(value ? (double)value : 1);
 	histogram->total_variance += variance;
-	histogram->sum_variance += sum_part;
-	if (sum_part > histogram->greatest_variance)
-		histogram->greatest_variance = sum_part;
+	histogram->sum_variance += value_variance;
+	if (value_variance > histogram->greatest_variance)
+		histogram->greatest_variance = value_variance;
 	histogram->sampled_sum += (double)value * variance;
 	histogram->sampled_logs += value_log * variance;
 	histogram->sampled_log_squares += value_log * value_log * variance;

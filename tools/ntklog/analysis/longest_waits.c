@@ -7,7 +7,7 @@
 #include "longest_waits.h"
 
 /**
- * longest_waits_open() - begin without a wait
+ * longest_waits_open() - allocate an empty list of longest waits
  *
  * Return: the waits, to be freed with free(); NULL without memory.
  */

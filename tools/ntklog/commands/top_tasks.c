@@ -68,10 +68,10 @@ void top_tasks_take(struct top *top, const struct etl_event *event)
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
 		spinlock_record_read(&spinlock, event);
-		task_names_take(&top->tasks, spinlock.thread_id);
+		task_names_add(&top->tasks, spinlock.thread_id);
 	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE) {
 		resource_record_read(&resource, event);
-		task_names_take(&top->tasks, resource.thread_id);
+		task_names_add(&top->tasks, resource.thread_id);
 	}
 	task_names_give_new(&top->tasks);
 }

@@ -79,12 +79,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "--filter: %s", error);
 		return 0;
 	case OPTION_FROM:
-		selection->from = parse_limit("--from", argument, state);
-		selection->has_from = true;
+		selection->begin_seconds = parse_limit("--from", argument, state);
+		selection->has_begin = true;
 		return 0;
 	case OPTION_TO:
-		selection->to = parse_limit("--to", argument, state);
-		selection->has_to = true;
+		selection->end_seconds = parse_limit("--to", argument, state);
+		selection->has_end = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!options->files)
@@ -94,7 +94,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->path = options->files->paths[0];
 		return 0;
 	case ARGP_KEY_END:
-		if (selection->has_from && selection->has_to && selection->from > selection->to)
+		if (selection->has_begin && selection->has_end &&
+		    selection->begin_seconds > selection->end_seconds)
 			argp_error(state, "--from is later than --to: exchange them");
 		return 0;
 	default:

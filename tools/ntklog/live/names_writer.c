@@ -173,12 +173,12 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		spinlock_record_read(&spinlock, event);
 		take_address(writer, spinlock.lock);
 		take_address(writer, spinlock.caller);
-		task_names_take(&writer->tasks, spinlock.thread_id);
+		task_names_add(&writer->tasks, spinlock.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
 		take_address(writer, resource.resource);
-		task_names_take(&writer->tasks, resource.thread_id);
+		task_names_add(&writer->tasks, resource.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
 		/* An older module writes version 1, with which the others begin. */
@@ -189,16 +189,16 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		memcpy(&open, event->data, sizeof(open));
 		take_address(writer, open.lock);
 		take_address(writer, open.caller);
-		task_names_take(&writer->tasks, open.thread_id);
+		task_names_add(&writer->tasks, open.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);
-		task_names_take(&writer->tasks, contextswap.new_thread_id);
-		task_names_take(&writer->tasks, contextswap.old_thread_id);
+		task_names_add(&writer->tasks, contextswap.new_thread_id);
+		task_names_add(&writer->tasks, contextswap.old_thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_READY_THREAD:
 		memcpy(&ready, event->data, sizeof(ready));
-		task_names_take(&writer->tasks, ready.thread_id);
+		task_names_add(&writer->tasks, ready.thread_id);
 		break;
 	}
 }
@@ -211,7 +211,7 @@ static void take_stack(struct names_writer *writer, const struct etl_event *even
 	if (etl_read_stack(&stack, writer->file, event))
 		return;
 	if (stack.thread_id)
-		task_names_take(&writer->tasks, stack.thread_id);
+		task_names_add(&writer->tasks, stack.thread_id);
 	for (i = 0; i < stack.count; i++) {
 		uint64_t address = etl_stack_address(&stack, i);
 
@@ -222,11 +222,11 @@ static void take_stack(struct names_writer *writer, const struct etl_event *even
 }
 
 /**
- * names_writer_take() - note the addresses and threads of an event
+ * names_writer_add_event() - add the addresses and threads of an event to those of the trace
  * @writer: opened
  * @event: an event of the trace
  */
-void names_writer_take(struct names_writer *writer, const struct etl_event *event)
+void names_writer_add_event(struct names_writer *writer, const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
 

@@ -59,7 +59,7 @@ struct names_writer {
 
 int names_writer_prepare(struct names_writer *writer);
 int names_writer_open(struct names_writer *writer, const char *trace_path, struct etl_file *file);
-void names_writer_take(struct names_writer *writer, const struct etl_event *event);
+void names_writer_add_event(struct names_writer *writer, const struct etl_event *event);
 void names_writer_read_notes(struct names_writer *writer);
 void names_writer_update(struct names_writer *writer);
 int names_writer_close(struct names_writer *writer);

@@ -207,7 +207,7 @@ int recording_state(const struct recording *recording)
 /**
  * recording_read_header() - read the first buffer of the ETL file, as it is now
  * @recording: claimed
- * @size: set to the bytes of the buffer
+ * @size: set to the size of the buffer in bytes
  *
  * Return: the buffer, to be freed; or NULL after a message.
  */

@@ -307,11 +307,11 @@ static void open_notes(struct task_names *names)
 }
 
 /**
- * task_names_take() - note that a task is in the trace
+ * task_names_add() - add a task to the tasks of the trace, and its process
  * @names: tasks of the trace
  * @id: id of the task
  */
-void task_names_take(struct task_names *names, uint32_t id)
+void task_names_add(struct task_names *names, uint32_t id)
 {
 	uint32_t *seen = &names->seen[id % (1 << TASK_NAMES_SEEN_BITS)];
 	struct task_name *task;
@@ -411,7 +411,7 @@ static void give_task(struct task_names *names, struct task_name *task)
 }
 
 /**
- * task_names_give_new() - pass the names of the tasks that task_names_take() has added to the user
+ * task_names_give_new() - pass the names of the tasks that are new in the trace to @names->give
  * @names: tasks of the trace
  */
 void task_names_give_new(struct task_names *names)
@@ -421,7 +421,7 @@ void task_names_give_new(struct task_names *names)
 }
 
 /**
- * task_names_update() - pass new names of tasks to the user
+ * task_names_update() - pass new names of tasks to @names->give
  * @names: tasks of the trace
  */
 void task_names_update(struct task_names *names)
@@ -441,7 +441,7 @@ void task_names_update(struct task_names *names)
 }
 
 /**
- * task_names_finish() - read all tasks of the trace once more, and pass new names to the user
+ * task_names_finish() - read all tasks of the trace once more, and pass new names to @names->give
  * @names: tasks of the trace
  */
 void task_names_finish(struct task_names *names)

@@ -51,7 +51,7 @@ struct task_names {
 
 void task_names_prepare(struct task_names *names);
 void task_names_read_notes(struct task_names *names);
-void task_names_take(struct task_names *names, uint32_t id);
+void task_names_add(struct task_names *names, uint32_t id);
 void task_names_give_new(struct task_names *names);
 void task_names_update(struct task_names *names);
 void task_names_finish(struct task_names *names);

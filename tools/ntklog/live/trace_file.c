@@ -228,7 +228,7 @@ static uint64_t read_events(struct trace_file *trace, unsigned char *buffer)
 	while (cursor.next_offset < cursor.end && etl_parse_event(reader, &cursor, &event) == 1) {
 		count++;
 		if (trace->has_names && !trace->has_failed)
-			names_writer_take(&trace->names, &event);
+			names_writer_add_event(&trace->names, &event);
 	}
 	return count;
 }

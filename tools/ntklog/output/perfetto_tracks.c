@@ -80,7 +80,8 @@ static void add_interval(struct perfetto_lane *lane, int64_t from, int64_t to)
  * @hold: begin of the hold, ns
  * @end: end of the hold, ns; calls come nearly in the order of @end
  *
- * Return: the lane, to which the interval was added; NULL if no lane has room, or without memory.
+ * Return: the lane, to which the interval was added; NULL if slices of all lanes overlap it, or
+ * without memory.
  */
 const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 					       struct perfetto_track *track, int64_t wait,
