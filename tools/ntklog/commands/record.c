@@ -45,9 +45,9 @@ enum {
 };
 
 /* Seconds between two lines of progress, two updates of the names, and two tests of the trap. */
-#define PROGRESS_S	.6
-#define NAMES_S		1.
-#define TRAP_S		.5
+#define PROGRESS_INTERVAL_S	.6
+#define NAMES_INTERVAL_S	1.
+#define TRAP_INTERVAL_S		.5
 
 /*
  * NT's default rate of sampling, and the rate in its place. A loop of ten acquisitions is in step
@@ -126,8 +126,9 @@ static int record_events(struct record *record)
 	while (recording_now() < end) {
 		double next = fmin(end, fmin(next_progress, next_names));
 
-		got = recording_follow(&record->recording,
-				       is_waiting ? fmin(next, recording_now() + TRAP_S) : next);
+		if (is_waiting)
+			next = fmin(next, recording_now() + TRAP_INTERVAL_S);
+		got = recording_follow(&record->recording, next);
 		if (got < 0)
 			return -1;
 		if (got && child_take_signals(&record->child, record->recording.signal_fd)) {
@@ -139,11 +140,11 @@ static int record_events(struct record *record)
 			end = fmin(end, recording_now() + record->trap.after);
 		}
 		if (recording_now() >= next_progress) {
-			next_progress = recording_now() + PROGRESS_S;
+			next_progress = recording_now() + PROGRESS_INTERVAL_S;
 			print_progress(record, recording_now() - start);
 		}
 		if (recording_now() >= next_names) {
-			next_names = recording_now() + NAMES_S;
+			next_names = recording_now() + NAMES_INTERVAL_S;
 			names_writer_update(&record->trace.names);
 		}
 	}

@@ -123,7 +123,7 @@ static int choose_columns(struct report *report, const struct options *options)
 	size_t i, j, length;
 	bool all;
 
-	/* Programs get every column, unless they name some. */
+	/* JSON and CSV have all columns, unless the user names some. */
 	all = columns ? !strcmp(columns, "all") : options->table.json || options->table.csv;
 	if (!columns && !all)
 		return 0;
@@ -381,7 +381,7 @@ static int report_files(struct options *options)
 		status = NTKLOG_FAILED;
 		goto close;
 	}
-	/* report_many_read() may have shown the column "kind", though the user has not chosen it. */
+	/* report_many_read() may have shown the column "kind", which the user has not chosen. */
 	choose_columns(&many.report, options);
 	print_tables(&many.report, options, many.hosts);
 	if (finish_output(stdout, NULL))

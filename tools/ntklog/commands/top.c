@@ -160,7 +160,7 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 /* Show the tables, unless another job has the terminal. */
 static void draw(struct top *top)
 {
-	if (top->screen.is_single || top_screen_is_visible())
+	if (top->screen.is_printed_once || top_screen_is_visible())
 		top_print_screen(top);
 }
 
@@ -420,7 +420,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_ONCE:
 		top->once = true;
-		top->screen.is_single = true;
+		top->screen.is_printed_once = true;
 		return 0;
 	case OPTION_JSON:
 		top->json = true;

@@ -96,7 +96,7 @@ void top_screen_draw(struct top_screen *screen, const char *text)
 
 	if (!stream_has_cursor(stdout)) {
 		fputs(text, stdout);
-	} else if (screen->is_single) {
+	} else if (screen->is_printed_once) {
 		printf(CLEAR "%s", text);
 	} else {
 		open_screen(screen);

@@ -14,7 +14,7 @@
 #define TASKS_MAX	(4 * TASKS_KEPT)
 
 /* Seconds between two readings of the names of young tasks, which may change. */
-#define NAMES_S		1
+#define NAMES_INTERVAL_S	1
 
 static void take_name(void *argument, const struct thread_name *thread)
 {
@@ -87,7 +87,7 @@ void top_tasks_read_notes(struct top *top)
 	task_names_read_notes(&top->tasks);
 	if (recording_now() < top->next_names)
 		return;
-	top->next_names = recording_now() + NAMES_S;
+	top->next_names = recording_now() + NAMES_INTERVAL_S;
 	task_names_update(&top->tasks);
 }
 

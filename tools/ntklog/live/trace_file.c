@@ -34,10 +34,10 @@
  */
 int trace_file_open_stream(struct trace_file *trace)
 {
-	bool is_standard = !strcmp(trace->path, "-");
+	bool is_standard_output = !strcmp(trace->path, "-");
 	struct stat status;
 
-	if (is_standard) {
+	if (is_standard_output) {
 		if (isatty(STDOUT_FILENO)) {
 			message("-o -: the standard output is a terminal: redirect it");
 			return -1;
@@ -54,7 +54,7 @@ int trace_file_open_stream(struct trace_file *trace)
 		message("%s: %s", trace->path, strerror(errno));
 		return -1;
 	}
-	trace->is_stream = is_standard || lseek(trace->fd, 0, SEEK_CUR) < 0;
+	trace->is_stream = is_standard_output || lseek(trace->fd, 0, SEEK_CUR) < 0;
 	/* FILE.names needs a FILE beside it. */
 	trace->has_names = false;
 	return 0;

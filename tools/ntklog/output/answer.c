@@ -374,7 +374,7 @@ static void add_longest_chain(struct answer *answer)
 	answer_add_phrases(answer, phrases, count);
 }
 
-static void add_no_waits(struct answer *answer)
+static void add_lines_for_no_waits(struct answer *answer)
 {
 	const struct report *report = answer->report;
 	uint64_t blockers = report->analysis->spinlocks.total.blockers;
@@ -405,7 +405,7 @@ static void make_answer(struct answer *answer)
 		return;
 	}
 	if (!sums->total.wait) {
-		add_no_waits(answer);
+		add_lines_for_no_waits(answer);
 		return;
 	}
 	add_hints(&hints);
