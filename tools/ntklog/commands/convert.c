@@ -31,7 +31,7 @@ struct options {
 	const char *pprof;
 };
 
-/* Convert event by event. */
+/* Convert to CTF or to Perfetto, whose traces have each event; pprof has sums only. */
 static int convert_events(const struct options *options, struct etl_file *file,
 			  const struct names *names)
 {

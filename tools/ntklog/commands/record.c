@@ -284,7 +284,7 @@ static int set_blockers(struct record *record)
  * Change the settings of the module that the recording needs. The rates stay as they are while
  * another session runs, which has events of both rates otherwise.
  */
-static int change_module(struct record *record)
+static int change_module_settings(struct record *record)
 {
 	size_t i;
 
@@ -325,7 +325,7 @@ static int record_file(struct record *record)
 	err = (record->trace.has_names && names_writer_prepare(&record->trace.names)) ||
 	      (record->trap.condition && trap_open(&record->trap, &record->trace)) ||
 	      recording_claim(recording, record->session) ||
-	      recording_take_signals(recording, more_signals) || change_module(record);
+	      recording_take_signals(recording, more_signals) || change_module_settings(record);
 	/* The default groups depend on the mode, which the module has by now. */
 	if (!err && !record->settings.groups)
 		record->settings.groups = session_default_groups();

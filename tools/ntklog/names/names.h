@@ -31,7 +31,7 @@
 struct names;
 
 /**
- * enum names_use - which symbols an address can be meant by
+ * enum names_use - the symbols that may name an address
  * @NAMES_OF_ANY: functions and variables: the address of a lock, which may be in a structure
  * @NAMES_OF_CODE: functions alone: the address of an instruction
  */
