@@ -203,22 +203,23 @@ static void set_group_mask(json_t *object, const struct etl_event *event)
 }
 
 /* Make a name for an event that has none. */
-static const char *describe(const struct etl_event *event, bool is_short, char *text, size_t size)
+static const char *name_event(const struct etl_event *event, bool is_short, char *text, size_t size)
 {
-	struct etl_event_header info;
+	struct etl_event_header header;
 	char guid[ETL_GUID_SIZE];
 	const char *provider;
 
-	etl_read_event_header(&info, event);
+	etl_read_event_header(&header, event);
 	if (event->has_hook_id) {
 		snprintf(text, size, "HookId 0x%04x", event->hook_id);
-	} else if (is_short || !info.has_provider || (!info.has_id && !info.has_opcode)) {
+	} else if (is_short || !header.has_provider || (!header.has_id && !header.has_opcode)) {
 		snprintf(text, size, "HeaderType 0x%02x", event->header_type);
 	} else {
-		etl_format_guid(info.provider, guid);
-		provider = etl_provider_name(info.provider);
+		etl_format_guid(header.provider, guid);
+		provider = etl_provider_name(header.provider);
 		snprintf(text, size, "%s %s %u", provider ? provider : guid,
-			 info.has_id ? "Id" : "Opcode", info.has_id ? info.id : info.opcode);
+			 header.has_id ? "Id" : "Opcode",
+			 header.has_id ? header.id : header.opcode);
 	}
 	return text;
 }
@@ -267,7 +268,7 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 		 * Names are limited by KINDS_MAX: a file may have another provider in each event.
 		 */
 		if (!strcmp(name, "Event"))
-			name = describe(event, is_short, text, sizeof(text));
+			name = name_event(event, is_short, text, sizeof(text));
 		else if (type && type->hook_id == PERFINFO_LOG_TYPE_RESOURCE)
 			name = describe_resource(event, is_short, name, text, sizeof(text));
 		set_number(counts, name,

@@ -75,23 +75,23 @@ int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 /**
  * etl_read_at() - read a part of a buffer from a file or a stream
  * @reader: reader of the file
- * @to: set to the bytes
+ * @data: set to the bytes
  * @count: number of bytes to read
  * @offset: offset of the first byte in the file
  *
  * Return: number of bytes that exist, up to @count; -1 with a message in the file's error.
  */
-ssize_t etl_read_at(struct etl_reader *reader, void *to, size_t count, uint64_t offset)
+ssize_t etl_read_at(struct etl_reader *reader, void *data, size_t count, uint64_t offset)
 {
 	size_t got = 0;
 
 	if (reader->input) {
-		ssize_t n = etl_input_read(reader->input, to, count, offset);
+		ssize_t n = etl_input_read(reader->input, data, count, offset);
 
 		return n < 0 ? etl_damage(reader, offset, "%s", strerror(errno)) : n;
 	}
 	while (got < count) {
-		ssize_t n = pread(reader->fd, (char *)to + got, count - got, offset + got);
+		ssize_t n = pread(reader->fd, (char *)data + got, count - got, offset + got);
 
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -43,7 +43,7 @@ struct etl_input *etl_input_make(int fd)
 }
 
 /* Read @size bytes, or fewer at the end of the pipe. Returns the number of bytes. */
-static size_t read_pipe(struct etl_input *input, unsigned char *to, size_t size)
+static size_t read_pipe(struct etl_input *input, unsigned char *data, size_t size)
 {
 	struct pollfd polled = { .fd = input->fd, .events = POLLIN };
 	size_t got = 0;
@@ -53,7 +53,7 @@ static size_t read_pipe(struct etl_input *input, unsigned char *to, size_t size)
 
 		if (input->wait && !poll(&polled, 1, 0))
 			input->wait(input->argument);
-		n = read(input->fd, to + got, size - got);
+		n = read(input->fd, data + got, size - got);
 		if (n < 0 && errno == EINTR)
 			continue;
 		/* The pipe may have been made with O_NONBLOCK. */
@@ -73,18 +73,18 @@ static size_t read_pipe(struct etl_input *input, unsigned char *to, size_t size)
 /**
  * etl_input_head() - read the first bytes of a pipe, which tell the size of a buffer
  * @input: input from which nothing has been read
- * @to: set to the bytes
+ * @data: set to the bytes
  * @size: number of bytes to read
  *
  * Return: number of bytes read, or -1 with errno.
  */
-ssize_t etl_input_head(struct etl_input *input, void *to, size_t size)
+ssize_t etl_input_head(struct etl_input *input, void *data, size_t size)
 {
 	input->head = malloc(size);
 	if (!input->head)
 		return -1;
 	input->head_size = read_pipe(input, input->head, size);
-	memcpy(to, input->head, input->head_size);
+	memcpy(data, input->head, input->head_size);
 	errno = input->error;
 	return input->error ? -1 : (ssize_t)input->head_size;
 }
@@ -220,13 +220,13 @@ end:
 /**
  * etl_input_read() - read a part of one buffer
  * @input: input with a known size of buffers
- * @to: set to the bytes
+ * @data: set to the bytes
  * @size: number of bytes to read
  * @offset: offset of the first byte in the trace
  *
  * Return: number of bytes that exist, up to @size; -1 with errno.
  */
-ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t offset)
+ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_t offset)
 {
 	uint64_t number = offset / input->buffer_size;
 	size_t within = offset % input->buffer_size;
@@ -252,11 +252,11 @@ ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t 
 	}
 	buffer = &input->buffers[number - input->first];
 	if (buffer->data) {
-		memcpy(to, buffer->data + within, size);
+		memcpy(data, buffer->data + within, size);
 		return size;
 	}
 	while (got < size) {
-		ssize_t n = pread(input->spill_fd, (char *)to + got, size - got, offset + got);
+		ssize_t n = pread(input->spill_fd, (char *)data + got, size - got, offset + got);
 
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -61,9 +61,9 @@ struct etl_input {
 };
 
 struct etl_input *etl_input_make(int fd);
-ssize_t etl_input_head(struct etl_input *input, void *to, size_t size);
+ssize_t etl_input_head(struct etl_input *input, void *data, size_t size);
 void etl_input_set_size(struct etl_input *input, size_t buffer_size);
-ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t offset);
+ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_t offset);
 const unsigned char *etl_input_next(struct etl_input *input, ssize_t *incomplete_bytes);
 void etl_input_drop(struct etl_input *input, uint64_t number);
 int etl_input_spool(struct etl_input *input);

@@ -121,7 +121,7 @@ void etl_count_backwards(struct etl_reader *reader, uint64_t offset);
 unsigned int etl_processor(const struct wmi_buffer_header *header);
 int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 		     const struct wmi_buffer_header *header);
-ssize_t etl_read_at(struct etl_reader *reader, void *to, size_t count, uint64_t offset);
+ssize_t etl_read_at(struct etl_reader *reader, void *data, size_t count, uint64_t offset);
 bool etl_is_past_written(const struct etl_reader *reader, uint64_t number);
 void etl_note_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssize_t got);
 int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);

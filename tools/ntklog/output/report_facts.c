@@ -272,7 +272,7 @@ static void print_covered_times(const struct report *report, FILE *stream, const
 	fact(stream, before, after,
 	     "CPU %zu is covered from %.3f s on, the others from later on, the last, CPU %zu, from %.3f s; to %.3f s",
 	     first, etl_seconds(file, coverage_begin(coverage, first)), last,
-	     etl_seconds(file, coverage_begin(coverage, last)), etl_seconds(file, coverage->to));
+	     etl_seconds(file, coverage_begin(coverage, last)), etl_seconds(file, coverage->end));
 	fact(stream, before, after,
 	     "sums are of all that is left; per second, waiting and the order of rows use the time of each CPU");
 }

@@ -74,7 +74,7 @@ static json_t *covered_json(const struct report *report)
 {
 	const struct coverage *coverage = &report->analysis->coverage;
 	json_t *array = json_array();
-	double from, to = etl_seconds(report->file, coverage->to);
+	double from, to = etl_seconds(report->file, coverage->end);
 	size_t i;
 
 	for (i = 0; i < coverage->cpu_count; i++) {
