@@ -19,7 +19,7 @@ rm -rf "$DIR"
 mkdir -p "$DIR"
 
 # run_test NAME COMMAND...: run a command as a test, and print its result; if it fails, its output
-# too. A function as the command ends at the first command in it that fails.
+# too. If COMMAND is a shell function, it ends at the first of its commands that fails.
 run_test()
 {
 	local name=$1 log status

@@ -53,7 +53,8 @@ make_stock_guest_files()
 	vm=(-k "$IMAGE" -M "$MODULES" -a preempt=full)
 }
 
-# make_test_kernel_guest_files: the same for a test kernel, which has KUnit.
+# make_test_kernel_guest_files: build the modules for a test kernel, which has KUnit, copy them to
+# $DIR, and set vm to the options of vm.sh.
 make_test_kernel_guest_files()
 {
 	run_test "$kernel: the modules build with W=1 and no warning" \

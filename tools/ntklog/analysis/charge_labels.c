@@ -8,7 +8,10 @@
 #include "macros.h"
 #include "text.h"
 
-/* Locks of a chain that are named. Deadlocked tasks have no records, so no chain is endless. */
+/*
+ * Greatest number of locks that the label of a chain names. Deadlocked tasks release no lock, so
+ * they have no records, and no chain is endless.
+ */
 #define CHAIN_MAX	4
 
 const char *const charge_by_names[CHARGE_BYS] = {
@@ -23,10 +26,10 @@ const char *const charge_by_names[CHARGE_BYS] = {
 };
 
 /**
- * charge_find_by() - find a property by its name
- * @name: name of the property
+ * charge_find_by() - find an attribute by its name
+ * @name: name of the attribute
  *
- * Return: the property, or CHARGE_BYS if none has that name.
+ * Return: the attribute, or CHARGE_BYS if none has that name.
  */
 enum charge_by charge_find_by(const char *name)
 {
@@ -125,7 +128,7 @@ static void format_cgroup(const struct names *names, const struct charge_hold *h
 	text_clean(text);
 }
 
-/* A context of Linux has the name of the IRQL that ntklog records for it. */
+/* Linux has no IRQLs: ntklog records the one that corresponds to the context of the release. */
 static void format_irql(const struct charge_hold *hold, char *text, size_t size)
 {
 	static const char *const names[] = { "passive", "APC", "dispatch" };

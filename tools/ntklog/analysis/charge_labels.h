@@ -27,7 +27,7 @@
  * @CHARGE_BY_CGROUP: the path of the task's cgroup
  * @CHARGE_BY_CPU: the CPU that released the lock
  * @CHARGE_BY_IRQL: the IRQL of the release, by its name
- * @CHARGE_BYS: number of properties
+ * @CHARGE_BYS: number of attributes
  */
 enum charge_by {
 	CHARGE_BY_CALLER,
@@ -41,7 +41,7 @@ enum charge_by {
 	CHARGE_BYS,
 };
 
-/* The names of the properties, for messages. */
+/* The names of the attributes, for messages. */
 #define CHARGE_BY_NAMES	"caller, task, stack, thread, process, cgroup, cpu or irql"
 
 extern const char *const charge_by_names[CHARGE_BYS];

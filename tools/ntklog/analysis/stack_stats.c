@@ -41,12 +41,13 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 }
 
 /* Find a stack, or add it. Returns NULL if the table is full, or without memory. */
-static struct stack_entry *find_stack(struct stack_stats *stats, const struct stack_key *key,
+static struct stack_entry *find_stack(struct stack_stats *stats, const struct stack_stats_key *key,
 				      const uint64_t *addresses, size_t count)
 {
 	union {
-		struct stack_key key;
-		uint64_t words[sizeof(struct stack_key) / sizeof(uint64_t) + STACK_ADDRESSES_MAX];
+		struct stack_stats_key key;
+		uint64_t words[sizeof(struct stack_stats_key) / sizeof(uint64_t) +
+			       STACK_ADDRESSES_MAX];
 	} wanted;
 	size_t size = count * sizeof(*addresses);
 	size_t key_size = sizeof(wanted.key) + size;
@@ -85,7 +86,7 @@ no_memory:
 void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		     const struct stack_record *record)
 {
-	const struct stack_key key = { record->class, record->is_sleeping, record->thread_id };
+	const struct stack_stats_key key = { record->class, record->is_sleeping, record->thread_id };
 	const uint64_t *addresses = &record->caller;
 	size_t count = 1;
 	struct stack_entry *entry;
@@ -115,7 +116,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
  */
 void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *holder, double ticks)
 {
-	const struct stack_key key = { holder->class, holder->is_sleeping, holder->thread_id };
+	const struct stack_stats_key key = { holder->class, holder->is_sleeping, holder->thread_id };
 	const uint64_t *addresses = holder->frames;
 	struct stack_entry *entry;
 	size_t count = 0;

@@ -87,13 +87,13 @@ struct stack_record {
 };
 
 /**
- * struct stack_key - key of a stack in the table, with the addresses behind it
+ * struct stack_stats_key - key of a stack in the table, with its addresses
  * @class: key of the lock's class, or 0
  * @is_sleeping: tasks sleep for the lock; 0 if @class is 0
  * @thread_id: the task, or 0
  * @addresses: return addresses, the innermost first
  */
-struct stack_key {
+struct stack_stats_key {
 	uint64_t class;
 	uint64_t is_sleeping;
 	uint64_t thread_id;
@@ -111,7 +111,7 @@ struct stack_entry {
 	struct stack_sum sum;
 	UT_hash_handle hh;
 	size_t count;
-	struct stack_key key;
+	struct stack_stats_key key;
 };
 
 /**

@@ -49,7 +49,7 @@ struct side {
  * @opened_count: number of files that could be opened
  * @html: path of the page; NULL: none
  * @measure: measure that the table shows
- * @lock_events: events of that lock in all files
+ * @lock_events: events of the lock of --lock in all files
  * @has_condition: --fail-if was given
  * @limited_measure: measure that the condition of --fail-if limits
  * @is_increase: the condition is an increase, not a decrease
@@ -72,18 +72,21 @@ struct options {
 };
 
 /*
- * The result of reading a file, behind which the rows of its difference are.
+ * First part of the result of a process that reads a file; the rows of its difference follow.
  * @seconds: duration of the recording
  * @lock_events: events of the only lock that is compared
  * @has_holds: each record of the file has a hold
  */
-struct reading {
+struct file_sums {
 	double seconds;
 	uint64_t lock_events;
 	bool has_holds;
 };
 
-/* Return the side of a file by its number, and make the number that of the side. */
+/*
+ * Return the side of a file. @number counts the files of both sides, and is changed to the index of
+ * the file in its side.
+ */
 static size_t side_of(const struct options *options, size_t *number)
 {
 	if (*number < options->sides[0].files.count)
@@ -100,7 +103,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 	size_t which = side_of(options, &number);
 	struct trace_options trace = { .path = options->sides[which].files.paths[number] };
 	struct difference difference = { 0 };
-	struct reading reading = { 0 };
+	struct file_sums file_sums = { 0 };
 	struct names *names;
 	struct etl_file *file;
 	bool is_open;
@@ -113,14 +116,14 @@ static int read_file(void *argument, size_t number, FILE *result)
 	analysis.lock = options->table.lock;
 	if (is_open) {
 		analysis_read(&analysis, file);
-		reading.seconds = analysis_seconds(&analysis, file);
-		reading.has_holds = !analysis.spinlocks.total.waits_only;
-		reading.lock_events = analysis.lock_events;
+		file_sums.seconds = analysis_seconds(&analysis, file);
+		file_sums.has_holds = !analysis.spinlocks.total.waits_only;
+		file_sums.lock_events = analysis.lock_events;
 		difference_add(&difference, which, &analysis, file, names);
 		difference.no_memory |= analysis.spinlocks.no_memory ||
 					analysis.resources.no_memory;
 		difference_merge(&difference, options->measure);
-		fwrite(&reading, sizeof(reading), 1, result);
+		fwrite(&file_sums, sizeof(file_sums), 1, result);
 		difference_write(&difference, result);
 	}
 	difference_free(&difference);
@@ -134,21 +137,21 @@ static int read_file(void *argument, size_t number, FILE *result)
 }
 
 /* Add the sums of a file to those of its side. */
-static bool take_file(void *argument, size_t number, FILE *result)
+static bool add_file_result(void *argument, size_t number, FILE *result)
 {
 	struct options *options = argument;
 	struct side *side = &options->sides[side_of(options, &number)];
-	struct reading reading;
+	struct file_sums file_sums;
 
-	if (fread(&reading, sizeof(reading), 1, result) != 1 ||
+	if (fread(&file_sums, sizeof(file_sums), 1, result) != 1 ||
 	    !difference_read(&options->difference, result))
 		return false;
 	/* Files have the same rows, mostly: the memory grows with the rows, not with the files. */
 	difference_merge(&options->difference, options->measure);
 	options->opened_count++;
-	options->lock_events += reading.lock_events;
-	side->seconds += reading.seconds;
-	if (!reading.has_holds && !side->without_holds)
+	options->lock_events += file_sums.lock_events;
+	side->seconds += file_sums.seconds;
+	if (!file_sums.has_holds && !side->without_holds)
 		side->without_holds = side->files.paths[number];
 	return true;
 }
@@ -172,7 +175,7 @@ static int read_files(struct options *options)
 {
 	const struct jobs jobs = {
 		.count = options->sides[0].files.count + options->sides[1].files.count,
-		.run = read_file, .take = take_file, .argument = options,
+		.run = read_file, .take = add_file_result, .argument = options,
 	};
 
 	return jobs_run(&jobs);
@@ -388,11 +391,11 @@ static bool find_measure(const char *text, size_t length, enum difference_measur
 /* Parse "wait_total > +20%" or "waits < -10%". */
 static bool parse_condition(struct options *options, const char *text)
 {
-	char name[32], comparison, percent, rest;
+	char name[32], comparison, percent, trailing;
 	double limit;
 
 	if (sscanf(text, " %31[a-z_] %c %lf %c %c", name, &comparison, &limit, &percent,
-		   &rest) != 4 ||
+		   &trailing) != 4 ||
 	    !find_measure(name, strlen(name), &options->limited_measure) ||
 	    !strchr("<>", comparison) || percent != '%' || !(fabs(limit) < 1e9))
 		return false;

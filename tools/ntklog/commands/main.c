@@ -58,7 +58,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				*command = &commands[i];
 		if (!*command)
 			argp_error(state, "unknown command: %s", argument);
-		/* The rest is the command's. */
+		/* The command parses the arguments that follow its name. */
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:

@@ -45,7 +45,7 @@ enum {
  * @by_address: each lock has a row of its own, not each class
  * @by: attribute by which waiters and holders are told apart
  * @tables: bits of the tables to print
- * @columns: columns to print, separated by commas; NULL: the usual ones, or all in JSON and CSV
+ * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
  * @sort: column to sort by; NULL: the default of each table
  * @is_folded: --folded: print stacks alone, for flame graphs
  * @folded: the value that the stacks are weighted with
@@ -68,9 +68,9 @@ struct options {
 };
 
 /* These tables are printed on request only: the answer names the greatest waiters and waits. */
-static const unsigned int other_tables = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
+static const unsigned int tables_on_request = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
 
-#define ALL_TABLES	(REPORT_ALL_TABLES & ~other_tables)
+#define ALL_TABLES	(REPORT_ALL_TABLES & ~tables_on_request)
 
 #define COLUMN_NAME_SIZE	64
 
@@ -136,7 +136,7 @@ static int choose_columns(struct report *report, const struct options *options)
 	size_t i, j, length;
 	bool all;
 
-	/* Programs get every column, unless they name some. */
+	/* JSON, NDJSON and CSV have all columns, unless the user names some. */
 	all = columns ? !strcmp(columns, "all") :
 			options->table.json || options->table.csv || options->is_ndjson;
 	if (!columns && !all)
@@ -344,7 +344,7 @@ static int report_file(struct options *options)
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
 	analysis.by_address = options->by_address;
-	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | other_tables);
+	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | tables_on_request);
 	analysis.lock = options->table.lock;
 	analysis.charge_by = options->by;
 	/* A lock's section on the page has flame graphs of its waiters and holders. */
@@ -409,7 +409,7 @@ static int report_files(struct options *options)
 		status = NTKLOG_FAILED;
 		goto close;
 	}
-	/* The kinds of the locks have shown a column that the user may not have chosen. */
+	/* report_many_read() may have shown the column "kind", which the user has not chosen. */
 	choose_columns(&many.report, options);
 	print_tables(&many.report, options, many.hosts);
 	if (finish_output(stdout, NULL))

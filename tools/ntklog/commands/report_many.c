@@ -9,7 +9,7 @@
 
 /**
  * report_many_open() - make the tables, which have no rows
- * @many: has its files, and the rest zero
+ * @many: @files, @tables, @top, @sum_up and @argument are set; the other members are zero
  *
  * Return: true, or false after a message; report_many_close() in either case.
  */
@@ -51,10 +51,10 @@ static bool add_rows(void *argument, size_t number, FILE *result)
 
 /**
  * report_many_read() - read the files, as many at a time as there are CPUs
- * @many: open, with tables that have their order
+ * @many: open, with tables whose columns and order have been chosen
  *
  * Columns are shown if the report of one of the files alone shows them: kinds, rates, numbers of
- * locks. A caller whose user has chosen other columns shows those afterwards.
+ * locks. If the user has chosen columns, the caller chooses them again afterwards.
  *
  * Return: enum ntklog_status of the first file that is not whole.
  */

@@ -167,7 +167,7 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 /* Show the tables, unless another job has the terminal. */
 static void draw(struct top *top)
 {
-	if (top->screen.is_single || top_screen_is_visible())
+	if (top->screen.is_printed_once || top_screen_is_visible())
 		top_print_screen(top);
 }
 
@@ -200,7 +200,7 @@ static int show_interval(struct top *top)
 		return -1;
 	if (got)
 		identities_refresh_classes(&top->identities);
-	/* An interval that is summed up in the former way is not shown. */
+	/* If a key has changed the view meanwhile, do not show this interval of the former view. */
 	if (top_view_is_same(&top->view, &keys->view)) {
 		if (!keys->is_paused || !top->shown.seconds)
 			make_tables(top, &counts);
@@ -311,7 +311,7 @@ static int gather_interval(struct top *top)
 	/* Objects come and go, and the addresses of their locks with them. */
 	if (names_lock_count(top->symbols.names) > LOCKS_MAX) {
 		names_forget_classes(top->symbols.names);
-		identities_again(&top->identities);
+		identities_rewind(&top->identities);
 	}
 	is_new_view = !top_view_is_same(&top->view, &top->keys.view);
 	if (is_new_view && top->seconds && end > start + NEW_VIEW_MAX_S)
@@ -442,7 +442,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_ONCE:
 		top->once = true;
-		top->screen.is_single = true;
+		top->screen.is_printed_once = true;
 		return 0;
 	case OPTION_JSON:
 		top->json = true;

@@ -25,17 +25,17 @@
  * @groups: names of event groups
  * @interval: seconds
  * @top: rows of each table; 0: as many as fit the screen
- * @once: whether to end after one interval
- * @json: whether to print JSON
+ * @once: end after one interval
+ * @json: print JSON
  * @view: how the present interval is summed up
  * @recording: the session
  * @file: header of the session's trace
- * @order: events whose turn has not come
+ * @order: events that are not summed up yet, because an earlier one may still arrive
  * @stacks: events whose stacks may still arrive; NULL: no stacks are recorded
  * @analysis: events of the present interval
  * @symbols: symbols of the kernel, classes of locks, and names of tasks
  * @identities: the module's notes about classes of locks
- * @has_new_class: whether a class was added to @symbols, which must be sorted again
+ * @has_new_class: a class was added to @symbols, which must be sorted again
  * @tasks: the tasks whose events are charged, while waiters are shown
  * @task_names: number of their names in @symbols
  * @next_names: recording_now() at which names of young tasks are read again
@@ -45,7 +45,7 @@
  * @shown_view: how that interval was summed up
  * @events: number of events of that interval
  * @lost: number of its events that were lost
- * @has_no_waits: the waits that go on cannot be read
+ * @has_no_waits: reading the waits that go on has failed, and is not tried again
  * @keys: keys that change the screen
  * @screen: the terminal
  */

@@ -7,14 +7,14 @@
 #include "top.h"
 #include "wmi_record.h"
 
-/* Most tasks, and most names of tasks, that the next interval begins with: more are read anew. */
+/* If an interval ends with more tasks, or names of tasks, than this, all names are read anew. */
 #define TASKS_KEPT	65536
 
-/* Most tasks, and most names of tasks, at all: more have no names. */
+/* Greatest number of tasks, and of names of tasks. Further tasks have no names. */
 #define TASKS_MAX	(4 * TASKS_KEPT)
 
-/* Seconds between two looks for new names of young tasks. */
-#define NAMES_S		1
+/* Seconds between two readings of the names of young tasks, which may change. */
+#define NAMES_INTERVAL_S	1
 
 static void take_name(void *argument, const struct thread_name *thread)
 {
@@ -37,7 +37,7 @@ static void forget(struct top *top)
 
 /**
  * top_tasks_prepare() - read the names of all tasks, if the next interval needs them
- * @top: between two intervals: the sums of one have names
+ * @top: between two intervals, because the sums of an interval point to names
  */
 void top_tasks_prepare(struct top *top)
 {
@@ -68,10 +68,10 @@ void top_tasks_take(struct top *top, const struct etl_event *event)
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
 		spinlock_record_read(&spinlock, event);
-		task_names_take(&top->tasks, spinlock.thread_id);
+		task_names_add(&top->tasks, spinlock.thread_id);
 	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE) {
 		resource_record_read(&resource, event);
-		task_names_take(&top->tasks, resource.thread_id);
+		task_names_add(&top->tasks, resource.thread_id);
 	}
 	task_names_give_new(&top->tasks);
 }
@@ -87,7 +87,7 @@ void top_tasks_read_notes(struct top *top)
 	task_names_read_notes(&top->tasks);
 	if (recording_now() < top->next_names)
 		return;
-	top->next_names = recording_now() + NAMES_S;
+	top->next_names = recording_now() + NAMES_INTERVAL_S;
 	task_names_update(&top->tasks);
 }
 

@@ -100,7 +100,7 @@ int recording_adopt(struct recording *recording, int session)
 }
 
 /**
- * recording_take_signals() - from now on let signals end the recording, not the process
+ * recording_take_signals() - let signals end the recording, and not the process, from now on
  * @recording: claimed, not started
  * @more: more signals that @recording's signal_fd gives; 0 ends them
  *
@@ -207,7 +207,7 @@ int recording_state(const struct recording *recording)
 /**
  * recording_read_header() - read the first buffer of the ETL file, as it is now
  * @recording: claimed
- * @size: set to the bytes of the buffer
+ * @size: set to the size of the buffer in bytes
  *
  * Return: the buffer, to be freed; or NULL after a message.
  */
@@ -260,10 +260,10 @@ int recording_follow(struct recording *recording, double end)
 	int got = 0;
 
 	while (!got && recording_now() < end) {
-		double left = end - recording_now();
+		double remaining = end - recording_now();
 
 		got = drain_wait(&recording->drain, recording->signal_fd,
-				 left > TICK_S ? TICK_S * 1e3 : left * 1e3 + 1);
+				 remaining > TICK_S ? TICK_S * 1e3 : remaining * 1e3 + 1);
 		if (got < 0)
 			return -1;
 		if (recording->before_read)

@@ -22,7 +22,7 @@
  * @fd: the claim; -1: none
  * @session: number of the session
  * @signal_fd: signalfd of @signals; -1: signals keep their default actions
- * @signals: signals that end the recording, and others; blocked except while a start attaches
+ * @signals: signals that end the recording, and others; blocked except in recording_start()
  * @drain: buffers of the run
  * @next_tick: recording_now() at which buffers of all CPUs are looked for again
  * @before_read: called before buffers are read, with @argument; NULL: nothing is called

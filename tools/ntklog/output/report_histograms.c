@@ -21,7 +21,7 @@ void report_widen_axis(const struct report *report, const struct histogram *time
 {
 	unsigned int i;
 
-	for (i = 0; i < times->room; i++) {
+	for (i = 0; i < times->capacity; i++) {
 		uint64_t weight;
 		double ns = etl_cycles_ns(report->file, histogram_bucket(times, i, &weight));
 		int decade = ns >= 1 ? (int)floor(log10(ns)) : 0;
@@ -62,7 +62,7 @@ json_t *report_histogram_json(const struct report *report, const struct histogra
 
 	if (!times->total)
 		return NULL;
-	for (i = 0; i < times->room; i++) {
+	for (i = 0; i < times->capacity; i++) {
 		uint64_t weight;
 		double ns = etl_cycles_ns(report->file, histogram_bucket(times, i, &weight));
 		double at = ns >= 1 ? (log10(ns) - axis->first) * BINS_PER_DECADE : 0;

@@ -200,7 +200,7 @@ int report_is_complete(const struct report *report)
 	       !report->analysis->stacks.no_memory &&
 	       !report->analysis->charges.no_memory &&
 	       !report->analysis->charges.periods.no_memory &&
-	       !report->analysis->open.no_memory &&
+	       !report->analysis->open_holds.no_memory &&
 	       !report->analysis->coverage.no_memory &&
 	       !report->analysis->history.no_memory &&
 	       !report->analysis->spinlocks.timelines.no_memory &&

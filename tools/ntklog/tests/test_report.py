@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report: the tables of locks, and what is done to unchanged files.
+"""ntklog report: the tables of locks; and the outputs of files with NT's resources alone, which
+stay as they are, byte for byte.
 
 Usage: test_report.py NTKLOG
 """

@@ -243,7 +243,9 @@ class Output(Mixed):
         return next(lines[i + 1] for i in range(len(lines)) if lines[i].startswith("Spin locks, by"))
 
     def test_most_important_columns_stay_on_a_narrow_terminal(self):
-        """They stay even in 20 columns, on a terminal and in a pipe; --wide shows all columns."""
+        """These columns are printed even where a line has 20 characters, on a terminal and in a
+        pipe; --wide prints all columns.
+        """
         kept = "lock contended wait wait max hold hold max".split()
         for columns in "20", "80":
             result = run("report", "--table", "locks", self.path,

@@ -278,8 +278,8 @@ class FlightRecordings(Case):
                 self.assertAlmostEqual(row["waiting"], waiting, delta=waiting / 50)
 
     def test_a_cpu_that_lost_nothing_is_covered_from_the_start(self):
-        """Its ring has fewer buffers than those of others: one event at the end does not make a
-        rate.
+        """The CPU filled fewer buffers than its ring has. Its only event is near the end, and the
+        rate is one event in the time since the start, not since this event.
         """
         def event(time, address):
             return etl.perfinfo(0x0529, etl.spin_lock(address=address, spins=1),

@@ -10,8 +10,8 @@ import tempfile
 import unittest
 
 NTKLOG = sys.argv[1]
-# Environment of tests that start the tool hundreds of times: the search for memory that was not freed takes half
-# of the time of a start under ASan, and other tests of the same command have it.
+# Environment of tests that start the tool hundreds of times: the search for memory that was not
+# freed takes half of the time of a start under ASan, and other tests of the same command do it.
 NO_LEAK_CHECK = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
 
 
