@@ -77,6 +77,8 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 	/* The label of a spin lock's holder is the caller's, whichever task it was. */
 	if (sums->by == CHARGE_BY_CALLER && who.caller && !hold->is_sleeping)
 		who.thread_id = 0;
+	if (sums->by == CHARGE_BY_FUNCTION)
+		who.thread_id = 0;
 	/* The process and the cgroup of a task change with time. Each has one text in the names. */
 	if (sums->by == CHARGE_BY_PROCESS &&
 	    names_process(sums->names, hold->thread_id, hold->logged, &who.thread_id, &name)) {
