@@ -4,7 +4,7 @@
 # Groups of Debian's packages, and their purpose for the message of need(), which installs a group.
 
 declare -A PACKAGES=(
-	[tool]="ccache gcc make libc6-dev pkg-config libbpf-dev libjansson-dev uthash-dev
+	[tool]="ccache gcc make libc6-dev pkg-config libbpf-dev libjansson-dev libmicrohttpd-dev uthash-dev
 		protobuf-c-compiler libprotobuf-c-dev zlib1g-dev"
 	[tool-tests]="python3 bash-completion mandoc time babeltrace2"
 	[headers]="gcc g++ libc6-dev"
