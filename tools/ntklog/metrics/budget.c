@@ -11,6 +11,21 @@
 /* Share of the budget that a step aims at. */
 #define AIM		.75
 
+/**
+ * budget_multiplier() - compute the factor of the rates
+ * @budget: the choice
+ *
+ * Return: the factor, 1 or more.
+ */
+unsigned int budget_multiplier(const struct budget *budget)
+{
+	unsigned int multiplier = 1, i;
+
+	for (i = 0; i < budget->rate_step; i++)
+		multiplier *= BUDGET_RATE_FACTOR;
+	return multiplier;
+}
+
 /* A richer mode was too expensive: wait twice as long until the next try. */
 static void leave_mode(struct budget *budget)
 {

@@ -50,6 +50,7 @@ enum budget_change {
 	BUDGET_UP,
 };
 
+unsigned int budget_multiplier(const struct budget *budget);
 enum budget_change budget_step(struct budget *budget, double hooks, double events);
 
 #endif /* _NTKLOG_BUDGET_H */
