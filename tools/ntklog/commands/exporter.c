@@ -296,7 +296,7 @@ static const struct argp_option exporter_options[] = {
 	  "Record these events, with the names of ntklog record; without this option those of all locks that the kernel allows",
 	  0 },
 	{ "mode", OPTION_MODE, "MODE", 0,
-	  "Record at most this of Linux' spin locks and rwlocks: full, sampled or waits (" DEFAULT_MODE ")",
+	  "Record at most this of Linux' spin locks and rwlocks: full, sampled or waits (sampled)",
 	  0 },
 	{ "budget", OPTION_BUDGET, "PERCENT", 0,
 	  "Keep the overhead below this share of the time of all CPUs, such as 0.5% (1%)", 0 },

@@ -41,7 +41,7 @@ struct exporter_rate_setting {
 };
 
 /**
- * struct exporter_loss - what was lost since the start
+ * struct exporter_loss - events and buffers that were lost since the start
  * @no_space: events for which no buffer had space
  * @suppressed: events that would have been written while another one was
  * @limited: releases that left a waiter behind, beyond the module's limit for each second
@@ -90,7 +90,7 @@ struct exporter_text {
  * @before: counts of the session at the begin of the present interval
  * @missing_before: missing buffers of the session at that time
  * @events: events that the module has generated for this command
- * @loss: what was lost
+ * @loss: lost events and buffers
  * @changes: changes that the budget made, by enum budget_change
  * @updates: number of updates
  * @updated: time of the last update, seconds since the epoch

@@ -22,7 +22,7 @@
  */
 #define LIBRARY		"libmicrohttpd.so.12"
 
-/* Limits of what clients can use: connections, seconds without a byte, bytes of a connection. */
+/* Limits for clients: connections, seconds without a byte, and bytes of a connection. */
 #define CONNECTIONS	16
 #define TIMEOUT_S	15
 #define CONNECTION_SIZE	(32 << 10)
@@ -32,8 +32,7 @@
 #define HTML_TYPE		"text/html; charset=utf-8"
 
 static const char start_page[] =
-	"<!DOCTYPE html><html lang=\"en\"><title>ntklog exporter</title>"
-	"<p>ntklog exporter: <a href=\"/metrics\">metrics</a></html>\n";
+	"<!DOCTYPE html><title>ntklog exporter</title><a href=\"/metrics\">Metrics</a>\n";
 
 /* Functions of the library. */
 static struct {

@@ -31,7 +31,7 @@ static const struct {
 #define PRIME_RATE	1009
 
 /* Greatest rate that a step sets. */
-#define RATE_MAX	(1u << 30)
+#define RATE_MAX	1000000007u
 
 /**
  * exporter_find_mode() - find the first mode with a mode of Linux' locks

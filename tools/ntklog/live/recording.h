@@ -22,7 +22,7 @@
  * @fd: the claim; -1: none
  * @session: number of the session
  * @signal_fd: signalfd of @signals; -1: signals keep their default actions
- * @wake_fd: file whose input ends recording_follow(): @signal_fd, unless a caller has set another one
+ * @wake_fd: file whose input ends recording_follow(): @signal_fd, unless a caller sets another
  * @signals: signals that end the recording, and others; blocked except while a start attaches
  * @drain: buffers of the run
  * @next_tick: recording_now() at which buffers of all CPUs are looked for again
