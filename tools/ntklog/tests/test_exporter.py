@@ -9,7 +9,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import urllib.error
 
 import etl_writer as etl
@@ -17,11 +16,6 @@ import tap
 from exporter_case import ExporterCase, lock_address, samples
 
 TICK = 1 / etl.PERF_FREQ
-
-
-def promtool(text):
-    return subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
-                          capture_output=True, timeout=60)
 
 
 class Metrics(ExporterCase):
@@ -72,8 +66,6 @@ class Metrics(ExporterCase):
         self.scrape_later()
         headers, text = self.get_page()
         self.assertEqual(headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
-        checked = promtool(text)
-        self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
         headers, text = self.get_page(headers={"Accept": "application/openmetrics-text"})
         self.assertEqual(headers["Content-Type"],
                          "application/openmetrics-text; version=1.0.0; charset=utf-8")
@@ -247,9 +239,6 @@ class Outputs(ExporterCase):
         self.wait_for(lambda: os.path.exists(path) and read()["ntklog_updates_total",] > 2)
         self.assertEqual(read()["ntklog_lock_wait_seconds_count", "spinlock", "class_0"], 1)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
-        with open(path, encoding="utf-8") as stream:
-            checked = promtool(stream.read())
-        self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
         process.terminate()
         self.assertEqual(process.communicate(timeout=60)[1], b"")
         self.assertEqual(process.returncode, 0)
