@@ -66,7 +66,7 @@ kill $exporter
 check "exporter: SIGTERM ends it" wait $exporter
 check "exporter: nothing stays attached" wait_for nothing_is_attached
 
-# An emulated machine exceeds this budget: each mode is tried, and what costs least stays.
+# An emulated machine exceeds this budget in each mode, so that the cheapest one is reached.
 start_exporter --mode full --budget 0.01%
 check "exporter: a small budget leaves out locks that sleep" \
 	wait_for metrics_have 'ntklog_recording_group{group="linux_mutex"} 0'
