@@ -7,10 +7,10 @@
 
 URL=http://127.0.0.1:10529/metrics
 
-# start_exporter OPTION...: start it in the background.
+# start_exporter OPTION...: start it in the background. BusyBox has another setpriv.
 start_exporter()
 {
-	LD_LIBRARY_PATH=/bin setpriv --bounding-set -all,+syslog,+perfmon --inh-caps -all \
+	LD_LIBRARY_PATH=/bin /bin/setpriv --bounding-set -all,+syslog,+perfmon --inh-caps -all \
 		ntklog exporter --interval 1 "$@" 2>exporter-$count.log &
 	exporter=$!
 	count=$((count + 1))
