@@ -50,7 +50,7 @@ count=1
 start_exporter --mode full --budget 100%
 check "exporter: it offers metrics" wait_for metrics_have '^ntklog_updates_total [2-9]'
 wget -q -O exporter-before.prom $URL
-for writer in 1 2 3 4; do
+for _ in 1 2 3 4; do
 	append &
 	writers="$writers $!"
 done

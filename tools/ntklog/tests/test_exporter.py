@@ -331,6 +331,20 @@ class Errors(ExporterCase):
         self.assertEqual((result.returncode, result.stderr),
                          (1, "ntklog: mode sampled: the loaded module has no modes: load a newer one\n"))
 
+    def test_start_that_is_refused_restores_the_settings(self):
+        self.write(7, "fail_start", "1\n")
+        self.assertIn("session 7: cannot be started: Operation not permitted\n",
+                      self.fails("--listen", self.address))
+        self.assertEqual(self.get("spinlock/acquire_sample_rate").strip(), "1000")
+
+    def test_library_that_cannot_be_loaded(self):
+        self.put("libmicrohttpd.so.12", "no library")
+        result = self.run_there("exporter", "--listen", self.address,
+                                env={**self.environment(), "LD_LIBRARY_PATH": self.directory})
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, "^ntklog: --listen needs a library: .*libmicrohttpd.so.12: .*: "
+                         "install libmicrohttpd12, or use --textfile\n$")
+
     def test_no_free_session(self):
         for number in range(8):
             self.write(number, "owner", "123\n")
