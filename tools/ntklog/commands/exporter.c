@@ -62,6 +62,9 @@ static void add_sums(struct exporter *exporter)
 
 	analysis_finish(&live->analysis);
 	lock_metrics_add(&exporter->locks, &live->analysis, live->file);
+	if (exporter->locks.no_memory)
+		message("no memory for all metrics: the sums of an interval are too small");
+	exporter->locks.no_memory = false;
 	live_sums_reset(live);
 }
 

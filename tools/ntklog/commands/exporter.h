@@ -46,6 +46,7 @@ struct exporter_rate_setting {
  * @suppressed: events that would have been written while another one was
  * @limited: releases that left a waiter behind, beyond the module's limit for each second
  * @untracked: acquisitions beyond the number that the module tracks at once
+ * @notes: notes about classes that were overwritten before they were read
  * @missing_buffers: buffers that the module wrote and this process did not get
  */
 struct exporter_loss {
@@ -53,6 +54,7 @@ struct exporter_loss {
 	uint64_t suppressed;
 	uint64_t limited;
 	uint64_t untracked;
+	uint64_t notes;
 	uint64_t missing_buffers;
 };
 
@@ -89,6 +91,7 @@ struct exporter_text {
  * @tool_begin: CPU time of this process at the begin of the present interval, seconds
  * @before: counts of the session at the begin of the present interval
  * @missing_before: missing buffers of the session at that time
+ * @notes_before: overwritten notes of the open file at that time
  * @events: events that the module has generated for this command
  * @loss: lost events and buffers
  * @changes: changes that the budget made, by enum budget_change
@@ -119,6 +122,7 @@ struct exporter {
 	double tool_begin;
 	struct ntklog_session_counts before;
 	uint64_t missing_before;
+	unsigned int notes_before;
 	uint64_t events;
 	struct exporter_loss loss;
 	uint64_t changes[BUDGET_UP + 1];

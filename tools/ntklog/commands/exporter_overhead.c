@@ -30,6 +30,7 @@ static void count_loss(struct exporter *exporter, const struct ntklog_session_co
 {
 	const uint64_t *totals = exporter->counters.totals;
 	uint64_t missing = exporter->live.recording.drain.missing;
+	unsigned int notes = exporter->live.identities.replaced;
 	struct exporter_loss *loss = &exporter->loss;
 
 	loss->no_space += counts->lost - exporter->before.lost;
@@ -42,6 +43,9 @@ static void count_loss(struct exporter *exporter, const struct ntklog_session_co
 			  totals[COUNTER_SLEEPING_UNTRACKED];
 	loss->missing_buffers += missing - exporter->missing_before;
 	exporter->missing_before = missing;
+	/* The file counts from 0 again when all notes are read once more. */
+	loss->notes += notes >= exporter->notes_before ? notes - exporter->notes_before : notes;
+	exporter->notes_before = notes;
 }
 
 /**

@@ -33,6 +33,12 @@ static const struct metric buffers_lost = {
 	.help = "Buffers with events that the sums lack, by reason. missing: the exporter did not get them in time",
 };
 
+static const struct metric notes_lost = {
+	.name = "ntklog_class_notes_lost",
+	.type = METRIC_COUNTER,
+	.help = "Notes about the classes of locks that were lost: these locks may be in class unnamed",
+};
+
 static const struct metric overhead_seconds = {
 	.name = "ntklog_overhead_seconds",
 	.type = METRIC_COUNTER,
@@ -124,6 +130,7 @@ static void put_loss(const struct exporter *exporter, struct exposition *exposit
 	put(exposition, &events_lost, "reason", "limited", (double)loss->limited);
 	put(exposition, &events_lost, "reason", "untracked", (double)loss->untracked);
 	put(exposition, &buffers_lost, "reason", "missing", (double)loss->missing_buffers);
+	put(exposition, &notes_lost, NULL, NULL, (double)loss->notes);
 }
 
 static void put_overhead(const struct exporter *exporter, struct exposition *exposition)

@@ -124,11 +124,14 @@ class Metrics(ExporterCase):
         self.start_exporter()
         self.write(7, "stats", "total 50 46 4 0 0 0\n")
         self.count(Suppressed=10, Untracked=2 ** 32 + 8, BlockersDropped=12)
+        with open(os.path.join(self.directory, "identities"), "a", encoding="ascii") as stream:
+            stream.write("missed 3 replaced 5\n")
         found = self.scrape_later()
         self.assertEqual({key[1]: value for key, value in found.items()
                           if key[0] == "ntklog_events_lost_total"},
                          {"no_space": 4, "suppressed": 6, "untracked": 2, "limited": 10})
         self.assertEqual(found["ntklog_events_total",], 50)
+        self.assertEqual(found["ntklog_class_notes_lost_total",], 5)
 
     def test_build_and_settings_are_told(self):
         self.log_events(self.spin(0, 1000, 1100))
