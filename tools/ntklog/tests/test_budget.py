@@ -71,7 +71,7 @@ class Budget(unittest.TestCase):
                 overheads, _ = self.run_load(Load(), 1000 * [amount])
                 above = [i for i, overhead in enumerate(overheads) if overhead > self.state.limit]
                 self.assertLess(len(above), 20)
-                # What is above after the first steps are single tries of a richer mode.
+                # After the first steps only single tries of a richer mode exceed the budget.
                 self.assertFalse({i + 1 for i in above if i > 20} & set(above))
 
     def test_the_end_of_a_load_brings_everything_back(self):
