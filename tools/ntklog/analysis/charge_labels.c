@@ -16,6 +16,7 @@
 
 const char *const charge_by_names[CHARGE_BYS] = {
 	[CHARGE_BY_CALLER] = "caller",
+	[CHARGE_BY_FUNCTION] = "function",
 	[CHARGE_BY_TASK] = "task",
 	[CHARGE_BY_STACK] = "stack",
 	[CHARGE_BY_THREAD] = "thread",
@@ -208,8 +209,8 @@ void charge_format_holder(const struct names *names, enum charge_by by,
 	} else if (by == CHARGE_BY_IRQL) {
 		format_irql(hold, text, size);
 	} else if (!charge_format_place(names, hold, function, sizeof(function))) {
-		snprintf(text, size, "%s", task);
-	} else if (hold->caller && !hold->is_sleeping) {
+		snprintf(text, size, "%s", by == CHARGE_BY_FUNCTION ? "unknown function" : task);
+	} else if (by == CHARGE_BY_FUNCTION || (hold->caller && !hold->is_sleeping)) {
 		snprintf(text, size, "%s", function);
 	} else {
 		snprintf(text, size, "%s in %s", task, function);

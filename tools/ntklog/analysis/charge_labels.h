@@ -20,6 +20,7 @@
  * enum charge_by - attribute by which waiters and holders are told apart
  * @CHARGE_BY_CALLER: the function that released the lock; for locks that sleep the task, and the
  *	function of the stack, or without one the function that acquired the lock
+ * @CHARGE_BY_FUNCTION: the same function without the task
  * @CHARGE_BY_TASK: the name of the task
  * @CHARGE_BY_STACK: the innermost functions of the stack
  * @CHARGE_BY_THREAD: the task's id and name
@@ -31,6 +32,7 @@
  */
 enum charge_by {
 	CHARGE_BY_CALLER,
+	CHARGE_BY_FUNCTION,
 	CHARGE_BY_TASK,
 	CHARGE_BY_STACK,
 	CHARGE_BY_THREAD,
@@ -42,7 +44,7 @@ enum charge_by {
 };
 
 /* The names of the attributes, for messages. */
-#define CHARGE_BY_NAMES	"caller, task, stack, thread, process, cgroup, cpu or irql"
+#define CHARGE_BY_NAMES	"caller, function, task, stack, thread, process, cgroup, cpu or irql"
 
 extern const char *const charge_by_names[CHARGE_BYS];
 

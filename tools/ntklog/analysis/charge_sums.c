@@ -77,6 +77,8 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 	/* The label of a spin lock's holder is the function, whichever task called it. */
 	if (sums->by == CHARGE_BY_CALLER && key.caller && !hold->is_sleeping)
 		key.thread_id = 0;
+	if (sums->by == CHARGE_BY_FUNCTION)
+		key.thread_id = 0;
 	/* A task's process and cgroup change with time: their texts' addresses tell them apart. */
 	if (sums->by == CHARGE_BY_PROCESS &&
 	    names_process(sums->names, hold->thread_id, hold->logged, &key.thread_id, &name)) {

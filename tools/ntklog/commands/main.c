@@ -26,6 +26,7 @@ static const struct command {
 	{ "selftest", command_selftest },
 	{ "record", command_record },
 	{ "top", command_top },
+	{ "exporter", command_exporter },
 	{ "held", command_held },
 	{ "dump", command_dump },
 	{ "info", command_info },
@@ -84,6 +85,7 @@ static const struct argp main_argp = {
 	       "  selftest   compare redirected lock functions with the kernel's own\n"
 	       "  record     record in a file, until a command ends or Ctrl-C\n"
 	       "  top        show the locks that are waited for most, now\n"
+	       "  exporter   offer metrics of locks to Prometheus\n"
 	       "  held       show which tasks hold and wait for locks, now, and deadlocks\n"
 	       "  dump       print each event of a file\n"
 	       "  info       print what a file says of itself, and what is in it\n"

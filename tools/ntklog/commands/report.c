@@ -508,7 +508,7 @@ static const struct argp_option report_options[] = {
 	  "Sort by this column, the greatest first. Its name may differ from the heading: a wrong name prints all names",
 	  0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
-	{ "by", OPTION_BY, "caller|task|stack|thread|process|cgroup|cpu|irql", 0,
+	{ "by", OPTION_BY, "caller|function|task|stack|thread|process|cgroup|cpu|irql", 0,
 	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given",
 	  0 },
 	{ 0 }

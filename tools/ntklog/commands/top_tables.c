@@ -114,7 +114,7 @@ static void print_lines(struct top *top, FILE *stream)
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
 	fprintf(stream, "ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
 		clock, report->seconds, (double)top->events / report->seconds,
-		(double)top->lost / report->seconds, top->recording.session);
+		(double)top->lost / report->seconds, top->live.recording.session);
 	top_keys_print(keys, stream);
 	for (i = 0; i < ARRAY_SIZE(screen_tables); i++) {
 		enum report_table table = screen_tables[i].table;
@@ -127,7 +127,7 @@ static void print_lines(struct top *top, FILE *stream)
 			    size.ws_col);
 	}
 	if (has_waits && !top->has_no_waits)
-		top->has_no_waits = held_print_waits(stream, top->symbols.names, keys->filter,
+		top->has_no_waits = held_print_waits(stream, top->live.symbols.names, keys->filter,
 						     has_waiters, WAIT_LINES, size.ws_col);
 }
 

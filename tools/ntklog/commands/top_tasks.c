@@ -23,14 +23,14 @@ static void take_name(void *argument, const struct thread_name *thread)
 	if (top->task_names >= TASKS_MAX)
 		return;
 	/* Without memory the task has no name. */
-	names_set_thread(&top->symbols.names, thread);
+	names_set_thread(&top->live.symbols.names, thread);
 	top->task_names++;
 }
 
 static void forget(struct top *top)
 {
 	task_names_free(&top->tasks);
-	names_forget_threads(top->symbols.names);
+	names_forget_threads(top->live.symbols.names);
 	top->tasks = (struct task_names) { 0 };
 	top->task_names = 0;
 }
@@ -54,17 +54,18 @@ void top_tasks_prepare(struct top *top)
 
 /**
  * top_tasks_take() - find the names of the task of an event before the event is summed up
- * @top: prepared
+ * @argument: the struct top, prepared
  * @event: the event
  */
-void top_tasks_take(struct top *top, const struct etl_event *event)
+void top_tasks_take(void *argument, const struct etl_event *event)
 {
+	struct top *top = argument;
 	const struct event_type *type = event_type_find(event);
 	struct resource_record resource;
 	struct spinlock_record spinlock;
 
 	if (!top->tasks.give || task_names_count(&top->tasks) >= TASKS_MAX || !type ||
-	    event_type_check(top->file, event, type))
+	    event_type_check(top->live.file, event, type))
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
 		spinlock_record_read(&spinlock, event);
@@ -78,10 +79,12 @@ void top_tasks_take(struct top *top, const struct etl_event *event)
 
 /**
  * top_tasks_read_notes() - read the module's notes about tasks, and new names of young tasks
- * @top: prepared or not
+ * @argument: the struct top, prepared or not
  */
-void top_tasks_read_notes(struct top *top)
+void top_tasks_read_notes(void *argument)
 {
+	struct top *top = argument;
+
 	if (!top->tasks.give)
 		return;
 	task_names_read_notes(&top->tasks);

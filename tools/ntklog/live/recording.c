@@ -109,6 +109,7 @@ int recording_adopt(struct recording *recording, int session)
 int recording_take_signals(struct recording *recording, const int *more)
 {
 	recording->signal_fd = signals_open(&recording->signals, more);
+	recording->wake_fd = recording->signal_fd;
 	return recording->signal_fd < 0 ? -1 : 0;
 }
 
@@ -253,7 +254,7 @@ int recording_counts(const struct recording *recording, struct ntklog_session_co
  * @recording: started, with its drain open
  * @end: recording_now() at which to return
  *
- * Return: 1: signal_fd has a signal; 0: the time has come; -1 after a message.
+ * Return: 1: wake_fd can be read; 0: the time has come; -1 after a message.
  */
 int recording_follow(struct recording *recording, double end)
 {
@@ -262,7 +263,7 @@ int recording_follow(struct recording *recording, double end)
 	while (!got && recording_now() < end) {
 		double remaining = end - recording_now();
 
-		got = drain_wait(&recording->drain, recording->signal_fd,
+		got = drain_wait(&recording->drain, recording->wake_fd,
 				 remaining > TICK_S ? TICK_S * 1e3 : remaining * 1e3 + 1);
 		if (got < 0)
 			return -1;

@@ -559,7 +559,7 @@ class Text(Case):
         self.write_events(spin(1000, 5000))
         result = run("report", "--by", "moon", self.path)
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn('"moon" is not caller, task, stack, thread, process, cgroup, cpu or irql',
+        self.assertIn('"moon" is not caller, function, task, stack, thread, process, cgroup, cpu or irql',
                       result.stderr)
 
     def test_stack_of_the_holder_tells_the_function(self):

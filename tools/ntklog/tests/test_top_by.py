@@ -187,7 +187,7 @@ class By(TopCase):
 
     def test_wrong_options_are_refused(self):
         for options, words in ((("--by", "nonsense"),
-                                '--by: "nonsense" is not caller, task, stack, thread, process, cgroup, cpu or irql'),
+                                '--by: "nonsense" is not caller, function, task, stack, thread, process, cgroup, cpu or irql'),
                                (("--by", ""), '--by: "" is not'), (("--by",), "requires an argument"),
                                (("--by", "process", "-n", "0"), '-n: "0" is no number of rows')):
             result = self.run_there("top", *options)
