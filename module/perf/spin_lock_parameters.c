@@ -22,7 +22,7 @@ struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.spin_lock_hold_threshold = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD,
 };
 
-/* Not part of NT: with 0, the default, only NT's rules sample. Every value is valid at any time. */
+/* Not part of NT: with 0, the default, only NT's rules sample releases. */
 u32 ntklog_spin_lock_blocker_rate __read_mostly;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
 
