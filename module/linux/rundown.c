@@ -76,7 +76,7 @@ static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, boo
 		record.spin_locks +=
 			READ_ONCE(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu)->blocker_limit.dropped);
 		record.sleeping_locks +=
-			READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->holder_limit.dropped);
+			READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->blocker_limit.dropped);
 	}
 	event->hook_id = end ? NTKLOG_LOG_TYPE_DROPPED_DC_END : NTKLOG_LOG_TYPE_DROPPED_DC_START;
 	event->version = NTKLOG_DROPPED_DC_VERSION;

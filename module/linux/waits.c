@@ -171,7 +171,7 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 		this_cpu_write(ntklog_wait_depth, number);
 		mode = waits->wait[number].acquire_mode;
 		spins = ntklog_linux_spins(wait_start);
-		if (!err && ntklog_wait_is_enabled(mode) && ntklog_count_spin_lock_wait(spins))
+		if (!err && ntklog_wait_is_enabled(mode) && ntklog_count_and_sample_wait(spins))
 			ntklog_log_spin_lock_wait(lock, mode, spins, wait_start,
 						  rcu_is_watching() ? ntklog_lock_caller() : 0);
 	}

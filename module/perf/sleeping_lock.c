@@ -154,13 +154,13 @@ static bool ntklog_count_and_sample_release(u64 wait_time, u32 contentions, bool
 }
 
 /* Count a record of a holder that leaves a waiter. Returns true if it is within the limit. */
-static bool ntklog_holder_is_within_limit(void)
+static bool ntklog_admit_sleeping_blocker(void)
 {
 	unsigned long flags;
 	bool is_within;
 
 	local_irq_save(flags);
-	is_within = ntklog_record_is_within_limit(this_cpu_ptr(&ntklog_sleeping_cpu.holder_limit));
+	is_within = ntklog_admit_record(this_cpu_ptr(&ntklog_sleeping_cpu.blocker_limit));
 	local_irq_restore(flags);
 	return is_within;
 }
@@ -287,7 +287,7 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 	if (ntklog_count_and_sample_release(ntklog_sleeping_wait_time(&snapshot, snapshot.action),
 					    snapshot.contentions, counted))
 		ntklog_log_sleeping_release(task, record, &snapshot, lock, 0);
-	else if (has_waiters && ntklog_holder_is_within_limit())
+	else if (has_waiters && ntklog_admit_sleeping_blocker())
 		ntklog_log_sleeping_release(task, record, &snapshot, lock,
 					    WMI_RESOURCE_ACTION_LINUX_BLOCKER);
 	if (task == current)

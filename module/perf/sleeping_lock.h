@@ -51,7 +51,7 @@ struct task_struct;
  * @in_interrupts: operations in interrupt context, which are not tracked
  * @waits: waits that began
  * @waited: waits that ended with the lock acquired
- * @holder_limit: limit of the records that are written only because a release leaves a waiter
+ * @blocker_limit: limit of the records that are written only because a release leaves a waiter
  *
  * Each CPU writes only its own counters: by single instructions, which need no protection, or with
  * interrupts off. Readers on other CPUs see values that may be stale.
@@ -70,7 +70,7 @@ struct ntklog_sleeping_cpu {
 	u64 in_interrupts;
 	u64 waits;
 	u64 waited;
-	struct ntklog_record_limit holder_limit;
+	struct ntklog_record_limit blocker_limit;
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);

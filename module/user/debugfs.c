@@ -233,7 +233,7 @@ static const struct {
 	NTKLOG_STACK_COUNTER("Walked", walked),
 	NTKLOG_STACK_COUNTER("LeftOut", left_out),
 	NTKLOG_SPIN_LOCK_COUNTER("BlockersDropped", blocker_limit.dropped),
-	NTKLOG_SLEEPING_COUNTER("BlockersDropped", holder_limit.dropped),
+	NTKLOG_SLEEPING_COUNTER("BlockersDropped", blocker_limit.dropped),
 };
 
 static u64 ntklog_get_counter(size_t i, int cpu)
@@ -483,7 +483,7 @@ static int ntklog_create_information_directory(const char *name,
 		const struct ntklog_parameter *parameter = &information->parameters[i];
 
 		snprintf(ranges[i], sizeof(ranges[i]), "%u to %u%s", parameter->minimum, U32_MAX,
-			 parameter->zero ? ", or 0" : "");
+			 parameter->zero_permitted ? ", or 0" : "");
 		files[i] = (struct ntklog_file) {
 			.name = parameter->name,
 			.show = ntklog_parameter_show,
