@@ -9,9 +9,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/export.h>
-#include <linux/irqflags.h>
 #include <linux/jiffies.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
@@ -298,36 +296,6 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
 
-/*
- * Return the number of final releases on this CPU, and restart the countdown if it has expired.
- * Called with preemption off.
- */
-static u64 ntklog_check_release_countdown(bool *at_multiple)
-{
-	struct ntklog_release_count *count = &this_cpu_ptr(&ntklog_resource_cpu)->releases;
-	unsigned long flags;
-	u64 releases;
-
-	local_irq_save(flags);
-	releases = ntklog_number_of_releases(count);
-	*at_multiple = ntklog_release_countdown_expired(count);
-	local_irq_restore(flags);
-	return releases;
-}
-
-static bool ntklog_resource_release_is_sampled(const struct ntklog_resource_slot *slot,
-					       u32 contention_count, u64 releases)
-{
-	u32 contention_rate =
-		READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate);
-	u32 contention_delta = contention_count - READ_ONCE(slot->contention_count), rest;
-
-	div_u64_rem(releases, contention_rate, &rest);
-	if (ntklog_read_u64(slot->wait_time) > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !rest)
-		return true;
-	return contention_delta && contention_delta % contention_rate == 0;
-}
-
 /**
  * ntklog_track_resource_release_slow() - free an owner's slot before its final release
  * @resource: address of the resource. Its inner lock is held, unless the owner is the current task
@@ -346,8 +314,10 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 {
 	struct ntklog_task *owner = ntklog_find_record_with_slots(thread);
 	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner, resource);
-	bool at_multiple, sampled;
-	u64 releases = ntklog_check_release_countdown(&at_multiple);
+	u32 contentions = slot ? contention_count - READ_ONCE(slot->contention_count) : 0;
+	bool is_sampled = ntklog_sample_release(&this_cpu_ptr(&ntklog_resource_cpu)->releases,
+						slot ? ntklog_read_u64(slot->wait_time) : 0,
+						contentions);
 
 	if (!ntklog_resources_are_tracked())
 		return false;
@@ -358,9 +328,7 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 			this_cpu_inc(ntklog_resource_cpu.unmatched);
 		return false;
 	}
-	sampled = at_multiple ||
-		  ntklog_resource_release_is_sampled(slot, contention_count, releases);
-	if (sampled) {
+	if (is_sampled) {
 		*record = (struct wmi_resource64) {
 			.acquire_time = ntklog_read_u64(slot->acquire_time),
 			.wait_time = ntklog_read_u64(slot->wait_time),
@@ -371,8 +339,7 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 			.action = exclusive ?
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
-			.contention_delta = contention_count -
-					    READ_ONCE(slot->contention_count),
+			.contention_delta = contentions,
 		};
 		/* On another CPU HoldTime stays 0, because the clocks of two CPUs may differ. */
 		if (record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
@@ -380,7 +347,7 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 			record->hold_time = ntklog_cycles() - record->acquire_time;
 	}
 	ntklog_free_resource_slot(owner, slot);
-	return sampled;
+	return is_sampled;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_slow);
 

@@ -9,7 +9,6 @@
 #include <linux/atomic.h>
 #include <linux/export.h>
 #include <linux/irqflags.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -120,37 +119,15 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_acquire_slow);
 
 /*
- * Return the number of releases on this CPU. If @counted is false, count this release first. Sets
- * @at_multiple if the release rate selects this release. Called with preemption off.
+ * Count a release, unless @is_counted. Returns true if NT's rules for resources sample it. Called
+ * with preemption off.
  */
-static u64 ntklog_count_sleeping_release(bool counted, bool *at_multiple)
-{
-	struct ntklog_release_count *count;
-	unsigned long flags;
-	u64 released;
-
-	local_irq_save(flags);
-	count = &this_cpu_ptr(&ntklog_sleeping_cpu)->releases;
-	if (!counted)
-		(void)ntklog_count_down_release(ntklog_sleeping_cpu.releases);
-	released = ntklog_number_of_releases(count);
-	*at_multiple = ntklog_release_countdown_expired(count);
-	local_irq_restore(flags);
-	return released;
-}
-
-/* Count a release, unless @is_counted. Returns true if NT's rules for resources sample it. */
 static bool ntklog_count_and_sample_release(u64 wait_time, u32 contentions, bool is_counted)
 {
-	u32 contention_rate = READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate);
-	u32 remainder;
-	bool at_multiple;
-	u64 released = ntklog_count_sleeping_release(is_counted, &at_multiple);
-
-	div_u64_rem(released, contention_rate, &remainder);
-	if (wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !remainder)
-		return true;
-	return at_multiple || (contentions && contentions % contention_rate == 0);
+	if (!is_counted)
+		(void)ntklog_count_down_release(ntklog_sleeping_cpu.releases);
+	return ntklog_sample_release(&this_cpu_ptr(&ntklog_sleeping_cpu)->releases, wait_time,
+				     contentions);
 }
 
 /* Count a record of a holder that leaves a waiter. Returns true if it is within the limit. */
