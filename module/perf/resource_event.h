@@ -11,7 +11,7 @@
 
 /**
  * ntklog_sleeping_group() - convert a lock class to its event group
- * @action: an action or a class; only bits 16 to 19 are used
+ * @action: an action or a lock class; only bits 16 to 19, the number of the class, are used
  *
  * Context: any.
  * Return: the PERF_LINUX_* constant of the class: the index of its mask word and one bit.
