@@ -151,7 +151,7 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 	ntklog_linux_add_groups(&mask);
 	if (static_key_enabled(&ntklog_resource_key))
 		etw_group_mask_set(&mask, PERF_SYNC_OBJECTS);
-	if (ntklog_context_swaps_are_on())
+	if (ntklog_context_swaps_are_traced())
 		etw_group_mask_set(&mask, PERF_CONTEXT_SWITCH);
 	etw_group_mask_show(seq, &mask);
 }
