@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The acquire functions of one lock type and one variant: see functions.h. TRACK_ACQUIRE_FAST(lock)
- * is called after an uncontended acquisition, and TRACK_ACQUIRE_SLOW(lock) if it returns false.
- * TRACK_ACQUIRE_AFTER_WAIT(lock, wait_start) is called after a contended acquisition.
+ * is called after an uncontended acquisition. If it returns false, TRACK_ACQUIRE_SLOW(lock) is
+ * called. TRACK_ACQUIRE_AFTER_WAIT(lock, wait_start) is called after a contended acquisition.
  *
- * The slow paths take the return value of their caller and return it, so that the caller need not
- * save it in a register.
+ * The slow paths get the return value of their caller as an argument and return it, so that the
+ * caller need not save the value during the call.
  */
 
 static notrace noinline unsigned long HELPER(contended)(ntklog_lock_t *lock, unsigned long result)

@@ -11,7 +11,7 @@
 const char *ntklog_check_interrupt_hooks(void);
 int ntklog_register_interrupt_hooks(const char **failed);
 void ntklog_unregister_interrupt_hooks(void);
-#ifdef NTKLOG_LINUX_LOCKS
+#ifdef NTKLOG_CAN_REDIRECT_SPINNING
 bool ntklog_interrupt_hooks_are_stuck(void);
 #else
 static inline bool ntklog_interrupt_hooks_are_stuck(void)

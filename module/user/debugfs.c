@@ -80,7 +80,7 @@ static int ntklog_blockers_store(void *object, char *text)
 {
 	u32 rate;
 
-	return ntklog_parse_number(text, &rate) ?: ntklog_linux_set_blockers(rate);
+	return ntklog_parse_number(text, &rate) ?: ntklog_linux_set_blocker_rate(rate);
 }
 
 static const struct ntklog_file ntklog_blockers_file = {
