@@ -183,12 +183,12 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
 void ntklog_list_held_locks(struct etw_session *session)
 {
 	struct ntklog_held_list list = { .session = session, .time = ntklog_cycles() };
-	const struct ntklog_open_hold begin = {
+	const struct ntklog_open_hold list_event = {
 		.list_time = list.time,
 		.action = NTKLOG_OPEN_LIST,
 	};
 
-	etw_log_session_event(session, NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION, &begin,
-			      sizeof(begin));
+	etw_log_session_event(session, NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION,
+			      &list_event, sizeof(list_event));
 	ntklog_visit_held_locks(ntklog_log_held_locks, &list);
 }

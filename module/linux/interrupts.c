@@ -26,8 +26,8 @@
 
 #include <asm/trace/irq_vectors.h>
 
-#define INTERRUPT_ENTRY		"irq_enter_rcu"
-#define RESCHEDULE_ENTRY	"reschedule_entry"
+#define INTERRUPT_ENTRY_FUNCTION	"irq_enter_rcu"
+#define RESCHEDULE_TRACEPOINT		"reschedule_entry"
 
 static unsigned long ntklog_interrupt_entry;
 static struct tracepoint *ntklog_reschedule_entry;
@@ -64,12 +64,12 @@ static bool ntklog_irq_enter_hook_is_stuck;
 const char *ntklog_check_interrupt_hooks(void)
 {
 	if (!ntklog_interrupt_entry)
-		ntklog_interrupt_entry = ntklog_find_function(INTERRUPT_ENTRY);
+		ntklog_interrupt_entry = ntklog_find_function(INTERRUPT_ENTRY_FUNCTION);
 	if (!ntklog_reschedule_entry)
-		ntklog_reschedule_entry = ntklog_find_tracepoint(RESCHEDULE_ENTRY);
+		ntklog_reschedule_entry = ntklog_find_tracepoint(RESCHEDULE_TRACEPOINT);
 	if (!ntklog_interrupt_entry)
-		return INTERRUPT_ENTRY;
-	return ntklog_reschedule_entry ? NULL : RESCHEDULE_ENTRY;
+		return INTERRUPT_ENTRY_FUNCTION;
+	return ntklog_reschedule_entry ? NULL : RESCHEDULE_TRACEPOINT;
 }
 
 static int ntklog_register_irq_enter_hook(void)
@@ -102,18 +102,18 @@ int ntklog_register_interrupt_hooks(const char **failed)
 {
 	int err;
 
-	*failed = INTERRUPT_ENTRY;
+	*failed = INTERRUPT_ENTRY_FUNCTION;
 	if (ntklog_irq_enter_hook_is_stuck)
 		return -ENODEV;
 	if (ntklog_interrupt_hook_users++)
 		return 0;
 	/* Check at compile time that the probe has the type of its tracepoint. */
 	check_trace_callback_type_reschedule_entry(ntklog_reschedule_probe);
-	*failed = RESCHEDULE_ENTRY;
+	*failed = RESCHEDULE_TRACEPOINT;
 	err = tracepoint_probe_register(ntklog_reschedule_entry, ntklog_reschedule_probe, NULL);
 	if (err)
 		goto err_users;
-	*failed = INTERRUPT_ENTRY;
+	*failed = INTERRUPT_ENTRY_FUNCTION;
 	err = ntklog_register_irq_enter_hook();
 	if (err)
 		goto err_tracepoint;

@@ -71,7 +71,7 @@ static inline bool ntklog_functions_are_stuck(const struct ntklog_linux_function
 }
 
 /* Return the number of functions of the kind that can be hooked on this kernel. */
-static inline size_t ntklog_function_count(const struct ntklog_linux_functions *functions)
+static inline size_t ntklog_count_hookable_functions(const struct ntklog_linux_functions *functions)
 {
 #ifdef NTKLOG_CAN_REDIRECT
 	return ntklog_count_targets(functions->hooks, functions->count);

@@ -194,7 +194,8 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 			   kind->attach_us, kind->detach_us);
 	else
 		seq_printf(seq, "%s, %zu functions, attached in %lld us, detached in %lld us\n",
-			   kind->is_attached ? "on" : "off", ntklog_function_count(kind->functions),
+			   kind->is_attached ? "on" : "off",
+			   ntklog_count_hookable_functions(kind->functions),
 			   kind->attach_us, kind->detach_us);
 }
 
@@ -245,7 +246,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 		}
 	}
 	seq_printf(seq, "%s: %zu functions do what the kernel's own do\n", kind->name,
-		   ntklog_function_count(kind->functions));
+		   ntklog_count_hookable_functions(kind->functions));
 }
 
 /**

@@ -437,7 +437,7 @@ static size_t ntklog_hide_hooks(struct ntklog_hook *hooks, size_t count, bool re
  * ntklog_unregister_hooks() - remove all acquire hooks or all release hooks of a lock kind
  * @hooks: array of hooks
  * @count: number of elements in @hooks
- * @releases: true to remove the release hooks, false to remove the others
+ * @releases: true to remove the release hooks, false to remove the acquire hooks
  *
  * When this function returns, no task is in a trampoline, hook or replacement of the removed hooks.
  * All spin locks that were held on entry have been released. Hooks that are stuck remain installed

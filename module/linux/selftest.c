@@ -389,8 +389,9 @@ void __init ntklog_selftest_init(void)
 }
 
 /*
- * Run each case of a kind in each of its contexts. Returns @differing unless that is NULL;
- * otherwise the name of the first function that leaves a wrong state, or NULL if there is none.
+ * Run each case of a kind in each of its contexts. @differing: name of a function that an earlier
+ * call has found wrong, or NULL. Returns @differing unless it is NULL; otherwise the name of the
+ * first function that leaves a wrong state, or NULL if there is none.
  */
 static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *functions,
 					struct seq_file *seq, const char *differing)

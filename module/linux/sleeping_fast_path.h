@@ -113,7 +113,10 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,			\
 	"	cmpq $ntklog_asm_action_of_" #_hook ", " NTKLOG_TOPMOST_SLOT_STATE "\n"	\
 	"	jne 1f\n"
 
-/* The owner word is the current task without a flag, and the queue of spinners is empty. */
+/*
+ * No waiter: the owner word is the current task and has no flag set, and the queue of spinners is
+ * empty.
+ */
 #define NTKLOG_CHECK_MUTEX(_hook)						\
 	NTKLOG_CHECK_STATE(_hook)						\
 	"	xorq (%rdi), %rax\n"						\
@@ -133,13 +136,13 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,			\
 	"	cmpq $ntklog_asm_action_of_" #_hook "+" _locked ", %rax\n"	\
 	"	jne 1f\n"
 
-/* The owner word is the current task without a flag. */
+/* No waiter: the owner word is the current task and has no flag set. */
 #define NTKLOG_CHECK_RT_MUTEX(_hook)						\
 	NTKLOG_CHECK_STATE(_hook)						\
 	"	xorq ntklog_asm_rt_mutex_owner(%rdi), %rax\n"			\
 	"	jne 1f\n"
 
-/* The head of an empty list points to itself. */
+/* No waiter: the list of waiters is empty, so its head points to itself. */
 #define NTKLOG_CHECK_PERCPU_RWSEM(_hook)					\
 	NTKLOG_CHECK_STATE(_hook)						\
 	"	leaq ntklog_asm_percpu_rwsem_waiters(%rdi), %rax\n"		\

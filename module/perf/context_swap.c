@@ -133,7 +133,7 @@ static __always_inline u32 ntklog_old_thread_word(const struct task_struct *thre
 {
 	u32 old_thread = NT_OLD_THREAD_WORD(USER_REQUEST, USER, WAITING);
 
-	/* An idle task does not wait and is in no queue. NT leaves its fields unchanged. */
+	/* An idle task does not wait, and it keeps the state of a running thread, as in NT. */
 	if (unlikely(idle))
 		return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, RUNNING);
 	if (unlikely(preempted))

@@ -19,7 +19,7 @@ struct ntklog_information;
  * @name: name of its debugfs file, also for messages
  * @offset: offset in the structure, in bytes
  * @minimum: lowest permitted value
- * @zero: 0 is permitted too
+ * @zero_permitted: 0 is permitted too, although it is less than @minimum
  */
 struct ntklog_parameter {
 	struct ntklog_information *information;

@@ -16,7 +16,7 @@
 
 /**
  * struct ntklog_record_limit - records of the current window on a CPU
- * @end: the window's end, in jiffies
+ * @window_end: end of the current window, in jiffies
  * @records_left: number of records that may still be written in the window
  * @dropped: records that exceeded the limit, since the module was loaded
  *

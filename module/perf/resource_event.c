@@ -114,8 +114,9 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
  * @record: the record
  * @lock: address of the lock; the record has the address in its displayed form, see
  *	ntklog_address()
- * @caller: data of the event NTKLOG_CALLER, which is written before @record. Its member lock is not
- *	used, and its member caller is the unchanged return address of the lock function
+ * @caller: data of the event PERFINFO_LOG_TYPE_NTKLOG_CALLER, which is written before @record. Its
+ *	member lock is not used, and its member caller is the unchanged return address of the lock
+ *	function
  *
  * Context: task, preemption off; locks may be held.
  */

@@ -29,10 +29,10 @@ static bool ntklog_record_has_slots(const struct ntklog_task *record)
  */
 struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread)
 {
-	struct ntklog_task *found =
+	struct ntklog_task *record =
 		ntklog_find_task_record((const struct task_struct *)thread);
 
-	return ntklog_record_has_slots(found) ? found : NULL;
+	return ntklog_record_has_slots(record) ? record : NULL;
 }
 
 /**

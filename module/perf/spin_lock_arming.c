@@ -6,14 +6,14 @@
  * an acquisition may see it on and the matching release see it off, or the reverse. A slot that is
  * taken in this time might never be freed. Tracking therefore starts and stops in steps:
  *
- *	step                            in_transition  may_take_slot tracking key
- *	off                             false          false         off
- *	ntklog_start_spin_lock_tracking()  true           false         off, then on
- *	ntklog_arm_spin_lock_tracking()    true           true          on
- *	armed, after a grace period     false          true          on
- *	ntklog_disarm_spin_lock_tracking() true           true          on
- *	after a grace period            true           false         on, then off
- *	ntklog_stop_spin_lock_tracking()   false          false         off
+ *	step                                in_transition  may_take_slot  tracking key
+ *	off                                 false          false          off
+ *	ntklog_start_spin_lock_tracking()   true           false          off, then on
+ *	ntklog_arm_spin_lock_tracking()     true           true           on
+ *	armed, after a grace period         false          true           on
+ *	ntklog_disarm_spin_lock_tracking()  true           true           on
+ *	after a grace period                true           false          on, then off
+ *	ntklog_stop_spin_lock_tracking()    false          false          off
  *
  * The columns stand for ntklog_spin_lock_in_transition, ntklog_spin_lock_may_take_slot and
  * ntklog_spin_lock_tracking_key. An acquisition takes no slot while may_take_slot is false, an

@@ -79,11 +79,11 @@
 #define PERF_SAMPLED_SPIN_LOCKS	16
 
 /*
- * Slots after the first PERF_SPIN_LOCK_DEPTH whose offset @state can have but that are never
- * filled: their lock stays 0, so a release that reads one takes the slow path. @state counts one of
- * them as in use while overflow slots are in use. An acquisition takes its slot before it tests the
- * limit, and there are four contexts that may do so at the same time: task, softirq, hard interrupt
- * and NMI.
+ * Number of slots after the first PERF_SPIN_LOCK_DEPTH that an acquisition may take but never
+ * fills: their lock stays 0, so a release that reads one takes the slow path. One of them stays in
+ * use while overflow slots are in use. The other four are for acquisitions that have taken a slot
+ * and not yet tested the limit: one in each of the contexts task, softirq, hard interrupt and NMI,
+ * which may interrupt each other.
  */
 #define PERF_SPIN_LOCK_EMPTY_SLOTS	5
 

@@ -68,8 +68,8 @@ static __always_inline bool ntklog_get_holder_irql_fast(bool is_linux, u8 *irql)
 }
 
 /*
- * Test whether RCU is watching. NT's locks are taken by drivers. Of the contexts in which drivers
- * run, RCU may not watch the idle task only. Events of idle tasks take the slow path, which calls
+ * Test whether RCU is watching. NT's locks are taken by drivers. The idle task is the only context
+ * of drivers in which RCU may not be watching. Events of idle tasks take the slow path, which calls
  * rcu_is_watching().
  */
 static __always_inline bool ntklog_rcu_is_watching(bool is_linux)

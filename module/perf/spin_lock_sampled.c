@@ -226,8 +226,9 @@ static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 index
 	WRITE_ONCE(cpu->sampled_in_use, last);
 }
 
-static void ntklog_write_sampled(const struct ntklog_spin_lock_cpu *cpu, u32 index,
-				 u8 acquire_mode, struct ntklog_time time, unsigned long caller)
+static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u32 index,
+				      u8 acquire_mode, struct ntklog_time time,
+				      unsigned long caller)
 {
 	const struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[index];
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
@@ -274,7 +275,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 		if (sampled->choice == PERF_CHOOSE_ALL)
 			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		else
-			ntklog_write_sampled(cpu, index, acquire_mode, time, caller);
+			ntklog_write_sampled_slot(cpu, index, acquire_mode, time, caller);
 		ntklog_free_sampled_slot(cpu, index);
 	} else {
 		if (index >= 0)

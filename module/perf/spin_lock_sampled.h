@@ -20,10 +20,10 @@
 
 /**
  * enum ntklog_choice - rule that chooses uncontended acquisitions
- * @PERF_CHOOSE_BY_RATE: one of each interval; see spin_lock_sampled.c
+ * @PERF_CHOOSE_BY_RATE: one acquisition of each interval; see spin_lock_sampled.c
  * @PERF_CHOOSE_NONE: none of the next 2^31 acquisitions, for the self-test
- * @PERF_CHOOSE_ALL: every one, for the self-test; its event is not written but counted as
- *	suppressed
+ * @PERF_CHOOSE_ALL: every acquisition, for the self-test; their events are not written but counted
+ *	as suppressed
  */
 enum ntklog_choice {
 	PERF_CHOOSE_BY_RATE,
