@@ -100,7 +100,10 @@ static notrace void ntklog_contended_release_probe(void *unused, void *lock)
 {
 	unsigned long flags, caller;
 
-	/* Most locks that sleep are released with preemption on. */
+	/*
+	 * Most sleeping locks are released with preemption on: skip them without a walk of the
+	 * stack.
+	 */
 	if (preemptible() || in_nmi() || !rcu_is_watching() || !ntklog_find_releaser(&caller))
 		return;
 	local_irq_save(flags);

@@ -12,11 +12,9 @@
  * end a session with sleeping locks gets the list of the sleeping locks that are held.
  */
 
-#include <linux/build_bug.h>
 #include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/percpu.h>
-#include <linux/string.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 
@@ -29,29 +27,27 @@
 #include "held_locks.h"
 #include "rundown.h"
 
-static void ntklog_fill_rundown_event(struct etw_rundown_event *event, bool end, u32 mode)
+static void ntklog_fill_mode_rundown(struct etw_rundown_event *event, bool end, u32 mode)
 {
 	struct ntklog_dc record = {
 		.linux_mode = mode,
 		.blockers = READ_ONCE(ntklog_spin_lock_blocker_rate),
 	};
 
-	event->hook_id = end ? NTKLOG_LOG_TYPE_DC_END : NTKLOG_LOG_TYPE_DC_START;
-	event->version = NTKLOG_DC_VERSION;
-	event->length = sizeof(record);
-	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
-	memcpy(event->data, &record, sizeof(record));
+	etw_fill_rundown_event(event, end ? NTKLOG_LOG_TYPE_DC_END :
+					    NTKLOG_LOG_TYPE_DC_START,
+			       NTKLOG_DC_VERSION, &record, sizeof(record));
 }
 
 /* Implements etw_provider::rundown for Linux' spin locks and rwlocks. */
 static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
 {
-	ntklog_fill_rundown_event(event, end, READ_ONCE(ntklog_linux_mode));
+	ntklog_fill_mode_rundown(event, end, READ_ONCE(ntklog_linux_mode));
 }
 
 static void ntklog_nt_rundown(struct etw_rundown_event *event, bool end)
 {
-	ntklog_fill_rundown_event(event, end, NTKLOG_LINUX_MODE_FULL);
+	ntklog_fill_mode_rundown(event, end, NTKLOG_LINUX_MODE_FULL);
 	if (!READ_ONCE(ntklog_spin_lock_blocker_rate) ||
 	    etw_group_mask_test(event->groups, PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK))
 		event->length = 0;
@@ -80,11 +76,9 @@ static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, boo
 		record.sleeping_locks +=
 			READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->blocker_limit.dropped);
 	}
-	event->hook_id = end ? NTKLOG_LOG_TYPE_DROPPED_DC_END : NTKLOG_LOG_TYPE_DROPPED_DC_START;
-	event->version = NTKLOG_DROPPED_DC_VERSION;
-	event->length = sizeof(record);
-	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
-	memcpy(event->data, &record, sizeof(record));
+	etw_fill_rundown_event(event, end ? NTKLOG_LOG_TYPE_DROPPED_DC_END :
+					    NTKLOG_LOG_TYPE_DROPPED_DC_START,
+			       NTKLOG_DROPPED_DC_VERSION, &record, sizeof(record));
 }
 
 static struct etw_provider ntklog_rundown_providers[] = {
