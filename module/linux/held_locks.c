@@ -112,7 +112,7 @@ struct ntklog_held_list {
 	u64 time;
 };
 
-static u32 ntklog_open_hold_action(const struct ntklog_held_lock *held)
+static u32 ntklog_make_open_hold_action(const struct ntklog_held_lock *held)
 {
 	bool is_exclusive = held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT;
 	u32 state;
@@ -134,7 +134,7 @@ static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct tas
 		.wait_time = held->is_waiting ? 0 : held->wait_time,
 		.caller = ntklog_address(held->caller),
 		.thread_id = task_pid_nr(task),
-		.action = ntklog_open_hold_action(held),
+		.action = ntklog_make_open_hold_action(held),
 		.contentions = held->contentions,
 	};
 	unsigned long flags;
@@ -164,7 +164,7 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
 	if (task == current)
 		return;
 	for (i = 0; i < count; i++) {
-		u32 group = ntklog_sleeping_group(locks[i].action);
+		u32 group = ntklog_action_group(locks[i].action);
 
 		if (etw_group_mask_test(&list->session->run->observed, group))
 			ntklog_log_held_lock(list, task, &locks[i]);

@@ -69,21 +69,21 @@ static void __init ntklog_init_nt_priorities(void)
 		ntklog_nt_priorities[priority] = NT_PRIORITY_MAX;
 }
 
-static __always_inline u32 ntklog_convert_priority(const struct task_struct *thread, bool idle)
+static __always_inline u32 ntklog_convert_priority(const struct task_struct *task, bool idle)
 {
 	/* The run queue's lock is held, so the priorities of both tasks are stable. */
-	u32 priority = ntklog_nt_priorities[(u8)thread->prio];
+	u32 priority = ntklog_nt_priorities[(u8)task->prio];
 
 	if (unlikely(idle))
 		priority = 0;
-	else if (unlikely(thread->policy == SCHED_IDLE))
+	else if (unlikely(task->policy == SCHED_IDLE))
 		priority = priority < NT_PRIORITY_REALTIME_MIN ? 1 : priority;
 	return priority;
 }
 
 /**
  * ntklog_nt_priority() - convert a task's priority to NT's
- * @thread: the task
+ * @task: the task
  * @idle: the task is the idle task of a CPU
  *
  * The mapping is monotone. Idle tasks have 0; the policy SCHED_IDLE and nice 19 have 1, nice 0 has
@@ -91,9 +91,9 @@ static __always_inline u32 ntklog_convert_priority(const struct task_struct *thr
  *
  * Return: 0 to 31.
  */
-u8 ntklog_nt_priority(const struct task_struct *thread, bool idle)
+u8 ntklog_nt_priority(const struct task_struct *task, bool idle)
 {
-	return ntklog_convert_priority(thread, idle);
+	return ntklog_convert_priority(task, idle);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 
@@ -128,7 +128,7 @@ static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
  * The fast path is a user task in an interruptible sleep. unlikely() keeps the other cases out of
  * line, although some are frequent.
  */
-static __always_inline u32 ntklog_old_thread_word(const struct task_struct *thread, bool idle,
+static __always_inline u32 ntklog_old_thread_word(const struct task_struct *task, bool idle,
 						  bool preempted, unsigned int state)
 {
 	u32 old_thread = NT_OLD_THREAD_WORD(USER_REQUEST, USER, WAITING);
@@ -142,7 +142,7 @@ static __always_inline u32 ntklog_old_thread_word(const struct task_struct *thre
 	    (!(state & TASK_INTERRUPTIBLE) || state & NT_RARE_STATES))
 		return ntklog_old_thread_word_slow(state);
 	/* Interruptible sleep of a kernel thread is usually a wait for work. */
-	if (unlikely(thread->flags & PF_KTHREAD)) {
+	if (unlikely(task->flags & PF_KTHREAD)) {
 		old_thread = NT_OLD_THREAD_WORD(WR_QUEUE, KERNEL, WAITING);
 		/* Force a branch: a conditional move would cost all tasks an instruction. */
 		OPTIMIZER_HIDE_VAR(old_thread);
@@ -151,15 +151,15 @@ static __always_inline u32 ntklog_old_thread_word(const struct task_struct *thre
 }
 
 /* NewThreadWaitTime: clock ticks from when the task became runnable until it runs. */
-static u32 ntklog_wait_ticks(const struct task_struct *thread)
+static u32 ntklog_wait_ticks(const struct task_struct *task)
 {
-	return div_u64(ntklog_ns_since_queued(thread), TICK_NSEC);
+	return div_u64(ntklog_ns_since_queued(task), TICK_NSEC);
 }
 
 /* OldThreadRemainingQuantum: remaining time slice in units of 1024 cycles; may be negative. */
-static s32 ntklog_remaining_quantum(const struct task_struct *thread)
+static s32 ntklog_remaining_quantum(const struct task_struct *task)
 {
-	return ntklog_ns_to_kilocycles(ntklog_remaining_slice(thread));
+	return ntklog_ns_to_kilocycles(ntklog_remaining_slice(task));
 }
 
 /*

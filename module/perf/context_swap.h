@@ -10,7 +10,7 @@ struct task_struct;
 struct tracepoint;
 struct wmi_contextswap;
 
-u8 ntklog_nt_priority(const struct task_struct *thread, bool idle);
+u8 ntklog_nt_priority(const struct task_struct *task, bool idle);
 
 /* The tracepoint of the events; tests replace it. */
 extern struct tracepoint *ntklog_sched_switch;

@@ -80,7 +80,7 @@ void ntklog_event_group_exit(struct ntklog_event_group *group)
 	spin_unlock(&group->lock);
 	group->update(group, &ntklog_empty_mask);
 	mutex_unlock(&group->mutex);
-	/* No other thread schedules the work item again, because the state has changed. */
+	/* No other task schedules the work item again, because the state has changed. */
 	cancel_work_sync(&group->work);
 }
 

@@ -7,9 +7,9 @@
  *
  * The probe runs with the lock of the run queue held and interrupts off. The probe finds the record
  * of the old task in ntklog_current: the hook that took the slot has cached the record there, and
- * the probe caches the record again when the task gets a CPU. A counter of ntklog_off_cpu_tasks
- * tells whether a time without a CPU may end for the new task; only then the probe searches for its
- * record.
+ * the probe caches the record again when the task gets a CPU. An element of
+ * ntklog_off_cpu_task_counts tells whether a time without a CPU may end for the new task; only then
+ * the probe searches for its record.
  *
  * The time in a run queue after a wake-up comes from the scheduler, so no wake-up needs a probe. If
  * the waker sends an interrupt to an idle CPU, which then puts the task into its run queue, the
@@ -41,11 +41,11 @@
  * that switches such a task out or in. If another task has the same hash, the probe searches the
  * table of records in vain.
  */
-static atomic_t ntklog_off_cpu_tasks[1 << NTKLOG_OFF_CPU_BITS];
+static atomic_t ntklog_off_cpu_task_counts[1 << NTKLOG_OFF_CPU_BITS];
 
 static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
 {
-	return &ntklog_off_cpu_tasks[hash_ptr(task, NTKLOG_OFF_CPU_BITS)];
+	return &ntklog_off_cpu_task_counts[hash_ptr(task, NTKLOG_OFF_CPU_BITS)];
 }
 
 static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
@@ -152,7 +152,7 @@ static void ntklog_clear_off_cpu(struct ntklog_task *record, void *unused)
 int ntklog_start_off_cpu_counting(void)
 {
 	/* Forget the tasks that had no CPU when the probe was last unregistered. */
-	memset(ntklog_off_cpu_tasks, 0, sizeof(ntklog_off_cpu_tasks));
+	memset(ntklog_off_cpu_task_counts, 0, sizeof(ntklog_off_cpu_task_counts));
 	ntklog_visit_task_records(ntklog_clear_off_cpu, NULL);
 	return tracepoint_probe_register(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
 }

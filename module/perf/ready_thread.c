@@ -37,14 +37,14 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_wakeup_new);
 static bool ntklog_ready_thread_probes_are_registered;
 static int ntklog_ready_thread_err;
 
-static void ntklog_log_ready_thread(struct task_struct *thread, u8 adjust_reason)
+static void ntklog_log_ready_thread(struct task_struct *task, u8 adjust_reason)
 {
 	/*
 	 * adjust_increment is 0, because Linux does not boost the priority of a woken task. The
 	 * flag KERNEL_STACK_NOT_RESIDENT is clear, because Linux does not swap out kernel stacks.
 	 */
 	const struct etw_ready_thread_event record = {
-		.thread_id = task_pid_nr(thread),
+		.thread_id = task_pid_nr(task),
 		.adjust_reason = adjust_reason,
 		.flags = in_task() ? 0 : ETW_READY_THREAD_EXECUTING_DPC,
 	};
@@ -53,19 +53,19 @@ static void ntklog_log_ready_thread(struct task_struct *thread, u8 adjust_reason
 			 ETW_READY_THREAD_VERSION, &record, sizeof(record));
 }
 
-static void ntklog_sched_waking_probe(void *data, struct task_struct *thread)
+static void ntklog_sched_waking_probe(void *data, struct task_struct *task)
 {
 	/*
 	 * A task that wakes itself does not wait, although it may have set its state to sleep.
 	 * Interrupts may be on then.
 	 */
-	if (thread != current)
-		ntklog_log_ready_thread(thread, ETW_READY_THREAD_ADJUST_UNWAIT);
+	if (task != current)
+		ntklog_log_ready_thread(task, ETW_READY_THREAD_ADJUST_UNWAIT);
 }
 
-static void ntklog_sched_wakeup_new_probe(void *data, struct task_struct *thread)
+static void ntklog_sched_wakeup_new_probe(void *data, struct task_struct *task)
 {
-	ntklog_log_ready_thread(thread, ETW_READY_THREAD_ADJUST_NONE);
+	ntklog_log_ready_thread(task, ETW_READY_THREAD_ADJUST_NONE);
 }
 
 static int ntklog_register_probes(void)

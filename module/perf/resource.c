@@ -123,17 +123,17 @@ void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
 /**
  * ntklog_drop_resource_slot() - free an owner's slot of a resource, without an event
  * @resource: address of the resource, whose inner lock is held
- * @thread: the owner: any task, or an owner pointer
+ * @owner: the owner: any task, or an owner pointer
  *
  * Context: preemption off, ntklog_resource_key on.
  */
-void ntklog_drop_resource_slot(const void *resource, unsigned long thread)
+void ntklog_drop_resource_slot(const void *resource, unsigned long owner)
 {
-	struct ntklog_task *owner = ntklog_find_record_with_slots(thread);
-	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner, resource);
+	struct ntklog_task *record = ntklog_find_record_with_slots(owner);
+	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(record, resource);
 
 	if (slot)
-		ntklog_free_resource_slot(owner, slot);
+		ntklog_free_resource_slot(record, slot);
 }
 
 /**
@@ -300,7 +300,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
 /**
  * ntklog_track_resource_release_slow() - slow path of a final release: free the owner's slot
  * @resource: address of the resource. Its inner lock is held, unless the owner is the current task
- * @thread: the owner: any task, or an owner pointer
+ * @owner: the owner: any task, or an owner pointer
  * @exclusive: the owner holds the resource exclusively
  * @contention_count: contention count of the resource
  * @record: filled in, if the release is sampled
@@ -309,12 +309,12 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
  * Return: true if the release is sampled. The caller then writes @record with
  * ntklog_write_resource() after the release.
  */
-bool ntklog_track_resource_release_slow(const void *resource, unsigned long thread,
+bool ntklog_track_resource_release_slow(const void *resource, unsigned long owner,
 					bool exclusive, u32 contention_count,
 					struct wmi_resource64 *record)
 {
-	struct ntklog_task *owner = ntklog_find_record_with_slots(thread);
-	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner, resource);
+	struct ntklog_task *owner_record = ntklog_find_record_with_slots(owner);
+	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner_record, resource);
 	u32 contentions = slot ? contention_count - READ_ONCE(slot->contention_count) : 0;
 	bool is_sampled = ntklog_sample_release(&this_cpu_ptr(&ntklog_resource_cpu)->releases,
 						slot ? ntklog_read_u64(slot->wait_time) : 0,
@@ -323,7 +323,7 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 	if (!ntklog_resources_are_tracked())
 		return false;
 	if (!slot) {
-		if (thread & PERF_OWNER_POINTER_BITS)
+		if (owner & PERF_OWNER_POINTER_BITS)
 			this_cpu_inc(ntklog_resource_cpu.pointer_releases);
 		else
 			this_cpu_inc(ntklog_resource_cpu.unmatched);
@@ -335,7 +335,7 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 			.wait_time = ntklog_read_u64(slot->wait_time),
 			.max_recursion_depth = READ_ONCE(slot->max_recursion_depth),
 			/* A task that has a slot has not exited. */
-			.thread_id = task_pid_nr((struct task_struct *)thread),
+			.thread_id = task_pid_nr((struct task_struct *)owner),
 			.resource = ntklog_address((unsigned long)resource),
 			.action = exclusive ?
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
@@ -347,7 +347,7 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 		    READ_ONCE(slot->processor) == smp_processor_id())
 			record->hold_time = ntklog_cycles() - record->acquire_time;
 	}
-	ntklog_free_resource_slot(owner, slot);
+	ntklog_free_resource_slot(owner_record, slot);
 	return is_sampled;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_slow);

@@ -64,14 +64,14 @@ void ntklog_log_resource_initialize(const void *resource);
 void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
 				      u32 owners);
 void ntklog_log_resource_owner_pointer(const void *resource, u32 action);
-void ntklog_drop_resource_slot(const void *resource, unsigned long thread);
+void ntklog_drop_resource_slot(const void *resource, unsigned long owner);
 void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 				const void *resource, u32 action);
 void ntklog_end_resource_wait(struct ntklog_resource_wait *wait);
 void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait);
 void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
 					const struct ntklog_resource_wait *wait);
-bool ntklog_track_resource_release_slow(const void *resource, unsigned long thread,
+bool ntklog_track_resource_release_slow(const void *resource, unsigned long owner,
 					bool exclusive, u32 contention_count,
 					struct wmi_resource64 *record);
 

@@ -19,7 +19,8 @@
 #include "stack.h"
 
 /* Log the record of an executive resource. Called with interrupts off. */
-static struct etw_logged ntklog_log_record(u64 sessions, const struct wmi_resource64 *record)
+static struct etw_logged ntklog_log_resource_record(u64 sessions,
+						    const struct wmi_resource64 *record)
 {
 	void *data;
 
@@ -37,8 +38,8 @@ static struct etw_logged ntklog_log_record(u64 sessions, const struct wmi_resour
  * recognizes by the equal time stamps that the two events belong together, even if other events
  * were lost. Called with interrupts off.
  */
-static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
-						       const struct wmi_resource64 *record,
+static struct etw_logged ntklog_log_sleeping_record(u64 sessions,
+						    const struct wmi_resource64 *record,
 						       const struct ntklog_caller *caller)
 {
 	struct ntklog_caller event = *caller;
@@ -56,8 +57,8 @@ static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
  * Write the event @record of @group. For a Linux lock @caller and @lock are set. For NT's
  * resources, which have a tracepoint of their own, they are NULL and 0.
  */
-static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
-			       const struct ntklog_caller *caller, unsigned long lock)
+static void ntklog_write_resource_event(const struct wmi_resource64 *record, u32 group,
+					const struct ntklog_caller *caller, unsigned long lock)
 {
 	struct etw_logged logged;
 	unsigned long flags;
@@ -81,8 +82,8 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
 			ntklog_record_identity(lock, caller->caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
 		sessions = etw_sessions_for_event(group);
-		logged = lock ? ntklog_log_record_with_caller(sessions, record, caller) :
-				ntklog_log_record(sessions, record);
+		logged = lock ? ntklog_log_sleeping_record(sessions, record, caller) :
+				ntklog_log_resource_record(sessions, record);
 		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
 			ntklog_count_left_out_stack(ETW_STACKED_RESOURCE, logged);
 		else
@@ -105,7 +106,7 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
  */
 void ntklog_write_resource(const struct wmi_resource64 *record)
 {
-	ntklog_write_event(record, PERF_SYNC_OBJECTS, NULL, 0);
+	ntklog_write_resource_event(record, PERF_SYNC_OBJECTS, NULL, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
 
@@ -123,7 +124,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
 				const struct ntklog_caller *caller)
 {
-	ntklog_write_event(record, ntklog_sleeping_group(record->action), caller,
-			   (unsigned long)lock);
+	ntklog_write_resource_event(record, ntklog_action_group(record->action), caller,
+				    (unsigned long)lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_sleeping_lock);

@@ -22,15 +22,15 @@ static bool ntklog_record_has_slots(const struct ntklog_task *record)
 
 /**
  * ntklog_find_record_with_slots() - return a task's record if its slots are valid
- * @thread: address of the task, or an owner pointer; only compared
+ * @owner: address of the task, or an owner pointer; only compared
  *
  * Context: preemption off. The record stays the task's until preemption is enabled.
  * Return: the record, or NULL.
  */
-struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread)
+struct ntklog_task *ntklog_find_record_with_slots(unsigned long owner)
 {
 	struct ntklog_task *record =
-		ntklog_find_task_record((const struct task_struct *)thread);
+		ntklog_find_task_record((const struct task_struct *)owner);
 
 	return ntklog_record_has_slots(record) ? record : NULL;
 }

@@ -34,7 +34,7 @@
  */
 extern u32 ntklog_resource_sequence;
 
-struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread);
+struct ntklog_task *ntklog_find_record_with_slots(unsigned long owner);
 struct ntklog_task *ntklog_get_record_with_slots(void);
 struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *record,
 						       const void *lock);

@@ -131,8 +131,8 @@ static void ntklog_check_all_waits(struct work_struct *work)
 }
 
 /*
- * Enabled classes, one bit for each. Written by the thread that attaches or detaches a class; these
- * threads are serialized.
+ * Enabled classes, one bit for each. Written by the task that attaches or detaches a class; these
+ * tasks are serialized.
  */
 static unsigned long ntklog_enabled_sleeping_classes;
 

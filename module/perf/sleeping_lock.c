@@ -143,12 +143,12 @@ static bool ntklog_count_and_sample_release(u64 wait_time, u32 contentions, bool
 static bool ntklog_admit_sleeping_blocker(void)
 {
 	unsigned long flags;
-	bool is_within;
+	bool is_admitted;
 
 	local_irq_save(flags);
-	is_within = ntklog_admit_record(this_cpu_ptr(&ntklog_sleeping_cpu.blocker_limit));
+	is_admitted = ntklog_admit_record(this_cpu_ptr(&ntklog_sleeping_cpu.blocker_limit));
 	local_irq_restore(flags);
-	return is_within;
+	return is_admitted;
 }
 
 /*
@@ -181,8 +181,8 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 					const void *lock, u32 rule)
 {
 	const struct ntklog_off_cpu until_now = ntklog_off_cpu_until_now(task_record);
-	const struct ntklog_off_cpu hold = ntklog_subtract_off_cpu(&until_now,
-								   &snapshot->off_cpu_before);
+	const struct ntklog_off_cpu off_cpu_of_hold =
+		ntklog_subtract_off_cpu(&until_now, &snapshot->off_cpu_before);
 	const struct wmi_resource64 record = {
 		.acquire_time = snapshot->acquire_time,
 		.hold_time = ntklog_action_is_percpu_reader(snapshot->action) ? 0 :
@@ -196,8 +196,8 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 	};
 	struct ntklog_caller caller = {
 		.caller = snapshot->caller,
-		.hold_ready = hold.ready,
-		.hold_blocked = hold.blocked,
+		.hold_ready = off_cpu_of_hold.ready,
+		.hold_blocked = off_cpu_of_hold.blocked,
 	};
 
 	if (snapshot->action & NTKLOG_SLEEPING_WAITED) {

@@ -18,7 +18,7 @@
  * order of their acquisition: see sleeping_slots.c. Only the task itself fills its slots; it may
  * be preempted while it does. An interrupt handler never changes them. Two other writers may
  * free a slot. One is a task that releases the lock on behalf of the owner. The other is the
- * thread that disables the lock class, after the last hook of the class has returned. Both set
+ * task that disables the lock class, after the last hook of the class has returned. Both set
  * slot->lock to NULL with cmpxchg(), so that exactly one party frees the slot and counts it.
  */
 

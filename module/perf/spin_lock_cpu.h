@@ -242,7 +242,7 @@ struct ntklog_overflow_slots {
  *	a lock without a slot and search for its slot at the release
  *
  * Only the CPU itself writes these fields, with two exceptions while no hook accesses them: the
- * thread that starts sampling clears @sampled_in_use of all CPUs, and ntklog_update_each_cpu()
+ * task that starts sampling clears @sampled_in_use of all CPUs, and ntklog_update_each_cpu()
  * updates offline CPUs. Any CPU may read the counters. The slots form a stack, except for releases
  * out of order. The fast paths, and the slow path of an uncontended tracked acquisition, may be
  * interrupted at any instruction; the other slow paths run with interrupts off.
@@ -285,7 +285,7 @@ DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 
 /*
  * True while tracking is being enabled or disabled: every acquisition takes the slow path and is
- * not tracked. False while tracking is armed, and also while it is off. Written by the thread that
+ * not tracked. False while tracking is armed, and also while it is off. Written by the task that
  * changes tracking, see struct ntklog_event_group; a change to true is followed by an interrupt to
  * all CPUs that makes their countdowns negative.
  */

@@ -36,7 +36,7 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		return;
 	}
-	sessions = etw_sessions_for_event(ntklog_spin_lock_groups[kind]);
+	sessions = etw_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
 	/* This kind of lock is tracked only because another kind needs the tracking. */
 	if (!sessions && !ntklog_spin_lock_is_traced(kind))
 		return;

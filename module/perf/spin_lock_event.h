@@ -31,7 +31,7 @@
 #include "stack.h"
 
 /* Event group of each PERF_SPIN_LOCK_KIND(). */
-static const u32 ntklog_spin_lock_groups[] = {
+static const u32 ntklog_spin_lock_group_by_kind[] = {
 	PERF_SPINLOCK,
 	PERF_LINUX_SPINLOCK,
 	PERF_LINUX_RWLOCK,
@@ -154,7 +154,7 @@ ntklog_write_spin_lock_fast(bool is_linux, const struct ntklog_spin_lock_slot *s
 	    ntklog_spin_lock_is_traced(is_linux) || !ntklog_addresses_are_raw() ||
 	    unlikely(!ntklog_get_holder_irql_fast(is_linux, &irql)))
 		goto slow;
-	sessions = etw_sessions_for_event(ntklog_spin_lock_groups[kind]);
+	sessions = etw_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
 	/*
 	 * Record the identity before the event takes its time stamp. The slow path may record the
 	 * same identity again, which has no effect.

@@ -98,7 +98,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_spin_lock);
  * ntklog_count_spin_lock_acquire_slow() - slow path of an acquisition that is only counted
  *
  * Restarts the countdown. Nothing is sampled while acquisitions are only counted, so the countdown
- * is as long as possible. The thread that enables tracking restarts all countdowns.
+ * is as long as possible. The task that enables tracking restarts all countdowns.
  *
  * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted.
  */
