@@ -10,12 +10,12 @@
 static struct tracepoint *ntklog_contention_begin, *ntklog_contention_end;
 
 /**
- * ntklog_check_contention_tracepoints() - look up the contention tracepoints
+ * ntklog_find_contention_tracepoints() - look up the contention tracepoints
  *
  * Context: task.
  * Return: NULL if the kernel has both, or the reason why waits cannot be observed.
  */
-const char *ntklog_check_contention_tracepoints(void)
+const char *ntklog_find_contention_tracepoints(void)
 {
 	/* Look up the tracepoints by name, because Linux 6.1 does not export them. */
 	if (!ntklog_contention_end) {
@@ -33,7 +33,7 @@ const char *ntklog_check_contention_tracepoints(void)
  *	begin @begin_probe has seen
  * @failed: set to the name of the tracepoint whose probe cannot be registered, or to NULL
  *
- * Context: task; may sleep; takes tracepoints_mutex. ntklog_check_contention_tracepoints() has
+ * Context: task; may sleep; takes tracepoints_mutex. ntklog_find_contention_tracepoints() has
  * returned NULL.
  * Return: 0 or a negative errno.
  */

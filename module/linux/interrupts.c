@@ -56,12 +56,12 @@ static struct ftrace_ops ntklog_interrupt_ops;
 static bool ntklog_irq_enter_hook_is_stuck;
 
 /**
- * ntklog_check_interrupt_hooks() - look up the function and the tracepoint to hook
+ * ntklog_resolve_interrupt_hooks() - look up the function and the tracepoint to hook
  *
  * Context: task.
  * Return: NULL, or the name of the function or tracepoint that the kernel lacks.
  */
-const char *ntklog_check_interrupt_hooks(void)
+const char *ntklog_resolve_interrupt_hooks(void)
 {
 	if (!ntklog_interrupt_entry)
 		ntklog_interrupt_entry = ntklog_find_function(INTERRUPT_ENTRY_FUNCTION);
@@ -95,7 +95,7 @@ static int ntklog_register_irq_enter_hook(void)
  * @failed: set to the name of the function or tracepoint that cannot be hooked, or to NULL
  *
  * Context: task; may sleep. Callers are serialized. Between ntklog_pin_ftrace_enabled() and
- * ntklog_unpin_ftrace_enabled(). ntklog_check_interrupt_hooks() has returned NULL.
+ * ntklog_unpin_ftrace_enabled(). ntklog_resolve_interrupt_hooks() has returned NULL.
  * Return: 0, and the caller must call ntklog_unregister_interrupt_hooks(); or a negative errno.
  */
 int ntklog_register_interrupt_hooks(const char **failed)

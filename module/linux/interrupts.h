@@ -8,7 +8,7 @@
 
 #include "kind.h"
 
-const char *ntklog_check_interrupt_hooks(void);
+const char *ntklog_resolve_interrupt_hooks(void);
 int ntklog_register_interrupt_hooks(const char **failed);
 void ntklog_unregister_interrupt_hooks(void);
 #ifdef NTKLOG_CAN_REDIRECT_SPINNING

@@ -139,7 +139,8 @@ bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind)
 }
 
 /*
- * Return the reason why the waits of a kind cannot be observed by tracepoints, or NULL if they can.
+ * Return the reason why the waits of a kind cannot be observed by tracepoints, or NULL if they can
+ * be observed.
  */
 static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind *kind)
 {
@@ -147,7 +148,7 @@ static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind 
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) &&
 	    kind->spin_kind != PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN))
 		return "CONFIG_PREEMPT_RT has other locks";
-	return ntklog_check_contention_tracepoints();
+	return ntklog_find_contention_tracepoints();
 }
 
 /**
@@ -159,15 +160,15 @@ static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind 
  */
 const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
 {
-	const char *why = NULL;
+	const char *reason = NULL;
 
 	if (ntklog_linux_forbidden)
 		return ntklog_linux_forbidden;
 	if (!ntklog_kind_uses_tracepoints(kind))
 		return kind->unavailable;
 	if (ntklog_kind_uses_release_tracepoint(kind))
-		why = ntklog_check_release_tracepoint();
-	return why ?: ntklog_check_wait_tracepoints(kind);
+		reason = ntklog_check_release_tracepoint();
+	return reason ?: ntklog_check_wait_tracepoints(kind);
 }
 
 /**
@@ -465,7 +466,7 @@ void ntklog_wait_for_detached_kinds(unsigned int seconds)
  */
 void ntklog_end_detaching_now(void)
 {
-	/* No kind is attached, so no other thread schedules the work item again. */
+	/* No kind is attached, so no other task schedules the work item again. */
 	cancel_delayed_work_sync(&ntklog_end_detaching_work);
 	ntklog_end_detaching(NULL);
 }

@@ -56,7 +56,7 @@ static void __init ntklog_measure_test_cycles(void)
 {
 	enum { TESTS = 256, TRIES = 8 };
 	static u32 word __initdata = 1;
-	u32 best = U32_MAX;
+	u32 min_cycles = U32_MAX;
 	int i, j;
 
 	for (i = 0; i < TRIES; i++) {
@@ -64,28 +64,29 @@ static void __init ntklog_measure_test_cycles(void)
 
 		for (j = 0; j < TESTS && READ_ONCE(word); j++)
 			cpu_relax();
-		best = min(best, ntklog_read_time().low - start);
+		min_cycles = min(min_cycles, ntklog_read_time().low - start);
 	}
-	ntklog_linux_test_cycles = max(best / TESTS, 1U);
+	ntklog_linux_test_cycles = max(min_cycles / TESTS, 1U);
 }
 
 /*
- * Return the words that a message has before @why: an empty string, unless @why is the name of a
- * function.
+ * Return the words that a message has before @reason: an empty string, unless @reason is the name
+ * of a function.
  */
-static const char *ntklog_unavailable_prefix(const struct ntklog_linux_kind *kind, const char *why)
+static const char *ntklog_unavailable_prefix(const struct ntklog_linux_kind *kind,
+					     const char *reason)
 {
-	return why == kind->unavailable && kind->lacks_function ? "no usable function " : "";
+	return reason == kind->unavailable && kind->lacks_function ? "no usable function " : "";
 }
 
 /* Print why a kind cannot be observed in the initial mode, if it cannot. */
 static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind *kind)
 {
-	const char *why = ntklog_kind_unavailable_reason(kind);
+	const char *reason = ntklog_kind_unavailable_reason(kind);
 
-	if (why)
+	if (reason)
 		pr_info("Linux' %ss cannot be watched here: %s%s%s\n", kind->name,
-			ntklog_unavailable_prefix(kind, why), why,
+			ntklog_unavailable_prefix(kind, reason), reason,
 			ntklog_kind_fallback_hint(kind));
 }
 
@@ -113,7 +114,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 	ntklog_measure_test_cycles();
 	ntklog_releases_init();
 	/*
-	 * No other thread needs the mutex yet, but ntklog_selftest_init() must be called with it
+	 * No other task needs the mutex yet, but ntklog_selftest_init() must be called with it
 	 * held.
 	 */
 	mutex_lock(&ntklog_linux_mutex);
@@ -122,8 +123,8 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 	ntklog_linux_forbidden = allowed ? NULL : "linux_locks=0";
 	ntklog_for_each_kind(kind) {
 		kind->unavailable = ntklog_kind_sleeps(kind) ?
-			ntklog_check_attach_sleeping(kind->functions, &kind->lacks_function) :
-			ntklog_check_attach_spinning(kind->functions, &kind->lacks_function);
+			ntklog_resolve_sleeping(kind->functions, &kind->lacks_function) :
+			ntklog_resolve_spinning(kind->functions, &kind->lacks_function);
 		ntklog_report_unavailable_kind(kind);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
@@ -173,16 +174,16 @@ void ntklog_linux_exit(void)
 
 static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
 {
-	const char *why = ntklog_kind_unavailable_reason(kind);
+	const char *reason = ntklog_kind_unavailable_reason(kind);
 	const char *operation = READ_ONCE(kind->operation);
 
 	seq_printf(seq, "%s: ", kind->name);
 	if (operation)
 		seq_printf(seq, "%s for %lu s, waiting for a grace period of Tasks RCU\n",
 			   operation, (jiffies - READ_ONCE(kind->operation_start)) / HZ);
-	else if (why)
+	else if (reason)
 		seq_printf(seq, "unavailable: %s%s%s\n",
-			   ntklog_unavailable_prefix(kind, why), why,
+			   ntklog_unavailable_prefix(kind, reason), reason,
 			   ntklog_kind_fallback_hint(kind));
 	else if (kind->err)
 		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);

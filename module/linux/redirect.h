@@ -27,7 +27,7 @@
  *	                     acquire        <--- return  <----------  return
  *	...            <---  return
  *
- * Only the thread that attaches or detaches a kind of lock writes a hook, whose states are:
+ * Only the task that attaches or detaches a kind of lock writes a hook, whose states are:
  *
  *	unregistered -> registered -> draining -> unregistered, after a grace period
  *	                           -> stuck until reboot, if ftrace fails
@@ -101,8 +101,8 @@ struct ntklog_target {
  * @ops: one ftrace_ops for all @targets, because ftrace registers one ops with many functions
  *	faster than many ops
  *
- * Only the thread that attaches or detaches the kind writes a hook; ntklog_linux_mutex serializes
- * these threads.
+ * Only the task that attaches or detaches the kind writes a hook; ntklog_linux_mutex serializes
+ * these tasks.
  */
 struct ntklog_hook {
 	struct ntklog_target *targets;

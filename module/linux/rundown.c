@@ -40,12 +40,12 @@ static void ntklog_fill_mode_rundown(struct etw_rundown_event *event, bool end, 
 }
 
 /* Implements etw_provider::rundown for Linux' spin locks and rwlocks. */
-static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
+static void ntklog_linux_mode_rundown(struct etw_rundown_event *event, bool end)
 {
 	ntklog_fill_mode_rundown(event, end, READ_ONCE(ntklog_linux_mode));
 }
 
-static void ntklog_nt_rundown(struct etw_rundown_event *event, bool end)
+static void ntklog_nt_mode_rundown(struct etw_rundown_event *event, bool end)
 {
 	ntklog_fill_mode_rundown(event, end, NTKLOG_LINUX_MODE_FULL);
 	if (!READ_ONCE(ntklog_spin_lock_blocker_rate) ||
@@ -84,11 +84,11 @@ static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, boo
 static struct etw_provider ntklog_rundown_providers[] = {
 	{
 		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK,
-		.rundown = ntklog_linux_rundown,
+		.rundown = ntklog_linux_mode_rundown,
 	},
 	{
 		.group = PERF_SPINLOCK,
-		.rundown = ntklog_nt_rundown,
+		.rundown = ntklog_nt_mode_rundown,
 	},
 	{
 		.group = LINUX_SLEEPING_LOCKS,

@@ -116,18 +116,18 @@ static notrace void ntklog_contention_end_probe(void *unused, void *lock, int er
 }
 
 /**
- * ntklog_check_attach_sleeping() - resolve the functions of a kind that sleeps
+ * ntklog_resolve_sleeping() - resolve the functions of a kind that sleeps
  * @functions: functions of the kind
  * @lacks_function: set to true if the return value is the name of a function, otherwise to false
  *
  * Context: module load.
- * Return: NULL if the functions can be hooked. Otherwise the reason why they cannot, or the name of
- * the function that the kernel lacks.
+ * Return: NULL if the functions can be hooked. Otherwise the reason why they cannot be hooked, or
+ * the name of the function that the kernel lacks.
  */
-const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
-						bool *lacks_function)
+const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functions,
+					   bool *lacks_function)
 {
-	const char *why;
+	const char *reason;
 
 	*lacks_function = false;
 #ifdef X86_FEATURE_CALL_DEPTH
@@ -141,12 +141,12 @@ const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *f
 	 */
 	return "CONFIG_ARM64_BTI_KERNEL";
 #endif
-	why = ntklog_check_contention_tracepoints();
-	if (why)
-		return why;
-	why = ntklog_resolve_targets(functions->hooks, functions->count);
-	*lacks_function = why;
-	return why;
+	reason = ntklog_find_contention_tracepoints();
+	if (reason)
+		return reason;
+	reason = ntklog_resolve_targets(functions->hooks, functions->count);
+	*lacks_function = reason;
+	return reason;
 }
 
 /*
@@ -223,7 +223,7 @@ void ntklog_end_detaching_sleeping(void)
 
 /**
  * ntklog_attach_sleeping() - hook the functions of a kind that sleeps
- * @functions: functions of the kind; ntklog_check_attach_sleeping() has returned NULL for them
+ * @functions: functions of the kind; ntklog_resolve_sleeping() has returned NULL for them
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
  * @failed: after an error, set to the name of the function, tracepoint or sysctl that caused it
  *
@@ -291,8 +291,8 @@ void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
 
 #else /* !NTKLOG_CAN_HOOK_SLEEPING */
 
-const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
-						bool *lacks_function)
+const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functions,
+					   bool *lacks_function)
 {
 	*lacks_function = false;
 #if !defined(CONFIG_X86_64) && !defined(CONFIG_ARM64)

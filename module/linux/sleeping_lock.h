@@ -15,8 +15,8 @@
 struct ntklog_linux_functions;
 struct task_struct;
 
-const char *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
-					 bool *lacks_function);
+const char *ntklog_resolve_sleeping(struct ntklog_linux_functions *functions,
+				    bool *lacks_function);
 
 /* With PREEMPT_RT sleeping locks have other functions. */
 #if defined(NTKLOG_CAN_REDIRECT) && !defined(CONFIG_PREEMPT_RT)

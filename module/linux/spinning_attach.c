@@ -28,7 +28,7 @@
 #ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
 /**
- * ntklog_check_attach_spinning() - resolve the functions of a kind that spins
+ * ntklog_resolve_spinning() - resolve the functions of a kind that spins
  * @functions: functions of the kind
  * @lacks_function: set to true if the return value is the name of a function, otherwise to false
  *
@@ -36,8 +36,8 @@
  * Return: NULL if the functions can be redirected. Otherwise the reason why they cannot, or the
  * name of the function that the kernel lacks.
  */
-const char __init *ntklog_check_attach_spinning(struct ntklog_linux_functions *functions,
-						bool *lacks_function)
+const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
+					   bool *lacks_function)
 {
 	const char *missing;
 
@@ -46,7 +46,7 @@ const char __init *ntklog_check_attach_spinning(struct ntklog_linux_functions *f
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
 #endif
-	missing = ntklog_check_interrupt_hooks() ?: ntklog_find_do_raw() ?:
+	missing = ntklog_resolve_interrupt_hooks() ?: ntklog_find_do_raw() ?:
 		  ntklog_resolve_targets(functions->hooks, functions->count);
 	*lacks_function = missing;
 	return missing;
@@ -97,7 +97,7 @@ static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
 
 /**
  * ntklog_attach_spinning() - redirect the functions of a kind that spins
- * @functions: functions of the kind; ntklog_check_attach_spinning() has returned NULL for them
+ * @functions: functions of the kind; ntklog_resolve_spinning() has returned NULL for them
  * @variant: variant of the replacements
  * @failed: after an error, set to the name of the function, tracepoint or sysctl that caused it
  *
@@ -168,8 +168,8 @@ void ntklog_detach_spinning(struct ntklog_linux_functions *functions)
 #define NTKLOG_UNAVAILABLE_REASON	"no CONFIG_QUEUED_SPINLOCKS"
 #endif
 
-const char __init *ntklog_check_attach_spinning(struct ntklog_linux_functions *functions,
-						bool *lacks_function)
+const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
+					   bool *lacks_function)
 {
 	*lacks_function = false;
 	return NTKLOG_UNAVAILABLE_REASON;

@@ -9,8 +9,8 @@
 
 #include "kind.h"
 
-const char *ntklog_check_attach_spinning(struct ntklog_linux_functions *functions,
-					 bool *lacks_function);
+const char *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
+				    bool *lacks_function);
 
 #ifdef NTKLOG_CAN_REDIRECT_SPINNING
 

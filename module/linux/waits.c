@@ -90,13 +90,13 @@ bool ntklog_is_wait_lock_of_rwlock(const void *lock)
 #ifdef CONFIG_QUEUED_RWLOCKS
 	const struct ntklog_linux_waits *waits = this_cpu_ptr(ntklog_linux_waits);
 	unsigned int depth = this_cpu_read(ntklog_wait_depth);
-	const struct qrwlock *last;
+	const struct qrwlock *innermost;
 
 	if (!depth || PERF_SPIN_LOCK_KIND(waits->wait[depth - 1].acquire_mode) !=
 		      PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_RW))
 		return false;
-	last = waits->wait[depth - 1].lock;
-	return lock == &last->wait_lock;
+	innermost = waits->wait[depth - 1].lock;
+	return lock == &innermost->wait_lock;
 #else
 	return false;
 #endif
@@ -136,7 +136,7 @@ static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned i
  * Return the caller of the lock function in which this CPU waits, or 0 if the caller is not in the
  * innermost NTKLOG_WAIT_FRAMES_MAX frames of the stack.
  */
-static unsigned long ntklog_lock_caller(void)
+static unsigned long ntklog_find_lock_caller(void)
 {
 	unsigned long frames[NTKLOG_WAIT_FRAMES_MAX];
 	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
@@ -176,7 +176,8 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 		spins = ntklog_estimate_spin_count(wait_start);
 		if (!err && ntklog_wait_is_enabled(mode) && ntklog_count_and_sample_wait(spins))
 			ntklog_log_spin_lock_wait(lock, mode, spins, wait_start,
-						  rcu_is_watching() ? ntklog_lock_caller() : 0);
+						  rcu_is_watching() ?
+					  ntklog_find_lock_caller() : 0);
 	}
 	local_irq_restore(irq_flags);
 }
