@@ -389,7 +389,8 @@ int ntklog_linux_set_mode(const char *name)
  * to 0 while a session logs NT's spin locks.
  *
  * Context: task; may sleep.
- * Return: 0; -EINTR if the task is killed; -ENOMEM; -EBUSY for such a change.
+ * Return: 0; -EINTR if the task is killed; -ENOMEM; -EBUSY if the rate would change from or to 0
+ * while a session logs NT's spin locks.
  */
 int ntklog_linux_set_blocker_rate(u32 rate)
 {

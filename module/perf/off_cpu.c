@@ -59,7 +59,7 @@ static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 		return;
 	WRITE_ONCE(record->is_blocked, is_blocked);
 	record->queued_before = ntklog_ns_in_run_queues(task);
-	/* Pairs with ntklog_off_cpu_until_now(). */
+	/* Publishes is_blocked. Pairs with the first smp_rmb() in ntklog_off_cpu_until_now(). */
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu_since, ntklog_cycles());
 	atomic_inc(ntklog_off_cpu_counter(task));
@@ -79,7 +79,10 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 		ready = min(off_cpu, ntklog_ns_to_cycles(ntklog_ns_in_run_queues(task) -
 							 record->queued_before));
 	ntklog_write_u64(record->off_cpu_since, 0);
-	/* Pairs with ntklog_off_cpu_until_now(). */
+	/*
+	 * Clear off_cpu_since before the counters change. Pairs with the second smp_rmb() in
+	 * ntklog_off_cpu_until_now().
+	 */
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
 	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu - ready);
@@ -124,12 +127,18 @@ struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 
 	do {
 		since = ntklog_read_u64(record->off_cpu_since);
-		/* Pairs with ntklog_begin_off_cpu() and ntklog_end_off_cpu(). */
+		/*
+		 * is_blocked belongs to off_cpu_since. Pairs with the smp_wmb() in
+		 * ntklog_begin_off_cpu().
+		 */
 		smp_rmb();
 		is_blocked = READ_ONCE(record->is_blocked);
 		sum.ready = ntklog_read_u64(record->off_cpu.ready);
 		sum.blocked = ntklog_read_u64(record->off_cpu.blocked);
-		/* Pairs with ntklog_end_off_cpu(). */
+		/*
+		 * If a counter has grown meanwhile, off_cpu_since is 0. Pairs with the smp_wmb() in
+		 * ntklog_end_off_cpu().
+		 */
 		smp_rmb();
 	} while (ntklog_read_u64(record->off_cpu_since) != since);
 	if (since)

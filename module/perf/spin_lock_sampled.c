@@ -242,8 +242,8 @@ static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u3
 /**
  * ntklog_release_sampled_spin_lock() - slow path of a release in mode "sampled"
  * @lock: address of the lock, which has been released
- * @acquire_mode: WMI_SPINLOCK_*, unless the slot has one, PERF_SPIN_LOCK_LINUX_*, and
- *	PERF_SPIN_LOCK_LEAVES_WAITER if the release leaves a waiter behind
+ * @acquire_mode: PERF_SPIN_LOCK_LINUX_*, PERF_SPIN_LOCK_LEAVES_WAITER if the release leaves a
+ *	waiter behind, and WMI_SPINLOCK_* for a slot that has no acquire mode itself
  * @time_low: low half of the clock before the release
  * @time_high: high half of the clock before the release
  * @caller: return address of the unlock function

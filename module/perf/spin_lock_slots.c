@@ -181,8 +181,8 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 }
 
 /*
- * Track an acquisition that the fast path cannot track: eight locks are tracked, tracking is being
- * enabled or disabled, or the CPU is in an NMI.
+ * Track an acquisition that the fast path cannot track: the CPU already had eight slots in use,
+ * tracking is being enabled or disabled, or the CPU is in an NMI.
  */
 static noinline void ntklog_track_acquire_irqsave(const void *lock)
 {
@@ -526,7 +526,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 /**
  * ntklog_track_spin_lock_release_slow() - slow path of a tracked release
  * @lock: address of the lock, which has been released
- * @acquire_mode: WMI_SPINLOCK_*, unless the slot has one, and PERF_SPIN_LOCK_*
+ * @acquire_mode: PERF_SPIN_LOCK_*, and WMI_SPINLOCK_* for a slot that has no acquire mode itself
  * @time_low: low half of the clock before the release
  * @time_high: high half of the clock before the release
  * @caller: return address of the unlock function
