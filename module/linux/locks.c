@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' own locks, for the rest of the module: load and unload, the debugfs files, and the
+ * Linux' own locks: functions for module load and unload, for the debugfs files, and for the
  * tracepoints. lock_kinds.c attaches and detaches the kinds.
  *
  * Spin locks and rwlocks are observed in one of four modes. "full" tracks each acquisition.

@@ -5,7 +5,8 @@
 /*
  * An event group is enabled while it has a subscriber: a session, whose group mask module/etw
  * passes to the provider; the tracepoint of the group, while it has a probe; or a caller of
- * ntklog_event_group_get(). The group's @update function enables and disables the instrumentation.
+ * ntklog_event_group_get(). The function @update of the group enables and disables the
+ * instrumentation.
  *
  * The tracepoint exists in tracefs before the module's init function runs and after its exit
  * function has run, so a probe may be registered at any time. A registration before init is
@@ -28,7 +29,8 @@ enum ntklog_event_group_state {
 
 /**
  * struct ntklog_event_group - an event group and its subscribers
- * @provider: group mask of the group, and its rundown; ntklog_event_group_init() fills in the rest
+ * @provider: its members group, rundown and get_err are initialized statically;
+ *	ntklog_event_group_init() sets set_mask
  * @update: enable or disable the instrumentation, so that the groups of the mask @wanted are
  *	recorded and no others. Called from ntklog_event_group_init() to ntklog_event_group_exit()
  *	with @mutex held; may sleep. Also called when nothing has changed

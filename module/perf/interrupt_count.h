@@ -5,8 +5,8 @@
 /*
  * NT's InterruptCount: the number of interrupts on this CPU, with those of devices, the local
  * timer, inter-processor interrupts and NMIs. This is the sum that /proc/stat shows, of
- * kstat_cpu_irqs_sum() and arch_irq_stat_cpu(). On x86 the latter function is not exported, but its
- * counters are. Other architectures count all interrupts in the former.
+ * kstat_cpu_irqs_sum() and arch_irq_stat_cpu(). On x86 arch_irq_stat_cpu() is not exported, but its
+ * counters are. Other architectures count all interrupts in kstat_cpu_irqs_sum().
  *
  * An acquisition only takes a snapshot. To add up a dozen counters of 32 bits quickly, a snapshot
  * adds them in pairs, as words of 64 bits. The low half of the difference of two snapshots is the

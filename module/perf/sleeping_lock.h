@@ -14,12 +14,12 @@
  * whether the task will wait. Probes record in the slot when a wait begins and ends. The slot is
  * freed if the task gives up. A release hook runs before the lock is released.
  *
- * The slots of a task form a stack with holes, because most locks are released in the reverse
- * order of their acquisition: see sleeping_slots.c. Only the task itself fills its slots; it may
- * be preempted while it does. An interrupt handler never changes them. Two other writers may
- * free a slot. One is a task that releases the lock on behalf of the owner. The other is the
- * task that disables the lock class, after the last hook of the class has returned. Both set
- * slot->lock to NULL with cmpxchg(), so that exactly one party frees the slot and counts it.
+ * The slots of a task form a stack with holes, because most locks are released in the reverse order
+ * of their acquisition: see sleeping_slots.c. Only the task itself fills its slots, and it may be
+ * preempted meanwhile. An interrupt handler never changes a slot. Two other writers may free a
+ * slot. One is a task that releases the lock on behalf of the owner. The other is the task that
+ * disables the lock class, after the last hook of the class has returned. Both set slot->lock to
+ * NULL with cmpxchg(), so that exactly one party frees the slot and counts it.
  */
 
 #include <linux/compiler.h>

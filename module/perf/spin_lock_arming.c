@@ -101,7 +101,7 @@ void ntklog_apply_spin_lock_parameters(void)
  *
  * Frees all slots and makes every acquisition take the slow path.
  *
- * Context: task; may sleep. One call at a time: see struct ntklog_event_group.
+ * Context: task; may sleep. Calls are serialised: see struct ntklog_event_group.
  */
 void ntklog_start_spin_lock_tracking(void)
 {

@@ -30,7 +30,7 @@
 
 /*
  * Change the number of slots in use by one instruction, because an NMI handler changes the same
- * word; likewise untracked_slots, overflow_in_use, without_slot and blocker_count.
+ * word. The same holds for untracked_slots, overflow_in_use, without_slot and blocker_count.
  * ntklog_free_all_slots() may use plain stores, because no hook runs then. ntklog_set_countdown()
  * may use a plain store, because an NMI handler leaves the number of slots as it found it.
  */

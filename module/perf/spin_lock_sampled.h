@@ -42,7 +42,8 @@ void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 tim
  * @lock: address of the lock, which is held
  *
  * Context: preemption off, right after the acquisition; also NMI.
- * Return: true if done; false if the caller must call ntklog_sample_spin_lock_acquire_slow().
+ * Return: true if the acquisition needs no slot; false if the caller must call
+ * ntklog_sample_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_sample_spin_lock_acquire_fast(const void *lock)
 {
@@ -58,7 +59,8 @@ static __always_inline bool ntklog_sample_spin_lock_acquire_fast(const void *loc
  * to the same lock.
  *
  * Context: as for ntklog_sample_spin_lock_acquire_fast().
- * Return: true if done; false if the caller must call ntklog_sample_spin_lock_acquire_slow().
+ * Return: true if the acquisition needs no slot; false if the caller must call
+ * ntklog_sample_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_sample_shared_spin_lock_acquire_fast(const void *lock)
 {
