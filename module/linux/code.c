@@ -11,7 +11,7 @@
 
 #include "code.h"
 
-/* Bytes to search if kallsyms does not know the size of a function. */
+/* Number of bytes to search if kallsyms does not know the size of a function. */
 #define NTKLOG_CODE_BYTES_DEFAULT	256
 
 static unsigned long ntklog_function_size(unsigned long function)

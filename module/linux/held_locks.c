@@ -81,7 +81,7 @@ struct ntklog_held_visit {
 static void ntklog_visit_record(struct ntklog_task *record, void *data)
 {
 	struct ntklog_held_lock locks[NTKLOG_THREAD_SLOTS];
-	/* RCU keeps the task valid. NULL if it has exited. */
+	/* RCU keeps the task valid. NULL if the task has exited. */
 	struct task_struct *task = READ_ONCE(record->task);
 	const struct ntklog_held_visit *visit = data;
 	size_t count = 0;

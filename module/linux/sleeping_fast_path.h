@@ -79,7 +79,7 @@ static_assert(offsetof(struct rw_semaphore, count) == 0);
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,			\
 	NTKLOG_LOAD_CACHED_RECORD						\
-	/* Test for the current task and a free slot. The dummy record has slots, too. */	\
+	/* Test for the current task and a free next slot. The dummy record has slots, too. */ \
 	"	subq %gs:" NTKLOG_CURRENT "(%rip), %rax\n"			\
 	"	movq ntklog_asm_record_next_sleeping_slot(%r8), %rcx\n"		\
 	"	orq ntklog_asm_slot_lock(%rcx), %rax\n"				\

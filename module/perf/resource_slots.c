@@ -147,8 +147,8 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *reco
 void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resource_slot *slot)
 {
 	/*
-	 * Publish that the slot is free after the caller has read it. Pairs with the acquires in
-	 * ntklog_alloc_resource_slot() and below.
+	 * Publish that the slot is free only after the caller has read the slot. Pairs with the
+	 * acquires in ntklog_alloc_resource_slot() and at the end of this function.
 	 */
 	smp_store_release(&slot->lock, NULL);
 	if (record->task != current)

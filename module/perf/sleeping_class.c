@@ -80,7 +80,7 @@ static void ntklog_check_wait(const struct ntklog_task *record,
 	u32 action = READ_ONCE(slot->action);
 	u64 start = ntklog_read_u64(slot->acquire_time);
 	unsigned long caller = READ_ONCE(slot->caller);
-	/* RCU keeps the task valid. NULL if it has exited. */
+	/* RCU keeps the task valid. NULL if the task has exited. */
 	struct task_struct *task = READ_ONCE(record->task);
 	u32 timeouts, timeouts_until_now;
 
