@@ -59,10 +59,10 @@ static void sleep_written_as_two_swaps(struct kunit *test)
 	unsigned int from = 0;
 
 	start(test, 4);
-	KUNIT_EXPECT_TRUE(test, ntklog_context_swaps_are_on());
+	KUNIT_EXPECT_TRUE(test, ntklog_context_swaps_are_traced());
 	msleep(50);
 	session_stop(test);
-	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
+	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 
 	do
 		away = find_own_swap(test, SWAP_OLD_THREAD, &from);
@@ -281,16 +281,16 @@ static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 {
 	int tries = 60000;
 
-	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
+	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 	KUNIT_ASSERT_EQ(test, register_trace_contextswap(probe, NULL), 0);
 	/* A work item registers the probe, and is at its end when the probes are on. */
-	while (!(atomic_read(&probes) && ntklog_context_swaps_are_on()) && tries--)
+	while (!(atomic_read(&probes) && ntklog_context_swaps_are_traced()) && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_GT(test, atomic_read(&probes), 0);
 	unregister_trace_contextswap(probe, NULL);
-	while (ntklog_context_swaps_are_on() && tries--)
+	while (ntklog_context_swaps_are_traced() && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
+	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 	tracepoint_synchronize_unregister();
 }
 
@@ -306,7 +306,7 @@ static void late_attach_session_observes(struct kunit *test)
 	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
 	ntklog_sched_switch = sched_switch;
 	run = etw_sessions[0].run;
-	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
+	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 	KUNIT_EXPECT_EQ(test, etw_get_failures(run, failures), 1);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_CONTEXT_SWITCH));
 
@@ -318,7 +318,7 @@ static void late_attach_session_observes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed, PERF_CONTEXT_SWITCH));
 	unregister_trace_contextswap(probe, NULL);
 	session_stop(test);
-	while (ntklog_context_swaps_are_on() && tries--)
+	while (ntklog_context_swaps_are_traced() && tries--)
 		usleep_range(500, 1000);
 	tracepoint_synchronize_unregister();
 }

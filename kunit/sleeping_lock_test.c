@@ -307,9 +307,9 @@ static void release_leaving_waiter_written_up_to_limit(struct kunit *test)
 	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false, false);
 	do {
 		local_irq_save(flags);
-		limit = this_cpu_ptr(&ntklog_sleeping_cpu.holder_limit);
+		limit = this_cpu_ptr(&ntklog_sleeping_cpu.blocker_limit);
 		end = jiffies + PERF_RECORD_WINDOW;
-		limit->end = end;
+		limit->window_end = end;
 		limit->records_left = 1;
 		dropped = limit->dropped;
 		events[0] = this_cpu_read(ntklog_resource_cpu.events);
@@ -323,7 +323,7 @@ static void release_leaving_waiter_written_up_to_limit(struct kunit *test)
 		events[4] = this_cpu_read(ntklog_resource_cpu.events);
 		dropped = limit->dropped - dropped;
 		local_irq_restore(flags);
-	} while (limit->end != end);
+	} while (limit->window_end != end);
 	ntklog_disable_sleeping_class(TEST_CLASS);
 	KUNIT_EXPECT_EQ(test, events[1] - events[0], 0);
 	KUNIT_EXPECT_EQ(test, events[2] - events[1], 1);

@@ -309,13 +309,13 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 		local_irq_save(flags);
 		dropped = limit->dropped;
 		end = jiffies + PERF_RECORD_WINDOW;
-		limit->end = end;
+		limit->window_end = end;
 		limit->records_left = 1;
 		for (i = 0; i < 5; i++)
 			release_with_waiter(&one, i == 4);
 		dropped = limit->dropped - dropped;
 		local_irq_restore(flags);
-	} while (limit->end != end);
+	} while (limit->window_end != end);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	KUNIT_EXPECT_EQ(test, dropped, 3);
 	KUNIT_ASSERT_EQ(test, spin_lock_event_count(), events + 2);
@@ -328,14 +328,14 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 
 static void record_window_over_limit_restarted(struct kunit *test)
 {
-	struct ntklog_record_limit limit = { .end = jiffies };
+	struct ntklog_record_limit limit = { .window_end = jiffies };
 	u32 i;
 
 	for (i = 0; i < PERF_RECORDS_PER_WINDOW; i++)
-		KUNIT_ASSERT_TRUE(test, ntklog_record_is_within_limit(&limit));
+		KUNIT_ASSERT_TRUE(test, ntklog_admit_record(&limit));
 	limit.records_left = 0;
-	limit.end = jiffies;
-	KUNIT_EXPECT_TRUE(test, ntklog_record_is_within_limit(&limit));
+	limit.window_end = jiffies;
+	KUNIT_EXPECT_TRUE(test, ntklog_admit_record(&limit));
 	KUNIT_EXPECT_EQ(test, limit.records_left, PERF_RECORDS_PER_WINDOW - 1);
 	KUNIT_EXPECT_EQ(test, limit.dropped, 0);
 }

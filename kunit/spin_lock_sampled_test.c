@@ -315,7 +315,7 @@ static void wait_event_release_time_is_acquire_time(struct kunit *test)
 	ntklog_start_spin_lock_wait(&wait_start);
 	while (get_cycles() - ntklog_time_value(wait_start.time) < 100000)
 		cpu_relax();
-	if (ntklog_count_spin_lock_wait(3))
+	if (ntklog_count_and_sample_wait(3))
 		ntklog_log_spin_lock_wait(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
 					  PERF_SPIN_LOCK_LINUX_SPIN, 3, &wait_start, 0x1234);
 	local_irq_restore(flags);

@@ -118,7 +118,7 @@ static int __init ntklog_set_parameters(const char *name,
 		if (ntklog_set_parameter(parameter, values[i]) != STATUS_SUCCESS) {
 			pr_err("%s: %s=%u is less than %u%s\n", name,
 			       parameter->name, values[i], parameter->minimum,
-			       parameter->zero ? " and not 0" : "");
+			       parameter->zero_permitted ? " and not 0" : "");
 			return -EINVAL;
 		}
 	}

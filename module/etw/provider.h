@@ -7,7 +7,9 @@
  * not know its events.
  */
 
+#include <linux/build_bug.h>
 #include <linux/list.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <uapi/ntklog/group_mask.h>
 
@@ -57,6 +59,17 @@ struct etw_provider {
 	void (*list_holds)(struct etw_session *session);
 	struct list_head list;
 };
+
+/* Fill in a rundown event. @length: size of @record in bytes; a compile-time constant. */
+static __always_inline void etw_fill_rundown_event(struct etw_rundown_event *event, u16 hook_id,
+						   u8 version, const void *record, u16 length)
+{
+	BUILD_BUG_ON(length > sizeof(event->data));
+	event->hook_id = hook_id;
+	event->version = version;
+	event->length = length;
+	memcpy(event->data, record, length);
+}
 
 extern struct list_head etw_providers;
 

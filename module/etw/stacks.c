@@ -163,11 +163,9 @@ bool etw_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end)
 {
 	const struct ntklog_stacks_dc record = { .stacks = stacks };
 
-	event->hook_id = end ? NTKLOG_LOG_TYPE_STACKS_DC_END : NTKLOG_LOG_TYPE_STACKS_DC_START;
-	event->version = NTKLOG_STACKS_DC_VERSION;
-	event->length = sizeof(record);
-	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
-	memcpy(event->data, &record, sizeof(record));
+	etw_fill_rundown_event(event, end ? NTKLOG_LOG_TYPE_STACKS_DC_END :
+					    NTKLOG_LOG_TYPE_STACKS_DC_START,
+			       NTKLOG_STACKS_DC_VERSION, &record, sizeof(record));
 	return stacks;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The acquire functions of one lock type and one variant: see functions.h. TRACK_ACQUIRE_FAST(lock)
- * is called after an uncontended acquisition, and TRACK_ACQUIRE_SLOW(lock) if it returns false.
- * TRACK_ACQUIRE_AFTER_WAIT(lock, wait_start) is called after a contended acquisition.
+ * is called after an uncontended acquisition. If it returns false, TRACK_ACQUIRE_SLOW(lock) is
+ * called. TRACK_ACQUIRE_AFTER_WAIT(lock, wait_start) is called after a contended acquisition.
  *
- * The slow paths take the return value of their caller and return it, so that the caller need not
- * save it in a register.
+ * The slow paths get the return value of their caller as an argument and return it, so that the
+ * caller need not save the value during the call.
  */
 
 static notrace noinline unsigned long HELPER(contended)(ntklog_lock_t *lock, unsigned long result)
@@ -42,7 +42,7 @@ static __always_inline unsigned long HELPER(acquire)(ntklog_lock_t *lock, unsign
 	return result;
 }
 
-static __always_inline unsigned long HELPER(try)(ntklog_lock_t *lock)
+static __always_inline unsigned long HELPER(try_acquire)(ntklog_lock_t *lock)
 {
 	if (!KERNEL_OPERATION(trylock)(lock))
 		return 0;
@@ -88,7 +88,7 @@ static notrace noinline __used __noendbr void REPLACEMENT(lock_bh)(ntklog_lock_t
 static notrace noinline __used __noendbr int REPLACEMENT(trylock)(ntklog_lock_t *lock)
 {
 	preempt_disable();
-	if (HELPER(try)(lock))
+	if (HELPER(try_acquire)(lock))
 		return 1;
 	preempt_enable();
 	return 0;
@@ -112,7 +112,7 @@ static notrace noinline __used __noendbr void REPLACEMENT(lock_irq_disable)(ntkl
 static notrace noinline __used __noendbr int REPLACEMENT(trylock_bh)(ntklog_lock_t *lock)
 {
 	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
-	if (HELPER(try)(lock))
+	if (HELPER(try_acquire)(lock))
 		return 1;
 	__local_bh_enable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 	return 0;

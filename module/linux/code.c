@@ -11,7 +11,7 @@
 
 #include "code.h"
 
-/* Bytes to search if kallsyms does not know the size of a function. */
+/* Number of bytes to search if kallsyms does not know the size of a function. */
 #define NTKLOG_CODE_BYTES_DEFAULT	256
 
 static unsigned long ntklog_function_size(unsigned long function)
@@ -52,7 +52,7 @@ static const u8 *ntklog_branch_target(const u8 *code)
 	return code + CALL_INSN_SIZE + distance;
 }
 
-/* The call may go to the landing pad or behind it. */
+/* The target of a call may be the landing pad or the instruction behind it. */
 static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 {
 	const u8 *code = ntklog_patched_instruction((const u8 *)function);
@@ -60,14 +60,14 @@ static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 	return called == code || called == code - ENDBR_INSN_SIZE;
 }
 
-#define INSTRUCTION_SIZE	1
-#define CALL_SIZE		CALL_INSN_SIZE
+#define NTKLOG_INSTRUCTION_STEP	1
+#define NTKLOG_CALL_SIZE		CALL_INSN_SIZE
 
 #else /* CONFIG_ARM64 */
 
 #include <asm/insn.h>
 
-/* Skip "bti c", if it is there, and the instruction that saves the return address in x9. */
+/* Skip "bti c", if the function has it, and the instruction that saves the return address in x9. */
 static const u8 *ntklog_patched_instruction(const u8 *code)
 {
 	if (aarch64_insn_is_hint(le32_to_cpup((const __le32 *)code)))
@@ -90,8 +90,8 @@ static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 	return called == (const u8 *)function;
 }
 
-#define INSTRUCTION_SIZE	AARCH64_INSN_SIZE
-#define CALL_SIZE		AARCH64_INSN_SIZE
+#define NTKLOG_INSTRUCTION_STEP	AARCH64_INSN_SIZE
+#define NTKLOG_CALL_SIZE		AARCH64_INSN_SIZE
 
 #endif
 
@@ -104,7 +104,7 @@ static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
  */
 const u8 *ntklog_address_after_call(unsigned long function)
 {
-	return ntklog_patched_instruction((const u8 *)function) + CALL_SIZE;
+	return ntklog_patched_instruction((const u8 *)function) + NTKLOG_CALL_SIZE;
 }
 
 /**
@@ -112,8 +112,8 @@ const u8 *ntklog_address_after_call(unsigned long function)
  * @function: address of the function
  * @other: address of the other function, as a kprobe has resolved it
  *
- * On x86 each byte is taken for the start of an instruction. Other bytes look like a call of @other
- * with a probability of 1 in 2^32.
+ * On x86 the search takes each byte for the start of an instruction. Bytes that are no call of
+ * @other look like one with a probability of 1 in 2^32.
  *
  * Context: task. Callers are serialized.
  * Return: true if a call or jump to @other was found.
@@ -123,7 +123,7 @@ bool ntklog_code_calls(unsigned long function, unsigned long other)
 	const u8 *code = ntklog_address_after_call(function);
 	const u8 *end = (const u8 *)function + ntklog_function_size(function);
 
-	for (; code + CALL_SIZE <= end; code += INSTRUCTION_SIZE) {
+	for (; code + NTKLOG_CALL_SIZE <= end; code += NTKLOG_INSTRUCTION_STEP) {
 		const u8 *called = ntklog_branch_target(code);
 
 		if (called && ntklog_is_entry_of(called, other))

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_CODE_H
 #define _NTKLOG_LINUX_CODE_H
 
-/* Inspection of the code of kernel functions. */
+/* Inspection of the machine code of kernel functions. */
 
 #include <linux/types.h>
 

@@ -10,14 +10,14 @@
 static struct tracepoint *ntklog_contention_begin, *ntklog_contention_end;
 
 /**
- * ntklog_check_contention_tracepoints() - look up the contention tracepoints
+ * ntklog_find_contention_tracepoints() - look up the contention tracepoints
  *
  * Context: task.
  * Return: NULL if the kernel has both, or the reason why waits cannot be observed.
  */
-const char *ntklog_check_contention_tracepoints(void)
+const char *ntklog_find_contention_tracepoints(void)
 {
-	/* 6.1 does not export them. */
+	/* Look up the tracepoints by name, because Linux 6.1 does not export them. */
 	if (!ntklog_contention_end) {
 		ntklog_contention_begin = ntklog_find_tracepoint("contention_begin");
 		ntklog_contention_end = ntklog_find_tracepoint("contention_end");
@@ -31,9 +31,9 @@ const char *ntklog_check_contention_tracepoints(void)
  * @begin_probe: probe of contention_begin; called in any context that waits for a lock
  * @end_probe: probe of contention_end; registered first, so that it sees the end of each wait whose
  *	begin @begin_probe has seen
- * @failed: set to the name of the tracepoint that failed, or NULL
+ * @failed: set to the name of the tracepoint whose probe cannot be registered, or to NULL
  *
- * Context: task; may sleep; takes tracepoints_mutex. ntklog_check_contention_tracepoints() has
+ * Context: task; may sleep; takes tracepoints_mutex. ntklog_find_contention_tracepoints() has
  * returned NULL.
  * Return: 0 or a negative errno.
  */

@@ -7,7 +7,7 @@
 #include "do_raw.h"
 #include "kind.h"
 
-#if defined(NTKLOG_LINUX_LOCKS) && defined(CONFIG_DEBUG_SPINLOCK)
+#if defined(NTKLOG_CAN_REDIRECT_SPINNING) && defined(CONFIG_DEBUG_SPINLOCK)
 
 struct ntklog_do_raw ntklog_do_raw __ro_after_init;
 
@@ -21,9 +21,9 @@ const char __init *ntklog_find_do_raw(void)
 {
 	static const struct {
 		const char *name;
-		void *where;
+		void *pointer;
 	} functions[] = {
-#define FUNCTION(_name) { .name = #_name, .where = &ntklog_do_raw._name }
+#define FUNCTION(_name) { .name = #_name, .pointer = &ntklog_do_raw._name }
 		FUNCTION(do_raw_spin_lock),
 		FUNCTION(do_raw_spin_trylock),
 		FUNCTION(do_raw_spin_unlock),
@@ -42,7 +42,7 @@ const char __init *ntklog_find_do_raw(void)
 		address = ntklog_find_function(functions[i].name);
 		if (!address)
 			return functions[i].name;
-		*(unsigned long *)functions[i].where = address;
+		*(unsigned long *)functions[i].pointer = address;
 	}
 	return NULL;
 }

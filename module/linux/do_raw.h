@@ -3,8 +3,8 @@
 #define _NTKLOG_LINUX_DO_RAW_H
 
 /*
- * The kernel's operations on the word of a lock. They are inline functions; with
- * CONFIG_DEBUG_SPINLOCK, which checks the owner, they are functions that are not exported, and
+ * The kernel's operations on the word of a lock. Usually these operations are inline functions.
+ * With CONFIG_DEBUG_SPINLOCK, which checks the owner, they are functions that are not exported, and
  * their addresses have to be looked up.
  */
 

@@ -17,11 +17,11 @@
  *
  * The acquire functions of a lock type differ only in the contexts that they disable, in the
  * arguments of lockdep, and in whether they wait. The release functions differ in the contexts that
- * they enable. In each, _RET_IP_ is the caller of the kernel's function.
+ * they enable. In each function, _RET_IP_ is the caller of the kernel's function.
  *
  * Each lock type has two variants of its replacements, so that neither contains code for the other
- * mode. VARIANT_NAME is "tracked" or "sampled": the first variant tracks each acquisition, the
- * second only sampled ones. Both mark releases that leave a waiter behind.
+ * mode. VARIANT_NAME is "tracked" or "sampled": the variant "tracked" tracks each acquisition, the
+ * variant "sampled" only chosen acquisitions. Both mark releases that leave a waiter behind.
  */
 
 #define REPLACEMENT(_operation)	__PASTE(VARIANT_NAME, SUFFIX(_operation))
@@ -34,7 +34,7 @@
 #define TRACK_ACQUIRE_FAST	ntklog_push_linux_spin_lock
 #define TRACK_ACQUIRE_SLOW	ntklog_track_spin_lock_acquire_slow
 #define TRACK_ACQUIRE_AFTER_WAIT(_lock, _wait_start)				\
-	ntklog_linux_waited(_lock, ACQUIRE_MODE, _wait_start)
+	ntklog_track_linux_wait(_lock, ACQUIRE_MODE, _wait_start)
 #define TRACK_RELEASE_FAST(_lock)						\
 	(!HAS_WAITER(_lock) && ntklog_pop_spin_lock(_lock, ntklog_read_time().low))
 #define TRACK_RELEASE_SLOW(_lock, _mode, _time, _caller)			\
@@ -47,7 +47,7 @@
 #define TRACK_ACQUIRE_FAST	SAMPLE_ACQUIRE_FAST
 #define TRACK_ACQUIRE_SLOW	ntklog_sample_spin_lock_acquire_slow
 #define TRACK_ACQUIRE_AFTER_WAIT(_lock, _wait_start)				\
-	ntklog_sampled_waited(_lock, ACQUIRE_MODE, _wait_start)
+	ntklog_sample_linux_wait(_lock, ACQUIRE_MODE, _wait_start)
 /*
  * The trampoline calls a release function only if the CPU holds a sampled lock or the release
  * leaves a waiter behind. The slow path then searches for the slot.

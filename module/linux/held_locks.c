@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sleeping locks that tasks hold or wait for, as the slots of the tasks have them. Visiting
- * them takes no sleeping lock and no spinlock, so that it also works on a machine on which tasks
+ * The sleeping locks that tasks hold or wait for, as recorded in the slots of the tasks. A visit of
+ * all slots takes no sleeping lock and no spinlock, so it also works on a machine on which tasks
  * are blocked.
  */
 
@@ -25,8 +25,9 @@
 #include "held_locks.h"
 
 /*
- * Test whether a task only spins for an rwsem as a writer: the kernel calls no tracepoint before
- * the task sleeps. Another task may free the lock meanwhile.
+ * Test whether a task only spins for an rwsem as a writer: the slot does not tell, because the
+ * kernel calls contention_begin only when the task goes to sleep. Another task may free the lock
+ * meanwhile, so the read of its memory may fault.
  */
 static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
 				   const struct task_struct *task)
@@ -44,7 +45,10 @@ static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
 #endif
 }
 
-/* Copy a slot of @task to @held. Returns false if the slot is free, or is filled anew meanwhile. */
+/*
+ * Copy a slot of @task to @held. Returns false if the slot is free, or if the task fills it anew
+ * during the copy.
+ */
 static bool ntklog_read_slot(const struct ntklog_sleeping_slot *slot,
 			     const struct task_struct *task, struct ntklog_held_lock *held)
 {
@@ -57,8 +61,8 @@ static bool ntklog_read_slot(const struct ntklog_sleeping_slot *slot,
 	held->caller = READ_ONCE(slot->caller);
 	held->contentions = READ_ONCE(slot->contentions);
 	/*
-	 * The task may have filled the slot anew meanwhile: test it after the reads of its members.
-	 * Pairs with the smp_store_release() that publishes slot->lock.
+	 * The task may have filled the slot anew during the reads: test the lock and the time after
+	 * them. Pairs with the smp_store_release() that publishes slot->lock.
 	 */
 	smp_rmb();
 	if (!held->lock || READ_ONCE(slot->lock) != held->lock ||
@@ -70,14 +74,14 @@ static bool ntklog_read_slot(const struct ntklog_sleeping_slot *slot,
 }
 
 struct ntklog_held_visit {
-	ntklog_visit_held_t call;
+	ntklog_visit_held_t visitor;
 	void *data;
 };
 
 static void ntklog_visit_record(struct ntklog_task *record, void *data)
 {
 	struct ntklog_held_lock locks[NTKLOG_THREAD_SLOTS];
-	/* RCU keeps the task valid. NULL if it has exited. */
+	/* RCU keeps the task valid. NULL if the task has exited. */
 	struct task_struct *task = READ_ONCE(record->task);
 	const struct ntklog_held_visit *visit = data;
 	size_t count = 0;
@@ -86,19 +90,19 @@ static void ntklog_visit_record(struct ntklog_task *record, void *data)
 	for (i = 1; task && i <= NTKLOG_THREAD_SLOTS; i++)
 		count += ntklog_read_slot(&record->sleeping_slots[i], task, &locks[count]);
 	if (count)
-		visit->call(task, locks, count, visit->data);
+		visit->visitor(task, locks, count, visit->data);
 }
 
 /**
  * ntklog_visit_held_locks() - call a function for each task that holds or waits for sleeping locks
- * @call: the function; must not sleep. RCU keeps its task valid
- * @data: its last argument
+ * @visitor: the function; must not sleep. RCU keeps the task that it gets valid
+ * @data: last argument of @visitor
  *
  * Context: task. A lock that is acquired or released concurrently may be left out.
  */
-void ntklog_visit_held_locks(ntklog_visit_held_t call, void *data)
+void ntklog_visit_held_locks(ntklog_visit_held_t visitor, void *data)
 {
-	struct ntklog_held_visit visit = { .call = call, .data = data };
+	struct ntklog_held_visit visit = { .visitor = visitor, .data = data };
 
 	ntklog_visit_task_records(ntklog_visit_record, &visit);
 }
@@ -108,7 +112,7 @@ struct ntklog_held_list {
 	u64 time;
 };
 
-static u32 ntklog_open_hold_action(const struct ntklog_held_lock *held)
+static u32 ntklog_make_open_hold_action(const struct ntklog_held_lock *held)
 {
 	bool is_exclusive = held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT;
 	u32 state;
@@ -130,12 +134,15 @@ static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct tas
 		.wait_time = held->is_waiting ? 0 : held->wait_time,
 		.caller = ntklog_address(held->caller),
 		.thread_id = task_pid_nr(task),
-		.action = ntklog_open_hold_action(held),
+		.action = ntklog_make_open_hold_action(held),
 		.contentions = held->contentions,
 	};
 	unsigned long flags;
 
-	/* Record the identity before the event takes its time stamp, from which on it is valid. */
+	/*
+	 * Record the identity before the event takes its time stamp: an identity is valid from its
+	 * own time on.
+	 */
 	local_irq_save(flags);
 	ntklog_record_identity((unsigned long)held->lock, held->caller,
 			       NTKLOG_IDENTITY_OF_CLASS(event.action));
@@ -150,11 +157,14 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
 	const struct ntklog_held_list *list = data;
 	size_t i;
 
-	/* The task that stops the session or takes the snapshot holds locks only to do that. */
+	/*
+	 * The task that stops the session or takes the snapshot holds its locks only for this
+	 * purpose.
+	 */
 	if (task == current)
 		return;
 	for (i = 0; i < count; i++) {
-		u32 group = ntklog_sleeping_group(locks[i].action);
+		u32 group = ntklog_action_group(locks[i].action);
 
 		if (etw_group_mask_test(&list->session->run->observed, group))
 			ntklog_log_held_lock(list, task, &locks[i]);
@@ -163,22 +173,22 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
 
 /**
  * ntklog_list_held_locks() - log the sleeping locks that tasks hold or wait for
- * @session: a started session. It gets locks of the groups that it observes
+ * @session: a started session. It gets the locks of the event groups that it observes
  *
  * Implements etw_provider::list_holds. An event for which the session has no space is lost, and
  * counted as such.
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void ntklog_list_held_locks(struct etw_session *session)
 {
 	struct ntklog_held_list list = { .session = session, .time = ntklog_cycles() };
-	const struct ntklog_open_hold begin = {
+	const struct ntklog_open_hold list_event = {
 		.list_time = list.time,
 		.action = NTKLOG_OPEN_LIST,
 	};
 
-	etw_log_session_event(session, NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION, &begin,
-			      sizeof(begin));
+	etw_log_session_event(session, NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION,
+			      &list_event, sizeof(list_event));
 	ntklog_visit_held_locks(ntklog_log_held_locks, &list);
 }

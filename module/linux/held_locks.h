@@ -3,8 +3,8 @@
 #define _NTKLOG_LINUX_HELD_LOCKS_H
 
 /*
- * The sleeping locks that tasks hold or wait for: for the file held in debugfs, and for the list
- * that a session gets when it stops.
+ * The sleeping locks that tasks hold or wait for: for the file "held" in debugfs, and for the list
+ * that a session gets when it stops or when a snapshot of it is taken.
  */
 
 #include <linux/types.h>
@@ -15,11 +15,11 @@ struct task_struct;
 /**
  * struct ntklog_held_lock - copy of a slot
  * @lock: address of the lock
- * @since: when the hold began, or when the wait began, if @is_waiting; cycles
- * @wait_time: duration of the wait before the hold, cycles
+ * @since: start of the hold, or of the wait if @is_waiting; in cycles
+ * @wait_time: duration of the wait before the hold, in cycles; 0 if there was none
  * @caller: return address of the lock function
  * @action: class, access mode and state bits of the slot
- * @contentions: waits that began during the hold
+ * @contentions: number of waits that began during the hold
  * @is_waiting: the task waits for the lock
  */
 struct ntklog_held_lock {
@@ -35,7 +35,7 @@ struct ntklog_held_lock {
 typedef void (*ntklog_visit_held_t)(struct task_struct *task, const struct ntklog_held_lock *locks,
 				    size_t count, void *data);
 
-void ntklog_visit_held_locks(ntklog_visit_held_t call, void *data);
+void ntklog_visit_held_locks(ntklog_visit_held_t visitor, void *data);
 void ntklog_list_held_locks(struct etw_session *session);
 
 #endif /* _NTKLOG_LINUX_HELD_LOCKS_H */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupt hooks, while Linux' locks are tracked. Each interrupt is counted in the slots of the
- * locks that its CPU holds: see ntklog_count_interrupt_in_slots(). The acquisition of a lock then
- * need not read the kernel's interrupt counters.
+ * Interrupt hooks, which are installed while Linux' spin locks or rwlocks are attached in mode
+ * "full". Each interrupt is counted in the slots of the locks that its CPU holds: see
+ * ntklog_count_interrupt_in_slots(). The acquisition of a lock then need not read the kernel's
+ * interrupt counters.
  *
  * On x86 all interrupts that NT's InterruptCount includes call irq_enter_rcu(), except NMIs and the
  * reschedule interrupt, which has a tracepoint. The hook of irq_enter_rcu() is a callback of
- * ftrace. Its overhead is paid by the interrupts, which are few compared with acquisitions.
+ * ftrace. Only interrupts have its overhead, and they are few compared with acquisitions.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -21,12 +22,12 @@
 #include "../ground/tracepoint.h"
 #include "interrupts.h"
 
-#ifdef NTKLOG_LINUX_LOCKS
+#ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
 #include <asm/trace/irq_vectors.h>
 
-#define INTERRUPT_ENTRY		"irq_enter_rcu"
-#define RESCHEDULE_ENTRY	"reschedule_entry"
+#define INTERRUPT_ENTRY_FUNCTION	"irq_enter_rcu"
+#define RESCHEDULE_TRACEPOINT		"reschedule_entry"
 
 static unsigned long ntklog_interrupt_entry;
 static struct tracepoint *ntklog_reschedule_entry;
@@ -35,8 +36,9 @@ static struct tracepoint *ntklog_reschedule_entry;
 static unsigned int ntklog_interrupt_hook_users;
 
 /*
- * An interrupt that demultiplexes others calls irq_enter_rcu() again. Count it once: ftrace calls
- * the hook before the function marks the CPU as being in a hard interrupt.
+ * The handler of an interrupt that demultiplexes others calls irq_enter_rcu() again. Count such an
+ * interrupt once: only at its first call in_hardirq() is false, because ftrace calls the hook
+ * before irq_enter_rcu() marks the CPU as being in a hard interrupt.
  */
 static notrace void ntklog_irq_enter_hook(unsigned long ip, unsigned long parent,
 					  struct ftrace_ops *ops, struct ftrace_regs *regs)
@@ -51,30 +53,30 @@ static notrace void ntklog_reschedule_probe(void *unused, int vector)
 }
 
 static struct ftrace_ops ntklog_interrupt_ops;
-static bool ntklog_interrupts_are_stuck;
+static bool ntklog_irq_enter_hook_is_stuck;
 
 /**
- * ntklog_check_interrupt_hooks() - look up the function and the tracepoint to hook
+ * ntklog_resolve_interrupt_hooks() - look up the function and the tracepoint to hook
  *
  * Context: task.
- * Return: NULL, or the name of the one that the kernel lacks.
+ * Return: NULL, or the name of the function or tracepoint that the kernel lacks.
  */
-const char *ntklog_check_interrupt_hooks(void)
+const char *ntklog_resolve_interrupt_hooks(void)
 {
 	if (!ntklog_interrupt_entry)
-		ntklog_interrupt_entry = ntklog_find_function(INTERRUPT_ENTRY);
+		ntklog_interrupt_entry = ntklog_find_function(INTERRUPT_ENTRY_FUNCTION);
 	if (!ntklog_reschedule_entry)
-		ntklog_reschedule_entry = ntklog_find_tracepoint(RESCHEDULE_ENTRY);
+		ntklog_reschedule_entry = ntklog_find_tracepoint(RESCHEDULE_TRACEPOINT);
 	if (!ntklog_interrupt_entry)
-		return INTERRUPT_ENTRY;
-	return ntklog_reschedule_entry ? NULL : RESCHEDULE_ENTRY;
+		return INTERRUPT_ENTRY_FUNCTION;
+	return ntklog_reschedule_entry ? NULL : RESCHEDULE_TRACEPOINT;
 }
 
 static int ntklog_register_irq_enter_hook(void)
 {
 	int err;
 
-	/* Clear what the previous registration has left. */
+	/* Clear the state that the previous registration has left in the ops. */
 	memset(&ntklog_interrupt_ops, 0, sizeof(ntklog_interrupt_ops));
 	ntklog_interrupt_ops.func = ntklog_irq_enter_hook;
 	err = ftrace_set_filter_ip(&ntklog_interrupt_ops, ntklog_interrupt_entry, 0, 0);
@@ -90,28 +92,28 @@ static int ntklog_register_irq_enter_hook(void)
 
 /**
  * ntklog_register_interrupt_hooks() - count interrupts in the slots of held locks
- * @failed: set to the name of the function or tracepoint that failed, or NULL
+ * @failed: set to the name of the function or tracepoint that cannot be hooked, or to NULL
  *
  * Context: task; may sleep. Callers are serialized. Between ntklog_pin_ftrace_enabled() and
- * ntklog_unpin_ftrace_enabled(). ntklog_check_interrupt_hooks() has returned NULL.
+ * ntklog_unpin_ftrace_enabled(). ntklog_resolve_interrupt_hooks() has returned NULL.
  * Return: 0, and the caller must call ntklog_unregister_interrupt_hooks(); or a negative errno.
  */
 int ntklog_register_interrupt_hooks(const char **failed)
 {
 	int err;
 
-	*failed = INTERRUPT_ENTRY;
-	if (ntklog_interrupts_are_stuck)
+	*failed = INTERRUPT_ENTRY_FUNCTION;
+	if (ntklog_irq_enter_hook_is_stuck)
 		return -ENODEV;
 	if (ntklog_interrupt_hook_users++)
 		return 0;
 	/* Check at compile time that the probe has the type of its tracepoint. */
 	check_trace_callback_type_reschedule_entry(ntklog_reschedule_probe);
-	*failed = RESCHEDULE_ENTRY;
+	*failed = RESCHEDULE_TRACEPOINT;
 	err = tracepoint_probe_register(ntklog_reschedule_entry, ntklog_reschedule_probe, NULL);
 	if (err)
 		goto err_users;
-	*failed = INTERRUPT_ENTRY;
+	*failed = INTERRUPT_ENTRY_FUNCTION;
 	err = ntklog_register_irq_enter_hook();
 	if (err)
 		goto err_tracepoint;
@@ -127,21 +129,22 @@ err_users:
 }
 
 /**
- * ntklog_interrupt_hooks_are_stuck() - test whether ftrace has failed to unregister the hook
+ * ntklog_interrupt_hooks_are_stuck() - test whether ftrace has failed to unregister the hook of
+ *	irq_enter_rcu()
  *
  * Context: task, after ntklog_unregister_interrupt_hooks(). Callers are serialized.
  * Return: true if ftrace calls the hook until reboot.
  */
 bool ntklog_interrupt_hooks_are_stuck(void)
 {
-	return ntklog_interrupts_are_stuck;
+	return ntklog_irq_enter_hook_is_stuck;
 }
 
 /**
  * ntklog_unregister_interrupt_hooks() - undo ntklog_register_interrupt_hooks()
  *
- * The call for the last user removes the hooks, and no CPU runs a hook when it returns. If ftrace
- * fails, the hooks stay until reboot: see ntklog_interrupt_hooks_are_stuck().
+ * The call for the last kind removes the hooks. When that call returns no CPU runs a hook. If
+ * ftrace fails, the hooks stay until reboot: see ntklog_interrupt_hooks_are_stuck().
  *
  * Context: task; may sleep. Callers are serialized.
  */
@@ -155,7 +158,7 @@ void ntklog_unregister_interrupt_hooks(void)
 	if (err) {
 		/* ftrace has disabled itself and keeps the ops on its list. */
 		pr_err("ftrace has failed (%d): functions of the kernel cannot be restored\n", err);
-		ntklog_interrupts_are_stuck = true;
+		ntklog_irq_enter_hook_is_stuck = true;
 		__module_get(THIS_MODULE);
 		return;
 	}
@@ -166,4 +169,4 @@ void ntklog_unregister_interrupt_hooks(void)
 	tracepoint_synchronize_unregister();
 }
 
-#endif /* NTKLOG_LINUX_LOCKS */
+#endif /* NTKLOG_CAN_REDIRECT_SPINNING */

@@ -8,10 +8,10 @@
 
 #include "kind.h"
 
-const char *ntklog_check_interrupt_hooks(void);
+const char *ntklog_resolve_interrupt_hooks(void);
 int ntklog_register_interrupt_hooks(const char **failed);
 void ntklog_unregister_interrupt_hooks(void);
-#ifdef NTKLOG_LINUX_LOCKS
+#ifdef NTKLOG_CAN_REDIRECT_SPINNING
 bool ntklog_interrupt_hooks_are_stuck(void);
 #else
 static inline bool ntklog_interrupt_hooks_are_stuck(void)

@@ -3,10 +3,11 @@
 #define _NTKLOG_LINUX_KIND_H
 
 /*
- * Declarations that spin_lock.c and rw_lock.c share. Their functions replace the kernel's lock
- * functions in every context that takes locks: tasks, softirqs, interrupts, NMIs and the idle loop,
- * also with the lock of a run queue held. They are not traced. Neither they nor the functions that
- * they call take another lock, wake up a task or print.
+ * The lock functions of a kind of Linux' locks, and declarations that the replacements in
+ * spin_lock.c and rw_lock.c share. A replacement runs in every context that takes locks: tasks,
+ * softirqs, interrupts, NMIs and the idle loop, also with the lock of a run queue held.
+ * Replacements are not traced. Neither they nor the functions that they call take another lock,
+ * wake up a task or print.
  */
 
 #include <linux/compiler.h>
@@ -17,25 +18,32 @@
 #include "../perf/spin_lock_sampled.h"
 #include "redirect.h"
 
-/* Functions that are not exported cannot be called through a pointer if such calls are checked. */
+/*
+ * With CONFIG_DEBUG_SPINLOCK the operations on lock words are functions that are not exported,
+ * which do_raw.c calls through pointers. With IBT or CFI the kernel checks such calls and would
+ * refuse them.
+ */
 #if defined(CONFIG_DEBUG_SPINLOCK) && (defined(CONFIG_X86_KERNEL_IBT) || \
 	defined(CONFIG_CFI_CLANG) || defined(CONFIG_CFI))
-#define NTKLOG_DO_RAW_IS_GUARDED
+#define NTKLOG_CANNOT_CALL_DO_RAW
 #endif
 
-/* Defined if the replacements do the same as the kernel's functions with this configuration. */
+/*
+ * Defined if the functions of locks that spin can be redirected, and if with this configuration the
+ * replacements do the same as the kernel's functions.
+ */
 #if defined(NTKLOG_CAN_REDIRECT) && defined(CONFIG_X86_64) && !defined(CONFIG_PREEMPT_RT) && \
-	!defined(NTKLOG_DO_RAW_IS_GUARDED) && \
+	!defined(NTKLOG_CANNOT_CALL_DO_RAW) && \
 	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_QUEUED_SPINLOCKS) && \
 	defined(CONFIG_UNINLINE_SPIN_UNLOCK)
-#define NTKLOG_LINUX_LOCKS
+#define NTKLOG_CAN_REDIRECT_SPINNING
 #endif
 
 /**
  * struct ntklog_linux_functions - the lock functions of a kind
- * @hooks: hooks of the functions
+ * @hooks: array of the hooks of the functions
  * @count: number of elements in @hooks
- * @variant: set of replacements of the last attachment; written with ntklog_linux_mutex held
+ * @variant: variant that was attached last; written with ntklog_linux_mutex held
  */
 struct ntklog_linux_functions {
 	struct ntklog_hook *hooks;
@@ -44,13 +52,13 @@ struct ntklog_linux_functions {
 };
 
 /**
- * ntklog_is_stuck() - test whether ftrace has failed to restore a function of a kind
+ * ntklog_functions_are_stuck() - test whether ftrace has failed to restore a function of a kind
  * @functions: functions of the kind
  *
- * Context: task. Callers are serialized with ntklog_attach() and ntklog_detach().
+ * Context: task. Callers are serialized with ntklog_attach_spinning() and ntklog_detach_spinning().
  * Return: true if a function stays redirected or hooked until reboot.
  */
-static inline bool ntklog_is_stuck(const struct ntklog_linux_functions *functions)
+static inline bool ntklog_functions_are_stuck(const struct ntklog_linux_functions *functions)
 {
 #ifdef NTKLOG_CAN_REDIRECT
 	size_t i;
@@ -62,8 +70,8 @@ static inline bool ntklog_is_stuck(const struct ntklog_linux_functions *function
 	return false;
 }
 
-/* Return the number of functions of the kind that this kernel has. */
-static inline size_t ntklog_function_count(const struct ntklog_linux_functions *functions)
+/* Return the number of functions of the kind that can be hooked on this kernel. */
+static inline size_t ntklog_count_hookable_functions(const struct ntklog_linux_functions *functions)
 {
 #ifdef NTKLOG_CAN_REDIRECT
 	return ntklog_count_targets(functions->hooks, functions->count);
@@ -75,7 +83,10 @@ static inline size_t ntklog_function_count(const struct ntklog_linux_functions *
 extern struct ntklog_linux_functions ntklog_linux_spin_lock_functions;
 extern struct ntklog_linux_functions ntklog_linux_rw_lock_functions;
 
-/* Cycles that a waiter needs to test the word of a lock once; measured at load, then constant. */
+/*
+ * Number of cycles in which a waiter tests the word of a lock once; measured at module load, then
+ * constant.
+ */
 extern u32 ntklog_linux_test_cycles;
 
 /*
@@ -89,7 +100,8 @@ extern u32 ntklog_linux_test_cycles;
  * Linux does not count how often a waiter tests the lock. Return the number of tests for which the
  * wait had time, at least 1.
  */
-static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_wait_start *wait_start)
+static __always_inline u32
+ntklog_estimate_spin_count(const struct ntklog_spin_lock_wait_start *wait_start)
 {
 	u32 wait = ntklog_read_time().low - wait_start->time.low;
 
@@ -97,19 +109,19 @@ static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_wait
 }
 
 static __always_inline void
-ntklog_linux_waited(const void *lock, u8 acquire_mode,
-		    const struct ntklog_spin_lock_wait_start *wait_start)
+ntklog_track_linux_wait(const void *lock, u8 acquire_mode,
+			const struct ntklog_spin_lock_wait_start *wait_start)
 {
-	ntklog_log_contended_spin_lock(lock, acquire_mode, ntklog_linux_spins(wait_start),
+	ntklog_log_contended_spin_lock(lock, acquire_mode, ntklog_estimate_spin_count(wait_start),
 				       wait_start);
 }
 
 static __always_inline void
-ntklog_sampled_waited(const void *lock, u8 acquire_mode,
-		      const struct ntklog_spin_lock_wait_start *wait_start)
+ntklog_sample_linux_wait(const void *lock, u8 acquire_mode,
+			 const struct ntklog_spin_lock_wait_start *wait_start)
 {
-	ntklog_sample_contended_spin_lock(lock, acquire_mode, ntklog_linux_spins(wait_start),
-					  wait_start);
+	ntklog_sample_contended_spin_lock(lock, acquire_mode,
+					  ntklog_estimate_spin_count(wait_start), wait_start);
 }
 
 #endif /* _NTKLOG_LINUX_KIND_H */

@@ -2,7 +2,7 @@
 /*
  * Kinds of Linux' own locks, and the work items that attach and detach them. A kind is attached
  * while its event group has a subscriber; otherwise the kernel is not changed. The order of hooking
- * is described in attach.c, sleeping_attach.c and waits.c.
+ * is described in spinning_attach.c, sleeping_attach.c and waits.c.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -19,13 +19,13 @@
 #include "../etw/provider.h"
 #include "../ground/compat.h"
 #include "../perf/sleeping_lock.h"
-#include "attach.h"
 #include "contention.h"
 #include "lock_kinds.h"
 #include "releases.h"
 #include "rundown.h"
 #include "selftest.h"
 #include "sleeping_lock.h"
+#include "spinning_attach.h"
 #include "waits.h"
 
 /*
@@ -37,12 +37,12 @@ u32 ntklog_linux_mode;
 const char *ntklog_linux_forbidden = "the module is being loaded";
 
 /*
- * Held while a kind is attached or detached, and over a self-test.
+ * Held while a kind is attached or detached, and during a self-test.
  *
- * Both wait for grace periods of Tasks RCU. A kernel task that does not schedule voluntarily delays
- * such a grace period without limit. Therefore work items attach, detach and run the self-test, and
- * tasks of users wait for them, or for this mutex, only killably. The file "linux" can be read
- * without the mutex.
+ * These operations wait for grace periods of Tasks RCU. A kernel task that does not schedule
+ * voluntarily delays such a grace period without limit. Therefore work items attach, detach and run
+ * the self-test, and tasks of users wait for these work items, or for this mutex, only killably.
+ * The file "linux" can be read without the mutex.
  */
 DEFINE_MUTEX(ntklog_linux_mutex);
 
@@ -54,19 +54,19 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *group,
 static int ntklog_get_kind_err(const struct etw_provider *provider);
 static void ntklog_run_kind_work(struct work_struct *work);
 
-#ifdef NTKLOG_LINUX_LOCKS
+#ifdef NTKLOG_CAN_REDIRECT_SPINNING
 #define LINUX_FUNCTIONS(_kind)	(&ntklog_linux_##_kind##_functions)
 #else
 #define LINUX_FUNCTIONS(_kind)	NULL
 #endif
 
-#ifdef NTKLOG_LINUX_SLEEPING_LOCKS
+#ifdef NTKLOG_CAN_HOOK_SLEEPING
 #define LINUX_SLEEPING_FUNCTIONS(_kind)	(&ntklog_linux_##_kind##_functions)
 #else
 #define LINUX_SLEEPING_FUNCTIONS(_kind)	NULL
 #endif
 
-#define LINUX_EVENT_GROUP(_i, _group, _rundown)					\
+#define LINUX_EVENT_GROUP(_index, _group, _rundown)				\
 	.group = {								\
 		.provider = {							\
 			.group = _group,					\
@@ -76,28 +76,28 @@ static void ntklog_run_kind_work(struct work_struct *work);
 		.update = ntklog_update_linux_kind,				\
 		/* Registering hooks takes locks that must be taken before tracepoints_mutex. */ \
 		.updates_by_work = true,					\
-		NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_linux_kinds[_i].group),	\
+		NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_linux_kinds[_index].group),	\
 	},									\
-	.work = __WORK_INITIALIZER(ntklog_linux_kinds[_i].work, ntklog_run_kind_work)
+	.work = __WORK_INITIALIZER(ntklog_linux_kinds[_index].work, ntklog_run_kind_work)
 
-#define LINUX_KIND(_i, _name, _functions, _mode, _group)			\
+#define LINUX_KIND(_index, _name, _functions, _mode, _group)			\
 {										\
 	.name = _name,								\
 	.functions = LINUX_FUNCTIONS(_functions),				\
 	.spin_kind = PERF_SPIN_LOCK_KIND(_mode),				\
-	LINUX_EVENT_GROUP(_i, _group, ntklog_spin_lock_rundown),		\
+	LINUX_EVENT_GROUP(_index, _group, ntklog_spin_lock_rundown),		\
 }
 
 /*
  * A kind that sleeps has no rundown function: ntklog_sleeping_rundown() reports the rates once for
  * all these kinds.
  */
-#define LINUX_SLEEPING_KIND(_i, _name, _NAME)					\
+#define LINUX_SLEEPING_KIND(_index, _name, _CLASS)				\
 {										\
 	.name = #_name,								\
 	.functions = LINUX_SLEEPING_FUNCTIONS(_name),				\
-	.class = NTKLOG_SLEEPING_CLASS(_NAME),					\
-	LINUX_EVENT_GROUP(_i, PERF_LINUX_##_NAME, NULL),			\
+	.class = NTKLOG_SLEEPING_CLASS(_CLASS),					\
+	LINUX_EVENT_GROUP(_index, PERF_LINUX_##_CLASS, NULL),			\
 }
 
 struct ntklog_linux_kind ntklog_linux_kinds[NTKLOG_LINUX_KIND_COUNT] = {
@@ -120,31 +120,35 @@ struct ntklog_linux_kind ntklog_linux_kinds[NTKLOG_LINUX_KIND_COUNT] = {
  */
 bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind)
 {
-	return !kind->class && (ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS ||
-				ntklog_linux_mode == NTKLOG_LINUX_MODE_HOLDERS);
+	return !ntklog_kind_sleeps(kind) && (ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS ||
+					     ntklog_linux_mode == NTKLOG_LINUX_MODE_HOLDERS);
 }
 
 /**
- * ntklog_kind_uses_release_tracepoint() - test whether the holders of a kind are observed so, too
+ * ntklog_kind_uses_release_tracepoint() - test whether the holders of a kind are observed by the
+ *	tracepoint contended_release
  * @kind: the kind
  *
  * Context: any.
- * Return: true for spin locks in the mode "holders". Rwlocks do not fire contended_release.
+ * Return: true for spin locks in the mode "holders". Rwlocks do not call contended_release.
  */
 bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind)
 {
-	return ntklog_linux_mode == NTKLOG_LINUX_MODE_HOLDERS && !kind->class &&
+	return ntklog_linux_mode == NTKLOG_LINUX_MODE_HOLDERS && !ntklog_kind_sleeps(kind) &&
 	       kind->spin_kind == PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN);
 }
 
-/* Return the reason why mode "waits" is not available for a kind, or NULL if it is. */
+/*
+ * Return the reason why the waits of a kind cannot be observed by tracepoints, or NULL if they can
+ * be observed.
+ */
 static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind *kind)
 {
 	/* With PREEMPT_RT the tracepoints report rwlocks as sleeping locks. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) &&
 	    kind->spin_kind != PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN))
 		return "CONFIG_PREEMPT_RT has other locks";
-	return ntklog_check_contention_tracepoints();
+	return ntklog_find_contention_tracepoints();
 }
 
 /**
@@ -156,27 +160,28 @@ static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind 
  */
 const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
 {
-	const char *why = NULL;
+	const char *reason = NULL;
 
 	if (ntklog_linux_forbidden)
 		return ntklog_linux_forbidden;
 	if (!ntklog_kind_uses_tracepoints(kind))
 		return kind->unavailable;
 	if (ntklog_kind_uses_release_tracepoint(kind))
-		why = ntklog_check_release_tracepoint();
-	return why ?: ntklog_check_wait_tracepoints(kind);
+		reason = ntklog_check_release_tracepoint();
+	return reason ?: ntklog_check_wait_tracepoints(kind);
 }
 
 /**
- * ntklog_kind_fallback_hint() - find out whether mode "waits" is a way to observe a kind
+ * ntklog_kind_fallback_hint() - return a hint if mode "waits" can observe a kind
  * @kind: a kind that cannot be observed in the current mode
  *
  * Context: any.
- * Return: the end of a message that proposes the mode, or an empty string.
+ * Return: the hint, as the end of a message; an empty string if mode "waits" cannot observe the
+ * kind.
  */
 const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
 {
-	return !ntklog_linux_forbidden && !kind->class &&
+	return !ntklog_linux_forbidden && !ntklog_kind_sleeps(kind) &&
 	       ntklog_linux_mode != NTKLOG_LINUX_MODE_WAITS &&
 	       !ntklog_check_wait_tracepoints(kind) ? "; mode \"waits\" can be had" : "";
 }
@@ -190,7 +195,7 @@ const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
  */
 bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind)
 {
-	return kind->functions && ntklog_is_stuck(kind->functions);
+	return kind->functions && ntklog_functions_are_stuck(kind->functions);
 }
 
 static int ntklog_attach_tracepoints(struct ntklog_linux_kind *kind)
@@ -210,16 +215,18 @@ static int ntklog_attach_tracepoints(struct ntklog_linux_kind *kind)
  * @kind: a kind that is available and detached
  *
  * Context: task; may sleep without limit; ntklog_linux_mutex held.
- * Return: 0, or a negative errno after which @kind->failed is the name of a function.
+ * Return: 0, or a negative errno; @kind->failed is then the name of the function, tracepoint or
+ * sysctl that failed.
  */
 int ntklog_attach_kind(struct ntklog_linux_kind *kind)
 {
-	if (kind->class)
+	if (ntklog_kind_sleeps(kind))
 		return ntklog_attach_sleeping(kind->functions, kind->class, &kind->failed);
 	if (ntklog_kind_uses_tracepoints(kind))
 		return ntklog_attach_tracepoints(kind);
-	return ntklog_attach(kind->functions, ntklog_linux_mode == NTKLOG_LINUX_MODE_SAMPLED ?
-			     NTKLOG_VARIANT_SAMPLE : NTKLOG_VARIANT_TRACK, &kind->failed);
+	return ntklog_attach_spinning(kind->functions,
+				      ntklog_linux_mode == NTKLOG_LINUX_MODE_SAMPLED ?
+				      NTKLOG_VARIANT_SAMPLE : NTKLOG_VARIANT_TRACK, &kind->failed);
 }
 
 static void ntklog_end_detaching(struct work_struct *work)
@@ -232,7 +239,10 @@ static void ntklog_end_detaching(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
 
-/* Delay after which a stopped session has detached all kinds, so that one grace period suffices. */
+/*
+ * Delay of the work item after a kind has been detached. A session that stops has detached all its
+ * kinds by then, so one grace period suffices for all of them.
+ */
 #define NTKLOG_END_DETACHING_DELAY	HZ
 
 /**
@@ -245,7 +255,7 @@ static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
  */
 void ntklog_detach_kind(struct ntklog_linux_kind *kind)
 {
-	if (kind->class) {
+	if (ntklog_kind_sleeps(kind)) {
 		ntklog_detach_sleeping(kind->functions, kind->class);
 		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_DELAY);
 	} else if (ntklog_kind_uses_tracepoints(kind)) {
@@ -253,26 +263,26 @@ void ntklog_detach_kind(struct ntklog_linux_kind *kind)
 			ntklog_stop_watching_releases();
 		ntklog_stop_watching_waits(kind->spin_kind);
 	} else {
-		ntklog_detach(kind->functions);
+		ntklog_detach_spinning(kind->functions);
 	}
 }
 
 /**
  * ntklog_disable_broken_kind() - detach a kind whose replacements have failed the self-test
  * @kind: an attached kind
- * @wrong: name of the function whose replacement failed
+ * @differing: name of the function whose replacement failed
  *
  * Context: task; may sleep without limit; ntklog_linux_mutex held.
  */
-void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *wrong)
+void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *differing)
 {
-	kind->failed = wrong;
+	kind->failed = differing;
 	WRITE_ONCE(kind->err, -EPROTO);
 	/* Pairs with the smp_load_acquire() in ntklog_get_kind_err(). */
 	smp_store_release(&kind->is_attached, false);
 	/*
-	 * Let the sessions log now that the kind is no longer observed. The self-test of the other
-	 * kinds may take long.
+	 * Let the sessions log now that the kind is no longer observed, because the self-test of
+	 * the other kinds may take long.
 	 */
 	etw_schedule_observing();
 	ntklog_detach_kind(kind);
@@ -280,25 +290,25 @@ void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *wron
 
 static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 {
-	const char *wrong = NULL;
+	const char *differing = NULL;
 
 	kind->err = 0;
 	kind->failed = NULL;
 	kind->err = ntklog_attach_kind(kind);
 	if (kind->err)
 		return;
-	if (!kind->class && !ntklog_kind_uses_tracepoints(kind))
-		wrong = ntklog_selftest(kind->functions, NULL);
-	if (wrong)
-		ntklog_disable_broken_kind(kind, wrong);
+	if (!ntklog_kind_sleeps(kind) && !ntklog_kind_uses_tracepoints(kind))
+		differing = ntklog_test_replacements(kind->functions, NULL);
+	if (differing)
+		ntklog_disable_broken_kind(kind, differing);
 	else
 		WRITE_ONCE(kind->is_attached, true);
 }
 
 /**
  * ntklog_pin_module_if_stuck() - prevent the unload of the module if a kind is stuck
- * @kind: the kind; becomes unavailable if ftrace could not restore one of its functions, through
- *	which the kernel still calls into the module
+ * @kind: the kind. It becomes unavailable if ftrace could not restore one of its functions, because
+ *	the kernel then still calls the module
  *
  * Context: task; ntklog_linux_mutex held.
  */
@@ -329,7 +339,7 @@ void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
 			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }
 
-/* Attach the kind if @should_be_attached, otherwise detach it. */
+/* Attach the kind if kind->should_be_attached, otherwise detach it. */
 static void ntklog_run_kind_work(struct work_struct *work)
 {
 	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
@@ -351,8 +361,8 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	} else if (!attach && kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
 		ntklog_begin_operation(kind, "detaching");
 		/*
-		 * Clear this before the functions are restored: a session that starts during that
-		 * must not report the kind as observed.
+		 * Clear is_attached before the functions are restored: a session that starts
+		 * meanwhile must not report the kind as observed.
 		 */
 		WRITE_ONCE(kind->is_attached, false);
 		ntklog_detach_kind(kind);
@@ -364,7 +374,10 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
 	smp_store_release(&kind->completed, request);
 	wake_up_all(&ntklog_linux_wait);
-	/* Let the sessions log the change, because the task that waited may have been killed. */
+	/*
+	 * Let the sessions log the change here, because the task that has requested it may have
+	 * been killed.
+	 */
 	etw_schedule_observing();
 }
 
@@ -374,18 +387,18 @@ static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 requ
 	return (s32)(smp_load_acquire(&kind->completed) - request) >= 0;
 }
 
-/* Seconds after which the kernel log says what a task waits for. */
+/* Seconds after which ntklog_wait_for_kind() prints what its task waits for. */
 #define NTKLOG_WARN_AFTER_S	10
 
 /* Wait until a request is completed, or the current task is killed. */
 static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request)
 {
-	long left;
+	long remaining_jiffies;
 
-	left = wait_event_killable_timeout(ntklog_linux_wait,
-					   ntklog_request_is_completed(kind, request),
-					   NTKLOG_WARN_AFTER_S * HZ);
-	if (left)
+	remaining_jiffies = wait_event_killable_timeout(ntklog_linux_wait,
+							ntklog_request_is_completed(kind, request),
+							NTKLOG_WARN_AFTER_S * HZ);
+	if (remaining_jiffies)
 		return;
 	pr_warn("Linux' %ss: a task has waited for %u s until they are attached or detached: a kernel task that does not schedule delays a grace period of Tasks RCU\n",
 		kind->name, NTKLOG_WARN_AFTER_S);
@@ -407,8 +420,8 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *group,
 	queue_work(system_long_wq, &kind->work);
 	/*
 	 * Do not wait in the work item of a tracepoint, which holds the mutex of @group that
-	 * sessions wait for; nor in an exiting task that closes its claim, because nothing can kill
-	 * it.
+	 * sessions wait for. Do not wait in an exiting task that closes its claim of a session,
+	 * because nothing can kill such a task.
 	 */
 	if (current->flags & (PF_WQ_WORKER | PF_EXITING))
 		return;
@@ -432,8 +445,8 @@ static int ntklog_get_kind_err(const struct etw_provider *provider)
  * ntklog_wait_for_detached_kinds() - wait until the slots of detached kinds have been dropped
  * @seconds: upper bound of the wait
  *
- * Starts the work item that drops the slots, which waits for a grace period of Tasks RCU while it
- * holds ntklog_linux_mutex. This function does not take the mutex.
+ * Starts the work item that drops the slots. The work item waits for a grace period of Tasks RCU
+ * while it holds ntklog_linux_mutex, which this function does not take.
  *
  * Context: task; may sleep. Returns early if the task is killed.
  */
@@ -453,7 +466,7 @@ void ntklog_wait_for_detached_kinds(unsigned int seconds)
  */
 void ntklog_end_detaching_now(void)
 {
-	/* No kind is attached, so the work item is not scheduled again. */
+	/* No kind is attached, so no other task schedules the work item again. */
 	cancel_delayed_work_sync(&ntklog_end_detaching_work);
 	ntklog_end_detaching(NULL);
 }

@@ -15,27 +15,29 @@
 /**
  * struct ntklog_linux_kind - a kind of lock
  * @name: name of the kind in messages and in the file "linux"
- * @functions: functions to redirect or hook; NULL if that is not possible with this configuration
- * @unavailable: reason why the functions cannot be redirected, or the name of a function that the
- *	kernel lacks; NULL if they can. Written at module load and after a failure of ftrace
+ * @functions: functions to redirect or hook; NULL if this configuration does not allow it
+ * @unavailable: reason why the functions cannot be redirected or hooked, or the name of a function
+ *	that the kernel lacks; NULL if the functions can be redirected or hooked. Written at module
+ *	load and after a failure of ftrace
  * @lacks_function: @unavailable is the name of a function
- * @is_attached: the kind is attached, and is not being detached; other functions read it without
- *	the mutex
- * @failed: name of the function, tracepoint or sysctl for which the last attachment failed, or NULL
- * @err: 0, or the negative errno of that failure
+ * @is_attached: the kind is attached, and is not being detached; some readers do not hold the mutex
+ * @failed: name of the function, tracepoint or sysctl for which the last attachment or self-test
+ *	failed, or NULL
+ * @err: 0, or the negative errno of the last attachment or self-test
  * @attach_us: duration of the last attachment, in microseconds
  * @detach_us: duration of the last detachment, in microseconds
  * @spin_kind: PERF_SPIN_LOCK_KIND() of a kind that spins
  * @class: NTKLOG_SLEEPING_CLASS() of a kind that sleeps; 0 for a kind that spins
  * @group: event group of the kind; its subscribers decide whether the kind is attached
- * @should_be_attached: true if @work shall attach the kind, false if it shall detach it; written
+ * @should_be_attached: true if @work must attach the kind, false if @work must detach it; written
  *	before @requests, with the mutex of @group held
  * @requests: number of requests to @work; written with the mutex of @group held
- * @completed: value of @requests when @work last took ntklog_linux_mutex, after it has finished;
- *	written by @work
- * @operation: "attaching" or "detaching" while @work does so, "testing" while a self-test does,
- *	otherwise NULL. Written with ntklog_linux_mutex held, read by the file "linux"
- * @since: jiffies at the start of @operation
+ * @completed: value that @requests had when @work read it for its last complete run; written by
+ *	@work
+ * @operation: "attaching" or "detaching" while @work attaches or detaches the kind, "testing" while
+ *	a self-test does that, otherwise NULL. Written with ntklog_linux_mutex held, read by the
+ *	file "linux"
+ * @operation_start: jiffies at the start of @operation
  * @work: attaches or detaches the kind
  *
  * @unavailable, @lacks_function, @is_attached, @failed, @err, @attach_us and @detach_us are written
@@ -58,7 +60,7 @@ struct ntklog_linux_kind {
 	u32 requests;
 	u32 completed;
 	const char *operation;
-	unsigned long since;
+	unsigned long operation_start;
 	struct work_struct work;
 };
 
@@ -70,10 +72,15 @@ extern struct ntklog_linux_kind ntklog_linux_kinds[NTKLOG_LINUX_KIND_COUNT];
 	for ((_kind) = ntklog_linux_kinds;					\
 	     (_kind) < ntklog_linux_kinds + NTKLOG_LINUX_KIND_COUNT; (_kind)++)
 
-/* Reason why no kind can be observed in any mode, or NULL. Written at module load. */
+/* Reason why no kind may be observed in any mode, or NULL. Written at module load. */
 extern const char *ntklog_linux_forbidden;
 
 extern struct mutex ntklog_linux_mutex;
+
+static inline bool ntklog_kind_sleeps(const struct ntklog_linux_kind *kind)
+{
+	return kind->class;
+}
 
 bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind);
 bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind);
@@ -82,7 +89,7 @@ const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind);
 bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind);
 int ntklog_attach_kind(struct ntklog_linux_kind *kind);
 void ntklog_detach_kind(struct ntklog_linux_kind *kind);
-void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *wrong);
+void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *differing);
 void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind);
 void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind);
 void ntklog_wait_for_detached_kinds(unsigned int seconds);
@@ -91,7 +98,7 @@ void ntklog_end_detaching_now(void);
 /* Let the file "linux" show that an operation on the kind has begun. */
 static inline void ntklog_begin_operation(struct ntklog_linux_kind *kind, const char *operation)
 {
-	WRITE_ONCE(kind->since, jiffies);
+	WRITE_ONCE(kind->operation_start, jiffies);
 	WRITE_ONCE(kind->operation, operation);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' own locks, for the rest of the module: load and unload, the debugfs files, and the
+ * Linux' own locks: functions for module load and unload, for the debugfs files, and for the
  * tracepoints. lock_kinds.c attaches and detaches the kinds.
  *
- * Spin locks and rwlocks are observed in one of three modes: "full" tracks each acquisition,
- * "sampled" tracks some acquisitions that are chosen when they are made, and "waits" uses only the
- * kernel's contention tracepoints.
+ * Spin locks and rwlocks are observed in one of four modes. "full" tracks each acquisition.
+ * "sampled" tracks some acquisitions, which are chosen when they are made. "waits" uses only the
+ * kernel's tracepoints contention_begin and contention_end, and "holders" also contended_release.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -30,7 +30,6 @@
 #include "../perf/event_group.h"
 #include "../perf/sleeping_lock.h"
 #include "../trace.h"
-#include "attach.h"
 #include "interrupts.h"
 #include "lock_kinds.h"
 #include "locks.h"
@@ -38,6 +37,7 @@
 #include "rundown.h"
 #include "selftest.h"
 #include "sleeping_lock.h"
+#include "spinning_attach.h"
 
 u32 ntklog_linux_test_cycles __read_mostly = 1;
 
@@ -48,12 +48,15 @@ static const char *const ntklog_linux_modes[] = {
 	[NTKLOG_LINUX_MODE_HOLDERS] = "holders",
 };
 
-/* Measure how long a waiter takes to test a lock once. Use the minimum: interrupts may disturb. */
-static void __init ntklog_measure_test(void)
+/*
+ * Measure how long a waiter takes to test a lock once. Use the minimum of several tries, because
+ * interrupts may prolong a try.
+ */
+static void __init ntklog_measure_test_cycles(void)
 {
 	enum { TESTS = 256, TRIES = 8 };
 	static u32 word __initdata = 1;
-	u32 best = U32_MAX;
+	u32 min_cycles = U32_MAX;
 	int i, j;
 
 	for (i = 0; i < TRIES; i++) {
@@ -61,25 +64,29 @@ static void __init ntklog_measure_test(void)
 
 		for (j = 0; j < TESTS && READ_ONCE(word); j++)
 			cpu_relax();
-		best = min(best, ntklog_read_time().low - start);
+		min_cycles = min(min_cycles, ntklog_read_time().low - start);
 	}
-	ntklog_linux_test_cycles = max(best / TESTS, 1U);
+	ntklog_linux_test_cycles = max(min_cycles / TESTS, 1U);
 }
 
-/* Return the words to print before @why: empty, unless @why is the name of a function. */
-static const char *ntklog_unavailable_prefix(const struct ntklog_linux_kind *kind, const char *why)
+/*
+ * Return the words that a message has before @reason: an empty string, unless @reason is the name
+ * of a function.
+ */
+static const char *ntklog_unavailable_prefix(const struct ntklog_linux_kind *kind,
+					     const char *reason)
 {
-	return why == kind->unavailable && kind->lacks_function ? "no usable function " : "";
+	return reason == kind->unavailable && kind->lacks_function ? "no usable function " : "";
 }
 
-/* Print why a kind cannot be observed in the initial mode. */
+/* Print why a kind cannot be observed in the initial mode, if it cannot. */
 static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind *kind)
 {
-	const char *why = ntklog_kind_unavailable_reason(kind);
+	const char *reason = ntklog_kind_unavailable_reason(kind);
 
-	if (why)
+	if (reason)
 		pr_info("Linux' %ss cannot be watched here: %s%s%s\n", kind->name,
-			ntklog_unavailable_prefix(kind, why), why,
+			ntklog_unavailable_prefix(kind, reason), reason,
 			ntklog_kind_fallback_hint(kind));
 }
 
@@ -104,23 +111,26 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 
 	if (ntklog_find_mode(mode) < 0)
 		return -EINVAL;
-	ntklog_measure_test();
+	ntklog_measure_test_cycles();
 	ntklog_releases_init();
-	/* No file and no work item exists yet; ntklog_selftest_init() needs the mutex. */
+	/*
+	 * No other task needs the mutex yet, but ntklog_selftest_init() must be called with it
+	 * held.
+	 */
 	mutex_lock(&ntklog_linux_mutex);
 	ntklog_linux_mode = ntklog_find_mode(mode);
 	ntklog_selftest_init();
 	ntklog_linux_forbidden = allowed ? NULL : "linux_locks=0";
 	ntklog_for_each_kind(kind) {
-		kind->unavailable = kind->class ?
-			ntklog_check_attach_sleeping(kind->functions, &kind->lacks_function) :
-			ntklog_check_attach(kind->functions, &kind->lacks_function);
+		kind->unavailable = ntklog_kind_sleeps(kind) ?
+			ntklog_resolve_sleeping(kind->functions, &kind->lacks_function) :
+			ntklog_resolve_spinning(kind->functions, &kind->lacks_function);
 		ntklog_report_unavailable_kind(kind);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
 	/*
-	 * The mutex is released before, because an update of a kind waits for the kind's work item,
-	 * which takes the mutex.
+	 * The mutex must not be held here, because ntklog_event_group_init() may wait for the work
+	 * item of the kind, which takes the mutex.
 	 */
 	ntklog_for_each_kind(kind)
 		ntklog_event_group_init(&kind->group);
@@ -144,7 +154,10 @@ void ntklog_linux_exit(void)
 		flush_work(&kind->work);
 	}
 	ntklog_for_each_kind(kind) {
-		/* The kernel still calls the module. Never return, so that it is not freed. */
+		/*
+		 * The kernel still calls code of the module. Never return, so that this code is not
+		 * freed.
+		 */
 		while (ntklog_kind_is_stuck(kind))
 			schedule_timeout_uninterruptible(HZ);
 	}
@@ -153,21 +166,24 @@ void ntklog_linux_exit(void)
 	ntklog_end_detaching_now();
 }
 
-/* Seconds for which reading "linux" waits for detached kinds. */
+/*
+ * Seconds for which a reader of the file "linux" waits until the slots of detached kinds have been
+ * dropped.
+ */
 #define NTKLOG_DESCRIBE_TIMEOUT_S	10
 
 static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
 {
-	const char *why = ntklog_kind_unavailable_reason(kind);
+	const char *reason = ntklog_kind_unavailable_reason(kind);
 	const char *operation = READ_ONCE(kind->operation);
 
 	seq_printf(seq, "%s: ", kind->name);
 	if (operation)
 		seq_printf(seq, "%s for %lu s, waiting for a grace period of Tasks RCU\n",
-			   operation, (jiffies - READ_ONCE(kind->since)) / HZ);
-	else if (why)
+			   operation, (jiffies - READ_ONCE(kind->operation_start)) / HZ);
+	else if (reason)
 		seq_printf(seq, "unavailable: %s%s%s\n",
-			   ntklog_unavailable_prefix(kind, why), why,
+			   ntklog_unavailable_prefix(kind, reason), reason,
 			   ntklog_kind_fallback_hint(kind));
 	else if (kind->err)
 		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
@@ -179,24 +195,25 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 			   kind->attach_us, kind->detach_us);
 	else
 		seq_printf(seq, "%s, %zu functions, attached in %lld us, detached in %lld us\n",
-			   kind->is_attached ? "on" : "off", ntklog_function_count(kind->functions),
+			   kind->is_attached ? "on" : "off",
+			   ntklog_count_hookable_functions(kind->functions),
 			   kind->attach_us, kind->detach_us);
 }
 
 static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kind)
 {
-	const char *wrong, *failed = kind->failed;
-	bool was_on = kind->is_attached;
-	int err = kind->err;
+	const char *differing, *old_failed = kind->failed;
+	bool was_attached = kind->is_attached;
+	int old_err = kind->err;
 
-	if (kind->class)
+	if (ntklog_kind_sleeps(kind))
 		return;
 	if (ntklog_kind_uses_tracepoints(kind) && !ntklog_kind_unavailable_reason(kind)) {
 		seq_printf(seq, "%s: no functions, in mode \"%s\"\n", kind->name,
 			   ntklog_linux_modes[ntklog_linux_mode]);
 		return;
 	}
-	if (!was_on && !ntklog_kind_unavailable_reason(kind)) {
+	if (!was_attached && !ntklog_kind_unavailable_reason(kind)) {
 		kind->failed = NULL;
 		ntklog_begin_operation(kind, "testing");
 		kind->err = ntklog_attach_kind(kind);
@@ -207,36 +224,39 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 		ntklog_describe_kind(seq, kind);
 		return;
 	}
-	wrong = ntklog_selftest(kind->functions, seq);
-	if (wrong) {
+	differing = ntklog_test_replacements(kind->functions, seq);
+	if (differing) {
 		ntklog_begin_operation(kind, "testing");
-		ntklog_disable_broken_kind(kind, wrong);
+		ntklog_disable_broken_kind(kind, differing);
 		ntklog_end_operation(kind);
 		ntklog_warn_attach_failed(kind);
-		seq_printf(seq, "%s: %s differs\n", kind->name, wrong);
+		seq_printf(seq, "%s: %s differs\n", kind->name, differing);
 		return;
 	}
-	if (!was_on) {
+	if (!was_attached) {
 		ntklog_begin_operation(kind, "testing");
 		ntklog_detach_kind(kind);
 		ntklog_end_operation(kind);
-		/* A kind with a subscriber was off because of an error: report that error again. */
+		/*
+		 * If the kind has a subscriber, it was detached because of an error: report that
+		 * error again.
+		 */
 		if (ntklog_event_group_has_subscribers(&kind->group)) {
-			kind->failed = failed;
-			kind->err = err;
+			kind->failed = old_failed;
+			kind->err = old_err;
 		}
 	}
 	seq_printf(seq, "%s: %zu functions do what the kernel's own do\n", kind->name,
-		   ntklog_function_count(kind->functions));
+		   ntklog_count_hookable_functions(kind->functions));
 }
 
 /**
- * ntklog_test_kinds() - compare the replacements of all kinds with the kernel's functions
- * @seq: output; see ntklog_selftest()
+ * ntklog_test_kinds() - compare the replacements of all kinds that spin with the kernel's functions
+ * @seq: output; see ntklog_test_replacements()
  *
- * Only kinds that spin have replacements, and not in mode "waits". A detached kind is attached
- * during its test. A kind whose test fails is detached, and attached again by the next request of a
- * subscriber.
+ * Tests only kinds that spin, and only in the modes "full" and "sampled". A detached kind is
+ * attached during its test. A kind whose test fails is detached, and attached again by the next
+ * request of a subscriber.
  *
  * Context: work item; may sleep, without limit while a kernel task does not schedule.
  */
@@ -297,15 +317,15 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 }
 
 /*
- * Test whether a kind that spins is attached, or has a subscriber, which has been told the mode and
- * the rate in a rundown event.
+ * Test whether a kind that spins is attached or has a subscriber. Sessions among the subscribers
+ * have a rundown event with the mode and the rate.
  */
 static bool ntklog_spinning_kind_is_in_use(void)
 {
 	struct ntklog_linux_kind *kind;
 
 	ntklog_for_each_kind(kind)
-		if (!kind->class &&
+		if (!ntklog_kind_sleeps(kind) &&
 		    (kind->is_attached || ntklog_event_group_has_subscribers(&kind->group)))
 			return true;
 	return false;
@@ -352,7 +372,7 @@ int ntklog_linux_set_mode(const char *name)
 		WRITE_ONCE(ntklog_linux_mode, mode);
 		/* The errors of kinds that spin belong to the old mode. */
 		ntklog_for_each_kind(kind)
-			if (!kind->class)
+			if (!ntklog_kind_sleeps(kind))
 				WRITE_ONCE(kind->err, 0);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
@@ -361,17 +381,18 @@ int ntklog_linux_set_mode(const char *name)
 }
 
 /**
- * ntklog_linux_set_blockers() - set the sample rate of releases that leave a waiter behind
- * @rate: one of @rate such releases is written; 0 for none
+ * ntklog_linux_set_blocker_rate() - set the sample rate of releases that leave a waiter behind
+ * @rate: every Nth of these releases writes an event; 0 for none
  *
- * Sessions get the old and the new rate in rundown events. A session of NT's spin locks without
- * Linux' has no such event while the rate is 0.
+ * Sessions get the old and the new rate in rundown events. A session with NT's spin locks and
+ * without Linux' has no such event while the rate is 0; therefore the rate must not change from or
+ * to 0 while a session logs NT's spin locks.
  *
  * Context: task; may sleep.
  * Return: 0; -EINTR if the task is killed; -ENOMEM; -EBUSY if the rate would change from or to 0
  * while a session logs NT's spin locks.
  */
-int ntklog_linux_set_blockers(u32 rate)
+int ntklog_linux_set_blocker_rate(u32 rate)
 {
 	struct etw_parameter_change *change = etw_begin_parameter_change();
 	int err = 0;
@@ -386,19 +407,22 @@ int ntklog_linux_set_blockers(u32 rate)
 	return err;
 }
 
-/* All kinds that spin share one tracepoint, and all that sleep another. Filters select a kind. */
-static int ntklog_register_tracepoint(bool sleeping)
+/*
+ * Record that the tracepoint of all kinds that sleep (@sleeps), or that of all kinds that spin, has
+ * a probe. The probe needs all these kinds; a filter of the tracepoint can select one.
+ */
+static int ntklog_add_probe_to_kinds(bool sleeps)
 {
 	struct ntklog_linux_kind *kind;
 	int err;
 
 	ntklog_for_each_kind(kind) {
-		if (!kind->class == sleeping)
+		if (ntklog_kind_sleeps(kind) != sleeps)
 			continue;
 		err = ntklog_event_group_add_probe(&kind->group);
 		/*
-		 * Probes of earlier kinds may stay after an error: it occurs only while the module
-		 * is being unloaded, which removes all probes.
+		 * After an error the earlier kinds keep the record of the probe. An error occurs
+		 * only while the module is being unloaded, which detaches all kinds.
 		 */
 		if (err)
 			return err;
@@ -406,31 +430,31 @@ static int ntklog_register_tracepoint(bool sleeping)
 	return 0;
 }
 
-static void ntklog_unregister_tracepoint(bool sleeping)
+static void ntklog_remove_probe_from_kinds(bool sleeps)
 {
 	struct ntklog_linux_kind *kind;
 
 	ntklog_for_each_kind(kind)
-		if (!kind->class != sleeping)
+		if (ntklog_kind_sleeps(kind) == sleeps)
 			ntklog_event_group_remove_probe(&kind->group);
 }
 
 int ntklog_linux_tracepoint_reg(void)
 {
-	return ntklog_register_tracepoint(false);
+	return ntklog_add_probe_to_kinds(false);
 }
 
 void ntklog_linux_tracepoint_unreg(void)
 {
-	ntklog_unregister_tracepoint(false);
+	ntklog_remove_probe_from_kinds(false);
 }
 
 int ntklog_sleeping_tracepoint_reg(void)
 {
-	return ntklog_register_tracepoint(true);
+	return ntklog_add_probe_to_kinds(true);
 }
 
 void ntklog_sleeping_tracepoint_unreg(void)
 {
-	ntklog_unregister_tracepoint(true);
+	ntklog_remove_probe_from_kinds(true);
 }

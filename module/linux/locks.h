@@ -15,7 +15,7 @@ void ntklog_linux_describe(struct seq_file *seq);
 void ntklog_test_kinds(struct seq_file *seq);
 void ntklog_linux_show_mode(struct seq_file *seq);
 int ntklog_linux_set_mode(const char *name);
-int ntklog_linux_set_blockers(u32 rate);
+int ntklog_linux_set_blocker_rate(u32 rate);
 void ntklog_linux_add_groups(struct perfinfo_groupmask *mask);
 
 #endif /* _NTKLOG_LINUX_LOCKS_H */

@@ -10,8 +10,8 @@
  *   hook or replacement behind it, even if the task was preempted there. ftrace ensures this with
  *   a grace period of Tasks RCU.
  *
- * Tasks RCU does not wait for idle tasks, nor until the spin locks that are held are released. Idle
- * tasks and holders of spin locks run with preemption off, so synchronize_rcu() waits for them.
+ * Tasks RCU waits neither for idle tasks nor for the release of held spin locks. Idle tasks and
+ * holders of spin locks run with preemption off, so synchronize_rcu() waits for them.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -55,7 +55,10 @@ unsigned long ntklog_find_function(const char *name)
 	return address;
 }
 
-/* Both may be the address of the function or of its patched instruction. */
+/*
+ * Test whether two addresses belong to the same function. Each may be the address of the function
+ * or of the instruction that ftrace patches.
+ */
 static bool ntklog_is_same_function(unsigned long function, const void *other)
 {
 	return ntklog_address_after_call(function) ==
@@ -139,8 +142,9 @@ size_t ntklog_count_targets(const struct ntklog_hook *hooks, size_t count)
 }
 
 /*
- * Callback of the guard. Its only target is ntklog_resolve_targets(), which module init and KUnit
- * call.
+ * Callback of the guard, an ops that only keeps ftrace enabled: see ntklog_pin_ftrace_enabled().
+ * The guard has to trace a function. It traces ntklog_resolve_targets(), which only module init and
+ * KUnit call.
  */
 static void ntklog_ftrace_guard_callback(unsigned long ip, unsigned long parent,
 					 struct ftrace_ops *ops, struct ftrace_regs *regs)
@@ -151,8 +155,8 @@ static struct ftrace_ops ntklog_ftrace_guard;
 static bool ntklog_ftrace_guard_registered, ntklog_ftrace_guard_stuck;
 
 /*
- * Number of registered hooks. They have FTRACE_OPS_FL_PERMANENT and keep ftrace enabled, so that
- * the guard is only needed while this is 0.
+ * Number of registered hooks. Registered hooks have FTRACE_OPS_FL_PERMANENT and keep ftrace
+ * enabled, so the guard is only needed while this number is 0.
  */
 static unsigned int ntklog_registered_hooks;
 
@@ -166,7 +170,7 @@ static void ntklog_reset_ftrace_guard(void)
 
 /**
  * ntklog_pin_ftrace_enabled() - ensure that kernel.ftrace_enabled is 1 and stays 1
- * @failed: set to the name of the sysctl, or "ftrace", if it fails
+ * @failed: after an error, set to the name of the sysctl, or to "ftrace"
  *
  * While kernel.ftrace_enabled is 0, register_ftrace_direct() succeeds without patching the
  * function. It also changes the ftrace record of the function. Unregistering does not undo this
@@ -174,8 +178,9 @@ static void ntklog_reset_ftrace_guard(void)
  *
  * Therefore a guard is registered first. The guard has FTRACE_OPS_FL_PERMANENT set before it is
  * registered, so ftrace returns -EBUSY while kernel.ftrace_enabled is 0, before it changes any
- * record. While the guard is registered, writing 0 to kernel.ftrace_enabled fails. The ops of hooks
- * cannot do this on their own: register_ftrace_direct() overwrites their flags.
+ * record. While the guard is registered, writing 0 to kernel.ftrace_enabled fails. The flag cannot
+ * be set in the ops of a hook before its registration, because register_ftrace_direct() overwrites
+ * the flags.
  *
  * Context: task; may sleep. Callers are serialized.
  * Return: 0; the caller must then call ntklog_unpin_ftrace_enabled(). -EHOSTDOWN if
@@ -241,9 +246,9 @@ static void ntklog_reset_hook(struct ntklog_hook *hook)
 }
 
 /*
- * ftrace_ops::ops_func of hooks: let an ops that modifies the instruction pointer, such as a kprobe
- * with a post handler or a livepatch, share the function. The hook returns into the function, so
- * both work.
+ * ftrace_ops::ops_func of entry hooks: let an ops that modifies the instruction pointer, such as a
+ * kprobe with a post handler or a livepatch, share the function. The trampoline of an entry hook
+ * returns into the function, so both ops work.
  */
 static int ntklog_allow_ipmodify(struct ftrace_ops *ops, enum ftrace_ops_cmd command)
 {
@@ -257,8 +262,8 @@ static int ntklog_allow_ipmodify_at(struct ftrace_ops *ops, unsigned long ip,
 }
 
 /*
- * Newer kernels also pass the address of the function. Select the callback that has the type that
- * this kernel expects.
+ * Newer kernels also pass the address of the function to ops_func. Select the callback that has the
+ * type that this kernel expects.
  */
 typedef int (*ntklog_ops_func_t)(struct ftrace_ops *ops, enum ftrace_ops_cmd command);
 
@@ -300,10 +305,10 @@ static int ntklog_register_hook(struct ntklog_hook *hook)
 }
 
 /**
- * ntklog_select_variant() - select the set of trampolines for the next registration
+ * ntklog_select_variant() - select the variant that the next registration of hooks installs
  * @hooks: array of hooks, none of them registered
  * @count: number of elements in @hooks
- * @variant: the set
+ * @variant: the variant
  *
  * Context: task.
  */
@@ -316,9 +321,12 @@ void ntklog_select_variant(struct ntklog_hook *hooks, size_t count,
 		hooks[i].trampoline = hooks[i].trampolines[variant];
 }
 
-/* Install the release hooks (@releases) or the others. If one fails, none of them is installed. */
-static int ntklog_register_half(struct ntklog_hook *hooks, size_t count, bool releases,
-				const char **failed)
+/*
+ * Install all release hooks (@releases), or all acquire hooks (!@releases). If one hook fails, the
+ * others are removed again.
+ */
+static int ntklog_register_matching_hooks(struct ntklog_hook *hooks, size_t count, bool releases,
+					  const char **failed)
 {
 	size_t i;
 	int err;
@@ -342,8 +350,8 @@ static int ntklog_register_half(struct ntklog_hook *hooks, size_t count, bool re
  * @count: number of elements in @hooks
  * @failed: set to the name of the first function of the hook that failed
  *
- * Installs release hooks before acquire hooks: a lock that is acquired through a hook is released
- * through one.
+ * Installs release hooks before acquire hooks, so that each lock that is acquired through an
+ * acquire hook is released through a release hook.
  *
  * Context: task; may sleep. Between ntklog_pin_ftrace_enabled() and ntklog_unpin_ftrace_enabled().
  * Return: 0, or a negative errno, and then none of the hooks is installed, except those that are
@@ -352,14 +360,14 @@ static int ntklog_register_half(struct ntklog_hook *hooks, size_t count, bool re
  */
 int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **failed)
 {
-	int err = ntklog_register_half(hooks, count, true, failed);
+	int err = ntklog_register_matching_hooks(hooks, count, true, failed);
 
 	if (err)
 		return err;
-	err = ntklog_register_half(hooks, count, false, failed);
+	err = ntklog_register_matching_hooks(hooks, count, false, failed);
 	/*
-	 * ntklog_register_half() has removed its hooks again and has waited: no spin lock that was
-	 * acquired through one of them is still held.
+	 * ntklog_register_matching_hooks() has removed its hooks again and has waited: all spin
+	 * locks that were acquired through one of them have been released.
 	 */
 	if (err)
 		ntklog_unregister_hooks(hooks, count, true);
@@ -368,8 +376,8 @@ int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **
 
 /*
  * Unregister one hook, after ntklog_hide_hooks(). ftrace waits for a grace period of at least 0.1 s
- * for each ops with FTRACE_OPS_FL_DYNAMIC, because the caller may free it. The ops of hooks are
- * static: clear the flag, so that only the last one of a batch (@wait) waits for all.
+ * for each ops with FTRACE_OPS_FL_DYNAMIC, because its owner may free it. The ops of hooks are
+ * static: clear the flag unless @wait, so that one grace period at the end of a batch suffices.
  */
 static void ntklog_unregister_hook(struct ntklog_hook *hook, bool wait)
 {
@@ -389,7 +397,10 @@ static void ntklog_unregister_hook(struct ntklog_hook *hook, bool wait)
 	ntklog_registered_hooks--;
 }
 
-/* Return true if @hook is a release hook (@releases) or another hook, and can be unregistered. */
+/*
+ * Return true if @hook is a release hook (@releases) or an acquire hook (!@releases), and can be
+ * unregistered.
+ */
 static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool releases)
 {
 	return hook->is_release == releases && hook->registered && !hook->stuck;
@@ -397,15 +408,15 @@ static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool releas
 
 /*
  * Have ftrace ignore the ops of the hooks that are about to be unregistered: the release hooks if
- * @releases, else all others. Stuck hooks are left out.
+ * @releases, else the acquire hooks. Stuck hooks are not included.
  *
  * If another ftrace user shares a function, CPUs call ftrace_ops_list_func(), which iterates over
  * the ops of all users. Without FTRACE_OPS_FL_DYNAMIC, unregister_ftrace_direct() clears ops->func
- * while a CPU may be about to call it: CPU 0 finds the ops in the list; CPU 1 removes it and clears
- * the pointer; CPU 0 finds no function and disables ftrace for good. The other user may begin to
- * share the function at any moment. ftrace skips an ops with FTRACE_OPS_FL_STUB before it reads the
- * pointer. After the grace period all CPUs see the flag, because they iterate with preemption off.
- * A hook of a shared function may miss calls from here on, as it does after its removal.
+ * while a CPU may be about to call it: CPU 0 finds the ops in the list; CPU 1 removes the ops and
+ * clears the pointer; CPU 0 finds no function and disables ftrace for good. Another user may begin
+ * to share the function at any moment. ftrace skips an ops with FTRACE_OPS_FL_STUB before it reads
+ * the pointer. After the grace period all CPUs see the flag, because they iterate with preemption
+ * off. From here on the hook of a shared function may miss calls, as after its removal.
  *
  * Returns the number of hooks that ftrace now ignores.
  */
@@ -426,7 +437,7 @@ static size_t ntklog_hide_hooks(struct ntklog_hook *hooks, size_t count, bool re
  * ntklog_unregister_hooks() - remove all acquire hooks or all release hooks of a lock kind
  * @hooks: array of hooks
  * @count: number of elements in @hooks
- * @releases: true to remove the release hooks, false to remove the others
+ * @releases: true to remove the release hooks, false to remove the acquire hooks
  *
  * When this function returns, no task is in a trampoline, hook or replacement of the removed hooks.
  * All spin locks that were held on entry have been released. Hooks that are stuck remain installed
@@ -442,7 +453,7 @@ void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool relea
 		if (ntklog_hook_is_removable(&hooks[i], releases))
 			ntklog_unregister_hook(&hooks[i], !--remaining);
 	synchronize_rcu();
-	/* Only clear the ops after the grace period, because CPUs may use them until then. */
+	/* Clear the ops only after the grace period, because CPUs may use the ops until then. */
 	for (i = 0; i < count; i++)
 		if (hooks[i].draining && hooks[i].is_release == releases)
 			ntklog_reset_hook(&hooks[i]);
@@ -457,8 +468,8 @@ void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool relea
  * ntklog_reset_unregistered_hooks() before it installs any of the hooks again and before the module
  * is unloaded.
  *
- * Context: task; may sleep. On return tasks enter only stuck hooks, but may still be in any
- * trampoline.
+ * Context: task; may sleep. On return no task enters a trampoline any more, except those of stuck
+ * hooks, but tasks may still execute one.
  */
 void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count)
 {
@@ -478,8 +489,8 @@ void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count)
  * @hooks: array of hooks
  * @count: number of elements in @hooks
  *
- * The caller must have called synchronize_rcu_tasks() and synchronize_rcu() since, so that no task
- * is in a trampoline or hook.
+ * The caller must have called synchronize_rcu_tasks() and synchronize_rcu() after
+ * ntklog_unregister_hooks_nowait(), so that no task is in a trampoline or hook.
  *
  * Context: task.
  */

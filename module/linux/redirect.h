@@ -27,13 +27,14 @@
  *	                     acquire        <--- return  <----------  return
  *	...            <---  return
  *
- * Only the thread that attaches or detaches a kind of lock writes a hook, whose states are:
+ * Only the task that attaches or detaches a kind of lock writes a hook, whose states are:
  *
  *	unregistered -> registered -> draining -> unregistered, after a grace period
  *	                           -> stuck until reboot, if ftrace fails
  *
  * Any CPU may enter a trampoline from the registration on, in any context in which the original is
- * called, also in an NMI. A CPU or task may still be in one while the hook is draining.
+ * called, also in an NMI. A CPU or task may still execute the trampoline while the hook is
+ * draining.
  */
 
 #include <linux/ftrace.h>
@@ -63,12 +64,14 @@ enum ntklog_hook_variant {
 /**
  * struct ntklog_target - a kernel function to hook
  * @name: symbol name
- * @exported: address of the function, if it is exported; NULL if it is not. A short name such as
- *	"up" may belong to several symbols, and a kprobe finds any one of them
+ * @exported: address of the function if the function is exported, otherwise NULL. A short name such
+ *	as "up" may belong to several symbols, and a kprobe may find another symbol than the
+ *	exported one
  * @optional: not every supported kernel has this function
- * @wraps: symbol name of another lock function that this one either calls or contains as an inlined
- *	copy; NULL if there is none. If it calls it, this function is not hooked, because the hook
- *	of the called function sees the lock operation already
+ * @wraps: symbol name of an inner lock function, which the compiler makes this function either call
+ *	or contain as an inlined copy; NULL if there is none. A function that calls the inner
+ *	function is not hooked, because the hook of the inner function sees the lock operation
+ *	already
  * @address: address of the function; 0 if this kernel lacks it, or if it is not hooked because of
  *	@wraps
  */
@@ -82,23 +85,24 @@ struct ntklog_target {
 
 /**
  * struct ntklog_hook - kernel functions that share one trampoline
- * @targets: the kernel functions
+ * @targets: array of the kernel functions
  * @target_count: number of @targets
  * @trampolines: trampoline of each variant, indexed by enum ntklog_hook_variant; see
  *	NTKLOG_TRAMPOLINE()
  * @trampoline: trampoline of the selected variant
- * @is_release: the functions release a lock; they are installed first and removed last
- * @entry_only: the trampoline returns into the original function; else it returns into a
- *	replacement
- * @original_entry: address behind the patched call in the original function, which the replacement
- *	calls; NULL if the replacement does not call the original
+ * @is_release: the functions release a lock: the hook is installed before acquire hooks and removed
+ *	after them
+ * @entry_only: the trampoline returns into the original function; otherwise into a replacement
+ * @original_entry: address behind the patched call in the original function. The replacement calls
+ *	this address; NULL if it does not call the original
  * @registered: @ops is registered
- * @stuck: ftrace has failed to unregister @ops, and the functions stay patched until reboot
+ * @stuck: ftrace has failed to unregister @ops, and its targets stay patched until reboot
  * @draining: @ops is unregistered, but its grace period has not ended
  * @ops: one ftrace_ops for all @targets, because ftrace registers one ops with many functions
  *	faster than many ops
  *
- * Written by the attaching and detaching thread only; its callers serialize it.
+ * Only the task that attaches or detaches the kind writes a hook; ntklog_linux_mutex serializes
+ * these tasks.
  */
 struct ntklog_hook {
 	struct ntklog_target *targets;
@@ -114,7 +118,7 @@ struct ntklog_hook {
 	struct ftrace_ops ops;
 };
 
-/* Initializer of the target that is an exported function. */
+/* Initializer of a target whose function is exported. */
 #define NTKLOG_EXPORTED(_name, ...)	{ .name = #_name, .exported = _name, __VA_ARGS__ }
 
 #define NTKLOG_ENTRY_HOOK(_trampoline, _targets, ...)				\
@@ -126,7 +130,7 @@ struct ntklog_hook {
 	__VA_ARGS__								\
 }
 
-#define NTKLOG_REPLACE_HOOK(_name, _releases, ...)					\
+#define NTKLOG_REPLACE_HOOK(_name, _releases, ...)				\
 {										\
 	.targets = (struct ntklog_target[]){ NTKLOG_EXPORTED(_name, __VA_ARGS__) },	\
 	.target_count = 1,							\

@@ -29,8 +29,8 @@
 #ifdef NTKLOG_CAN_REDIRECT
 
 /*
- * The kernel's functions that release a spin lock and fire the tracepoint: of a virtual machine, of
- * other x86 machines, and of other architectures. Written at module load.
+ * The kernel's functions that release a spin lock and fire the tracepoint: in an x86 virtual
+ * machine, on other x86 machines, and on other architectures. Written at module load.
  */
 static struct {
 	const char *name;
@@ -46,10 +46,16 @@ static struct tracepoint *ntklog_contended_release;
 /* Reason why the holders of spin locks cannot be observed, or NULL. Written at module load. */
 static const char *ntklog_releases_unavailable = "no tracepoint contended_release for spin locks";
 
-/* The release functions only test a lock, call the tracepoint and release the lock. */
+/*
+ * Upper bound of the size of a release function, which only tests the lock for a waiter, calls the
+ * tracepoint and releases the lock.
+ */
 #define NTKLOG_RELEASE_FUNCTION_SIZE	128
 
-/* Stack frames to search for the release function and the caller of the lock function. */
+/*
+ * Number of stack frames in which the release function and the caller of the lock function are
+ * searched.
+ */
 #define NTKLOG_RELEASE_FRAMES_MAX	12
 
 static bool ntklog_is_in_release_function(unsigned long address)
@@ -64,8 +70,9 @@ static bool ntklog_is_in_release_function(unsigned long address)
 }
 
 /*
- * Find the code that releases the lock: the caller of the lock function, or, if that is inlined,
- * of the release function. Returns false if no spin lock is being released.
+ * Find the code that releases the lock: the caller of the kernel's unlock function or, if that
+ * function is inlined, the caller of the release function. Returns false if no spin lock is being
+ * released.
  */
 static bool ntklog_find_releaser(unsigned long *caller)
 {
@@ -93,7 +100,10 @@ static notrace void ntklog_contended_release_probe(void *unused, void *lock)
 {
 	unsigned long flags, caller;
 
-	/* Most locks that sleep are released with preemption on. */
+	/*
+	 * Most sleeping locks are released with preemption on: skip them without a walk of the
+	 * stack.
+	 */
 	if (preemptible() || in_nmi() || !rcu_is_watching() || !ntklog_find_releaser(&caller))
 		return;
 	local_irq_save(flags);
@@ -125,7 +135,8 @@ void __init ntklog_releases_init(void)
  * ntklog_check_release_tracepoint() - test whether spin locks fire the tracepoint contended_release
  *
  * Context: any.
- * Return: NULL if they do, or the reason why their holders cannot be observed.
+ * Return: NULL if spin locks fire it, or the reason why the holders of spin locks cannot be
+ * observed.
  */
 const char *ntklog_check_release_tracepoint(void)
 {
@@ -134,7 +145,7 @@ const char *ntklog_check_release_tracepoint(void)
 
 /**
  * ntklog_watch_releases() - register the probe of contended_release
- * @failed: set to the name of the tracepoint if that fails
+ * @failed: after an error, set to the name of the tracepoint
  *
  * Context: task; may sleep; takes tracepoints_mutex. ntklog_check_release_tracepoint() has returned
  * NULL.

@@ -2,8 +2,8 @@
 /*
  * The release functions of one lock type and one variant: see functions.h. TRACK_RELEASE_FAST(lock)
  * is called while the lock is held. If it returns false, TRACK_RELEASE_SLOW(lock, mode, time,
- * caller) is called after the release. ACQUIRE_MODE_AT_RELEASE(lock) returns the AcquireMode for
- * it, and is called while the lock is held.
+ * caller) is called after the release. ACQUIRE_MODE_AT_RELEASE(lock) returns the argument mode, and
+ * is called while the lock is held.
  */
 
 static notrace noinline
@@ -20,8 +20,8 @@ unsigned long HELPER(release_slow)(ntklog_lock_t *lock, unsigned long caller, un
 }
 
 /*
- * The caller is _RET_IP_ of the function that this is inlined into. As an argument it would be
- * loaded on the fast path too.
+ * _RET_IP_ is the caller of the function that this helper is inlined into. A caller passed as an
+ * argument would be loaded on the fast path too.
  */
 static __always_inline unsigned long HELPER(release)(ntklog_lock_t *lock, unsigned long result)
 {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rundown events of ntklog's own: the mode in which Linux' spin locks and rwlocks are observed, and
- * the rate of blockers. A session with these locks always gets one. A session with NT's spin locks
- * only, which are tracked as in mode "full", gets one if the rate of blockers is not 0.
+ * Rundown events that NT does not have. The event struct ntklog_dc records the mode in which Linux'
+ * spin locks and rwlocks are observed, and the blocker rate. A session with Linux' spin locks or
+ * rwlocks always gets this event. A session with only NT's spin locks, which are tracked as in mode
+ * "full", gets it if the blocker rate is not 0.
  *
- * A session with Linux' sleeping locks gets the rates of NT's resources, which apply to both.
+ * A session with Linux' sleeping locks gets the event with the rates of NT's resources, which also
+ * apply to sleeping locks.
  *
- * A session with any of Linux' locks gets the number of blockers that were dropped. At its end one
- * with sleeping locks gets the list of those that are held.
+ * A session with any of Linux' locks gets the number of blockers whose records were dropped. At its
+ * end a session with sleeping locks gets the list of the sleeping locks that are held.
  */
 
-#include <linux/build_bug.h>
 #include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/percpu.h>
-#include <linux/string.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 
@@ -27,29 +27,27 @@
 #include "held_locks.h"
 #include "rundown.h"
 
-static void ntklog_make_rundown(struct etw_rundown_event *event, bool end, u32 mode)
+static void ntklog_fill_mode_rundown(struct etw_rundown_event *event, bool end, u32 mode)
 {
 	struct ntklog_dc record = {
 		.linux_mode = mode,
 		.blockers = READ_ONCE(ntklog_spin_lock_blocker_rate),
 	};
 
-	event->hook_id = end ? NTKLOG_LOG_TYPE_DC_END : NTKLOG_LOG_TYPE_DC_START;
-	event->version = NTKLOG_DC_VERSION;
-	event->length = sizeof(record);
-	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
-	memcpy(event->data, &record, sizeof(record));
+	etw_fill_rundown_event(event, end ? NTKLOG_LOG_TYPE_DC_END :
+					    NTKLOG_LOG_TYPE_DC_START,
+			       NTKLOG_DC_VERSION, &record, sizeof(record));
 }
 
 /* Implements etw_provider::rundown for Linux' spin locks and rwlocks. */
-static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
+static void ntklog_linux_mode_rundown(struct etw_rundown_event *event, bool end)
 {
-	ntklog_make_rundown(event, end, READ_ONCE(ntklog_linux_mode));
+	ntklog_fill_mode_rundown(event, end, READ_ONCE(ntklog_linux_mode));
 }
 
-static void ntklog_nt_rundown(struct etw_rundown_event *event, bool end)
+static void ntklog_nt_mode_rundown(struct etw_rundown_event *event, bool end)
 {
-	ntklog_make_rundown(event, end, NTKLOG_LINUX_MODE_FULL);
+	ntklog_fill_mode_rundown(event, end, NTKLOG_LINUX_MODE_FULL);
 	if (!READ_ONCE(ntklog_spin_lock_blocker_rate) ||
 	    etw_group_mask_test(event->groups, PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK))
 		event->length = 0;
@@ -59,7 +57,7 @@ static void ntklog_nt_rundown(struct etw_rundown_event *event, bool end)
 				 PERF_LINUX_RT_MUTEX | PERF_LINUX_PERCPU_RWSEM | \
 				 PERF_LINUX_WW_MUTEX)
 
-/* A session that has NT's resources too gets the rates from their provider. */
+/* A session that also has NT's resources gets the rates from the provider of resources. */
 static void ntklog_sleeping_rundown(struct etw_rundown_event *event, bool end)
 {
 	ntklog_resource_rundown(event, end);
@@ -76,23 +74,21 @@ static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, boo
 		record.spin_locks +=
 			READ_ONCE(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu)->blocker_limit.dropped);
 		record.sleeping_locks +=
-			READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->holder_limit.dropped);
+			READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->blocker_limit.dropped);
 	}
-	event->hook_id = end ? NTKLOG_LOG_TYPE_DROPPED_DC_END : NTKLOG_LOG_TYPE_DROPPED_DC_START;
-	event->version = NTKLOG_DROPPED_DC_VERSION;
-	event->length = sizeof(record);
-	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
-	memcpy(event->data, &record, sizeof(record));
+	etw_fill_rundown_event(event, end ? NTKLOG_LOG_TYPE_DROPPED_DC_END :
+					    NTKLOG_LOG_TYPE_DROPPED_DC_START,
+			       NTKLOG_DROPPED_DC_VERSION, &record, sizeof(record));
 }
 
 static struct etw_provider ntklog_rundown_providers[] = {
 	{
 		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK,
-		.rundown = ntklog_linux_rundown,
+		.rundown = ntklog_linux_mode_rundown,
 	},
 	{
 		.group = PERF_SPINLOCK,
-		.rundown = ntklog_nt_rundown,
+		.rundown = ntklog_nt_mode_rundown,
 	},
 	{
 		.group = LINUX_SLEEPING_LOCKS,

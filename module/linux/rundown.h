@@ -3,7 +3,8 @@
 #define _NTKLOG_LINUX_RUNDOWN_H
 
 /*
- * Rundown events of the mode, the rate of blockers, and the rates of sleeping locks. For locks.c.
+ * Rundown events with the mode, the blocker rate, the rates of sleeping locks, and the number of
+ * dropped blockers. For locks.c.
  */
 
 #include <linux/types.h>

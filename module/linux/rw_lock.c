@@ -2,7 +2,9 @@
 /*
  * Replacements of the kernel's rwlock functions, which call the hooks of perf. A reader is recorded
  * as a shared owner, a writer as an exclusive one. A CPU may hold a lock for reading more than
- * once, because an interrupt handler may acquire it again. Each acquisition has its own slot.
+ * once, because an interrupt handler may acquire the lock again. In mode "full" each acquisition
+ * has its own slot; in mode "sampled" the slot counts further acquisitions, see
+ * ntklog_sampled_spin_locks::nested.
  */
 
 #include <linux/bottom_half.h>
@@ -16,7 +18,7 @@
 #include "do_raw.h"
 #include "kind.h"
 
-#ifdef NTKLOG_LINUX_LOCKS
+#ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
 #define ntklog_lock_t		rwlock_t
 #define SUFFIX(_operation)	__raw_read_##_operation
@@ -41,7 +43,10 @@ static_assert(!offsetof(rwlock_t, raw_lock.cnts));
 #define LOCKDEP_RELEASE		rwlock_release
 #define TRY_ACQUIRE_FAST	ntklog_do_raw(do_raw_write_trylock)
 #define SAMPLE_ACQUIRE_FAST	ntklog_sample_spin_lock_acquire_fast
-/* Bits of the lock word: a writer, the first reader of the queue or one in an interrupt waits. */
+/*
+ * Bits of the lock word: a writer waits, the first reader of the queue waits, or a reader in an
+ * interrupt waits.
+ */
 #define WRITE_WAITERS		0xffffff00
 static_assert(WRITE_WAITERS == (u32)~_QW_LOCKED);
 #define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & WRITE_WAITERS)
@@ -49,12 +54,12 @@ static_assert(WRITE_WAITERS == (u32)~_QW_LOCKED);
 #include "functions.h"
 #undef WITH_LOCK_NESTED
 
-/* Trampolines to the replacements. */
+/* The trampolines that continue in the replacements. */
 #define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name);
 #define RELEASE_FUNCTION(_name, _waiters)	NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name, _waiters);
 #include "rw_lock_list.h"
 
-/* Written with the kind's mutex held: see lock_kinds.c. */
+/* Written with ntklog_linux_mutex held. */
 static struct ntklog_hook ntklog_rw_hooks[] = {
 #define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_REPLACE_ACQUIRE(_name, __VA_ARGS__),
 #define RELEASE_FUNCTION(_name, ...)	NTKLOG_REPLACE_RELEASE(_name),
@@ -66,4 +71,4 @@ struct ntklog_linux_functions ntklog_linux_rw_lock_functions = {
 	.count = ARRAY_SIZE(ntklog_rw_hooks),
 };
 
-#endif /* NTKLOG_LINUX_LOCKS */
+#endif /* NTKLOG_CAN_REDIRECT_SPINNING */

@@ -4,12 +4,13 @@
  * when no function is redirected, the test calls each function on a lock of this file and saves the
  * resulting state: the word of the lock, the state of preemption, softirqs and interrupts, and the
  * number of slots in use. A replacement must leave the same state, and one slot while the lock is
- * held. In mode "sampled" each replacement is tested twice: with an acquisition that is not
- * sampled, which leaves no slot, and with one that is.
+ * held. In mode "sampled" each replacement is tested twice: with an acquisition that is not chosen,
+ * which leaves no slot, and with a chosen one.
  *
- * The contexts are a task with everything on, with softirqs off and with interrupts off, and a hard
- * interrupt. NMIs are not tested. A trylock is also tested on a lock that is held. Waiting is not
- * tested, because the replacements call the kernel's slow path for it.
+ * The contexts are a task with softirqs and interrupts on, a task with softirqs off, a task with
+ * interrupts off, and a hard interrupt. NMIs are not tested. A trylock is also tested on a lock
+ * that is held. Waiting is not tested, because the replacements call the kernel's own slow path to
+ * wait.
  */
 
 #include <linux/bottom_half.h>
@@ -27,23 +28,25 @@
 #include "kind.h"
 #include "selftest.h"
 
-#ifdef NTKLOG_LINUX_LOCKS
+#ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
 enum ntklog_selftest_context {
-	IN_THREAD,
+	IN_TASK,
 	SOFTIRQS_OFF,
 	INTERRUPTS_OFF,
 	IN_INTERRUPT,
 	SELFTEST_CONTEXTS,
 };
 
-#define ANYWHERE	(BIT(IN_THREAD) | BIT(SOFTIRQS_OFF) | BIT(INTERRUPTS_OFF) | \
+#define ALL_CONTEXTS	(BIT(IN_TASK) | BIT(SOFTIRQS_OFF) | BIT(INTERRUPTS_OFF) | \
 			 BIT(IN_INTERRUPT))
-/* Contexts of functions whose release enables interrupts or softirqs. */
-#define IN_THREADS	(BIT(IN_THREAD) | BIT(SOFTIRQS_OFF))
+/*
+ * Contexts in which interrupts are on, for functions whose release enables interrupts or softirqs.
+ */
+#define TASK_CONTEXTS	(BIT(IN_TASK) | BIT(SOFTIRQS_OFF))
 
 static const char * const ntklog_selftest_contexts[] = {
-	[IN_THREAD] = "thread",
+	[IN_TASK] = "thread",
 	[SOFTIRQS_OFF] = "softirqs-off",
 	[INTERRUPTS_OFF] = "interrupts-off",
 	[IN_INTERRUPT] = "interrupt",
@@ -64,13 +67,16 @@ struct ntklog_selftest_state {
 	int slots;
 };
 
-/* The states of one case: while the lock is held, and after its release. */
+/* The states of a case in one context: while the lock is held, and after its release. */
 struct ntklog_selftest_result {
 	struct ntklog_selftest_state held;
 	struct ntklog_selftest_state released;
 };
 
-/* The test that runs: its lock, and the state before it. Protected by ntklog_linux_mutex. */
+/*
+ * The case that runs: its lock, the state before it began (preempt, softirqs, slots), the variant
+ * and the choice under test, and the result. Protected by ntklog_linux_mutex.
+ */
 static struct ntklog_selftest_run {
 	union {
 		raw_spinlock_t spin;
@@ -83,36 +89,39 @@ static struct ntklog_selftest_run {
 	enum ntklog_hook_variant variant;
 	enum ntklog_choice choice;
 	struct ntklog_selftest_result result;
-} ntklog_run;
+} ntklog_test;
 
 /* Return the lock of the topmost slot. Called with interrupts off. */
 static const void *ntklog_topmost_lock(void)
 {
-	return ntklog_run.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_topmost_sampled_spin_lock() :
-						   ntklog_topmost_spin_lock();
+	return ntklog_test.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_topmost_sampled_spin_lock() :
+							      ntklog_topmost_spin_lock();
 }
 
-/* Out of line: objtool counts how often a function saves the flags. */
+/*
+ * Not inline, because objtool warns if a function saves the flags too often ("PUSHF stack
+ * exhausted").
+ */
 static notrace noinline void ntklog_save_state(struct ntklog_selftest_state *state)
 {
 	int interrupts = irqs_disabled();
 	unsigned long flags;
 
-	state->preempt = (int)(preempt_count() & PREEMPT_MASK) - ntklog_run.preempt;
-	state->softirqs = (int)softirq_count() - ntklog_run.softirqs;
+	state->preempt = (int)(preempt_count() & PREEMPT_MASK) - ntklog_test.preempt;
+	state->softirqs = (int)softirq_count() - ntklog_test.softirqs;
 	state->interrupts = interrupts;
-	state->word = READ_ONCE(ntklog_run.lock.word);
-	/* An interrupt handler frees its slots before it returns: turn interrupts off to count. */
+	state->word = READ_ONCE(ntklog_test.lock.word);
+	/* Turn interrupts off, so that the slots of an interrupt handler are not counted. */
 	local_irq_save(flags);
-	state->slots = ntklog_spin_lock_slots_in_use(smp_processor_id()) - ntklog_run.slots;
-	if (state->slots && ntklog_topmost_lock() != &ntklog_run.lock)
+	state->slots = ntklog_spin_lock_slots_in_use(smp_processor_id()) - ntklog_test.slots;
+	if (state->slots && ntklog_topmost_lock() != &ntklog_test.lock)
 		state->slots = -1;
 	local_irq_restore(flags);
 }
 
 /*
- * Free the slots that a wrong replacement has left. They would stay in use while any kind is
- * tracked. Out of line, because objtool counts how often a function saves the flags.
+ * Free the slots that a wrong replacement has left in use, because they would stay in use while any
+ * kind is tracked. Not inline, as ntklog_save_state().
  */
 static notrace noinline void ntklog_free_leftover_slots(void)
 {
@@ -120,23 +129,23 @@ static notrace noinline void ntklog_free_leftover_slots(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (ntklog_topmost_lock() == &ntklog_run.lock)
-		if (ntklog_run.variant == NTKLOG_VARIANT_SAMPLE)
-			ntklog_release_sampled_spin_lock(&ntklog_run.lock,
+	while (ntklog_topmost_lock() == &ntklog_test.lock)
+		if (ntklog_test.variant == NTKLOG_VARIANT_SAMPLE)
+			ntklog_release_sampled_spin_lock(&ntklog_test.lock,
 							 PERF_SPIN_LOCK_LINUX_SPIN, time.low,
 							 time.high, _RET_IP_);
 		else
-			ntklog_track_spin_lock_release_slow(&ntklog_run.lock,
+			ntklog_track_spin_lock_release_slow(&ntklog_test.lock,
 							    PERF_SPIN_LOCK_LINUX_SPIN, time.low,
 							    time.high, _RET_IP_);
 	local_irq_restore(flags);
 }
 
-#define SAVE_HELD_STATE	ntklog_save_state(&ntklog_run.result.held)
+#define SAVE_HELD_STATE	ntklog_save_state(&ntklog_test.result.held)
 
-/* Define try_CASE(), which acquires the lock, saves the state and releases the lock. */
+/* Define run_CASE(), which acquires the lock, saves the state and releases the lock. */
 #define CASE(_case, _acquire, _release)						\
-static noinline void try_##_case(void)						\
+static noinline void run_##_case(void)						\
 {										\
 	unsigned long flags __maybe_unused;					\
 										\
@@ -145,9 +154,9 @@ static noinline void try_##_case(void)						\
 	_release;								\
 }
 
-/* Define try_CASE() for a trylock, which releases the lock only after success. */
+/* Define run_CASE() for a trylock, which releases the lock only after success. */
 #define TRY_CASE(_case, _lock, _try, _release)					\
-static noinline void try_##_case(void)						\
+static noinline void run_##_case(void)						\
 {										\
 	if (_try(_lock)) {							\
 		__acquire(_lock);						\
@@ -158,8 +167,9 @@ static noinline void try_##_case(void)						\
 	}									\
 }
 
-#define SPIN	(&ntklog_run.lock.spin)
-#define RW	(&ntklog_run.lock.rw)
+/* The lock of the test. */
+#define SPIN	(&ntklog_test.lock.spin)
+#define RW	(&ntklog_test.lock.rw)
 
 CASE(spin, _raw_spin_lock(SPIN), _raw_spin_unlock(SPIN))
 CASE(spin_irq, _raw_spin_lock_irq(SPIN), _raw_spin_unlock_irq(SPIN))
@@ -185,48 +195,49 @@ TRY_CASE(write_try, RW, _raw_write_trylock, _raw_write_unlock)
 /*
  * @acquire: name of the acquire function
  * @release: name of the release function
- * @is_owned: the lock is held already: @acquire must fail, and @release is not called
+ * @is_held: the lock is held before @acquire is called: @acquire must fail, and @release is not
+ *	called
  * @functions: lock functions of the kind
- * @try: calls both functions
+ * @run: function that calls @acquire and @release, from CASE() or TRY_CASE()
  * @contexts: contexts to test, bits by enum ntklog_selftest_context
  */
 static const struct ntklog_selftest_case {
 	const char *acquire;
 	const char *release;
-	bool is_owned;
+	bool is_held;
 	const struct ntklog_linux_functions *functions;
-	void (*try)(void);
+	void (*run)(void);
 	u8 contexts;
 } ntklog_selftest_cases[] = {
-#define TABLE(_kind, _lock, _unlock, _try, _contexts, ...)			\
+#define TEST(_kind, _lock, _unlock, _run, _contexts, ...)			\
 	{ .acquire = "_raw_" #_lock, .release = "_raw_" #_unlock,		\
-	  .functions = &ntklog_linux_##_kind##_lock_functions, .try = try_##_try,	\
+	  .functions = &ntklog_linux_##_kind##_lock_functions, .run = run_##_run,	\
 	  .contexts = _contexts, __VA_ARGS__ }
-	TABLE(spin, spin_lock, spin_unlock, spin, ANYWHERE),
-	TABLE(spin, spin_lock_irq, spin_unlock_irq, spin_irq, IN_THREADS),
-	TABLE(spin, spin_lock_irqsave, spin_unlock_irqrestore, spin_irqsave, ANYWHERE),
+	TEST(spin, spin_lock, spin_unlock, spin, ALL_CONTEXTS),
+	TEST(spin, spin_lock_irq, spin_unlock_irq, spin_irq, TASK_CONTEXTS),
+	TEST(spin, spin_lock_irqsave, spin_unlock_irqrestore, spin_irqsave, ALL_CONTEXTS),
 #ifdef raw_spin_lock_irq_disable
-	TABLE(spin, spin_lock_irq_disable, spin_unlock_irq_enable, spin_irq_disable, ANYWHERE),
+	TEST(spin, spin_lock_irq_disable, spin_unlock_irq_enable, spin_irq_disable, ALL_CONTEXTS),
 #endif
-	TABLE(spin, spin_lock_bh, spin_unlock_bh, spin_bh, IN_THREADS),
-	TABLE(spin, spin_trylock, spin_unlock, spin_try, ANYWHERE),
-	TABLE(spin, spin_trylock, spin_unlock, spin_try, ANYWHERE, .is_owned = true),
-	TABLE(spin, spin_trylock_bh, spin_unlock_bh, spin_try_bh, IN_THREADS),
-	TABLE(spin, spin_trylock_bh, spin_unlock_bh, spin_try_bh, IN_THREADS, .is_owned = true),
-	TABLE(rw, read_lock, read_unlock, read, ANYWHERE),
-	TABLE(rw, read_lock_irq, read_unlock_irq, read_irq, IN_THREADS),
-	TABLE(rw, read_lock_irqsave, read_unlock_irqrestore, read_irqsave, ANYWHERE),
-	TABLE(rw, read_lock_bh, read_unlock_bh, read_bh, IN_THREADS),
-	TABLE(rw, read_trylock, read_unlock, read_try, ANYWHERE),
-	TABLE(rw, read_trylock, read_unlock, read_try, ANYWHERE, .is_owned = true),
-	TABLE(rw, write_lock, write_unlock, write, ANYWHERE),
-	TABLE(rw, write_lock_irq, write_unlock_irq, write_irq, IN_THREADS),
-	TABLE(rw, write_lock_irqsave, write_unlock_irqrestore, write_irqsave, ANYWHERE),
-	TABLE(rw, write_lock_bh, write_unlock_bh, write_bh, IN_THREADS),
-	TABLE(rw, write_lock_nested, write_unlock, write_nested, ANYWHERE),
-	TABLE(rw, write_trylock, write_unlock, write_try, ANYWHERE),
-	TABLE(rw, write_trylock, write_unlock, write_try, ANYWHERE, .is_owned = true),
-#undef TABLE
+	TEST(spin, spin_lock_bh, spin_unlock_bh, spin_bh, TASK_CONTEXTS),
+	TEST(spin, spin_trylock, spin_unlock, spin_try, ALL_CONTEXTS),
+	TEST(spin, spin_trylock, spin_unlock, spin_try, ALL_CONTEXTS, .is_held = true),
+	TEST(spin, spin_trylock_bh, spin_unlock_bh, spin_try_bh, TASK_CONTEXTS),
+	TEST(spin, spin_trylock_bh, spin_unlock_bh, spin_try_bh, TASK_CONTEXTS, .is_held = true),
+	TEST(rw, read_lock, read_unlock, read, ALL_CONTEXTS),
+	TEST(rw, read_lock_irq, read_unlock_irq, read_irq, TASK_CONTEXTS),
+	TEST(rw, read_lock_irqsave, read_unlock_irqrestore, read_irqsave, ALL_CONTEXTS),
+	TEST(rw, read_lock_bh, read_unlock_bh, read_bh, TASK_CONTEXTS),
+	TEST(rw, read_trylock, read_unlock, read_try, ALL_CONTEXTS),
+	TEST(rw, read_trylock, read_unlock, read_try, ALL_CONTEXTS, .is_held = true),
+	TEST(rw, write_lock, write_unlock, write, ALL_CONTEXTS),
+	TEST(rw, write_lock_irq, write_unlock_irq, write_irq, TASK_CONTEXTS),
+	TEST(rw, write_lock_irqsave, write_unlock_irqrestore, write_irqsave, ALL_CONTEXTS),
+	TEST(rw, write_lock_bh, write_unlock_bh, write_bh, TASK_CONTEXTS),
+	TEST(rw, write_lock_nested, write_unlock, write_nested, ALL_CONTEXTS),
+	TEST(rw, write_trylock, write_unlock, write_try, ALL_CONTEXTS),
+	TEST(rw, write_trylock, write_unlock, write_try, ALL_CONTEXTS, .is_held = true),
+#undef TEST
 };
 
 /* The states that the originals leave. Written at module load. */
@@ -234,9 +245,9 @@ static struct ntklog_selftest_result
 ntklog_originals[ARRAY_SIZE(ntklog_selftest_cases)][SELFTEST_CONTEXTS];
 
 /*
- * Run a test case in the current context, and save the states. Then undo changes that a wrong
- * replacement has left: slots, preempt_count and the interrupt state. Called with migration
- * disabled.
+ * Run a test case in the current context, and save the states. Then undo the changes that a wrong
+ * replacement has left in the slots, in preempt_count and in the interrupt state. Called with
+ * migration disabled.
  */
 static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *test)
 {
@@ -246,23 +257,26 @@ static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *t
 	int count = preempt_count();
 	bool interrupts = irqs_disabled();
 
-	ntklog_run.preempt = count & PREEMPT_MASK;
-	ntklog_run.softirqs = softirq_count();
-	/* A class for each context: lockdep would report that not all disable interrupts. */
+	ntklog_test.preempt = count & PREEMPT_MASK;
+	ntklog_test.softirqs = softirq_count();
+	/*
+	 * Use one lockdep class for each context. With a common class lockdep would report a lock
+	 * that is taken in interrupts and also with interrupts on.
+	 */
 	if (is_spin) {
-		raw_spin_lock_init(&ntklog_run.lock.spin);
-		lockdep_set_class(&ntklog_run.lock.spin, &keys[0][context]);
+		raw_spin_lock_init(&ntklog_test.lock.spin);
+		lockdep_set_class(&ntklog_test.lock.spin, &keys[0][context]);
 	} else {
-		rwlock_init(&ntklog_run.lock.rw);
+		rwlock_init(&ntklog_test.lock.rw);
 		/* LD_WAIT_SPIN: an rwlock may be acquired in hard interrupts without PREEMPT_RT. */
-		lockdep_init_map_wait(&ntklog_run.lock.rw.dep_map, "ntklog_run.lock.rw",
+		lockdep_init_map_wait(&ntklog_test.lock.rw.dep_map, "ntklog_test.lock.rw",
 				      &keys[1][context], 0, LD_WAIT_SPIN);
 	}
-	if (test->is_owned)
-		WRITE_ONCE(ntklog_run.lock.word, is_spin ? _Q_LOCKED_VAL : _QW_LOCKED);
-	ntklog_run.slots = ntklog_spin_lock_slots_in_use(raw_smp_processor_id());
-	test->try();
-	ntklog_save_state(&ntklog_run.result.released);
+	if (test->is_held)
+		WRITE_ONCE(ntklog_test.lock.word, is_spin ? _Q_LOCKED_VAL : _QW_LOCKED);
+	ntklog_test.slots = ntklog_spin_lock_slots_in_use(raw_smp_processor_id());
+	test->run();
+	ntklog_save_state(&ntklog_test.result.released);
 	ntklog_free_leftover_slots();
 	if (preempt_count() != count)
 		preempt_count_set(count);
@@ -290,8 +304,8 @@ static void ntklog_run_case_in_context(const struct ntklog_selftest_case *test,
 	unsigned long flags;
 
 	migrate_disable();
-	if (ntklog_run.variant == NTKLOG_VARIANT_SAMPLE)
-		ntklog_set_spin_lock_choice(ntklog_run.choice);
+	if (ntklog_test.variant == NTKLOG_VARIANT_SAMPLE)
+		ntklog_set_spin_lock_choice(ntklog_test.choice);
 	switch (context) {
 	case SOFTIRQS_OFF:
 		local_bh_disable();
@@ -312,43 +326,43 @@ static void ntklog_run_case_in_context(const struct ntklog_selftest_case *test,
 		ntklog_run_case_in_this_context(test);
 		break;
 	}
-	if (ntklog_run.variant == NTKLOG_VARIANT_SAMPLE)
+	if (ntklog_test.variant == NTKLOG_VARIANT_SAMPLE)
 		ntklog_set_spin_lock_choice(PERF_CHOOSE_BY_RATE);
 	migrate_enable();
-	*result = ntklog_run.result;
+	*result = ntklog_test.result;
 }
 
-static bool ntklog_states_are_equal(const struct ntklog_selftest_state *is,
-				    const struct ntklog_selftest_state *should_be)
+static bool ntklog_states_are_equal(const struct ntklog_selftest_state *actual,
+				    const struct ntklog_selftest_state *expected)
 {
-	return is->word == should_be->word && is->preempt == should_be->preempt &&
-	       is->softirqs == should_be->softirqs && is->interrupts == should_be->interrupts &&
-	       is->slots == should_be->slots;
+	return actual->word == expected->word && actual->preempt == expected->preempt &&
+	       actual->softirqs == expected->softirqs &&
+	       actual->interrupts == expected->interrupts && actual->slots == expected->slots;
 }
 
-/* Print a value, followed by the expected one if they differ. */
-static void ntklog_show_value(struct seq_file *seq, int is, int should_be)
+/* Print a value, followed by the expected value in parentheses if they differ. */
+static void ntklog_show_value(struct seq_file *seq, int actual, int expected)
 {
-	seq_printf(seq, is == should_be ? " %d" : " %d(%d)", is, should_be);
+	seq_printf(seq, actual == expected ? " %d" : " %d(%d)", actual, expected);
 }
 
 static bool ntklog_report_case(struct seq_file *seq, const char *name, const char *context,
-			       bool is_owned,
-			       const struct ntklog_selftest_state *is,
-			       const struct ntklog_selftest_state *should_be)
+			       bool is_held,
+			       const struct ntklog_selftest_state *actual,
+			       const struct ntklog_selftest_state *expected)
 {
-	bool same = ntklog_states_are_equal(is, should_be);
+	bool same = ntklog_states_are_equal(actual, expected);
 
 	if (!seq)
 		return same;
-	seq_printf(seq, "%s %s%s%s", name, context, is_owned ? ",owned" : "",
-		   ntklog_run.choice == PERF_CHOOSE_ALL ? ",chosen" : "");
-	seq_printf(seq, is->word == should_be->word ? " 0x%x" : " 0x%x(0x%x)", is->word,
-		   should_be->word);
-	ntklog_show_value(seq, is->preempt, should_be->preempt);
-	ntklog_show_value(seq, is->softirqs, should_be->softirqs);
-	ntklog_show_value(seq, is->interrupts, should_be->interrupts);
-	ntklog_show_value(seq, is->slots, should_be->slots);
+	seq_printf(seq, "%s %s%s%s", name, context, is_held ? ",owned" : "",
+		   ntklog_test.choice == PERF_CHOOSE_ALL ? ",chosen" : "");
+	seq_printf(seq, actual->word == expected->word ? " 0x%x" : " 0x%x(0x%x)", actual->word,
+		   expected->word);
+	ntklog_show_value(seq, actual->preempt, expected->preempt);
+	ntklog_show_value(seq, actual->softirqs, expected->softirqs);
+	ntklog_show_value(seq, actual->interrupts, expected->interrupts);
+	ntklog_show_value(seq, actual->slots, expected->slots);
 	seq_puts(seq, same ? " same\n" : " differs\n");
 	return same;
 }
@@ -375,20 +389,21 @@ void __init ntklog_selftest_init(void)
 }
 
 /*
- * Run each case of a kind in each of its contexts. Returns @differing unless it is NULL; otherwise
- * the name of the first function that leaves a wrong state, or NULL.
+ * Run each case of a kind in each of its contexts. @differing: name of a function that an earlier
+ * call has found wrong, or NULL. Returns @differing unless it is NULL; otherwise the name of the
+ * first function that leaves a wrong state, or NULL if there is none.
  */
-static const char *ntklog_test_functions(const struct ntklog_linux_functions *functions,
-					 struct seq_file *seq, const char *differing)
+static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *functions,
+					struct seq_file *seq, const char *differing)
 {
-	bool takes_slot = ntklog_run.choice != PERF_CHOOSE_NONE;
+	bool takes_slot = ntklog_test.choice != PERF_CHOOSE_NONE;
 	unsigned int i, context;
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_selftest_cases); i++) {
 		const struct ntklog_selftest_case *test = &ntklog_selftest_cases[i];
 
 		for (context = 0; context < SELFTEST_CONTEXTS; context++) {
-			struct ntklog_selftest_result should_be = ntklog_originals[i][context];
+			struct ntklog_selftest_result expected = ntklog_originals[i][context];
 			const char *name = ntklog_selftest_contexts[context];
 			struct ntklog_selftest_result result;
 
@@ -396,14 +411,14 @@ static const char *ntklog_test_functions(const struct ntklog_linux_functions *fu
 				continue;
 			ntklog_run_case_in_context(test, context, &result);
 			/* The originals use no slots. */
-			should_be.held.slots = takes_slot && !test->is_owned;
-			if (!ntklog_report_case(seq, test->acquire, name, test->is_owned,
-						&result.held, &should_be.held) && !differing)
+			expected.held.slots = takes_slot && !test->is_held;
+			if (!ntklog_report_case(seq, test->acquire, name, test->is_held,
+						&result.held, &expected.held) && !differing)
 				differing = test->acquire;
-			if (test->is_owned)
+			if (test->is_held)
 				continue;
 			if (!ntklog_report_case(seq, test->release, name, false, &result.released,
-						&should_be.released) && !differing)
+						&expected.released) && !differing)
 				differing = test->release;
 		}
 	}
@@ -411,28 +426,29 @@ static const char *ntklog_test_functions(const struct ntklog_linux_functions *fu
 }
 
 /**
- * ntklog_selftest() - compare the replacements of a kind with the kernel's functions
+ * ntklog_test_replacements() - compare the replacements of a kind with the kernel's functions
  * @functions: lock functions of the kind, which are redirected
  * @seq: output file, or NULL. Gets a line for each run of a function: name, context, and the state
  *	that the replacement leaves, with the expected value in parentheses if it differs. The
- *	context is followed by ",owned" if the lock is held before, and by ",chosen" if mode
- *	"sampled" chooses each acquisition
+ *	context is followed by ",owned" if the lock was held before the call, and by ",chosen" if
+ *	mode "sampled" chooses each acquisition
  *
  * Context: task; may sleep. Called with ntklog_linux_mutex held.
  * Return: NULL if all states are equal, or the name of the first function that differs.
  */
-const char *ntklog_selftest(const struct ntklog_linux_functions *functions, struct seq_file *seq)
+const char *ntklog_test_replacements(const struct ntklog_linux_functions *functions,
+				     struct seq_file *seq)
 {
 	const char *differing = NULL;
 
-	ntklog_run.variant = functions->variant;
-	ntklog_run.choice = PERF_CHOOSE_BY_RATE;
+	ntklog_test.variant = functions->variant;
+	ntklog_test.choice = PERF_CHOOSE_BY_RATE;
 	if (functions->variant != NTKLOG_VARIANT_SAMPLE)
-		return ntklog_test_functions(functions, seq, NULL);
-	ntklog_run.choice = PERF_CHOOSE_NONE;
-	differing = ntklog_test_functions(functions, seq, NULL);
-	ntklog_run.choice = PERF_CHOOSE_ALL;
-	return ntklog_test_functions(functions, seq, differing);
+		return ntklog_run_all_cases(functions, seq, NULL);
+	ntklog_test.choice = PERF_CHOOSE_NONE;
+	differing = ntklog_run_all_cases(functions, seq, NULL);
+	ntklog_test.choice = PERF_CHOOSE_ALL;
+	return ntklog_run_all_cases(functions, seq, differing);
 }
 
-#endif /* NTKLOG_LINUX_LOCKS */
+#endif /* NTKLOG_CAN_REDIRECT_SPINNING */

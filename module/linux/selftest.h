@@ -10,10 +10,11 @@
 
 struct seq_file;
 
-#ifdef NTKLOG_LINUX_LOCKS
+#ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
 void ntklog_selftest_init(void);
-const char *ntklog_selftest(const struct ntklog_linux_functions *functions, struct seq_file *seq);
+const char *ntklog_test_replacements(const struct ntklog_linux_functions *functions,
+				     struct seq_file *seq);
 
 #else
 
@@ -22,8 +23,8 @@ static inline void ntklog_selftest_init(void)
 }
 
 /* No function is redirected with this configuration. */
-static inline const char *ntklog_selftest(const struct ntklog_linux_functions *functions,
-					  struct seq_file *seq)
+static inline const char *
+ntklog_test_replacements(const struct ntklog_linux_functions *functions, struct seq_file *seq)
 {
 	return NULL;
 }

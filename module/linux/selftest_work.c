@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The work item that runs the self-test. A self-test attaches the kinds that are detached, and so
- * waits for grace periods of Tasks RCU: see ntklog_linux_mutex. Its reader waits killably.
+ * The work item that runs the self-test when the debugfs file linux_selftest is read. A self-test
+ * attaches the kinds that are detached, and so waits for grace periods of Tasks RCU: see
+ * ntklog_linux_mutex. The reader of the file waits killably for the work item.
  */
 
 #include <linux/errno.h>
@@ -15,19 +16,21 @@
 #include "locks.h"
 #include "selftest_work.h"
 
-/* A reader holds it from its request until it has copied the text. */
+/* Held by a reader of the file from its request until it has copied the text. */
 static DEFINE_MUTEX(ntklog_selftest_mutex);
 
 /*
- * The output of the self-test, which the work item writes from the beginning. The first reader
- * allocates @buf before its request.
+ * The output of the last self-test. The work item overwrites it. The first reader of the file
+ * allocates its member buf before the request.
  */
 static struct seq_file ntklog_selftest_text;
 
 /* Number of requests; written with ntklog_selftest_mutex held. */
 static u32 ntklog_selftest_requests;
 
-/* Value of ntklog_selftest_requests when the work item last began to run, after it has finished. */
+/*
+ * Value that ntklog_selftest_requests had at the start of the last complete run of the work item.
+ */
 static u32 ntklog_selftest_completed;
 
 /* Woken when the work item has finished. */
@@ -35,7 +38,7 @@ static DECLARE_WAIT_QUEUE_HEAD(ntklog_selftest_wait);
 
 static void ntklog_run_selftest_work(struct work_struct *work)
 {
-	/* Pairs with the smp_store_release() in ntklog_run_selftest(). */
+	/* Pairs with the smp_store_release() in ntklog_request_selftest(). */
 	u32 request = smp_load_acquire(&ntklog_selftest_requests);
 
 	ntklog_selftest_text.count = 0;
@@ -43,7 +46,7 @@ static void ntklog_run_selftest_work(struct work_struct *work)
 	/* Publishes the text. Pairs with ntklog_selftest_is_completed(). */
 	smp_store_release(&ntklog_selftest_completed, request);
 	wake_up_all(&ntklog_selftest_wait);
-	/* A kind whose test has failed is detached. */
+	/* Let the sessions log the kinds that have been detached because their test failed. */
 	etw_schedule_observing();
 }
 
@@ -55,8 +58,11 @@ static bool ntklog_selftest_is_completed(u32 request)
 	return (s32)(smp_load_acquire(&ntklog_selftest_completed) - request) >= 0;
 }
 
-/* Called with ntklog_selftest_mutex held. */
-static int ntklog_run_selftest(void)
+/*
+ * Let the work item run a self-test, and wait until it has finished. Called with
+ * ntklog_selftest_mutex held. Returns 0 or a negative errno.
+ */
+static int ntklog_request_selftest(void)
 {
 	u32 request = ntklog_selftest_requests + 1;
 
@@ -75,7 +81,7 @@ static int ntklog_run_selftest(void)
 
 /**
  * ntklog_linux_selftest() - compare the replacements of all kinds with the kernel's functions
- * @seq: output file; gets what ntklog_test_kinds() prints
+ * @seq: output file; gets the text that ntklog_test_kinds() prints
  *
  * If the current task is killed, the self-test goes on without it.
  *
@@ -88,7 +94,7 @@ int ntklog_linux_selftest(struct seq_file *seq)
 
 	if (mutex_lock_killable(&ntklog_selftest_mutex))
 		return -EINTR;
-	err = ntklog_run_selftest();
+	err = ntklog_request_selftest();
 	if (!err)
 		seq_write(seq, ntklog_selftest_text.buf, ntklog_selftest_text.count);
 	mutex_unlock(&ntklog_selftest_mutex);

@@ -2,11 +2,11 @@
 #ifndef _NTKLOG_LINUX_SELFTEST_WORK_H
 #define _NTKLOG_LINUX_SELFTEST_WORK_H
 
-/* The self-test as the debugfs file linux_selftest runs it. */
+/* The self-test for the debugfs file linux_selftest. */
 
 #include <linux/sizes.h>
 
-/* The most bytes that a self-test prints. */
+/* Upper bound of the number of bytes that a self-test prints. */
 #define NTKLOG_SELFTEST_SIZE	SZ_32K
 
 struct seq_file;

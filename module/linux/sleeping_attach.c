@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The order in which the functions of a sleeping lock kind are hooked and restored, and the probes
+ * The order in which the functions of a kind that sleeps are hooked and restored, and the probes
  * that record the waits for sleeping locks.
  *
  * Attach: register the probes, for the first kind; hook the release functions, then the acquire
- *	functions. A lock that is acquired through a hook is released through one. The release of a
- *	lock that was acquired before is unmatched.
- * Detach: restore the acquire functions, then the release functions. A task may hold a lock for
- *	days: its slot is dropped once no task is in a hook. This takes a grace period of at least
- *	0.1 s, which is waited for once for all kinds, a second later. Then the probes are
- *	unregistered, if no kind is attached.
+ *	functions. A lock whose acquisition is hooked thus has a hooked release. The release of a
+ *	lock that was acquired before the attachment is unmatched. Detach: restore the acquire
+ *	functions, then the release functions. A task may hold a lock for days, so the slots of held
+ *	locks are dropped when no task is in a hook any more. A work item waits for the grace period
+ *	that this takes, at least 0.1 s, once for all kinds, a second later. It then unregisters the
+ *	probes, if no kind is attached.
  */
 
 #include <linux/cpufeature.h>
@@ -25,7 +25,7 @@
 #include "kind.h"
 #include "sleeping_lock.h"
 
-#ifdef NTKLOG_LINUX_SLEEPING_LOCKS
+#ifdef NTKLOG_CAN_HOOK_SLEEPING
 
 #include "../perf/sleeping_lock.h"
 
@@ -38,15 +38,16 @@ static bool ntklog_contention_is_watched;
 
 /*
  * Depth of nested waits for spinning locks on a CPU. contention_begin tells whether a lock spins,
- * contention_end does not. A spinning task stays on its CPU, so while this is not 0 the end of a
- * wait belongs to a spinning lock. Written by its own CPU only, with preemption off.
+ * contention_end does not. A spinning task stays on its CPU, so while the depth is not 0, the next
+ * contention_end on the CPU belongs to a spinning lock. Written by its own CPU only, with
+ * preemption off.
  */
 static DEFINE_PER_CPU(unsigned int, ntklog_spin_wait_depth);
 
 /*
- * The waits of readers of percpu_rw_semaphores are recorded. Written with ntklog_linux_mutex held;
- * read by the probes. After it has been cleared, synchronize_rcu() waits for the probes that have
- * seen it set.
+ * True while the waits of readers of percpu_rw_semaphores are recorded. Written with
+ * ntklog_linux_mutex held; read by the probes. After it has been cleared, synchronize_rcu() waits
+ * for the probes that have seen it set.
  */
 static bool ntklog_percpu_readers_are_watched;
 
@@ -68,7 +69,7 @@ static unsigned long ntklog_percpu_reader_caller(void)
 
 /*
  * Allocate a slot for a reader of a percpu_rw_semaphore that begins to wait. A reader that does not
- * wait runs inlined code.
+ * wait runs inlined code, which has no hook.
  */
 static void ntklog_track_percpu_reader(const void *lock)
 {
@@ -115,18 +116,18 @@ static notrace void ntklog_contention_end_probe(void *unused, void *lock, int er
 }
 
 /**
- * ntklog_check_attach_sleeping() - resolve the functions of a kind
+ * ntklog_resolve_sleeping() - resolve the functions of a kind that sleeps
  * @functions: functions of the kind
- * @lacks_function: set to whether the return value is the name of a function
+ * @lacks_function: set to true if the return value is the name of a function, otherwise to false
  *
  * Context: module load.
- * Return: NULL if the functions can be hooked. Otherwise the reason why they cannot, or the name of
- * the function that the kernel lacks.
+ * Return: NULL if the functions can be hooked. Otherwise the reason why they cannot be hooked, or
+ * the name of the function that the kernel lacks.
  */
-const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
-						bool *lacks_function)
+const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functions,
+					   bool *lacks_function)
 {
-	const char *why;
+	const char *reason;
 
 	*lacks_function = false;
 #ifdef X86_FEATURE_CALL_DEPTH
@@ -134,20 +135,23 @@ const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *f
 		return "retbleed=stuff counts calls";
 #endif
 #ifdef CONFIG_ARM64_BTI_KERNEL
-	/* A far branch goes to a register, and there is no landing pad behind the patched call. */
+	/*
+	 * A far branch is indirect and needs a landing pad, which the original lacks behind the
+	 * patched call.
+	 */
 	return "CONFIG_ARM64_BTI_KERNEL";
 #endif
-	why = ntklog_check_contention_tracepoints();
-	if (why)
-		return why;
-	why = ntklog_resolve_targets(functions->hooks, functions->count);
-	*lacks_function = why;
-	return why;
+	reason = ntklog_find_contention_tracepoints();
+	if (reason)
+		return reason;
+	reason = ntklog_resolve_targets(functions->hooks, functions->count);
+	*lacks_function = reason;
+	return reason;
 }
 
 /*
- * Detached kinds whose grace period has not been waited for. Written with ntklog_linux_mutex held;
- * the number is read without it.
+ * Detached kinds whose slots have not been dropped yet, because their grace period has not ended.
+ * Written with ntklog_linux_mutex held; the number of kinds is also read without the mutex.
  */
 static struct {
 	struct ntklog_linux_functions *functions;
@@ -210,22 +214,22 @@ void ntklog_end_detaching_sleeping(void)
 		struct ntklog_linux_functions *functions = ntklog_detaching_kinds[i].functions;
 
 		ntklog_reset_unregistered_hooks(functions->hooks, functions->count);
-		/* The hooks of a stuck kind are still called, and need the records. */
-		if (!ntklog_is_stuck(functions))
+		/* The kernel still calls the hooks of a stuck kind, which need the task records. */
+		if (!ntklog_functions_are_stuck(functions))
 			ntklog_disable_sleeping_class(ntklog_detaching_kinds[i].class);
 	}
 	WRITE_ONCE(ntklog_detaching_count, 0);
 }
 
 /**
- * ntklog_attach_sleeping() - hook the functions of a kind
- * @functions: functions of the kind; ntklog_check_attach_sleeping() has returned NULL for them
+ * ntklog_attach_sleeping() - hook the functions of a kind that sleeps
+ * @functions: functions of the kind; ntklog_resolve_sleeping() has returned NULL for them
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
- * @failed: set to the name of the function, tracepoint or sysctl that prevents it
+ * @failed: after an error, set to the name of the function, tracepoint or sysctl that caused it
  *
  * Context: task; may sleep. Callers are serialized.
  * Return: 0; or a negative errno, and then no function is hooked, except for a kind for which
- * ntklog_is_stuck() is true.
+ * ntklog_functions_are_stuck() is true.
  */
 int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 			   const char **failed)
@@ -257,7 +261,7 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 stop_watching:
 	ntklog_stop_watching_sleeping_contention();
 stop:
-	if (!ntklog_is_stuck(functions))
+	if (!ntklog_functions_are_stuck(functions))
 		ntklog_disable_sleeping_class(class);
 unpin:
 	ntklog_unpin_ftrace_enabled();
@@ -285,10 +289,10 @@ void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
 	ntklog_attached_sleeping_kinds--;
 }
 
-#else /* !NTKLOG_LINUX_SLEEPING_LOCKS */
+#else /* !NTKLOG_CAN_HOOK_SLEEPING */
 
-const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
-						bool *lacks_function)
+const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functions,
+					   bool *lacks_function)
 {
 	*lacks_function = false;
 #if !defined(CONFIG_X86_64) && !defined(CONFIG_ARM64)
@@ -302,4 +306,4 @@ const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *f
 #endif
 }
 
-#endif /* !NTKLOG_LINUX_SLEEPING_LOCKS */
+#endif /* !NTKLOG_CAN_HOOK_SLEEPING */

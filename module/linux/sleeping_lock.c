@@ -6,7 +6,7 @@
  * sleep; it calls the original behind the instruction that ftrace has patched.
  *
  * Functions that exist only in some kernel versions or with lockdep are optional. The main release
- * function of each lock is not, because each acquisition needs it.
+ * function of each lock is mandatory, because no slot could be freed without its hook.
  */
 
 #include <linux/hash.h>
@@ -29,7 +29,7 @@
 #include "kind.h"
 #include "sleeping_lock.h"
 
-#ifdef NTKLOG_LINUX_SLEEPING_LOCKS
+#ifdef NTKLOG_CAN_HOOK_SLEEPING
 
 #if defined(CONFIG_X86_64) && defined(CONFIG_SMP)
 #include "sleeping_fast_path.h"
@@ -45,31 +45,34 @@
 #define SHARED(_class)		(CLASS_OF(_class) | NTKLOG_SLEEPING_SHARED)
 
 /* The low bits of a lock's owner word are flags. */
-#define OWNER(_word)		((const struct task_struct *)((_word) & ~7UL))
+#define OWNER_OF_WORD(_word)		((const struct task_struct *)((_word) & ~7UL))
 
 static const struct task_struct *ntklog_owner_of_mutex(const void *lock)
 {
-	return OWNER(atomic_long_read(&((const struct mutex *)lock)->owner));
+	return OWNER_OF_WORD(atomic_long_read(&((const struct mutex *)lock)->owner));
 }
 
-/* Each reader that acquires sets the owner word, which may name a reader that has released. */
+/*
+ * Each reader stores itself in the owner word when it acquires the lock. The word may therefore
+ * name a reader that has already released the lock.
+ */
 static const struct task_struct *ntklog_owner_of_rwsem(const void *lock)
 {
-	return OWNER(atomic_long_read(&((const struct rw_semaphore *)lock)->owner));
+	return OWNER_OF_WORD(atomic_long_read(&((const struct rw_semaphore *)lock)->owner));
 }
 
 static const struct task_struct *ntklog_owner_of_rt_mutex(const void *lock)
 {
 	const struct rt_mutex *mutex = lock;
 
-	return OWNER((unsigned long)READ_ONCE(mutex->rtmutex.owner));
+	return OWNER_OF_WORD((unsigned long)READ_ONCE(mutex->rtmutex.owner));
 }
 
 /*
  * The task that acquired a semaphore last, by hash of the address. A semaphore does not record its
- * owner, and another task often releases it: the console semaphore is handed over. Any task writes
- * an entry, without a lock. An entry may be overwritten or read while it is half written; the task
- * that it names then has no slot for the lock, and the release is unmatched.
+ * owner, and another task often releases it: the console semaphore is handed over. Any task may
+ * overwrite an entry, without a lock, and an entry may be read while it is half written. The task
+ * that a wrong entry names has no slot for the lock, so the release is then unmatched.
  */
 #define SEMAPHORE_OWNERS_BITS	6
 
@@ -85,18 +88,18 @@ static struct ntklog_semaphore_owner *ntklog_semaphore_owner(const void *lock)
 
 static const struct task_struct *ntklog_owner_of_semaphore(const void *lock)
 {
-	const struct ntklog_semaphore_owner *last = ntklog_semaphore_owner(lock);
+	const struct ntklog_semaphore_owner *entry = ntklog_semaphore_owner(lock);
 
-	return READ_ONCE(last->lock) == lock ? READ_ONCE(last->owner) : NULL;
+	return READ_ONCE(entry->lock) == lock ? READ_ONCE(entry->owner) : NULL;
 }
 
 static void ntklog_track_semaphore_acquire(const void *lock, unsigned long caller, u32 action)
 {
-	struct ntklog_semaphore_owner *last = ntklog_semaphore_owner(lock);
+	struct ntklog_semaphore_owner *entry = ntklog_semaphore_owner(lock);
 
 	ntklog_track_sleeping_acquire_slow(lock, caller, action);
-	WRITE_ONCE(last->lock, lock);
-	WRITE_ONCE(last->owner, current);
+	WRITE_ONCE(entry->lock, lock);
+	WRITE_ONCE(entry->owner, current);
 }
 
 /**
@@ -112,7 +115,7 @@ const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 cl
 {
 	switch (class) {
 	case CLASS_OF(MUTEX):
-	case CLASS_OF(WW_MUTEX):	/* It begins with a mutex. */
+	case CLASS_OF(WW_MUTEX):	/* A ww_mutex begins with a mutex. */
 		return ntklog_owner_of_mutex(lock);
 	case CLASS_OF(RWSEM):
 		return ntklog_owner_of_rwsem(lock);
@@ -129,9 +132,9 @@ static_assert(offsetof(struct ww_mutex, base) == 0);
 static_assert(offsetof(struct rt_mutex, rtmutex) == 0);
 
 /*
- * Bits of the lock words that say that tasks wait, which the kernel defines in kernel/locking. They
- * are the same in all supported kernels. A task that spins for a mutex or an rwsem is in the lock's
- * queue of spinners and need not have set the bit.
+ * Bits of the lock words that are set while tasks wait. The kernel defines them in kernel/locking,
+ * with the same values in all supported kernels. A task that spins for a mutex or an rwsem is in
+ * the lock's queue of spinners, and the bit may be clear.
  */
 #define MUTEX_WAITERS		1UL
 #define RWSEM_WAITERS		2UL
@@ -177,24 +180,24 @@ static __always_inline bool ntklog_percpu_rwsem_has_waiters(const void *lock)
 #define __noendbr
 #endif
 
-/* TRACK_SLOW() first searches for a slot that the task has for the lock already. */
+/* TRACK_SLOW() searches first for a slot that the task already has for the lock. */
 #define TRACK		ntklog_track_sleeping_acquire
 #define TRACK_SLOW	ntklog_track_sleeping_acquire_slow
 
 /* Define an acquire hook. */
 #define DEFINE_ACQUIRE_HOOK(_hook, _track, _action)				\
-NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
+NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);				\
 static noinline notrace __used __noendbr void _hook(const void *lock, unsigned long caller)	\
 {										\
 	_track(lock, caller, _action);						\
 }
 
 /*
- * Define the hook of a release that the fast path has counted, when its countdown has expired. The
- * fast path has seen no waiter.
+ * Define the hook for a release that the fast path of the trampoline has already counted, because
+ * the countdown has expired. The fast path has seen no waiter.
  */
 #define DEFINE_COUNTED_RELEASE_HOOK(_hook, _action, _owner)			\
-NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
+NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);				\
 static noinline notrace __used __noendbr void counted_##_hook(const void *lock)	\
 {										\
 	ntklog_track_sleeping_release_slow(lock, _action, _owner, false, true);	\
@@ -208,7 +211,10 @@ static noinline notrace __used __noendbr void _hook(const void *lock)		\
 }										\
 DEFINE_COUNTED_RELEASE_HOOK(_hook, _action, _owner)
 
-/* Define a release hook that interrupt handlers also call. Their releases are only counted. */
+/*
+ * Define the hook of a release function that interrupt handlers also call. Their releases are only
+ * counted.
+ */
 #define DEFINE_RELEASE_HOOK_ANY_CONTEXT(_hook, _action, _owner, _has_waiters)	\
 static noinline notrace __used __noendbr void _hook(const void *lock)		\
 {										\
@@ -232,8 +238,9 @@ DEFINE_RELEASE_HOOK_ANY_CONTEXT(release_rwsem_shared, SHARED(RWSEM), NULL,
 DEFINE_ACQUIRE_HOOK(acquire_semaphore, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE))
 
 /*
- * The owner's slot may be freed by its own release and by another task's at the same time. The one
- * that clears the slot counts the release, so the hook counts nothing before.
+ * The owner and another task may release a semaphore at the same time, and both releases may find
+ * the slot of the owner. Only the release that clears the slot is counted, so this hook must not
+ * use the fast path, which counts before it clears.
  */
 static noinline notrace __used __noendbr void release_semaphore(const void *lock)
 {
@@ -246,7 +253,10 @@ static noinline notrace __used __noendbr void release_semaphore(const void *lock
 DEFINE_ACQUIRE_HOOK(acquire_rt_mutex, TRACK, EXCLUSIVE(RT_MUTEX))
 DEFINE_RELEASE_HOOK(release_rt_mutex, EXCLUSIVE(RT_MUTEX), ntklog_owner_of_rt_mutex,
 		    ntklog_rt_mutex_has_waiters)
-/* Often another task than the owner releases a percpu_rwsem, for example in thaw_super(). */
+/*
+ * Often another task than the owner releases a percpu_rwsem, for example in thaw_super(), and the
+ * slot of the owner stays in use. TRACK_SLOW() reuses that slot.
+ */
 DEFINE_ACQUIRE_HOOK(acquire_percpu_rwsem, TRACK_SLOW, EXCLUSIVE(PERCPU_RWSEM))
 DEFINE_RELEASE_HOOK(release_percpu_rwsem, EXCLUSIVE(PERCPU_RWSEM), NULL,
 		    ntklog_percpu_rwsem_has_waiters)
@@ -260,8 +270,9 @@ static noinline notrace __used __noendbr void downgrade_rwsem(const void *lock)
 }
 
 /*
- * Hook of osq_unlock(): the task has stopped spinning for a lock. Only an rwsem is recorded: for a
- * mutex the kernel calls a tracepoint. The queue of a mutex matches no slot of an rwsem.
+ * Hook of osq_unlock(): the task has stopped spinning for a lock. Only the spinning for an rwsem is
+ * recorded here: for a mutex the kernel calls contention_begin and contention_end. If @queue
+ * belongs to a mutex, no slot of an rwsem is found.
  */
 static noinline notrace __used __noendbr void end_rwsem_spin(const void *queue)
 {
@@ -275,19 +286,19 @@ static noinline notrace __used __noendbr void end_rwsem_spin(const void *queue)
 /*
  * Define the replacement of a trylock function.
  * @_success: return value of the function after an acquisition, 0 or 1
- * @_is_own: true if the current task has acquired the lock for itself. false in an interrupt, where
- *	the acquisition gets no slot and is counted in ntklog_sleeping_cpu.in_interrupts
+ * @_takes_slot: true if the acquisition gets a slot of the current task; false in an interrupt,
+ *	where the acquisition is only counted in ntklog_sleeping_cpu.in_interrupts
  * @_track: function that tracks the acquisition
  */
-#define DEFINE_TRYLOCK_REPLACEMENT(_name, _success, _is_own, _track, _action)	\
+#define DEFINE_TRYLOCK_REPLACEMENT(_name, _success, _takes_slot, _track, _action)	\
 static noinline notrace __used __noendbr					\
 int tracked_##_name(const void *lock, const void *context)			\
 {										\
-	int result = CALL_ORIGINAL(_name, lock, context);			\
+	int result = NTKLOG_CALL_ORIGINAL(_name, lock, context);		\
 										\
 	if (!result == !(_success)) {						\
-		if (likely(_is_own))						\
-			_track(lock, _RET_IP_, _action);				\
+		if (likely(_takes_slot))					\
+			_track(lock, _RET_IP_, _action);			\
 		else								\
 			this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);	\
 	}									\
@@ -301,10 +312,13 @@ asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, ""))
 	.targets = (struct ntklog_target[]){ NTKLOG_EXPORTED(_name, __VA_ARGS__) },	\
 	.target_count = 1,							\
 	.trampolines = { [NTKLOG_VARIANT_TRACK] = trampoline_##_name },		\
-	.original_entry = (const u8 *)(_name) + ORIGINAL_OFFSET,		\
+	.original_entry = (const u8 *)(_name) + NTKLOG_ORIGINAL_OFFSET,		\
 }
 
-/* With lockdep mutex_trylock() is a macro in newer kernels. */
+/*
+ * In newer kernels mutex_trylock() is a macro if lockdep is enabled, and calls
+ * _mutex_trylock_nest_lock().
+ */
 #ifndef mutex_trylock
 DEFINE_TRYLOCK_REPLACEMENT(mutex_trylock, 1, in_task(), TRACK, EXCLUSIVE(MUTEX));
 #define MUTEX_TRYLOCK_HOOK	TRYLOCK_HOOK(mutex_trylock)
@@ -314,7 +328,7 @@ DEFINE_TRYLOCK_REPLACEMENT(_mutex_trylock_nest_lock, 1, in_task(), TRACK, EXCLUS
 #endif
 
 DEFINE_ACQUIRE_TRAMPOLINE(acquire_mutex);
-NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_mutex);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_3ARGS(acquire_mutex);
 DEFINE_RELEASE_TRAMPOLINE(release_mutex, "", NTKLOG_CHECK_MUTEX(release_mutex));
 
 static struct ntklog_target ntklog_mutex_lock[] = {
@@ -326,7 +340,7 @@ static struct ntklog_target ntklog_mutex_lock[] = {
 #endif
 };
 
-static struct ntklog_target ntklog_mutex_lock_2[] = {
+static struct ntklog_target ntklog_mutex_lock_3args[] = {
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 	NTKLOG_EXPORTED(mutex_lock_nested),
 	NTKLOG_EXPORTED(mutex_lock_interruptible_nested),
@@ -341,25 +355,25 @@ static struct ntklog_target ntklog_mutex_unlock[] = { NTKLOG_EXPORTED(mutex_unlo
 
 static struct ntklog_hook ntklog_mutex_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_mutex, ntklog_mutex_lock),
-	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_mutex, ntklog_mutex_lock_2),
+	NTKLOG_ENTRY_HOOK(trampoline_3args_acquire_mutex, ntklog_mutex_lock_3args),
 	MUTEX_TRYLOCK_HOOK,
 	NTKLOG_ENTRY_HOOK(trampoline_release_mutex, ntklog_mutex_unlock, .is_release = true),
 };
 
 /*
  * BPF acquires mmap_lock with interrupts off to look up the build IDs of a stack, and releases it
- * in an irq_work. It may do so between two instructions of a hook of the current task, so an
- * acquisition with interrupts off is only counted.
+ * in an irq_work. The acquisition may interrupt a hook of the current task between two
+ * instructions. An acquisition of mmap_lock with interrupts off is therefore only counted.
  */
 DEFINE_TRYLOCK_REPLACEMENT(down_read_trylock, 1, in_task() && !irqs_disabled(), TRACK,
 			   SHARED(RWSEM));
 DEFINE_TRYLOCK_REPLACEMENT(down_write_trylock, 1, in_task(), TRACK, EXCLUSIVE(RWSEM));
 DEFINE_ACQUIRE_TRAMPOLINE(acquire_rwsem_shared);
-NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_rwsem_shared);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_3ARGS(acquire_rwsem_shared);
 DEFINE_RELEASE_TRAMPOLINE(release_rwsem_shared, NTKLOG_UNLESS_IN_TASK,
 			  NTKLOG_CHECK_RWSEM(release_rwsem_shared, "0"));
 DEFINE_ACQUIRE_TRAMPOLINE(acquire_rwsem_exclusive);
-NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_rwsem_exclusive);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_3ARGS(acquire_rwsem_exclusive);
 DEFINE_RELEASE_TRAMPOLINE(release_rwsem_exclusive, "",
 			  NTKLOG_CHECK_RWSEM(release_rwsem_exclusive, "1"));
 NTKLOG_DEFINE_LOCK_HOOK_TRAMPOLINE(downgrade_rwsem);
@@ -372,7 +386,7 @@ static struct ntklog_target ntklog_down_read[] = {
 	{ .name = "down_read_non_owner", .optional = true },
 };
 
-static struct ntklog_target ntklog_down_read_2[] = {
+static struct ntklog_target ntklog_down_read_3args[] = {
 	{ .name = "down_read_nested", .optional = true },
 	{ .name = "down_read_killable_nested", .optional = true },
 };
@@ -382,7 +396,7 @@ static struct ntklog_target ntklog_down_write[] = {
 	NTKLOG_EXPORTED(down_write_killable),
 };
 
-static struct ntklog_target ntklog_down_write_2[] = {
+static struct ntklog_target ntklog_down_write_3args[] = {
 	{ .name = "down_write_nested", .optional = true },
 	{ .name = "down_write_killable_nested", .optional = true },
 	{ .name = "_down_write_nest_lock", .optional = true },
@@ -399,13 +413,16 @@ static struct ntklog_target ntklog_osq_unlock[] = { { .name = "osq_unlock", .opt
 
 static struct ntklog_hook ntklog_rwsem_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_rwsem_shared, ntklog_down_read),
-	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_rwsem_shared, ntklog_down_read_2),
+	NTKLOG_ENTRY_HOOK(trampoline_3args_acquire_rwsem_shared, ntklog_down_read_3args),
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_rwsem_exclusive, ntklog_down_write),
-	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_rwsem_exclusive, ntklog_down_write_2),
+	NTKLOG_ENTRY_HOOK(trampoline_3args_acquire_rwsem_exclusive, ntklog_down_write_3args),
 	TRYLOCK_HOOK(down_read_trylock),
 	TRYLOCK_HOOK(down_write_trylock),
 	NTKLOG_ENTRY_HOOK(trampoline_end_rwsem_spin, ntklog_osq_unlock),
-	/* Hooked with the releases, so that the slot of each tracked writer becomes shared. */
+	/*
+	 * Installed with the release hooks, so that the slot of each tracked writer that downgrades
+	 * becomes shared.
+	 */
 	NTKLOG_ENTRY_HOOK(trampoline_downgrade_rwsem, ntklog_downgrade_write, .is_release = true),
 	NTKLOG_ENTRY_HOOK(trampoline_release_rwsem_shared, ntklog_up_read, .is_release = true),
 	NTKLOG_ENTRY_HOOK(trampoline_release_rwsem_exclusive, ntklog_up_write, .is_release = true),
@@ -414,7 +431,7 @@ static struct ntklog_hook ntklog_rwsem_hooks[] = {
 DEFINE_TRYLOCK_REPLACEMENT(down_trylock, 0, in_task(), ntklog_track_semaphore_acquire,
 			   EXCLUSIVE(SEMAPHORE));
 NTKLOG_DEFINE_HOOK_TRAMPOLINE(acquire_semaphore);
-NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_semaphore);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_3ARGS(acquire_semaphore);
 NTKLOG_DEFINE_HOOK_TRAMPOLINE(release_semaphore);
 
 static struct ntklog_target ntklog_down[] = {
@@ -423,19 +440,19 @@ static struct ntklog_target ntklog_down[] = {
 	NTKLOG_EXPORTED(down_killable),
 };
 
-static struct ntklog_target ntklog_down_2[] = { NTKLOG_EXPORTED(down_timeout) };
+static struct ntklog_target ntklog_down_3args[] = { NTKLOG_EXPORTED(down_timeout) };
 static struct ntklog_target ntklog_up[] = { NTKLOG_EXPORTED(up) };
 
 static struct ntklog_hook ntklog_semaphore_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_semaphore, ntklog_down),
-	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_semaphore, ntklog_down_2),
+	NTKLOG_ENTRY_HOOK(trampoline_3args_acquire_semaphore, ntklog_down_3args),
 	TRYLOCK_HOOK(down_trylock),
 	NTKLOG_ENTRY_HOOK(trampoline_release_semaphore, ntklog_up, .is_release = true),
 };
 
 DEFINE_TRYLOCK_REPLACEMENT(rt_mutex_trylock, 1, in_task(), TRACK, EXCLUSIVE(RT_MUTEX));
 DEFINE_ACQUIRE_TRAMPOLINE(acquire_rt_mutex);
-NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_rt_mutex);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_3ARGS(acquire_rt_mutex);
 DEFINE_RELEASE_TRAMPOLINE(release_rt_mutex, "", NTKLOG_CHECK_RT_MUTEX(release_rt_mutex));
 
 static struct ntklog_target ntklog_rt_mutex_lock[] = {
@@ -444,7 +461,7 @@ static struct ntklog_target ntklog_rt_mutex_lock[] = {
 	NTKLOG_EXPORTED(rt_mutex_lock_killable),
 };
 
-static struct ntklog_target ntklog_rt_mutex_lock_2[] = {
+static struct ntklog_target ntklog_rt_mutex_lock_3args[] = {
 	{ .name = "rt_mutex_lock_nested", .optional = true },
 	{ .name = "_rt_mutex_lock_nest_lock", .optional = true },
 };
@@ -453,7 +470,7 @@ static struct ntklog_target ntklog_rt_mutex_unlock[] = { NTKLOG_EXPORTED(rt_mute
 
 static struct ntklog_hook ntklog_rt_mutex_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_rt_mutex, ntklog_rt_mutex_lock),
-	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_rt_mutex, ntklog_rt_mutex_lock_2),
+	NTKLOG_ENTRY_HOOK(trampoline_3args_acquire_rt_mutex, ntklog_rt_mutex_lock_3args),
 	TRYLOCK_HOOK(rt_mutex_trylock),
 	NTKLOG_ENTRY_HOOK(trampoline_release_rt_mutex, ntklog_rt_mutex_unlock, .is_release = true),
 };
@@ -472,7 +489,7 @@ static struct ntklog_hook ntklog_percpu_rwsem_hooks[] = {
 };
 
 DEFINE_TRYLOCK_REPLACEMENT(ww_mutex_trylock, 1, in_task(), TRACK_SLOW, EXCLUSIVE(WW_MUTEX));
-NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(acquire_ww_mutex);
+NTKLOG_DEFINE_HOOK_TRAMPOLINE_3ARGS(acquire_ww_mutex);
 DEFINE_RELEASE_TRAMPOLINE(release_ww_mutex, "", NTKLOG_CHECK_MUTEX(release_ww_mutex));
 
 static struct ntklog_target ntklog_ww_mutex_lock[] = {
@@ -480,13 +497,16 @@ static struct ntklog_target ntklog_ww_mutex_lock[] = {
 	NTKLOG_EXPORTED(ww_mutex_lock_interruptible),
 };
 
-/* If the function calls that of a mutex, the hook of the mutex would track the lock as well. */
+/*
+ * If ww_mutex_unlock() calls mutex_unlock() in this kernel, the hook of mutex_unlock() sees the
+ * release.
+ */
 static struct ntklog_target ntklog_ww_mutex_unlock[] = {
 	NTKLOG_EXPORTED(ww_mutex_unlock, .wraps = "mutex_unlock"),
 };
 
 static struct ntklog_hook ntklog_ww_mutex_hooks[] = {
-	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_ww_mutex, ntklog_ww_mutex_lock),
+	NTKLOG_ENTRY_HOOK(trampoline_3args_acquire_ww_mutex, ntklog_ww_mutex_lock),
 	TRYLOCK_HOOK(ww_mutex_trylock, .wraps = "mutex_trylock"),
 	NTKLOG_ENTRY_HOOK(trampoline_release_ww_mutex, ntklog_ww_mutex_unlock, .is_release = true),
 };
@@ -504,4 +524,4 @@ DEFINE_FUNCTIONS(rt_mutex);
 DEFINE_FUNCTIONS(percpu_rwsem);
 DEFINE_FUNCTIONS(ww_mutex);
 
-#endif /* NTKLOG_LINUX_SLEEPING_LOCKS */
+#endif /* NTKLOG_CAN_HOOK_SLEEPING */

@@ -2,7 +2,10 @@
 #ifndef _NTKLOG_LINUX_SLEEPING_LOCK_H
 #define _NTKLOG_LINUX_SLEEPING_LOCK_H
 
-/* Linux' sleeping locks: their functions, and how these are hooked. For lock_kinds.c. */
+/*
+ * Linux' sleeping locks: their functions, and the hooking of these functions. For lock_kinds.c and
+ * locks.c.
+ */
 
 #include <linux/errno.h>
 #include <linux/types.h>
@@ -12,9 +15,12 @@
 struct ntklog_linux_functions;
 struct task_struct;
 
+const char *ntklog_resolve_sleeping(struct ntklog_linux_functions *functions,
+				    bool *lacks_function);
+
 /* With PREEMPT_RT sleeping locks have other functions. */
 #if defined(NTKLOG_CAN_REDIRECT) && !defined(CONFIG_PREEMPT_RT)
-#define NTKLOG_LINUX_SLEEPING_LOCKS
+#define NTKLOG_CAN_HOOK_SLEEPING
 
 extern struct ntklog_linux_functions ntklog_linux_mutex_functions;
 extern struct ntklog_linux_functions ntklog_linux_rwsem_functions;
@@ -24,8 +30,6 @@ extern struct ntklog_linux_functions ntklog_linux_percpu_rwsem_functions;
 extern struct ntklog_linux_functions ntklog_linux_ww_mutex_functions;
 
 const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 class);
-const char *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
-					 bool *lacks_function);
 int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 			   const char **failed);
 void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class);
@@ -34,10 +38,7 @@ bool ntklog_sleeping_detach_is_pending(void);
 
 #else
 
-const char *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
-					 bool *lacks_function);
-
-/* Never called where functions cannot be hooked. */
+/* Not called on a kernel on which functions cannot be hooked. */
 static inline int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 					 const char **failed)
 {

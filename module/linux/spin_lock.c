@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replacements of the kernel's spin lock functions, which call the hooks of perf. Each does the
- * same operations in the same order as the kernel's function of that name
- * (include/linux/spinlock_api_smp.h) and returns to its caller. See kind.h for the contexts.
+ * Replacements of the kernel's spin lock functions, which call the hooks of perf. A replacement
+ * does the same operations in the same order as the kernel's function of that name
+ * (include/linux/spinlock_api_smp.h) and returns to the caller of that function. See kind.h for the
+ * contexts.
  *
  * The hook of an acquisition, and that of a release, run while the lock keeps preemption off, as
  * perf requires. Memory ordering does not change: the atomic operations are the kernel's, and the
@@ -20,9 +21,12 @@
 #include "do_raw.h"
 #include "kind.h"
 
-#ifdef NTKLOG_LINUX_LOCKS
+#ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
-/* First step of queued_spin_lock(). do_raw_spin_trylock() would read the lock before. */
+/*
+ * First step of queued_spin_lock(). do_raw_spin_trylock() would read the lock word before its
+ * atomic operation.
+ */
 #ifdef CONFIG_DEBUG_SPINLOCK
 #define ntklog_spin_try_acquire_fast	ntklog_do_raw(do_raw_spin_trylock)
 #else
@@ -52,7 +56,10 @@ static_assert(!offsetof(raw_spinlock_t, raw_lock.val));
 #define WITH_LOCK_NESTED
 #define WITH_LOCK_NEST_LOCK
 #endif
-/* New in Linux 7.3. The trylock of this variant is inlined and calls _raw_spin_trylock(). */
+/*
+ * spin_lock_irq_disable() is new in Linux 7.3. Its trylock is an inline function that calls
+ * _raw_spin_trylock().
+ */
 #ifdef raw_spin_lock_irq_disable
 #define WITH_LOCK_IRQ_DISABLE
 #endif
@@ -60,12 +67,12 @@ static_assert(!offsetof(raw_spinlock_t, raw_lock.val));
 #undef WITH_TRYLOCK_BH
 #undef WITH_LOCK_NESTED
 
-/* Trampolines to the replacements. */
+/* The trampolines that continue in the replacements. */
 #define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name);
 #define RELEASE_FUNCTION(_name)	NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name, SPIN_WAITERS);
 #include "spin_lock_list.h"
 
-/* Written with the kind's mutex held: see lock_kinds.c. */
+/* Written with ntklog_linux_mutex held. */
 static struct ntklog_hook ntklog_spin_hooks[] = {
 #define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_REPLACE_ACQUIRE(_name, __VA_ARGS__),
 #define RELEASE_FUNCTION(_name)		NTKLOG_REPLACE_RELEASE(_name),
@@ -77,4 +84,4 @@ struct ntklog_linux_functions ntklog_linux_spin_lock_functions = {
 	.count = ARRAY_SIZE(ntklog_spin_hooks),
 };
 
-#endif /* NTKLOG_LINUX_LOCKS */
+#endif /* NTKLOG_CAN_REDIRECT_SPINNING */

@@ -8,7 +8,7 @@
  * A function that ftrace can patch begins with two instructions: the first saves the function's
  * return address in x9, the second calls. At the entry of a trampoline, x9 is the return address of
  * the kernel function, x30 is the address of its next instruction, and x0 to x8 are its arguments.
- * ftrace's own trampoline may run before and preserves these registers. x10 to x17 are free.
+ * If ftrace's own trampoline has run before, it has preserved these registers. x10 to x17 are free.
  */
 
 #include <linux/linkage.h>
@@ -20,16 +20,16 @@
 	"	.balign 16\n"							\
 	"	.globl " _name "\n"						\
 	"	.type " _name ", %function\n"					\
-_name ":\n"								\
+_name ":\n"									\
 	"	hint #34\n"							\
 	_instructions								\
 	"	.size " _name ", . - " _name "\n"				\
 	".popsection\n"
 
 /* Define a trampoline that continues in @_function, as if its caller had called that function. */
-#define NTKLOG_TRAMPOLINE(_trampoline, _function, _first)			\
-	NTKLOG_TRAMPOLINE_CODE(_trampoline,						\
-		    _first							\
+#define NTKLOG_TRAMPOLINE(_trampoline, _function, _fast_path)			\
+	NTKLOG_TRAMPOLINE_CODE(_trampoline,					\
+		    _fast_path							\
 		    "	mov x30, x9\n"						\
 		    "	b " _function "\n")
 
@@ -39,7 +39,7 @@ _name ":\n"								\
  * that an unwinder finds the function and its caller.
  */
 #define NTKLOG_HOOK_TRAMPOLINE(_trampoline, _hook)				\
-	NTKLOG_TRAMPOLINE_CODE(_trampoline,						\
+	NTKLOG_TRAMPOLINE_CODE(_trampoline,					\
 		    "	sub sp, sp, #112\n"					\
 		    "	stp x29, x9, [sp, #96]\n"				\
 		    "	add x29, sp, #96\n"					\
@@ -62,20 +62,23 @@ _name ":\n"								\
 		    "	add sp, sp, #112\n"					\
 		    "	ret x10\n")
 
-/* The trampoline saves all arguments, so one kind suffices. */
+/* This trampoline saves all arguments, so it serves functions with any number of arguments. */
 #define NTKLOG_DEFINE_HOOK_TRAMPOLINE(_hook)					\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook))
-#define NTKLOG_DEFINE_HOOK_TRAMPOLINE_2(_hook)					\
-void trampoline_2_##_hook(void);						\
-asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_2_" #_hook, #_hook))
+#define NTKLOG_DEFINE_HOOK_TRAMPOLINE_3ARGS(_hook)					\
+void trampoline_3args_##_hook(void);							\
+asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_3args_" #_hook, #_hook))
 #define NTKLOG_DEFINE_LOCK_HOOK_TRAMPOLINE(_hook)	NTKLOG_DEFINE_HOOK_TRAMPOLINE(_hook)
 
-/* Offset in a function behind "bti c", if any, and the two instructions of ftrace. */
+/*
+ * Offset of the first instruction of a function that follows "bti c", if any, and the two
+ * instructions of ftrace.
+ */
 #ifdef CONFIG_ARM64_BTI_KERNEL
-#define ORIGINAL_OFFSET	12
+#define NTKLOG_ORIGINAL_OFFSET	12
 #else
-#define ORIGINAL_OFFSET	8
+#define NTKLOG_ORIGINAL_OFFSET	8
 #endif
 
 /* Without a shadow call stack, x18 is a call-clobbered register. */
@@ -85,17 +88,20 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_2_" #_hook, #_hook))
 #define NTKLOG_PLATFORM_REGISTER	"x18",
 #endif
 
-/* Call the original of a replaced function. The call is direct, because there is no "bti c". */
-#define CALL_ORIGINAL(_name, _lock, _context)					\
+/*
+ * Call the original of a replaced function behind the patched call. There is no "bti c", so the
+ * call must be direct.
+ */
+#define NTKLOG_CALL_ORIGINAL(_name, _lock, _context)				\
 ({										\
 	register unsigned long __result asm("x0") = (unsigned long)(_lock);	\
 	register const void *__context asm("x1") = (_context);			\
 										\
-	asm volatile("bl " #_name " + " __stringify(ORIGINAL_OFFSET)		\
+	asm volatile("bl " #_name " + " __stringify(NTKLOG_ORIGINAL_OFFSET)	\
 		     : "+r" (__result), "+r" (__context)			\
 		     : : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",	\
 			 "x12", "x13", "x14", "x15", "x16", "x17", NTKLOG_PLATFORM_REGISTER	\
-			 "x30", "memory", "cc");					\
+			 "x30", "memory", "cc");				\
 	(int)__result;								\
 })
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mode "waits": records the waits for Linux' spin locks and rwlocks from the tracepoints
- * contention_begin and contention_end. No function is redirected and no hold is recorded, so an
- * uncontended acquisition has no overhead. The tracepoints are in the queue of the kernel's slow
- * path. The first waiter for a queued spin lock spins without entering the queue and is not seen.
+ * Modes "waits" and "holders": record the waits for Linux' spin locks and rwlocks from the
+ * tracepoints contention_begin and contention_end. No function is redirected and no hold is
+ * recorded, so an uncontended acquisition has no overhead. The kernel calls the tracepoints when a
+ * waiter enters and leaves the queue of a lock. The first waiter for a queued spin lock spins
+ * without entering the queue, so its wait is not recorded.
  *
  * The waits of a CPU nest: a reader of an rwlock waits for the spin lock of its queue, and an
  * interrupt handler waits for another lock.
@@ -24,18 +25,19 @@
 #include "kind.h"
 #include "waits.h"
 
-/* Maximal depth of nested waits. Deeper ones are only counted, as untracked. */
+/* Maximal depth of nested waits. Deeper waits are not recorded but counted as untracked. */
 #define NTKLOG_NESTED_WAITS_MAX		8
 
-/* Stack frames to search for the caller of the lock function. */
+/* Number of stack frames in which the caller of the lock function is searched. */
 #define NTKLOG_WAIT_FRAMES_MAX	16
 
 /**
  * struct ntklog_linux_waits - nested waits of a CPU
  * @wait: the waits, the innermost one last; ntklog_wait_depth of them are in use
  *
- * Written by its own CPU only, with interrupts off. Allocated and freed while no probe is
- * registered: tracepoint_synchronize_unregister() has then waited for the probes that ran before.
+ * Written by its own CPU only, with interrupts off. Allocated before the probes are registered, and
+ * freed after they have been unregistered and tracepoint_synchronize_unregister() has waited for
+ * running probes.
  */
 struct ntklog_linux_waits {
 	struct {
@@ -55,13 +57,14 @@ static DEFINE_PER_CPU(unsigned int, ntklog_wait_depth);
 
 /*
  * Bitmap of the kinds whose waits are recorded, by PERF_SPIN_LOCK_KIND(). Written with
- * ntklog_linux_mutex held, read by the probes. The probes track the waits of both kinds, whichever
- * is recorded: the wait for an rwlock identifies the spin lock of its queue.
+ * ntklog_linux_mutex held, read by the probes. The probes keep track of the waits of both kinds,
+ * even if only one kind is recorded, because the wait for an rwlock tells that the spin lock of its
+ * queue is no spin lock of the user.
  */
 static unsigned long ntklog_wait_kinds_enabled;
 
 /* Convert LCB_F_* to an AcquireMode. Returns 0 if the lock is of another kind. */
-static u8 ntklog_mode_of_wait(unsigned int flags)
+static u8 ntklog_acquire_mode_of_wait(unsigned int flags)
 {
 	switch (flags) {
 	case LCB_F_SPIN:
@@ -87,13 +90,13 @@ bool ntklog_is_wait_lock_of_rwlock(const void *lock)
 #ifdef CONFIG_QUEUED_RWLOCKS
 	const struct ntklog_linux_waits *waits = this_cpu_ptr(ntklog_linux_waits);
 	unsigned int depth = this_cpu_read(ntklog_wait_depth);
-	const struct qrwlock *last;
+	const struct qrwlock *innermost;
 
 	if (!depth || PERF_SPIN_LOCK_KIND(waits->wait[depth - 1].acquire_mode) !=
 		      PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_RW))
 		return false;
-	last = waits->wait[depth - 1].lock;
-	return lock == &last->wait_lock;
+	innermost = waits->wait[depth - 1].lock;
+	return lock == &innermost->wait_lock;
 #else
 	return false;
 #endif
@@ -107,7 +110,7 @@ static bool ntklog_wait_is_enabled(u8 mode)
 static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned int flags)
 {
 	struct ntklog_linux_waits *waits;
-	u8 mode = ntklog_mode_of_wait(flags);
+	u8 mode = ntklog_acquire_mode_of_wait(flags);
 	unsigned long irq_flags;
 	unsigned int depth;
 
@@ -117,7 +120,7 @@ static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned i
 	waits = this_cpu_ptr(ntklog_linux_waits);
 	depth = this_cpu_read(ntklog_wait_depth);
 	if (ntklog_is_wait_lock_of_rwlock(lock)) {
-		/* This is a part of the wait for the rwlock. */
+		/* The wait for the lock of the queue is a part of the wait for the rwlock. */
 	} else if (depth < NTKLOG_NESTED_WAITS_MAX) {
 		waits->wait[depth].lock = lock;
 		waits->wait[depth].acquire_mode = mode;
@@ -130,10 +133,10 @@ static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned i
 }
 
 /*
- * Return the caller of the lock function that waits, or 0 if it is not in the first
- * NTKLOG_WAIT_FRAMES_MAX frames of the stack.
+ * Return the caller of the lock function in which this CPU waits, or 0 if the caller is not in the
+ * innermost NTKLOG_WAIT_FRAMES_MAX frames of the stack.
  */
-static unsigned long ntklog_lock_caller(void)
+static unsigned long ntklog_find_lock_caller(void)
 {
 	unsigned long frames[NTKLOG_WAIT_FRAMES_MAX];
 	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
@@ -156,7 +159,7 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 	u32 spins;
 	u8 mode;
 
-	/* Most events are of mutexes and other sleeping locks. */
+	/* Most calls of this probe are for mutexes and other sleeping locks: return early. */
 	if (!this_cpu_read(ntklog_wait_depth) || in_nmi())
 		return;
 	local_irq_save(irq_flags);
@@ -170,10 +173,11 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 
 		this_cpu_write(ntklog_wait_depth, number);
 		mode = waits->wait[number].acquire_mode;
-		spins = ntklog_linux_spins(wait_start);
-		if (!err && ntklog_wait_is_enabled(mode) && ntklog_count_spin_lock_wait(spins))
+		spins = ntklog_estimate_spin_count(wait_start);
+		if (!err && ntklog_wait_is_enabled(mode) && ntklog_count_and_sample_wait(spins))
 			ntklog_log_spin_lock_wait(lock, mode, spins, wait_start,
-						  rcu_is_watching() ? ntklog_lock_caller() : 0);
+						  rcu_is_watching() ?
+					  ntklog_find_lock_caller() : 0);
 	}
 	local_irq_restore(irq_flags);
 }
@@ -181,7 +185,7 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 /**
  * ntklog_watch_waits() - record the waits for locks of a kind
  * @spin_kind: PERF_SPIN_LOCK_KIND() of the kind
- * @failed: set to the name of the tracepoint that failed
+ * @failed: set to the name of the tracepoint whose probe cannot be registered
  *
  * Context: task; may sleep; takes tracepoints_mutex. Callers are serialized.
  * Return: 0 or a negative errno.

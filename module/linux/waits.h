@@ -2,7 +2,10 @@
 #ifndef _NTKLOG_LINUX_WAITS_H
 #define _NTKLOG_LINUX_WAITS_H
 
-/* Mode "waits": waits for spinning locks, from the contention tracepoints. For lock_kinds.c. */
+/*
+ * Modes "waits" and "holders": waits for spinning locks, from the contention tracepoints. For
+ * lock_kinds.c and releases.c.
+ */
 
 #include <linux/types.h>
 

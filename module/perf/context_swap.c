@@ -35,13 +35,13 @@
 #include "stack.h"
 
 /* Mapping of Linux' priorities, 0 to 139, to NT's. 16 to 31 are real-time priorities in NT. */
-#define NT_PRIORITY_REALTIME	16
+#define NT_PRIORITY_REALTIME_MIN	16
 #define NT_PRIORITY_MAX		31
-static_assert((NT_PRIORITY_REALTIME - 1) * 8 == NICE_WIDTH * 3);
+static_assert((NT_PRIORITY_REALTIME_MIN - 1) * 8 == NICE_WIDTH * 3);
 
 /* The probe of sched_switch is registered. Written by ntklog_update_context_swaps(). */
-static bool ntklog_probes_are_registered;
-/* The probe of cpu_idle is registered too. */
+static bool ntklog_context_swap_probes_are_registered;
+/* The probe of cpu_idle is registered. Written by ntklog_update_context_swaps(). */
 static bool ntklog_cpu_idle_is_registered;
 
 struct tracepoint *ntklog_sched_switch;
@@ -60,30 +60,30 @@ static void __init ntklog_init_nt_priorities(void)
 
 	for (priority = 0; priority < MAX_RT_PRIO; priority++)
 		ntklog_nt_priorities[priority] = NT_PRIORITY_MAX -
-			priority * (NT_PRIORITY_MAX - NT_PRIORITY_REALTIME + 1) / MAX_RT_PRIO;
+			priority * (NT_PRIORITY_MAX - NT_PRIORITY_REALTIME_MIN + 1) / MAX_RT_PRIO;
 	/* Map the 40 nice values to 15 priorities: 3 for 8. */
 	for (; priority < MAX_PRIO; priority++)
 		ntklog_nt_priorities[priority] =
-			NT_PRIORITY_REALTIME - 1 - (priority - MAX_RT_PRIO) * 3 / 8;
+			NT_PRIORITY_REALTIME_MIN - 1 - (priority - MAX_RT_PRIO) * 3 / 8;
 	for (; priority <= U8_MAX; priority++)
 		ntklog_nt_priorities[priority] = NT_PRIORITY_MAX;
 }
 
-static __always_inline u32 ntklog_nt_priority_of(const struct task_struct *thread, bool idle)
+static __always_inline u32 ntklog_convert_priority(const struct task_struct *task, bool idle)
 {
 	/* The run queue's lock is held, so the priorities of both tasks are stable. */
-	u32 priority = ntklog_nt_priorities[(u8)thread->prio];
+	u32 priority = ntklog_nt_priorities[(u8)task->prio];
 
 	if (unlikely(idle))
 		priority = 0;
-	else if (unlikely(thread->policy == SCHED_IDLE))
-		priority = priority < NT_PRIORITY_REALTIME ? 1 : priority;
+	else if (unlikely(task->policy == SCHED_IDLE))
+		priority = priority < NT_PRIORITY_REALTIME_MIN ? 1 : priority;
 	return priority;
 }
 
 /**
  * ntklog_nt_priority() - convert a task's priority to NT's
- * @thread: the task
+ * @task: the task
  * @idle: the task is the idle task of a CPU
  *
  * The mapping is monotone. Idle tasks have 0; the policy SCHED_IDLE and nice 19 have 1, nice 0 has
@@ -91,56 +91,59 @@ static __always_inline u32 ntklog_nt_priority_of(const struct task_struct *threa
  *
  * Return: 0 to 31.
  */
-u8 ntklog_nt_priority(const struct task_struct *thread, bool idle)
+u8 ntklog_nt_priority(const struct task_struct *task, bool idle)
 {
-	return ntklog_nt_priority_of(thread, idle);
+	return ntklog_convert_priority(task, idle);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 
-/* WaitReason, WaitMode and State of the old thread: three bytes of the record, low byte first. */
-#define NT_OLD_THREAD(_wait_reason, _wait_mode, _state)			\
+/*
+ * WaitReason, WaitMode and State of the old thread as a word: three bytes of the record, in this
+ * order.
+ */
+#define NT_OLD_THREAD_WORD(_wait_reason, _wait_mode, _state)			\
 	(KWAIT_REASON_##_wait_reason | KPROCESSOR_MODE_##_wait_mode << 8 |	\
 	 KTHREAD_STATE_##_state << 16)
 
 /* States of a task that has ended, or that waits for a debugger or a signal to continue. */
 #define NT_RARE_STATES	(TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD | __TASK_STOPPED | __TASK_TRACED)
 
-/* States other than the usual one, an interruptible sleep. */
+/* Slow path of ntklog_old_thread_word(): all states but an interruptible sleep. */
 static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
 {
 	if (state == TASK_RUNNING)
-		return NT_OLD_THREAD(WR_YIELD_EXECUTION, KERNEL, READY);
+		return NT_OLD_THREAD_WORD(WR_YIELD_EXECUTION, KERNEL, READY);
 	if (state & NT_RARE_STATES) {
 		bool terminated = state & (TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD);
 
 		if (state & (__TASK_STOPPED | __TASK_TRACED))
-			return terminated ? NT_OLD_THREAD(SUSPENDED, KERNEL, TERMINATED) :
-					    NT_OLD_THREAD(SUSPENDED, KERNEL, WAITING);
-		return NT_OLD_THREAD(EXECUTIVE, KERNEL, TERMINATED);
+			return terminated ? NT_OLD_THREAD_WORD(SUSPENDED, KERNEL, TERMINATED) :
+					    NT_OLD_THREAD_WORD(SUSPENDED, KERNEL, WAITING);
+		return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, TERMINATED);
 	}
-	return NT_OLD_THREAD(EXECUTIVE, KERNEL, WAITING);
+	return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, WAITING);
 }
 
 /*
  * The fast path is a user task in an interruptible sleep. unlikely() keeps the other cases out of
  * line, although some are frequent.
  */
-static __always_inline u32 ntklog_old_thread_word(const struct task_struct *thread, bool idle,
+static __always_inline u32 ntklog_old_thread_word(const struct task_struct *task, bool idle,
 						  bool preempted, unsigned int state)
 {
-	u32 old_thread = NT_OLD_THREAD(USER_REQUEST, USER, WAITING);
+	u32 old_thread = NT_OLD_THREAD_WORD(USER_REQUEST, USER, WAITING);
 
-	/* An idle task does not wait and is in no queue. NT leaves its fields unchanged. */
+	/* An idle task does not wait, and it keeps the state of a running thread, as in NT. */
 	if (unlikely(idle))
-		return NT_OLD_THREAD(EXECUTIVE, KERNEL, RUNNING);
+		return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, RUNNING);
 	if (unlikely(preempted))
-		return NT_OLD_THREAD(WR_PREEMPTED, KERNEL, READY);
+		return NT_OLD_THREAD_WORD(WR_PREEMPTED, KERNEL, READY);
 	if (unlikely(state != TASK_INTERRUPTIBLE) &&
 	    (!(state & TASK_INTERRUPTIBLE) || state & NT_RARE_STATES))
 		return ntklog_old_thread_word_slow(state);
 	/* Interruptible sleep of a kernel thread is usually a wait for work. */
-	if (unlikely(thread->flags & PF_KTHREAD)) {
-		old_thread = NT_OLD_THREAD(WR_QUEUE, KERNEL, WAITING);
+	if (unlikely(task->flags & PF_KTHREAD)) {
+		old_thread = NT_OLD_THREAD_WORD(WR_QUEUE, KERNEL, WAITING);
 		/* Force a branch: a conditional move would cost all tasks an instruction. */
 		OPTIMIZER_HIDE_VAR(old_thread);
 	}
@@ -148,15 +151,15 @@ static __always_inline u32 ntklog_old_thread_word(const struct task_struct *thre
 }
 
 /* NewThreadWaitTime: clock ticks from when the task became runnable until it runs. */
-static u32 ntklog_wait_ticks(const struct task_struct *thread)
+static u32 ntklog_wait_ticks(const struct task_struct *task)
 {
-	return div_u64(ntklog_ns_since_queued(thread), TICK_NSEC);
+	return div_u64(ntklog_ns_since_queued(task), TICK_NSEC);
 }
 
-/* OldThreadRemainingQuantum: rest of the time slice in units of 1024 cycles; may be negative. */
-static s32 ntklog_remaining_quantum(const struct task_struct *thread)
+/* OldThreadRemainingQuantum: remaining time slice in units of 1024 cycles; may be negative. */
+static s32 ntklog_remaining_quantum(const struct task_struct *task)
 {
-	return ntklog_ns_to_kilocycles(ntklog_remaining_slice(thread));
+	return ntklog_ns_to_kilocycles(ntklog_remaining_slice(task));
 }
 
 /*
@@ -168,7 +171,7 @@ static_assert(offsetofend(struct wmi_contextswap, old_thread_ideal_processor) ==
 static_assert(offsetof(struct wmi_contextswap, previous_c_state) ==
 	      offsetof(struct wmi_contextswap_v1, new_thread_quantum));
 
-/* Fill the fields of version 1. Every byte is written, because a buffer has old data. */
+/* Fill all bytes of a record of version 1, because the buffer has old data. */
 static __always_inline void
 ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 			    struct task_struct *old, struct task_struct *new,
@@ -178,10 +181,10 @@ ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 	u32 id = task_pid_nr(new), priorities, old_thread;
 
 	record->new_thread_id = id;
-	priorities = ntklog_nt_priority_of(new, !id);
+	priorities = ntklog_convert_priority(new, !id);
 	id = task_pid_nr(old);
 	record->old_thread_id = id;
-	priorities |= ntklog_nt_priority_of(old, !id) << 8;
+	priorities |= ntklog_convert_priority(old, !id) << 8;
 	/*
 	 * Combine four bytes in a register for one store. Linux has no quanta, so two of them are
 	 * 0.
@@ -216,87 +219,91 @@ ntklog_fill_context_swap_v2_fields(struct wmi_contextswap *record, const struct 
 }
 
 /*
- * Slow path: a tracepoint in use, several versions, or a full buffer. The arguments are in the
- * registers in which the probe received them.
+ * Slow path: the tracepoint has a probe, sessions need several versions, or a buffer is full. The
+ * order of the arguments is that of the probe, so that the call moves no register.
  */
 static noinline void
-ntklog_log_context_swap(u64 sessions, bool preempted, struct task_struct *old,
-			struct task_struct *new, unsigned int old_state)
+ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *old,
+			     struct task_struct *new, unsigned int old_state)
 {
-	const u64 wanted = etw_sessions_by_version(sessions);
+	const u64 versions = etw_sessions_by_version(sessions);
 	struct wmi_contextswap record = {};
-	struct wmi_contextswap_v1 first;
+	struct wmi_contextswap_v1 record_v1;
 	struct etw_logged logged;
 
-	ntklog_fill_context_swap_v1(&first, preempted, old, new, old_state);
-	memcpy(&record, &first, sizeof(first));
-	if (wanted & ETW_LATER_WANTED || trace_contextswap_enabled())
+	ntklog_fill_context_swap_v1(&record_v1, preempted, old, new, old_state);
+	memcpy(&record, &record_v1, sizeof(record_v1));
+	if (versions & ETW_LATER_WANTED || trace_contextswap_enabled())
 		ntklog_fill_context_swap_v2_fields(&record, old, new);
-	logged = etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
-					&first, sizeof(first), &record, sizeof(record));
+	logged = etw_log_event_versions(versions, PERFINFO_LOG_TYPE_CONTEXTSWAP,
+					&record_v1, sizeof(record_v1), &record, sizeof(record));
 	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP, logged, 0, false);
 	trace_contextswap(&record);
 }
 
-/* Not inline: the probe then needs no stack frame in the usual case of one session. */
-static noinline void ntklog_copy_context_swap(u64 wanted, const struct wmi_contextswap_v1 *first)
+/*
+ * End an event of version 1: copy it to the other sessions and write its stack. Not inline, so that
+ * the probe needs no stack frame in the usual case of one session without stacks.
+ */
+static noinline void ntklog_end_context_swap_v1(u64 sessions,
+						const struct wmi_contextswap_v1 *record)
 {
 	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
-			   etw_end_event(wanted, first, sizeof(*first)), 0, false);
+			   etw_end_event(sessions, record, sizeof(*record)), 0, false);
 }
 
-/* The stack of an event of version 2 to 4, which only one session needs. */
-static noinline void ntklog_write_later_context_swap_stack(u64 wanted,
-							   const struct wmi_contextswap *record)
+/* End an event of version 2 to 4, which one session needs, and write its stack. */
+static noinline void ntklog_end_context_swap_v2_up(u64 sessions,
+						   const struct wmi_contextswap *record)
 {
 	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
-			   etw_end_event(wanted, record, sizeof(*record)), 0, false);
+			   etw_end_event(sessions, record, sizeof(*record)), 0, false);
 }
 
-/* Write the event for one session that has selected version 2, 3 or 4. */
+/* Write the event for a single session that has selected version 2, 3 or 4. */
 static noinline void
-ntklog_log_context_swap_v2_up(u64 wanted, bool preempted, struct task_struct *old,
+ntklog_log_context_swap_v2_up(u64 sessions, bool preempted, struct task_struct *old,
 			      struct task_struct *new, unsigned int old_state)
 {
 	const u8 *versions = etw_contextswap_versions.of_session;
-	u8 version = READ_ONCE(versions[etw_first_session(wanted)]) + 1;
-	void *data;
+	u8 version = READ_ONCE(versions[etw_first_session(sessions)]) + 1;
+	void *record;
 
 	/* The session may have selected version 1 meanwhile. */
-	if (version == 1 || !etw_begin_event(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP, version,
-					     sizeof(struct wmi_contextswap), &data)) {
-		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
+	if (version == 1 || !etw_begin_event(sessions, PERFINFO_LOG_TYPE_CONTEXTSWAP, version,
+					     sizeof(struct wmi_contextswap), &record)) {
+		ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
 		return;
 	}
-	ntklog_fill_context_swap_v1(data, preempted, old, new, old_state);
-	ntklog_fill_context_swap_v2_fields(data, old, new);
-	if (unlikely(etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, wanted)))
-		ntklog_write_later_context_swap_stack(wanted, data);
+	ntklog_fill_context_swap_v1(record, preempted, old, new, old_state);
+	ntklog_fill_context_swap_v2_fields(record, old, new);
+	if (unlikely(etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
+		ntklog_end_context_swap_v2_up(sessions, record);
 }
 
 static void ntklog_sched_switch_probe(void *data, bool preempted,
 				      struct task_struct *old, struct task_struct *new,
 				      unsigned int old_state)
 {
-	const u64 wanted = etw_sessions_for_event(PERF_CONTEXT_SWITCH);
-	void *first;
+	const u64 sessions = etw_sessions_for_event(PERF_CONTEXT_SWITCH);
+	void *record;
 
 	if (trace_contextswap_enabled()) {
-		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
-	} else if (etw_versions_above_1_wanted(wanted)) {
-		if (wanted & (wanted - 1))
-			ntklog_log_context_swap(wanted, preempted, old, new, old_state);
+		ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
+	} else if (etw_versions_above_1_wanted(sessions)) {
+		if (sessions & (sessions - 1))
+			ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
 		else
-			ntklog_log_context_swap_v2_up(wanted, preempted, old, new, old_state);
-	} else if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP, 1,
-				   sizeof(struct wmi_contextswap_v1), &first)) {
+			ntklog_log_context_swap_v2_up(sessions, preempted, old, new, old_state);
+	} else if (etw_begin_event(sessions, PERFINFO_LOG_TYPE_CONTEXTSWAP, 1,
+				   sizeof(struct wmi_contextswap_v1), &record)) {
 		/* etw_begin_event() may be used, because the scheduler does not run in an NMI. */
-		ntklog_fill_context_swap_v1(first, preempted, old, new, old_state);
-		if (unlikely(wanted & (wanted - 1) ||
-			     etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, wanted)))
-			ntklog_copy_context_swap(wanted, first);
+		ntklog_fill_context_swap_v1(record, preempted, old, new, old_state);
+		if (unlikely(sessions & (sessions - 1) ||
+			     etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
+			ntklog_end_context_swap_v1(sessions, record);
 	} else {
-		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
+		ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
 	}
 }
 
@@ -307,7 +314,7 @@ static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int c
 		this_cpu_write(ntklog_c_state, state);
 }
 
-/* The result of the last attempt to attach. */
+/* Result of the last attempt to register the probe of sched_switch. */
 static int ntklog_context_swap_err;
 
 static int ntklog_get_context_swap_err(const struct etw_provider *provider)
@@ -319,12 +326,12 @@ static int ntklog_get_context_swap_err(const struct etw_provider *provider)
 static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 					const struct perfinfo_groupmask *wanted)
 {
-	bool on = etw_group_mask_test(wanted, PERF_CONTEXT_SWITCH);
+	bool enable = etw_group_mask_test(wanted, PERF_CONTEXT_SWITCH);
 	int err;
 
-	if (on == ntklog_probes_are_registered)
+	if (enable == ntklog_context_swap_probes_are_registered)
 		return;
-	if (on) {
+	if (enable) {
 		err = tracepoint_probe_register(ntklog_sched_switch,
 						ntklog_sched_switch_probe, NULL);
 		WRITE_ONCE(ntklog_context_swap_err, err);
@@ -344,25 +351,26 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 			tracepoint_probe_unregister(ntklog_cpu_idle,
 						    ntklog_cpu_idle_probe, NULL);
 	}
-	WRITE_ONCE(ntklog_probes_are_registered, on);
+	WRITE_ONCE(ntklog_context_swap_probes_are_registered, enable);
 	/*
-	 * A session may be started for which the probe could not be registered before. If a user of
-	 * the tracepoint "contextswap" has registered it now, the session observes the group too.
+	 * A session may have been started when the probe could not be registered. If a subscriber
+	 * of the tracepoint "contextswap" has now caused the registration, that session observes
+	 * the group, too.
 	 */
 	etw_schedule_observing();
 }
 
 /**
- * ntklog_context_swaps_are_on() - test whether the probes are registered
+ * ntklog_context_swaps_are_traced() - test whether the probes are registered
  *
  * Context: any.
  * Return: true if context switches are being traced.
  */
-bool ntklog_context_swaps_are_on(void)
+bool ntklog_context_swaps_are_traced(void)
 {
-	return READ_ONCE(ntklog_probes_are_registered);
+	return READ_ONCE(ntklog_context_swap_probes_are_registered);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_context_swaps_are_on);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_context_swaps_are_traced);
 
 static struct ntklog_event_group ntklog_context_swap_group = {
 	.provider.group = PERF_CONTEXT_SWITCH,
@@ -384,7 +392,7 @@ void ntklog_context_swap_tracepoint_unreg(void)
 }
 
 /**
- * ntklog_context_swap_init() - let subscribers turn the probes on
+ * ntklog_context_swap_init() - let subscribers enable the probes
  *
  * Context: module load, before a session exists.
  * Return: 0, or -ENOENT if the kernel has no tracepoint sched_switch.

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_PERF_CONTEXT_SWAP_H
 #define _NTKLOG_PERF_CONTEXT_SWAP_H
 
-/* Context switch events: a probe of the scheduler's tracepoint. */
+/* Context switch events, from a probe of the scheduler's tracepoint sched_switch. */
 
 #include <linux/types.h>
 
@@ -10,12 +10,12 @@ struct task_struct;
 struct tracepoint;
 struct wmi_contextswap;
 
-u8 ntklog_nt_priority(const struct task_struct *thread, bool idle);
+u8 ntklog_nt_priority(const struct task_struct *task, bool idle);
 
 /* The tracepoint of the events; tests replace it. */
 extern struct tracepoint *ntklog_sched_switch;
 
-bool ntklog_context_swaps_are_on(void);
+bool ntklog_context_swaps_are_traced(void);
 int ntklog_context_swap_init(void);
 void ntklog_context_swap_exit(void);
 

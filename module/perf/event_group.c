@@ -12,16 +12,16 @@ static const struct perfinfo_groupmask ntklog_empty_mask;
 static void ntklog_event_group_update(struct ntklog_event_group *group)
 {
 	struct perfinfo_groupmask wanted;
-	bool usable;
+	bool is_usable;
 
 	mutex_lock(&group->mutex);
 	spin_lock(&group->lock);
-	usable = group->state == NTKLOG_EVENT_GROUP_USABLE;
+	is_usable = group->state == NTKLOG_EVENT_GROUP_USABLE;
 	wanted = group->session_mask;
 	if (group->has_probe || group->users)
 		etw_group_mask_set(&wanted, group->provider.group);
 	spin_unlock(&group->lock);
-	if (usable)
+	if (is_usable)
 		group->update(group, &wanted);
 	mutex_unlock(&group->mutex);
 }
@@ -80,7 +80,7 @@ void ntklog_event_group_exit(struct ntklog_event_group *group)
 	spin_unlock(&group->lock);
 	group->update(group, &ntklog_empty_mask);
 	mutex_unlock(&group->mutex);
-	/* The state keeps others from scheduling it again. */
+	/* No other task schedules the work item again, because the state has changed. */
 	cancel_work_sync(&group->work);
 }
 
@@ -97,8 +97,8 @@ static int ntklog_event_group_set_has_probe(struct ntklog_event_group *group, bo
 		group->has_probe = has_probe;
 		if (group->state == NTKLOG_EVENT_GROUP_USABLE) {
 			/*
-			 * Schedule with the lock held, so that ntklog_event_group_exit() cancels
-			 * the work after this and not before.
+			 * Schedule the work item with the lock held, so that
+			 * ntklog_event_group_exit() cancels it afterwards and not before.
 			 */
 			if (group->updates_by_work)
 				schedule_work(&group->work);
@@ -146,13 +146,13 @@ void ntklog_event_group_remove_probe(struct ntklog_event_group *group)
  */
 bool ntklog_event_group_has_subscribers(struct ntklog_event_group *group)
 {
-	bool has;
+	bool has_subscribers;
 
 	spin_lock(&group->lock);
-	has = group->has_probe ||
-	      etw_group_mask_test(&group->session_mask, group->provider.group);
+	has_subscribers = group->has_probe ||
+			  etw_group_mask_test(&group->session_mask, group->provider.group);
 	spin_unlock(&group->lock);
-	return has;
+	return has_subscribers;
 }
 
 static void ntklog_event_group_change_users(struct ntklog_event_group *group, int change)

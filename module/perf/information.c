@@ -18,7 +18,7 @@ static u32 *ntklog_parameter_word(u32 *words, const struct ntklog_parameter *par
 static bool ntklog_parameter_permits(const struct ntklog_parameter *parameter,
 				     u32 value)
 {
-	return value >= parameter->minimum || (parameter->zero && !value);
+	return value >= parameter->minimum || (parameter->zero_permitted && !value);
 }
 
 static bool ntklog_information_has_length(const struct ntklog_information *information,
@@ -63,7 +63,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_information);
  * @buffer: the new contents
  * @length: size of @buffer in bytes
  *
- * Sets all parameters or none. The older version leaves the parameters unchanged that it lacks.
+ * Sets all parameters or none. An older version of the structure does not change the parameters
+ * that it lacks.
  *
  * A started session whose event groups use the parameters gets the old and the new ones as rundown
  * events, if they differ.
@@ -76,16 +77,16 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_information);
 u32 ntklog_set_information(struct ntklog_information *information,
 			   const void *buffer, size_t length)
 {
-	u32 wanted[PERF_INFORMATION_MAX / sizeof(u32)];
+	u32 new_words[PERF_INFORMATION_MAX / sizeof(u32)];
 	const struct ntklog_parameter *parameter;
 	const struct ntklog_parameter *end =
 		information->parameters + information->parameter_count;
 	struct etw_parameter_change *change;
 
-	if (length < sizeof(wanted[0]))
+	if (length < sizeof(new_words[0]))
 		return STATUS_INFO_LENGTH_MISMATCH;
-	memcpy(wanted, buffer, min(length, sizeof(wanted)));
-	if (wanted[0] != information->words[0])
+	memcpy(new_words, buffer, min(length, sizeof(new_words)));
+	if (new_words[0] != information->words[0])
 		return STATUS_NOT_IMPLEMENTED;
 	if (!ntklog_information_has_length(information, length))
 		return STATUS_INFO_LENGTH_MISMATCH;
@@ -93,7 +94,7 @@ u32 ntklog_set_information(struct ntklog_information *information,
 	for (parameter = information->parameters; parameter < end; parameter++)
 		if (parameter->offset < length &&
 		    !ntklog_parameter_permits(parameter,
-					      *ntklog_parameter_word(wanted, parameter)))
+					      *ntklog_parameter_word(new_words, parameter)))
 			return STATUS_INVALID_PARAMETER;
 
 	change = etw_begin_parameter_change();
@@ -103,7 +104,7 @@ u32 ntklog_set_information(struct ntklog_information *information,
 	for (parameter = information->parameters; parameter < end; parameter++)
 		if (parameter->offset < length)
 			WRITE_ONCE(*ntklog_parameter_word(information->words, parameter),
-				   *ntklog_parameter_word(wanted, parameter));
+				   *ntklog_parameter_word(new_words, parameter));
 	if (information->changed)
 		information->changed();
 	mutex_unlock(&information->lock);

@@ -3,8 +3,8 @@
 #define _NTKLOG_PERF_INFORMATION_H
 
 /*
- * Parameters of the sampling. NT keeps them in information structures. A structure can be set as a
- * whole or one parameter at a time, with the same checks.
+ * Parameters of the sampling: the rates and thresholds that NT keeps in information structures. A
+ * structure can be set as a whole or one parameter at a time, with the same checks.
  */
 
 #include <linux/mutex.h>
@@ -19,14 +19,14 @@ struct ntklog_information;
  * @name: name of its debugfs file, also for messages
  * @offset: offset in the structure, in bytes
  * @minimum: lowest permitted value
- * @zero: 0 is permitted too
+ * @zero_permitted: 0 is permitted too, although it is less than @minimum
  */
 struct ntklog_parameter {
 	struct ntklog_information *information;
 	const char *name;
 	size_t offset;
 	u32 minimum;
-	bool zero;
+	bool zero_permitted;
 };
 
 /**
@@ -38,8 +38,9 @@ struct ntklog_parameter {
  * @length: size of the structure in bytes
  * @v1_length: size of the older version, which is a prefix of the structure
  * @changed: called after a change with @lock held; may be NULL
- * @parameters: the parameters, in the order of the module parameter
- * @parameter_count: number of parameters
+ * @parameters: the parameters, in the order in which the module parameter spinlock= or resource=
+ *	lists them
+ * @parameter_count: number of elements of @parameters
  */
 struct ntklog_information {
 	struct mutex lock;	/* held by writers of @words */

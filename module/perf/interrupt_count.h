@@ -5,13 +5,13 @@
 /*
  * NT's InterruptCount: the number of interrupts on this CPU, with those of devices, the local
  * timer, inter-processor interrupts and NMIs. This is the sum that /proc/stat shows, of
- * kstat_cpu_irqs_sum() and arch_irq_stat_cpu(). On x86 the latter function is not exported, but its
- * counters are. Other architectures count all interrupts in the former.
+ * kstat_cpu_irqs_sum() and arch_irq_stat_cpu(). On x86 arch_irq_stat_cpu() is not exported, but its
+ * counters are. Other architectures count all interrupts in kstat_cpu_irqs_sum().
  *
  * An acquisition only takes a snapshot. To add up a dozen counters of 32 bits quickly, a snapshot
- * adds them in pairs, as words of 64 bits. The difference of two snapshots holds in its low half
- * the increase of all low counters, and in its high half that of all high counters. A low counter
- * that wraps, once in 2^32 interrupts, makes the high half one too small.
+ * adds them in pairs, as words of 64 bits. The low half of the difference of two snapshots is the
+ * increase of the counters in low halves, and the high half is the increase of the counters in high
+ * halves. A low counter that wraps, once in 2^32 interrupts, makes the high half one too small.
  */
 
 #include <linux/compiler.h>
@@ -26,42 +26,42 @@
 #ifdef CONFIG_X86
 
 /* True if irq_stat has an interrupt counter at @offset. */
-static __always_inline bool ntklog_irq_stat_counts(size_t offset)
+static __always_inline bool ntklog_irq_stat_has_counter_at(size_t offset)
 {
 #ifdef NTKLOG_IRQ_STAT_IS_ARRAY
 	return offset >= offsetof(irq_cpustat_t, counts) &&
 	       offset < offsetofend(irq_cpustat_t, counts);
 #else
-#define NTKLOG_COUNTS(_member)	(offset == offsetof(irq_cpustat_t, _member))
-	return NTKLOG_COUNTS(__nmi_count) ||
+#define NTKLOG_IS_COUNTER(_member)	(offset == offsetof(irq_cpustat_t, _member))
+	return NTKLOG_IS_COUNTER(__nmi_count) ||
 #ifdef CONFIG_X86_LOCAL_APIC
-	       NTKLOG_COUNTS(apic_timer_irqs) ||
-	       NTKLOG_COUNTS(irq_spurious_count) ||
+	       NTKLOG_IS_COUNTER(apic_timer_irqs) ||
+	       NTKLOG_IS_COUNTER(irq_spurious_count) ||
 #endif
 #ifdef CONFIG_SMP
-	       NTKLOG_COUNTS(irq_resched_count) ||
-	       NTKLOG_COUNTS(irq_call_count) ||
+	       NTKLOG_IS_COUNTER(irq_resched_count) ||
+	       NTKLOG_IS_COUNTER(irq_call_count) ||
 #endif
 #ifdef CONFIG_X86_THERMAL_VECTOR
-	       NTKLOG_COUNTS(irq_thermal_count) ||
+	       NTKLOG_IS_COUNTER(irq_thermal_count) ||
 #endif
 #ifdef CONFIG_X86_MCE_THRESHOLD
-	       NTKLOG_COUNTS(irq_threshold_count) ||
+	       NTKLOG_IS_COUNTER(irq_threshold_count) ||
 #endif
 #ifdef CONFIG_X86_MCE_AMD
-	       NTKLOG_COUNTS(irq_deferred_error_count) ||
+	       NTKLOG_IS_COUNTER(irq_deferred_error_count) ||
 #endif
 #ifdef CONFIG_X86_HV_CALLBACK_VECTOR
-	       NTKLOG_COUNTS(irq_hv_callback_count) ||
+	       NTKLOG_IS_COUNTER(irq_hv_callback_count) ||
 #endif
 #if IS_ENABLED(CONFIG_HYPERV)
-	       NTKLOG_COUNTS(irq_hv_reenlightenment_count) ||
-	       NTKLOG_COUNTS(hyperv_stimer0_count) ||
+	       NTKLOG_IS_COUNTER(irq_hv_reenlightenment_count) ||
+	       NTKLOG_IS_COUNTER(hyperv_stimer0_count) ||
 #endif
-	       NTKLOG_COUNTS(x86_platform_ipis) ||
-	       NTKLOG_COUNTS(apic_perf_irqs) ||
-	       NTKLOG_COUNTS(apic_irq_work_irqs);
-#undef NTKLOG_COUNTS
+	       NTKLOG_IS_COUNTER(x86_platform_ipis) ||
+	       NTKLOG_IS_COUNTER(apic_perf_irqs) ||
+	       NTKLOG_IS_COUNTER(apic_irq_work_irqs);
+#undef NTKLOG_IS_COUNTER
 #endif
 }
 
@@ -85,8 +85,8 @@ static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
 
 #pragma GCC unroll 64
 	for (i = 0; i < NTKLOG_IRQ_STAT_PAIRS; i++) {
-		bool low = ntklog_irq_stat_counts(i * sizeof(u64));
-		bool high = ntklog_irq_stat_counts(i * sizeof(u64) + sizeof(u32));
+		bool low = ntklog_irq_stat_has_counter_at(i * sizeof(u64));
+		bool high = ntklog_irq_stat_has_counter_at(i * sizeof(u64) + sizeof(u32));
 
 		if (low && !high)
 			ntklog_this_cpu_add_word_to(snapshot, ntklog_irq_stat.word[2 * i]);
@@ -95,8 +95,8 @@ static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
 	}
 #pragma GCC unroll 64
 	for (i = 0; i < NTKLOG_IRQ_STAT_PAIRS; i++)
-		if (ntklog_irq_stat_counts(i * sizeof(u64)) &&
-		    ntklog_irq_stat_counts(i * sizeof(u64) + sizeof(u32)))
+		if (ntklog_irq_stat_has_counter_at(i * sizeof(u64)) &&
+		    ntklog_irq_stat_has_counter_at(i * sizeof(u64) + sizeof(u32)))
 			ntklog_this_cpu_add_to(snapshot, ntklog_irq_stat.pair[i]);
 	return snapshot;
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * How long a task that holds or waits for a sleeping lock has no CPU. While sleeping locks are
- * tracked, a probe of sched_switch adds this to the task's record, ntklog_task::off_cpu. A slot
- * keeps a copy of these counters from its begin, and the difference belongs to the hold or wait.
+ * tracked, a probe of sched_switch adds this time to two counters in the task's record,
+ * ntklog_task::off_cpu. A slot has a copy of the counters from the start of its hold or wait. The
+ * difference is the time without a CPU during that hold or wait.
  *
- * The probe runs with the lock of the run queue held and interrupts off. It finds the record of the
- * old task in ntklog_current: the hook that took the slot has cached it there, and the probe caches
- * it again when the task gets a CPU. A counter of ntklog_off_cpu_tasks tells whether the new task
- * may have a time to end; only then the probe searches its record.
+ * The probe runs with the lock of the run queue held and interrupts off. The probe finds the record
+ * of the old task in ntklog_current: the hook that took the slot has cached the record there, and
+ * the probe caches the record again when the task gets a CPU. An element of
+ * ntklog_off_cpu_task_counts tells whether a time without a CPU may end for the new task; only then
+ * the probe searches for its record.
  *
- * The time in a run queue after a wake-up comes from the scheduler, so no wake-up needs a probe.
- * The waker may have to interrupt an idle CPU, which then puts the task into its run queue: the
- * time of that interrupt counts as blocked.
+ * The time in a run queue after a wake-up comes from the scheduler, so no wake-up needs a probe. If
+ * the waker sends an interrupt to an idle CPU, which then puts the task into its run queue, the
+ * time until the interrupt is handled counts as blocked.
  */
 
 #include <linux/atomic.h>
@@ -36,27 +38,28 @@
 
 /*
  * Number of tasks whose off_cpu_since is set, by the hash of the task's address. Changed by the CPU
- * that switches such a task out or in. Other tasks with the same hash cost a search of the table.
+ * that switches such a task out or in. If another task has the same hash, the probe searches the
+ * table of records in vain.
  */
-static atomic_t ntklog_off_cpu_tasks[1 << NTKLOG_OFF_CPU_BITS];
+static atomic_t ntklog_off_cpu_task_counts[1 << NTKLOG_OFF_CPU_BITS];
 
 static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
 {
-	return &ntklog_off_cpu_tasks[hash_ptr(task, NTKLOG_OFF_CPU_BITS)];
+	return &ntklog_off_cpu_task_counts[hash_ptr(task, NTKLOG_OFF_CPU_BITS)];
 }
 
 static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 					  const struct task_struct *task, bool is_blocked)
 {
 	/*
-	 * An exiting task has no record any more, and would not be found when it gets a CPU. A task
-	 * with a late record may never get one again.
+	 * The record of an exiting task has been removed from the table, so ntklog_end_off_cpu()
+	 * would not find it. A task with a late record may never get a CPU again.
 	 */
 	if (hlist_unhashed_lockless(&record->node) || record->late)
 		return;
 	WRITE_ONCE(record->is_blocked, is_blocked);
 	record->queued_before = ntklog_ns_in_run_queues(task);
-	/* Pairs with ntklog_off_cpu_until_now(). */
+	/* Publishes is_blocked. Pairs with the first smp_rmb() in ntklog_off_cpu_until_now(). */
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu_since, ntklog_cycles());
 	atomic_inc(ntklog_off_cpu_counter(task));
@@ -67,7 +70,7 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	struct ntklog_task *record = ntklog_find_task_record(task);
 	u64 off_cpu, ready;
 
-	/* The hash may be that of another task. */
+	/* The counter may be that of another task with the same hash. */
 	if (!record || !record->off_cpu_since)
 		return;
 	off_cpu = ntklog_cycles_since(record->off_cpu_since, 0);
@@ -76,7 +79,10 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 		ready = min(off_cpu, ntklog_ns_to_cycles(ntklog_ns_in_run_queues(task) -
 							 record->queued_before));
 	ntklog_write_u64(record->off_cpu_since, 0);
-	/* Pairs with ntklog_off_cpu_until_now(). */
+	/*
+	 * Clear off_cpu_since before the counters change. Pairs with the second smp_rmb() in
+	 * ntklog_off_cpu_until_now().
+	 */
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
 	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu - ready);
@@ -91,8 +97,10 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
 	struct ntklog_task *record = __this_cpu_read(ntklog_current.record);
 
 	/*
-	 * A preempted task may be about to take a slot: it may have looked up its record, but not
-	 * raised next_sleeping_slot. Its record is cached again when it gets a CPU.
+	 * A preempted task is included even without a slot, because it may be in the hook that
+	 * takes one: it may have looked up its record in ntklog_current, but not raised
+	 * next_sleeping_slot. ntklog_end_off_cpu() caches the record again when the task gets a
+	 * CPU.
 	 */
 	if (__this_cpu_read(ntklog_current.cached_task) == old && READ_ONCE(record->task) == old &&
 	    (preempted || READ_ONCE(record->next_sleeping_slot) != &record->sleeping_slots[1]))
@@ -105,8 +113,8 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
  * ntklog_off_cpu_until_now() - return how long a task has had no CPU, up to now
  * @record: record of any task
  *
- * The counters of a task that has no CPU grow when it gets one. If it is just getting one, its last
- * time may be left out.
+ * The counters of a task without a CPU grow when the task gets a CPU. If the task is just getting a
+ * CPU, its last time without a CPU may be missing in the result.
  *
  * Context: preemption off, so that RCU keeps the record valid.
  * Return: ntklog_task::off_cpu, and the time since the task lost its CPU.
@@ -119,12 +127,18 @@ struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 
 	do {
 		since = ntklog_read_u64(record->off_cpu_since);
-		/* Pairs with ntklog_begin_off_cpu() and ntklog_end_off_cpu(). */
+		/*
+		 * is_blocked belongs to off_cpu_since. Pairs with the smp_wmb() in
+		 * ntklog_begin_off_cpu().
+		 */
 		smp_rmb();
 		is_blocked = READ_ONCE(record->is_blocked);
 		sum.ready = ntklog_read_u64(record->off_cpu.ready);
 		sum.blocked = ntklog_read_u64(record->off_cpu.blocked);
-		/* Pairs with ntklog_end_off_cpu(). */
+		/*
+		 * If a counter has grown meanwhile, off_cpu_since is 0. Pairs with the smp_wmb() in
+		 * ntklog_end_off_cpu().
+		 */
 		smp_rmb();
 	} while (ntklog_read_u64(record->off_cpu_since) != since);
 	if (since)
@@ -146,8 +160,8 @@ static void ntklog_clear_off_cpu(struct ntklog_task *record, void *unused)
  */
 int ntklog_start_off_cpu_counting(void)
 {
-	/* Tasks that had no CPU when the probe was last unregistered. */
-	memset(ntklog_off_cpu_tasks, 0, sizeof(ntklog_off_cpu_tasks));
+	/* Forget the tasks that had no CPU when the probe was last unregistered. */
+	memset(ntklog_off_cpu_task_counts, 0, sizeof(ntklog_off_cpu_task_counts));
 	ntklog_visit_task_records(ntklog_clear_off_cpu, NULL);
 	return tracepoint_probe_register(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
 }

@@ -2,14 +2,14 @@
 #ifndef _NTKLOG_PERF_OFF_CPU_H
 #define _NTKLOG_PERF_OFF_CPU_H
 
-/* Counting how long tasks with a slot of a sleeping lock have no CPU: ntklog_task::off_cpu. */
+/* Measures how long tasks with a slot of a sleeping lock have no CPU, in ntklog_task::off_cpu. */
 
 #include "../ground/task_record.h"
 
 /**
  * ntklog_subtract_off_cpu() - subtract times without a CPU
- * @end: counters at the end of a time, or a sum
- * @start: counters at its start, or a part of the sum
+ * @end: counters at the end of a period, or a sum
+ * @start: counters at the start of the period, or a part of the sum
  *
  * Context: any.
  * Return: the difference.

@@ -5,7 +5,8 @@
  * for each new task. Without such a session there are no probes.
  *
  * Both tracepoints fire on the CPU of the waker, with the lock pi_lock of the task held. The probes
- * wake no task. sched_wakeup would fire on the CPU of the task.
+ * wake no task. The tracepoint sched_wakeup is not used, because it fires on the CPU of the woken
+ * task.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -30,17 +31,20 @@ struct tracepoint *ntklog_sched_wakeup_new;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_wakeup_new);
 
 /*
- * Whether the probes are registered, and the result of the last attempt to register them. Read and
- * written with etw_mutex held.
+ * True while the probes are registered, and the result of the last attempt to register them. Read
+ * and written with etw_mutex held.
  */
-static bool ntklog_ready_thread_is_on;
+static bool ntklog_ready_thread_probes_are_registered;
 static int ntklog_ready_thread_err;
 
-static void ntklog_log_ready_thread(struct task_struct *thread, u8 adjust_reason)
+static void ntklog_log_ready_thread(struct task_struct *task, u8 adjust_reason)
 {
-	/* Linux boosts no task because it wakes up. Linux swaps no kernel stacks. */
+	/*
+	 * adjust_increment is 0, because Linux does not boost the priority of a woken task. The
+	 * flag KERNEL_STACK_NOT_RESIDENT is clear, because Linux does not swap out kernel stacks.
+	 */
 	const struct etw_ready_thread_event record = {
-		.thread_id = task_pid_nr(thread),
+		.thread_id = task_pid_nr(task),
 		.adjust_reason = adjust_reason,
 		.flags = in_task() ? 0 : ETW_READY_THREAD_EXECUTING_DPC,
 	};
@@ -49,19 +53,19 @@ static void ntklog_log_ready_thread(struct task_struct *thread, u8 adjust_reason
 			 ETW_READY_THREAD_VERSION, &record, sizeof(record));
 }
 
-static void ntklog_sched_waking_probe(void *data, struct task_struct *thread)
+static void ntklog_sched_waking_probe(void *data, struct task_struct *task)
 {
 	/*
-	 * A task that runs does not wait, although it may have set the state of a sleep. Interrupts
-	 * may be on when a task wakes itself.
+	 * A task that wakes itself does not wait, although it may have set its state to sleep.
+	 * Interrupts may be on then.
 	 */
-	if (thread != current)
-		ntklog_log_ready_thread(thread, ETW_READY_THREAD_ADJUST_UNWAIT);
+	if (task != current)
+		ntklog_log_ready_thread(task, ETW_READY_THREAD_ADJUST_UNWAIT);
 }
 
-static void ntklog_sched_wakeup_new_probe(void *data, struct task_struct *thread)
+static void ntklog_sched_wakeup_new_probe(void *data, struct task_struct *task)
 {
-	ntklog_log_ready_thread(thread, ETW_READY_THREAD_ADJUST_NONE);
+	ntklog_log_ready_thread(task, ETW_READY_THREAD_ADJUST_NONE);
 }
 
 static int ntklog_register_probes(void)
@@ -83,11 +87,11 @@ static int ntklog_register_probes(void)
 static void ntklog_set_ready_thread_mask(struct etw_provider *provider,
 					 const struct perfinfo_groupmask *mask)
 {
-	bool on = etw_group_mask_test(mask, PERF_DISPATCHER);
+	bool enable = etw_group_mask_test(mask, PERF_DISPATCHER);
 
-	if (on == ntklog_ready_thread_is_on)
+	if (enable == ntklog_ready_thread_probes_are_registered)
 		return;
-	if (on) {
+	if (enable) {
 		ntklog_ready_thread_err = ntklog_register_probes();
 		if (ntklog_ready_thread_err) {
 			pr_err("no ReadyThread events: sched_waking and sched_wakeup_new have not been attached: %d\n",
@@ -99,7 +103,7 @@ static void ntklog_set_ready_thread_mask(struct etw_provider *provider,
 					    NULL);
 		tracepoint_probe_unregister(ntklog_sched_waking, ntklog_sched_waking_probe, NULL);
 	}
-	ntklog_ready_thread_is_on = on;
+	ntklog_ready_thread_probes_are_registered = enable;
 }
 
 static int ntklog_get_ready_thread_err(const struct etw_provider *provider)

@@ -16,33 +16,34 @@
 
 /**
  * struct ntklog_record_limit - records of the current window on a CPU
- * @end: the window's end, in jiffies
- * @records_left: number of records that the window still has room for
+ * @window_end: end of the current window, in jiffies
+ * @records_left: number of records that may still be written in the window
  * @dropped: records that exceeded the limit, since the module was loaded
  *
  * Written by its CPU only, with interrupts off and not in an NMI. Any CPU may read @dropped.
  */
 struct ntklog_record_limit {
-	unsigned long end;
+	unsigned long window_end;
 	u32 records_left;
 	u64 dropped;
 };
 
 /**
- * ntklog_record_is_within_limit() - count a record, and begin a new window if the last one is over
+ * ntklog_admit_record() - count a record in the current window, and begin a new window if that has
+ *	ended
  * @limit: limit of this CPU
  *
  * Context: interrupts off; not NMI.
- * Return: true if the record may be written; false if it exceeds the limit and is counted as
- * dropped.
+ * Return: true if the record may be written; false if the limit is exceeded and the record has been
+ * counted as dropped.
  */
-static inline bool ntklog_record_is_within_limit(struct ntklog_record_limit *limit)
+static inline bool ntklog_admit_record(struct ntklog_record_limit *limit)
 {
 	unsigned long now = jiffies;
 
-	/* The window has ended, or there was none yet. */
-	if (limit->end - now - 1 >= PERF_RECORD_WINDOW) {
-		limit->end = now + PERF_RECORD_WINDOW;
+	/* The last window has ended, or no window has begun since module load. */
+	if (limit->window_end - now - 1 >= PERF_RECORD_WINDOW) {
+		limit->window_end = now + PERF_RECORD_WINDOW;
 		limit->records_left = PERF_RECORDS_PER_WINDOW;
 	}
 	if (!limit->records_left) {

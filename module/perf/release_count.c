@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Slow path of release_count.h: the countdown has expired. */
+/* Slow path of release_count.h: the sampling rules, and the restart of the countdown. */
 
 #include <linux/bits.h>
 #include <linux/export.h>
+#include <linux/irqflags.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <uapi/ntklog/wmi_resource.h>
 
 #include "../ground/compat.h"
 #include "release_count.h"
 #include "resource_parameters.h"
 
-/* Longest countdown. When it expires before a sampled release, it is restarted. */
+/*
+ * Longest countdown. With a higher rate the countdown expires before the sampled release, and is
+ * restarted.
+ */
 #define NTKLOG_LONGEST_COUNTDOWN	BIT(30)
 
 /**
@@ -27,34 +32,60 @@ void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 re
 
 	remaining = (div_u64(released, rate) + 1) * rate - released;
 	remaining = min_t(u64, remaining, NTKLOG_LONGEST_COUNTDOWN);
-	WRITE_ONCE(count->due_at, released + remaining);
+	WRITE_ONCE(count->sample_at_count, released + remaining);
 	WRITE_ONCE(count->countdown, remaining - 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
 
+/*
+ * Restart the countdown if it has expired. Returns true if this release is sampled: its number is a
+ * multiple of the rate, or it is the first release to find an earlier multiple. Called with
+ * interrupts off.
+ */
+static bool ntklog_check_release_countdown(struct ntklog_release_count *count)
+{
+	u32 rate = READ_ONCE(ntklog_resource_parameter_values.release_sampling_rate), remainder;
+	/*
+	 * With rate 1 every release is sampled, also the second of two releases that have made the
+	 * countdown negative before the first one restarts it.
+	 */
+	bool is_sampled = rate == 1;
+
+	if (count->countdown < 0) {
+		div_u64_rem(count->sample_at_count, rate, &remainder);
+		is_sampled |= !remainder;
+		ntklog_restart_release_countdown(count, ntklog_number_of_releases(count));
+	}
+	return is_sampled;
+}
+
 /**
- * ntklog_release_countdown_expired() - decide whether the release just counted is sampled
- * @count: count of this CPU
+ * ntklog_sample_release() - decide by NT's rules for resources whether a release is sampled
+ * @count: count of this CPU, which includes the release
+ * @wait_time: duration of the wait before the hold, in cycles; WMI_RESOURCE_WAIT_TIME_UNKNOWN or
+ *	less if no duration is known
+ * @contentions: number of waits that began during the hold
  *
  * Restarts the countdown if it has expired.
  *
- * Context: interrupts off.
- * Return: true if this release is sampled: its number is a multiple of the rate, or it is the first
- * to find an earlier multiple. With rate 1 every release is sampled.
+ * Context: preemption off.
+ * Return: true if a rule samples the release: every Nth release, every Nth release after a wait, or
+ * every Nth wait during the hold.
  */
-bool ntklog_release_countdown_expired(struct ntklog_release_count *count)
+bool ntklog_sample_release(struct ntklog_release_count *count, u64 wait_time, u32 contentions)
 {
-	u32 rate = READ_ONCE(ntklog_resource_parameter_values.release_sampling_rate), rest;
-	/*
-	 * With rate 1 every release is sampled, also the second of two that found the count below
-	 * 0.
-	 */
-	bool is_multiple = rate == 1;
+	u32 contention_rate = READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate);
+	unsigned long flags;
+	u32 remainder;
+	bool is_sampled;
+	u64 releases;
 
-	if (count->countdown < 0) {
-		div_u64_rem(count->due_at, rate, &rest);
-		is_multiple |= !rest;
-		ntklog_restart_release_countdown(count, ntklog_number_of_releases(count));
-	}
-	return is_multiple;
+	local_irq_save(flags);
+	releases = ntklog_number_of_releases(count);
+	is_sampled = ntklog_check_release_countdown(count);
+	local_irq_restore(flags);
+	div_u64_rem(releases, contention_rate, &remainder);
+	if (wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !remainder)
+		return true;
+	return is_sampled || (contentions && contentions % contention_rate == 0);
 }

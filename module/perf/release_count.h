@@ -14,20 +14,21 @@
 
 /**
  * struct ntklog_release_count - releases on a CPU
- * @countdown: number of releases before the sampled one; negative once that one has been counted
- * @due_at: number of the release at which @countdown becomes -1; a multiple of the rate, unless
+ * @countdown: number of releases before the next sampled one; negative after that release has been
+ *	counted
+ * @sample_at_count: number of the release that makes @countdown -1; a multiple of the rate, unless
  *	the rate exceeds the longest countdown
  *
- * The number of releases is @due_at - 1 - @countdown.
+ * The number of releases is @sample_at_count - 1 - @countdown.
  *
- * The CPU itself writes both: @due_at with interrupts off, @countdown also by the decrement. For
- * an offline CPU, the task that changes the rate writes them. Any CPU may read them. A task may be
- * preempted or interrupted after its decrement; another release may then restart the countdown.
- * Exactly one release finds each multiple.
+ * The CPU itself writes both members: @sample_at_count with interrupts off, @countdown also by the
+ * decrement. The task that changes the rate writes those of offline CPUs. Any CPU may read them. A
+ * task may be preempted or interrupted after its decrement, and another release may then restart
+ * the countdown. Exactly one release finds each multiple of the rate.
  */
 struct ntklog_release_count {
 	s32 countdown;
-	u64 due_at;
+	u64 sample_at_count;
 };
 
 /**
@@ -35,7 +36,7 @@ struct ntklog_release_count {
  * @_count: a per-CPU struct ntklog_release_count
  *
  * Context: any; also preemptible.
- * Return: true if the countdown has expired: call ntklog_release_countdown_expired().
+ * Return: true if the countdown has expired: call ntklog_sample_release().
  */
 #define ntklog_count_down_release(_count)	ntklog_this_cpu_dec_is_negative((_count).countdown)
 
@@ -43,16 +44,16 @@ struct ntklog_release_count {
  * ntklog_number_of_releases() - return the number of releases on a CPU
  * @count: count of any CPU
  *
- * Context: any. On another CPU the value may be wrong by the length of a countdown, if it is being
- * restarted.
+ * Context: any. For another CPU the value may be wrong by the length of a countdown, if that CPU is
+ * just restarting its countdown.
  * Return: number of releases.
  */
 static inline u64 ntklog_number_of_releases(const struct ntklog_release_count *count)
 {
-	return READ_ONCE(count->due_at) - 1 - READ_ONCE(count->countdown);
+	return READ_ONCE(count->sample_at_count) - 1 - READ_ONCE(count->countdown);
 }
 
 void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 released);
-bool ntklog_release_countdown_expired(struct ntklog_release_count *count);
+bool ntklog_sample_release(struct ntklog_release_count *count, u64 wait_time, u32 contentions);
 
 #endif /* _NTKLOG_PERF_RELEASE_COUNT_H */

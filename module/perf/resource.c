@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Executive resources: tracking and sampling, as NT does it. Each task's acquisitions are tracked,
- * up to eight resources at a time, and the final release decides by NT's rules whether a
- * WMI_RESOURCE is written. Initialisations and owner pointers are always written, and every Nth
- * timeout of a wait, N being NT's NumberOfExcessiveTimeouts.
- * The slots are described in resource_slots.h.
+ * Executive resources: tracking and sampling, as NT does it. Up to eight resources of a task are
+ * tracked at the same time. The final release of a resource by its owner decides by NT's rules
+ * whether a WMI_RESOURCE is written. An initialisation and a new owner pointer always write an
+ * event, and so does every Nth timeout of a wait, N being NT's NumberOfExcessiveTimeouts. The slots
+ * are described in resource_slots.h.
  */
 
 #include <linux/cpumask.h>
 #include <linux/export.h>
-#include <linux/irqflags.h>
 #include <linux/jiffies.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
@@ -75,13 +73,13 @@ struct ntklog_information ntklog_resource_information = {
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
 
 /*
- * Bits that are set in an owner pointer and not in the address of a task. Owner pointers have no
+ * Bits that are set in an owner pointer and clear in the address of a task. Owner pointers have no
  * slots.
  */
-#define PERF_OWNER_POINTER	3ul
+#define PERF_OWNER_POINTER_BITS	3ul
 
-/* Timeouts of an excessive wait: the first and each further one, jiffies. Written at load. */
-static unsigned long ntklog_first_timeout, ntklog_next_timeout;
+/* Durations until the first and until each further timeout of a wait. Written at module load. */
+static unsigned long ntklog_first_timeout_jiffies, ntklog_next_timeout_jiffies;
 
 /**
  * ntklog_log_resource_initialize() - write the event of an initialisation
@@ -125,17 +123,17 @@ void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
 /**
  * ntklog_drop_resource_slot() - free an owner's slot of a resource, without an event
  * @resource: address of the resource, whose inner lock is held
- * @thread: the owner: any task, or an owner pointer
+ * @owner: the owner: any task, or an owner pointer
  *
  * Context: preemption off, ntklog_resource_key on.
  */
-void ntklog_drop_resource_slot(const void *resource, unsigned long thread)
+void ntklog_drop_resource_slot(const void *resource, unsigned long owner)
 {
-	struct ntklog_task *owner = ntklog_find_record_with_slots(thread);
-	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner, resource);
+	struct ntklog_task *record = ntklog_find_record_with_slots(owner);
+	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(record, resource);
 
 	if (slot)
-		ntklog_free_resource_slot(owner, slot);
+		ntklog_free_resource_slot(record, slot);
 }
 
 /**
@@ -157,14 +155,15 @@ void ntklog_log_resource_owner_pointer(const void *resource, u32 action)
 }
 
 /**
- * ntklog_log_resource_timeout() - count a timeout of a wait, and write every Nth
+ * ntklog_log_resource_timeout() - count a timeout of a wait, and write the event of every Nth
  * @wait: the wait
  *
  * Context: softirq, in the timer of the wait.
  */
 void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 {
-	u32 number = READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts);
+	u32 timeout_rate =
+		READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts);
 	struct wmi_resource64 record = {
 		.wait_time = wait->start_time,
 		.max_recursion_depth = ++wait->timeouts,
@@ -175,7 +174,7 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
 	};
 
-	if (!static_branch_likely(&ntklog_resource_key) || wait->timeouts % number)
+	if (!static_branch_likely(&ntklog_resource_key) || wait->timeouts % timeout_rate)
 		return;
 	/* On another CPU HoldTime stays 0, because the clocks of two CPUs may differ. */
 	if (wait->processor == smp_processor_id())
@@ -190,24 +189,24 @@ static void ntklog_resource_wait_timer(struct timer_list *timer)
 		container_of(timer, struct ntklog_resource_wait, timer);
 
 	ntklog_log_resource_timeout(wait);
-	mod_timer(timer, jiffies + ntklog_next_timeout);
+	mod_timer(timer, jiffies + ntklog_next_timeout_jiffies);
 }
 
 /**
- * ntklog_start_resource_wait() - start to observe a wait of the current task
+ * ntklog_start_resource_wait() - record the start of a wait, and start its timer
  * @wait: on the stack of the task, until ntklog_end_resource_wait()
  * @resource: address of the resource
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
  *
- * In NT the waiter itself wakes up to count timeouts. Here a timer counts, and the task sleeps
- * without interruption, so that the hung task detector sees one long sleep.
+ * In NT the waiter itself wakes up to count timeouts. Here the handler of a timer counts them, and
+ * the task sleeps without interruption, so that the hung task detector sees one long sleep.
  *
  * Context: task, ntklog_resource_key on.
  */
 void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 				const void *resource, u32 action)
 {
-	/* The clock and the CPU number must be of the same CPU. */
+	/* start_time and processor must belong to the same CPU. */
 	preempt_disable();
 	wait->start_time = ntklog_cycles();
 	wait->processor = smp_processor_id();
@@ -217,14 +216,14 @@ void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 	wait->action = action;
 	wait->timeouts = 0;
 	wait->has_timer = true;
-	/* Pinned, so that the timer usually runs on this CPU and reads the same clock. */
+	/* Pinned, so that the handler usually runs on this CPU and reads the same clock. */
 	timer_setup_on_stack(&wait->timer, ntklog_resource_wait_timer, TIMER_PINNED);
-	mod_timer(&wait->timer, jiffies + ntklog_first_timeout);
+	mod_timer(&wait->timer, jiffies + ntklog_first_timeout_jiffies);
 }
 
 /**
- * ntklog_end_resource_wait() - stop to observe a wait
- * @wait: the wait; nothing is done if it is not being observed
+ * ntklog_end_resource_wait() - stop the timer of a wait
+ * @wait: the wait; nothing is done if it has no timer
  *
  * Context: task; ntklog_resource_key may have been disabled since the start.
  */
@@ -236,7 +235,7 @@ void ntklog_end_resource_wait(struct ntklog_resource_wait *wait)
 	timer_destroy_on_stack(&wait->timer);
 }
 
-/* Duration of @wait in cycles; 0 without a wait. */
+/* Return the duration of @wait in cycles; 0 if @wait is NULL. @now: the current time, in cycles. */
 static u64 ntklog_resource_wait_time(const struct ntklog_resource_wait *wait, u64 now)
 {
 	if (!wait)
@@ -269,8 +268,8 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 	if (record && depth > 1)
 		slot = ntklog_find_resource_slot(record, resource);
 	/*
-	 * A softirq acquires the resource again that the interrupted task holds without a slot. It
-	 * may not take one: its release is not the final one, so the slot would stay in use.
+	 * A softirq acquires the resource again that the interrupted task owns without a slot. The
+	 * softirq must take no slot: its release is not the final one and would not free the slot.
 	 */
 	if (depth > 1 && !slot && !in_task())
 		goto out;
@@ -298,40 +297,10 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
 
-/*
- * Return the number of final releases on this CPU, and restart the countdown if it has expired.
- * Called with preemption off.
- */
-static u64 ntklog_check_release_countdown(bool *at_multiple)
-{
-	struct ntklog_release_count *count = &this_cpu_ptr(&ntklog_resource_cpu)->releases;
-	unsigned long flags;
-	u64 releases;
-
-	local_irq_save(flags);
-	releases = ntklog_number_of_releases(count);
-	*at_multiple = ntklog_release_countdown_expired(count);
-	local_irq_restore(flags);
-	return releases;
-}
-
-static bool ntklog_resource_release_is_sampled(const struct ntklog_resource_slot *slot,
-					       u32 contention_count, u64 releases)
-{
-	u32 contention_rate =
-		READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate);
-	u32 contention_delta = contention_count - READ_ONCE(slot->contention_count), rest;
-
-	div_u64_rem(releases, contention_rate, &rest);
-	if (ntklog_read_u64(slot->wait_time) > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !rest)
-		return true;
-	return contention_delta && contention_delta % contention_rate == 0;
-}
-
 /**
- * ntklog_track_resource_release_slow() - free an owner's slot before its final release
+ * ntklog_track_resource_release_slow() - slow path of a final release: free the owner's slot
  * @resource: address of the resource. Its inner lock is held, unless the owner is the current task
- * @thread: the owner: any task, or an owner pointer
+ * @owner: the owner: any task, or an owner pointer
  * @exclusive: the owner holds the resource exclusively
  * @contention_count: contention count of the resource
  * @record: filled in, if the release is sampled
@@ -340,47 +309,46 @@ static bool ntklog_resource_release_is_sampled(const struct ntklog_resource_slot
  * Return: true if the release is sampled. The caller then writes @record with
  * ntklog_write_resource() after the release.
  */
-bool ntklog_track_resource_release_slow(const void *resource, unsigned long thread,
+bool ntklog_track_resource_release_slow(const void *resource, unsigned long owner,
 					bool exclusive, u32 contention_count,
 					struct wmi_resource64 *record)
 {
-	struct ntklog_task *owner = ntklog_find_record_with_slots(thread);
-	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner, resource);
-	bool at_multiple, sampled;
-	u64 releases = ntklog_check_release_countdown(&at_multiple);
+	struct ntklog_task *owner_record = ntklog_find_record_with_slots(owner);
+	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner_record, resource);
+	u32 contentions = slot ? contention_count - READ_ONCE(slot->contention_count) : 0;
+	bool is_sampled = ntklog_sample_release(&this_cpu_ptr(&ntklog_resource_cpu)->releases,
+						slot ? ntklog_read_u64(slot->wait_time) : 0,
+						contentions);
 
 	if (!ntklog_resources_are_tracked())
 		return false;
 	if (!slot) {
-		if (thread & PERF_OWNER_POINTER)
+		if (owner & PERF_OWNER_POINTER_BITS)
 			this_cpu_inc(ntklog_resource_cpu.pointer_releases);
 		else
 			this_cpu_inc(ntklog_resource_cpu.unmatched);
 		return false;
 	}
-	sampled = at_multiple ||
-		  ntklog_resource_release_is_sampled(slot, contention_count, releases);
-	if (sampled) {
+	if (is_sampled) {
 		*record = (struct wmi_resource64) {
 			.acquire_time = ntklog_read_u64(slot->acquire_time),
 			.wait_time = ntklog_read_u64(slot->wait_time),
 			.max_recursion_depth = READ_ONCE(slot->max_recursion_depth),
 			/* A task that has a slot has not exited. */
-			.thread_id = task_pid_nr((struct task_struct *)thread),
+			.thread_id = task_pid_nr((struct task_struct *)owner),
 			.resource = ntklog_address((unsigned long)resource),
 			.action = exclusive ?
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
-			.contention_delta = contention_count -
-					    READ_ONCE(slot->contention_count),
+			.contention_delta = contentions,
 		};
 		/* On another CPU HoldTime stays 0, because the clocks of two CPUs may differ. */
 		if (record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
 		    READ_ONCE(slot->processor) == smp_processor_id())
 			record->hold_time = ntklog_cycles() - record->acquire_time;
 	}
-	ntklog_free_resource_slot(owner, slot);
-	return sampled;
+	ntklog_free_resource_slot(owner_record, slot);
+	return is_sampled;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_slow);
 
@@ -388,11 +356,11 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_slow);
 static void ntklog_update_resource_key(struct ntklog_event_group *group,
 				       const struct perfinfo_groupmask *wanted)
 {
-	bool track = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
+	bool needs_tracking = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
 
-	if (track == ntklog_resources_are_tracked())
+	if (needs_tracking == ntklog_resources_are_tracked())
 		return;
-	if (track) {
+	if (needs_tracking) {
 		static_branch_enable(&ntklog_resource_key);
 		/* All CPUs run the patched code now. */
 		ntklog_start_resource_slots();
@@ -441,8 +409,8 @@ int __init ntklog_resource_init(unsigned int first_timeout_ms,
 	    first_timeout_ms > 3600 * MSEC_PER_SEC ||
 	    next_timeout_ms > 3600 * MSEC_PER_SEC)
 		return -EINVAL;
-	ntklog_first_timeout = msecs_to_jiffies(first_timeout_ms);
-	ntklog_next_timeout = msecs_to_jiffies(next_timeout_ms);
+	ntklog_first_timeout_jiffies = msecs_to_jiffies(first_timeout_ms);
+	ntklog_next_timeout_jiffies = msecs_to_jiffies(next_timeout_ms);
 	for_each_possible_cpu(cpu)
 		ntklog_restart_release_countdown(&per_cpu_ptr(&ntklog_resource_cpu, cpu)->releases,
 						 0);

@@ -3,8 +3,9 @@
 #define _NTKLOG_PERF_RESOURCE_H
 
 /*
- * Tracking and sampling of executive resources, called by module/ex. Sessions and the tracepoint
- * enable the tracking. The parameters are set by debugfs, the device and the module parameters.
+ * Tracking and sampling of executive resources, called by module/ex. The tracking is on while a
+ * session or the tracepoint needs it. The parameters are set by debugfs, the device and the module
+ * parameters.
  *
  * An owner is identified by the address of its task, as in struct eresource. The address is only
  * compared: the task may have exited.
@@ -26,7 +27,10 @@
 #include "resource_parameters.h"
 #include "resource_slots.h"
 
-/* Enabled while resources are tracked. A resource tests nothing else. */
+/*
+ * Enabled while resources are tracked. While it is disabled, the functions of resources call no
+ * hook.
+ */
 DECLARE_STATIC_KEY_FALSE(ntklog_resource_key);
 
 /* The parameters: EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION. See struct ntklog_information. */
@@ -34,16 +38,16 @@ extern struct ntklog_information ntklog_resource_information;
 
 /**
  * struct ntklog_resource_wait - a wait that may become excessive
- * @timer: counts timeouts
+ * @timer: expires at each timeout
  * @resource: address of the resource
  * @start_time: clock at the start of the wait
- * @processor: CPU on which the wait started
- * @thread_id: thread ID of the waiter
+ * @processor: number of the CPU on which the wait started
+ * @thread_id: PID of the waiting task
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
  * @timeouts: number of timeouts so far
  * @has_timer: @timer is set up; false if the wait began while tracking was off
  *
- * On the stack of the waiter. Only the timer writes @timeouts.
+ * On the stack of the waiting task. During the wait only the timer writes @timeouts.
  */
 struct ntklog_resource_wait {
 	struct timer_list timer;
@@ -60,14 +64,14 @@ void ntklog_log_resource_initialize(const void *resource);
 void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
 				      u32 owners);
 void ntklog_log_resource_owner_pointer(const void *resource, u32 action);
-void ntklog_drop_resource_slot(const void *resource, unsigned long thread);
+void ntklog_drop_resource_slot(const void *resource, unsigned long owner);
 void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 				const void *resource, u32 action);
 void ntklog_end_resource_wait(struct ntklog_resource_wait *wait);
 void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait);
 void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
 					const struct ntklog_resource_wait *wait);
-bool ntklog_track_resource_release_slow(const void *resource, unsigned long thread,
+bool ntklog_track_resource_release_slow(const void *resource, unsigned long owner,
 					bool exclusive, u32 contention_count,
 					struct wmi_resource64 *record);
 
@@ -99,7 +103,7 @@ static __always_inline void ntklog_track_resource_acquire(const void *resource,
 	struct ntklog_resource_slot *slot;
 
 	preempt_disable();
-	/* A softirq takes the slow path, which marks its slots. */
+	/* A softirq takes the slow path, which sets of_softirq in its slots. */
 	if (!ntklog_resource_slots_are_cached() || unlikely(!in_task()))
 		goto slow;
 	record = __this_cpu_read(ntklog_current.record);
@@ -139,8 +143,8 @@ static __always_inline bool ntklog_count_resource_release(bool exclusive)
  * @resource: address of the resource, which the current task is about to release
  * @contention_count: contention count of the resource
  *
- * Succeeds if the resource has the topmost slot, without a wait of known duration, and no task has
- * begun to wait since.
+ * Succeeds if the topmost slot belongs to the resource and has no wait of known duration, and if no
+ * task has begun to wait since the acquisition.
  *
  * Context: preemption off, ntklog_resource_key on, after ntklog_count_resource_release() has
  * returned false.

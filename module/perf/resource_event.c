@@ -18,8 +18,9 @@
 #include "resource_event.h"
 #include "stack.h"
 
-/* Log a record of NT's resources. Interrupts are off. */
-static struct etw_logged ntklog_log_record(u64 sessions, const struct wmi_resource64 *record)
+/* Log the record of an executive resource. Called with interrupts off. */
+static struct etw_logged ntklog_log_resource_record(u64 sessions,
+						    const struct wmi_resource64 *record)
 {
 	void *data;
 
@@ -32,12 +33,13 @@ static struct etw_logged ntklog_log_record(u64 sessions, const struct wmi_resour
 }
 
 /*
- * Log a record of a Linux lock, and before it what a WMI_RESOURCE does not have: the caller of the
- * lock function, and the times without a CPU. Both events have the same time stamp: one of them may
- * be lost, and a reader of the file must not give the caller to another record. Interrupts are off.
+ * Log the record of a Linux lock, and before it an event with data that a WMI_RESOURCE does not
+ * have: the caller of the lock function, and the times without a CPU. A reader of the file
+ * recognizes by the equal time stamps that the two events belong together, even if other events
+ * were lost. Called with interrupts off.
  */
-static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
-						       const struct wmi_resource64 *record,
+static struct etw_logged ntklog_log_sleeping_record(u64 sessions,
+						    const struct wmi_resource64 *record,
 						       const struct ntklog_caller *caller)
 {
 	struct ntklog_caller event = *caller;
@@ -52,19 +54,19 @@ static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
 }
 
 /*
- * Write an event. @caller and @lock belong to a Linux lock; they are NULL and 0 for NT's resources,
- * which have a tracepoint of their own.
+ * Write the event @record of @group. For a Linux lock @caller and @lock are set. For NT's
+ * resources, which have a tracepoint of their own, they are NULL and 0.
  */
-static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
-			       const struct ntklog_caller *caller, unsigned long lock)
+static void ntklog_write_resource_event(const struct wmi_resource64 *record, u32 group,
+					const struct ntklog_caller *caller, unsigned long lock)
 {
 	struct etw_logged logged;
 	unsigned long flags;
 	u64 sessions;
 
 	/*
-	 * With interrupts off, the flag is seen set only by code that the writing itself calls,
-	 * such as a probe of the tracepoint.
+	 * Interrupts are off while the flag is set, so only code that the writing itself calls
+	 * finds it set, such as a probe of the tracepoint.
 	 */
 	local_irq_save(flags);
 	if (this_cpu_read(ntklog_resource_cpu.writing)) {
@@ -80,10 +82,10 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
 			ntklog_record_identity(lock, caller->caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
 		sessions = etw_sessions_for_event(group);
-		logged = lock ? ntklog_log_record_with_caller(sessions, record, caller) :
-				ntklog_log_record(sessions, record);
+		logged = lock ? ntklog_log_sleeping_record(sessions, record, caller) :
+				ntklog_log_resource_record(sessions, record);
 		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
-			ntklog_count_omitted_stack(ETW_STACKED_RESOURCE, logged);
+			ntklog_count_left_out_stack(ETW_STACKED_RESOURCE, logged);
 		else
 			ntklog_write_stack(ETW_STACKED_RESOURCE, logged, 0,
 					   group != PERF_SYNC_OBJECTS);
@@ -104,23 +106,25 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
  */
 void ntklog_write_resource(const struct wmi_resource64 *record)
 {
-	ntklog_write_event(record, PERF_SYNC_OBJECTS, NULL, 0);
+	ntklog_write_resource_event(record, PERF_SYNC_OBJECTS, NULL, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
 
 /**
  * ntklog_write_sleeping_lock() - write the event of a Linux lock
  * @record: the record
- * @lock: address of the lock; the record may have it hidden
- * @caller: event for the caller, with the return address of the lock function; its @lock is not
- *	used
+ * @lock: address of the lock; the record has the address in its displayed form, see
+ *	ntklog_address()
+ * @caller: data of the event PERFINFO_LOG_TYPE_NTKLOG_CALLER, which is written before @record. Its
+ *	member lock is not used, and its member caller is the unchanged return address of the lock
+ *	function
  *
  * Context: task, preemption off; locks may be held.
  */
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
 				const struct ntklog_caller *caller)
 {
-	ntklog_write_event(record, ntklog_sleeping_group(record->action), caller,
-			   (unsigned long)lock);
+	ntklog_write_resource_event(record, ntklog_action_group(record->action), caller,
+				    (unsigned long)lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_sleeping_lock);

@@ -4,8 +4,6 @@
  * them.
  */
 
-#include <linux/build_bug.h>
-#include <linux/string.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/wmi_resource.h>
 
@@ -43,10 +41,7 @@ void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
 			READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts),
 	};
 
-	event->hook_id = end ? PERFINFO_LOG_TYPE_ERESOURCE_DC_END :
-			       PERFINFO_LOG_TYPE_ERESOURCE_DC_START;
-	event->version = PERFINFO_ERESOURCE_DC_VERSION;
-	event->length = sizeof(record);
-	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
-	memcpy(event->data, &record, sizeof(record));
+	etw_fill_rundown_event(event, end ? PERFINFO_LOG_TYPE_ERESOURCE_DC_END :
+					    PERFINFO_LOG_TYPE_ERESOURCE_DC_START,
+			       PERFINFO_ERESOURCE_DC_VERSION, &record, sizeof(record));
 }

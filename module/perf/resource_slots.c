@@ -9,7 +9,7 @@
 /* Even: tracking is off. Not 0, the value in a new task record. */
 u32 ntklog_resource_sequence = 2;
 
-/* True if @record is not NULL and its slots belong to the current tracking. */
+/* Test whether @record is not NULL and its slots are valid. */
 static bool ntklog_record_has_slots(const struct ntklog_task *record)
 {
 	/*
@@ -22,21 +22,21 @@ static bool ntklog_record_has_slots(const struct ntklog_task *record)
 
 /**
  * ntklog_find_record_with_slots() - return a task's record if its slots are valid
- * @thread: address of the task, or an owner pointer; only compared
+ * @owner: address of the task, or an owner pointer; only compared
  *
  * Context: preemption off. The record stays the task's until preemption is enabled.
  * Return: the record, or NULL.
  */
-struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread)
+struct ntklog_task *ntklog_find_record_with_slots(unsigned long owner)
 {
-	struct ntklog_task *found =
-		ntklog_find_task_record((const struct task_struct *)thread);
+	struct ntklog_task *record =
+		ntklog_find_task_record((const struct task_struct *)owner);
 
-	return ntklog_record_has_slots(found) ? found : NULL;
+	return ntklog_record_has_slots(record) ? record : NULL;
 }
 
 /**
- * ntklog_get_record_with_slots() - return the current task's record, with slots in use
+ * ntklog_get_record_with_slots() - return the current task's record, and make its slots valid
  *
  * Context: preemption off.
  * Return: the record. NULL if no record is available, the record is late, or tracking is off.
@@ -68,7 +68,8 @@ struct ntklog_task *ntklog_get_record_with_slots(void)
 
 /**
  * ntklog_find_resource_slot() - find the slot of a resource
- * @record: a task record, or NULL. If it is another task's, the resource's inner lock is held
+ * @record: a task record, or NULL. The caller holds the resource's inner lock if the record belongs
+ *	to another task
  * @lock: address of the resource
  *
  * Context: preemption off.
@@ -94,12 +95,12 @@ struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *recor
 }
 
 /**
- * ntklog_alloc_resource_slot() - take a slot
+ * ntklog_alloc_resource_slot() - take a slot of the current task
  * @record: the current task's record
  * @lock: address of the resource that the slot is for
  *
  * Context: preemption off.
- * Return: the slot, which the caller must fill; NULL if all are in use.
+ * Return: the slot, which the caller must fill; NULL if no slot can be taken.
  */
 struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *record,
 							const void *lock)
@@ -124,7 +125,10 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *reco
 		/* Pairs with the release in ntklog_free_resource_slot(). */
 		const void *other = smp_load_acquire(&slot->lock);
 
-		/* A slot of the same resource is stale: its release was not tracked. */
+		/*
+		 * A slot of the same resource is stale, because the final release of the resource
+		 * was not tracked.
+		 */
 		if (!other || other == lock) {
 			WRITE_ONCE(slot->of_softirq, false);
 			return slot;
@@ -136,23 +140,24 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *reco
 /**
  * ntklog_free_resource_slot() - free a slot
  * @record: the task record
- * @slot: a slot of it, from ntklog_find_resource_slot()
+ * @slot: a slot of @record, from ntklog_find_resource_slot()
  *
  * Context: as for ntklog_find_resource_slot().
  */
 void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resource_slot *slot)
 {
 	/*
-	 * Publish that the slot is free after the caller has read it. Pairs with the acquires in
-	 * ntklog_alloc_resource_slot() and below.
+	 * Publish that the slot is free only after the caller has read the slot. Pairs with the
+	 * acquires in ntklog_alloc_resource_slot() and at the end of this function.
 	 */
 	smp_store_release(&slot->lock, NULL);
 	if (record->task != current)
 		return;
 	barrier();
 	/*
-	 * Lower next_slot past this slot and the free ones below it. A softirq may only skip slots
-	 * that softirqs have taken: one of the task's may look free because the task is filling it.
+	 * Lower next_slot past this slot and the free slots below it. A softirq may only skip slots
+	 * that softirqs have taken: a slot of the interrupted task may look free because the task
+	 * is filling it.
 	 */
 	if (slot == READ_ONCE(record->next_slot) - 1) {
 		WRITE_ONCE(slot->of_softirq, false);

@@ -3,21 +3,22 @@
 #define _NTKLOG_PERF_RESOURCE_SLOTS_H
 
 /*
- * Slots of executive resources, in the task records. A task's slots are a stack with holes, because
- * most resources are released in the reverse order of their acquisition.
+ * Slots of executive resources, in the task records. The slots of a task are a stack, because most
+ * resources are released in the reverse order of their acquisition. A release in another order
+ * leaves a hole.
  *
  *	slots[1]          slots[2]    slots[3]          next_slot
  *	used              hole        used              v
  *	lock = A          lock = NULL lock = B          free ... slots[8]
  *
- * Writers: the task itself, with preemption off, and softirqs that run on top of it. A softirq
- * releases what it acquires, or gives it to an owner pointer, before it returns. It thus leaves
- * next_slot as it was. READ_ONCE() and WRITE_ONCE() are for the compiler and for KCSAN. An
- * acquisition moves next_slot first, then fills the slot, then stores the lock. A slot without a
- * lock is not found.
+ * Writers: the task itself, with preemption off, and softirqs that run on top of it. Before a
+ * softirq returns, it releases each resource that it has acquired, or gives the resource to an
+ * owner pointer. It thus leaves next_slot as it was. READ_ONCE() and WRITE_ONCE() are for the
+ * compiler and for KCSAN. An acquisition raises next_slot first, then fills the slot, then stores
+ * the lock. A search does not find a slot whose lock is NULL.
  *
- * Another task only frees a slot, when it releases the resource for the owner. It holds the
- * resource's inner lock, so the owner cannot release at the same time.
+ * Another task only frees a slot, when it releases the resource on behalf of the owner. That task
+ * holds the resource's inner lock, so the owner cannot release the resource at the same time.
  */
 
 #include <linux/compiler.h>
@@ -26,14 +27,14 @@
 #include "../ground/thread.h"
 
 /*
- * Sequence number of the tracking: odd while tracking is on. The slots of a task record with
- * another number are free. Written by ntklog_start_resource_slots() and
- * ntklog_stop_resource_slots(), whose calls are serialised. Read by the hooks with preemption off;
- * ntklog_stop_resource_slots() waits for them.
+ * Sequence number of the tracking: odd while tracking is on. The slots of a task record are valid
+ * if the record has the same number; otherwise all of them count as free. Written by
+ * ntklog_start_resource_slots() and ntklog_stop_resource_slots(), whose calls are serialised. Read
+ * by the hooks with preemption off; ntklog_stop_resource_slots() waits for them.
  */
 extern u32 ntklog_resource_sequence;
 
-struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread);
+struct ntklog_task *ntklog_find_record_with_slots(unsigned long owner);
 struct ntklog_task *ntklog_get_record_with_slots(void);
 struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *record,
 						       const void *lock);
@@ -50,10 +51,12 @@ static inline bool ntklog_resources_are_tracked(void)
 }
 
 /**
- * ntklog_resource_slots_are_cached() - test whether this CPU caches a record with slots in use
+ * ntklog_resource_slots_are_cached() - test whether this CPU caches the current task's record, and
+ *	its slots are valid
  *
  * Context: preemption off.
- * Return: true if ntklog_current.record is the current task's record and its slots are in use.
+ * Return: true if ntklog_current.record is the current task's record and has the current sequence
+ * number.
  */
 static __always_inline bool ntklog_resource_slots_are_cached(void)
 {

@@ -26,15 +26,22 @@
 #include "sleeping_lock.h"
 
 /*
- * Slots in use that were dropped when their class was disabled, and how many of them were waiting.
+ * Number of slots that were in use when their class was disabled, and how many of them belonged to
+ * a waiting task.
  */
 static atomic64_t ntklog_sleeping_slots_dropped, ntklog_sleeping_waits_dropped;
 
-/* Limits of an excessive wait, and the interval of the check for them. Written once, at load. */
+/*
+ * Durations of a wait until its first and until each further timeout, and the interval at which the
+ * work item checks for timeouts. Written once, at module load.
+ */
 static u64 ntklog_first_timeout_cycles, ntklog_next_timeout_cycles;
 static unsigned long ntklog_wait_check_interval_jiffies;
 
-/* Return how many timeouts a wait that started at @start has had until now. */
+/*
+ * Return the number of timeouts that a wait has had until now. @start: start of the wait, in
+ * cycles.
+ */
 static u32 ntklog_count_timeouts(u64 start)
 {
 	u64 waited = ntklog_cycles_since(start, 0);
@@ -66,20 +73,21 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 static void ntklog_check_wait(const struct ntklog_task *record,
 			      struct ntklog_sleeping_slot *slot)
 {
-	u32 number = READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts);
+	u32 timeout_rate =
+		READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts);
 	/* Pairs with the smp_store_release() that publishes slot->lock. */
 	const void *lock = smp_load_acquire(&slot->lock);
 	u32 action = READ_ONCE(slot->action);
 	u64 start = ntklog_read_u64(slot->acquire_time);
 	unsigned long caller = READ_ONCE(slot->caller);
-	/* RCU keeps the task valid. NULL if it has exited. */
+	/* RCU keeps the task valid. NULL if the task has exited. */
 	struct task_struct *task = READ_ONCE(record->task);
-	u32 timeouts, now;
+	u32 timeouts, timeouts_until_now;
 
 	if (!task || !lock || !(action & NTKLOG_SLEEPING_WAITING))
 		return;
-	now = ntklog_count_timeouts(start);
-	for (timeouts = READ_ONCE(slot->timeouts); timeouts < now; timeouts++) {
+	timeouts_until_now = ntklog_count_timeouts(start);
+	for (timeouts = READ_ONCE(slot->timeouts); timeouts < timeouts_until_now; timeouts++) {
 		/*
 		 * The cmpxchg() fails if the task has started another wait, which sets timeouts to
 		 * 0. If the old wait had no timeout either, the second check detects it.
@@ -91,7 +99,7 @@ static void ntklog_check_wait(const struct ntklog_task *record,
 			cmpxchg(&slot->timeouts, timeouts + 1, timeouts);
 			return;
 		}
-		if ((timeouts + 1) % number == 0)
+		if ((timeouts + 1) % timeout_rate == 0)
 			ntklog_log_sleeping_timeout(task, lock, action, start, timeouts + 1,
 						    caller);
 	}
@@ -101,7 +109,7 @@ static void ntklog_check_task_waits(struct ntklog_task *record, void *unused)
 {
 	int i;
 
-	/* Hint that saves the loop: most tasks do not wait. */
+	/* Most tasks do not wait. This hint saves the loop for them. */
 	if (!READ_ONCE(record->is_waiting))
 		return;
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
@@ -114,15 +122,18 @@ static void ntklog_check_task_waits(struct ntklog_task *record, void *unused)
  * kernel.
  */
 static void ntklog_check_all_waits(struct work_struct *work);
-static DECLARE_DELAYED_WORK(ntklog_long_waits_work, ntklog_check_all_waits);
+static DECLARE_DELAYED_WORK(ntklog_wait_check_work, ntklog_check_all_waits);
 
 static void ntklog_check_all_waits(struct work_struct *work)
 {
 	ntklog_visit_task_records(ntklog_check_task_waits, NULL);
-	schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_interval_jiffies);
+	schedule_delayed_work(&ntklog_wait_check_work, ntklog_wait_check_interval_jiffies);
 }
 
-/* Enabled classes, one bit for each. Written by the attaching thread, one at a time. */
+/*
+ * Enabled classes, one bit for each. Written by the task that attaches or detaches a class; these
+ * tasks are serialized.
+ */
 static unsigned long ntklog_enabled_sleeping_classes;
 
 static unsigned long ntklog_class_bit(u32 class)
@@ -137,7 +148,8 @@ static unsigned long ntklog_class_bit(u32 class)
  * Must be called before the first hook of the class is attached.
  *
  * Context: task; may sleep. Callers are serialized.
- * Return: 0, or a negative errno if the exit or the switches of tasks cannot be observed.
+ * Return: 0, or a negative errno if the probe of sched_process_exit or sched_switch cannot be
+ * registered.
  */
 int ntklog_enable_sleeping_class(u32 class)
 {
@@ -152,7 +164,7 @@ int ntklog_enable_sleeping_class(u32 class)
 			ntklog_unpin_task_records();
 			return err;
 		}
-		schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_interval_jiffies);
+		schedule_delayed_work(&ntklog_wait_check_work, ntklog_wait_check_interval_jiffies);
 	}
 	ntklog_enabled_sleeping_classes |= ntklog_class_bit(class);
 	return 0;
@@ -160,8 +172,8 @@ int ntklog_enable_sleeping_class(u32 class)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_enable_sleeping_class);
 
 /*
- * Claim @slot if it belongs to @class. Returns false if it does not, or if another party has
- * claimed it.
+ * Claim @slot if it belongs to @class. Returns false if the slot belongs to another class, or if
+ * another party has claimed the slot.
  *
  * No acquire or release hook of the class runs any more, but the contention tracepoints still do.
  * The task may therefore begin or end a wait concurrently. The cmpxchg() on slot->action decides
@@ -211,7 +223,7 @@ void ntklog_disable_sleeping_class(u32 class)
 	ntklog_enabled_sleeping_classes &= ~ntklog_class_bit(class);
 	ntklog_visit_task_records(ntklog_drop_task_slots, &class);
 	if (!ntklog_enabled_sleeping_classes) {
-		cancel_delayed_work_sync(&ntklog_long_waits_work);
+		cancel_delayed_work_sync(&ntklog_wait_check_work);
 		ntklog_stop_off_cpu_counting();
 		ntklog_unpin_task_records();
 	}

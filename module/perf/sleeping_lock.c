@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slow paths for Linux' sleeping locks; see sleeping_lock.h for the fast paths.
+ * Slow paths of the tracking of Linux' sleeping locks; see sleeping_lock.h for the fast paths.
  *
- * Functions called by the hooks run inside the kernel's lock functions. They must not take a
+ * The hooks run inside the kernel's lock functions. The functions that they call must not take a
  * sleeping lock, wake up a task or print. They may take a raw spinlock to obtain a task record.
  */
 
 #include <linux/atomic.h>
 #include <linux/export.h>
 #include <linux/irqflags.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -39,7 +38,10 @@ static void ntklog_fill_sleeping_slot(const struct ntklog_task *record,
 	slot->off_cpu_before = record->off_cpu;
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_u64(slot->state, action);
-	/* Publishes the slot; as in ntklog_track_sleeping_acquire(). */
+	/*
+	 * Publishes the slot. Pairs with the same acquires as the store in
+	 * ntklog_track_sleeping_acquire().
+	 */
 	smp_store_release(&slot->lock, lock);
 }
 
@@ -84,12 +86,15 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 		return;
 	}
 	this_cpu_inc(ntklog_sleeping_cpu.attempts);
-	/* RCU frees task records: with preemption off, this one stays valid. */
+	/*
+	 * Task records are freed after an RCU grace period, so @record stays valid while preemption
+	 * is off.
+	 */
 	preempt_disable_notrace();
 	record = ntklog_find_current_record();
 	/*
-	 * An exiting task gets no new record, because its exit may already have been reported and
-	 * nothing would free the record.
+	 * An exiting task gets no new record: if the probe of sched_process_exit has already run
+	 * for the task, nothing would free the record.
 	 */
 	if (!record && !(current->flags & PF_EXITING))
 		record = ntklog_alloc_task_record();
@@ -97,7 +102,10 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 		goto untracked;
 	slot = ntklog_find_sleeping_slot(record, lock, ntklog_action_class(action));
 	if (ntklog_is_reacquired_exclusively(slot, action)) {
-		/* ww_mutex_lock() returns -EALREADY, without a contention event: keep the slot. */
+		/*
+		 * The owner of a ww_mutex requests it again: ww_mutex_lock() will return -EALREADY
+		 * without a contention event, so keep the slot of the first acquisition.
+		 */
 		if (ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
 			this_cpu_inc(ntklog_sleeping_cpu.written_off);
 			goto out;
@@ -120,62 +128,40 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_acquire_slow);
 
 /*
- * Return the number of releases on this CPU. If @counted is false, count this release first. Sets
- * @at_multiple if the release rate selects this release. Called with preemption off.
+ * Count a release, unless @is_counted. Returns true if NT's rules for resources sample it. Called
+ * with preemption off.
  */
-static u64 ntklog_count_sleeping_release(bool counted, bool *at_multiple)
-{
-	struct ntklog_release_count *count;
-	unsigned long flags;
-	u64 released;
-
-	local_irq_save(flags);
-	count = &this_cpu_ptr(&ntklog_sleeping_cpu)->releases;
-	if (!counted)
-		(void)ntklog_count_down_release(ntklog_sleeping_cpu.releases);
-	released = ntklog_number_of_releases(count);
-	*at_multiple = ntklog_release_countdown_expired(count);
-	local_irq_restore(flags);
-	return released;
-}
-
-/* Count a release, unless @is_counted. Returns true if NT's rules for resources sample it. */
 static bool ntklog_count_and_sample_release(u64 wait_time, u32 contentions, bool is_counted)
 {
-	u32 contention_rate = READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate);
-	u32 remainder;
-	bool at_multiple;
-	u64 released = ntklog_count_sleeping_release(is_counted, &at_multiple);
-
-	div_u64_rem(released, contention_rate, &remainder);
-	if (wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !remainder)
-		return true;
-	return at_multiple || (contentions && contentions % contention_rate == 0);
+	if (!is_counted)
+		(void)ntklog_count_down_release(ntklog_sleeping_cpu.releases);
+	return ntklog_sample_release(&this_cpu_ptr(&ntklog_sleeping_cpu)->releases, wait_time,
+				     contentions);
 }
 
-/* Count a record of a holder that leaves a waiter. Returns true if it is within the limit. */
-static bool ntklog_holder_is_within_limit(void)
+/* Return true if the record of a release that leaves a waiter behind may be written. */
+static bool ntklog_admit_sleeping_blocker(void)
 {
 	unsigned long flags;
-	bool is_within;
+	bool is_admitted;
 
 	local_irq_save(flags);
-	is_within = ntklog_record_is_within_limit(this_cpu_ptr(&ntklog_sleeping_cpu.holder_limit));
+	is_admitted = ntklog_admit_record(this_cpu_ptr(&ntklog_sleeping_cpu.blocker_limit));
 	local_irq_restore(flags);
-	return is_within;
+	return is_admitted;
 }
 
 /*
- * Return true if @action is of a reader of a percpu_rw_semaphore. Its functions are inlined, so its
- * release is not seen, and only its wait is recorded.
+ * Return true if @action is of a reader of a percpu_rw_semaphore. The lock functions of readers are
+ * inlined, so the release has no hook, and only the wait is recorded.
  */
-static bool ntklog_is_percpu_reader(u32 action)
+static bool ntklog_action_is_percpu_reader(u32 action)
 {
 	return ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM) &&
 	       !(action & NTKLOG_SLEEPING_EXCLUSIVE_BIT);
 }
 
-static u32 ntklog_release_action(u32 action)
+static u32 ntklog_make_release_action(u32 action)
 {
 	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
 		((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT) ?
@@ -184,31 +170,34 @@ static u32 ntklog_release_action(u32 action)
 }
 
 /*
- * Called with preemption off, so that RCU keeps @task and @owner, its record, valid. @rule is 0, or
- * WMI_RESOURCE_ACTION_LINUX_BLOCKER.
+ * Write the event of a release, or of a reader's wait for a percpu_rw_semaphore. @task_record is
+ * the record of @task. @snapshot is a copy of the slot. @rule is 0, or
+ * WMI_RESOURCE_ACTION_LINUX_BLOCKER if only the waiter is the reason for the event. Called with
+ * preemption off, so that RCU keeps @task and @task_record valid.
  */
-static void ntklog_log_sleeping_release(struct task_struct *task, const struct ntklog_task *owner,
+static void ntklog_log_sleeping_release(struct task_struct *task,
+					const struct ntklog_task *task_record,
 					const struct ntklog_sleeping_slot *snapshot,
 					const void *lock, u32 rule)
 {
-	const struct ntklog_off_cpu until_now = ntklog_off_cpu_until_now(owner);
-	const struct ntklog_off_cpu hold = ntklog_subtract_off_cpu(&until_now,
-								   &snapshot->off_cpu_before);
+	const struct ntklog_off_cpu until_now = ntklog_off_cpu_until_now(task_record);
+	const struct ntklog_off_cpu off_cpu_of_hold =
+		ntklog_subtract_off_cpu(&until_now, &snapshot->off_cpu_before);
 	const struct wmi_resource64 record = {
 		.acquire_time = snapshot->acquire_time,
-		.hold_time = ntklog_is_percpu_reader(snapshot->action) ? 0 :
+		.hold_time = ntklog_action_is_percpu_reader(snapshot->action) ? 0 :
 			     ntklog_cycles_since(snapshot->acquire_time, 0),
 		.wait_time = ntklog_sleeping_wait_time(snapshot, snapshot->action),
 		.max_recursion_depth = 1,
 		.thread_id = task_pid_nr(task),
 		.resource = ntklog_address((unsigned long)lock),
-		.action = ntklog_release_action(snapshot->action) | rule,
+		.action = ntklog_make_release_action(snapshot->action) | rule,
 		.contention_delta = snapshot->contentions,
 	};
 	struct ntklog_caller caller = {
 		.caller = snapshot->caller,
-		.hold_ready = hold.ready,
-		.hold_blocked = hold.blocked,
+		.hold_ready = off_cpu_of_hold.ready,
+		.hold_blocked = off_cpu_of_hold.blocked,
 	};
 
 	if (snapshot->action & NTKLOG_SLEEPING_WAITED) {
@@ -220,10 +209,10 @@ static void ntklog_log_sleeping_release(struct task_struct *task, const struct n
 }
 
 /*
- * Claim the slot of the task on whose behalf the lock is released. Returns false if the task still
- * waits for the lock, or if another party has claimed the slot. The owner may begin to wait at the
- * same time: the cmpxchg() on slot->action decides which of the two comes first. If this function
- * wins, ntklog_begin_sleeping_wait() ignores the wait.
+ * Claim the slot of the owner, on whose behalf the current task releases the lock. Returns false if
+ * the owner waits for the lock, or if another party has claimed the slot. The owner may begin to
+ * wait concurrently: the cmpxchg() on slot->action decides which of the two comes first. If the
+ * claim is first, ntklog_begin_sleeping_wait() ignores the wait.
  */
 static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
 {
@@ -238,16 +227,16 @@ static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
  * @lock: address of the lock
  * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED
  * @owner: returns the owner of the lock; NULL if the lock does not record its owner
- * @has_waiters: the lock's word shows a waiter
- * @counted: the fast path has found the slot and counted the release
+ * @has_waiters: the word of the lock shows that a task waits or spins for it
+ * @is_counted: the fast path has found the slot and counted the release
  *
- * Finds the slot of the current task or else of the owner, frees it, and writes the event if the
- * release is sampled or leaves a waiter.
+ * Finds the slot of the current task or else of the owner, frees the slot, and writes the event if
+ * the release is sampled or leaves a waiter behind.
  *
  * Context: any. Outside of task context the release is counted and not tracked.
  */
 void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t owner,
-					bool has_waiters, bool counted)
+					bool has_waiters, bool is_counted)
 {
 	const u32 class = ntklog_action_class(action);
 	const struct task_struct *slot_task = current;
@@ -274,20 +263,26 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 	/* NULL if the lock has no slot, or if the task has exited, which drops its slots. */
 	task = slot ? READ_ONCE(record->task) : NULL;
 	if (task) {
-		/* A waiter may increment the contentions concurrently; either value will do. */
+		/*
+		 * A waiter may increment slot->contentions concurrently; the old and the new value
+		 * are both valid.
+		 */
 		snapshot = data_race(*slot);
 	}
 	if (!task || cmpxchg(&slot->lock, lock, NULL) != lock) {
-		/* The slot may belong to another lock by now: undo the claim. */
+		/*
+		 * Another party has freed the slot, which may belong to another lock by now: undo
+		 * the claim.
+		 */
 		if (claimed)
 			atomic_andnot(NTKLOG_SLEEPING_CLAIMED, (atomic_t *)&claimed->action);
 		this_cpu_inc(ntklog_sleeping_cpu.unmatched);
 		goto out;
 	}
 	if (ntklog_count_and_sample_release(ntklog_sleeping_wait_time(&snapshot, snapshot.action),
-					    snapshot.contentions, counted))
+					    snapshot.contentions, is_counted))
 		ntklog_log_sleeping_release(task, record, &snapshot, lock, 0);
-	else if (has_waiters && ntklog_holder_is_within_limit())
+	else if (has_waiters && ntklog_admit_sleeping_blocker())
 		ntklog_log_sleeping_release(task, record, &snapshot, lock,
 					    WMI_RESOURCE_ACTION_LINUX_BLOCKER);
 	if (task == current)
@@ -301,8 +296,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_release_slow);
  * ntklog_begin_sleeping_wait() - record that the current task starts to wait for a lock
  * @lock: address of the lock
  *
- * Called by the contention_begin tracepoint, which may fire more than once for one wait. Only the
- * first call counts.
+ * Called by the probe of contention_begin, a tracepoint that may fire more than once for one wait.
+ * Only the first call counts.
  *
  * Context: task, whatever locks it holds.
  * Return: the class of the lock; 0 if the task has no slot of the lock, already waits for it, or if
@@ -320,7 +315,7 @@ u32 ntklog_begin_sleeping_wait(const void *lock)
 	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_CLAIMED;
 	if (action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_CLAIMED))
 		goto out;
-	/* Include the time that the task has spun before. */
+	/* Let the wait begin where the optimistic spinning of the task began. */
 	ntklog_write_u64(slot->acquire_time, slot->acquire_time -
 			  ntklog_sleeping_wait_time(slot, action));
 	if (action & NTKLOG_SLEEPING_WAITED)
@@ -363,9 +358,12 @@ static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_s
 						   NTKLOG_SLEEPING_WAITED);
 }
 
-/* Free the slot of a reader of a percpu_rw_semaphore whose wait is over, and write the event. */
-static void ntklog_end_percpu_reader(struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
-				     const void *lock)
+/*
+ * Free the slot of a reader of a percpu_rw_semaphore that has stopped waiting, and write the event
+ * if the wait is sampled.
+ */
+static void ntklog_end_percpu_reader_wait(struct ntklog_task *record,
+					  struct ntklog_sleeping_slot *slot, const void *lock)
 {
 	const struct ntklog_sleeping_slot snapshot = *slot;
 
@@ -403,8 +401,8 @@ void ntklog_end_sleeping_wait(const void *lock, int err)
 		if (!ntklog_record_wait(record, slot, action))
 			goto out;
 		this_cpu_inc(ntklog_sleeping_cpu.waited);
-		if (ntklog_is_percpu_reader(action))
-			ntklog_end_percpu_reader(record, slot, lock);
+		if (ntklog_action_is_percpu_reader(action))
+			ntklog_end_percpu_reader_wait(record, slot, lock);
 	} else if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED) &&
 		   cmpxchg(&slot->lock, lock, NULL) == lock) {
 		this_cpu_inc(ntklog_sleeping_cpu.given_up);
@@ -441,14 +439,15 @@ void ntklog_end_sleeping_spin(const void *lock, u32 class)
 }
 
 /**
- * ntklog_count_sleeping_contention() - count that the current task waits for a lock of another task
+ * ntklog_count_sleeping_contention() - count a wait of the current task in the slot of the owner
  * @lock: address of the lock
  * @class: class of the lock
- * @owner: the task that held the lock a moment ago; only compared, never dereferenced
+ * @owner: the task that held the lock when the caller read its word; only compared, never
+ *	dereferenced
  *
- * No lock serializes this with the owner. CPU 0 finds the owner's slot; the owner on CPU 1 releases
- * the lock and acquires another one with the same slot; CPU 0 increments the contentions of the
- * wrong lock. This is rare and is accepted.
+ * No lock serializes this function with the owner. CPU 0 finds the owner's slot; the owner on CPU 1
+ * releases the lock and takes the same slot for another lock; CPU 0 increments the contentions of
+ * the wrong lock. This race is rare and is accepted.
  *
  * Context: task, whatever locks it holds.
  */

@@ -4,22 +4,22 @@
 
 /*
  * Tracking and sampling of Linux' sleeping locks: mutex, rw_semaphore, semaphore, rt_mutex,
- * ww_mutex and percpu_rw_semaphore: its writers, and the waits of its readers. The rules and the
- * event are those of NT's executive resources. The callers are the hooks (module/linux), the
- * debugfs counters and the tracepoint. This file knows only the address and the class of a lock.
- * The hook passes a function that returns the owner.
+ * ww_mutex, and percpu_rw_semaphore, of which only writers and the waits of readers are tracked.
+ * The rules and the event are those of NT's executive resources. The callers are the hooks and
+ * probes of module/linux, and the debugfs files read the counters. This file knows only the address
+ * and the class of a lock. The hook passes a function that returns the owner.
  *
- * An acquire hook runs at the entry of the lock function, before the task has the lock. Nothing
- * of ntklog is therefore on the stack of a task that sleeps. The hook allocates a slot
- * immediately. The slot records when the wait begins and ends, and is freed if the task gives
- * up. A release hook runs before the lock is released.
+ * An acquire hook runs at the entry of the lock function, before the task has the lock. No frame of
+ * ntklog is therefore on the stack of a task that sleeps. The hook takes a slot before it is known
+ * whether the task will wait. Probes record in the slot when a wait begins and ends. The slot is
+ * freed if the task gives up. A release hook runs before the lock is released.
  *
- * The slots of a task form a stack with holes, because most locks are released in the reverse
- * order of their acquisition: see sleeping_slots.c. Only the task itself fills its slots; it may
- * be preempted while it does. An interrupt handler never changes them. Two other writers may
- * free a slot. One is a task that releases the lock on behalf of the owner. The other is the
- * thread that disables the lock class, after the last hook of the class has returned. Both set
- * slot->lock to NULL with cmpxchg(), so that exactly one party frees the slot and counts it.
+ * The slots of a task form a stack with holes, because most locks are released in the reverse order
+ * of their acquisition: see sleeping_slots.c. Only the task itself fills its slots, and it may be
+ * preempted meanwhile. An interrupt handler never changes a slot. Two other writers may free a
+ * slot. One is a task that releases the lock on behalf of the owner. The other is the task that
+ * disables the lock class, after the last hook of the class has returned. Both set slot->lock to
+ * NULL with cmpxchg(), so that exactly one party frees the slot and counts it.
  */
 
 #include <linux/compiler.h>
@@ -42,23 +42,26 @@ struct task_struct;
 /**
  * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
  * @releases: releases, as a countdown to the next sampled one
- * @attempts: calls of an acquire hook, including those that fail later
- * @untracked: acquisitions without a slot: eight slots were in use, or no task record could be used
+ * @attempts: calls of an acquire hook, including those whose task gives up later. The hook of a
+ *	trylock is called only after success
+ * @untracked: acquisitions without a slot: all eight slots of the task were in use, or the task had
+ *	no record that may have slots
  * @given_up: acquisitions that ended without the lock after a wait
- * @written_off: acquisitions written off: their release was missed, their slot was reclaimed as
- *	stale, or a ww_mutex was requested again by its owner
+ * @written_off: acquisitions that are not counted as released: the hook missed their release, their
+ *	slot was reclaimed as stale, or the owner of a ww_mutex requested it again
  * @unmatched: releases that found no slot
  * @in_interrupts: operations in interrupt context, which are not tracked
  * @waits: waits that began
  * @waited: waits that ended with the lock acquired
- * @holder_limit: limit of the records that are written only because a release leaves a waiter
+ * @blocker_limit: limit of the records that are written only because a release leaves a waiter
+ *	behind
  *
- * Each CPU writes only its own counters: by single instructions, which need no protection, or with
- * interrupts off. Readers on other CPUs see values that may be stale.
+ * Each CPU writes only its own counters, by single instructions or with interrupts off. Other CPUs
+ * may read stale values.
  *
- * When no operation is in progress, the sum over all CPUs satisfies attempts = releases + untracked
- * + given_up + written_off + slots in use + dropped slots. A slot in use is dropped when its task
- * exits or its class is disabled.
+ * When no lock operation is in progress, the sums over all CPUs satisfy attempts = releases +
+ * untracked + given_up + written_off + slots in use + dropped slots. A slot in use is dropped when
+ * its task exits or its class is disabled.
  */
 struct ntklog_sleeping_cpu {
 	struct ntklog_release_count releases;
@@ -70,7 +73,7 @@ struct ntklog_sleeping_cpu {
 	u64 in_interrupts;
 	u64 waits;
 	u64 waited;
-	struct ntklog_record_limit holder_limit;
+	struct ntklog_record_limit blocker_limit;
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
@@ -93,7 +96,7 @@ typedef const struct task_struct *(*ntklog_owner_func_t)(const void *lock);
 
 void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, u32 action);
 void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t owner,
-					bool has_waiters, bool counted);
+					bool has_waiters, bool is_counted);
 u32 ntklog_begin_sleeping_wait(const void *lock);
 void ntklog_end_sleeping_wait(const void *lock, int err);
 void ntklog_count_sleeping_contention(const void *lock, u32 class,
@@ -113,8 +116,8 @@ void ntklog_sleeping_locks_init(unsigned int first_timeout_ms, unsigned int next
  * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED; must be a compile-time
  *	constant
  *
- * Fast path: fills the slot at next_sleeping_slot. Also used by trylocks, after they have
- * succeeded.
+ * Fast path: fills the slot at next_sleeping_slot. The hook of a trylock calls this function after
+ * the trylock has succeeded.
  *
  * Context: task, also preemptible.
  */
@@ -149,9 +152,10 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	 */
 	smp_store_release(&slot->lock, lock);
 	/*
-	 * Raise the stack top after the slot is filled; the release lowers it before it frees the
-	 * slot. A hook may run in between on this task, for example for a print within the
-	 * scheduler. It then finds the slot in use and changes neither the slot nor this pointer.
+	 * Raise next_sleeping_slot after the slot is filled; the release lowers it before it frees
+	 * the slot. Another hook may run in between on this task, for example for a print within
+	 * the scheduler. That hook finds the slot in use and changes neither the slot nor this
+	 * pointer.
 	 */
 	WRITE_ONCE(record->next_sleeping_slot, slot + 1);
 	return;
@@ -165,10 +169,10 @@ slow:
  * @action: as for ntklog_track_sleeping_acquire()
  * @owner: returns the owner of the lock, for a release on behalf of another task; NULL if the lock
  *	does not record its owner
- * @has_waiters: the lock's word shows a waiter
+ * @has_waiters: the word of the lock shows that a task waits or spins for it
  *
- * Fast path: frees the topmost slot if it belongs to @lock, had no wait, no contention and no hole
- * below, if the lock has no waiter, and if the release is not due for sampling.
+ * Fast path: frees the topmost slot if it belongs to @lock and has had no wait, no contention and
+ * no hole below, if the lock has no waiter, and if the countdown of releases has not expired.
  *
  * Context: task, also preemptible.
  */
@@ -178,8 +182,7 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 {
 	struct ntklog_sleeping_slot *slot;
 	struct ntklog_task *record;
-
-	bool counted = false;
+	bool is_counted = false;
 
 	record = this_cpu_read(ntklog_current.record);
 	if (!ntklog_record_is_current(record) || unlikely(has_waiters))
@@ -191,14 +194,14 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 	 */
 	if (unlikely(data_race(slot->lock != lock || slot->state != action)))
 		goto slow;
-	counted = true;
+	is_counted = true;
 	if (unlikely(ntklog_count_down_release(ntklog_sleeping_cpu.releases)))
 		goto slow;
 	WRITE_ONCE(record->next_sleeping_slot, slot);
 	WRITE_ONCE(slot->lock, NULL);
 	return;
 slow:
-	ntklog_track_sleeping_release_slow(lock, action, owner, has_waiters, counted);
+	ntklog_track_sleeping_release_slow(lock, action, owner, has_waiters, is_counted);
 }
 
 #endif /* _NTKLOG_PERF_SLEEPING_LOCK_H */

@@ -14,8 +14,8 @@
  * @lock: address of the lock
  * @class: class of the lock; 0 matches every class
  *
- * The acquire pairs with the smp_store_release() that publishes slot->lock, so that the other
- * fields read from the slot belong to @lock.
+ * The smp_load_acquire() of slot->lock pairs with the smp_store_release() that publishes it, so
+ * that the fields that the caller then reads from the slot belong to @lock.
  *
  * Context: preemption off, so that RCU keeps the record valid.
  * Return: the slot, or NULL if there is none.
@@ -30,7 +30,10 @@ ntklog_find_sleeping_slot(struct ntklog_task *record, const void *lock, u32 clas
 	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
 		struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
-		/* Pairs with ntklog_fill_sleeping_slot() and ntklog_track_sleeping_acquire(). */
+		/*
+		 * Pairs with the release in ntklog_fill_sleeping_slot() and
+		 * ntklog_track_sleeping_acquire().
+		 */
 		if (smp_load_acquire(&slot->lock) == lock &&
 		    (!class || ntklog_action_class(READ_ONCE(slot->action)) == class))
 			return slot;
@@ -44,7 +47,8 @@ static void ntklog_lower_next_slot(struct ntklog_task *record)
 	struct ntklog_sleeping_slot *next = record->next_sleeping_slot;
 
 	/*
-	 * A late record keeps next_sleeping_slot at the sentinel, so that it never tracks a lock.
+	 * In a late record next_sleeping_slot stays at the sentinel, so that its task takes no
+	 * slot.
 	 */
 	while (!record->late && next > &record->sleeping_slots[1] && !READ_ONCE(next[-1].lock))
 		next--;
@@ -71,7 +75,7 @@ void ntklog_repair_slot_stack(struct ntklog_task *record, struct ntklog_sleeping
 	ntklog_lower_next_slot(record);
 }
 
-/* Return true if a slot above @slot has the same lock, also shared. */
+/* Return true if a slot above @slot is a shared slot of the same lock. */
 static bool ntklog_has_shared_slot_above(const struct ntklog_sleeping_slot *slot,
 					 const struct ntklog_sleeping_slot *end)
 {
@@ -138,7 +142,8 @@ static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task
 /**
  * ntklog_alloc_sleeping_slot() - allocate a slot of the current task
  * @record: record of the task
- * @is_reclaimed: set to whether the slot was in use and probably stale
+ * @is_reclaimed: set to true if the slot was in use and has been reclaimed as probably stale,
+ *	otherwise to false
  *
  * Context: task; preemption off.
  * Return: the slot, or NULL if all are in use.
@@ -153,8 +158,8 @@ struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *reco
 	ntklog_lower_next_slot(record);
 	slot = record->next_sleeping_slot;
 	/*
-	 * This slot may be in use: this hook may have interrupted the fast path between publishing
-	 * a slot and raising next_sleeping_slot.
+	 * The slot at next_sleeping_slot may be in use: this hook may have interrupted the fast
+	 * path between the publishing of that slot and the raising of next_sleeping_slot.
 	 */
 	if (slot < end && !READ_ONCE(slot->lock)) {
 		WRITE_ONCE(record->next_sleeping_slot, slot + 1);

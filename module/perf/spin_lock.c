@@ -43,7 +43,7 @@ ntklog_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETERS] = {
 				 spin_lock_contention_sample_rate,
 				 EVENT_TRACE_SPINLOCK_MIN_CONTENTION_SAMPLE_RATE),
 	PERF_SPIN_LOCK_PARAMETER("hold_threshold", spin_lock_hold_threshold,
-				 EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD, .zero = true),
+				 EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD, .zero_permitted = true),
 };
 
 struct ntklog_information ntklog_spin_lock_information = {
@@ -57,9 +57,9 @@ struct ntklog_information ntklog_spin_lock_information = {
 };
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_information);
 
-static void ntklog_set_key(struct static_key_false *key, bool on)
+static void ntklog_set_key(struct static_key_false *key, bool enable)
 {
-	if (on)
+	if (enable)
 		static_branch_enable(key);
 	else
 		static_branch_disable(key);
@@ -69,18 +69,18 @@ static void ntklog_set_key(struct static_key_false *key, bool on)
 static void ntklog_update_spin_lock_keys(struct ntklog_event_group *group,
 					 const struct perfinfo_groupmask *wanted)
 {
-	bool track = etw_group_mask_test(wanted, PERF_SPINLOCK);
-	bool count = track || etw_group_mask_test(wanted, PERF_SPINLOCK_CNTRS);
-	bool tracked = static_key_enabled(&ntklog_spin_lock_tracking_key);
+	bool needs_tracking = etw_group_mask_test(wanted, PERF_SPINLOCK);
+	bool needs_counting = needs_tracking || etw_group_mask_test(wanted, PERF_SPINLOCK_CNTRS);
+	bool is_tracking = static_key_enabled(&ntklog_spin_lock_tracking_key);
 
 	/* The tracking key is enabled only while ntklog_spin_lock_key is enabled. */
-	if (tracked && !track) {
+	if (is_tracking && !needs_tracking) {
 		ntklog_disarm_spin_lock_tracking();
 		static_branch_disable(&ntklog_spin_lock_tracking_key);
 		ntklog_stop_spin_lock_tracking();
 	}
-	ntklog_set_key(&ntklog_spin_lock_key, count);
-	if (track && !tracked) {
+	ntklog_set_key(&ntklog_spin_lock_key, needs_counting);
+	if (needs_tracking && !is_tracking) {
 		ntklog_start_spin_lock_tracking();
 		static_branch_enable(&ntklog_spin_lock_tracking_key);
 		ntklog_arm_spin_lock_tracking();
@@ -137,7 +137,7 @@ void ntklog_begin_spin_lock_attach(void)
 }
 
 /**
- * ntklog_end_spin_lock_attach() - note that each hooked release has a hooked acquisition
+ * ntklog_end_spin_lock_attach() - count releases without a slot as errors from now on
  *
  * Context: as for ntklog_begin_spin_lock_attach().
  */
@@ -147,7 +147,7 @@ void ntklog_end_spin_lock_attach(void)
 }
 
 /**
- * ntklog_begin_spin_lock_detach() - note that acquire hooks are about to be detached
+ * ntklog_begin_spin_lock_detach() - expect releases without a slot while acquire hooks are detached
  *
  * Until ntklog_end_spin_lock_detach(), hooked releases of locks that were acquired without a hook
  * are expected.
@@ -160,7 +160,8 @@ void ntklog_begin_spin_lock_detach(void)
 }
 
 /**
- * ntklog_end_spin_lock_detach() - drop the need for tracking, after all hooks have been detached
+ * ntklog_end_spin_lock_detach() - undo ntklog_begin_spin_lock_attach(), after all hooks were
+ *	detached
  *
  * All locks that have been acquired with a hook have been released, and no CPU runs a hook.
  *

@@ -6,18 +6,20 @@
  * an acquisition may see it on and the matching release see it off, or the reverse. A slot that is
  * taken in this time might never be freed. Tracking therefore starts and stops in steps:
  *
- *	step                            in_transition  may_take_slot tracking key
- *	off                             false          false         off
- *	ntklog_start_spin_lock_tracking()  true           false         off, then on
- *	ntklog_arm_spin_lock_tracking()    true           true          on
- *	armed, after a grace period     false          true          on
- *	ntklog_disarm_spin_lock_tracking() true           true          on
- *	after a grace period            true           false         on, then off
- *	ntklog_stop_spin_lock_tracking()   false          false         off
+ *	step                                in_transition  may_take_slot  tracking key
+ *	off                                 false          false          off
+ *	ntklog_start_spin_lock_tracking()   true           false          off, then on
+ *	ntklog_arm_spin_lock_tracking()     true           true           on
+ *	armed, after a grace period         false          true           on
+ *	ntklog_disarm_spin_lock_tracking()  true           true           on
+ *	after a grace period                true           false          on, then off
+ *	ntklog_stop_spin_lock_tracking()    false          false          off
  *
- * An acquisition takes no slot while may_take_slot is false, an untracked slot while both flags are
- * true, and a tracked slot only while tracking is armed. While in_transition is true the countdown
- * of each CPU is negative, so every acquisition takes the slow path, which tests the flags.
+ * The columns stand for ntklog_spin_lock_in_transition, ntklog_spin_lock_may_take_slot and
+ * ntklog_spin_lock_tracking_key. An acquisition takes no slot while may_take_slot is false, an
+ * untracked slot while both flags are true, and a tracked slot only while tracking is armed. While
+ * in_transition is true the countdown of each CPU is negative, so every acquisition takes the slow
+ * path, which tests the flags.
  *
  * Preemption is off from the acquire hook to the release hook, so a CPU between them is an RCU
  * reader: a grace period lets each such pair see the same flags.
@@ -38,25 +40,26 @@
 #include "spin_lock_slots.h"
 
 /*
- * Number of lock kinds that are being sampled. Changed by ntklog_start_sampling_spin_locks() and
- * ntklog_stop_sampling_spin_locks(), which the caller serialises.
+ * Number of kinds of Linux' locks that are attached in mode "sampled". Changed by
+ * ntklog_start_sampling_spin_locks() and ntklog_stop_sampling_spin_locks(), which the caller
+ * serialises.
  */
 static unsigned int ntklog_sampled_kinds;
 
 /* RCU state at the last stop of tracking, from get_state_synchronize_rcu(). */
 static unsigned long ntklog_spin_lock_stop_rcu_state;
 
-static void ntklog_restart_sampling_on_cpu(int number)
+static void ntklog_restart_sampling_on_cpu(int cpu_number)
 {
-	struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+	struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
 	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
 	ntklog_restart_sampling_interval(cpu);
 }
 
-static void ntklog_empty_slots(int number)
+static void ntklog_free_all_slots(int cpu_number)
 {
-	struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+	struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
 	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED_MASK);
 	memset(cpu->slot, 0, sizeof(cpu->slot));
@@ -64,7 +67,7 @@ static void ntklog_empty_slots(int number)
 	cpu->untracked_slots = 0;
 	WRITE_ONCE(cpu->overflow_in_use, 0);
 	cpu->without_slot = 0;
-	ntklog_restart_sampling_on_cpu(number);
+	ntklog_restart_sampling_on_cpu(cpu_number);
 }
 
 /**
@@ -98,7 +101,7 @@ void ntklog_apply_spin_lock_parameters(void)
  *
  * Frees all slots and makes every acquisition take the slow path.
  *
- * Context: task; may sleep. One call at a time: see struct ntklog_event_group.
+ * Context: task; may sleep. Calls are serialised: see struct ntklog_event_group.
  */
 void ntklog_start_spin_lock_tracking(void)
 {
@@ -109,7 +112,7 @@ void ntklog_start_spin_lock_tracking(void)
 	 */
 	cond_synchronize_rcu(ntklog_spin_lock_stop_rcu_state);
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
-	ntklog_update_each_cpu(ntklog_empty_slots);
+	ntklog_update_each_cpu(ntklog_free_all_slots);
 }
 
 /**
@@ -122,8 +125,8 @@ void ntklog_arm_spin_lock_tracking(void)
 	/* From now on each acquisition takes a slot, which is untracked. */
 	WRITE_ONCE(ntklog_spin_lock_may_take_slot, true);
 	/*
-	 * Wait for acquisitions that took no slot: they have been released when the grace period
-	 * ends.
+	 * Wait for locks that were acquired without a slot: they have been released when the grace
+	 * period ends.
 	 */
 	synchronize_rcu();
 	/* The next acquisition on each CPU takes the slow path and finds tracking armed. */
@@ -169,19 +172,20 @@ void ntklog_stop_spin_lock_tracking(void)
 /**
  * ntklog_start_sampling_spin_locks() - prepare sampling, before the hooks of a kind are attached
  *
- * The first kind frees all slots: a faulty caller may have left one in use.
+ * The call for the first kind frees all slots, because a faulty caller may have left a slot in use.
  *
  * Context: task; may sleep. The caller serialises this function and
- * ntklog_stop_sampling_spin_locks(). No hook accesses the sampling state before the first call.
+ * ntklog_stop_sampling_spin_locks(). During the call for the first kind no hook accesses the
+ * sampling state.
  */
 void ntklog_start_sampling_spin_locks(void)
 {
-	int number;
+	int cpu_number;
 
 	if (ntklog_sampled_kinds++)
 		return;
-	for_each_possible_cpu(number) {
-		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+	for_each_possible_cpu(cpu_number) {
+		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
 		WRITE_ONCE(cpu->sampled_in_use, 0);
 	}

@@ -15,13 +15,14 @@
 #include "spin_lock_parameters.h"
 
 /**
- * ntklog_count_blocker() - count a release if it leaves a waiter behind, and apply the sample rate
+ * ntklog_count_and_sample_blocker() - count a release that leaves a waiter behind, and apply the
+ *	blocker rate
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_*
  *
  * Context: interrupts off; also NMI.
  * Return: WMI_SPINLOCK_RULE_BLOCKER if the rate samples this release, otherwise 0.
  */
-u8 ntklog_count_blocker(u8 acquire_mode)
+u8 ntklog_count_and_sample_blocker(u8 acquire_mode)
 {
 	u32 rate;
 
@@ -36,29 +37,30 @@ u8 ntklog_count_blocker(u8 acquire_mode)
 }
 
 /**
- * ntklog_blocker_is_within_limit() - count a record that no other rule would write
+ * ntklog_admit_blocker() - apply the record limit to a record that no other rule would write
  *
- * In an NMI the limit is left alone, because the NMI may have interrupted a change of it.
- * ntklog_write_spin_lock() counts the record there as suppressed.
+ * In an NMI every record is admitted without being counted, because the NMI may have interrupted a
+ * change of the limit. ntklog_write_spin_lock() counts such a record as suppressed.
  *
  * Context: interrupts off; also NMI.
- * Return: true if the record may be written; false if it is dropped, which is counted.
+ * Return: true if the record may be written; false if the limit is exceeded and the record has been
+ * counted as dropped.
  */
-bool ntklog_blocker_is_within_limit(void)
+bool ntklog_admit_blocker(void)
 {
 	return in_nmi() ||
-	       ntklog_record_is_within_limit(this_cpu_ptr(&ntklog_spin_lock_cpu.blocker_limit));
+	       ntklog_admit_record(this_cpu_ptr(&ntklog_spin_lock_cpu.blocker_limit));
 }
 
 /**
- * ntklog_log_blocker() - write the release of a lock whose acquisition was not recorded
+ * ntklog_log_blocker() - write the event of a blocker whose acquisition has no slot
  * @lock: address of the lock
  * @acquire_mode: WMI_SPINLOCK_*, PERF_SPIN_LOCK_LINUX_* and PERF_SPIN_LOCK_LEAVES_WAITER
  * @time: clock at the release
  * @caller: return address of the release function
  *
- * The record is written if the blocker rate samples the release. It names the task and the caller.
- * The start of the hold is not known.
+ * The event is written if the blocker rate samples the release and the record limit admits it. It
+ * has the task and the caller, but not the start of the hold.
  *
  * Context: interrupts off; also NMI.
  */
@@ -66,14 +68,15 @@ notrace void ntklog_log_blocker(const void *lock, u8 acquire_mode, struct ntklog
 				unsigned long caller)
 {
 	const struct ntklog_spin_lock_slot slot = { .lock = (unsigned long)lock, .time = time };
-	u8 rule = ntklog_count_blocker(acquire_mode);
+	u8 rule = ntklog_count_and_sample_blocker(acquire_mode);
 
-	if (!rule || !ntklog_blocker_is_within_limit())
+	if (!rule || !ntklog_admit_blocker())
 		return;
 	rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY | WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
 	ntklog_write_spin_lock(&slot, 0, 0,
-			       PERF_SPIN_LOCK_SAMPLE(rule, acquire_mode &
-						     ~PERF_SPIN_LOCK_LEAVES_WAITER, 0),
+			       PERF_SPIN_LOCK_RULE_MODE_DEPTH(rule,
+							      acquire_mode &
+							      ~PERF_SPIN_LOCK_LEAVES_WAITER, 0),
 			       time, caller);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_blocker);

@@ -8,8 +8,8 @@
 
 #include "../ground/clock.h"
 
-u8 ntklog_count_blocker(u8 acquire_mode);
-bool ntklog_blocker_is_within_limit(void);
+u8 ntklog_count_and_sample_blocker(u8 acquire_mode);
+bool ntklog_admit_blocker(void);
 void ntklog_log_blocker(const void *lock, u8 acquire_mode, struct ntklog_time time,
 			unsigned long caller);
 

@@ -14,7 +14,7 @@
 #include "../ground/compat.h"
 #include "spin_lock_cpu.h"
 
-/* No acquisition has been counted; the first one takes the slow path. */
+/* The initial count is 0 and the countdown is 0, so the first acquisition takes the slow path. */
 DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = {
 	.sample_at_count = 1 };
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
@@ -38,21 +38,22 @@ u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_TH
  * ntklog_alloc_spin_lock_state() - allocate the per-CPU state that only slow paths access
  *
  * Seeds the random number generators of mode "sampled". The hooks cannot use the kernel's
- * generator, because it takes a lock.
+ * generator, because that generator takes a lock.
  *
  * Context: module load, before any other function of the spin lock instrumentation.
  * Return: 0 or -ENOMEM.
  */
 int __init ntklog_alloc_spin_lock_state(void)
 {
-	int number;
+	int cpu_number;
 
 	ntklog_spin_lock_state = alloc_percpu(struct ntklog_spin_lock_state);
 	if (!ntklog_spin_lock_state)
 		return -ENOMEM;
-	for_each_possible_cpu(number) {
-		struct ntklog_spin_lock_state *state = per_cpu_ptr(ntklog_spin_lock_state, number);
-		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+	for_each_possible_cpu(cpu_number) {
+		struct ntklog_spin_lock_state *state = per_cpu_ptr(ntklog_spin_lock_state,
+								   cpu_number);
+		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
 		state->sampled.sample_at_count = 1;
 		state->sampled.random = get_random_u32() | 1;
@@ -74,14 +75,14 @@ void ntklog_free_spin_lock_state(void)
 
 /**
  * ntklog_spin_lock_acquire_count() - return NT's SpinLockAcquireCount
- * @number: CPU number
+ * @cpu_number: number of the CPU
  *
  * Context: any.
  * Return: number of acquisitions on the CPU, modulo 2^32.
  */
-u32 ntklog_spin_lock_acquire_count(int number)
+u32 ntklog_spin_lock_acquire_count(int cpu_number)
 {
-	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 	unsigned int sequence;
 	u32 count;
 
@@ -96,15 +97,15 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
 
 /**
  * ntklog_spin_lock_slots_in_use() - count the held locks of a CPU that have a slot
- * @number: CPU number
+ * @cpu_number: number of the CPU
  *
  * Context: any. The value may be stale when it is returned.
  * Return: number of slots in use. While tracking and sampling are off: 0, unless a faulty caller
  * has left a slot in use.
  */
-u32 ntklog_spin_lock_slots_in_use(int number)
+u32 ntklog_spin_lock_slots_in_use(int cpu_number)
 {
-	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
 	return ntklog_slots_in_use(cpu) + READ_ONCE(cpu->sampled_in_use);
 }

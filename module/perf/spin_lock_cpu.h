@@ -9,9 +9,8 @@
  * counted or tracked. While tracking is on, each held lock has a slot with the time of its
  * acquisition. The release decides whether an event is written: after a long hold, after a sampled
  * wait, after every Nth uncontended acquisition, or, beyond NT's rules, for every Nth release that
- * leaves a waiter behind. These rules must cost little for the acquisitions and releases that write
- * nothing, which are nearly all. The rules are therefore turned into a countdown and a limit, both
- * per CPU:
+ * leaves a waiter behind. Nearly all acquisitions and releases write nothing, and the rules must
+ * cost them little. The rules are therefore turned into a countdown and a limit, both per CPU:
  *
  *	struct ntklog_spin_lock_cpu
  *	+------------------------------------------+
@@ -25,9 +24,10 @@
  *
  * An uncontended acquisition subtracts (COUNTDOWN_ONE - SLOT_SIZE) from state. This one instruction
  * counts the acquisition, takes a slot, and sets the sign flag if the slow path must run. The low
- * bits then are the offset of the slot, which is filled with the lock and the clock. The release
- * compares the lock with that of the topmost slot, and the hold time with hold_limit, and gives the
- * slot back. hold_limit is 0 while the next release must apply the rules.
+ * bits of the result are the offset of the slot, which the acquisition fills with the lock's
+ * address and the clock. The release tests that the topmost slot belongs to its lock and that the
+ * hold was shorter than hold_limit, and frees the slot. hold_limit is 0 while the next release must
+ * apply the rules.
  *
  * A slot is in one of these states:
  *
@@ -42,11 +42,11 @@
  * instruction. Each change of shared words is a single instruction, so an interrupt handler finds
  * the state before or after it. The handler frees its own slots before it returns. Slow paths that
  * change more than one word turn interrupts off. No memory barrier is needed, because only the CPU
- * itself writes; readers of the counters on other CPUs use @sequence.
+ * itself writes its state. Other CPUs read the countdowns under the seqcount @sequence.
  *
  * NMIs: Linux' locks are also taken in NMI handlers, which may interrupt even a slow path. In an
- * NMI the fast paths work as elsewhere. The slow path of an acquisition takes a slot that is
- * untracked and restarts no countdown. A release writes no event.
+ * NMI the fast paths work as elsewhere. The slow path of an acquisition takes an untracked slot and
+ * does not restart the countdown. A release writes no event.
  *
  * Files: spin_lock_slots (fast and slow paths), spin_lock_number (numbers of slots),
  * spin_lock_sampled (mode "sampled"), spin_lock_wait (contended acquisitions), spin_lock_event (the
@@ -68,9 +68,9 @@
 #define PERF_SPIN_LOCK_DEPTH	8
 
 /*
- * Number of locks that a CPU can hold with a slot for each. The fast paths access the first
- * PERF_SPIN_LOCK_DEPTH slots only. The others are overflow slots and allocated apart, because all
- * modules share 8 KiB of static per-CPU memory.
+ * Number of slots of a CPU: a CPU that holds more locks holds the others without a slot. The fast
+ * paths access the first PERF_SPIN_LOCK_DEPTH slots only. The others are overflow slots, which are
+ * allocated at module load, because all modules share 8 KiB of static per-CPU memory.
  */
 #define PERF_SPIN_LOCK_SLOTS	63
 #define PERF_SPIN_LOCK_OVERFLOW_SLOTS	(PERF_SPIN_LOCK_SLOTS - PERF_SPIN_LOCK_DEPTH)
@@ -79,10 +79,11 @@
 #define PERF_SAMPLED_SPIN_LOCKS	16
 
 /*
- * Slots after the first PERF_SPIN_LOCK_DEPTH that state can name but that are never filled: their
- * lock stays 0, so a release that reads one takes the slow path. One is in use while overflow slots
- * are in use. An acquisition takes its slot before it tests the limit, and there are four contexts
- * that may do so at the same time: task, softirq, hard interrupt and NMI.
+ * Number of slots after the first PERF_SPIN_LOCK_DEPTH that an acquisition may take but never
+ * fills: their lock stays 0, so a release that reads one takes the slow path. One of them stays in
+ * use while overflow slots are in use. The other four are for acquisitions that have taken a slot
+ * and not yet tested the limit: one in each of the contexts task, softirq, hard interrupt and NMI,
+ * which may interrupt each other.
  */
 #define PERF_SPIN_LOCK_EMPTY_SLOTS	5
 
@@ -94,7 +95,7 @@
 
 /*
  * Tags in the low two bits of slot->lock; lock addresses are multiples of four.
- * HAS_DETAILS: wait_time, acquire_mode, interrupt_count and spins of the slot are valid.
+ * HAS_DETAILS: wait_time, acquire_mode and spins of the slot are valid.
  * UNTRACKED: the release finds the slot but writes no event.
  */
 #define PERF_SPIN_LOCK_HAS_DETAILS		1UL
@@ -132,8 +133,8 @@ struct ntklog_spin_lock_wait_start {
  * @wait_time: duration of the wait, in cycles; valid with PERF_SPIN_LOCK_HAS_DETAILS
  * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid with
  *	PERF_SPIN_LOCK_HAS_DETAILS. Without this tag the release supplies the mode
- * @interrupt_count: number of interrupts that ntklog_count_interrupt_in_slots() has counted during
- *	the hold; valid with PERF_SPIN_LOCK_HAS_DETAILS
+ * @interrupt_count: number of interrupts during the hold, from ntklog_count_interrupt_in_slots();
+ *	valid with PERF_SPIN_LOCK_HAS_DETAILS after an uncontended acquisition
  */
 struct ntklog_spin_lock_slot {
 	unsigned long lock;
@@ -148,10 +149,10 @@ struct ntklog_spin_lock_slot {
  * struct ntklog_sampled_spin_locks - state of mode "sampled"
  * @sample_at_count: number of uncontended acquisitions at which sampled_countdown becomes negative
  * @countdown_excess: number of further acquisitions until the chosen one, after sampled_countdown
- *	has become negative; 0 if that acquisition is the chosen one. Not 0 only where the distance
- *	exceeds 31 bits
- * @interval_rest: number of acquisitions between the chosen one and the end of its interval; the
- *	length of an interval is the acquire sample rate
+ *	has become negative; 0 if that acquisition is the chosen one. Only a distance of more than
+ *	31 bits makes it greater than 0
+ * @remaining_in_interval: number of acquisitions between the chosen one and the end of its
+ *	interval. An interval has as many acquisitions as the acquire sample rate says
  * @random: state of the random number generator that chooses one acquisition of each interval
  * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
  * @slot: slots of the chosen locks that are held, the first sampled_in_use of them
@@ -159,12 +160,12 @@ struct ntklog_spin_lock_slot {
  * @nested: for each slot, the number of later shared acquisitions of the same lock that were not
  *	chosen. A u8 suffices, because each held lock takes one of the 255 levels of preempt_count
  *
- * Accessed by this CPU only, with interrupts off; any CPU may read @sample_at_count. NMI handlers
- * do not access it.
+ * Only the CPU itself accesses this state, with interrupts off; any CPU may read @sample_at_count.
+ * NMI handlers do not access it.
  */
 struct ntklog_sampled_spin_locks {
 	u32 sample_at_count;
-	u32 interval_rest;
+	u32 remaining_in_interval;
 	u64 countdown_excess;
 	u32 random;
 	u8 choice;
@@ -205,49 +206,55 @@ struct ntklog_overflow_slots {
  *	word negative takes the slow path. One subtraction thus counts the acquisition, takes a slot
  *	and tests for the slow path
  * @hold_limit: releases after a hold of at least this many cycles take the slow path. Usually
- *	SpinLockHoldThreshold + 1. It is 0 while all releases must take the slow path. This begins
- *	with the acquisition that makes the uncontended count a multiple of the sample rate. It ends
- *	with the first release that finds another count or leaves no lock held
+ *	SpinLockHoldThreshold + 1. 0 while all releases must take the slow path: from the
+ *	acquisition that makes the uncontended count a multiple of the sample rate until the first
+ *	release that finds another count or leaves no lock held
  * @sample_at_count: uncontended count at which @state becomes negative; see
  *	ntklog_uncontended_count()
  * @contention_count: NT's SpinLockContentionCount; wraps
  * @spin_count: NT's SpinLockSpinCount; wraps
  * @writing: this CPU is writing an event with code that may take locks; these locks are tracked but
  *	write no events
- * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED: acquired while tracking
- *	was being enabled or disabled, while eight other locks were tracked, or in an NMI
+ * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED. Their locks were acquired
+ *	while tracking was being enabled or disabled, while eight other locks were tracked, or in an
+ *	NMI
  * @overflow_in_use: number of overflow slots in use. While it is not 0, @state has one slot more
  *	than the locks in @slot, so that all acquisitions and releases take the slow path
  * @without_slot: number of locks that are held without a slot
- * @sequence: lets other CPUs read both countdowns with their counts
- * @untracked: acquisitions that were not tracked, because eight other locks were, because they were
- *	made in an NMI, or because all slots of @sampled were in use
+ * @sequence: seqcount: lets other CPUs read @state with @sample_at_count, and @sampled_countdown
+ *	with that of @sampled, consistently
+ * @untracked: acquisitions that were not tracked, because the CPU had eight tracked locks, was in
+ *	an NMI, had all slots of @sampled in use, or waited for too many nested locks (mode "waits")
  * @unmatched: releases of locks that this CPU has not acquired
  * @unmatched_expected: releases without a slot while hooks of Linux locks were being attached or
  *	detached; these locks may have been acquired without a hook
- * @suppressed: events not written, because another one was being written, RCU was not watching, or
- *	in an NMI
- * @events: events written to at least one consumer
+ * @suppressed: events not written, because this CPU was writing another one, RCU was not watching,
+ *	or the CPU was in an NMI; also the acquisitions that the self-test chooses
+ * @events: events that a session or the tracepoint needed, including those that found no space in a
+ *	session's buffer
  * @blocker_count: releases that left a waiter behind, while they are sampled; wraps
  * @blocker_limit: limit of records that no other rule would write
  * @overflow: slots after the first PERF_SPIN_LOCK_DEPTH
- * @sampled: state of mode "sampled"; together with the first two members independent of the others
- * @slot: the first slots. Slot 0 is never used; the first slot in use is slot 1. In a free slot,
- *	or one that is taken but not yet filled, lock is 0: while tracking is enabled or disabled,
- *	an interrupt handler may acquire without a slot and then search for one at its release
+ * @sampled: state of mode "sampled", beside @sampled_in_use and @sampled_countdown
+ * @slot: the first slots. Slot 0 is never used; the first slot in use is slot 1. The lock of a slot
+ *	is 0 while the slot is free, or taken but not yet filled. A search must not find an old
+ *	address there: while tracking is being enabled or disabled, an interrupt handler may acquire
+ *	a lock without a slot and search for its slot at the release
  *
- * Only the CPU itself writes these fields; any CPU may read them for the counters. The slots form a
- * stack, except for releases out of order. The fast paths, and the slow path of an uncontended
- * tracked acquisition, may be interrupted at any instruction; the other slow paths run with
- * interrupts off.
+ * Only the CPU itself writes these fields, with two exceptions while no hook accesses them: the
+ * task that starts sampling clears @sampled_in_use of all CPUs, and ntklog_update_each_cpu()
+ * updates offline CPUs. Any CPU may read the counters. The slots form a stack, except for releases
+ * out of order. The fast paths, and the slow path of an uncontended tracked acquisition, may be
+ * interrupted at any instruction; the other slow paths run with interrupts off.
  *
  * An interrupt handler releases all locks that it has acquired before it returns. It therefore
- * leaves the slots and their size in @state as it found them. If it acquires a lock that the
- * interrupted code holds shared, it finds its own slot first, because that slot is above.
+ * leaves the slots and their size in @state as it found them. If the handler acquires a lock that
+ * the interrupted code holds shared, its release finds the handler's slot first, because that slot
+ * is above.
  *
- * An NMI handler may interrupt even the slow paths. While hooks run, single instructions change
- * what it changes too: @untracked_slots, @overflow_in_use, @without_slot, @blocker_count, the
- * statistics, and the slots in @state.
+ * An NMI handler may interrupt even the slow paths. The fields that the handler changes too are
+ * therefore changed by single instructions while hooks run: @untracked_slots, @overflow_in_use,
+ * @without_slot, @blocker_count, the statistics, and the size of the slots in @state.
  */
 struct ntklog_spin_lock_cpu {
 	u32 sampled_in_use;
@@ -278,7 +285,7 @@ DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 
 /*
  * True while tracking is being enabled or disabled: every acquisition takes the slow path and is
- * not tracked. False while tracking is armed, and also while it is off. Written by the thread that
+ * not tracked. False while tracking is armed, and also while it is off. Written by the task that
  * changes tracking, see struct ntklog_event_group; a change to true is followed by an interrupt to
  * all CPUs that makes their countdowns negative.
  */
@@ -297,20 +304,21 @@ extern bool ntklog_spin_lock_may_take_slot;
 extern bool ntklog_spin_lock_expect_unmatched;
 
 /*
- * Value of hold_limit on all CPUs, while it is not 0: hold threshold + 1, or U32_MAX if there is no
- * threshold. Written when a parameter changes, with the lock of the parameters held.
+ * Value that hold_limit has on all CPUs unless it is 0: hold threshold + 1, or U32_MAX if there is
+ * no threshold. Written when a parameter changes, with the lock of ntklog_spin_lock_information
+ * held.
  */
 extern u32 ntklog_spin_lock_hold_limit;
 
 /*
  * Parts of a record, packed as the record stores them.
- * PERF_SPIN_LOCK_SAMPLE: AcquireDepth in bits 8 to 15, acquire mode with PERF_SPIN_LOCK_LINUX_* in
- * bits 16 to 23, rule in bits 24 to 31.
- * PERF_SPIN_LOCK_WAIT: WaitTimeInCycles in the low half, SpinCount in the high half.
+ * PERF_SPIN_LOCK_RULE_MODE_DEPTH(): AcquireDepth in bits 8 to 15, acquire mode with
+ * PERF_SPIN_LOCK_LINUX_* in bits 16 to 23, rule in bits 24 to 31.
+ * PERF_SPIN_LOCK_WAIT(): WaitTimeInCycles in the low half, SpinCount in the high half.
  */
-#define PERF_SPIN_LOCK_SAMPLE(_rule, _acquire_mode, _depth)				\
+#define PERF_SPIN_LOCK_RULE_MODE_DEPTH(_rule, _acquire_mode, _depth)			\
 	((u32)(_rule) << 24 | (u32)(_acquire_mode) << 16 | (u32)(u8)(_depth) << 8)
-#define PERF_SPIN_LOCK_SAMPLE_MODE(_sample)	((u8)((_sample) >> 16))
+#define PERF_SPIN_LOCK_GET_MODE(_rule_mode_depth)	((u8)((_rule_mode_depth) >> 16))
 #define PERF_SPIN_LOCK_WAIT(_spins, _wait_time)	((u64)(_spins) << 32 | (u32)(_wait_time))
 
 static __always_inline unsigned long ntklog_slot_lock(const struct ntklog_spin_lock_slot *slot)
@@ -319,7 +327,7 @@ static __always_inline unsigned long ntklog_slot_lock(const struct ntklog_spin_l
 }
 
 /**
- * ntklog_slot_wait_words() - return the wait of a slot
+ * ntklog_slot_wait_words() - return the wait of a slot as two fields of a record
  * @slot: the slot
  * @spins: SpinCount of the slot
  * @acquire_mode: set to the acquire mode of the slot, if the slot has one
@@ -338,8 +346,8 @@ static __always_inline u64 ntklog_slot_wait_words(const struct ntklog_spin_lock_
 }
 
 /*
- * Number of slots in use. An NMI does not make it wrong: the handler frees its slots before it
- * returns.
+ * Return the number of slots in use. An NMI during this function does not make the result wrong,
+ * because the handler frees its slots before it returns.
  */
 static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 {
@@ -350,7 +358,7 @@ static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
 }
 
-/* Compute SpinLockAcquireCount minus SpinLockContentionCount from @state; wraps like these. */
+/* Compute SpinLockAcquireCount minus SpinLockContentionCount from @state, modulo 2^32. */
 static __always_inline u32
 ntklog_uncontended_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
 {

@@ -14,7 +14,7 @@
  * @slot: slot of the acquisition
  * @wait: wait of the slot, from ntklog_slot_wait_words()
  * @interrupts: InterruptCount of the record
- * @sample: PERF_SPIN_LOCK_SAMPLE()
+ * @rule_mode_depth: PERF_SPIN_LOCK_RULE_MODE_DEPTH()
  * @time: clock at the release
  * @caller: return address of the unlock function
  *
@@ -24,9 +24,9 @@
  * Context: as for ntklog_write_spin_lock().
  */
 void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-				 u32 sample, struct ntklog_time time, unsigned long caller)
+				 u32 rule_mode_depth, struct ntklog_time time, unsigned long caller)
 {
-	u8 irql, kind = PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
+	u8 irql, kind = PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_GET_MODE(rule_mode_depth));
 	u64 sessions, lock, shown_caller;
 	struct wmi_spinlock64 copy;
 	struct etw_logged logged;
@@ -36,8 +36,8 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		return;
 	}
-	sessions = etw_sessions_for_event(ntklog_spin_lock_groups[kind]);
-	/* Tracking of this kind of lock is on only because another kind needs it. */
+	sessions = etw_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
+	/* This kind of lock is tracked only because another kind needs the tracking. */
 	if (!sessions && !ntklog_spin_lock_is_traced(kind))
 		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
@@ -54,7 +54,7 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
 	lock = ntklog_address(ntklog_slot_lock(slot));
 	shown_caller = ntklog_address(caller);
-	if (!ntklog_get_owner_irql(kind, &irql))
+	if (!ntklog_get_holder_irql_fast(kind, &irql))
 		irql = ke_get_current_irql();
 	/*
 	 * A probe gets its own copy of the record, because a session's buffer may be overwritten
@@ -63,13 +63,13 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 	if (!ntklog_spin_lock_is_traced(kind) &&
 	    etw_begin_event(sessions, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
 			    sizeof(copy), &record)) {
-		ntklog_fill_spin_lock_record(record, slot, wait, interrupts, sample, time, lock,
-					     shown_caller, irql);
+		ntklog_fill_spin_lock_record(record, slot, wait, interrupts, rule_mode_depth, time,
+					     lock, shown_caller, irql);
 		logged = etw_end_event(sessions, record, sizeof(copy));
 		ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
 	} else {
-		ntklog_fill_spin_lock_record(&copy, slot, wait, interrupts, sample, time, lock,
-					     shown_caller, irql);
+		ntklog_fill_spin_lock_record(&copy, slot, wait, interrupts, rule_mode_depth, time,
+					     lock, shown_caller, irql);
 		logged = etw_log_event_to(sessions, PERFINFO_LOG_TYPE_SPINLOCK,
 					  PERFINFO_SPINLOCK_VERSION, &copy, sizeof(copy));
 		ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
@@ -100,7 +100,7 @@ void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 session
 				unsigned long caller)
 {
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
-	/* Only the stack needs to know which sessions have the event. */
+	/* The stack is written for the sessions in which etw_end_event() has written the event. */
 	if (static_branch_unlikely(&etw_stacks_key))
 		ntklog_end_stacked_spin_lock_event(record, sessions, caller);
 	else
@@ -110,10 +110,10 @@ void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 session
 
 static noinline void
 ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-			     u32 sample, struct ntklog_time time, unsigned long caller)
+			     u32 rule_mode_depth, struct ntklog_time time, unsigned long caller)
 {
-	ntklog_write_spin_lock_fast(true, slot, ntklog_slot_lock(slot), wait, interrupts, sample,
-				    time, caller);
+	ntklog_write_spin_lock_fast(true, slot, ntklog_slot_lock(slot), wait, interrupts,
+				    rule_mode_depth, time, caller);
 }
 
 /**
@@ -121,13 +121,13 @@ ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
  * @slot: slot of the acquisition
  * @wait: wait of the slot, from ntklog_slot_wait_words()
  * @interrupts: InterruptCount of the record
- * @sample: PERF_SPIN_LOCK_SAMPLE()
+ * @rule_mode_depth: PERF_SPIN_LOCK_RULE_MODE_DEPTH()
  * @time: clock at the release
  * @caller: return address of the unlock function
  *
- * With interrupts off, the writing flag is seen set only by code that the writing itself calls,
- * such as a probe of the tracepoint, or a Linux lock that it takes. An interrupt handler's events
- * are delayed, not suppressed.
+ * Interrupts are off while ntklog_spin_lock_cpu.writing is set. Only locks that the writing itself
+ * takes, for example in a probe of the tracepoint, find the flag set, and their events are
+ * suppressed. Interrupt handlers run later, so no event of theirs is suppressed.
  *
  * Linux' locks are also taken in NMIs and where RCU is not watching: in the idle loop, and on entry
  * to and exit from the kernel. Sessions and probes need RCU, so these events are counted as
@@ -136,14 +136,14 @@ ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
  * Context: interrupts off; also NMI.
  */
 notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
-				    u32 interrupts, u32 sample, struct ntklog_time time,
+				    u32 interrupts, u32 rule_mode_depth, struct ntklog_time time,
 				    unsigned long caller)
 {
 	if (unlikely(in_nmi()))
-		ntklog_write_spin_lock_slow(slot, wait, interrupts, sample, time, caller);
-	else if (sample & PERF_SPIN_LOCK_SAMPLE(0, PERF_SPIN_LOCK_KIND_MASK, 0))
-		ntklog_write_linux_spin_lock(slot, wait, interrupts, sample, time, caller);
+		ntklog_write_spin_lock_slow(slot, wait, interrupts, rule_mode_depth, time, caller);
+	else if (rule_mode_depth & PERF_SPIN_LOCK_RULE_MODE_DEPTH(0, PERF_SPIN_LOCK_KIND_MASK, 0))
+		ntklog_write_linux_spin_lock(slot, wait, interrupts, rule_mode_depth, time, caller);
 	else
 		ntklog_write_spin_lock_fast(false, slot, ntklog_slot_lock(slot), wait, interrupts,
-					    sample, time, caller);
+					    rule_mode_depth, time, caller);
 }

@@ -3,9 +3,9 @@
 #define _NTKLOG_PERF_SPIN_LOCK_EVENT_H
 
 /*
- * Spin lock events. The fast path handles an event for one session without tracepoint: it fills the
- * record in the session's buffer and calls no function. It is inline for the release that writes
- * the event. spin_lock_event.c has the other cases.
+ * Spin lock events. The fast path handles an event that one session needs and no probe of the
+ * tracepoint: it fills the record in the session's buffer and, for NT's locks, calls no function.
+ * It is inlined into the slow path of a release. spin_lock_event.c has the other cases.
  */
 
 #include <linux/build_bug.h>
@@ -31,7 +31,7 @@
 #include "stack.h"
 
 /* Event group of each PERF_SPIN_LOCK_KIND(). */
-static const u32 ntklog_spin_lock_groups[] = {
+static const u32 ntklog_spin_lock_group_by_kind[] = {
 	PERF_SPINLOCK,
 	PERF_LINUX_SPINLOCK,
 	PERF_LINUX_RWLOCK,
@@ -41,9 +41,10 @@ static_assert(PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN) == NTKLOG_IDENTITY_
 static_assert(PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_RW) == NTKLOG_IDENTITY_RW);
 
 void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-			    u32 sample, struct ntklog_time time, unsigned long caller);
+			    u32 rule_mode_depth, struct ntklog_time time, unsigned long caller);
 void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-				 u32 sample, struct ntklog_time time, unsigned long caller);
+				 u32 rule_mode_depth, struct ntklog_time time,
+				 unsigned long caller);
 void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 sessions,
 				unsigned long caller);
 
@@ -53,10 +54,12 @@ static __always_inline bool ntklog_spin_lock_is_traced(bool is_linux)
 }
 
 /*
- * A holder of a Linux spin lock cannot be preempted, so its IRQL is at least DISPATCH_LEVEL,
- * although KeGetCurrentIrql does not know. Asking for the IRQL of a task would take a Linux lock.
+ * Set @irql to the IRQL of the lock's holder. Returns false if the caller must call
+ * ke_get_current_irql(). A holder of a Linux spin lock cannot be preempted, so its IRQL is at least
+ * DISPATCH_LEVEL, which KeGetCurrentIrql does not know. To look up the IRQL of a task would take a
+ * Linux lock.
  */
-static __always_inline bool ntklog_get_owner_irql(bool is_linux, u8 *irql)
+static __always_inline bool ntklog_get_holder_irql_fast(bool is_linux, u8 *irql)
 {
 	if (!is_linux)
 		return ke_get_current_irql_fast(irql);
@@ -65,8 +68,9 @@ static __always_inline bool ntklog_get_owner_irql(bool is_linux, u8 *irql)
 }
 
 /*
- * Test whether RCU is watching. NT's locks are taken by drivers; of the contexts in which they run
- * only the idle task may be unwatched, and idle tasks take the slow path, which tests exactly.
+ * Test whether RCU is watching. NT's locks are taken by drivers. The idle task is the only context
+ * of drivers in which RCU may not be watching. Events of idle tasks take the slow path, which calls
+ * rcu_is_watching().
  */
 static __always_inline bool ntklog_rcu_is_watching(bool is_linux)
 {
@@ -88,18 +92,21 @@ static_assert(offsetof(struct wmi_spinlock64, irql) + sizeof(u64) == sizeof(stru
 static __always_inline void
 ntklog_fill_spin_lock_record(struct wmi_spinlock64 *record,
 			     const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-			     u32 sample, struct ntklog_time time, u64 lock, u64 caller, u8 irql)
+			     u32 rule_mode_depth, struct ntklog_time time, u64 lock, u64 caller,
+			     u8 irql)
 {
 	u32 context = irq_count();
 
-	sample &= PERF_SPIN_LOCK_SAMPLE(U8_MAX, WMI_SPINLOCK_ACQUIRE_MODE, U8_MAX);
+	rule_mode_depth &= PERF_SPIN_LOCK_RULE_MODE_DEPTH(U8_MAX, WMI_SPINLOCK_ACQUIRE_MODE,
+							  U8_MAX);
 	/* In NT a DPC that is interrupted is still in the DPC, so both flags may be set. */
 	if (unlikely(context & (SOFTIRQ_OFFSET | HARDIRQ_MASK)))
-		sample |= PERF_SPIN_LOCK_SAMPLE(0, (context & SOFTIRQ_OFFSET ?
-						    WMI_SPINLOCK_EXECUTE_DPC : 0) |
-						   (context & HARDIRQ_MASK ?
-						    WMI_SPINLOCK_EXECUTE_ISR : 0),
-						0);
+		rule_mode_depth |=
+			PERF_SPIN_LOCK_RULE_MODE_DEPTH(0, (context & SOFTIRQ_OFFSET ?
+							   WMI_SPINLOCK_EXECUTE_DPC : 0) |
+							  (context & HARDIRQ_MASK ?
+							   WMI_SPINLOCK_EXECUTE_ISR : 0),
+						       0);
 	record->spin_lock_address = lock;
 	record->caller_address = caller;
 	record->acquire_time = ntklog_time_value(slot->time);
@@ -111,7 +118,7 @@ ntklog_fill_spin_lock_record(struct wmi_spinlock64 *record,
 	 */
 	WRITE_ONCE(record->thread_id, task_pid_nr(current));
 	record->interrupt_count = interrupts;
-	*(u64 *)&record->irql = sample | irql;
+	*(u64 *)&record->irql = rule_mode_depth | irql;
 }
 
 /**
@@ -121,22 +128,23 @@ ntklog_fill_spin_lock_record(struct wmi_spinlock64 *record,
  * @lock: address of the lock, without tags
  * @wait: wait of the slot, from ntklog_slot_wait_words()
  * @interrupts: InterruptCount of the record
- * @sample: PERF_SPIN_LOCK_SAMPLE()
+ * @rule_mode_depth: PERF_SPIN_LOCK_RULE_MODE_DEPTH()
  * @time: clock at the release
  * @caller: return address of the unlock function
  *
  * For an NT lock all calls are tail calls, so the fast path saves few registers. For a Linux lock
- * it also calls rcu_is_watching() and, if identities are enabled, ntklog_record_identity_slow(). No
- * other writer runs between the start of the event and its last store.
+ * the fast path also calls rcu_is_watching() and, if identities are enabled,
+ * ntklog_record_identity_slow(). Between the start of the event and its last store no other code of
+ * this CPU writes an event, because interrupts are off.
  *
  * Context: as for ntklog_write_spin_lock(), but not NMI.
  */
 static __always_inline void
 ntklog_write_spin_lock_fast(bool is_linux, const struct ntklog_spin_lock_slot *slot,
-			    unsigned long lock, u64 wait, u32 interrupts, u32 sample,
+			    unsigned long lock, u64 wait, u32 interrupts, u32 rule_mode_depth,
 			    struct ntklog_time time, unsigned long caller)
 {
-	u8 kind = is_linux ? PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_SAMPLE_MODE(sample)) : 0;
+	u8 kind = is_linux ? PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_GET_MODE(rule_mode_depth)) : 0;
 	void *record;
 	u64 sessions;
 	u8 irql;
@@ -144,12 +152,12 @@ ntklog_write_spin_lock_fast(bool is_linux, const struct ntklog_spin_lock_slot *s
 	if (unlikely(this_cpu_read(ntklog_spin_lock_cpu.writing) ||
 		     !ntklog_rcu_is_watching(is_linux)) ||
 	    ntklog_spin_lock_is_traced(is_linux) || !ntklog_addresses_are_raw() ||
-	    unlikely(!ntklog_get_owner_irql(is_linux, &irql)))
+	    unlikely(!ntklog_get_holder_irql_fast(is_linux, &irql)))
 		goto slow;
-	sessions = etw_sessions_for_event(ntklog_spin_lock_groups[kind]);
+	sessions = etw_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
 	/*
-	 * Record the identity before the event takes its time stamp. The slow path may record it
-	 * again, which has no effect.
+	 * Record the identity before the event takes its time stamp. The slow path may record the
+	 * same identity again, which has no effect.
 	 */
 	if (is_linux && sessions)
 		ntklog_record_identity(lock, caller, kind);
@@ -157,13 +165,13 @@ ntklog_write_spin_lock_fast(bool is_linux, const struct ntklog_spin_lock_slot *s
 			     sizeof(struct wmi_spinlock64), &record))
 		goto slow;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
-	ntklog_fill_spin_lock_record(record, slot, wait, interrupts, sample, time, lock, caller,
-				     irql);
+	ntklog_fill_spin_lock_record(record, slot, wait, interrupts, rule_mode_depth, time, lock,
+				     caller, irql);
 	if (!ntklog_event_is_complete(sessions))
 		ntklog_end_spin_lock_event(record, sessions, caller);
 	return;
 slow:
-	ntklog_write_spin_lock_slow(slot, wait, interrupts, sample, time, caller);
+	ntklog_write_spin_lock_slow(slot, wait, interrupts, rule_mode_depth, time, caller);
 }
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_EVENT_H */

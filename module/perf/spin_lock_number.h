@@ -4,20 +4,20 @@
 
 /*
  * Numbers of slots, for the slow paths. The slots in use of a CPU have the numbers from 1 to
- * ntklog_slots_in_use(). The first PERF_SPIN_LOCK_DEPTH are in cpu->slot, where the fast paths
- * access them, the others in cpu->overflow.
+ * ntklog_slots_in_use(). The first PERF_SPIN_LOCK_DEPTH slots are in cpu->slot, where the fast
+ * paths access them, the others in cpu->overflow.
  *
  * An acquisition takes a slot of cpu->slot in any case, by the subtraction from cpu->state. If all
- * slots that may be filled are in use, the acquisition fills an overflow slot and leaves the other
- * one empty. The first overflow slot keeps the empty slot until the last overflow slot is freed;
- * further ones give theirs back at once. cpu->state thus names an empty slot while overflow slots
- * are in use, and the fast paths fail.
+ * slots of cpu->slot that may be filled are in use, the acquisition fills an overflow slot and
+ * leaves the slot of cpu->slot empty. The empty slot of the first overflow slot stays in use until
+ * the last overflow slot is freed. Each further overflow slot frees its empty slot at once.
+ * cpu->state thus names an empty slot while overflow slots are in use, and the fast paths fail.
  *
  * An NMI may arrive between two steps of these functions, and its handler frees its slots before it
  * returns. The slot that cpu->state names is empty in each case, so the handler may use it. The
  * interrupted function may have taken the last slot of cpu->slot without having incremented
  * overflow_in_use yet, or be about to give it back. The first overflow slot of the handler then
- * keeps one more empty slot, and gives it back when it is freed.
+ * keeps one more empty slot in use until that overflow slot is freed.
  *
  * Context of all: on that CPU, with interrupts off.
  */
@@ -29,17 +29,17 @@
 #include "spin_lock_cpu.h"
 
 /*
- * Use a single instruction, as for untracked_slots, overflow_in_use, without_slot and
- * blocker_count, because an NMI handler changes the same words. ntklog_empty_slots() uses plain
- * stores, while no hook runs; ntklog_set_countdown() too, because a handler leaves the slots in
- * state as it found them.
+ * Change the number of slots in use by one instruction, because an NMI handler changes the same
+ * word. The same holds for untracked_slots, overflow_in_use, without_slot and blocker_count.
+ * ntklog_free_all_slots() may use plain stores, because no hook runs then. ntklog_set_countdown()
+ * may use a plain store, because an NMI handler leaves the number of slots as it found it.
  */
 static inline void ntklog_add_slots_in_use(int slots)
 {
 	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT_SIZE);
 }
 
-/* Return the slot with this number. Slot 0 is a dummy. */
+/* Return the slot with this number. Slot 0 is a dummy whose lock stays 0. */
 static inline struct ntklog_spin_lock_slot *ntklog_slot(struct ntklog_spin_lock_cpu *cpu,
 							u32 number)
 {
@@ -54,7 +54,7 @@ static inline struct ntklog_spin_lock_slot *ntklog_slot(struct ntklog_spin_lock_
  * subtraction and returns 0.
  *
  * overflow_in_use is incremented before the overflow slot is filled, so that an NMI handler that
- * comes in between fills a slot above it.
+ * runs in between fills a higher slot.
  */
 static inline u32 ntklog_choose_slot_number(struct ntklog_spin_lock_cpu *cpu)
 {

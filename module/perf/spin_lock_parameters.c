@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Sample rates and thresholds of spin locks, and the events that record them. */
 
-#include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/export.h>
-#include <linux/string.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
@@ -22,7 +20,7 @@ struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.spin_lock_hold_threshold = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD,
 };
 
-/* Not part of NT: with 0, the default, only NT's rules sample. Every value is valid at any time. */
+/* Not part of NT: with 0, the default, only NT's rules sample releases. */
 u32 ntklog_spin_lock_blocker_rate __read_mostly;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
 
@@ -49,10 +47,7 @@ void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end)
 			READ_ONCE(information->spin_lock_hold_threshold),
 	};
 
-	event->hook_id = end ? PERFINFO_LOG_TYPE_SPINLOCK_DC_END :
-			       PERFINFO_LOG_TYPE_SPINLOCK_DC_START;
-	event->version = PERFINFO_SPINLOCK_DC_VERSION;
-	event->length = sizeof(record);
-	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
-	memcpy(event->data, &record, sizeof(record));
+	etw_fill_rundown_event(event, end ? PERFINFO_LOG_TYPE_SPINLOCK_DC_END :
+					    PERFINFO_LOG_TYPE_SPINLOCK_DC_START,
+			       PERFINFO_SPINLOCK_DC_VERSION, &record, sizeof(record));
 }

@@ -15,8 +15,8 @@ struct etw_rundown_event;
 extern struct event_trace_spinlock_information ntklog_spin_lock_parameter_values;
 
 /*
- * Sample rate of releases that leave a waiter behind: every Nth of them is written; 0 turns this
- * off. Written by linux/locks.c and at module load, read by the hooks.
+ * Blocker rate: every Nth release that leaves a waiter behind writes an event; 0 means none.
+ * Written by linux/locks.c and at module load, read by the hooks.
  */
 extern u32 ntklog_spin_lock_blocker_rate;
 

@@ -5,8 +5,8 @@
  * The uncontended acquisitions of a CPU are divided into intervals of as many acquisitions as the
  * acquire sample rate. One acquisition of each interval is chosen at random, with equal probability
  * and independently of earlier choices. Each acquisition of each lock therefore has the same
- * chance, even if the load repeats itself in step with the rate: see "Modes of spin locks" in
- * Documentation/dev/linux-locks.rst.
+ * chance, even if the load repeats itself in step with the rate: see "Modes of spin locks and
+ * rwlocks" in Documentation/dev/linux-locks.rst.
  *
  * Functions that change the per-CPU state run on that CPU with interrupts off, or while the CPU is
  * offline. If an interrupt arrives after an acquisition has been counted and before it is chosen,
@@ -32,7 +32,9 @@
 #include "spin_lock_sampled.h"
 #include "spin_lock_wait.h"
 
-/* Return a random number below @limit, by Marsaglia's xorshift generator. Its state is never 0. */
+/*
+ * Return a random number below @limit, by Marsaglia's xorshift generator, whose state is never 0.
+ */
 static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 limit)
 {
 	u32 random = sampled->random;
@@ -46,28 +48,33 @@ static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 li
 
 /*
  * Let the acquisition that is @distance acquisitions ahead take the slow path. If the countdown is
- * too short for the distance, an earlier acquisition takes it and restarts the countdown.
+ * too short for the distance, an earlier acquisition takes the slow path and restarts the
+ * countdown.
  */
 static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 count, u64 distance)
 {
-	s32 left = min_t(u64, distance - 1, S32_MAX);
+	s32 countdown = min_t(u64, distance - 1, S32_MAX);
 
-	cpu->sampled->countdown_excess = distance - 1 - left;
+	cpu->sampled->countdown_excess = distance - 1 - countdown;
 	raw_write_seqcount_begin(&cpu->sequence);
-	WRITE_ONCE(cpu->sampled->sample_at_count, count + 1 + left);
-	WRITE_ONCE(cpu->sampled_countdown, left);
+	WRITE_ONCE(cpu->sampled->sample_at_count, count + 1 + countdown);
+	WRITE_ONCE(cpu->sampled_countdown, countdown);
 	raw_write_seqcount_end(&cpu->sequence);
 }
 
-/* Choose an acquisition of the next interval. @left acquisitions of the current one remain. */
-static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32 count, u32 left)
+/*
+ * Choose an acquisition of the next interval at random. @remaining: number of acquisitions that are
+ * left in the current interval.
+ */
+static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32 count,
+					   u32 remaining)
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
-	u32 before = ntklog_random_below(cpu->sampled, rate);
+	u32 chosen_index = ntklog_random_below(cpu->sampled, rate);
 
-	cpu->sampled->interval_rest = rate - 1 - before;
+	cpu->sampled->remaining_in_interval = rate - 1 - chosen_index;
 	if (cpu->sampled->choice == PERF_CHOOSE_BY_RATE)
-		ntklog_set_sampled_countdown(cpu, count, (u64)left + before + 1);
+		ntklog_set_sampled_countdown(cpu, count, (u64)remaining + chosen_index + 1);
 	else
 		ntklog_set_sampled_countdown(cpu, count,
 					     cpu->sampled->choice == PERF_CHOOSE_ALL ? 1 : S32_MAX);
@@ -124,11 +131,12 @@ static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spi
 }
 
 /**
- * ntklog_sample_spin_lock_acquire_slow() - slow path of an uncontended sampled acquisition
+ * ntklog_sample_spin_lock_acquire_slow() - slow path of an uncontended acquisition in mode
+ *	"sampled"
  * @lock: address of the lock, which is held
  *
  * Takes a slot if this is the chosen acquisition of its interval and a slot is free. Otherwise, if
- * the lock has a slot of an earlier shared acquisition, counts this one as nested in it.
+ * the lock has a slot of an earlier shared acquisition, counts this acquisition as nested.
  *
  * Context: as for ntklog_sample_spin_lock_acquire_fast(), after the acquisition has been counted.
  */
@@ -144,8 +152,9 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 		return;
 	local_irq_save(flags);
 	/*
-	 * The countdown has not expired: the caller only found a slot in use, or an interrupt
-	 * handler has restarted the countdown. The self-test chooses every acquisition.
+	 * If the countdown has not expired, the caller only found a slot in use, or an interrupt
+	 * handler has restarted the countdown. The self-test chooses every acquisition, whatever
+	 * the countdown.
 	 */
 	if (cpu->sampled_countdown >= 0 && cpu->sampled->choice != PERF_CHOOSE_ALL)
 		goto out;
@@ -154,7 +163,7 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 		ntklog_set_sampled_countdown(cpu, count, cpu->sampled->countdown_excess);
 		goto out;
 	}
-	ntklog_choose_in_next_interval(cpu, count, cpu->sampled->interval_rest);
+	ntklog_choose_in_next_interval(cpu, count, cpu->sampled->remaining_in_interval);
 	slot = ntklog_alloc_sampled_slot(cpu, lock, 0);
 	if (slot) {
 		slot->time = time;
@@ -168,7 +177,8 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slow);
 
 /**
- * ntklog_sample_contended_spin_lock() - count a contended acquisition and choose it by its rate
+ * ntklog_sample_contended_spin_lock() - count a contended acquisition, and take a slot if the
+ *	contention sample rate chooses it
  * @lock: address of the lock, which is held
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
  * @spin_count: number of additional tests of the lock, at least 1
@@ -185,7 +195,7 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (ntklog_count_spin_lock_wait(spin_count) && !in_nmi())
+	if (ntklog_count_and_sample_wait(spin_count) && !in_nmi())
 		slot = ntklog_alloc_sampled_slot(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS);
 	if (!slot && !in_nmi())
 		ntklog_count_nested_acquire(cpu, lock);
@@ -200,48 +210,50 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_contended_spin_lock);
 
-static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
+static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 index)
 {
 	struct ntklog_sampled_spin_locks *sampled = cpu->sampled;
 	u32 last = cpu->sampled_in_use - 1;
 
-	if (number != last) {
-		memmove(&sampled->slot[number], &sampled->slot[number + 1],
-			(last - number) * sizeof(sampled->slot[0]));
-		memmove(&sampled->spins[number], &sampled->spins[number + 1],
-			(last - number) * sizeof(sampled->spins[0]));
-		memmove(&sampled->nested[number], &sampled->nested[number + 1],
-			(last - number) * sizeof(sampled->nested[0]));
+	if (index != last) {
+		memmove(&sampled->slot[index], &sampled->slot[index + 1],
+			(last - index) * sizeof(sampled->slot[0]));
+		memmove(&sampled->spins[index], &sampled->spins[index + 1],
+			(last - index) * sizeof(sampled->spins[0]));
+		memmove(&sampled->nested[index], &sampled->nested[index + 1],
+			(last - index) * sizeof(sampled->nested[0]));
 	}
 	WRITE_ONCE(cpu->sampled_in_use, last);
 }
 
-static void ntklog_write_sampled(const struct ntklog_spin_lock_cpu *cpu, u32 number,
-				 u8 acquire_mode, struct ntklog_time time, unsigned long caller)
+static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u32 index,
+				      u8 acquire_mode, struct ntklog_time time,
+				      unsigned long caller)
 {
-	const struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[number];
+	const struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[index];
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_slot_wait_words(slot, &cpu->sampled->spins[number], &mode);
-	u8 rule = WMI_SPINLOCK_RULE_SAMPLED | ntklog_count_blocker(acquire_mode);
+	u64 wait = ntklog_slot_wait_words(slot, &cpu->sampled->spins[index], &mode);
+	u8 rule = WMI_SPINLOCK_RULE_SAMPLED | ntklog_count_and_sample_blocker(acquire_mode);
 
 	ntklog_write_spin_lock(slot, wait, ntklog_interrupts_since(slot->interrupts),
-			       PERF_SPIN_LOCK_SAMPLE(rule, mode, 0), time, caller);
+			       PERF_SPIN_LOCK_RULE_MODE_DEPTH(rule, mode, 0), time, caller);
 }
 
 /**
  * ntklog_release_sampled_spin_lock() - slow path of a release in mode "sampled"
  * @lock: address of the lock, which has been released
- * @acquire_mode: WMI_SPINLOCK_*, unless the slot has one, PERF_SPIN_LOCK_LINUX_*, and
- *	PERF_SPIN_LOCK_LEAVES_WAITER if the release leaves a waiter behind
+ * @acquire_mode: PERF_SPIN_LOCK_LINUX_*, PERF_SPIN_LOCK_LEAVES_WAITER if the release leaves a
+ *	waiter behind, and WMI_SPINLOCK_* for a slot that has no acquire mode itself
  * @time_low: low half of the clock before the release
  * @time_high: high half of the clock before the release
  * @caller: return address of the unlock function
  *
- * Frees the slot of a chosen acquisition and writes its event. A release without a slot is written
- * only if it leaves a waiter behind and the blocker rate samples it.
+ * Frees the slot of a chosen acquisition and writes its event. A release without a slot writes an
+ * event only if it leaves a waiter behind and the blocker rate samples it.
  *
  * A CPU may hold a lock shared more than once. A release then ends the latest acquisition: an
- * interrupt handler releases its own first, and the acquisitions of one task cannot be told apart.
+ * interrupt handler releases the lock before the code that it has interrupted does, and the
+ * acquisitions of one task cannot be told apart.
  *
  * Context: preemption off, right after the release; also NMI.
  */
@@ -252,22 +264,22 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 	struct ntklog_sampled_spin_locks *sampled = cpu->sampled;
 	struct ntklog_time time = { .low = time_low, .high = time_high };
 	unsigned long flags;
-	int number;
+	int index;
 
 	/* An NMI handler takes no slots. */
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
-	number = ntklog_find_sampled_slot(cpu, lock);
-	if (number >= 0 && !sampled->nested[number]) {
+	index = ntklog_find_sampled_slot(cpu, lock);
+	if (index >= 0 && !sampled->nested[index]) {
 		if (sampled->choice == PERF_CHOOSE_ALL)
 			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		else
-			ntklog_write_sampled(cpu, number, acquire_mode, time, caller);
-		ntklog_free_sampled_slot(cpu, number);
+			ntklog_write_sampled_slot(cpu, index, acquire_mode, time, caller);
+		ntklog_free_sampled_slot(cpu, index);
 	} else {
-		if (number >= 0)
-			sampled->nested[number]--;
+		if (index >= 0)
+			sampled->nested[index]--;
 		ntklog_log_blocker(lock, acquire_mode, time, caller);
 	}
 	local_irq_restore(flags);

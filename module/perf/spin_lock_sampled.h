@@ -4,9 +4,10 @@
 
 /*
  * Mode "sampled": an acquisition is chosen when it is made, and only chosen acquisitions take a
- * slot. Contended acquisitions are chosen by the contention sample rate. All others are only
- * counted. The release of a chosen acquisition writes its event. So does a release that leaves a
- * waiter behind, but the start of that hold is known only if its acquisition was chosen. This mode
+ * slot. Uncontended acquisitions are chosen at random (see spin_lock_sampled.c), contended ones by
+ * the contention sample rate. Acquisitions that are not chosen are only counted. The release of a
+ * chosen acquisition writes its event. A release that leaves a waiter behind writes an event by the
+ * blocker rate, but the start of its hold is known only if the acquisition was chosen. This mode
  * has no hold threshold and no AcquireDepth.
  */
 
@@ -19,10 +20,10 @@
 
 /**
  * enum ntklog_choice - rule that chooses uncontended acquisitions
- * @PERF_CHOOSE_BY_RATE: one of each interval; see spin_lock_sampled.c
- * @PERF_CHOOSE_NONE: none of the next 2^31, for the self-test
- * @PERF_CHOOSE_ALL: every one, for the self-test; its event is not written but counted as
- *	suppressed
+ * @PERF_CHOOSE_BY_RATE: one acquisition of each interval; see spin_lock_sampled.c
+ * @PERF_CHOOSE_NONE: none of the next 2^31 acquisitions, for the self-test
+ * @PERF_CHOOSE_ALL: every acquisition, for the self-test; their events are not written but counted
+ *	as suppressed
  */
 enum ntklog_choice {
 	PERF_CHOOSE_BY_RATE,
@@ -37,11 +38,12 @@ void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 tim
 				      u32 time_high, unsigned long caller);
 
 /**
- * ntklog_sample_spin_lock_acquire_fast() - count an uncontended acquisition
+ * ntklog_sample_spin_lock_acquire_fast() - count an uncontended acquisition in mode "sampled"
  * @lock: address of the lock, which is held
  *
  * Context: preemption off, right after the acquisition; also NMI.
- * Return: true if done; false if the caller must call ntklog_sample_spin_lock_acquire_slow().
+ * Return: true if the acquisition needs no slot; false if the caller must call
+ * ntklog_sample_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_sample_spin_lock_acquire_fast(const void *lock)
 {
@@ -49,14 +51,16 @@ static __always_inline bool ntklog_sample_spin_lock_acquire_fast(const void *loc
 }
 
 /**
- * ntklog_sample_shared_spin_lock_acquire_fast() - count an uncontended shared acquisition
+ * ntklog_sample_shared_spin_lock_acquire_fast() - count an uncontended shared acquisition in mode
+ *	"sampled"
  * @lock: address of the lock, which is held
  *
  * While a slot is in use every shared acquisition takes the slow path, because the slot may belong
  * to the same lock.
  *
  * Context: as for ntklog_sample_spin_lock_acquire_fast().
- * Return: true if done; false if the caller must call ntklog_sample_spin_lock_acquire_slow().
+ * Return: true if the acquisition needs no slot; false if the caller must call
+ * ntklog_sample_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_sample_shared_spin_lock_acquire_fast(const void *lock)
 {

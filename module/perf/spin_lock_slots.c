@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Slow paths of spin lock tracking: sampling, contended acquisitions, more than eight held locks,
- * and releases out of order. The fast paths are inline in spin_lock_slots.h; this file calls them
- * on behalf of NT's locks.
+ * and releases out of order. The fast paths are inline functions in spin_lock_slots.h. NT's lock
+ * functions call them through ntklog_log_spin_lock_acquire() in this file.
  *
  * Functions that change the per-CPU state run on that CPU with interrupts off, or for a CPU that is
  * offline. The exception is the slow path of an uncontended acquisition, which may be interrupted
@@ -12,8 +12,8 @@
  * any instruction of this file. The handler uses the slots above all others and frees them before
  * it returns. It therefore leaves the slots, their size in state and untracked_slots as it found
  * them. Its acquisitions are counted, but in an NMI no slow path sets the uncontended count or the
- * countdown. The count of an uncontended acquisition is lost if the interrupted code is just
- * setting it.
+ * countdown. If the NMI interrupts code that is setting this count, the acquisitions of the handler
+ * are missing in the result.
  */
 
 #include <linux/export.h>
@@ -32,10 +32,10 @@
 #include "spin_lock_slots.h"
 #include "spin_lock_wait.h"
 
-/* Make all releases take the slow path (@all), or only those after a long hold. */
-static __always_inline void ntklog_set_hold_limit(struct ntklog_spin_lock_cpu *cpu, bool all)
+/* Make all releases take the slow path (@all_slow), or only releases after a long hold. */
+static __always_inline void ntklog_set_hold_limit(struct ntklog_spin_lock_cpu *cpu, bool all_slow)
 {
-	WRITE_ONCE(cpu->hold_limit, all ? 0 : READ_ONCE(ntklog_spin_lock_hold_limit));
+	WRITE_ONCE(cpu->hold_limit, all_slow ? 0 : READ_ONCE(ntklog_spin_lock_hold_limit));
 }
 
 /* Set the uncontended count to @count and the countdown to @countdown. */
@@ -98,7 +98,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_spin_lock);
  * ntklog_count_spin_lock_acquire_slow() - slow path of an acquisition that is only counted
  *
  * Restarts the countdown. Nothing is sampled while acquisitions are only counted, so the countdown
- * is as long as possible. Enabling tracking sets it again.
+ * is as long as possible. The task that enables tracking restarts all countdowns.
  *
  * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted.
  */
@@ -108,18 +108,20 @@ void ntklog_count_spin_lock_acquire_slow(void)
 	unsigned long flags;
 
 	/*
-	 * An NMI may have interrupted this function, so the handler leaves the countdown alone. The
-	 * next acquisition will restart it.
+	 * An NMI handler must not restart the countdown, because the NMI may have interrupted this
+	 * function. The next acquisition after the NMI restarts the countdown.
 	 */
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
 	/*
-	 * If state is not negative, an interrupt handler has restarted the countdown since.
+	 * If state is not negative any more, an interrupt handler has restarted the countdown since
+	 * this CPU found it expired.
 	 *
 	 * Tracking may start concurrently: this CPU reads the tracking key while it is off; another
 	 * CPU enables the key and tracks locks; this CPU arrives here. A long countdown would delay
-	 * tracking on this CPU. Set -1, so that the next acquisition takes the slow path again.
+	 * tracking on this CPU. Set the countdown to -1, so that the next acquisition takes the
+	 * slow path again.
 	 */
 	if (READ_ONCE(cpu->state) < 0)
 		ntklog_set_countdown(cpu, ntklog_uncontended_count(cpu),
@@ -141,8 +143,8 @@ static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot,
 
 /*
  * Fill the slot that the caller has taken. If the acquisition cannot be tracked, tag the slot as
- * untracked or give it back. Returns the number of the slot; or 0 if the slot was given back.
- * Slot 0 is a dummy whose lock stays 0.
+ * untracked or free it. Returns the number of the slot, or 0 if the slot was freed. Slot 0 is a
+ * dummy whose lock stays 0.
  */
 static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					  unsigned long tag, struct ntklog_time time,
@@ -152,7 +154,7 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 	u32 number;
 
 	if (in_transition && !READ_ONCE(ntklog_spin_lock_may_take_slot)) {
-		/* The release may not be hooked, and the slot would never be freed. */
+		/* The release may run without a hook, which would leave the slot in use. */
 		ntklog_add_slots_in_use(-1);
 		return 0;
 	}
@@ -162,8 +164,8 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 	} else if (in_nmi() || !number ||
 		   number - READ_ONCE(cpu->untracked_slots) > PERF_SPIN_LOCK_DEPTH) {
 		/*
-		 * An NMI may have interrupted an update of untracked_slots, so the depth is
-		 * unreliable there.
+		 * In an NMI the depth is unreliable, because the NMI may have interrupted an update
+		 * of untracked_slots.
 		 */
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 		tag = PERF_SPIN_LOCK_UNTRACKED;
@@ -179,10 +181,10 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 }
 
 /*
- * Track an acquisition that the fast path cannot track: eight locks are tracked, tracking is being
- * enabled or disabled, or the CPU is in an NMI.
+ * Track an acquisition that the fast path cannot track: the CPU already had eight slots in use,
+ * tracking is being enabled or disabled, or the CPU is in an NMI.
  */
-static noinline void ntklog_track_acquire_irqoff(const void *lock)
+static noinline void ntklog_track_acquire_irqsave(const void *lock)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
@@ -191,8 +193,8 @@ static noinline void ntklog_track_acquire_irqoff(const void *lock)
 	local_irq_save(flags);
 	ntklog_fill_slot_slow(cpu, lock, 0, time, ntklog_snapshot_interrupts());
 	/*
-	 * Restart the countdown if it has expired. An NMI handler does not: it may have interrupted
-	 * an update of state.
+	 * Restart the countdown if it has expired, but not in an NMI, which may have interrupted an
+	 * update of state.
 	 */
 	if (!in_nmi() && READ_ONCE(cpu->state) < 0)
 		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
@@ -203,9 +205,9 @@ static noinline void ntklog_track_acquire_irqoff(const void *lock)
  * ntklog_track_spin_lock_acquire_slow() - slow path of an uncontended tracked acquisition
  * @lock: address of the lock, which is held
  *
- * Called when the countdown has expired or more than eight slots are in use. If the countdown has
- * expired, makes the next release take the slow path. That release restarts the countdown, because
- * it divides by the sample rate anyway. Until then all acquisitions take this path.
+ * Called when the countdown has expired or more than eight slots are in use. An expired countdown
+ * makes the next release take the slow path. That release restarts the countdown, because it
+ * divides by the sample rate anyway. Until then all acquisitions take the slow path.
  *
  * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted and has taken
  * a slot.
@@ -215,7 +217,8 @@ void ntklog_track_spin_lock_acquire_slow(const void *lock)
 	unsigned long slot_offset = ntklog_this_cpu_read_low_u16(ntklog_spin_lock_cpu.state);
 
 	/*
-	 * As in the fast path, interrupts may be on here, and a handler may run this function too.
+	 * As in the fast path, interrupts may be on here: an interrupt handler may call this
+	 * function before this call has filled its slot.
 	 */
 	if (likely(slot_offset <= PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT_SIZE &&
 		   !READ_ONCE(ntklog_spin_lock_in_transition) && !in_nmi())) {
@@ -224,7 +227,7 @@ void ntklog_track_spin_lock_acquire_slow(const void *lock)
 		/* Make the next release take the slow path. */
 		this_cpu_write(ntklog_spin_lock_cpu.hold_limit, 0);
 	} else {
-		ntklog_track_acquire_irqoff(lock);
+		ntklog_track_acquire_irqsave(lock);
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slow);
@@ -234,8 +237,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slow);
  * @lock: address of the lock, which is held
  *
  * Counts the acquisition, and tracks it if the tracking key is on. Reads the clock once, so
- * WaitTimeInCycles is 0. NT reads the clock before and after the acquisition, but the difference is
- * only the time of the reading itself.
+ * WaitTimeInCycles is 0. NT reads the clock before and after the acquisition, but without
+ * contention the difference is only the time that a reading takes.
  *
  * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
  */
@@ -308,8 +311,8 @@ static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 numbe
  * then need not read the interrupt counters, of which there are about a dozen; interrupts during a
  * hold are rare. NT's locks read the counters and ignore this count.
  *
- * An interrupt is lost if it arrives while a slot is being filled or freed. The lock has then just
- * been acquired, or is just about to be released.
+ * The count misses an interrupt that arrives while the slot is being filled or freed, which is just
+ * after the acquisition or just before the release.
  *
  * Context: interrupts off; not NMI.
  */
@@ -321,7 +324,7 @@ notrace void ntklog_count_interrupt_in_slots(void)
 
 	for (number = ntklog_slots_in_use(cpu); number; number--) {
 		slot = ntklog_slot(cpu, number);
-		/* The slot is taken but not yet filled, or it is being freed. */
+		/* A slot without a lock is taken but not yet filled, or is being freed. */
 		if (!slot->lock)
 			continue;
 		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
@@ -384,7 +387,7 @@ static __always_inline bool ntklog_hold_exceeds_threshold(const struct ntklog_sp
 	return hold_threshold && release_time.low - slot->time.low > hold_threshold;
 }
 
-/* NT's three sampling rules, applied to the current counts. */
+/* Test whether one of NT's three sampling rules selects the release, by the current counts. */
 static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
 				   const struct ntklog_spin_lock_slot *slot, u64 wait,
 				   struct ntklog_time release_time)
@@ -406,8 +409,8 @@ static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cp
 /*
  * Write the event of a slot if a rule samples the release.
  *
- * Also called in an NMI: the fast path of an acquisition does not test for one, so its slot is not
- * tagged as untracked. ntklog_write_spin_lock() then counts the record as suppressed.
+ * Also called in an NMI, because the fast path of an acquisition does not test for NMIs and so does
+ * not tag its slot as untracked. ntklog_write_spin_lock() counts the record as suppressed.
  */
 static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number,
 					  u8 acquire_mode, struct ntklog_time time,
@@ -416,24 +419,26 @@ static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 
 	const struct ntklog_spin_lock_slot *slot = ntklog_slot(cpu, number);
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
 	u64 wait = ntklog_slot_wait_words(slot, &cpu->overflow->spins[number], &mode);
-	u8 rule = ntklog_count_blocker(acquire_mode);
+	u8 rule = ntklog_count_and_sample_blocker(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
-		if (!rule || !ntklog_blocker_is_within_limit())
+		if (!rule || !ntklog_admit_blocker())
 			return;
 		rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
 	}
 	ntklog_write_spin_lock(slot, wait, ntklog_slot_interrupts(slot, acquire_mode),
-			       PERF_SPIN_LOCK_SAMPLE(rule, mode, ntklog_acquire_depth(cpu)), time,
-			       caller);
+			       PERF_SPIN_LOCK_RULE_MODE_DEPTH(rule, mode,
+							      ntklog_acquire_depth(cpu)),
+			       time, caller);
 }
 
 /*
- * Decide which acquisitions and releases take the slow path from now on.
+ * Decide which acquisitions and releases take the slow path from now on. @lock_held: this CPU still
+ * holds a lock with a slot.
  *
- * All releases do while the uncontended count is a multiple of the rate and a lock is held. Once no
- * lock is held, none has to: the lock of the next release is acquired first, which changes the
- * count or, if contended, tags the slot.
+ * While the uncontended count is a multiple of the rate and a lock is held, all releases take the
+ * slow path. When no lock is held, the next release follows a new acquisition. That acquisition
+ * changes the count or, if contended, tags its slot, so the release need not take the slow path.
  *
  * @state is the value from which the caller has computed @count. Do not test cpu->state instead:
  * an NMI may have made it negative since, and the countdown would be set from an outdated @count.
@@ -473,15 +478,16 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	if (!remainder || ntklog_hold_exceeds_threshold(slot, time))
 		ntklog_write_spin_lock_fast(false, slot, (unsigned long)lock, 0,
 					    ntklog_interrupts_since(slot->interrupts),
-					    PERF_SPIN_LOCK_SAMPLE(0, acquire_mode, depth),
+					    PERF_SPIN_LOCK_RULE_MODE_DEPTH(0, acquire_mode, depth),
 					    time, caller);
 	slot->lock = 0;
 	ntklog_add_slots_in_use(-1);
 }
 
 /*
- * Free the slot of any other release, and write its event if it is sampled: contended, out of
- * order, untracked, of a Linux lock, or in an NMI. Count a release without a slot.
+ * Handle a release for which ntklog_release_topmost_slot() is not meant: of a contended or
+ * untracked acquisition, of a Linux lock, out of order, in an NMI, or without a slot. Free the slot
+ * and write the event if the release is sampled, or count the release as one without a slot.
  */
 static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					       u8 acquire_mode, struct ntklog_time time,
@@ -502,12 +508,12 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 	} else if (READ_ONCE(ntklog_spin_lock_may_take_slot) &&
 		   !READ_ONCE(ntklog_spin_lock_in_transition)) {
 		/*
-		 * Only count it while tracking is enabled on all CPUs: before and after that, the
-		 * lock may have been acquired without a hook.
+		 * Count the release only while tracking is enabled on all CPUs. Before and
+		 * afterwards the lock may have been acquired without a hook.
 		 */
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
 	}
-	/* An NMI handler skips this, because it may have interrupted an update of these words. */
+	/* Not in an NMI, which may have interrupted an update of state or hold_limit. */
 	if (!in_nmi() && !READ_ONCE(cpu->hold_limit)) {
 		rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 		state = READ_ONCE(cpu->state);
@@ -520,7 +526,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 /**
  * ntklog_track_spin_lock_release_slow() - slow path of a tracked release
  * @lock: address of the lock, which has been released
- * @acquire_mode: WMI_SPINLOCK_*, unless the slot has one, and PERF_SPIN_LOCK_*
+ * @acquire_mode: PERF_SPIN_LOCK_*, and WMI_SPINLOCK_* for a slot that has no acquire mode itself
  * @time_low: low half of the clock before the release
  * @time_high: high half of the clock before the release
  * @caller: return address of the unlock function

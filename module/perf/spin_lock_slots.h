@@ -7,8 +7,8 @@
  * write an event. The callers are NT's lock functions, and the hooks of Linux' locks and of
  * interrupts.
  *
- * The fast paths run for each acquisition and release and are inline here, because a call would
- * cost about as much as they do. NT's locks are inlined into drivers and call
+ * The fast paths run for each acquisition and release. They are inline functions, because a call
+ * would cost about as much as their work. NT's locks are inlined into drivers and call
  * ntklog_log_spin_lock_acquire(), which contains the fast path. The slow paths are in
  * spin_lock_slots.c. They decide by NT's exact rules; the fast paths only detect when a decision is
  * needed.
@@ -90,7 +90,8 @@ static __always_inline bool ntklog_push_spin_lock(const void *lock, unsigned lon
  * reads the interrupt counters.
  *
  * Context: preemption off, right after the acquisition; also NMI.
- * Return: true if done; false if the caller must call ntklog_track_spin_lock_acquire_slow().
+ * Return: true if the acquisition is tracked; false if the caller must call
+ * ntklog_track_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
 {
@@ -104,9 +105,9 @@ static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
  * @lock: address of the lock, which is about to be released
  * @time: low half of the clock
  *
- * Succeeds if the topmost slot is of @lock, has no tag, and was held for less than hold_limit
- * cycles. Called before the lock is released, so that the compiler need not keep registers over the
- * release.
+ * Succeeds if the topmost slot belongs to @lock and has no tag, and if the lock was held for less
+ * than hold_limit cycles. Called before the lock is released, so that the compiler need not keep
+ * the arguments in registers across the release.
  *
  * Context: IRQL >= DISPATCH_LEVEL, or preemption off; the caller has seen the tracking key on.
  * Return: true if the slot is freed; false if the caller must call

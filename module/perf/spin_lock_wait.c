@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Contended acquisitions in the modes "sampled" and "waits". */
+/* Contended acquisitions in the modes "sampled", "waits" and "holders". */
 
 #include <linux/export.h>
 
@@ -8,18 +8,18 @@
 #include "spin_lock_wait.h"
 
 /**
- * ntklog_count_spin_lock_wait() - count a contended acquisition, and apply NT's rule to it
+ * ntklog_count_and_sample_wait() - count a contended acquisition, and apply NT's sampling rule
  * @spin_count: number of additional tests of the lock, at least 1
  *
  * Context: interrupts off, right after the acquisition.
  * Return: true if NT's rule samples this acquisition.
  */
-notrace bool ntklog_count_spin_lock_wait(u32 spin_count)
+notrace bool ntklog_count_and_sample_wait(u32 spin_count)
 {
 	ntklog_count_wait(spin_count);
 	return ntklog_wait_is_sampled(spin_count);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_wait);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_count_and_sample_wait);
 
 /**
  * ntklog_log_spin_lock_wait() - write the event of a wait without a hold
@@ -29,7 +29,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_wait);
  * @wait_start: state at the start of the wait
  * @caller: return address of the lock function
  *
- * For mode "waits", in which releases are not hooked.
+ * For the modes "waits" and "holders", in which acquisitions take no slot.
  *
  * Context: interrupts off, right after the acquisition.
  */
@@ -43,7 +43,8 @@ notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 sp
 
 	ntklog_write_spin_lock(&slot, PERF_SPIN_LOCK_WAIT(spin_count, wait_time),
 			       ntklog_interrupts_since(wait_start->interrupts),
-			       PERF_SPIN_LOCK_SAMPLE(WMI_SPINLOCK_RULE_WAIT, acquire_mode, 0),
+			       PERF_SPIN_LOCK_RULE_MODE_DEPTH(WMI_SPINLOCK_RULE_WAIT, acquire_mode,
+							      0),
 			       time, caller);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_wait);

@@ -33,7 +33,10 @@ static inline void ntklog_count_wait(u32 spin_count)
 	this_cpu_add(ntklog_spin_lock_cpu.spin_count, spin_count);
 }
 
-/* Apply NT's sampling rule for contended acquisitions to the current count. */
+/*
+ * Test whether NT's rule samples a contended acquisition, by the present contention count of the
+ * CPU.
+ */
 static inline bool ntklog_wait_is_sampled(u32 spin_count)
 {
 	const struct event_trace_spinlock_information *information =
@@ -44,7 +47,7 @@ static inline bool ntklog_wait_is_sampled(u32 spin_count)
 	       READ_ONCE(information->spin_lock_contention_sample_rate) == 0;
 }
 
-bool ntklog_count_spin_lock_wait(u32 spin_count);
+bool ntklog_count_and_sample_wait(u32 spin_count);
 void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 spin_count,
 			       const struct ntklog_spin_lock_wait_start *wait_start,
 			       unsigned long caller);

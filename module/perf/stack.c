@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stack events, by the kernel's unwinder. On x86 it takes no lock: it looks up the data of modules
- * and of ftrace's trampolines under RCU. It is therefore not used in NMIs and where RCU is not
- * watching. The event is complete when its stack is walked, so an event that the walk itself
- * causes, by a warning of the unwinder, is written after it.
+ * Stack events, by the kernel's unwinder. On x86 the unwinder takes no lock: it looks up the data
+ * of modules and of ftrace's trampolines under RCU. The unwinder is therefore not used in NMIs and
+ * where RCU is not watching. An event is complete before its stack is walked, so an event that the
+ * walk itself causes, for example by a warning of the unwinder, comes between the event and its
+ * stack.
  */
 
 #include <linux/init.h>
@@ -33,7 +34,7 @@ EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_stack_cpu);
  * @event: the event
  */
 struct ntklog_stack_buffer {
-	unsigned long frames[NTKLOG_OWN_FRAMES + NTKLOG_STACK_WALK_MAX];
+	unsigned long frames[NTKLOG_OWN_FRAMES_MAX + NTKLOG_STACK_WALK_MAX];
 	struct {
 		struct stack_walk_event header;
 		u64 addresses[NTKLOG_STACK_WALK_MAX];
@@ -66,36 +67,37 @@ void ntklog_stack_exit(void)
 }
 
 /*
- * Return the index of the first frame of the event's stack, or @count if there is none. @caller is
- * searched first, whatever is above it. It is missing if a tracer has replaced the return address;
- * then, and if @caller is 0, skip the frames of this module and of lock functions.
+ * Return the index of the first frame of the event's stack, or @count if there is none. The stack
+ * begins at @caller. If @caller is 0, or is not on the stack because a tracer has replaced the
+ * return address, the stack begins after the frames of this module and of lock functions.
  */
 static unsigned int ntklog_find_first_frame(const unsigned long *frames, unsigned int count,
 					    unsigned long caller, bool is_hooked)
 {
-	unsigned int own_frames_max = min_t(unsigned int, count, NTKLOG_OWN_FRAMES), i;
+	unsigned int search_end = min_t(unsigned int, count, NTKLOG_OWN_FRAMES_MAX), i;
 
-	for (i = 0; caller && i < own_frames_max; i++)
+	for (i = 0; caller && i < search_end; i++)
 		if (frames[i] == caller)
 			return i;
-	for (i = 0; i < own_frames_max; i++)
+	for (i = 0; i < search_end; i++)
 		if (!within_module(frames[i], THIS_MODULE) && !in_lock_functions(frames[i]))
 			break;
 	return min(i + is_hooked, count);
 }
 
 /**
- * ntklog_walk_stack() - write the stack of the current task, or count it as left out
+ * ntklog_write_stack_slow() - slow path of ntklog_write_stack(): a session needs the stack
  * @sessions: sessions that need the stack, a byte of 1 for each
  * @event_time: time stamp of the event
  * @caller: as for ntklog_write_stack()
  * @is_hooked: as for ntklog_write_stack()
  *
- * A session without free space loses the stack and counts it, as with any event.
+ * Walks the stack of the current task and writes the stack event, or counts the stack as left out.
+ * A session whose buffer has no free space counts the stack event as lost.
  *
  * Context: as for ntklog_write_stack().
  */
-void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked)
+void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked)
 {
 	struct ntklog_stack_cpu *cpu = this_cpu_ptr(&ntklog_stack_cpu);
 	struct ntklog_stack_buffer *buffer = this_cpu_ptr(ntklog_stack_buffers);
@@ -104,7 +106,10 @@ void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool 
 	lockdep_assert_irqs_disabled();
 	if (in_nmi() || !rcu_is_watching() || cpu->is_walking)
 		goto left_out;
-	/* Set before the walk, for locks and events of the unwinder itself. */
+	/*
+	 * Events that the walk itself causes get no stack: a second walk would overwrite the
+	 * buffer.
+	 */
 	WRITE_ONCE(cpu->is_walking, true);
 	count = stack_trace_save(buffer->frames, ARRAY_SIZE(buffer->frames), 0);
 	first = ntklog_find_first_frame(buffer->frames, count, caller, is_hooked);

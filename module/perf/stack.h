@@ -12,15 +12,18 @@
 #include "../etw/event.h"
 #include "../etw/stacks.h"
 
-/* Number of frames above the caller that may belong to this module, lock functions or tracers. */
-#define NTKLOG_OWN_FRAMES	32
+/*
+ * Upper bound of the number of innermost frames that belong to this module, lock functions or
+ * tracers.
+ */
+#define NTKLOG_OWN_FRAMES_MAX	32
 
 /**
  * struct ntklog_stack_cpu - per-CPU state of stack events
  * @walked: number of stacks walked
- * @left_out: number of events without a stack although a session needs it: in an NMI, where RCU is
- *	not watching, for a task other than the current one, inside another stack walk, or if the
- *	unwinder finds no frame
+ * @left_out: number of events whose stack a session needs but does not get: the event was written
+ *	in an NMI, where RCU is not watching, for a task other than the current one, or during
+ *	another stack walk, or the unwinder finds no frame
  * @is_walking: a stack walk is in progress on this CPU
  *
  * Only the CPU itself writes these members, with interrupts off; an NMI increments @left_out with
@@ -37,15 +40,16 @@ DECLARE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);
 int ntklog_stack_init(void);
 void ntklog_stack_exit(void);
 
-void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked);
+void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked);
 
 /**
  * ntklog_write_stack() - write the stack of an event for the sessions that need it
  * @event: type of the event
  * @logged: sessions that have the event, and its time stamp
- * @caller: return address at which the stack begins. If it is 0 or not on the stack, the stack
- *	begins after the frames of this module and of the lock functions
- * @is_hooked: the stack then also omits the next frame, which is the kernel's lock function
+ * @caller: return address at which the stack of the event begins. If @caller is 0 or not on the
+ *	stack, the event has the frames that follow those of this module and of the lock functions
+ * @is_hooked: an entry hook wrote the event. If @caller is not found, the stack then also omits the
+ *	next frame, which is the kernel's lock function
  *
  * Context: interrupts off since the event was written; no other event has been written since.
  */
@@ -55,7 +59,7 @@ static __always_inline void ntklog_write_stack(enum etw_stacked event, struct et
 	u64 sessions = etw_stack_sessions_for_event(event, logged.sessions);
 
 	if (unlikely(sessions))
-		ntklog_walk_stack(sessions, logged.time, caller, is_hooked);
+		ntklog_write_stack_slow(sessions, logged.time, caller, is_hooked);
 }
 
 /**
@@ -71,13 +75,13 @@ static __always_inline bool ntklog_event_is_complete(u64 wanted)
 }
 
 /**
- * ntklog_count_omitted_stack() - count that an event has no stack, if a session needs one
+ * ntklog_count_left_out_stack() - count an event without a stack, if a session needs its stack
  * @event: type of the event
  * @logged: sessions that have the event
  *
  * Context: as for ntklog_write_stack().
  */
-static inline void ntklog_count_omitted_stack(enum etw_stacked event, struct etw_logged logged)
+static inline void ntklog_count_left_out_stack(enum etw_stacked event, struct etw_logged logged)
 {
 	if (unlikely(etw_stack_sessions_for_event(event, logged.sessions)))
 		this_cpu_inc(ntklog_stack_cpu.left_out);

@@ -80,7 +80,7 @@ static int ntklog_blockers_store(void *object, char *text)
 {
 	u32 rate;
 
-	return ntklog_parse_number(text, &rate) ?: ntklog_linux_set_blockers(rate);
+	return ntklog_parse_number(text, &rate) ?: ntklog_linux_set_blocker_rate(rate);
 }
 
 static const struct ntklog_file ntklog_blockers_file = {
@@ -151,7 +151,7 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 	ntklog_linux_add_groups(&mask);
 	if (static_key_enabled(&ntklog_resource_key))
 		etw_group_mask_set(&mask, PERF_SYNC_OBJECTS);
-	if (ntklog_context_swaps_are_on())
+	if (ntklog_context_swaps_are_traced())
 		etw_group_mask_set(&mask, PERF_CONTEXT_SWITCH);
 	etw_group_mask_show(seq, &mask);
 }
@@ -233,7 +233,7 @@ static const struct {
 	NTKLOG_STACK_COUNTER("Walked", walked),
 	NTKLOG_STACK_COUNTER("LeftOut", left_out),
 	NTKLOG_SPIN_LOCK_COUNTER("BlockersDropped", blocker_limit.dropped),
-	NTKLOG_SLEEPING_COUNTER("BlockersDropped", holder_limit.dropped),
+	NTKLOG_SLEEPING_COUNTER("BlockersDropped", blocker_limit.dropped),
 };
 
 static u64 ntklog_get_counter(size_t i, int cpu)
@@ -483,7 +483,7 @@ static int ntklog_create_information_directory(const char *name,
 		const struct ntklog_parameter *parameter = &information->parameters[i];
 
 		snprintf(ranges[i], sizeof(ranges[i]), "%u to %u%s", parameter->minimum, U32_MAX,
-			 parameter->zero ? ", or 0" : "");
+			 parameter->zero_permitted ? ", or 0" : "");
 		files[i] = (struct ntklog_file) {
 			.name = parameter->name,
 			.show = ntklog_parameter_show,

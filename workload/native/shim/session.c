@@ -37,7 +37,7 @@ static struct etw_run shim_run = {
 	.channel = &shim_channel,
 };
 
-void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked)
+void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked)
 {
 	abort();
 }

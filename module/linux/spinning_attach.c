@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The order in which the functions of a spinning lock kind are redirected and restored.
+ * The order in which the functions of a kind that spins are redirected and restored.
  *
  * Attach: enable tracking; redirect the release functions, then the acquire functions. When the
- *	first acquire function is redirected, all release functions are, on all CPUs. A lock that
- *	is acquired through a replacement is therefore released through one. A release without a
- *	slot counts as "expected" until a grace period has passed, because the lock may have been
- *	acquired before.
- * Detach: restore the acquire functions. Wait until no task is in a replacement and all locks that
- *	were acquired through one have been released; these releases free the slots. Restore the
- *	release functions, wait again, and disable tracking.
+ * first acquire function is redirected, all release functions are already redirected on all CPUs. A
+ * lock that is acquired through a replacement is therefore released through one. A release without
+ * a slot counts as "expected" until a grace period has passed, because the lock may have been
+ * acquired before. Detach: restore the acquire functions. Wait until no task is in a replacement
+ * and all locks that were acquired through one have been released; these releases free the slots.
+ * Restore the release functions, wait again, and disable tracking.
  *
  * The interrupt hooks are registered before the first function is redirected and unregistered after
  * the last one is restored.
  *
- * In mode "sampled" most releases have no slot. There is nothing to arm, no interrupt hook is
- * registered, and no grace period is needed after the acquire functions are redirected.
+ * In mode "sampled" most releases have no slot, and a release without a slot is no error. Tracking
+ * is therefore not armed, no interrupt hook is registered, and no grace period is needed after the
+ * acquire functions are redirected.
  */
 
 #include <linux/cpufeature.h>
 #include <linux/rcupdate.h>
 
-#include "attach.h"
 #include "do_raw.h"
 #include "interrupts.h"
+#include "spinning_attach.h"
 
-#ifdef NTKLOG_LINUX_LOCKS
+#ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
 /**
- * ntklog_check_attach() - resolve the functions of a kind
+ * ntklog_resolve_spinning() - resolve the functions of a kind that spins
  * @functions: functions of the kind
- * @lacks_function: set to whether the return value is the name of a function
+ * @lacks_function: set to true if the return value is the name of a function, otherwise to false
  *
  * Context: module load.
  * Return: NULL if the functions can be redirected. Otherwise the reason why they cannot, or the
  * name of the function that the kernel lacks.
  */
-const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions,
-				       bool *lacks_function)
+const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
+					   bool *lacks_function)
 {
 	const char *missing;
 
@@ -46,7 +46,7 @@ const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions,
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
 #endif
-	missing = ntklog_check_interrupt_hooks() ?: ntklog_find_do_raw() ?:
+	missing = ntklog_resolve_interrupt_hooks() ?: ntklog_find_do_raw() ?:
 		  ntklog_resolve_targets(functions->hooks, functions->count);
 	*lacks_function = missing;
 	return missing;
@@ -85,7 +85,7 @@ static void ntklog_finish_attach(const struct ntklog_linux_functions *functions)
 /* Undo ntklog_prepare_attach(), after all functions have been restored. */
 static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
 {
-	if (ntklog_is_stuck(functions))
+	if (ntklog_functions_are_stuck(functions))
 		return;
 	if (functions->variant == NTKLOG_VARIANT_SAMPLE) {
 		ntklog_stop_sampling_spin_locks();
@@ -96,17 +96,17 @@ static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
 }
 
 /**
- * ntklog_attach() - redirect the functions of a kind
- * @functions: functions of the kind; ntklog_check_attach() has returned NULL for them
- * @variant: the set of replacements
- * @failed: set to the name of the function, tracepoint or sysctl that prevents it
+ * ntklog_attach_spinning() - redirect the functions of a kind that spins
+ * @functions: functions of the kind; ntklog_resolve_spinning() has returned NULL for them
+ * @variant: variant of the replacements
+ * @failed: after an error, set to the name of the function, tracepoint or sysctl that caused it
  *
  * Context: task; may sleep. Callers are serialized.
  * Return: 0; or a negative errno, and then no function is redirected, except for a kind for which
- * ntklog_is_stuck() is true.
+ * ntklog_functions_are_stuck() is true.
  */
-int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_variant variant,
-		  const char **failed)
+int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
+			   enum ntklog_hook_variant variant, const char **failed)
 {
 	int err;
 
@@ -130,26 +130,26 @@ int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_var
 }
 
 /**
- * ntklog_detach() - undo ntklog_attach()
+ * ntklog_detach_spinning() - undo ntklog_attach_spinning()
  * @functions: functions of the kind
  *
- * A stuck acquire hook stays installed, and so do all release hooks, which free its slots.
+ * If an acquire hook is stuck, it stays installed, and so do all release hooks, which free its
+ * slots.
  *
  * Context: task; may sleep. Callers are serialized.
  */
-void ntklog_detach(struct ntklog_linux_functions *functions)
+void ntklog_detach_spinning(struct ntklog_linux_functions *functions)
 {
 	if (functions->variant != NTKLOG_VARIANT_SAMPLE)
 		ntklog_begin_spin_lock_detach();
 	ntklog_unregister_hooks(functions->hooks, functions->count, false);
-	/* If an acquire hook is stuck, keep the release hooks, which free its slots. */
-	if (ntklog_is_stuck(functions))
+	if (ntklog_functions_are_stuck(functions))
 		return;
 	ntklog_unregister_hooks(functions->hooks, functions->count, true);
 	ntklog_finish_detach(functions);
 }
 
-#else /* !NTKLOG_LINUX_LOCKS */
+#else /* !NTKLOG_CAN_REDIRECT_SPINNING */
 
 /* The reason why this kernel's functions cannot be redirected. */
 #if !defined(CONFIG_X86_64)
@@ -160,7 +160,7 @@ void ntklog_detach(struct ntklog_linux_functions *functions)
 #define NTKLOG_UNAVAILABLE_REASON	"no CONFIG_KPROBES"
 #elif defined(CONFIG_PREEMPT_RT)
 #define NTKLOG_UNAVAILABLE_REASON	"CONFIG_PREEMPT_RT has other locks"
-#elif defined(NTKLOG_DO_RAW_IS_GUARDED)
+#elif defined(NTKLOG_CANNOT_CALL_DO_RAW)
 #define NTKLOG_UNAVAILABLE_REASON	"CONFIG_DEBUG_SPINLOCK with CONFIG_X86_KERNEL_IBT or CFI"
 #elif !defined(CONFIG_UNINLINE_SPIN_UNLOCK)
 #define NTKLOG_UNAVAILABLE_REASON	"no CONFIG_PREEMPT_BUILD: unlocks are inlined"
@@ -168,11 +168,11 @@ void ntklog_detach(struct ntklog_linux_functions *functions)
 #define NTKLOG_UNAVAILABLE_REASON	"no CONFIG_QUEUED_SPINLOCKS"
 #endif
 
-const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions,
-				       bool *lacks_function)
+const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
+					   bool *lacks_function)
 {
 	*lacks_function = false;
 	return NTKLOG_UNAVAILABLE_REASON;
 }
 
-#endif /* !NTKLOG_LINUX_LOCKS */
+#endif /* !NTKLOG_CAN_REDIRECT_SPINNING */

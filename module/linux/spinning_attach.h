@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_SPINNING_ATTACH_H
+#define _NTKLOG_LINUX_SPINNING_ATTACH_H
+
+/* Redirect and restore the functions of a kind that spins. For lock_kinds.c and locks.c. */
+
+#include <linux/errno.h>
+#include <linux/types.h>
+
+#include "kind.h"
+
+const char *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
+				    bool *lacks_function);
+
+#ifdef NTKLOG_CAN_REDIRECT_SPINNING
+
+int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
+			   enum ntklog_hook_variant variant, const char **failed);
+void ntklog_detach_spinning(struct ntklog_linux_functions *functions);
+
+#else
+
+/* Not called on a kernel on which functions cannot be redirected. */
+static inline int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
+					 enum ntklog_hook_variant variant, const char **failed)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void ntklog_detach_spinning(struct ntklog_linux_functions *functions)
+{
+}
+
+#endif
+
+#endif /* _NTKLOG_LINUX_SPINNING_ATTACH_H */
