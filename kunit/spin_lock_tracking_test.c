@@ -3,9 +3,11 @@
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
+#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <ntklog/ex_spin_lock.h>
 
+#include "../module/etw/session.h"
 #include "../module/ground/compat.h"
 #include "spin_lock_fixture.h"
 
@@ -98,6 +100,19 @@ static bool hooks_are_enabled(void)
 /* Set by the test when the thread on the other CPU shall start or stop the session. */
 static bool may_go;
 
+/*
+ * Acquire lock[0], and let the thread on the other CPU start or stop the session. While this CPU
+ * spins, no worker runs on it. A worker that was preempted here with etw_mutex held would keep the
+ * other thread waiting, so etw_mutex is held until no thread can preempt this one.
+ */
+static void acquire_and_let_go(struct klock_queue_handle *handle)
+{
+	mutex_lock(&etw_mutex);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], handle);
+	mutex_unlock(&etw_mutex);
+	WRITE_ONCE(may_go, true);
+}
+
 static int start_session_thread(void *data)
 {
 	while (!READ_ONCE(may_go))
@@ -138,8 +153,7 @@ static void lock_held_at_enable_not_tracked(struct kunit *test)
 	before = counts();
 	may_go = false;
 	test_thread_start(test, &thread, 1, start_session_thread, test);
-	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
-	WRITE_ONCE(may_go, true);
+	acquire_and_let_go(&handle[0]);
 	while (!hooks_are_enabled())
 		cpu_relax();
 	/* lock[0] will be released through a hook without a slot. Until then tracking stays off. */
@@ -178,8 +192,7 @@ static void tracked_lock_released_after_disable_written(struct kunit *test)
 	before = counts();
 	may_go = false;
 	test_thread_start(test, &thread, 1, stop_session_thread, test);
-	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
-	WRITE_ONCE(may_go, true);
+	acquire_and_let_go(&handle[0]);
 	/*
 	 * Disabling stops new tracking at once, but the tracked lock keeps its slot. After 20 s
 	 * the kernel reports a soft lockup.
