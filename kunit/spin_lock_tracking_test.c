@@ -3,11 +3,9 @@
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
-#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <ntklog/ex_spin_lock.h>
 
-#include "../module/etw/session.h"
 #include "../module/ground/compat.h"
 #include "spin_lock_fixture.h"
 
@@ -100,16 +98,12 @@ static bool hooks_are_enabled(void)
 /* Set by the test when the thread on the other CPU shall start or stop the session. */
 static bool may_go;
 
-/*
- * Acquire lock[0], and let the thread on the other CPU start or stop the session. While this CPU
- * spins, no worker runs on it. A worker that was preempted here with etw_mutex held would keep the
- * other thread waiting, so etw_mutex is held until no thread can preempt this one.
- */
+/* Acquire lock[0], and let the thread on the other CPU start or stop the session. */
 static void acquire_and_let_go(struct klock_queue_handle *handle)
 {
-	mutex_lock(&etw_mutex);
+	disable_preemption_with_etw_mutex_free();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], handle);
-	mutex_unlock(&etw_mutex);
+	preempt_enable();
 	WRITE_ONCE(may_go, true);
 }
 
