@@ -375,7 +375,7 @@ static void releases_by_mode_counted(struct kunit *test)
 
 /* Softirqs */
 
-static struct eresource of_softirq[2], of_thread[8];
+static struct eresource softirq_resources[2], task_resources[8];
 
 /* Acquire and release two resources as in a softirq that has interrupted this thread. */
 static void acquire_two_in_softirq(void)
@@ -384,10 +384,10 @@ static void acquire_two_in_softirq(void)
 
 	local_irq_save(flags);
 	__preempt_count_add(SOFTIRQ_OFFSET);
-	acquire_exclusive(&of_softirq[0], false);
-	acquire_exclusive(&of_softirq[1], false);
-	ex_release_resource_lite(&of_softirq[0]);
-	ex_release_resource_lite(&of_softirq[1]);
+	acquire_exclusive(&softirq_resources[0], false);
+	acquire_exclusive(&softirq_resources[1], false);
+	ex_release_resource_lite(&softirq_resources[0]);
+	ex_release_resource_lite(&softirq_resources[1]);
 	__preempt_count_sub(SOFTIRQ_OFFSET);
 	local_irq_restore(flags);
 }
@@ -399,25 +399,25 @@ static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
 	size_t i;
 
 	/* A lockdep class for each, so that their order is free. */
-	for (i = 0; i < ARRAY_SIZE(of_softirq); i++)
-		__ex_initialize_resource_lite(&of_softirq[i], "of_softirq", &softirq_keys[i]);
-	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
-		__ex_initialize_resource_lite(&of_thread[i], "of_thread", &thread_keys[i]);
+	for (i = 0; i < ARRAY_SIZE(softirq_resources); i++)
+		__ex_initialize_resource_lite(&softirq_resources[i], "softirq", &softirq_keys[i]);
+	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
+		__ex_initialize_resource_lite(&task_resources[i], "task", &thread_keys[i]);
 	resource_session_start(test);
 	for (i = 0; i < 20; i++)
 		acquire_two_in_softirq();
 	/* The thread still has all of its slots. */
-	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
-		acquire_exclusive(&of_thread[i], true);
-	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
-		ex_release_resource_lite(&of_thread[i]);
+	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
+		acquire_exclusive(&task_resources[i], true);
+	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
+		ex_release_resource_lite(&task_resources[i]);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked);
 	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched);
-	for (i = 0; i < ARRAY_SIZE(of_softirq); i++)
-		ex_delete_resource_lite(&of_softirq[i]);
-	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
-		ex_delete_resource_lite(&of_thread[i]);
+	for (i = 0; i < ARRAY_SIZE(softirq_resources); i++)
+		ex_delete_resource_lite(&softirq_resources[i]);
+	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
+		ex_delete_resource_lite(&task_resources[i]);
 }
 
 static struct kunit_case resource_tracking_test_cases[] = {

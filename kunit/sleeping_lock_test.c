@@ -22,7 +22,7 @@
 #define TEST_ACTION	(TEST_CLASS | NTKLOG_SLEEPING_EXCLUSIVE)
 
 /* Stand for locks: the test calls the hooks, which use only their addresses. */
-static u32 lock, others[NTKLOG_THREAD_SLOTS + 1];
+static u32 lock, others[NTKLOG_TASK_SLOTS + 1];
 
 /*
  * Numbers of the latest rounds: @begun and @ended are set by the test, @acquired and @done by the
@@ -257,7 +257,7 @@ static int read_more_than_slots(void *data)
 	untracked[1] = this_cpu_read(ntklog_sleeping_cpu.untracked);
 	untracked[0] = untracked[1] - untracked[0];
 	slots = ntklog_find_current_record()->sleeping_slots;
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++)
 		slots[i].acquire_time -= ntklog_ms_to_cycles(61000);
 	for (i = 0; i < 2; i++)
 		ntklog_track_sleeping_acquire_slow((char *)&lock + i, _THIS_IP_, action);

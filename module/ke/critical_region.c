@@ -21,7 +21,7 @@
  */
 void ke_enter_critical_region(void)
 {
-	struct ntklog_task *record = ntklog_get_or_alloc_task_record();
+	struct ntklog_task *record = ntklog_get_or_alloc_current_record();
 
 	WRITE_ONCE(record->critical_regions, record->critical_regions + 1);
 }
@@ -54,7 +54,7 @@ EXPORT_SYMBOL_GPL(ke_leave_critical_region);
  */
 void ke_enter_guarded_region(void)
 {
-	struct ntklog_task *record = ntklog_get_or_alloc_task_record();
+	struct ntklog_task *record = ntklog_get_or_alloc_current_record();
 
 	WRITE_ONCE(record->guarded_regions, record->guarded_regions + 1);
 }

@@ -76,14 +76,14 @@ struct ntklog_held_visit {
 
 static void ntklog_visit_record(struct ntklog_task *record, void *data)
 {
-	struct ntklog_held_lock locks[NTKLOG_THREAD_SLOTS];
+	struct ntklog_held_lock locks[NTKLOG_TASK_SLOTS];
 	/* RCU keeps the task valid. NULL if it has exited. */
 	struct task_struct *task = READ_ONCE(record->task);
 	const struct ntklog_held_visit *visit = data;
 	size_t count = 0;
 	int i;
 
-	for (i = 1; task && i <= NTKLOG_THREAD_SLOTS; i++)
+	for (i = 1; task && i <= NTKLOG_TASK_SLOTS; i++)
 		count += ntklog_read_slot(&record->sleeping_slots[i], task, &locks[count]);
 	if (count)
 		visit->call(task, locks, count, visit->data);

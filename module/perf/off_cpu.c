@@ -50,9 +50,9 @@ static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 {
 	/*
 	 * An exiting task has no record any more, and would not be found when it gets a CPU. A task
-	 * with a late record may never get one again.
+	 * whose exit the probe may miss may never get a CPU again.
 	 */
-	if (hlist_unhashed_lockless(&record->node) || record->late)
+	if (hlist_unhashed_lockless(&record->node) || record->exit_is_missed)
 		return;
 	WRITE_ONCE(record->is_blocked, is_blocked);
 	record->queued_before = ntklog_ns_in_run_queues(task);

@@ -104,7 +104,7 @@ static void ntklog_check_task_waits(struct ntklog_task *record, void *unused)
 	/* Hint that saves the loop: most tasks do not wait. */
 	if (!READ_ONCE(record->is_waiting))
 		return;
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++)
 		ntklog_check_wait(record, &record->sleeping_slots[i]);
 }
 
@@ -185,7 +185,7 @@ static void ntklog_drop_task_slots(struct ntklog_task *record, void *data)
 	u32 class = *(u32 *)data;
 	int i;
 
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++) {
 		struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
 		/* Pairs with the smp_store_release() that publishes slot->lock. */
@@ -223,7 +223,7 @@ static void ntklog_add_task_slots(struct ntklog_task *record, void *data)
 	struct ntklog_sleeping_totals *sum = data;
 	int i;
 
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++) {
 		if (!READ_ONCE(record->sleeping_slots[i].lock))
 			continue;
 		if (READ_ONCE(record->sleeping_slots[i].action) & NTKLOG_SLEEPING_WAITING)

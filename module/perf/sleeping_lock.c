@@ -92,8 +92,8 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	 * nothing would free the record.
 	 */
 	if (!record && !(current->flags & PF_EXITING))
-		record = ntklog_alloc_task_record();
-	if (!record || record->late)
+		record = ntklog_get_or_insert_current_record();
+	if (!record || record->exit_is_missed)
 		goto untracked;
 	slot = ntklog_find_sleeping_slot(record, lock, ntklog_action_class(action));
 	if (ntklog_is_reacquired_exclusively(slot, action)) {

@@ -444,14 +444,14 @@ static int ntklog_keep_identities_store(void *object, char *text)
 
 	if (strcmp(text, "0") && strcmp(text, "1"))
 		return -EINVAL;
-	err = ntklog_enable_identities_always(keep);
+	err = ntklog_set_identities_always_enabled(keep);
 	if (err)
 		return err;
-	err = ntklog_enable_task_notes_always(keep);
+	err = ntklog_set_task_notes_always_enabled(keep);
 	/* A kernel without the tracepoints has no notes of tasks. */
 	if (!err || err == -EOPNOTSUPP)
 		return 0;
-	ntklog_enable_identities_always(false);
+	ntklog_set_identities_always_enabled(false);
 	return err;
 }
 
