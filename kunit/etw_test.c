@@ -42,7 +42,7 @@ static void log_bytes(u16 length)
 static void check_rundown(struct kunit *test, u16 hook_id)
 {
 	/* The CPU whose file is the last of the session writes the rundown. */
-	unsigned int cpu = etw_last_file_cpu(SESSION->run), at = BUFFER_EVENTS;
+	unsigned int cpu = etw_find_last_file_cpu(SESSION->run), at = BUFFER_EVENTS;
 	const u8 *event;
 
 	KUNIT_ASSERT_GE(test, session_finished_buffers(cpu), 1);
@@ -248,7 +248,7 @@ static void last_buffer_of_file_marked(struct kunit *test)
 	session_start(test, PERF_SPINLOCK, SIZE, 4);
 	log_bytes(8);
 	session_stop(test);
-	cpu = etw_last_file_cpu(SESSION->run);
+	cpu = etw_find_last_file_cpu(SESSION->run);
 	if (cpu != TEST_CPU)
 		KUNIT_EXPECT_EQ(test, get_u16(session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
 	KUNIT_EXPECT_EQ(test, get_u16(session_buffer(cpu, session_finished_buffers(cpu) - 1),

@@ -74,13 +74,13 @@ void log_event(u32 group, u64 number)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	etw_log_event_to(etw_sessions_for_event(group), TEST_HOOK_ID, 1, bytes, LENGTH);
+	etw_log_event(etw_sessions_for_event(group), TEST_HOOK_ID, 1, bytes, LENGTH);
 	local_irq_restore(flags);
 }
 
 /*
  * Like log_event(), but make the event in the buffer of the first session. Returns false if this
- * was not possible, and etw_log_event_to() has logged a copy of the event.
+ * was not possible, and etw_log_event() has logged a copy of the event.
  */
 bool log_event_in_place(u32 group, u64 number)
 {
@@ -88,16 +88,16 @@ bool log_event_in_place(u32 group, u64 number)
 	unsigned long flags;
 	bool in_place;
 	void *data;
-	u64 wanted;
+	u64 sessions;
 
 	local_irq_save(flags);
-	wanted = etw_sessions_for_event(group);
-	in_place = etw_begin_event(wanted, TEST_HOOK_ID, 1, LENGTH, &data);
+	sessions = etw_sessions_for_event(group);
+	in_place = etw_begin_event(sessions, TEST_HOOK_ID, 1, LENGTH, &data);
 	if (in_place) {
 		memcpy(data, bytes, LENGTH);
-		etw_end_event(wanted, data, LENGTH);
+		etw_end_event(sessions, data, LENGTH);
 	} else {
-		etw_log_event_to(wanted, TEST_HOOK_ID, 1, bytes, LENGTH);
+		etw_log_event(sessions, TEST_HOOK_ID, 1, bytes, LENGTH);
 	}
 	local_irq_restore(flags);
 	return in_place;

@@ -62,7 +62,7 @@ static void check_stop_with_logger(struct kunit *test, enum etw_mode mode)
 	while (!READ_ONCE(logger_in_flight.is_there))
 		schedule_timeout_interruptible(1);
 	test_thread_start(test, &stopper, 2, stop_in_flight, &logger_in_flight);
-	while (READ_ONCE(logger_in_flight.session->logging))
+	while (READ_ONCE(logger_in_flight.session->is_logging))
 		schedule_timeout_interruptible(1);
 	/* New loggers find the session stopped, but one logger has not written its events yet. */
 	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL), 0u);
@@ -129,7 +129,7 @@ static void last_close_of_read_run_frees_its_buffers(struct kunit *test)
 	relay_subbufs_consumed(last->chan, TEST_CPU,
 			       last->subbufs_produced - last->subbufs_consumed);
 	/* The CPU whose file is the last has the end of the file. */
-	last = etw_run_buffer(run, etw_last_file_cpu(run));
+	last = etw_run_buffer(run, etw_find_last_file_cpu(run));
 	relay_subbufs_consumed(last->chan, last->cpu,
 			       last->subbufs_produced - last->subbufs_consumed);
 	etw_close_reader(etw_open_reader(run, TEST_CPU));

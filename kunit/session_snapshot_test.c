@@ -135,7 +135,7 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_LOGGER_ID), 2);
 	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_STATE), 3);
 	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_PROCESSOR),
-			etw_last_file_cpu(session->run));
+			etw_find_last_file_cpu(session->run));
 	KUNIT_EXPECT_EQ(test, last[SIZE - 1], 0xFF);
 	event = find_in_buffer(last, 0x0F4C);
 	KUNIT_ASSERT_NOT_NULL(test, event);

@@ -143,8 +143,8 @@ static void reused_buffer_event_has_no_old_bytes(struct kunit *test)
 	start_session_by_id(test, 3, PERF_SPINLOCK, 2, ETW_MODE_BUFFERING);
 	local_irq_save(flags);
 	for (i = 0; i < 5 * PER_BUFFER + 1; i++)
-		etw_log_event_to(etw_sessions_for_event(PERF_SPINLOCK), TEST_HOOK_ID, 1, bytes,
-				 sizeof(bytes));
+		etw_log_event(etw_sessions_for_event(PERF_SPINLOCK), TEST_HOOK_ID, 1, bytes,
+			      sizeof(bytes));
 	local_irq_restore(flags);
 	for (i = 0; i < 4; i++)
 		hold_for_long(&lock);
@@ -217,18 +217,18 @@ static void later_version_of_each_session_detected(struct kunit *test)
 {
 	u32 session, version;
 
-	KUNIT_EXPECT_FALSE(test, 0x0101010101010101 & ETW_LATER_WANTED);
+	KUNIT_EXPECT_FALSE(test, 0x0101010101010101 & ETW_VERSION_ABOVE_1_BITS);
 	for (session = 0; session < ETW_SESSIONS; session++)
 		for (version = 2; version <= ETW_EVENT_VERSIONS; version++)
-			KUNIT_EXPECT_TRUE(test, (u64)version << session * ETW_WANTED_SHIFT &
-						ETW_LATER_WANTED);
+			KUNIT_EXPECT_TRUE(test, (u64)version << session * ETW_SESSION_BITS &
+						ETW_VERSION_ABOVE_1_BITS);
 }
 
 static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 {
 	static const u8 first[8] = { 1 }, later[16] = { 2 };
 	unsigned long flags;
-	u64 wanted;
+	u64 versions;
 	int i;
 
 	for (i = 0; i < 4; i++) {
@@ -237,24 +237,24 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 5), -EINVAL);
-	KUNIT_EXPECT_EQ(test, etw_sessions_by_version(etw_sessions_for_event(PERF_CONTEXT_SWITCH)),
+	KUNIT_EXPECT_EQ(test, etw_versions_by_session(etw_sessions_for_event(PERF_CONTEXT_SWITCH)),
 			0);
 	local_irq_save(flags);
-	wanted = etw_sessions_by_version(etw_sessions_for_event(PERF_SPINLOCK_CNTRS));
-	KUNIT_EXPECT_EQ(test, wanted, 0x04030201);
+	versions = etw_versions_by_session(etw_sessions_for_event(PERF_SPINLOCK_CNTRS));
+	KUNIT_EXPECT_EQ(test, versions, 0x04030201);
 	KUNIT_EXPECT_TRUE(test,
-			  etw_versions_above_1_wanted(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)));
+			  etw_any_version_above_1(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)));
 	/* Session 0 alone has version 1. */
-	KUNIT_EXPECT_FALSE(test, etw_versions_above_1_wanted(1));
+	KUNIT_EXPECT_FALSE(test, etw_any_version_above_1(1));
 	/*
 	 * Another CPU changes the version of session 3 to 1 after this event has read the sessions.
 	 * etw_set_contextswap_version() would sleep here.
 	 */
 	WRITE_ONCE(etw_contextswap_versions.of_session[3], 0);
-	etw_log_event_versions(wanted, TEST_HOOK_ID, first, sizeof(first), later,
-			       sizeof(later));
+	etw_log_event_in_versions(versions, TEST_HOOK_ID, first, sizeof(first), later,
+				  sizeof(later));
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, etw_sessions_by_version(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)),
+	KUNIT_EXPECT_EQ(test, etw_versions_by_session(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)),
 			0x01030201);
 	for (i = 0; i < 4; i++) {
 		const u8 *event = find_first_event(i, TEST_HOOK_ID);
@@ -302,7 +302,7 @@ static void start_without_memory_refused(struct kunit *test)
 
 	set_buffers_beyond_memory(test, session);
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
-	KUNIT_EXPECT_FALSE(test, session->logging);
+	KUNIT_EXPECT_FALSE(test, session->is_logging);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(session), -EINVAL);
 	start_session_by_id(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 	stop_session_by_id(test, 7);

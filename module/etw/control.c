@@ -25,18 +25,18 @@
 #include "settings.h"
 #include "stacks.h"
 
-/* True between the end of the load and the begin of the unload; with etw_mutex held. */
-static bool etw_may_start;
+/* True from the end of the load to the begin of the unload. Accessed with etw_mutex held. */
+static bool etw_start_is_allowed;
 
 /* Called with etw_mutex held. */
 static void etw_set_logging(struct etw_session *session, bool logging)
 {
 	spin_lock(&etw_session_lock);
-	session->logging = logging;
+	session->is_logging = logging;
 	spin_unlock(&etw_session_lock);
 	/*
-	 * A session with stacks must be known before its first event. etw_stop_locked() removes it
-	 * after the last event.
+	 * Publish that the session logs stacks before its first event. etw_stop_locked() revokes
+	 * that after the last event.
 	 */
 	if (logging)
 		etw_publish_stack_sessions();
@@ -48,28 +48,28 @@ static void etw_set_logging(struct etw_session *session, bool logging)
  * @session: the session
  * @settings: its new settings, checked; can be its present ones
  *
- * The session's earlier run is dropped when the new buffers have been allocated. A run whose
- * buffers are all in a snapshot is dropped before, because the new buffers may need its memory.
+ * The session's earlier run is dropped after the new buffers have been allocated, or before if a
+ * snapshot has copied all its buffers, because the new buffers may need its memory.
  *
  * Context: thread; may sleep for seconds; etw_mutex held.
  * Return: 0; -EBUSY if the session is started; -ENOMEM if there is no memory for the buffers;
- * -ENODEV during load and unload. After an error the session has its old settings, and its earlier
- * run unless a snapshot has it.
+ * -ENODEV during load and unload. After an error the session has its old settings. It also has its
+ * earlier run, unless a snapshot had copied all buffers of that run.
  */
 int etw_start_locked(struct etw_session *session, const struct etw_settings *settings)
 {
 	struct etw_run *run;
 
-	if (!etw_may_start)
+	if (!etw_start_is_allowed)
 		return -ENODEV;
-	if (session->logging)
+	if (session->is_logging)
 		return -EBUSY;
 
 	etw_check_clock();
-	/* Free the last run, which a snapshot has: the new buffers may need its memory. */
+	/* A snapshot has copied the last run. The new buffers may need the memory of the run. */
 	if (session->run && session->run->in_snapshot)
 		etw_drop_run(session);
-	run = etw_open_run(session->id, session->directory, settings);
+	run = etw_alloc_run(session->id, session->directory, settings);
 	if (IS_ERR(run))
 		return PTR_ERR(run);
 	etw_apply_settings(session, settings);
@@ -79,7 +79,7 @@ int etw_start_locked(struct etw_session *session, const struct etw_settings *set
 	/* The rundown comes first in the buffers, because no event is logged before. */
 	etw_rundown_groups(session, NULL, &settings->group_mask);
 	etw_set_logging(session, true);
-	etw_update_providers_of_started();
+	etw_update_providers_for_sessions();
 	etw_schedule_flush(session);
 	return 0;
 }
@@ -116,11 +116,11 @@ void etw_stop_locked(struct etw_session *session)
  * @session: the session
  *
  * Context: thread; may sleep for seconds.
- * Return: 0, or a negative errno as etw_lock_session() and etw_start_locked() have.
+ * Return: 0, or a negative errno as etw_lock_unclaimed_session() and etw_start_locked() have.
  */
 int etw_start_session(struct etw_session *session)
 {
-	int err = etw_lock_session(session);
+	int err = etw_lock_unclaimed_session(session);
 
 	if (err)
 		return err;
@@ -131,19 +131,19 @@ int etw_start_session(struct etw_session *session)
 EXPORT_SYMBOL_IF_KUNIT(etw_start_session);
 
 /**
- * etw_stop_session() - stop a session by hand; everything that it has written can be read then
- * @session: the session
+ * etw_stop_session() - stop a session by hand
+ * @session: the session. When the function returns 0, all its events can be read
  *
  * Context: thread; may sleep for seconds.
- * Return: 0, -EINVAL if it is stopped, or a negative errno as etw_lock_session() has.
+ * Return: 0, -EINVAL if it is stopped, or a negative errno as etw_lock_unclaimed_session() has.
  */
 int etw_stop_session(struct etw_session *session)
 {
-	int err = etw_lock_session(session);
+	int err = etw_lock_unclaimed_session(session);
 
 	if (err)
 		return err;
-	if (session->logging)
+	if (session->is_logging)
 		etw_stop_locked(session);
 	else
 		err = -EINVAL;
@@ -153,7 +153,7 @@ int etw_stop_session(struct etw_session *session)
 EXPORT_SYMBOL_IF_KUNIT(etw_stop_session);
 
 /**
- * etw_flush_session() - make readable by hand what a session has written so far
+ * etw_flush_session() - make the events that a session has written so far readable, by hand
  * @session: the session
  *
  * Context: thread; may sleep.
@@ -229,7 +229,7 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 void etw_enable_session_start(void)
 {
 	mutex_lock(&etw_mutex);
-	etw_may_start = true;
+	etw_start_is_allowed = true;
 	mutex_unlock(&etw_mutex);
 }
 
@@ -245,9 +245,9 @@ void etw_exit_sessions(void)
 	int i;
 
 	mutex_lock(&etw_mutex);
-	etw_may_start = false;
+	etw_start_is_allowed = false;
 	for (i = 0; i < ETW_SESSIONS; i++) {
-		if (etw_sessions[i].logging)
+		if (etw_sessions[i].is_logging)
 			etw_stop_locked(&etw_sessions[i]);
 		etw_drop_run(&etw_sessions[i]);
 	}

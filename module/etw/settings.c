@@ -54,7 +54,10 @@ static bool etw_name_is_valid(const char *name)
 	return true;
 }
 
-/* Called with etw_mutex held. The name that a claim will restore is in use too. */
+/*
+ * Test whether another session has the name, or will get it back when its claim is closed. Called
+ * with etw_mutex held.
+ */
 static bool etw_name_is_in_use(const struct etw_session *session, const char *name)
 {
 	int i;
@@ -113,21 +116,21 @@ static void etw_store_stacks(struct etw_session *session, u32 stacks)
 }
 
 /*
- * Called with etw_mutex held, for a started session. A rundown event that removes events from the
- * stacked ones is logged before loggers stop writing their stacks. One that adds events is logged
- * after all loggers write their stacks. Therefore an event has a stack wherever the last rundown
- * event before it lists its kind.
+ * Set the events of a started session that carry a stack. A rundown event that removes kinds of
+ * events from the list is logged before loggers stop writing their stacks. A rundown event that
+ * adds kinds is logged after all loggers have begun to write their stacks. Therefore each event has
+ * a stack if the last rundown event before it lists its kind. Called with etw_mutex held.
  */
 static void etw_change_stacks(struct etw_session *session, u32 stacks)
 {
-	u32 both = session->settings.stacks & stacks;
+	u32 kept_stacks = session->settings.stacks & stacks;
 
-	if (session->settings.stacks != both) {
-		etw_store_stacks(session, both);
+	if (session->settings.stacks != kept_stacks) {
+		etw_store_stacks(session, kept_stacks);
 		etw_rundown_stacks(session);
 		etw_publish_stack_sessions();
 	}
-	if (stacks != both) {
+	if (stacks != kept_stacks) {
 		etw_store_stacks(session, stacks);
 		etw_publish_stack_sessions();
 		/* Loggers run with interrupts off: all of them see the new value after this. */
@@ -136,7 +139,7 @@ static void etw_change_stacks(struct etw_session *session, u32 stacks)
 	}
 }
 
-/* Called with etw_mutex held, for a started session. */
+/* Set the group mask of a started session. Called with etw_mutex held. */
 static void etw_change_groups(struct etw_session *session, const struct perfinfo_groupmask *after)
 {
 	const struct perfinfo_groupmask before = session->settings.group_mask;
@@ -147,14 +150,14 @@ static void etw_change_groups(struct etw_session *session, const struct perfinfo
 		return;
 	for (i = 0; i < PERF_NUM_MASKS; i++)
 		kept.masks[i] = before.masks[i] & after->masks[i];
-	/* The observation of a group ends before it is detached, and begins when it is attached. */
+	/* Log the end of the observation of groups that are about to be detached. */
 	etw_log_observed(session, &kept);
 	spin_lock(&etw_session_lock);
 	session->settings.group_mask = *after;
 	session->run->group_mask = *after;
 	spin_unlock(&etw_session_lock);
 	etw_publish_sessions();
-	etw_update_providers_of_started();
+	etw_update_providers_for_sessions();
 	etw_rundown_groups(session, &before, after);
 }
 
@@ -168,7 +171,7 @@ static void etw_change_groups(struct etw_session *session, const struct perfinfo
  */
 void etw_apply_settings(struct etw_session *session, const struct etw_settings *settings)
 {
-	if (session->logging) {
+	if (session->is_logging) {
 		etw_change_stacks(session, settings->stacks);
 		etw_change_groups(session, &settings->group_mask);
 		etw_store_settings(session, settings);
@@ -197,10 +200,10 @@ struct etw_settings etw_get_settings(struct etw_session *session)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_get_settings);
 
-/* Begin a change by hand. On success etw_mutex is held. */
+/* Begin a change by hand: copy the settings for the caller. On success etw_mutex is held. */
 static int etw_begin_settings_change(struct etw_session *session, struct etw_settings *settings)
 {
-	int err = etw_lock_session(session);
+	int err = etw_lock_unclaimed_session(session);
 
 	if (!err)
 		*settings = session->settings;
@@ -208,16 +211,16 @@ static int etw_begin_settings_change(struct etw_session *session, struct etw_set
 }
 
 /*
- * Check and apply the @settings that the caller of etw_begin_settings_change() has changed, and
- * unlock.
- * @at_start: the setting takes effect at a start, so a started session refuses the change.
+ * Check and apply the copy of etw_begin_settings_change() that the caller has changed, and release
+ * etw_mutex. @at_start: the setting takes effect at a start, so a started session refuses the
+ * change.
  */
 static int etw_end_settings_change(struct etw_session *session, const struct etw_settings *settings,
 				   bool at_start)
 {
 	int err = etw_check_settings(session, settings);
 
-	if (!err && at_start && session->logging)
+	if (!err && at_start && session->is_logging)
 		err = -EBUSY;
 	if (!err)
 		etw_apply_settings(session, settings);
@@ -352,7 +355,8 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
 
 /**
  * etw_change_group_mask() - change the event groups that a session records
- * @session: the session; a started one gets the rundown of the groups that go on or off
+ * @session: the session; if it is started, the rundown of groups that are added or removed is
+ *	logged to it
  * @change: the change of its mask
  *
  * Context: thread; may sleep for seconds.

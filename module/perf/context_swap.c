@@ -223,17 +223,17 @@ static noinline void
 ntklog_log_context_swap(u64 sessions, bool preempted, struct task_struct *old,
 			struct task_struct *new, unsigned int old_state)
 {
-	const u64 wanted = etw_sessions_by_version(sessions);
+	const u64 wanted = etw_versions_by_session(sessions);
 	struct wmi_contextswap record = {};
 	struct wmi_contextswap_v1 first;
 	struct etw_logged logged;
 
 	ntklog_fill_context_swap_v1(&first, preempted, old, new, old_state);
 	memcpy(&record, &first, sizeof(first));
-	if (wanted & ETW_LATER_WANTED || trace_contextswap_enabled())
+	if (wanted & ETW_VERSION_ABOVE_1_BITS || trace_contextswap_enabled())
 		ntklog_fill_context_swap_v2_fields(&record, old, new);
-	logged = etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
-					&first, sizeof(first), &record, sizeof(record));
+	logged = etw_log_event_in_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
+					   &first, sizeof(first), &record, sizeof(record));
 	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP, logged, 0, false);
 	trace_contextswap(&record);
 }
@@ -283,7 +283,7 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 
 	if (trace_contextswap_enabled()) {
 		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
-	} else if (etw_versions_above_1_wanted(wanted)) {
+	} else if (etw_any_version_above_1(wanted)) {
 		if (wanted & (wanted - 1))
 			ntklog_log_context_swap(wanted, preempted, old, new, old_state);
 		else

@@ -160,7 +160,7 @@ static int ntklog_claim_start(struct etw_claim *claim, void __user *user)
 
 	if (copy_from_user(&start, user, sizeof(start)))
 		return -EFAULT;
-	return etw_start_claim(claim, &start);
+	return etw_start_claimed_session(claim, &start);
 }
 
 static int ntklog_claim_counts(struct etw_claim *claim, void __user *user)
@@ -170,7 +170,7 @@ static int ntklog_claim_counts(struct etw_claim *claim, void __user *user)
 
 	if (copy_from_user(&counts, user, sizeof(counts)))
 		return -EFAULT;
-	err = etw_count_claim(claim, &counts);
+	err = etw_get_claim_counts(claim, &counts);
 	if (err)
 		return err;
 	return copy_to_user(user, &counts, sizeof(counts)) ? -EFAULT : 0;
@@ -183,7 +183,7 @@ static int ntklog_claim_info(struct etw_claim *claim, void __user *user)
 
 	if (copy_from_user(&info, user, sizeof(info)))
 		return -EFAULT;
-	err = etw_describe_claim(claim, &info);
+	err = etw_get_claim_info(claim, &info);
 	if (err)
 		return err;
 	return copy_to_user(user, &info, sizeof(info)) ? -EFAULT : 0;
@@ -231,7 +231,7 @@ static long ntklog_claim_ioctl(struct file *file, unsigned int number, unsigned 
 	case NTKLOG_SESSION_START:
 		return ntklog_claim_start(claim, user);
 	case NTKLOG_SESSION_STOP:
-		return etw_stop_claim(claim);
+		return etw_stop_claimed_session(claim);
 	case NTKLOG_SESSION_COUNTS:
 		return ntklog_claim_counts(claim, user);
 	case NTKLOG_SESSION_OPEN_CPU:
@@ -239,9 +239,9 @@ static long ntklog_claim_ioctl(struct file *file, unsigned int number, unsigned 
 	case NTKLOG_SESSION_INFO:
 		return ntklog_claim_info(claim, user);
 	case NTKLOG_SESSION_FLUSH:
-		return etw_flush_claim(claim);
+		return etw_flush_claimed_session(claim);
 	case NTKLOG_SESSION_KEEP:
-		return etw_keep_claim(claim);
+		return etw_keep_claimed_session(claim);
 	default:
 		return -ENOTTY;
 	}

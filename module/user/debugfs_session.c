@@ -180,7 +180,7 @@ static void ntklog_failures_show(struct seq_file *seq, void *object)
 
 static void ntklog_owner_show(struct seq_file *seq, void *object)
 {
-	etw_show_owner(seq, object);
+	etw_show_claim_owner(seq, object);
 }
 
 static void ntklog_show_counts(struct seq_file *seq, const struct etw_counts *counts)
