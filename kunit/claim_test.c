@@ -230,7 +230,8 @@ static void a_bad_start_changes_nothing(struct kunit *test)
 			start.contextswap_version = 5;
 			break;
 		}
-		KUNIT_EXPECT_EQ_MSG(test, etw_start_claimed_session(claim, &start), err, "case %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, etw_start_claimed_session(claim, &start), err,
+				    "case %u", i);
 		KUNIT_EXPECT_FALSE(test, SESSION->is_logging);
 		after = etw_get_settings(SESSION);
 		KUNIT_EXPECT_MEMEQ(test, &after, &before, sizeof(before));

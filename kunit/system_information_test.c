@@ -24,7 +24,7 @@
 /* Query with the first @length bytes of @words as input; the result replaces them. */
 static u32 query(u32 class, void *words, size_t length, size_t *returned)
 {
-	u8 in[NTKLOG_INFORMATION_MAX] = {};
+	u8 in[NTKLOG_INFORMATION_SIZE_MAX] = {};
 	size_t in_length = min_t(size_t, length, sizeof(in));
 	void *out;
 	u32 status;
@@ -40,7 +40,7 @@ static u32 query(u32 class, void *words, size_t length, size_t *returned)
 
 static u32 set(u32 class, const void *words, size_t length)
 {
-	u8 in[NTKLOG_INFORMATION_MAX] = {};
+	u8 in[NTKLOG_INFORMATION_SIZE_MAX] = {};
 
 	/* The handler reads at most 0x30 bytes of the input. */
 	memcpy(in, words, min_t(size_t, length, 0x30));

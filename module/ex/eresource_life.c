@@ -101,7 +101,7 @@ EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
  * @resource: a live resource without owners
  *
  * The caller may free the memory when this function has succeeded. If the resource has an owner, is
- * not live, or is NULL: warns and changes nothing.
+ * not initialised, or is NULL: warns and changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER after a warning.
@@ -136,7 +136,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 		      ntklog_address((unsigned long)resource),
 		      live ? "owned" : "not live", ntklog_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
-	eresource_free_table(table);
+	eresource_free_owner_table(table);
 	return STATUS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(ex_delete_resource_lite);

@@ -14,6 +14,7 @@
 #include "../perf/resource.h"
 #include "eresource_state.h"
 
+/* Make the first exclusive waiter the owner. */
 static void eresource_grant_exclusive(struct eresource *resource,
 				      struct list_head *granted)
 {
@@ -64,8 +65,9 @@ static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
 #define ERESOURCE_WAKE_BATCH	16
 
 /*
- * Unlock and wake the new owners. Preemption is off, so that no new owner sleeps on while this task
- * is not running; it is enabled after each batch, because there may be hundreds of them.
+ * Release the inner lock and wake the new owners in @granted. Preemption is off, so that no new
+ * owner waits for its wake-up while this task is preempted. It is enabled after each batch, because
+ * there may be hundreds of new owners.
  */
 static void eresource_unlock_and_wake(struct eresource *resource,
 				      unsigned long flags,
@@ -90,7 +92,10 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 	preempt_enable();
 }
 
-/* Track an owner's last release. Called with the inner lock held. */
+/*
+ * Track an owner's last release. Called with the inner lock held. Returns true if @record has been
+ * filled in and is to be written.
+ */
 static bool eresource_track_release(struct eresource *resource, unsigned long thread,
 				    struct wmi_resource64 *record)
 {
@@ -136,9 +141,9 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 		if (!--resource->active_count)
 			eresource_hand_over(resource, resource->exclusive, &granted);
 	}
-	table = eresource_shrink(resource);
+	table = eresource_detach_empty_table(resource);
 	eresource_unlock_and_wake(resource, flags, &granted);
-	eresource_free_table(table);
+	eresource_free_owner_table(table);
 	if (sampled)
 		ntklog_write_resource(&record);
 }
@@ -215,7 +220,10 @@ static noinline void ex_release_resource_sampled(struct eresource *resource, lon
 		ntklog_write_resource(&record);
 }
 
-/* Release by the current task while tracking is on. All calls are tail calls. */
+/*
+ * Release by the current task while resources are tracked. All calls are tail calls, so that the
+ * function needs no stack frame.
+ */
 static notrace noinline void
 ex_release_resource_traced(struct eresource *resource, long word, unsigned long caller)
 {
@@ -236,7 +244,7 @@ ex_release_resource_traced(struct eresource *resource, long word, unsigned long 
 	ex_release_resource_word(resource, word, caller);
 }
 
-/* Release by the current task. All calls are tail calls. */
+/* Release by the current task. All calls are tail calls, so that no stack frame is needed. */
 static __always_inline void ex_release_resource(struct eresource *resource,
 						unsigned long caller)
 {

@@ -13,7 +13,7 @@
 #include "../ground/address.h"
 #include "../perf/spin_lock.h"
 
-/* Spin until the lock is acquired. Returns the number of tests, at least 1. */
+/* Spin until the lock is acquired. Returns how often the lock word was tested, at least 1. */
 static u32 ke_spin_for_ownership(struct kspin_lock *spin_lock)
 {
 	u32 spin_count = 0;

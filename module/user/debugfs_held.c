@@ -21,7 +21,7 @@
 #include "../perf/sleeping_lock.h"
 #include "debugfs_held.h"
 
-/* Innermost functions of a stack that are shown. */
+/* Number of innermost functions of a stack that are shown. */
 #define NTKLOG_HELD_FRAMES	16
 
 static const char *const ntklog_kinds[1 + NTKLOG_SLEEPING_CLASSES] = {
@@ -42,13 +42,13 @@ static void ntklog_show_lock(struct seq_file *seq, struct task_struct *task,
 		   mul_u64_u32_div(cycles, 1000, NTKLOG_CLOCK_KHZ), held->contentions);
 	seq_printf(seq, " %s", ntklog_format_symbol((unsigned long)held->lock, symbol));
 	seq_printf(seq, " %s ", ntklog_format_symbol(held->caller, symbol));
-	/* A task may name itself as it likes. */
+	/* A task can give itself any name. */
 	seq_escape(seq, task->comm, "\n\\");
 	seq_putc(seq, '\n');
 }
 
 #ifdef NTKLOG_HAS_STACKS_OF_TASKS
-/* Show where a task is that does not run. The task may start to run meanwhile. */
+/* Show the stack of a task that does not run. The task may start to run meanwhile. */
 static void ntklog_show_stack(struct seq_file *seq, struct task_struct *task)
 {
 	unsigned long frames[NTKLOG_HELD_FRAMES];
