@@ -152,7 +152,8 @@ static ssize_t ntklog_claim_read(struct file *file, char __user *buffer, size_t 
 	if (!*position || !claim_file->header)
 		copied = ntklog_make_header(claim_file);
 	if (!copied)
-		copied = simple_read_from_buffer(buffer, count, position, claim_file->header, claim_file->size);
+		copied = simple_read_from_buffer(buffer, count, position, claim_file->header,
+						 claim_file->size);
 	mutex_unlock(&claim_file->mutex);
 	return copied;
 }
