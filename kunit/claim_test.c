@@ -21,7 +21,7 @@
 #include "../module/etw/snapshot.h"
 #include "fixture.h"
 
-#define SIZE		4096
+#define SESSION_BUFFER_SIZE		4096
 #define SESSION		(&etw_sessions[3])
 #define TEST_HOOK_ID	0x0FFD
 #define TEST_GROUP	PERF_SPINLOCK_CNTRS
@@ -30,7 +30,7 @@ static const struct ntklog_session_start good_start = {
 	.size = sizeof(good_start),
 	.name = "of the claim",
 	.group_mask.masks[PERF_MASK_INDEX(TEST_GROUP)] = PERF_MASK_BITS(TEST_GROUP),
-	.buffer_size = SIZE,
+	.buffer_size = SESSION_BUFFER_SIZE,
 	.buffers = 4,
 };
 
@@ -75,7 +75,7 @@ static void a_claim_is_exclusive(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_name(SESSION, "by hand"), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_mode(SESSION, ETW_MODE_BUFFERING), -EBUSY);
-	KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, 2 * SIZE), -EBUSY);
+	KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, 2 * SESSION_BUFFER_SIZE), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, 7), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(SESSION, 7), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_stacks(SESSION, 1), -EBUSY);
@@ -149,7 +149,7 @@ static void a_close_stops_frees_and_restores(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4u);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.flush_timer, 77u);
 	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.of_session[SESSION->id], 0);
-	/* The name that the session gets back belongs to it. */
+	/* No other session may have the name that this one gets back when its claim is closed. */
 	KUNIT_EXPECT_EQ(test, etw_set_name(&etw_sessions[4], before.name), -EEXIST);
 	KUNIT_EXPECT_EQ(test, etw_set_name(&etw_sessions[4], "of the claim"), -EEXIST);
 	etw_close_claim(claim);
@@ -206,7 +206,7 @@ static void a_bad_start_changes_nothing(struct kunit *test)
 			start.group_mask.masks[7] = 1;
 			break;
 		case 6:
-			start.buffer_size = SIZE + 1;
+			start.buffer_size = SESSION_BUFFER_SIZE + 1;
 			break;
 		case 7:
 			start.buffer_size = 2 * SZ_1M;

@@ -10,9 +10,9 @@
 #include "fixture.h"
 
 /*
- * An information structure: its class and its sizes by NT's documents, and the minimum of each word
- * after the first. NT documents no minimum for resources: 0 is refused, because the words are
- * divisors.
+ * An information structure: its class, its sizes according to NT's documents, and the minimum of
+ * each word after the first. NT documents no minimum for resources: 0 is refused, because the words
+ * are divisors.
  */
 static const struct kind {
 	struct ntklog_information *information;
@@ -115,7 +115,7 @@ static void wrong_length_mismatch_returned(struct kunit *test)
 	}
 }
 
-/* Each structure has one wrong word; its other words would be a change. */
+/* Each structure has one wrong word. Its other words differ from the current values. */
 static void value_out_of_range_refused_all_kept(struct kunit *test)
 {
 	u32 wanted[5], before[5], got[5];
@@ -157,7 +157,7 @@ static void values_at_limits_accepted(struct kunit *test)
 	}
 }
 
-/* 0 is below the minimum, but disables the rule of the hold time. */
+/* A hold threshold of 0 is below the minimum, but means that hold times are not tested. */
 static void value_0_only_hold_threshold_accepted(struct kunit *test)
 {
 	u32 wanted[] = { 5, 1, 1000, 1, 0 }, got[5];
@@ -189,7 +189,7 @@ static void unknown_class_not_implemented(struct kunit *test)
 	}
 }
 
-/* Set a parameter and an information structure in a thread that has been killed. */
+/* Body of a killed thread: set a parameter and an information structure. */
 static int set_when_killed(void *data)
 {
 	u32 parameter_status, status;
@@ -205,8 +205,8 @@ static int set_when_killed(void *data)
 }
 
 /*
- * A start of a session can hold etw_mutex for long. A killed task does not wait for it: setting a
- * parameter returns STATUS_THREAD_IS_TERMINATING and changes nothing.
+ * A start of a session can hold etw_mutex for long. A killed task does not wait for the mutex:
+ * setting a parameter returns STATUS_THREAD_IS_TERMINATING and changes nothing.
  */
 static void killed_task_terminating_returned(struct kunit *test)
 {

@@ -333,7 +333,7 @@ NTSTATUS NtDismountVolume(VOID)
 	return STATUS_SUCCESS;
 }
 
-/* Queue some requests, and process all that are queued, also the other thread's. */
+/* Queue some requests, and process all queued requests, also those of the other thread. */
 _IRQL_requires_(PASSIVE_LEVEL)
 NTSTATUS NtUseVolume(ULONG Seed)
 {

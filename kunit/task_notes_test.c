@@ -52,7 +52,7 @@ static char __user *map_text(struct kunit *test)
 	return (char __user *)user;
 }
 
-/* Read some new notes into text. Returns the number of bytes. */
+/* Read some new notes into the variable "text". Returns the number of bytes. */
 static size_t read_notes(struct kunit *test, struct ntklog_task_note_reader *from,
 			 char __user *user)
 {
@@ -83,7 +83,7 @@ static pid_t run_task(struct kunit *test)
 	return id;
 }
 
-/* The kernel may rename a kernel thread when it is created. Its last note is that of its exit. */
+/* The kernel may rename a new kernel thread, so only the last note of the thread is of its exit. */
 static void task_that_exits_is_noted_with_its_name(struct kunit *test)
 {
 	char __user *user = map_text(test);
