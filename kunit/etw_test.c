@@ -366,7 +366,8 @@ static void restarted_session_buffers_and_counts_reset(struct kunit *test)
 	log_bytes(8);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, read_u64(session_buffer(TEST_CPU, 0), BUFFER_SEQUENCE), 1);
-	KUNIT_EXPECT_EQ(test, read_u32(session_buffer(TEST_CPU, 0), BUFFER_SIZE), 2 * SESSION_BUFFER_SIZE);
+	KUNIT_EXPECT_EQ(test, read_u32(session_buffer(TEST_CPU, 0), BUFFER_SIZE),
+			2 * SESSION_BUFFER_SIZE);
 }
 
 static void buffer_sizes_out_of_range_refused(struct kunit *test)

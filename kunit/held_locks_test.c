@@ -156,7 +156,8 @@ static void expect_list(struct kunit *test, const u8 *const *events)
 	KUNIT_EXPECT_EQ(test, read_u64(events[0], LOCK), 0ull);
 	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_GE(test, read_u64(events[i], LIST_TIME), waits.end);
-		KUNIT_EXPECT_EQ(test, read_u64(events[i], LIST_TIME), read_u64(events[0], LIST_TIME));
+		KUNIT_EXPECT_EQ(test, read_u64(events[i], LIST_TIME),
+				read_u64(events[0], LIST_TIME));
 	}
 	expect_lock(test, held[0], &mutex, 0x80010021, holder.task, &holds);
 	KUNIT_EXPECT_NE(test, read_u64(held[0], WAIT_TIME), 0ull);

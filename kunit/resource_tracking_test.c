@@ -129,7 +129,8 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 1), RESOURCE_WAIT_TIME), 0ull);
 	KUNIT_EXPECT_GE(test, read_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), before);
 	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), wait_began);
-	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 1), RESOURCE_HOLD_TIME), after - before);
+	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 1), RESOURCE_HOLD_TIME),
+			after - before);
 	session_stop(test);
 }
 
@@ -363,11 +364,13 @@ static void releases_by_mode_counted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(2);
-	KUNIT_EXPECT_EQ(test, resource_counters()->exclusive_releases, before.exclusive_releases + 1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->exclusive_releases,
+			before.exclusive_releases + 1);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, resource_counters()->shared_releases, before.shared_releases + 1);
-	KUNIT_EXPECT_EQ(test, resource_counters()->exclusive_releases, before.exclusive_releases + 1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->exclusive_releases,
+			before.exclusive_releases + 1);
 	session_stop(test);
 	/* Without a session nothing is counted. */
 	before = *resource_counters();

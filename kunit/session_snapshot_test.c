@@ -59,7 +59,8 @@ static void check_snapshot(struct kunit *test, const u8 *snapshot, size_t size,
 		KUNIT_EXPECT_EQ(test, read_u16(bytes, BUFFER_FLAG),
 				i == buffers - 1 ? 0x21 : 0x20);
 	}
-	KUNIT_EXPECT_EQ(test, read_u64(snapshot + SESSION_BUFFER_SIZE, BUFFER_EVENTS + EVENT_DATA), first);
+	KUNIT_EXPECT_EQ(test, read_u64(snapshot + SESSION_BUFFER_SIZE, BUFFER_EVENTS + EVENT_DATA),
+			first);
 	i = (buffers - 1) * SESSION_BUFFER_SIZE;
 	i += read_u32(snapshot + i, BUFFER_SAVED_OFFSET) - 0x50;
 	KUNIT_EXPECT_EQ(test, read_u64(snapshot + i, EVENT_DATA), last);
@@ -159,7 +160,8 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	again = etw_make_snapshot(session, &size_again);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(again));
 	KUNIT_ASSERT_EQ(test, size_again, size);
-	KUNIT_EXPECT_MEMEQ(test, again + SESSION_BUFFER_SIZE, snapshot + SESSION_BUFFER_SIZE, size - 2 * SESSION_BUFFER_SIZE);
+	KUNIT_EXPECT_MEMEQ(test, again + SESSION_BUFFER_SIZE, snapshot + SESSION_BUFFER_SIZE,
+			   size - 2 * SESSION_BUFFER_SIZE);
 	kvfree(again);
 	kvfree(snapshot);
 	stop_session_by_id(test, 2);
@@ -248,13 +250,16 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 			break;
 		}
 		/* BuffersWritten, BuffersLost: see header_buffer_bytes_match_nt_layout(). */
-		KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24), (u32)(size / SESSION_BUFFER_SIZE));
+		KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24),
+				(u32)(size / SESSION_BUFFER_SIZE));
 		if (size > SESSION_BUFFER_SIZE) {
 			first = read_u64(snapshot + SESSION_BUFFER_SIZE, BUFFER_SEQUENCE);
 			last = read_u64(snapshot + size - SESSION_BUFFER_SIZE, BUFFER_SEQUENCE);
 			KUNIT_EXPECT_EQ(test, last - first + 2, (u64)(size / SESSION_BUFFER_SIZE));
 			KUNIT_EXPECT_EQ(test, first - 1, (u64)read_u32(snapshot, 0x68 + 0x114));
-			KUNIT_EXPECT_EQ(test, read_u16(snapshot + size - SESSION_BUFFER_SIZE, BUFFER_FLAG), 0x21);
+			KUNIT_EXPECT_EQ(test,
+					read_u16(snapshot + size - SESSION_BUFFER_SIZE, BUFFER_FLAG),
+					0x21);
 			KUNIT_EXPECT_EQ(test, count_number_gaps(snapshot, size), 0ul);
 			copied += size / SESSION_BUFFER_SIZE - 1;
 		}
@@ -351,7 +356,8 @@ static void snapshot_during_read_each_buffer_once(struct kunit *test)
 
 			KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
 			/* BuffersWritten: see header_buffer_bytes_match_nt_layout(). */
-			KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24), (u32)(size / SESSION_BUFFER_SIZE));
+			KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24),
+					(u32)(size / SESSION_BUFFER_SIZE));
 			for (i = 2; i < size / SESSION_BUFFER_SIZE; i++)
 				KUNIT_EXPECT_GT(test,
 						read_u64(snapshot + i * SESSION_BUFFER_SIZE,

@@ -92,9 +92,11 @@ static void full_session_loss_counted_in_it_only(struct kunit *test)
 		for (j = 0; j < 2; j++) {
 			u64 lost = buffers[i][j] == 2 ? EVENTS_PER_BUFFER : 0;
 
-			KUNIT_EXPECT_EQ(test, session_counts(j)->generated, 3ull * EVENTS_PER_BUFFER);
+			KUNIT_EXPECT_EQ(test, session_counts(j)->generated,
+					3ull * EVENTS_PER_BUFFER);
 			KUNIT_EXPECT_EQ(test, session_counts(j)->lost, lost);
-			KUNIT_EXPECT_EQ(test, session_counts(j)->written, 3ull * EVENTS_PER_BUFFER - lost);
+			KUNIT_EXPECT_EQ(test, session_counts(j)->written,
+					3ull * EVENTS_PER_BUFFER - lost);
 			stop_session_by_id(test, j);
 			KUNIT_EXPECT_EQ(test, read_u16(session_buffer_at(j, 1), BUFFER_FLAG) & 0x02,
 					lost ? 0x02 : 0);

@@ -199,7 +199,8 @@ static void lock_released_by_other_thread_wait_counted_once(struct kunit *test)
 {
 	u64 before = unmatched();
 
-	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_and_release, release_for_other_thread), 0);
+	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_and_release, release_for_other_thread),
+			0);
 	/* One of the two releases finds no slot. */
 	KUNIT_EXPECT_EQ(test, unmatched() - before, ROUNDS);
 }
@@ -213,7 +214,8 @@ static void acquire_again(unsigned int round)
 
 static void lock_released_by_other_thread_acquisition_counted_once(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, acquire_again, release_for_other_thread), 0);
+	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, acquire_again, release_for_other_thread),
+			0);
 }
 
 static int acquire_more_than_slots(void *data)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' own spin lock under ntklog. As in a preemptible kernel, its functions are not inlined;
- * the first instruction of each calls a trampoline, as ftrace makes it.
+ * Linux' own spin lock under ntklog. As in a preemptible kernel, its functions are not inlined. The
+ * first instruction of each function calls a trampoline, as with ftrace.
  */
 #include <linux/spinlock.h>
 
@@ -10,7 +10,10 @@
 
 #include "contestant.h"
 
-/* The functions of kernel/locking/spinlock.c: the targets, and copies that trampolines jump to. */
+/*
+ * The functions of kernel/locking/spinlock.c, defined twice: as targets of the hooks, and as the
+ * copies to which the trampolines jump.
+ */
 #define LINUX_LOCK(_name)							\
 NATIVE_TRACED void _name##_lock(raw_spinlock_t *lock)				\
 {										\
@@ -73,7 +76,7 @@ NATIVE_CONTESTANT(linux, atomic_set(&RAW->raw_lock.val, 0), (void)0,
 
 const struct native_contestant native_linux[] = {
 	NATIVE_ENTRY(linux, "Linux' own", .alone = true),
-		/* Mode waits does not change the uncontended path, so this is the same lock. */
+	/* Mode waits does not change the uncontended path, so its entry has no instrumentation. */
 	NATIVE_ENTRY(linux, "Linux' own, waits", .alone = true),
 	NATIVE_ENTRY(linux, "Linux' own, empty hooks", NATIVE_LINUX_ENTERED, .alone = true),
 	NATIVE_ENTRY(linux, "Linux' own, redirected", NATIVE_LINUX_REDIRECTED, .alone = true),

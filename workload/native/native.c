@@ -10,15 +10,16 @@
  *
  * `pair`: CYCLES is the time of one uncontended acquisition and its release, with the loop, in
  * TSC cycles. APART is 1 if a hundred cycles pass between two pairs.
- * `contended`: two threads, each on its CPU, contend for as long as `cycles` says. SECTION is the
- * time that the lock is held, OUTSIDE the maximum time between two holds, in cycles. COUNT is
- * the number of acquisitions of each thread, HANDOVERS the number of those that follow the other
- * thread's. A machine with one CPU has no contended runs.
+ * `cycles`: duration of each contended run, in TSC cycles.
+ * `contended`: two threads, each on its CPU, contend. SECTION is the time that the lock is held,
+ * OUTSIDE the maximum time between two holds, in cycles. COUNT is the number of acquisitions of
+ * each thread, HANDOVERS the number of acquisitions that followed one of the other thread. A
+ * machine with one CPU has no contended runs.
  * `repeated`: a measurement with a context switch in it is repeated, up to ATTEMPTS times. TIMES
  * is the number of repetitions, DISTURBED the number of results with a context switch.
  *
- * In each run all locks take turns, in a rotating order. Lock and stack lie at random addresses,
- * which are the same for all locks of a run.
+ * In each run the program measures one lock after the other, in an order that rotates from run to
+ * run. Lock and stack lie at random addresses, which are the same for all locks of a run.
  */
 
 #define _GNU_SOURCE
@@ -54,7 +55,10 @@ static cpu_set_t processors;
 static void *lock;
 static size_t stack_shift[THREADS];
 
-/* The current contended run. The barriers order the main thread's writes and the threads' reads. */
+/*
+ * The current contended run. The pthread barriers order the writes of the main thread and the reads
+ * of the threads.
+ */
 static struct {
 	const struct native_contestant *contestant;
 	struct native_contender contender[THREADS];
@@ -67,8 +71,8 @@ static struct {
 static unsigned long deadline __attribute__((aligned(LINE)));
 
 /*
- * Take time: each multiplication depends on the one before. All callers share one copy of the
- * loop, because its alignment changes its speed by a fifth.
+ * Take time by multiplications of which each depends on the previous one. All callers share one
+ * copy of the loop, because the alignment of the loop changes its speed by a fifth.
  */
 __attribute__((noinline, aligned(LINE))) void native_work(unsigned int iterations)
 {
@@ -91,7 +95,7 @@ static void add(const struct native_contestant *some)
 }
 
 /* Bind the calling thread to the allowed CPU with this index. */
-static void be_on(int number)
+static void run_on_cpu(int number)
 {
 	cpu_set_t one;
 	int cpu;
@@ -132,7 +136,7 @@ static void prepare(const struct native_contestant *contestant)
 }
 
 /* Keep the compiler from removing an allocation on the stack. */
-static inline void keep(void *memory)
+static inline void keep_allocation(void *memory)
 {
 	__asm__ volatile("" :: "r" (memory) : "memory");
 }
@@ -141,7 +145,7 @@ static inline void keep(void *memory)
 static __attribute__((noinline)) void pairs(const struct native_contestant *contestant,
 					    unsigned long count, bool apart)
 {
-	keep(__builtin_alloca(stack_shift[0]));
+	keep_allocation(__builtin_alloca(stack_shift[0]));
 	contestant->pairs(lock, count, apart);
 }
 
@@ -149,7 +153,7 @@ static __attribute__((noinline)) void contend(int thread)
 {
 	long before = switches();
 
-	keep(__builtin_alloca(stack_shift[thread]));
+	keep_allocation(__builtin_alloca(stack_shift[thread]));
 	__atomic_store_n(&run.ready[thread], true, __ATOMIC_RELEASE);
 	run.contestant->contend(&run.contender[thread]);
 	run.switches[thread] = switches() - before;
@@ -189,7 +193,7 @@ static void measure_pairs(int runs, bool apart)
 
 static void *second(void *unused)
 {
-	be_on(1);
+	run_on_cpu(1);
 	native_be_cpu(1);
 	for (;;) {
 		pthread_barrier_wait(&run.begin);
@@ -201,7 +205,7 @@ static void *second(void *unused)
 }
 
 /* Number of iterations of native_work() that take @cycles. */
-static unsigned int iterations(unsigned int cycles)
+static unsigned int iterations_for_cycles(unsigned int cycles)
 {
 	unsigned long least = -1UL;
 	int i;
@@ -253,8 +257,8 @@ static void contend_once(const struct native_contestant *contestant, unsigned in
 static void measure_contended(int runs, unsigned int section, unsigned int outside,
 			      unsigned long cycles)
 {
-	unsigned int inside = section ? iterations(section) : 0;
-	unsigned int between = outside ? iterations(outside) : 0;
+	unsigned int inside = section ? iterations_for_cycles(section) : 0;
+	unsigned int between = outside ? iterations_for_cycles(outside) : 0;
 	const struct native_contender *contender = run.contender;
 	long repeated = 0, disturbed = 0, measured = 0;
 	int number, turn, attempt;
@@ -326,7 +330,7 @@ int main(int argc, char **argv)
 	add(native_qspinlock);
 	add(native_linux);
 	add(native_nt);
-	be_on(0);
+	run_on_cpu(0);
 	native_start();
 	measure_pairs(atoi(argv[1]), false);
 	measure_pairs(atoi(argv[1]), true);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A lock that works as Linux' qspinlock, written for this comparison: a byte for the owner, a
+ * A lock that works like Linux' qspinlock, written for this comparison: a byte for the owner, a
  * byte for the first waiter, which spins on the word, and a queue of MCS entries for the other
- * waiters. As in Linux, an owner needs no entry, and a release is a store. There is one entry for
- * each CPU, because the program has one context; Linux has four.
+ * waiters. As in Linux, an owner needs no entry, and a release is a store. Each CPU has one entry,
+ * because the program has one context; Linux has four (task, softirq, hard interrupt, NMI).
  */
 
 #include <linux/processor.h>
@@ -79,7 +79,7 @@ static void qspin_queue(union qspin_lock *lock, int cpu)
 	WRITE_ONCE(lock->owned, 1);
 	if (!next)
 		next = smp_cond_load_acquire(&entry->next, VAL);
-	/* Make @next the first. Pairs with its smp_cond_load_acquire(). */
+	/* Make @next the first waiter. Pairs with smp_cond_load_acquire() of @next's CPU above. */
 	smp_store_release(&next->is_first, 1);
 }
 
