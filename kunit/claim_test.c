@@ -66,7 +66,7 @@ static void a_claim_is_exclusive(struct kunit *test)
 {
 	struct etw_claim *claim = open_claim(test);
 	struct etw_settings before = SESSION->settings, after;
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_open_claim(SESSION)), -EBUSY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_adopt_session(SESSION)), -EBUSY);
@@ -148,7 +148,7 @@ static void a_close_stops_frees_and_restores(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, etw_start_claimed_session(claim, &start), 0);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4u);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.flush_timer, 77u);
-	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.of_session[SESSION->id], 0);
+	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.by_session[SESSION->id], 0);
 	/* No other session may have the name that this one gets back when its claim is closed. */
 	KUNIT_EXPECT_EQ(test, etw_set_name(&etw_sessions[4], before.name), -EEXIST);
 	KUNIT_EXPECT_EQ(test, etw_set_name(&etw_sessions[4], "of the claim"), -EEXIST);
@@ -156,7 +156,7 @@ static void a_close_stops_frees_and_restores(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, SESSION->is_logging);
 	KUNIT_EXPECT_NULL(test, SESSION->run);
 	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(TEST_GROUP), 0ull);
-	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.of_session[SESSION->id],
+	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.by_session[SESSION->id],
 			before.contextswap_version - 1);
 	after = etw_get_settings(SESSION);
 	KUNIT_EXPECT_MEMEQ(test, &after, &before, sizeof(before));
@@ -285,12 +285,15 @@ static void a_kept_session_runs_on_and_can_be_adopted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_set_name(SESSION, "System Logger 3"), 0);
 }
 
-/* The user of a stopped session still needs its unread buffers. */
+/*
+ * A claim of any session gets the last one that is free. A stopped session with unread buffers is
+ * not free, because its user still needs them.
+ */
 static void any_claim_is_of_the_last_free_session(struct kunit *test)
 {
 	struct etw_claim *claims[ETW_SESSIONS];
 	struct etw_session *unread = &etw_sessions[6];
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 	int i, count = 0;
 
 	etw_group_mask_set(&change.set, TEST_GROUP);
@@ -318,7 +321,7 @@ static void any_claim_is_of_the_last_free_session(struct kunit *test)
 static void any_claim_takes_a_session_in_a_snapshot(struct kunit *test)
 {
 	struct etw_session *last = &etw_sessions[ETW_SESSIONS - 1];
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 	struct etw_claim *claim;
 	void *snapshot;
 	size_t size;

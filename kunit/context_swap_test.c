@@ -42,11 +42,11 @@ static void start(struct kunit *test, u32 version)
 }
 
 /* Return the next event, from index *@from on, that has the test's thread ID at @offset. */
-static const u8 *find_own_swap(struct kunit *test, size_t offset, unsigned int *from)
+static const u8 *find_own_swap(struct kunit *test, size_t offset, unsigned int *next_index)
 {
 	const u8 *event;
 
-	while ((event = session_event((*from)++, HOOK_ID)))
+	while ((event = session_event((*next_index)++, HOOK_ID)))
 		if (read_u32(event, offset) == (u32)task_pid_nr(current))
 			return event;
 	KUNIT_ASSERT_NOT_NULL(test, event);
@@ -56,7 +56,7 @@ static const u8 *find_own_swap(struct kunit *test, size_t offset, unsigned int *
 static void sleep_written_as_two_swaps(struct kunit *test)
 {
 	const u8 *away, *back;
-	unsigned int from = 0;
+	unsigned int next_index = 0;
 
 	start(test, 4);
 	KUNIT_EXPECT_TRUE(test, ntklog_context_swaps_are_on());
@@ -65,9 +65,9 @@ static void sleep_written_as_two_swaps(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
 
 	do
-		away = find_own_swap(test, SWAP_OLD_THREAD, &from);
+		away = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
 	while (read_u8(away, SWAP_STATE) != 5);
-	back = find_own_swap(test, SWAP_NEW_THREAD, &from);
+	back = find_own_swap(test, SWAP_NEW_THREAD, &next_index);
 	KUNIT_EXPECT_EQ(test, read_u32(away, EVENT_MARKER), 0xC0110004u);
 	KUNIT_EXPECT_EQ(test, read_u16(away, EVENT_SIZE), 0x28);
 	/* A thread with nice 0 has NT's priority 8, the idle thread has 0. */
@@ -112,13 +112,13 @@ static void idle_thread_swapped_out_state_running(struct kunit *test)
 
 	/* Another task may keep the CPU busy while this thread sleeps, so try again. */
 	while (!idle && tries--) {
-		unsigned int from = 0;
+		unsigned int next_index = 0;
 		const u8 *event;
 
 		start(test, 4);
 		msleep(20);
 		session_stop(test);
-		while ((event = session_event(from++, HOOK_ID))) {
+		while ((event = session_event(next_index++, HOOK_ID))) {
 			bool was_idle = !read_u32(event, SWAP_OLD_THREAD);
 
 			KUNIT_EXPECT_EQ(test, read_u8(event, SWAP_STATE) == 2, was_idle);
@@ -130,14 +130,14 @@ static void idle_thread_swapped_out_state_running(struct kunit *test)
 
 static void interruptible_sleep_wait_reason_wr_queue(struct kunit *test)
 {
-	unsigned int from = 0;
+	unsigned int next_index = 0;
 	const u8 *event;
 
 	start(test, 4);
 	schedule_timeout_interruptible(2);
 	session_stop(test);
 	do
-		event = find_own_swap(test, SWAP_OLD_THREAD, &from);
+		event = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
 	while (read_u8(event, SWAP_STATE) != 5 || read_u8(event, SWAP_WAIT_REASON) == 0);
 	KUNIT_EXPECT_EQ(test, read_u8(event, SWAP_WAIT_REASON), 15);
 }
@@ -147,13 +147,13 @@ static void each_version_set_written_with_its_size(struct kunit *test)
 	u32 version;
 
 	for (version = 1; version <= 4; version++) {
-		unsigned int from = 0;
+		unsigned int next_index = 0;
 		const u8 *event;
 
 		start(test, version);
 		msleep(20);
 		session_stop(test);
-		event = find_own_swap(test, SWAP_OLD_THREAD, &from);
+		event = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
 		KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110000u + version);
 		KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), version == 1 ? 0x20 : 0x28);
 		KUNIT_EXPECT_EQ(test, read_u8(event, SWAP_OLD_PRIORITY), 8);
@@ -169,18 +169,18 @@ static const u8 *find_swap_at_time(int session, u64 time)
 {
 	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[session].run, TEST_CPU);
 	const u8 *bytes = buf->start;
-	size_t at;
+	size_t position;
 
-	for (at = BUFFER_EVENTS; at < read_u32(bytes, BUFFER_SAVED_OFFSET);
-	     at += ALIGN(read_u16(bytes + at, EVENT_SIZE), 8))
-		if (read_u64(bytes + at, EVENT_TIME) == time)
-			return bytes + at;
+	for (position = BUFFER_EVENTS; position < read_u32(bytes, BUFFER_SAVED_OFFSET);
+	     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8))
+		if (read_u64(bytes + position, EVENT_TIME) == time)
+			return bytes + position;
 	return NULL;
 }
 
 static void start_another(struct kunit *test, int session, u32 version)
 {
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 
 	etw_group_mask_set(&change.set, PERF_CONTEXT_SWITCH);
 	etw_change_group_mask(&etw_sessions[session], &change);
@@ -198,7 +198,7 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 	int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(versions); i++) {
-		unsigned int from = 0, both = 0;
+		unsigned int next_index = 0, both = 0;
 		const u8 *event;
 
 		/* Session 1 starts last and stops first, so its events lie within the others'. */
@@ -209,7 +209,7 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 		for (j = 1; j <= 2; j++)
 			KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[j]), 0);
 		session_stop(test);
-		while ((event = session_event(from++, HOOK_ID))) {
+		while ((event = session_event(next_index++, HOOK_ID))) {
 			for (j = 1; j <= 2; j++) {
 				const u8 *other = find_swap_at_time(j, read_u64(event, EVENT_TIME));
 

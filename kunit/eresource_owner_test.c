@@ -218,7 +218,9 @@ static void dispatch_level_without_wait_granted(struct kunit *test)
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 }
 
-/* Each call at DISPATCH_LEVEL reports the caller's error; tests/steps/kunit.sh counts them. */
+/*
+ * Each call at DISPATCH_LEVEL reports the caller's error; tests/steps/kunit.sh counts the reports.
+ */
 static void dispatch_level_with_wait_tried_once(struct kunit *test)
 {
 	u8 old_irql;

@@ -42,14 +42,14 @@ static void log_bytes(u16 length)
 static void check_rundown(struct kunit *test, u16 hook_id)
 {
 	/* The rundown is written on the CPU whose file is the last of the session. */
-	unsigned int cpu = etw_find_last_file_cpu(SESSION->run), at = BUFFER_EVENTS;
+	unsigned int cpu = etw_find_last_file_cpu(SESSION->run), position = BUFFER_EVENTS;
 	const u8 *event;
 
 	KUNIT_ASSERT_GE(test, session_finished_buffers(cpu), 1);
 	do {
-		event = session_buffer(cpu, 0) + at;
-		at += ALIGN(read_u16(event, EVENT_SIZE), 8);
-	} while (read_u16(event, EVENT_HOOK_ID) != hook_id && at < SESSION_BUFFER_SIZE);
+		event = session_buffer(cpu, 0) + position;
+		position += ALIGN(read_u16(event, EVENT_SIZE), 8);
+	} while (read_u16(event, EVENT_HOOK_ID) != hook_id && position < SESSION_BUFFER_SIZE);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110003u);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x20);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), hook_id);
@@ -120,7 +120,7 @@ static void buffer_header_bytes_match_nt_layout(struct kunit *test)
 static void events_aligned_to_8_rest_of_buffer_ff(struct kunit *test)
 {
 	static const u16 lengths[] = { 1, 7, 8, 9, 15, 16, 0 };
-	size_t i, at = BUFFER_EVENTS;
+	size_t i, position = BUFFER_EVENTS;
 	const u8 *buffer;
 
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
@@ -130,20 +130,21 @@ static void events_aligned_to_8_rest_of_buffer_ff(struct kunit *test)
 
 	buffer = session_buffer(TEST_CPU, 0);
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		const u8 *event = buffer + at;
+		const u8 *event = buffer + position;
 		size_t size = 0x10 + lengths[i], j;
 
-		KUNIT_EXPECT_EQ(test, at % 8, 0);
+		KUNIT_EXPECT_EQ(test, position % 8, 0);
 		KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), size);
 		KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), TEST_HOOK_ID);
 		for (j = 0x10; j < size; j++)
 			KUNIT_EXPECT_EQ(test, event[j], 0x33);
 		for (; j < ALIGN(size, 8); j++)
 			KUNIT_EXPECT_EQ(test, event[j], 0);
-		at += ALIGN(size, 8);
+		position += ALIGN(size, 8);
 	}
-	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_SAVED_OFFSET), at);
-	KUNIT_EXPECT_NULL(test, memchr_inv(buffer + at, 0xFF, SESSION_BUFFER_SIZE - at));
+	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_SAVED_OFFSET), position);
+	KUNIT_EXPECT_NULL(test,
+			  memchr_inv(buffer + position, 0xFF, SESSION_BUFFER_SIZE - position));
 }
 
 /* An event takes 0x50 bytes: (4096 - 0x48) / 0x50 = 50, and 0x18 bytes remain. */
@@ -280,7 +281,7 @@ static void header_buffer_bytes_match_nt_layout(struct kunit *test)
 	static const char name[] = "NT Kernel Logger";
 	const u8 *event, *data;
 	u8 *header;
-	size_t size, i, at;
+	size_t size, i, position;
 
 	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
 	session_stop(test);
@@ -321,19 +322,20 @@ static void header_buffer_bytes_match_nt_layout(struct kunit *test)
 	for (i = 0; i < sizeof(name); i++)
 		KUNIT_EXPECT_EQ(test, read_u16(data, 0x118 + 2 * i), name[i]);
 
-	at = BUFFER_EVENTS + ALIGN(read_u16(event, EVENT_SIZE), 8);
-	event = header + at;
+	position = BUFFER_EVENTS + ALIGN(read_u16(event, EVENT_SIZE), 8);
+	event = header + position;
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), 0x0005);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x44);
 	KUNIT_EXPECT_EQ(test, read_u32(event, 0x20 + 4), 0x00010000);
 	KUNIT_EXPECT_EQ(test, read_u32(event, 0x40), 0x46);
-	at += 0x48;
-	event = header + at;
+	position += 0x48;
+	event = header + position;
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), 0x0050);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x50);
-	at += 0x50;
-	KUNIT_EXPECT_EQ(test, read_u32(header, BUFFER_SAVED_OFFSET), at);
-	KUNIT_EXPECT_NULL(test, memchr_inv(header + at, 0xFF, SESSION_BUFFER_SIZE - at));
+	position += 0x50;
+	KUNIT_EXPECT_EQ(test, read_u32(header, BUFFER_SAVED_OFFSET), position);
+	KUNIT_EXPECT_NULL(test,
+			  memchr_inv(header + position, 0xFF, SESSION_BUFFER_SIZE - position));
 	kvfree(header);
 }
 

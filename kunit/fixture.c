@@ -187,7 +187,7 @@ u64 read_little_endian(const u8 *bytes, size_t offset, size_t size)
 void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 {
 	struct etw_session *session = &etw_sessions[0];
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 
 	if (group)
 		change.set.masks[group >> 29] = group & 0x1FFFFFFF;
@@ -239,15 +239,15 @@ const u8 *session_event(unsigned int index, u16 hook_id)
 
 	for (buffer = 0; buffer <= session_finished_buffers(TEST_CPU); buffer++) {
 		const u8 *bytes = session_buffer(TEST_CPU, buffer);
-		size_t end, at;
+		size_t end, position;
 
 		if (buffer >= etw_run_buffer(etw_sessions[0].run, TEST_CPU)->chan->n_subbufs)
 			break;
 		end = buffer_end(TEST_CPU, buffer);
-		for (at = BUFFER_EVENTS; at < end;
-		     at += ALIGN(read_u16(bytes + at, EVENT_SIZE), 8))
-			if (read_u16(bytes + at, EVENT_HOOK_ID) == hook_id && !index--)
-				return bytes + at;
+		for (position = BUFFER_EVENTS; position < end;
+		     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8))
+			if (read_u16(bytes + position, EVENT_HOOK_ID) == hook_id && !index--)
+				return bytes + position;
 	}
 	return NULL;
 }

@@ -41,14 +41,14 @@ static struct test_thread holder, waiter;
  * @act: function that calls the hooks
  * @start: clock before the calls
  * @end: clock after the calls
- * @acted: the thread has called the hooks
+ * @hooks_called: the thread has called the hooks
  * @may_end: the thread releases its locks and ends
  */
 struct part {
 	void (*act)(void);
 	u64 start;
 	u64 end;
-	struct completion acted;
+	struct completion hooks_called;
 	struct completion may_end;
 };
 
@@ -61,7 +61,7 @@ static int play(void *data)
 	part->start = ntklog_cycles();
 	part->act();
 	part->end = ntklog_cycles();
-	complete(&part->acted);
+	complete(&part->hooks_called);
 	wait_for_completion(&part->may_end);
 	return 0;
 }
@@ -89,11 +89,11 @@ static void wait_for_mutex(void)
 static void begin_part(struct kunit *test, struct test_thread *thread, struct part *part,
 		       void (*act)(void))
 {
-	init_completion(&part->acted);
+	init_completion(&part->hooks_called);
 	init_completion(&part->may_end);
 	part->act = act;
 	test_thread_start(test, thread, TEST_CPU + 1, play, part);
-	wait_for_completion(&part->acted);
+	wait_for_completion(&part->hooks_called);
 }
 
 static void end_part(struct test_thread *thread, struct part *part)
@@ -198,17 +198,17 @@ static unsigned int find_in_snapshot(const u8 *file, size_t size, const u8 **eve
 				     unsigned int count)
 {
 	unsigned int found = 0;
-	size_t buffer, at;
+	size_t buffer, position;
 
 	for (buffer = SESSION_BUFFER_SIZE; buffer < size; buffer += SESSION_BUFFER_SIZE) {
 		const u8 *bytes = file + buffer;
 
-		for (at = BUFFER_EVENTS; at < read_u32(bytes, BUFFER_SAVED_OFFSET);
-		     at += ALIGN(read_u16(bytes + at, EVENT_SIZE), 8)) {
-			if (read_u16(bytes + at, EVENT_HOOK_ID) != OPEN_HOLD)
+		for (position = BUFFER_EVENTS; position < read_u32(bytes, BUFFER_SAVED_OFFSET);
+		     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8)) {
+			if (read_u16(bytes + position, EVENT_HOOK_ID) != OPEN_HOLD)
 				continue;
 			if (found < count)
-				events[found] = bytes + at;
+				events[found] = bytes + position;
 			found++;
 		}
 	}

@@ -191,7 +191,7 @@ static void records_of_full_set_replaced_and_counted(struct kunit *test)
 	const unsigned int bits = 16, count = 50;
 	unsigned int missed = 0, replaced = 0, lines = 0, i;
 	unsigned long address = 0x10000;
-	const char *at;
+	const char *position;
 	int fields;
 
 	for (i = 0; i < count; i++) {
@@ -201,11 +201,11 @@ static void records_of_full_set_replaced_and_counted(struct kunit *test)
 		address += sizeof(long);
 	}
 	read_new_notes(test);
-	for (at = text; *at; at = strchr(at, '\n') + 1) {
-		lines += at[0] == '0';
-		if (at[0] != 'm')
+	for (position = text; *position; position = strchr(position, '\n') + 1) {
+		lines += position[0] == '0';
+		if (position[0] != 'm')
 			continue;
-		fields = sscanf(at, "missed %u replaced %u", &missed, &replaced);
+		fields = sscanf(position, "missed %u replaced %u", &missed, &replaced);
 		KUNIT_EXPECT_EQ(test, fields, 2);
 	}
 	KUNIT_EXPECT_EQ(test, missed, 0);

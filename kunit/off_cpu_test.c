@@ -126,10 +126,10 @@ static void expect_times_without_cpu_bounded(struct kunit *test, unsigned int in
 	KUNIT_ASSERT_NOT_NULL(test, caller);
 	KUNIT_ASSERT_NOT_NULL(test, resource);
 	KUNIT_EXPECT_LE(test, read_u64(caller, CALLER_HOLD_READY) +
-			      read_u64(caller, CALLER_HOLD_BLOCKED),
+			read_u64(caller, CALLER_HOLD_BLOCKED),
 			read_u64(resource, RESOURCE_HOLD_TIME));
 	KUNIT_EXPECT_LE(test, read_u64(caller, CALLER_WAIT_READY) +
-			      read_u64(caller, CALLER_WAIT_BLOCKED),
+			read_u64(caller, CALLER_WAIT_BLOCKED),
 			read_u64(resource, RESOURCE_WAIT_TIME));
 	KUNIT_EXPECT_LE(test, read_u64(caller, CALLER_WAIT_LAST_READY),
 			read_u64(caller, CALLER_WAIT_READY));

@@ -187,7 +187,7 @@ static void ninth_resource_untracked_still_acquired(struct kunit *test)
 		ex_release_resource_lite(&nine[i]);
 	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched + 1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 8u);
-	/* The order of releases is free, and all slots are free again. */
+	/* All slots are free again, although the releases were not in reverse order. */
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
 	for (i = 0; i < 8; i++)

@@ -34,7 +34,7 @@
 
 static void start(struct kunit *test, int i, u32 group)
 {
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 	struct etw_session *session = &etw_sessions[i];
 
 	if (group)
@@ -58,11 +58,11 @@ static const u8 *event_at(int i, unsigned int index)
 	const struct etw_run *run = etw_sessions[i].run;
 	const struct rchan_buf *buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
 	const u8 *bytes = buf->start;
-	size_t at = BUFFER_EVENTS;
+	size_t position = BUFFER_EVENTS;
 
 	while (index--)
-		at += ALIGN(read_u16(bytes + at, EVENT_SIZE), 8);
-	return bytes + at;
+		position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8);
+	return bytes + position;
 }
 
 static void expect_first_events(struct kunit *test, int i, const u16 *hook_ids, unsigned int count)

@@ -13,7 +13,7 @@
 
 void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enum etw_mode mode)
 {
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 	struct etw_session *session = &etw_sessions[id];
 
 	etw_group_mask_set(&change.set, group);
@@ -58,12 +58,12 @@ const u8 *session_buffer_at(int id, unsigned int index)
 /* Return the first event with @hook_id in the first buffer of TEST_CPU, or NULL. */
 const u8 *find_first_event(int id, u16 hook_id)
 {
-	size_t end = session_rchan_buf(id)->offset, at;
+	size_t end = session_rchan_buf(id)->offset, position;
 
-	for (at = BUFFER_EVENTS; at < end;
-	     at += ALIGN(read_u16(session_buffer_at(id, 0) + at, EVENT_SIZE), 8))
-		if (read_u16(session_buffer_at(id, 0) + at, EVENT_HOOK_ID) == hook_id)
-			return session_buffer_at(id, 0) + at;
+	for (position = BUFFER_EVENTS; position < end;
+	     position += ALIGN(read_u16(session_buffer_at(id, 0) + position, EVENT_SIZE), 8))
+		if (read_u16(session_buffer_at(id, 0) + position, EVENT_HOOK_ID) == hook_id)
+			return session_buffer_at(id, 0) + position;
 	return NULL;
 }
 

@@ -97,11 +97,12 @@ static void snapshot_of_running_session_is_file_session_continues(struct kunit *
 /* Return the first event with @hook_id in a buffer, or NULL. */
 static const u8 *find_in_buffer(const u8 *bytes, u16 hook_id)
 {
-	size_t end = read_u32(bytes, BUFFER_SAVED_OFFSET), at;
+	size_t end = read_u32(bytes, BUFFER_SAVED_OFFSET), position;
 
-	for (at = BUFFER_EVENTS; at < end; at += ALIGN(read_u16(bytes + at, EVENT_SIZE), 8))
-		if (read_u16(bytes + at, EVENT_HOOK_ID) == hook_id)
-			return bytes + at;
+	for (position = BUFFER_EVENTS; position < end;
+	     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8))
+		if (read_u16(bytes + position, EVENT_HOOK_ID) == hook_id)
+			return bytes + position;
 	return NULL;
 }
 
@@ -209,15 +210,16 @@ static int write_events(void *data)
 static size_t count_number_gaps(const u8 *snapshot, size_t size)
 {
 	u64 expected = 0;
-	size_t gaps = 0, i, at;
+	size_t gaps = 0, i, position;
 
 	for (i = SESSION_BUFFER_SIZE; i < size; i += SESSION_BUFFER_SIZE) {
-		for (at = BUFFER_EVENTS; at < read_u32(snapshot + i, BUFFER_SAVED_OFFSET);
-		     at += ALIGN(read_u16(snapshot + i + at, EVENT_SIZE) ?: 8, 8)) {
-			u64 number = read_u64(snapshot + i + at, EVENT_DATA);
+		for (position = BUFFER_EVENTS;
+		     position < read_u32(snapshot + i, BUFFER_SAVED_OFFSET);
+		     position += ALIGN(read_u16(snapshot + i + position, EVENT_SIZE) ?: 8, 8)) {
+			u64 number = read_u64(snapshot + i + position, EVENT_DATA);
 
 			gaps += number != expected &&
-				(i > SESSION_BUFFER_SIZE || at > BUFFER_EVENTS);
+				(i > SESSION_BUFFER_SIZE || position > BUFFER_EVENTS);
 			expected = number + 1;
 		}
 	}
@@ -237,7 +239,7 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 	counts = per_cpu_ptr(session->run->cpus, WRITER_CPU);
 	test_thread_start(test, &thread, WRITER_CPU, write_events, &writer);
 	for (i = 0; i < SNAPSHOTS; i++) {
-		u8 *snapshot;
+		u8 *snapshot, *last_buffer;
 		u64 first, last;
 
 		/* Fill the buffers again. */
@@ -257,9 +259,8 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 			last = read_u64(snapshot + size - SESSION_BUFFER_SIZE, BUFFER_SEQUENCE);
 			KUNIT_EXPECT_EQ(test, last - first + 2, (u64)(size / SESSION_BUFFER_SIZE));
 			KUNIT_EXPECT_EQ(test, first - 1, (u64)read_u32(snapshot, 0x68 + 0x114));
-			KUNIT_EXPECT_EQ(test,
-					read_u16(snapshot + size - SESSION_BUFFER_SIZE, BUFFER_FLAG),
-					0x21);
+			last_buffer = snapshot + size - SESSION_BUFFER_SIZE;
+			KUNIT_EXPECT_EQ(test, read_u16(last_buffer, BUFFER_FLAG), 0x21);
 			KUNIT_EXPECT_EQ(test, count_number_gaps(snapshot, size), 0ul);
 			copied += size / SESSION_BUFFER_SIZE - 1;
 		}
@@ -383,9 +384,9 @@ static void run_in_snapshot_freed_at_next_start(struct kunit *test)
 	log_event(PERF_SPINLOCK_CNTRS, 7);
 	stop_session_by_id(test, 7);
 	run = session->run;
-	KUNIT_EXPECT_FALSE(test, run->in_snapshot);
+	KUNIT_EXPECT_FALSE(test, run->is_in_snapshot);
 	kvfree(etw_make_snapshot(session, &size));
-	KUNIT_EXPECT_TRUE(test, run->in_snapshot);
+	KUNIT_EXPECT_TRUE(test, run->is_in_snapshot);
 	/* The run in the snapshot is freed, so the failed start leaves no run. */
 	set_buffers_beyond_memory(test, session);
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);

@@ -141,7 +141,7 @@ static void reused_buffer_event_has_no_old_bytes(struct kunit *test)
 	const u8 *current_buffer;
 	unsigned long flags;
 	u8 bytes[EVENT_LENGTH];
-	size_t at;
+	size_t position;
 	int i;
 
 	ke_initialize_spin_lock(&lock);
@@ -155,9 +155,9 @@ static void reused_buffer_event_has_no_old_bytes(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		hold_for_long(&lock);
 	current_buffer = session_rchan_buf(3)->data;
-	for (at = BUFFER_EVENTS; at < session_rchan_buf(3)->offset;
-	     at += ALIGN(read_u16(current_buffer + at, EVENT_SIZE), 8)) {
-		const u8 *event = current_buffer + at;
+	for (position = BUFFER_EVENTS; position < session_rchan_buf(3)->offset;
+	     position += ALIGN(read_u16(current_buffer + position, EVENT_SIZE), 8)) {
+		const u8 *event = current_buffer + position;
 
 		if (read_u16(event, EVENT_HOOK_ID) != PERFINFO_LOG_TYPE_SPINLOCK)
 			continue;
@@ -227,7 +227,7 @@ static void later_version_of_each_session_detected(struct kunit *test)
 	for (session = 0; session < ETW_SESSIONS; session++)
 		for (version = 2; version <= ETW_EVENT_VERSIONS; version++)
 			KUNIT_EXPECT_TRUE(test, (u64)version << session * ETW_SESSION_BITS &
-						ETW_VERSION_ABOVE_1_BITS);
+					  ETW_VERSION_ABOVE_1_BITS);
 }
 
 static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
@@ -256,7 +256,7 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 	 * Another CPU changes the version of session 3 to 1 after this event has read the sessions.
 	 * etw_set_contextswap_version() would sleep here.
 	 */
-	WRITE_ONCE(etw_contextswap_versions.of_session[3], 0);
+	WRITE_ONCE(etw_contextswap_versions.by_session[3], 0);
 	etw_log_event_in_versions(versions, TEST_HOOK_ID, first, sizeof(first), later,
 				  sizeof(later));
 	local_irq_restore(flags);

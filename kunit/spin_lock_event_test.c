@@ -47,25 +47,26 @@ static void set_count(u32 count)
 	local_irq_restore(flags);
 }
 
-static void acquire(const u32 *which)
+static void acquire(const u32 *tested_lock)
 {
-	ntklog_log_spin_lock_acquire(which);
+	ntklog_log_spin_lock_acquire(tested_lock);
 }
 
-static void release_by(const u32 *which, u8 mode)
+static void release_by(const u32 *tested_lock, u8 mode)
 {
 	struct ntklog_time time = ntklog_read_time();
 
-	if (!ntklog_pop_spin_lock(which, time.low))
-		ntklog_track_spin_lock_release_slow(which, mode, time.low, time.high, _THIS_IP_);
+	if (!ntklog_pop_spin_lock(tested_lock, time.low))
+		ntklog_track_spin_lock_release_slow(tested_lock, mode, time.low, time.high,
+						    _THIS_IP_);
 }
 
 /* Release a lock. Returns true if an event was written. */
-static bool release(const u32 *which)
+static bool release(const u32 *tested_lock)
 {
 	u64 events = spin_lock_cpu()->events;
 
-	release_by(which, WMI_SPINLOCK_QUEUED);
+	release_by(tested_lock, WMI_SPINLOCK_QUEUED);
 	return spin_lock_cpu()->events != events;
 }
 
@@ -148,7 +149,7 @@ static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 
 static void start_another(struct kunit *test, u32 group)
 {
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 
 	etw_group_mask_set(&change.set, group);
 	etw_change_group_mask(&etw_sessions[1], &change);
@@ -165,14 +166,14 @@ static const u8 *second_event_of_session_1(struct kunit *test)
 	const u8 *bytes = etw_run_buffer(etw_sessions[1].run, TEST_CPU)->start;
 	const u8 *event = NULL;
 	unsigned int events = 0;
-	size_t at;
+	size_t position;
 
-	for (at = BUFFER_EVENTS; at < read_u32(bytes, BUFFER_SAVED_OFFSET);
-	     at += ALIGN(read_u16(bytes + at, EVENT_SIZE), 8)) {
-		if (read_u16(bytes + at, EVENT_HOOK_ID) != PERFINFO_LOG_TYPE_SPINLOCK)
+	for (position = BUFFER_EVENTS; position < read_u32(bytes, BUFFER_SAVED_OFFSET);
+	     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8)) {
+		if (read_u16(bytes + position, EVENT_HOOK_ID) != PERFINFO_LOG_TYPE_SPINLOCK)
 			continue;
 		events++;
-		event = bytes + at;
+		event = bytes + position;
 	}
 	KUNIT_ASSERT_EQ(test, events, 2);
 	return event;

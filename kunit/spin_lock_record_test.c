@@ -243,17 +243,17 @@ static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
 
 /* Blockers */
 
-/* Acquire @one uncontended and release it with a waiter; NT's rules sample it if @sample. */
-static void release_with_waiter(u32 *one, bool sample)
+/* Acquire @lock_word uncontended and release it with a waiter; NT's rules sample it if @sample. */
+static void release_with_waiter(u32 *lock_word, bool sample)
 {
 	struct ntklog_time time;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_log_spin_lock_acquire(one);
+	ntklog_log_spin_lock_acquire(lock_word);
 	sample_next_uncontended(sample);
 	time = ntklog_read_time();
-	ntklog_track_spin_lock_release_slow(one, WMI_SPINLOCK_QUEUED |
+	ntklog_track_spin_lock_release_slow(lock_word, WMI_SPINLOCK_QUEUED |
 					    PERF_SPIN_LOCK_LEAVES_WAITER, time.low, time.high,
 					    _THIS_IP_);
 	local_irq_restore(flags);
@@ -261,22 +261,22 @@ static void release_with_waiter(u32 *one, bool sample)
 
 static void release_leaving_waiter_sampled_by_blocker_rate(struct kunit *test)
 {
-	u32 before = spin_lock_cpu()->blocker_count, one, i;
+	u32 before = spin_lock_cpu()->blocker_count, lock_word, i;
 
 	spin_lock_session_start(test);
 	set_spin_lock_parameters(test, 1, 1000, 1, 0);
 	/* The blocker rate is 0 by default: none is written or counted. */
-	release_with_waiter(&one, false);
+	release_with_waiter(&lock_word, false);
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, before);
 
 	spin_lock_cpu()->blocker_count = 0;
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 3);
 	for (i = 0; i < 9; i++)
-		release_with_waiter(&one, false);
+		release_with_waiter(&lock_word, false);
 	/* Blockers 10 to 12 are sampled by rule 3; the twelfth by the blocker rate too. */
 	for (i = 0; i < 3; i++)
-		release_with_waiter(&one, true);
+		release_with_waiter(&lock_word, true);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, 12);
 	spin_lock_cpu()->blocker_count += before;
@@ -299,7 +299,7 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 	struct ntklog_record_limit *limit = &spin_lock_cpu()->blocker_limit;
 	unsigned long end, flags;
 	u64 dropped, events;
-	u32 one, i;
+	u32 lock_word, i;
 
 	spin_lock_session_start(test);
 	set_spin_lock_parameters(test, 1, 1000, 1, 0);
@@ -312,7 +312,7 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 		limit->end = end;
 		limit->records_left = 1;
 		for (i = 0; i < 5; i++)
-			release_with_waiter(&one, i == 4);
+			release_with_waiter(&lock_word, i == 4);
 		dropped = limit->dropped - dropped;
 		local_irq_restore(flags);
 	} while (limit->end != end);

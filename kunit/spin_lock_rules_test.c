@@ -147,8 +147,8 @@ static void model_change_parameters(struct kunit *test, struct model *model)
 	};
 	set_spin_lock_parameters(test, model->parameters.spin_lock_spin_threshold,
 				 model->parameters.spin_lock_acquire_sample_rate,
-		       model->parameters.spin_lock_contention_sample_rate,
-		       model->parameters.spin_lock_hold_threshold);
+				 model->parameters.spin_lock_contention_sample_rate,
+				 model->parameters.spin_lock_hold_threshold);
 	/* Sometimes set the counters shortly before they wrap. */
 	if (!model_random(model, 4)) {
 		model->contention_count = 0U - model_random(model, 2000);
@@ -189,35 +189,35 @@ static bool model_release(struct model *model)
 	u32 hold_time = model_random(model, 50) ? model_random(model, 5000) :
 			1000000 + model_random(model, 1000);
 	/* Mostly choose the lock that was acquired last. */
-	unsigned int which = model->count - 1 -
+	unsigned int victim = model->count - 1 -
 			     (model_random(model, 4) ? 0 : model_random(model, model->count));
 	u64 release_time, before = spin_lock_cpu()->events;
 	unsigned int i;
 	bool expected;
 
 	/* A lock held twice is released in reverse order. */
-	for (i = which + 1; i < model->count; i++)
-		if (model->owned[i].lock == model->owned[which].lock)
-			which = i;
-	release_time = model->owned[which].acquire_time + hold_time;
+	for (i = victim + 1; i < model->count; i++)
+		if (model->owned[i].lock == model->owned[victim].lock)
+			victim = i;
+	release_time = model->owned[victim].acquire_time + hold_time;
 	if (parameters->spin_lock_hold_threshold &&
 	    hold_time > parameters->spin_lock_hold_threshold)
 		expected = true;
-	else if (model->owned[which].spin_count)
-		expected = model->owned[which].spin_count >=
+	else if (model->owned[victim].spin_count)
+		expected = model->owned[victim].spin_count >=
 			   parameters->spin_lock_spin_threshold &&
 			   model->contention_count %
 			   parameters->spin_lock_contention_sample_rate == 0;
 	else
 		expected = (model->acquire_count - model->contention_count) %
 			   parameters->spin_lock_acquire_sample_rate == 0;
-	expected &= model->owned[which].tracked;
+	expected &= model->owned[victim].tracked;
 	model->written += expected;
-	log_release(model->owned[which].lock, WMI_SPINLOCK_QUEUED,
+	log_release(model->owned[victim].lock, WMI_SPINLOCK_QUEUED,
 		    (struct ntklog_time){ .low = release_time, .high = release_time >> 32 });
 	model->count--;
-	memmove(&model->owned[which], &model->owned[which + 1],
-		(model->count - which) * sizeof(model->owned[0]));
+	memmove(&model->owned[victim], &model->owned[victim + 1],
+		(model->count - victim) * sizeof(model->owned[0]));
 	return spin_lock_cpu()->events - before == expected;
 }
 

@@ -50,42 +50,42 @@ static void stop(struct kunit *test)
 	session_stop(test);
 }
 
-static void release_in_mode(u32 *which, u8 mode)
+static void release_in_mode(u32 *tested_lock, u8 mode)
 {
 	struct ntklog_time time = ntklog_read_time();
 
-	ntklog_release_sampled_spin_lock(which, mode, time.low, time.high, _THIS_IP_);
+	ntklog_release_sampled_spin_lock(tested_lock, mode, time.low, time.high, _THIS_IP_);
 }
 
-static void release(u32 *which)
+static void release(u32 *tested_lock)
 {
-	release_in_mode(which, MODE);
+	release_in_mode(tested_lock, MODE);
 }
 
-static void release_with_waiter(u32 *which)
+static void release_with_waiter(u32 *tested_lock)
 {
-	release_in_mode(which, MODE | PERF_SPIN_LOCK_LEAVES_WAITER);
+	release_in_mode(tested_lock, MODE | PERF_SPIN_LOCK_LEAVES_WAITER);
 }
 
 /* Call the acquire hook, as a lock function does. */
-static void sample(const u32 *which)
+static void sample(const u32 *tested_lock)
 {
-	if (!ntklog_sample_spin_lock_acquire_fast(which))
-		ntklog_sample_spin_lock_acquire_slow(which);
+	if (!ntklog_sample_spin_lock_acquire_fast(tested_lock))
+		ntklog_sample_spin_lock_acquire_slow(tested_lock);
 }
 
-static void sample_shared(const u32 *which)
+static void sample_shared(const u32 *tested_lock)
 {
-	if (!ntklog_sample_shared_spin_lock_acquire_fast(which))
-		ntklog_sample_spin_lock_acquire_slow(which);
+	if (!ntklog_sample_shared_spin_lock_acquire_fast(tested_lock))
+		ntklog_sample_spin_lock_acquire_slow(tested_lock);
 }
 
-static void wait_for(u32 *which, u32 spins)
+static void wait_for(u32 *tested_lock, u32 spins)
 {
 	struct ntklog_spin_lock_wait_start wait_start;
 
 	ntklog_start_spin_lock_wait(&wait_start);
-	ntklog_sample_contended_spin_lock(which, MODE, spins, &wait_start);
+	ntklog_sample_contended_spin_lock(tested_lock, MODE, spins, &wait_start);
 }
 
 static unsigned int spinlock_events(void)

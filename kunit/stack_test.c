@@ -72,7 +72,9 @@ static noinline void write_release(void)
 	while (get_cycles() - start < 1500000)
 		cpu_relax();
 	ke_release_in_stack_queued_spin_lock(&handle);
-	/* Keep the call from being the last instruction, so that this function has a frame. */
+	/*
+	 * Keep the compiler from making the release a tail call, so that this function has a frame.
+	 */
 	barrier();
 }
 
@@ -130,7 +132,7 @@ static void stack_not_enabled_none_written(struct kunit *test)
 
 static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 {
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 	u64 written;
 
 	etw_group_mask_set(&change.set, PERF_SPINLOCK);

@@ -256,7 +256,7 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
  */
 bool etw_write_event(struct etw_run *run,
 		     const struct perfinfo_trace_header *header,
-		      const void *data)
+		     const void *data)
 {
 	size_t size = ALIGN(header->size, TRACE_EVENT_ALIGNMENT);
 	void *event;

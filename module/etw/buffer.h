@@ -42,7 +42,7 @@ static __always_inline bool etw_reserve_event(struct etw_buffer_cpu __percpu *cp
 
 bool etw_write_event(struct etw_run *run,
 		     const struct perfinfo_trace_header *header,
-		      const void *data);
+		     const void *data);
 bool etw_buffer_has_space(const struct etw_run *run, size_t size);
 bool etw_buffer_has_events(const struct rchan_buf *buf);
 void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf);

@@ -38,7 +38,7 @@
 static bool etw_session_is_free(const struct etw_session *session)
 {
 	return !session->claim && !session->is_logging &&
-	       (!session->run || session->run->in_snapshot ||
+	       (!session->run || session->run->is_in_snapshot ||
 		!etw_run_has_unread_buffers(session->run));
 }
 
@@ -91,7 +91,7 @@ static bool etw_claim_is_ending(const struct etw_session *session)
 	return ending;
 }
 
-static struct etw_claim *etw_claim_session(struct etw_session *session, bool adopt)
+static struct etw_claim *etw_claim_session(struct etw_session *session, bool adopts_run)
 {
 	struct etw_claim *claim = kzalloc(sizeof(*claim), GFP_KERNEL);
 	int err = 0;
@@ -107,11 +107,11 @@ static struct etw_claim *etw_claim_session(struct etw_session *session, bool ado
 	}
 	if (!session)
 		session = etw_find_free_session();
-	if (!session || session->claim || (session->is_logging && !adopt)) {
+	if (!session || session->claim || (session->is_logging && !adopts_run)) {
 		err = -EBUSY;
 	} else {
 		etw_init_claim(claim, session);
-		claim->has_run = adopt;
+		claim->has_run = adopts_run;
 	}
 	mutex_unlock(&etw_mutex);
 	if (!err)

@@ -67,7 +67,7 @@ int etw_start_locked(struct etw_session *session, const struct etw_settings *set
 
 	etw_check_clock();
 	/* A snapshot has copied the last run. The new buffers may need the memory of the run. */
-	if (session->run && session->run->in_snapshot)
+	if (session->run && session->run->is_in_snapshot)
 		etw_drop_run(session);
 	run = etw_alloc_run(session->id, session->directory, settings);
 	if (IS_ERR(run))
@@ -214,7 +214,7 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 		settings->buffers = buffers;
 		settings->flush_timer = ETW_FLUSH_TIMER_DEFAULT;
 		settings->contextswap_version = ETW_EVENT_VERSIONS;
-		etw_contextswap_versions.of_session[i] = ETW_EVENT_VERSIONS - 1;
+		etw_contextswap_versions.by_session[i] = ETW_EVENT_VERSIONS - 1;
 		etw_init_flush_timer(session);
 		etw_group_mask_set(&settings->group_mask, PERF_SPINLOCK);
 	}

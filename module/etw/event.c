@@ -49,7 +49,7 @@ void etw_publish_sessions(void)
 /* Log an event, whose header the caller has made, to sessions. Interrupts are off. */
 static struct etw_logged etw_log_header_to_sessions(u64 sessions,
 						    const struct perfinfo_trace_header *header,
-					   const void *data)
+						    const void *data)
 {
 	struct etw_logged logged = { .time = header->time_stamp };
 
@@ -126,7 +126,7 @@ static_assert(ETW_EVENT_VERSIONS == 4);
  */
 struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1,
 					    u16 version_1_length, const void *later_versions,
-					 u16 later_versions_length)
+					    u16 later_versions_length)
 {
 	struct etw_session *session = etw_sessions;
 	struct perfinfo_trace_header header;

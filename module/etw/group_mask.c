@@ -168,7 +168,7 @@ int etw_group_change_parse(char *text, struct etw_group_change *change)
 	for (i = 0; i < PERF_NUM_MASKS; i++)
 		if (parsed.set.masks[i] & parsed.clear.masks[i])
 			return -EINVAL;
-	parsed.replace = !is_signed;
+	parsed.replaces_mask = !is_signed;
 	*change = parsed;
 	return 0;
 }
@@ -184,7 +184,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_group_change_parse);
 int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 			       struct etw_group_change *change)
 {
-	struct etw_group_change whole = { .replace = true };
+	struct etw_group_change whole = { .replaces_mask = true };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(etw_groups); i++) {
@@ -212,7 +212,7 @@ void etw_group_change_apply(const struct etw_group_change *change,
 	int i;
 
 	for (i = 0; i < PERF_NUM_MASKS; i++) {
-		u32 word = change->replace ? 0 : mask->masks[i];
+		u32 word = change->replaces_mask ? 0 : mask->masks[i];
 
 		mask->masks[i] = (word | change->set.masks[i]) & ~change->clear.masks[i];
 	}

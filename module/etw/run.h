@@ -65,7 +65,7 @@ struct etw_buffer_cpu {
  *	each open file
  * @mode: mode of the session at the start
  * @is_finished: no logger writes any more, and everything that was written can be read
- * @in_snapshot: a snapshot has all buffers of the finished run; with etw_mutex held
+ * @is_in_snapshot: a snapshot has all buffers of the finished run; with etw_mutex held
  * @logger_id: number of the session
  * @channel: the buffers; NULL when they have been freed, see etw_free_read_buffers()
  * @cpus: the state on each possible CPU
@@ -99,7 +99,7 @@ struct etw_run {
 	struct kref references;
 	enum etw_mode mode;
 	bool is_finished;
-	bool in_snapshot;
+	bool is_in_snapshot;
 	unsigned int logger_id;
 	struct rchan *channel;
 	struct etw_buffer_cpu __percpu *cpus;

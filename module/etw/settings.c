@@ -104,7 +104,7 @@ static void etw_store_settings(struct etw_session *session, const struct etw_set
 	 * Loggers need no order: they read the byte once for each event, and each event carries its
 	 * version.
 	 */
-	WRITE_ONCE(etw_contextswap_versions.of_session[session->id],
+	WRITE_ONCE(etw_contextswap_versions.by_session[session->id],
 		   settings->contextswap_version - 1);
 }
 
@@ -212,15 +212,15 @@ static int etw_begin_settings_change(struct etw_session *session, struct etw_set
 
 /*
  * Check and apply the copy of etw_begin_settings_change() that the caller has changed, and release
- * etw_mutex. @at_start: the setting takes effect at a start, so a started session refuses the
- * change.
+ * etw_mutex. @takes_effect_at_start: the setting takes effect at a start, so a started session
+ * refuses the change.
  */
 static int etw_end_settings_change(struct etw_session *session, const struct etw_settings *settings,
-				   bool at_start)
+				   bool takes_effect_at_start)
 {
 	int err = etw_check_settings(session, settings);
 
-	if (!err && at_start && session->is_logging)
+	if (!err && takes_effect_at_start && session->is_logging)
 		err = -EBUSY;
 	if (!err)
 		etw_apply_settings(session, settings);

@@ -316,7 +316,7 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 	etw_finish_file(session, snapshot, last_number);
 	/* The buffers of a flight recorder count as read when a snapshot of them exists. */
 	if (!session->is_logging)
-		run->in_snapshot = true;
+		run->is_in_snapshot = true;
 	return 0;
 }
 

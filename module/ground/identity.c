@@ -241,20 +241,20 @@ void ntklog_put_identities(void)
 
 /**
  * ntklog_set_identities_always_enabled() - keep the notes enabled without a reader
- * @keep: true to keep them enabled; false to disable them when no reader is left
+ * @enable: true to keep the notes enabled; false to disable them when no reader is left
  *
  * Context: task; may sleep.
  * Return: 0, -EOPNOTSUPP or -ENOMEM.
  */
-int ntklog_set_identities_always_enabled(bool keep)
+int ntklog_set_identities_always_enabled(bool enable)
 {
 	int err = 0;
 
 	mutex_lock(&ntklog_identity_mutex);
-	if (keep != ntklog_identities_always_enabled)
-		err = ntklog_change_identity_users(keep);
+	if (enable != ntklog_identities_always_enabled)
+		err = ntklog_change_identity_users(enable);
 	if (!err)
-		ntklog_identities_always_enabled = keep;
+		ntklog_identities_always_enabled = enable;
 	mutex_unlock(&ntklog_identity_mutex);
 	return err;
 }

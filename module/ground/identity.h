@@ -42,7 +42,7 @@ static __always_inline void ntklog_record_identity(unsigned long lock, unsigned 
 		ntklog_record_identity_slow(notes, lock, caller, kind);
 }
 
-int ntklog_set_identities_always_enabled(bool keep);
+int ntklog_set_identities_always_enabled(bool enable);
 bool ntklog_identities_are_always_enabled(void);
 
 void ntklog_identity_exit(void);

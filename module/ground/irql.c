@@ -25,7 +25,7 @@ static void ke_leave_apc_level(void)
 {
 	struct ntklog_task *record = ntklog_find_current_record();
 
-	if (!record || !record->apc_level)
+	if (!record || !record->is_at_apc_level)
 		return;
 	ntklog_set_apc_level(record, false);
 	ntklog_put_current_record(record);

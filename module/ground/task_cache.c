@@ -57,7 +57,7 @@ void ntklog_cache_record(struct ntklog_task *record)
 	__this_cpu_write(ntklog_current.record, record);
 	barrier();
 	__this_cpu_write(ntklog_current.cached_task, record->task);
-	if (!record->apc_level)
+	if (!record->is_at_apc_level)
 		__this_cpu_write(ntklog_current.passive_task, record->task);
 }
 

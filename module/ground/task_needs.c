@@ -51,7 +51,7 @@ static void ntklog_unlock_task_needs(unsigned int flags)
 /* The task itself frees a record with exit_is_missed: see ntklog_put_current_record(). */
 static bool ntklog_record_must_stay(const struct ntklog_task *record)
 {
-	return record->exit_is_missed || READ_ONCE(record->apc_level) ||
+	return record->exit_is_missed || READ_ONCE(record->is_at_apc_level) ||
 	       READ_ONCE(record->critical_regions) || READ_ONCE(record->guarded_regions);
 }
 
@@ -73,7 +73,7 @@ static void ntklog_free_idle_task_records(void)
 
 static void ntklog_warn_of_leaked_region(struct ntklog_task *record, void *unused)
 {
-	if (record->apc_level)
+	if (record->is_at_apc_level)
 		pr_warn_ratelimited("thread %d was left at APC_LEVEL\n",
 				    task_pid_nr(record->task));
 	if (record->critical_regions)

@@ -238,23 +238,23 @@ static void ntklog_put_task_notes(void)
 
 /**
  * ntklog_set_task_notes_always_enabled() - keep the notes enabled without a reader
- * @keep: true to keep them enabled; false to disable them when no reader is left
+ * @enable: true to keep the notes enabled; false to disable them when no reader is left
  *
  * Context: task; may sleep.
  * Return: 0; -EOPNOTSUPP if the kernel has not the tracepoints; or another error of registering the
  * probes.
  */
-int ntklog_set_task_notes_always_enabled(bool keep)
+int ntklog_set_task_notes_always_enabled(bool enable)
 {
 	int err = 0;
 
 	mutex_lock(&ntklog_task_notes_mutex);
-	if (keep && !ntklog_task_notes_always_enabled)
+	if (enable && !ntklog_task_notes_always_enabled)
 		err = ntklog_get_task_notes();
-	else if (!keep && ntklog_task_notes_always_enabled)
+	else if (!enable && ntklog_task_notes_always_enabled)
 		ntklog_put_task_notes();
 	if (!err)
-		ntklog_task_notes_always_enabled = keep;
+		ntklog_task_notes_always_enabled = enable;
 	mutex_unlock(&ntklog_task_notes_mutex);
 	return err;
 }
@@ -278,8 +278,8 @@ struct ntklog_task_note_reader *ntklog_open_task_notes(void)
 	err = ntklog_get_task_notes();
 	if (!err && !ntklog_task_notes_always_enabled) {
 		/*
-		 * Begin with the oldest note in the ring. Notes that were overwritten before this
-		 * reader existed do not count as lost to it.
+		 * Begin with the oldest note in the ring. Unless the notes are always enabled,
+		 * notes that were overwritten before this reader existed are not lost to it.
 		 */
 		bit_spin_lock(0, &ntklog_task_notes->lock);
 		if (ntklog_task_notes->count > NTKLOG_TASK_NOTES)

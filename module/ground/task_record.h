@@ -128,7 +128,7 @@ struct ntklog_sleeping_slot {
  * @sequence: ntklog_resource_sequence when @slots was cleared; other values make @slots invalid
  * @critical_regions: critical regions that the task has entered and not left
  * @guarded_regions: guarded regions that the task has entered and not left
- * @apc_level: the task is at APC_LEVEL, or was when it raised the IRQL above it
+ * @is_at_apc_level: the task is at APC_LEVEL, or was when it raised the IRQL above it
  * @exit_is_missed: no exit probe frees the record: the task was exiting already when the record was
  *	created, or the probe was not registered. The task itself frees the record as soon as it has
  *	no NT state. Until then the record holds a reference to the task, and tracks no lock
@@ -160,7 +160,7 @@ struct ntklog_task {
 	u32 sequence;
 	u32 critical_regions;
 	u32 guarded_regions;
-	bool apc_level;
+	bool is_at_apc_level;
 	bool exit_is_missed;
 	bool is_waiting;
 	bool is_blocked;

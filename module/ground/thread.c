@@ -114,24 +114,24 @@ struct ntklog_task *ntklog_get_or_alloc_current_record(void)
  */
 void ntklog_put_current_record_slow(struct ntklog_task *record)
 {
-	if (!record->apc_level && !record->critical_regions && !record->guarded_regions)
+	if (!record->is_at_apc_level && !record->critical_regions && !record->guarded_regions)
 		ntklog_free_current_record(record);
 }
 
 /**
  * ntklog_set_apc_level() - set whether the current task is at APC_LEVEL
  * @record: record of the current task
- * @apc_level: true if it is
+ * @is_at_apc_level: true if the task is at APC_LEVEL from now on
  *
  * Context: task.
  */
-void ntklog_set_apc_level(struct ntklog_task *record, bool apc_level)
+void ntklog_set_apc_level(struct ntklog_task *record, bool is_at_apc_level)
 {
 	unsigned long flags;
 
-	WRITE_ONCE(record->apc_level, apc_level);
+	WRITE_ONCE(record->is_at_apc_level, is_at_apc_level);
 	preempt_disable();
-	if (apc_level)
+	if (is_at_apc_level)
 		ntklog_uncache_record(record, smp_processor_id());
 	local_irq_save(flags);
 	ntklog_cache_record(record);
@@ -150,7 +150,7 @@ void ntklog_set_apc_level(struct ntklog_task *record, bool apc_level)
 bool ntklog_is_at_apc_level(void)
 {
 	struct ntklog_task *record = NULL;
-	bool apc_level;
+	bool is_at_apc_level;
 
 	preempt_disable();
 	if (ntklog_current_is_cached())
@@ -160,9 +160,9 @@ bool ntklog_is_at_apc_level(void)
 	 * lookup sets ntklog_current.passive_task, which was cleared when the task entered
 	 * APC_LEVEL.
 	 */
-	if (!record || !record->apc_level)
+	if (!record || !record->is_at_apc_level)
 		record = ntklog_get_or_insert_current_record();
-	apc_level = record && record->apc_level;
+	is_at_apc_level = record && record->is_at_apc_level;
 	preempt_enable();
-	return apc_level;
+	return is_at_apc_level;
 }

@@ -28,7 +28,7 @@ struct ntklog_task *ntklog_get_or_insert_current_record(void);
 struct ntklog_task *ntklog_get_or_alloc_current_record(void);
 void ntklog_put_current_record_slow(struct ntklog_task *record);
 bool ntklog_is_at_apc_level(void);
-void ntklog_set_apc_level(struct ntklog_task *record, bool apc_level);
+void ntklog_set_apc_level(struct ntklog_task *record, bool is_at_apc_level);
 
 /**
  * ntklog_current_is_cached() - test whether this CPU has cached the record of the current task

@@ -139,7 +139,7 @@ static notrace noinline void ke_release_sampled_queued_spin_lock(struct kspin_lo
  */
 static notrace noinline void ke_release_contended_queued_spin_lock(struct kspin_lock_queue *queue,
 								   struct kspin_lock *spin_lock,
-								    unsigned long caller)
+								   unsigned long caller)
 {
 	if (READ_ONCE(ntklog_spin_lock_blocker_rate) ||
 	    !ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low))

@@ -258,7 +258,7 @@ static noinline void
 ntklog_log_context_swap_v2_up(u64 wanted, bool preempted, struct task_struct *old,
 			      struct task_struct *new, unsigned int old_state)
 {
-	const u8 *versions = etw_contextswap_versions.of_session;
+	const u8 *versions = etw_contextswap_versions.by_session;
 	u8 version = READ_ONCE(versions[etw_first_session(wanted)]) + 1;
 	void *data;
 

@@ -26,7 +26,7 @@ static struct etw_logged ntklog_log_record(u64 sessions, const struct wmi_resour
 	if (!etw_begin_event(sessions, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
 			     sizeof(*record), &data))
 		return etw_log_event(sessions, PERFINFO_LOG_TYPE_RESOURCE,
-					PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
+				     PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
 	memcpy(data, record, sizeof(*record));
 	return etw_end_event(sessions, data, sizeof(*record));
 }
@@ -48,7 +48,7 @@ static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
 	etw_log_event_with_time(time, sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER,
 				NTKLOG_CALLER_VERSION, &event, sizeof(event));
 	return etw_log_event_with_time(time, sessions, PERFINFO_LOG_TYPE_RESOURCE,
-				PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
+				       PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
 }
 
 /*
