@@ -38,7 +38,8 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 	raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
 	if (WARN_ONCE(is_live,
 		      "ExInitializeResource: resource %llx is live already, called from %pS\n",
-		      ntklog_address((unsigned long)resource), ntklog_printable_code(_RET_IP_)))
+		      ntklog_displayed_address((unsigned long)resource),
+		      ntklog_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&ntklog_resource_key))
 		ntklog_log_resource_initialize(resource);
@@ -87,7 +88,7 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 	eresource_unlock(resource, flags);
 	if (WARN_ONCE(waiters,
 		      "ExReinitializeResource: %u wait for resource %llx, called from %pS\n",
-		      waiters, ntklog_address((unsigned long)resource),
+		      waiters, ntklog_displayed_address((unsigned long)resource),
 		      ntklog_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&ntklog_resource_key))
@@ -133,7 +134,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 	raw_spin_unlock_irqrestore(&ex_resources_lock, outer_flags);
 	if (WARN_ONCE(!is_live || owners,
 		      "ExDeleteResource: resource %llx is %s, called from %pS\n",
-		      ntklog_address((unsigned long)resource),
+		      ntklog_displayed_address((unsigned long)resource),
 		      is_live ? "owned" : "not live", ntklog_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	eresource_free_owner_table(table);

@@ -126,8 +126,8 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExReleaseResource: resource %llx is owned by %llx, not by %llx, released from %pS\n",
-			  ntklog_address((unsigned long)resource),
-			  ntklog_address(other), ntklog_address(thread),
+			  ntklog_displayed_address((unsigned long)resource),
+			  ntklog_displayed_address(other), ntklog_displayed_address(thread),
 			  ntklog_printable_code(caller));
 		return;
 	}
@@ -344,8 +344,8 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 	if (!resource->exclusive || !eresource_find_owner(resource, thread)) {
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExConvertExclusiveToShared: resource %llx is not owned exclusively by %llx, called from %pS\n",
-			  ntklog_address((unsigned long)resource),
-			  ntklog_address(thread), ntklog_printable_code(_RET_IP_));
+			  ntklog_displayed_address((unsigned long)resource),
+			  ntklog_displayed_address(thread), ntklog_printable_code(_RET_IP_));
 		return;
 	}
 	lock_downgrade(&resource->dep_map, _RET_IP_);
@@ -372,8 +372,8 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 	if (!owner) {
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExSetResourceOwnerPointer: resource %llx is not owned by %llx, called from %pS\n",
-			  ntklog_address((unsigned long)resource),
-			  ntklog_address(thread), ntklog_printable_code(caller));
+			  ntklog_displayed_address((unsigned long)resource),
+			  ntklog_displayed_address(thread), ntklog_printable_code(caller));
 		return;
 	}
 	if (static_branch_unlikely(&ntklog_resource_key))
@@ -431,7 +431,7 @@ void ex_set_resource_owner_pointer_ex(struct eresource *resource,
 {
 	if (WARN_ONCE(flags & ~FLAG_OWNER_POINTER_IS_THREAD,
 		      "ExSetResourceOwnerPointerEx: resource %llx, flags %x from %pS\n",
-		      ntklog_address((unsigned long)resource), flags,
+		      ntklog_displayed_address((unsigned long)resource), flags,
 		      ntklog_printable_code(_RET_IP_)))
 		return;
 	__ex_set_resource_owner_pointer(resource, (unsigned long)owner_pointer | 3,

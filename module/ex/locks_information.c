@@ -53,7 +53,7 @@ static void ex_describe_resource(struct eresource *resource,
 	}
 	if (exclusive)
 		information->recursion_count = information->entry_count;
-	information->address = ntklog_address((unsigned long)resource);
+	information->address = ntklog_displayed_address((unsigned long)resource);
 	description->resource = (unsigned long)resource;
 	information->type = RTL_RESOURCE_TYPE;
 	information->contention_count = resource->contention_count;

@@ -72,8 +72,8 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 	u32 cache_size, object_size;
 	size_t used;
 
-	used = scnprintf(text, size, "0x%llx %u %llu ", ntklog_address(note->lock), note->kind,
-			 note->time);
+	used = scnprintf(text, size, "0x%llx %u %llu ", ntklog_displayed_address(note->lock),
+			 note->kind, note->time);
 	if (note->cache == NTKLOG_ON_STACK) {
 		used += scnprintf(text + used, size - used, "stack");
 	} else if (note->cache == NTKLOG_IN_KFENCE) {
@@ -83,7 +83,7 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 	} else {
 		ntklog_describe_cache(note->cache, &cache_size, &object_size, name);
 		used += scnprintf(text + used, size - used, "slab 0x%llx %u %u %u %s",
-				  ntklog_address(note->cache), note->offset, cache_size,
+				  ntklog_displayed_address(note->cache), note->offset, cache_size,
 				  object_size, name);
 	}
 	used += scnprintf(text + used, size - used, " by %s\n",

@@ -125,10 +125,10 @@ static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct tas
 {
 	const struct ntklog_open_hold event = {
 		.list_time = list->time,
-		.lock = ntklog_address((unsigned long)held->lock),
+		.lock = ntklog_displayed_address((unsigned long)held->lock),
 		.since = held->since,
 		.wait_time = held->is_waiting ? 0 : held->wait_time,
-		.caller = ntklog_address(held->caller),
+		.caller = ntklog_displayed_address(held->caller),
 		.thread_id = task_pid_nr(task),
 		.action = ntklog_open_hold_action(held),
 		.contentions = held->contentions,

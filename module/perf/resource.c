@@ -93,7 +93,7 @@ void ntklog_log_resource_initialize(const void *resource)
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
-		.resource = ntklog_address((unsigned long)resource),
+		.resource = ntklog_displayed_address((unsigned long)resource),
 		.action = WMI_RESOURCE_ACTION_INITIALIZE,
 	};
 
@@ -114,7 +114,7 @@ void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
 	const struct wmi_resource64 record = {
 		.max_recursion_depth = owner_entries,
 		.thread_id = task_pid_nr(current),
-		.resource = ntklog_address((unsigned long)resource),
+		.resource = ntklog_displayed_address((unsigned long)resource),
 		.action = WMI_RESOURCE_ACTION_REINITIALIZE,
 		.contention_delta = owners,
 	};
@@ -149,7 +149,7 @@ void ntklog_log_resource_owner_pointer(const void *resource, u32 action)
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
-		.resource = ntklog_address((unsigned long)resource),
+		.resource = ntklog_displayed_address((unsigned long)resource),
 		.action = action,
 	};
 
@@ -169,7 +169,7 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 		.wait_time = wait->start_time,
 		.max_recursion_depth = ++wait->timeouts,
 		.thread_id = wait->thread_id,
-		.resource = ntklog_address((unsigned long)wait->resource),
+		.resource = ntklog_displayed_address((unsigned long)wait->resource),
 		.action = wait->action == WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE ?
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
@@ -367,7 +367,7 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 			.max_recursion_depth = READ_ONCE(slot->max_recursion_depth),
 			/* A task that has a slot has not exited. */
 			.thread_id = task_pid_nr((struct task_struct *)thread),
-			.resource = ntklog_address((unsigned long)resource),
+			.resource = ntklog_displayed_address((unsigned long)resource),
 			.action = exclusive ?
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,

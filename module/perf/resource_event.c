@@ -44,7 +44,7 @@ static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
 	const u64 time = ntklog_cycles();
 
 	event.lock = record->resource;
-	event.caller = ntklog_address(caller->caller);
+	event.caller = ntklog_displayed_address(caller->caller);
 	etw_log_event_with_time(time, sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER,
 				NTKLOG_CALLER_VERSION, &event, sizeof(event));
 	return etw_log_event_with_time(time, sessions, PERFINFO_LOG_TYPE_RESOURCE,
@@ -90,7 +90,7 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
 		if (group == PERF_SYNC_OBJECTS)
 			trace_resource(record);
 		else
-			trace_linux_resource(record, ntklog_address(caller->caller));
+			trace_linux_resource(record, ntklog_displayed_address(caller->caller));
 		this_cpu_write(ntklog_resource_cpu.writing, false);
 	}
 	local_irq_restore(flags);

@@ -52,7 +52,7 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 		.wait_time = start,
 		.max_recursion_depth = timeouts,
 		.thread_id = task_pid_nr(task),
-		.resource = ntklog_address((unsigned long)lock),
+		.resource = ntklog_displayed_address((unsigned long)lock),
 		.action = NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
 			  ((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ?
 			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :

@@ -201,7 +201,7 @@ static void ntklog_log_sleeping_release(struct task_struct *task, const struct n
 		.wait_time = ntklog_sleeping_wait_time(snapshot, snapshot->action),
 		.max_recursion_depth = 1,
 		.thread_id = task_pid_nr(task),
-		.resource = ntklog_address((unsigned long)lock),
+		.resource = ntklog_displayed_address((unsigned long)lock),
 		.action = ntklog_release_action(snapshot->action) | rule,
 		.contention_delta = snapshot->contentions,
 	};

@@ -52,8 +52,8 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 	 * one would also break the order of the buffer.
 	 */
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
-	lock = ntklog_address(ntklog_slot_lock(slot));
-	shown_caller = ntklog_address(caller);
+	lock = ntklog_displayed_address(ntklog_slot_lock(slot));
+	shown_caller = ntklog_displayed_address(caller);
 	if (!ntklog_get_owner_irql(kind, &irql))
 		irql = ke_get_current_irql();
 	/*

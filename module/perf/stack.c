@@ -119,7 +119,7 @@ void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool 
 		.stack_thread = task_pid_nr(current),
 	};
 	for (i = 0; i < count; i++)
-		buffer->event.addresses[i] = ntklog_address(buffer->frames[first + i]);
+		buffer->event.addresses[i] = ntklog_displayed_address(buffer->frames[first + i]);
 	etw_log_event(sessions, PERFINFO_LOG_TYPE_STACKWALK, PERFINFO_STACKWALK_VERSION,
 		      &buffer->event, sizeof(buffer->event.header) + count * sizeof(u64));
 	this_cpu_inc(ntklog_stack_cpu.walked);
