@@ -211,7 +211,7 @@ static void records_of_full_set_replaced_and_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, missed, 0);
 	KUNIT_EXPECT_GT(test, replaced, 0);
 	KUNIT_EXPECT_EQ(test, lines + replaced, count);
-	/* The counts are reported once. */
+	/* The next read does not return the counts of missed and replaced notes again. */
 	read_new_notes(test);
 	KUNIT_EXPECT_STREQ(test, text, "");
 }

@@ -147,7 +147,7 @@ static int bench_hand_over(const struct bench_sleeping_lock *lock, const char *s
  * bench_handovers() - measure the handover of each sleeping lock
  * @state: name of the instrumentation's setting, for the output
  *
- * Context: thread.
+ * Context: task.
  * Return: 0 or a negative errno.
  */
 int bench_handovers(const char *state)

@@ -59,7 +59,7 @@ static int bench_owner_thread(void *data)
  * Each thread starts after the previous one has acquired its resource, with a pause after each 64
  * threads, because a work item has to refill the spare records of tasks.
  *
- * Context: thread.
+ * Context: task.
  * Return: 0, or a negative errno if no thread runs.
  */
 int bench_owners_start(unsigned int owners)
@@ -91,7 +91,7 @@ int bench_owners_start(unsigned int owners)
 /**
  * bench_owners_stop() - stop the threads of bench_owners_start() and free their resources
  *
- * Context: thread.
+ * Context: task.
  */
 void bench_owners_stop(void)
 {

@@ -92,7 +92,7 @@ static void queued_release(struct torture_lock *lock, struct torture_handle *han
 	ke_release_queued_spin_lock(lock->number, handle->old_irql);
 }
 
-/* NT cannot test a numbered lock. Try to acquire the lock, at the highest IRQL of its users. */
+/* No function tests a numbered lock. Try to acquire the lock at the highest IRQL of its users. */
 static bool queued_is_free(const struct torture_lock *lock)
 {
 	u8 old_irql;

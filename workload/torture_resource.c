@@ -451,7 +451,7 @@ static void torture_end_resource_threads(void)
 /**
  * torture_stop_resources() - stop all users and wait until they have ended
  *
- * Context: thread.
+ * Context: task.
  */
 void torture_stop_resources(void)
 {
@@ -467,7 +467,7 @@ void torture_stop_resources(void)
  * @text: buffer for a summary of the test
  * @size: size of @text, bytes
  *
- * Context: thread, after torture_stop_resources().
+ * Context: task, after torture_stop_resources().
  * Return: number of acquisitions.
  */
 u64 torture_check_resources(char *text, size_t size)
@@ -522,7 +522,7 @@ u64 torture_check_resources(char *text, size_t size)
  * torture_start_resources() - initialize the resources and start all users
  * @parameters: parameters, copied
  *
- * Context: thread, cpus_read_lock() held.
+ * Context: task, cpus_read_lock() held.
  * Return: 0, or a negative errno if no user runs.
  */
 int torture_start_resources(const struct torture_parameters *parameters)

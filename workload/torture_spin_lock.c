@@ -343,7 +343,7 @@ static void torture_check_totals(u64 *nests, u64 *acquisitions,
 /**
  * torture_stop_spin_locks() - stop all users and wait until they have ended
  *
- * Context: thread.
+ * Context: task.
  */
 void torture_stop_spin_locks(void)
 {
@@ -363,7 +363,7 @@ void torture_stop_spin_locks(void)
  * @text: buffer for a summary of the test
  * @size: size of @text, bytes
  *
- * Context: thread, after torture_stop_spin_locks().
+ * Context: task, after torture_stop_spin_locks().
  * Return: number of acquisitions.
  */
 u64 torture_check_spin_locks(char *text, size_t size)
@@ -441,7 +441,7 @@ static void __init torture_init_locks(void)
  * @parameters: parameters, copied
  * @ops: type of the locks
  *
- * Context: thread, cpus_read_lock() held.
+ * Context: task, cpus_read_lock() held.
  * Return: 0, or a negative errno if no user runs.
  */
 int __init torture_start_spin_locks(const struct torture_parameters *parameters,

@@ -86,8 +86,8 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
  * @resource: the resource, which has no owner afterwards
  *
  * Each use of this macro is a lockdep class of its own. The resource must be deleted with
- * ex_delete_resource_lite() before its memory is freed. If the resource is live or NULL: warns and
- * changes nothing.
+ * ex_delete_resource_lite() before its memory is freed. If the resource is initialised already, or
+ * is NULL: warns and changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER after a warning.

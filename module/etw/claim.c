@@ -125,7 +125,7 @@ static struct etw_claim *etw_claim_session(struct etw_session *session, bool ado
  * @session: the session; NULL: any session that is stopped, not claimed, and has no unread buffers
  *	except those that a snapshot has copied
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the claim, for etw_close_claim(); -EBUSY if there is no such session, or @session is
  * started or claimed; -EINTR; -ENOMEM.
  */
@@ -139,7 +139,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_open_claim);
  * etw_adopt_session() - claim a session together with its present or last run
  * @session: the session, started or stopped
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the claim, for etw_close_claim(); -EBUSY if the session is claimed; -EINTR; -ENOMEM.
  */
 struct etw_claim *etw_adopt_session(struct etw_session *session)
@@ -201,7 +201,7 @@ static bool etw_lock_unless_killed(void)
  * exiting while another task holds etw_mutex, a work item ends the claim; the session is claimed
  * until then.
  *
- * Context: thread; may sleep for seconds.
+ * Context: task; may sleep for seconds.
  */
 void etw_close_claim(struct etw_claim *claim)
 {
@@ -225,7 +225,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_close_claim);
 /**
  * etw_exit_claims() - wait until all closed claims have ended
  *
- * Context: unload. No claim is open, because an open claim holds a reference to the module.
+ * Context: module unload. No claim is open, because an open claim holds a reference to the module.
  */
 void etw_exit_claims(void)
 {
@@ -261,7 +261,7 @@ static int etw_settings_from_start(const struct etw_session *session,
  * @claim: the claim
  * @start: the settings
  *
- * Context: thread; may sleep for seconds.
+ * Context: task; may sleep for seconds.
  * Return: 0; -EINVAL for a setting out of range; -EEXIST if another session has the name;
  * -EBADFD if the claim has been given up; -EINTR; or a negative errno as etw_start_locked() has.
  */
@@ -294,7 +294,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_start_claimed_session);
  * etw_stop_claimed_session() - stop a claimed session, see NTKLOG_SESSION_STOP
  * @claim: the claim
  *
- * Context: thread; may sleep for seconds.
+ * Context: task; may sleep for seconds.
  * Return: 0, -EINVAL if the session is stopped, -EBADFD if the claim has been given up, or -EINTR
  * after a fatal signal.
  */
@@ -320,7 +320,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_stop_claimed_session);
  *	NTKLOG_SESSION_KEEP
  * @claim: the claim
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EBADFD if the claim has been given up before, or -EINTR after a fatal signal.
  */
 int etw_keep_claimed_session(struct etw_claim *claim)
@@ -342,7 +342,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_keep_claimed_session);
  * etw_get_claim_run() - get the run of a claim
  * @claim: the claim
  *
- * Context: thread. Does not wait for a start or a stop of a session.
+ * Context: task. Does not wait for a start or a stop of a session.
  * Return: the run, for etw_put_run(); -ENODATA if the claim has started or adopted no run, or the
  * run has been dropped; -EBADFD if the claim has been given up.
  */
@@ -366,7 +366,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_get_claim_run);
  * etw_flush_claimed_session() - make the events that a claimed session has written so far readable
  * @claim: the claim
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: as etw_flush_run(); -EBADFD if the claim has been given up.
  */
 int etw_flush_claimed_session(struct etw_claim *claim)
@@ -397,7 +397,7 @@ static void etw_add_counts(struct ntklog_session_counts *sum, const struct etw_c
  * @claim: the claim
  * @counts: in: @size and @cpu; out: the counts
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0; -EINVAL for another size; -ENXIO if the run has no buffers on the CPU; or a negative
  * errno as etw_get_claim_run() has.
  */
@@ -436,7 +436,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_get_claim_counts);
  * @claim: the claim
  * @info: in: @size; out: the description
  *
- * Context: thread.
+ * Context: task.
  * Return: 0, -EINVAL for another size, or -EBADFD if the claim has been given up.
  */
 int etw_get_claim_info(struct etw_claim *claim, struct ntklog_session_info *info)
@@ -467,7 +467,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_get_claim_info);
  * @seq: output file; gets a line "PID COMM" or "none"
  * @session: the session
  *
- * Context: thread.
+ * Context: task.
  */
 void etw_show_claim_owner(struct seq_file *seq, struct etw_session *session)
 {

@@ -51,7 +51,7 @@ static void etw_set_logging(struct etw_session *session, bool logging)
  * The session's earlier run is dropped after the new buffers have been allocated, or before if a
  * snapshot has copied all its buffers, because the new buffers may need its memory.
  *
- * Context: thread; may sleep for seconds; etw_mutex held.
+ * Context: task; may sleep for seconds; etw_mutex held.
  * Return: 0; -EBUSY if the session is started; -ENOMEM if there is no memory for the buffers;
  * -ENODEV during load and unload. After an error the session has its old settings. It also has its
  * earlier run, unless a snapshot had copied all buffers of that run.
@@ -88,7 +88,7 @@ int etw_start_locked(struct etw_session *session, const struct etw_settings *set
  * etw_stop_locked() - stop a session
  * @session: a started session
  *
- * Context: thread; may sleep for seconds; etw_mutex held.
+ * Context: task; may sleep for seconds; etw_mutex held.
  */
 void etw_stop_locked(struct etw_session *session)
 {
@@ -115,7 +115,7 @@ void etw_stop_locked(struct etw_session *session)
  * etw_start_session() - start a session by hand
  * @session: the session
  *
- * Context: thread; may sleep for seconds.
+ * Context: task; may sleep for seconds.
  * Return: 0, or a negative errno as etw_lock_unclaimed_session() and etw_start_locked() have.
  */
 int etw_start_session(struct etw_session *session)
@@ -134,7 +134,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_start_session);
  * etw_stop_session() - stop a session by hand
  * @session: the session. When the function returns 0, all its events can be read
  *
- * Context: thread; may sleep for seconds.
+ * Context: task; may sleep for seconds.
  * Return: 0, -EINVAL if it is stopped, or a negative errno as etw_lock_unclaimed_session() has.
  */
 int etw_stop_session(struct etw_session *session)
@@ -156,7 +156,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_stop_session);
  * etw_flush_session() - make the events that a session has written so far readable, by hand
  * @session: the session
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: as etw_flush_run(); -EBUSY if the session is claimed.
  */
 int etw_flush_session(struct etw_session *session)
@@ -182,7 +182,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_flush_session);
  * @buffer_size: bytes of a buffer
  * @buffers: number of buffers of each CPU
  *
- * Context: load.
+ * Context: module load.
  * Return: 0, or -EINVAL for a size or number out of range.
  */
 int etw_init_sessions(u32 buffer_size, u32 buffers)
@@ -224,7 +224,7 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 /**
  * etw_enable_session_start() - let sessions be started from now on
  *
- * Context: load, when nothing can fail any more.
+ * Context: module load, when nothing can fail any more.
  */
 void etw_enable_session_start(void)
 {
@@ -238,7 +238,7 @@ void etw_enable_session_start(void)
  *
  * No session is claimed: an open claim holds a reference to the module.
  *
- * Context: unload.
+ * Context: module unload.
  */
 void etw_exit_sessions(void)
 {

@@ -23,7 +23,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_contextswap_versions);
 /**
  * etw_publish_sessions() - publish which sessions log which groups
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void etw_publish_sessions(void)
 {

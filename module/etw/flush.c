@@ -121,7 +121,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_find_last_file_cpu);
  * @function: called with interrupts off
  * @data: its argument
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_call_on_last_cpu(const struct etw_run *run, smp_call_func_t function, void *data)
 {
@@ -136,7 +136,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_call_on_last_cpu);
  * @run: the run, without loggers for ETW_FLUSH_LAST
  * @reason: why the buffers are finished
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_flush_buffers(struct etw_run *run, enum etw_flush_reason reason)
 {
@@ -181,7 +181,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_flush_buffers);
  *
  * Events in a CPU's last free buffer stay there.
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0; -EINVAL if there is no run, if it is finished, or in buffering mode, in which only a
  * snapshot reads the buffers.
  */

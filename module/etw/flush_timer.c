@@ -14,7 +14,7 @@
  * etw_schedule_flush() - arm or cancel the flush timer of a session
  * @session: a started session
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void etw_schedule_flush(struct etw_session *session)
 {
@@ -60,7 +60,7 @@ static void etw_flush_work(struct work_struct *work)
  * etw_init_flush_timer() - initialize the flush timer of a session
  * @session: the session
  *
- * Context: load.
+ * Context: module load.
  */
 void etw_init_flush_timer(struct etw_session *session)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Group masks are sets of event groups. A group has a name and a number. */
+/* Group masks, which are sets of event groups, and the names of groups. */
 
 #include <linux/kernel.h>
 #include <linux/module.h>

@@ -127,7 +127,7 @@ static_assert(sizeof(struct wmi_buffer_header) +
  * @buffer: of the run's buffer size
  * @run: the run
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_fill_header_buffer(u8 *buffer, struct etw_run *run)
 {
@@ -171,7 +171,7 @@ void etw_fill_header_buffer(u8 *buffer, struct etw_run *run)
  *
  * The times and counts in the header are final when the run is finished.
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the buffer, for kvfree(), or -ENOMEM.
  */
 void *etw_make_header_buffer(struct etw_run *run, size_t *size)

@@ -128,7 +128,7 @@ static void etw_log_observed_groups(void *data)
  * If the buffers have no space for an event, a work item writes it later, with the time at which it
  * is written.
  *
- * Context: thread; etw_mutex held; after the providers attached, before they detach.
+ * Context: task; etw_mutex held; after the providers attached, before they detach.
  */
 void etw_log_observed(struct etw_session *session, const struct perfinfo_groupmask *mask)
 {
@@ -188,7 +188,7 @@ static void etw_log_observed_in_started_sessions(void)
  * groups that could not be attached. A group that could not be attached at the start of one session
  * may be attached at the start of another.
  *
- * Context: thread; may sleep for seconds; etw_mutex held.
+ * Context: task; may sleep for seconds; etw_mutex held.
  */
 void etw_update_providers_for_sessions(void)
 {
@@ -233,7 +233,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_end_suspend);
 /**
  * etw_begin_suspend() - end the observation of all groups, because the machine is about to suspend
  *
- * Context: thread; may sleep for 20 s.
+ * Context: task; may sleep for 20 s.
  * Return: 0; or, and then the observation goes on: -EINTR after a fatal signal, -EBUSY if another
  * task holds etw_mutex for too long.
  */
@@ -259,7 +259,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_begin_suspend);
 /**
  * etw_exit_observing() - cancel the work item that logs the observation, and wait for its end
  *
- * Context: unload, when no session is started and no provider attaches or detaches.
+ * Context: module unload, when no session is started and no provider attaches or detaches.
  */
 void etw_exit_observing(void)
 {
@@ -271,7 +271,7 @@ void etw_exit_observing(void)
  * @run: the run
  * @failures: the result, NTKLOG_SESSION_FAILURES entries
  *
- * Context: thread.
+ * Context: task.
  * Return: the number of groups.
  */
 u32 etw_get_failures(const struct etw_run *run, struct ntklog_session_failure *failures)

@@ -55,7 +55,7 @@ static void etw_prepare_reader(struct etw_reader *reader)
  * @run: the run; the reader gets its own reference
  * @cpu: a possible CPU; it may be offline
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the reader, for etw_close_reader(), or -ENOMEM.
  */
 struct etw_reader *etw_open_reader(struct etw_run *run, unsigned int cpu)
@@ -76,7 +76,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_open_reader);
  * etw_close_reader() - close a reader
  * @reader: the reader; it is freed
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_close_reader(struct etw_reader *reader)
 {
@@ -143,7 +143,7 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
  * @buffer: buffer of the caller
  * @count: the most bytes to read
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the number of bytes; 0 if there are no more for now; -EBUSY in buffering mode before
  * the run is finished; -EFAULT; -ERESTARTSYS.
  */
@@ -169,7 +169,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_read_buffers);
  * @file: the reader's file
  * @wait: the poll table
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: EPOLLIN if there are unread buffers; EPOLLHUP if the run is finished.
  */
 __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,

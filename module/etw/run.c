@@ -141,7 +141,7 @@ static struct rchan *etw_open_channel(struct etw_run *run, struct dentry *direct
  * @directory: directory of the session in debugfs
  * @settings: settings of the session
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the run, for etw_put_run(), or -ENOMEM.
  */
 struct etw_run *etw_alloc_run(unsigned int logger_id, struct dentry *directory,
@@ -241,7 +241,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_get_run);
  * etw_put_run() - drop a reference to a run; the last one frees the run
  * @run: the run, or NULL
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_put_run(struct etw_run *run)
 {
@@ -267,7 +267,7 @@ bool etw_run_is_finished(const struct etw_run *run)
  * etw_lock_buffers() - keep the buffers of a run from being freed or added
  * @run: the run
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_lock_buffers(struct etw_run *run)
 {
@@ -279,7 +279,7 @@ void etw_lock_buffers(struct etw_run *run)
  * etw_unlock_buffers() - undo etw_lock_buffers()
  * @run: the run
  *
- * Context: thread.
+ * Context: task.
  */
 void etw_unlock_buffers(struct etw_run *run)
 {
@@ -340,7 +340,7 @@ static bool etw_any_cpu_has_unread_buffers(const struct etw_run *run)
  * etw_run_has_unread_buffers() - test whether a run has buffers that have not been read
  * @run: the run
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: true if it has.
  */
 bool etw_run_has_unread_buffers(struct etw_run *run)
@@ -386,7 +386,7 @@ static void etw_free_read_buffers(struct etw_run *run)
  * etw_add_reader() - keep the buffers of a run while a reader is open
  * @run: the run
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_add_reader(struct etw_run *run)
 {
@@ -399,7 +399,7 @@ void etw_add_reader(struct etw_run *run)
  * etw_remove_reader() - undo etw_add_reader()
  * @run: the run; its buffers are freed if it is finished and read, and has no other reader
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_remove_reader(struct etw_run *run)
 {
@@ -413,7 +413,7 @@ void etw_remove_reader(struct etw_run *run)
  * etw_finish_run() - mark a run as finished: all its buffers can be read
  * @run: the run, without loggers, flushed for the last time
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_finish_run(struct etw_run *run)
 {

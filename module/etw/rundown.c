@@ -81,7 +81,7 @@ static void etw_log_group_rundown(void *data)
  * @before: its groups up to now; NULL: none, at the start
  * @after: its groups from now on; NULL: none, at the stop
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void etw_rundown_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
 			const struct perfinfo_groupmask *after)
@@ -99,7 +99,7 @@ void etw_rundown_groups(struct etw_session *session, const struct perfinfo_group
  * etw_rundown_stacks() - log which events of a session carry a stack, also if none does
  * @session: a started session
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void etw_rundown_stacks(struct etw_session *session)
 {
@@ -117,7 +117,7 @@ void etw_rundown_stacks(struct etw_session *session)
  * etw_list_holds() - log the locks that are held now
  * @session: a started session; only locks of groups that it observes are listed
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void etw_list_holds(struct etw_session *session)
 {
@@ -152,7 +152,7 @@ static size_t etw_write_rundown_event(u8 *buffer, size_t buffer_size,
  * @buffer: buffer for the events
  * @size: bytes of @buffer; ETW_BUFFER_SIZE_MIN is enough for the events of all providers
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  * Return: number of bytes written.
  */
 size_t etw_write_rundown(const struct etw_session *session, u8 *buffer, size_t size)
@@ -226,7 +226,7 @@ static void etw_log_parameter_change(void *data)
 /**
  * etw_begin_parameter_change() - begin to change parameters that rundown events hold
  *
- * Context: thread; may sleep. On success etw_mutex is held up to etw_end_parameter_change().
+ * Context: task; may sleep. On success etw_mutex is held up to etw_end_parameter_change().
  * Return: the change, -EINTR after a fatal signal, or -ENOMEM.
  */
 struct etw_parameter_change *etw_begin_parameter_change(void)
@@ -257,7 +257,7 @@ struct etw_parameter_change *etw_begin_parameter_change(void)
  *
  * A session gets events only of providers whose parameters have changed.
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_end_parameter_change(struct etw_parameter_change *change)
 {

@@ -44,7 +44,7 @@ struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *
 /**
  * etw_global_group_mask() - get the union of the masks of all started sessions
  *
- * Context: thread.
+ * Context: task.
  * Return: the union.
  */
 struct perfinfo_groupmask etw_global_group_mask(void)
@@ -62,7 +62,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_global_group_mask);
  * etw_any_session_has_group() - test whether a started session records a group
  * @group: PERF_*
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  * Return: true if at least one session does.
  */
 bool etw_any_session_has_group(u32 group)
@@ -93,7 +93,7 @@ void etw_drop_run(struct etw_session *session)
  * etw_get_session_run() - get the present or last run of a session
  * @session: the session
  *
- * Context: thread.
+ * Context: task.
  * Return: the run, for etw_put_run(); NULL before the first start and after etw_drop_run().
  */
 struct etw_run *etw_get_session_run(struct etw_session *session)
@@ -113,7 +113,7 @@ struct etw_run *etw_get_session_run(struct etw_session *session)
  * Changes "by hand" come from the session's files in debugfs and from the ioctl of the device. They
  * are refused while a claim owns the session.
  *
- * Context: thread; may sleep. On success etw_mutex is held.
+ * Context: task; may sleep. On success etw_mutex is held.
  * Return: 0, -EINTR after a fatal signal, or -EBUSY if the session is claimed.
  */
 int etw_lock_unclaimed_session(struct etw_session *session)
@@ -130,7 +130,7 @@ int etw_lock_unclaimed_session(struct etw_session *session)
  * etw_session_is_started() - test whether a session is started
  * @session: the session
  *
- * Context: thread. Does not wait for a start or a stop that is under way.
+ * Context: task. Does not wait for a start or a stop that is under way.
  * Return: true from the allocation of the buffers until all of them can be read.
  */
 bool etw_session_is_started(struct etw_session *session)

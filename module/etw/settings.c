@@ -78,7 +78,7 @@ static bool etw_name_is_in_use(const struct etw_session *session, const char *na
  * @session: the session
  * @settings: the settings
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  * Return: 0, -EINVAL for a setting out of range, or -EEXIST if another session has the name.
  */
 int etw_check_settings(const struct etw_session *session, const struct etw_settings *settings)
@@ -95,6 +95,7 @@ int etw_check_settings(const struct etw_session *session, const struct etw_setti
 	return etw_name_is_in_use(session, settings->name) ? -EEXIST : 0;
 }
 
+/* Store the settings, and publish the version of context switch events to loggers. */
 static void etw_store_settings(struct etw_session *session, const struct etw_settings *settings)
 {
 	spin_lock(&etw_session_lock);
@@ -167,7 +168,7 @@ static void etw_change_groups(struct etw_session *session, const struct perfinfo
  * @settings: new settings, which etw_check_settings() accepts. For a started session, only those
  *	that can change while it runs differ from the old ones
  *
- * Context: thread; may sleep for seconds; etw_mutex held.
+ * Context: task; may sleep for seconds; etw_mutex held.
  */
 void etw_apply_settings(struct etw_session *session, const struct etw_settings *settings)
 {
@@ -186,7 +187,7 @@ void etw_apply_settings(struct etw_session *session, const struct etw_settings *
  * etw_get_settings() - get the settings of a session
  * @session: the session
  *
- * Context: thread.
+ * Context: task.
  * Return: a consistent copy.
  */
 struct etw_settings etw_get_settings(struct etw_session *session)
@@ -233,7 +234,7 @@ static int etw_end_settings_change(struct etw_session *session, const struct etw
  * @session: the session
  * @bytes: bytes of a buffer, a multiple of the page size from 4 KiB to 1 MiB
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is started or claimed, or -EINTR.
  */
 int etw_set_buffer_size(struct etw_session *session, u32 bytes)
@@ -253,7 +254,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_buffer_size);
  * @session: the session
  * @buffers: buffers of each CPU, 2 to 1024
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is started or claimed, or -EINTR.
  */
 int etw_set_buffers(struct etw_session *session, u32 buffers)
@@ -273,7 +274,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_buffers);
  * @session: the session
  * @name: 1 to 63 printable ASCII characters
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EEXIST if another session has the name, -EBUSY if the session is started
  * or claimed, or -EINTR.
  */
@@ -297,7 +298,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_name);
  * @session: the session
  * @mode: the mode
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL if there is no such mode, -EBUSY if the session is started or claimed, or
  * -EINTR.
  */
@@ -318,7 +319,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_mode);
  * @session: the session, started or not
  * @milliseconds: up to an hour; 0: no timer
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is claimed, or -EINTR.
  */
 int etw_set_flush_timer(struct etw_session *session, u32 milliseconds)
@@ -338,7 +339,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_flush_timer);
  * @session: the session, started or not
  * @version: 1 to ETW_EVENT_VERSIONS
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is claimed, or -EINTR.
  */
 int etw_set_contextswap_version(struct etw_session *session, u32 version)
@@ -359,7 +360,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
  *	logged to it
  * @change: the change of its mask
  *
- * Context: thread; may sleep for seconds.
+ * Context: task; may sleep for seconds.
  * Return: 0, -EBUSY if the session is claimed, or -EINTR.
  */
 int etw_change_group_mask(struct etw_session *session, const struct etw_group_change *change)
@@ -379,7 +380,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_change_group_mask);
  * @session: the session, started or not
  * @stacks: bits by enum etw_stacked
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is claimed, or -EINTR.
  */
 int etw_set_stacks(struct etw_session *session, u32 stacks)

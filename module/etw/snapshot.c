@@ -358,7 +358,7 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * these buffers, or is filling them. The last buffer of a started session's file is the rundown, if
  * the session has any. The session keeps recording, and loses no event.
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the file, for kvfree(); -ENODATA if the session has no run; -EINVAL in sequential mode;
  * -EFBIG if the file could have 2 GiB or more; -ENOMEM if it could take more than half of the
  * available memory, or cannot be allocated; -EINTR after a fatal signal.

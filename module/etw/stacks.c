@@ -174,7 +174,7 @@ bool etw_make_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool e
 /**
  * etw_publish_stack_sessions() - publish the sessions that log the stack of each event
  *
- * Context: thread, with etw_mutex held; may sleep.
+ * Context: task, with etw_mutex held; may sleep.
  */
 void etw_publish_stack_sessions(void)
 {

@@ -25,8 +25,8 @@
  * @low: low half
  * @high: high half
  *
- * x86 reads the clock as two registers. Most users need one of them or store both; only a few
- * combine them.
+ * x86 reads the clock into two registers of 32 bits. Most callers need only the low half, or store
+ * both halves; few combine them.
  */
 struct ntklog_time {
 	u32 low;

@@ -60,9 +60,9 @@ static __always_inline struct page *ntklog_page_of(unsigned long lock)
 }
 
 /*
- * Return the slab that an address lies in, or NULL. The address may be any number: the event of a
- * waiter may be written after the lock, and the memory around it, has been freed. Therefore reads
- * are made with fault handling, and the head that a stale struct page names is checked.
+ * Return the slab that an address lies in, or NULL. The memory at the address may have been freed:
+ * the event of a waiter may be written after the lock has been freed. Therefore the function reads
+ * struct page with fault handling, and checks the head page that a stale struct page names.
  */
 static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 {

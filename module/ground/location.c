@@ -58,9 +58,9 @@ static bool ntklog_per_cpu_section_begins_at_zero(void)
 
 /*
  * Return the address in the per-CPU section that corresponds to @lock if @lock is a per-CPU
- * variable, otherwise any number. Subtracting the offset of each CPU gives one candidate. If the
- * section begins at 0, the smallest candidate is right: those of later CPUs wrap to large numbers.
- * Otherwise it is the candidate nearest to a known per-CPU variable.
+ * variable, otherwise any number. Subtracting the offset of each CPU from @lock gives a candidate.
+ * If the section begins at 0, the smallest candidate is right, because those of later CPUs wrap to
+ * large numbers. Otherwise the candidate nearest to a known per-CPU variable is right.
  */
 static unsigned long ntklog_per_cpu_address(unsigned long lock)
 {

@@ -560,7 +560,7 @@ static int ntklog_create_files(void)
 /**
  * ntklog_debugfs_init() - create the module's directory
  *
- * Context: load.
+ * Context: module load.
  * Return: 0 or a negative errno.
  */
 int ntklog_debugfs_init(void)
@@ -575,7 +575,7 @@ int ntklog_debugfs_init(void)
  * If a file cannot be created, this file and the files after it are missing. The load cannot fail
  * any more, because another file may be open.
  *
- * Context: load.
+ * Context: module load.
  */
 void ntklog_debugfs_create_files(void)
 {
@@ -588,7 +588,7 @@ void ntklog_debugfs_create_files(void)
 /**
  * ntklog_debugfs_exit() - remove all files
  *
- * Context: unload, or a load that failed before ntklog_debugfs_create_files(). No session is
+ * Context: module unload, or a load that failed before ntklog_debugfs_create_files(). No session is
  * started.
  */
 void ntklog_debugfs_exit(void)

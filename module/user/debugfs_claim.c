@@ -275,7 +275,7 @@ static const struct file_operations ntklog_adopt_fops = NTKLOG_CLAIM_FOPS(ntklog
  * wrapper protects an open file from the removal of its operations. Here that is not needed,
  * because an open file holds a reference to the module.
  *
- * Context: load.
+ * Context: module load.
  * Return: 0 or a negative errno.
  */
 int ntklog_create_claim_files(struct dentry *directory, struct etw_session *session)

@@ -129,7 +129,7 @@ int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory,
 /**
  * ntklog_free_files() - free the inode data of the text files
  *
- * Context: unload, or a load that failed; the directory has been removed.
+ * Context: module unload, or a load that failed; the directory has been removed.
  */
 void ntklog_free_files(void)
 {
@@ -169,7 +169,7 @@ struct ntklog_contents {
  * @bytes: the contents, from kvmalloc(), which ntklog_contents_release() frees; or an error pointer
  * @size: size of the contents in bytes
  *
- * Context: thread.
+ * Context: task.
  * Return: 0 or a negative errno.
  */
 int ntklog_contents_open(struct file *file, void *bytes, size_t size)
@@ -196,7 +196,7 @@ int ntklog_contents_open(struct file *file, void *bytes, size_t size)
  * @count: size of the buffer in bytes
  * @position: position in the file
  *
- * Context: thread.
+ * Context: task.
  * Return: number of bytes copied, or -EFAULT.
  */
 ssize_t ntklog_contents_read(struct file *file, char __user *buffer, size_t count, loff_t *position)
@@ -211,7 +211,7 @@ ssize_t ntklog_contents_read(struct file *file, char __user *buffer, size_t coun
  * @inode: unused
  * @file: the file
  *
- * Context: thread.
+ * Context: task.
  * Return: 0.
  */
 int ntklog_contents_release(struct inode *inode, struct file *file)

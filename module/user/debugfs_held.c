@@ -101,7 +101,7 @@ DEFINE_SHOW_ATTRIBUTE(ntklog_held);
  * ntklog_create_held_file() - create the file held
  * @directory: its directory
  *
- * Context: load.
+ * Context: module load.
  * Return: 0 or a negative errno.
  */
 int ntklog_create_held_file(struct dentry *directory)

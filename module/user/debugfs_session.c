@@ -360,7 +360,7 @@ static int ntklog_create_cpu_files(size_t number)
  * ntklog_create_session_directories() - create the files of all sessions
  * @directory: parent of the directory "sessions"
  *
- * Context: load.
+ * Context: module load.
  * Return: 0 or a negative errno, after which ntklog_free_session_files() cleans up.
  */
 int ntklog_create_session_directories(struct dentry *directory)
@@ -413,7 +413,7 @@ int ntklog_create_session_directories(struct dentry *directory)
 /**
  * ntklog_free_session_files() - free the objects of the files cpu<m>
  *
- * Context: unload, or a load that failed; the directory has been removed.
+ * Context: module unload, or a load that failed; the directory has been removed.
  */
 void ntklog_free_session_files(void)
 {

@@ -181,7 +181,9 @@ NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, start_time, 0x108);
 NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, reserved_flags, 0x110);
 NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, buffers_lost, 0x114);
 
-/* NT's TRACE_LOGFILE_HEADER with 32-bit pointers. The members mean the same. */
+/*
+ * NT's TRACE_LOGFILE_HEADER with 32-bit pointers. The members are those of trace_logfile_header64.
+ */
 struct trace_logfile_header32 {
 	__u32 buffer_size;
 	union {
