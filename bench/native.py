@@ -6,6 +6,7 @@ the runs, as ratios.
 Usage: native.py OUTPUT.json <native.log
 """
 
+import collections
 import json
 import statistics
 import sys
@@ -17,8 +18,8 @@ LOOP = "nothing"
 # Linux' own spin lock, to which the ratios of its instrumented variants are relative.
 LINUX = "Linux' own"
 
-# Title; table, or load (CYCLES_INSIDE-CYCLES_OUTSIDE) of a contended run; lock; lock to compare
-# with; kind of bound; bound.
+# Title; table, or load (THREADS-CYCLES_INSIDE-CYCLES_OUTSIDE) of a contended run; lock; lock to
+# compare with; kind of bound; bound.
 GOALS = [
     ("in-stack / ck mcs, uncontended", "pair", "in-stack", "ck mcs", "most", 0.9),
     ("tracked / untraced, in-stack", "pair", "in-stack, tracked", "in-stack", "most", 2.5),
@@ -26,31 +27,36 @@ GOALS = [
     # Cycles are goals: 120 and 40. The plain pair takes 20, so these are ratios of 6 and 2.
     ("full / plain, Linux' own", "linux", LINUX + ", full", None, "most", 6),
     ("sampled / plain, Linux' own", "linux", LINUX + ", sampled", None, "most", 2),
-    ("ordinary, sections of 1000: fairness", "1000-0", "ordinary", None, "least", 0.7),
+    ("ordinary, sections of 1000: fairness", "2-1000-0", "ordinary", None, "least", 0.7),
 ]
+
+# A contended run: the acquisitions of each thread, those after another thread's, and the number of
+# written events.
+Run = collections.namedtuple("Run", "counts handovers events")
 
 
 def read(stream):
     """Return pairs by table and lock, contended runs by load and lock, numbers of repeated runs by
-    table, and the cycles of a contended run.
+    table, and the cycles and microseconds of a contended run.
     """
     pairs, contended, repeated = {}, {}, {}
-    cycles = None
+    duration = None
     for line in stream:
         kind, *words = line.split(" ")
         if kind == "pair":
             outside = pairs.setdefault("pair" if words[0] == "0" else "pair_apart", {})
             outside.setdefault(" ".join(words[3:]).strip(), []).append(float(words[2]))
         elif kind == "contended":
-            load = contended.setdefault("%s-%s" % (words[0], words[1]), {})
-            load.setdefault(" ".join(words[6:]).strip(), []).append(
-                tuple(map(int, words[3:6])))
+            load = contended.setdefault("-".join(words[:3]), {})
+            counts_end = 6 + int(words[0])
+            load.setdefault(" ".join(words[counts_end:]).strip(), []).append(
+                Run(list(map(int, words[6:counts_end])), int(words[4]), int(words[5])))
         elif kind == "repeated":
             repeated[words[0]] = {"repeated": int(words[1]), "disturbed": int(words[2]),
                                   "runs": int(words[3])}
         elif kind == "cycles":
-            cycles = int(words[0])
-    return pairs, contended, repeated, cycles
+            duration = tuple(map(int, words))
+    return pairs, contended, repeated, duration
 
 
 def quartiles(values):
@@ -84,26 +90,45 @@ def linux_cycles(pairs):
     return result
 
 
+def throughput(runs, others):
+    """Acquisitions of each run, as ratios to those of another lock in the run of that number."""
+    return quartiles([sum(run.counts) / sum(other.counts) for run, other in zip(runs, others)])
+
+
+def fairness(runs):
+    return round(statistics.median(min(run.counts) / max(run.counts) for run in runs), 3)
+
+
 def contended_ratios(load):
     ratios = {}
     for name, runs in load.items():
-        totals = [one + two for one, two, _ in runs]
-        result = quartiles([total / sum(ours[:2])
-                            for total, ours in zip(totals, load[BASE])])
-        result["fairness"] = round(statistics.median(
-            min(one, two) / max(one, two) for one, two, _ in runs), 3)
+        result = throughput(runs, load[BASE])
+        result["fairness"] = fairness(runs)
         result["handed_over"] = round(statistics.median(
-            handovers / total for (_, _, handovers), total in zip(runs, totals)), 3)
+            run.handovers / sum(run.counts) for run in runs), 3)
         # A contended lock is there to be handed over: compare the number of hand-overs, too.
-        handovers = [run[2] / ours[2] for run, ours in zip(runs, load[BASE]) if ours[2]]
+        handovers = [run.handovers / ours.handovers for run, ours in zip(runs, load[BASE])
+                     if ours.handovers]
         result["handovers"] = round(statistics.median(handovers), 3) if handovers else None
         ratios[name] = result
     return ratios
 
 
+def linux_contended(load, microseconds):
+    """Throughput of Linux' lock: millions of acquisitions a second, ratio to the plain lock,
+    fairness, and events for each acquisition.
+    """
+    return {name: {"millions": quartiles([sum(run.counts) / microseconds for run in runs]),
+                   "ratio": throughput(runs, load[LINUX]),
+                   "fairness": fairness(runs),
+                   "events": round(statistics.median(run.events / sum(run.counts)
+                                                     for run in runs), 3)}
+            for name, runs in load.items() if name.startswith(LINUX)}
+
+
 def ownership(load, cycles, pair):
     """Time of one contended hold of the base, in uncontended pairs."""
-    return quartiles([cycles / sum(run[:2]) / pair for run in load[BASE]])
+    return quartiles([cycles / sum(run.counts) / pair for run in load[BASE]])
 
 
 def goals(result):
@@ -134,6 +159,22 @@ def show_linux(result):
             pair["ratio"]["median"], apart["cycles"]["median"], apart["ratio"]["median"]))
 
 
+def describe(load):
+    threads, section, outside = load.split("-")
+    return "%s processors, sections of %s cycles, %s outside" % (
+        threads, section, "0 to %s" % outside if outside != "0" else "none")
+
+
+def show_linux_contended(load, locks):
+    print("\nnative: %s; acquisitions of Linux' own spin lock\n" % describe(load))
+    print("%-32s %12s %8s   %-14s %8s %10s" % (
+        "", "millions/s", "ratio", "quartiles", "fairness", "events"))
+    for name, lock in locks.items():
+        print("%-32s %12.2f %8.2f   %.2f to %-6.2f %8.2f %10.3f" % (
+            name, lock["millions"]["median"], lock["ratio"]["median"],
+            *lock["ratio"]["quartiles"], lock["fairness"], lock["events"]))
+
+
 def show_repeated(repeated, kind):
     if kind in repeated:
         counts = repeated[kind]
@@ -153,13 +194,11 @@ def show(result):
     show_repeated(result["repeated"], "pair-1")
     show_linux(result)
     for load, locks in result["contended"].items():
-        section, outside = load.split("-")
-        print("\nnative: two processors, sections of %s cycles, %s outside; ownerships, %s = 1" % (
-            section, "0 to %s" % outside if outside != "0" else "none", BASE))
+        print("\nnative: %s; ownerships, %s = 1" % (describe(load), BASE))
         print("\n%-32s %8s   %-14s %8s %12s %12s" % (
             "", "median", "quartiles", "fairness", "handed over", "hand-overs"))
         for name, ratio in locks.items():
-            has_section = section != "0" and ratio["handovers"] is not None
+            has_section = load.split("-")[1] != "0" and ratio["handovers"] is not None
             print("%-32s %8.2f   %.2f to %-6.2f %8.2f %12s %12s" % (
                 name, ratio["median"], *ratio["quartiles"], ratio["fairness"],
                 "%.2f" % ratio["handed_over"] if has_section else "",
@@ -167,6 +206,7 @@ def show(result):
         time = result["ownership"][load]
         print("(one ownership of %s took as long as %.0f uncontended pairs, %.0f to %.0f)" % (
             BASE, time["median"], *time["quartiles"]))
+        show_linux_contended(load, result["linux_contended"][load])
         show_repeated(result["repeated"], "contended-" + load)
     print("\n%-48s %8s %8s" % ("goal", "", "is"))
     for goal in result["goals"]:
@@ -177,7 +217,7 @@ def show(result):
 
 
 def main():
-    pairs, contended, repeated, cycles = read(sys.stdin)
+    pairs, contended, repeated, duration = read(sys.stdin)
     pair = statistics.median(pairs["pair"][BASE]) - statistics.median(pairs["pair"][LOOP])
     result = {"runs": len(pairs["pair"][BASE]), "pair": pair_ratios(pairs["pair"]),
               "pair_apart": pair_ratios(pairs["pair_apart"]),
@@ -185,7 +225,9 @@ def main():
               "linux_apart": linux_cycles(pairs["pair_apart"]),
               "contended": {load: contended_ratios(locks)
                             for load, locks in contended.items()},
-              "ownership": {load: ownership(locks, cycles, pair)
+              "linux_contended": {load: linux_contended(locks, duration[1])
+                                  for load, locks in contended.items()},
+              "ownership": {load: ownership(locks, duration[0], pair)
                             for load, locks in contended.items()},
               "repeated": repeated}
     result["goals"] = list(goals(result))
@@ -193,11 +235,12 @@ def main():
     if not contended:
         print("\nOnly one processor: nothing contended was measured.")
     print("""
-Fairness: the ownerships of the thread that had the least, divided by the other's. Handed over:
-the part of a lock's ownerships that came after the other thread's. Hand-overs: how many of
-those, against those of the base. The same lock twice tells how far two figures differ for
-nothing. How long an ownership takes depends on how far a line has to go; where the processors
-are virtual, that changes while this runs.""")
+Fairness: the ownerships of the thread that had the least, divided by those of the thread that had
+the most. Handed over: the part of a lock's ownerships that came after another thread's. Hand-overs:
+how many of those, against those of the base. Events: how many were written for each acquisition;
+"1 in 100" and "each" are rates of contended acquisitions, without a rate nothing is written. The
+same lock twice tells how far two figures differ for nothing. How long an ownership takes depends on
+how far a line has to go; where the processors are virtual, that changes while this runs.""")
     with open(sys.argv[1], "w") as stream:
         json.dump(result, stream, indent=1)
 

@@ -5,6 +5,7 @@
 #include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/preempt.h>
 #include <linux/relay.h>
 #include <linux/sched.h>
 
@@ -32,7 +33,7 @@ static int log_in_flight(void *data)
 	u64 bytes[EVENT_LENGTH / 8] = {};
 	int i;
 
-	preempt_disable();
+	disable_preemption_with_etw_mutex_free();
 	WRITE_ONCE(logger_in_flight->is_there, true);
 	while (!READ_ONCE(logger_in_flight->may_go_on))
 		cpu_relax();

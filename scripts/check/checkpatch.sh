@@ -58,7 +58,7 @@ for file; do
 	workload/native/shim/*)
 		ignore=(--ignore COMPLEX_MACRO,VOLATILE,NEW_TYPEDEFS,MACRO_ARG_PRECEDENCE
 			--ignore EXPORT_SYMBOL,MEMORY_BARRIER,DATA_RACE,IS_ENABLED_CONFIG
-			--ignore LINE_SPACING,AVOID_EXTERNS) ;;
+			--ignore LINE_SPACING,AVOID_EXTERNS,MACRO_WITH_FLOW_CONTROL) ;;
 	# Programs of user space, which checkpatch recognizes only below tools/.
 	tests/programs/*)
 		ignore=(--ignore CAMELCASE,PREFER_KERNEL_TYPES) ;;

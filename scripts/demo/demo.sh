@@ -47,7 +47,9 @@ printf '\n== What trace.etl says: ntklog report trace.etl\n'
 "$ntklog" report linux-stacks.etl --folded >linux-stacks.folded
 printf '\nFiles in %s:\n' "$DEMO"
 printf '  %-18s %s\n' \
-	linux.html "Linux' own locks as a page: classes, and flame graphs of their waits and holds" \
+	sleeping.etl "locks that sleep, with stacks and context switches: who held the lock, and why" \
+	linux.etl "Linux' spin locks and rwlocks" \
+	linux.html "spin locks as a page: classes, and flame graphs of their waits and holds" \
 	linux-stacks.etl "its events, with a stack each" \
 	linux-stacks.folded "the waits' stacks as programs that draw flame graphs take them" \
 	report.html "the report of NT's locks as a page with pictures" \

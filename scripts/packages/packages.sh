@@ -6,11 +6,12 @@
 declare -A PACKAGES=(
 	[tool]="ccache gcc make libc6-dev pkg-config libbpf-dev libjansson-dev uthash-dev
 		protobuf-c-compiler libprotobuf-c-dev zlib1g-dev"
-	[tool-tests]="python3 bash-completion mandoc time babeltrace2"
+	[tool-tests]="python3 python3-jsonschema bash-completion mandoc time babeltrace2"
 	[headers]="gcc g++ libc6-dev"
 	[style]="perl git python3 sparse"
 	[fuzz]="ccache clang libclang-rt-dev"
 	[page]="chromium python3"
+	[clickhouse]="clickhouse-server clickhouse-client python3"
 	[deb]="git build-essential debhelper dkms dh-dkms"
 	[root]="mmdebstrap"
 	[model]="spin gcc libc6-dev"
@@ -33,6 +34,7 @@ declare -A PURPOSE=(
 	[headers]="to check the wire headers"
 	[style]="to check the style of the sources"
 	[fuzz]="to fuzz the tool: libFuzzer"
+	[clickhouse]="to test the queries of a fleet's recordings"
 	[page]="to test the report's page in a browser"
 	[deb]="to build the packages, and modules by DKMS"
 	[root]="to make a fresh Debian"

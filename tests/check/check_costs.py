@@ -58,6 +58,33 @@ class Tracking(unittest.TestCase):
         self.assertLessEqual(COSTS["tracked", "resource_shared"], 125)
 
 
+class LinuxLocks(unittest.TestCase):
+    def check_added(self, instrumentation, most):
+        for name, instructions in most.items():
+            with self.subTest(name):
+                added = COSTS[instrumentation, name] - COSTS["plain", name]
+                self.assertLessEqual(added, instructions)
+
+    def test_mode_full_adds_little_to_a_pair(self):
+        self.check_added("full", {"raw_spin_lock": 27, "spin_lock_irqsave": 25, "spin_lock_bh": 27,
+                                  "read_lock": 30, "write_lock": 29})
+        self.assertGreater(COSTS["full", "raw_spin_lock"], COSTS["plain", "raw_spin_lock"] + 10)
+
+    def test_mode_sampled_adds_little_to_a_pair(self):
+        self.check_added("sampled", {"raw_spin_lock": 11, "spin_lock_irqsave": 9, "spin_lock_bh": 11,
+                                     "read_lock": 17, "write_lock": 13})
+        self.assertGreater(COSTS["sampled", "raw_spin_lock"], COSTS["plain", "raw_spin_lock"] + 3)
+
+    def test_mode_waits_adds_nothing_to_a_pair(self):
+        self.check_added("waits", {"raw_spin_lock": 0.5, "spin_lock_irqsave": 0.5,
+                                   "spin_lock_bh": 0.5, "read_lock": 0.5, "write_lock": 0.5})
+
+    def test_tracking_adds_little_to_a_pair_of_a_lock_that_sleeps(self):
+        self.check_added("sleeping", {"mutex": 41, "mutex_trylock": 62, "down_read": 43,
+                                      "down_write": 41, "rt_mutex": 40, "semaphore": 560})
+        self.assertGreater(COSTS["sleeping", "mutex"], COSTS["plain", "mutex"] + 20)
+
+
 class Event(unittest.TestCase):
     def test_event_of_a_spin_lock_takes_few_instructions(self):
         self.assertGreater(event("written", "in_stack_at_dpc_level"), 100)

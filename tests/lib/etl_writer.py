@@ -37,6 +37,7 @@ def buffer(events, size=None, sequence=1, processor=0, flags=0x20, kind=0, **cha
     size = size or SIZE
     body = b"".join(padded(event) for event in events)
     saved = changes.get("saved_offset", 0x48 + len(body))
+    assert "saved_offset" in changes or saved <= size, "too many events for a buffer: see long_file()"
     header = struct.pack("<IIIiqqQHHIIHHqq", changes.get("buffer_size", size), saved, saved,
                          0, changes.get("time_stamp", 9_000_000), sequence, 3 | PERF_FREQ << 3, processor, 0, 3,
                          saved, flags, kind, 0, 0)

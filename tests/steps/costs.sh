@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Check that an acquisition and release of a tracked lock, an event, and the probe of a context
-# switch do not take more instructions than before, on Debian's kernel, as QEMU counts instructions.
+# Check that an acquisition and release of a tracked lock, of NT's or Linux', an event, and the probe
+# of a context switch do not take more instructions than before, on Debian's kernel, as QEMU counts instructions.
 # bench/bench.sh prints the same figures in full.
 
 . "$(dirname "$0")/../lib.sh"
@@ -73,6 +73,18 @@ cat >"$DIR/guest.sh" <<-'END'
 		measure_pairs version_$version context_swap
 		stop
 	done
+	echo 1000000 >$D/spinlock/hold_threshold
+	measure_pairs plain raw_spin_lock spin_lock_irqsave spin_lock_bh read_lock write_lock \
+		mutex mutex_trylock down_read down_write rt_mutex semaphore
+	for mode in full sampled waits; do
+		echo $mode >$D/linux_mode
+		sessions 1 "PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
+		measure_pairs $mode raw_spin_lock spin_lock_irqsave spin_lock_bh read_lock write_lock
+		stop
+	done
+	sessions 1 "PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_RT_MUTEX PERF_LINUX_SEMAPHORE"
+	measure_pairs sleeping mutex mutex_trylock down_read down_write rt_mutex semaphore
+	stop
 	dmesg | grep -o 'ntklog_bench: .*'
 END
 run_test "costs: the virtual machine runs to its end" \

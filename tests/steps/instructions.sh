@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Count the instructions of an acquisition and release of a free lock with tracing off, in the
-# compiled code. Build the program that measures the same sources on the CPUs of this machine.
+# compiled code. Build the program that measures the same sources on the CPUs of this machine, and
+# run it: in contended runs it tests mutual exclusion, and that no held lock and no event is lost.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -25,3 +26,12 @@ builds_native()
 }
 run_test "instructions: the native benchmark builds without a warning" \
 	builds_native "$OUT/build/native"
+
+# native_locks_exclude DIRECTORY: test that the benchmark finds no error in short runs.
+native_locks_exclude()
+{
+	"$1/native" 2 100 >"$1/native.log" &&
+		python3 "$TOP/bench/native.py" "$1/native.json" <"$1/native.log" >"$1/native.txt"
+}
+run_test "instructions: the locks of the native benchmark exclude" \
+	native_locks_exclude "$OUT/build/native"

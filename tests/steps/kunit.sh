@@ -59,7 +59,8 @@ make_test_kernel_guest_files()
 	run_test "$kernel: the modules build with W=1 and no warning" \
 		build_modules_silently "$(output_of test-kernel "$kernel")" "$OUT/build/$kernel"
 	fill_shared_directory "$DIR" "$kernel" </dev/null
-	vm=(-k "$(print_image "$kernel")")
+	# KUnit is part of this kernel, so its filter is a parameter of the kernel.
+	vm=(-k "$(print_image "$kernel")" -a "kunit.filter_glob=${KUNIT_FILTER:-*}")
 }
 
 # print_tap: print KUnit's results with one line for each case. KUnit prints the explanation of a

@@ -25,6 +25,9 @@ enum native_tracing {
 	NATIVE_LINUX_FULL,
 };
 
+/* Maximum number of threads that contend for a lock. */
+#define NATIVE_THREADS_MAX	16
+
 /**
  * struct native_contender - one of the threads that contend for the lock
  * @lock: the lock, in a cache line of its own
@@ -53,6 +56,8 @@ struct native_contender {
  *	reached the cache
  * @contend: acquire and release until the deadline
  * @tracing: setting of the instrumentation
+ * @contention_sample_rate: rate of the events of contended acquisitions, with the module's defaults
+ *	for the other events; 0: no event is written
  * @shared: the lock does not exclude other holders
  * @alone: the lock takes no part in contended runs
  */
@@ -62,6 +67,7 @@ struct native_contestant {
 	void (*pairs)(void *lock, unsigned long count, bool apart);
 	void (*contend)(struct native_contender *contender);
 	enum native_tracing tracing;
+	unsigned int contention_sample_rate;
 	bool shared;
 	bool alone;
 };
@@ -70,6 +76,8 @@ extern const struct native_contestant native_nt[], native_others[], native_qspin
 extern const struct native_contestant native_linux[];
 void native_redirect_linux(enum native_tracing tracing);
 void native_set_tracing(enum native_tracing tracing);
+void native_set_sampling(unsigned int contention_sample_rate);
+bool native_count_events(unsigned long *events);
 void native_start(void);
 void native_be_cpu(int cpu);
 void native_work(unsigned int iterations);

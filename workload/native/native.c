@@ -4,17 +4,18 @@
  * bench/native.py:
  *
  *	pair APART RUN CYCLES NAME
- *	cycles CYCLES
- *	contended SECTION OUTSIDE RUN COUNT-1 COUNT-2 HANDOVERS NAME
+ *	cycles CYCLES MICROSECONDS
+ *	contended THREADS SECTION OUTSIDE RUN HANDOVERS EVENTS COUNT-1 ... COUNT-THREADS NAME
  *	repeated KIND TIMES DISTURBED RUNS
  *
  * `pair`: CYCLES is the time of one uncontended acquisition and its release, with the loop, in
  * TSC cycles. APART is 1 if a hundred cycles pass between two pairs.
  * `cycles`: duration of each contended run, in TSC cycles.
- * `contended`: two threads, each on its CPU, contend. SECTION is the time that the lock is held,
- * OUTSIDE the maximum time between two holds, in cycles. COUNT is the number of acquisitions of
- * each thread, HANDOVERS the number of acquisitions that followed one of the other thread. A
- * machine with one CPU has no contended runs.
+ * `contended`: THREADS threads contend, each on its CPU. THREADS is 2, 4, 8 and 16, if the machine
+ * has as many CPUs. SECTION is the time that the lock is held, OUTSIDE the maximum time between two
+ * holds, in cycles. COUNT is the number of acquisitions of each thread, HANDOVERS the number of
+ * acquisitions that followed one of another thread, EVENTS the number of written events. A machine
+ * with one CPU has no contended runs.
  * `repeated`: a measurement with a context switch in it is repeated, up to ATTEMPTS times. TIMES
  * is the number of repetitions, DISTURBED the number of results with a context switch.
  *
@@ -34,7 +35,6 @@
 #include "contestant.h"
 
 #define MAX_CONTESTANTS	64
-#define THREADS		2
 #define LINE		64
 #define LINES		256
 #define STACK_LINES	32
@@ -53,17 +53,19 @@ static cpu_set_t processors;
 
 /* Addresses in this run: the lock, and the bytes by which the stacks are moved. */
 static void *lock;
-static size_t stack_shift[THREADS];
+static size_t stack_shift[NATIVE_THREADS_MAX];
 
 /*
  * The current contended run. The pthread barriers order the writes of the main thread and the reads
  * of the threads.
  */
 static struct {
+	int threads;
 	const struct native_contestant *contestant;
-	struct native_contender contender[THREADS];
-	long switches[THREADS];
-	bool ready[THREADS];
+	struct native_contender contender[NATIVE_THREADS_MAX];
+	long switches[NATIVE_THREADS_MAX];
+	bool ready[NATIVE_THREADS_MAX];
+	unsigned long events;
 	bool over;
 	pthread_barrier_t begin, end;
 } run;
@@ -124,13 +126,14 @@ static void lay_out(int number)
 
 	srandom(number + 1);
 	lock = arena + LINE * (random() % LINES);
-	for (i = 0; i < THREADS; i++)
+	for (i = 0; i < NATIVE_THREADS_MAX; i++)
 		stack_shift[i] = LINE * (1 + random() % STACK_LINES);
 }
 
 static void prepare(const struct native_contestant *contestant)
 {
 	native_set_tracing(contestant->tracing);
+	native_set_sampling(contestant->contention_sample_rate);
 	memset(lock, 0, LINE);
 	contestant->initialize(lock);
 }
@@ -191,15 +194,17 @@ static void measure_pairs(int runs, bool apart)
 	       runs * contestant_count);
 }
 
-static void *second(void *unused)
+static void *be_contender(void *number)
 {
-	run_on_cpu(1);
-	native_be_cpu(1);
+	int thread = (long)number;
+
+	run_on_cpu(thread);
+	native_be_cpu(thread);
 	for (;;) {
 		pthread_barrier_wait(&run.begin);
 		if (run.over)
 			return NULL;
-		contend(1);
+		contend(thread);
 		pthread_barrier_wait(&run.end);
 	}
 }
@@ -221,17 +226,29 @@ static unsigned int iterations_for_cycles(unsigned int cycles)
 	return 10000UL * cycles / least;
 }
 
+static unsigned long count_events(void)
+{
+	unsigned long events;
+
+	if (!native_count_events(&events)) {
+		fprintf(stderr, "a held lock or an event is lost\n");
+		exit(1);
+	}
+	return events;
+}
+
 static void contend_once(const struct native_contestant *contestant, unsigned int section,
 			 unsigned int outside, unsigned long cycles)
 {
-	const struct native_contender *contender = run.contender;
+	unsigned long total = 0, before;
 	int i;
 
 	prepare(contestant);
+	before = count_events();
 	native_guarded = (struct native_guarded){};
 	deadline = 0;
 	run.contestant = contestant;
-	for (i = 0; i < THREADS; i++) {
+	for (i = 0; i < run.threads; i++) {
 		run.contender[i] = (struct native_contender) {
 			.lock = lock,
 			.section = section,
@@ -242,16 +259,43 @@ static void contend_once(const struct native_contestant *contestant, unsigned in
 		run.ready[i] = false;
 	}
 	pthread_barrier_wait(&run.begin);
-	while (!__atomic_load_n(&run.ready[1], __ATOMIC_ACQUIRE))
-		__asm__ volatile("pause");
+	for (i = 1; i < run.threads; i++)
+		while (!__atomic_load_n(&run.ready[i], __ATOMIC_ACQUIRE))
+			__asm__ volatile("pause");
 	__atomic_store_n(&deadline, native_tsc() + cycles, __ATOMIC_RELEASE);
 	contend(0);
 	pthread_barrier_wait(&run.end);
-	if (section && !contestant->shared &&
-	    native_guarded.count != contender[0].count + contender[1].count) {
+	run.events = count_events() - before;
+	for (i = 0; i < run.threads; i++)
+		total += run.contender[i].count;
+	if (section && !contestant->shared && native_guarded.count != total) {
 		fprintf(stderr, "%s does not exclude\n", contestant->name);
 		exit(1);
 	}
+}
+
+static bool thread_was_switched(void)
+{
+	int i;
+
+	for (i = 0; i < run.threads; i++)
+		if (run.switches[i])
+			return true;
+	return false;
+}
+
+static void print_contended(unsigned int section, unsigned int outside, int number)
+{
+	unsigned long handovers = 0;
+	int i;
+
+	for (i = 0; i < run.threads; i++)
+		handovers += run.contender[i].handovers;
+	printf("contended %d %u %u %d %lu %lu", run.threads, section, outside, number, handovers,
+	       run.events);
+	for (i = 0; i < run.threads; i++)
+		printf(" %lu", run.contender[i].count);
+	printf(" %s\n", run.contestant->name);
 }
 
 static void measure_contended(int runs, unsigned int section, unsigned int outside,
@@ -259,7 +303,6 @@ static void measure_contended(int runs, unsigned int section, unsigned int outsi
 {
 	unsigned int inside = section ? iterations_for_cycles(section) : 0;
 	unsigned int between = outside ? iterations_for_cycles(outside) : 0;
-	const struct native_contender *contender = run.contender;
 	long repeated = 0, disturbed = 0, measured = 0;
 	int number, turn, attempt;
 
@@ -274,19 +317,16 @@ static void measure_contended(int runs, unsigned int section, unsigned int outsi
 				continue;
 			for (attempt = 0; switched && attempt < ATTEMPTS; attempt++) {
 				contend_once(contestant, inside, between, cycles);
-				switched = run.switches[0] || run.switches[1];
+				switched = thread_was_switched();
 				repeated += attempt > 0;
 			}
 			disturbed += switched;
 			measured++;
-			printf("contended %u %u %d %lu %lu %lu %s\n", section, outside, number,
-			       contender[0].count, contender[1].count,
-			       contender[0].handovers + contender[1].handovers,
-			       contestant->name);
+			print_contended(section, outside, number);
 		}
 	}
-	printf("repeated contended-%u-%u %ld %ld %ld\n", section, outside, repeated, disturbed,
-	       measured);
+	printf("repeated contended-%d-%u-%u %ld %ld %ld\n", run.threads, section, outside,
+	       repeated, disturbed, measured);
 }
 
 static unsigned long cycles_in(unsigned long microseconds)
@@ -297,25 +337,44 @@ static unsigned long cycles_in(unsigned long microseconds)
 	return (native_tsc() - start) * microseconds / 100000;
 }
 
-static void measure_all_contended(int runs, unsigned long microseconds)
+/* Two threads have all loads, more threads those with work inside and outside. */
+static void measure_loads(int threads, int runs, unsigned long cycles)
 {
 	static const struct { unsigned int section, outside; } loads[] = {
-		{ 0, 0 }, { 100, 0 }, { 1000, 0 }, { 0, 300 }, { 100, 300 }, { 1000, 1000 },
+		{ 0, 0 }, { 100, 0 }, { 1000, 0 }, { 0, 300 },
+		{ 100, 300 }, { 1000, 1000 }, { 100, 3000 },
 	};
-	unsigned long cycles = cycles_in(microseconds);
-	pthread_t thread;
+	pthread_t thread[NATIVE_THREADS_MAX];
 	size_t i;
+	long n;
 
-	printf("cycles %lu\n", cycles);
-	pthread_barrier_init(&run.begin, NULL, THREADS);
-	pthread_barrier_init(&run.end, NULL, THREADS);
-	if (pthread_create(&thread, NULL, second, NULL))
-		die("pthread_create");
+	run.threads = threads;
+	run.over = false;
+	pthread_barrier_init(&run.begin, NULL, threads);
+	pthread_barrier_init(&run.end, NULL, threads);
+	for (n = 1; n < threads; n++)
+		if (pthread_create(&thread[n], NULL, be_contender, (void *)n))
+			die("pthread_create");
 	for (i = 0; i < ARRAY_SIZE(loads); i++)
-		measure_contended(runs, loads[i].section, loads[i].outside, cycles);
+		if (threads == 2 || (loads[i].section && loads[i].outside))
+			measure_contended(runs, loads[i].section, loads[i].outside, cycles);
 	run.over = true;
 	pthread_barrier_wait(&run.begin);
-	pthread_join(thread, NULL);
+	for (n = 1; n < threads; n++)
+		pthread_join(thread[n], NULL);
+	pthread_barrier_destroy(&run.begin);
+	pthread_barrier_destroy(&run.end);
+}
+
+static void measure_all_contended(int runs, unsigned long microseconds)
+{
+	unsigned long cycles = cycles_in(microseconds);
+	int threads;
+
+	printf("cycles %lu %lu\n", cycles, microseconds);
+	for (threads = 2; threads <= NATIVE_THREADS_MAX && threads <= CPU_COUNT(&processors);
+	     threads *= 2)
+		measure_loads(threads, runs, cycles);
 }
 
 int main(int argc, char **argv)
@@ -334,7 +393,7 @@ int main(int argc, char **argv)
 	native_start();
 	measure_pairs(atoi(argv[1]), false);
 	measure_pairs(atoi(argv[1]), true);
-	if (CPU_COUNT(&processors) >= THREADS)
+	if (CPU_COUNT(&processors) > 1)
 		measure_all_contended(atoi(argv[1]), strtoul(argv[2], NULL, 10));
 	return 0;
 }

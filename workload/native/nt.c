@@ -5,9 +5,12 @@
 #include <ntklog/queued_spin_lock.h>
 #include <ntklog/spin_lock.h>
 
+#include "etw/run.h"
+#include "etw/session.h"
 #include "ke/numbered_spin_lock.h"
 #include "perf/spin_lock_arming.h"
 #include "perf/spin_lock_cpu.h"
+#include "perf/spin_lock_parameters.h"
 
 #include "contestant.h"
 
@@ -100,14 +103,52 @@ void native_set_tracing(enum native_tracing tracing)
 	native_redirect_linux(tracing);
 }
 
+/* Sample contended acquisitions at this rate, others at the defaults; 0: sample nothing. */
+void native_set_sampling(unsigned int contention_sample_rate)
+{
+	struct event_trace_spinlock_information *values = &ntklog_spin_lock_parameter_values;
+	bool is_sampled = contention_sample_rate;
+
+	values->spin_lock_spin_threshold =
+		is_sampled ? EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD : U32_MAX;
+	values->spin_lock_acquire_sample_rate =
+		is_sampled ? EVENT_TRACE_SPINLOCK_MIN_ACQUIRE_SAMPLE_RATE : U32_MAX;
+	values->spin_lock_contention_sample_rate = is_sampled ? contention_sample_rate : U32_MAX;
+	values->spin_lock_hold_threshold =
+		is_sampled ? EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD : U32_MAX;
+	ntklog_apply_spin_lock_parameters();
+}
+
+/*
+ * Count the events that all CPUs have written, while no lock is held. Returns false if a slot is in
+ * use, or if a lock had no slot or an event no space. The caller prints the error, because this
+ * code keeps the stack aligned for the kernel only.
+ */
+bool native_count_events(unsigned long *events)
+{
+	int number;
+
+	*events = 0;
+	for_each_possible_cpu(number) {
+		const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+
+		if (ntklog_spin_lock_slots_in_use(number) || cpu->unmatched || cpu->untracked ||
+		    cpu->suppressed || per_cpu_ptr(etw_sessions[0].run->cpus, number)->lost)
+			return false;
+		*events += cpu->events;
+	}
+	return true;
+}
+
 void native_start(void)
 {
+	static_assert(SHIM_CPUS == NATIVE_THREADS_MAX);
 	shim_start();
 	shim_be_cpu(0);
 	if (ntklog_alloc_spin_lock_state() || ke_numbered_spin_lock_init())
 		abort();
-	/* Apply the parameters of shim/runtime.c. */
-	ntklog_apply_spin_lock_parameters();
+	native_set_sampling(0);
+	shim_start_session();
 }
 
 void native_be_cpu(int cpu)

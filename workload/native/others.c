@@ -28,18 +28,20 @@ NATIVE_CONTESTANT(ticket, ck_spinlock_ticket_init(TICKET), (void)0,
 /* A CLH release takes over the predecessor's entry, so there is one more entry than threads. */
 static struct clh_entry {
 	ck_spinlock_clh_t entry;
-} LINE clh_entries[3];
+} LINE clh_entries[NATIVE_THREADS_MAX + 1];
 
 /* The entry that each thread will use for its next acquisition. */
 static struct clh_mine {
 	ck_spinlock_clh_t *entry;
-} LINE clh_mine[2];
+} LINE clh_mine[NATIVE_THREADS_MAX];
 
 static void clh_start(ck_spinlock_clh_t **lock)
 {
-	clh_mine[0].entry = &clh_entries[0].entry;
-	clh_mine[1].entry = &clh_entries[1].entry;
-	ck_spinlock_clh_init(lock, &clh_entries[2].entry);
+	int thread;
+
+	for (thread = 0; thread < NATIVE_THREADS_MAX; thread++)
+		clh_mine[thread].entry = &clh_entries[thread].entry;
+	ck_spinlock_clh_init(lock, &clh_entries[NATIVE_THREADS_MAX].entry);
 }
 
 static inline void clh_release(struct clh_mine *mine)

@@ -27,6 +27,7 @@ enum {
 	OPTION_SORT,
 	OPTION_STACKS,
 	OPTION_FOLDED,
+	OPTION_NDJSON,
 	OPTION_ADDRESSES,
 	OPTION_BY,
 };
@@ -47,6 +48,7 @@ enum {
  * @sort: column to sort by; NULL: the default of each table
  * @is_folded: --folded: print stacks alone, for flame graphs
  * @folded: the value that the stacks are weighted with
+ * @is_ndjson: --ndjson: print the rows as lines of JSON, each with its host
  */
 struct options {
 	struct trace_options trace;
@@ -61,6 +63,7 @@ struct options {
 	const char *sort;
 	bool is_folded;
 	enum flame_of folded;
+	bool is_ndjson;
 };
 
 /* These tables are printed on request only: the answer names the greatest waiters and waits. */
@@ -71,6 +74,15 @@ static const unsigned int other_tables = 1u << REPORT_WAITERS | 1u << REPORT_LON
 #define COLUMN_NAME_SIZE	64
 
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
+
+/*
+ * The rows have a host before their columns. Programs that collect the rows of many machines get it
+ * with each file, even if it is the only one.
+ */
+static bool has_hosts(const struct options *options)
+{
+	return options->files.count > 1 || options->is_ndjson;
+}
 
 /* The tables whose columns are listed: all of them, unless the user has named some. */
 static unsigned int listed_tables(unsigned int tables)
@@ -104,9 +116,9 @@ static bool show_column(struct report *report, const struct options *options,
 
 		if (!(options->tables & 1 << i) || column < 0)
 			continue;
-		/* The first column of a report of many files is the host. */
+		/* The first column of a report with hosts is the host. NDJSON always has it. */
 		first = options->tables == ALL_TABLES && !table->shown_count ?
-			1 + (options->files.count > 1) : 0;
+			1 + has_hosts(options) : options->is_ndjson;
 		for (j = 0; j < first; j++)
 			if (!is_named(options->columns, table->columns[j].name))
 				table_show(table, j);
@@ -124,7 +136,8 @@ static int choose_columns(struct report *report, const struct options *options)
 	bool all;
 
 	/* Programs get every column, unless they name some. */
-	all = columns ? !strcmp(columns, "all") : options->table.json || options->table.csv;
+	all = columns ? !strcmp(columns, "all") :
+			options->table.json || options->table.csv || options->is_ndjson;
 	if (!columns && !all)
 		return 0;
 	for (i = 0; i < REPORT_TABLES; i++) {
@@ -210,6 +223,10 @@ static void print_tables(struct report *report, const struct options *options,
 {
 	size_t count = options->files.count, top = options->table.top, i;
 
+	if (options->is_ndjson) {
+		report_print_ndjson(report, hosts, count, top, options->tables, stdout);
+		return;
+	}
 	if (options->table.json) {
 		json_t *object = hosts ?
 			report_hosts_json(report, hosts, count, top, options->tables) :
@@ -416,6 +433,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->folded = argument && !strcmp(argument, "hold") ? FLAME_HOLD : FLAME_WAIT;
 		options->tables |= 1 << REPORT_STACKS;
 		return 0;
+	case OPTION_NDJSON:
+		options->is_ndjson = true;
+		/* All rows, as with --json, unless the user wants fewer. */
+		options->table.has_top = true;
+		return 0;
 	case OPTION_COLUMNS:
 		if (!strcmp(argument, "help")) {
 			report_print_column_help(listed_tables(options->tables), stdout);
@@ -443,8 +465,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (options->files.count > 1 && (options->html || options->is_folded))
 			argp_error(state, "--html and --folded take one file");
 		if (options->table.json + options->table.csv + !!options->html +
-		    options->is_folded > 1)
-			argp_error(state, "give only one of --json, --csv, --html and --folded");
+		    options->is_folded + options->is_ndjson > 1)
+			argp_error(state,
+				   "give only one of --json, --ndjson, --csv, --html and --folded");
 		if (!options->tables)
 			options->tables = ALL_TABLES;
 		return 0;
@@ -463,6 +486,9 @@ static const struct argp_option report_options[] = {
 	  "Print waits and holds by stack: the same as --table stacks", 0 },
 	{ "folded", OPTION_FOLDED, "wait|hold", OPTION_ARG_OPTIONAL,
 	  "Print only stacks, in the form that flame graph tools read: functions from the outermost on with ; between them, and nanoseconds waited (or held)",
+	  0 },
+	{ "ndjson", OPTION_NDJSON, NULL, 0,
+	  "Print a JSON object for each row of the tables, on a line, with the host, the begin of its recording, and the version of the lines' schema",
 	  0 },
 	{ "columns", OPTION_COLUMNS, "NAME,...", 0,
 	  "Show these columns, by their names for --sort; \"all\" shows every column, \"help\" describes them and exits",
@@ -516,7 +542,7 @@ int command_report(int argc, char **argv)
 	int status;
 
 	argp_parse(&report_argp, argc, argv, 0, NULL, &options);
-	status = options.files.count > 1 ? report_files(&options) : report_file(&options);
+	status = has_hosts(&options) ? report_files(&options) : report_file(&options);
 	filter_free(options.trace.selection.filter);
 	file_list_free(&options.files);
 	return status;

@@ -2,6 +2,9 @@
 /* The report of many files: see report_hosts.h. */
 
 #include <inttypes.h>
+#include <time.h>
+
+#include <ntklog/logfile.h>
 
 #include "report_hosts.h"
 
@@ -14,8 +17,11 @@
 void report_write(const struct report *report, unsigned int tables, FILE *stream)
 {
 	const struct report_host host = {
+		.start = report->file->start_time,
 		.seconds = report->seconds,
 		.events = report->analysis->events,
+		.events_lost = report->file->events_lost,
+		.buffers_lost = report->file->buffers_lost,
 		.lock_events = report->analysis->lock_events,
 		.resource_kinds = report->analysis->resources.kinds,
 		.is_read = true,
@@ -106,4 +112,75 @@ json_t *report_hosts_json(const struct report *report, const struct report_host 
 			json_object_set_new(object, report->tables[i].name,
 					    table_json(&report->tables[i], top));
 	return object;
+}
+
+/*
+ * Version of the schema of report_print_ndjson(), which schema/report-rows.json describes. It is
+ * raised when a field is removed or gets another meaning, not when one is added.
+ */
+#define ROWS_SCHEMA	1
+
+/* Make a text such as "2026-11-27T20:15:00Z", or null if the file does not tell when it began. */
+static json_t *start_json(uint64_t filetime)
+{
+	time_t seconds = filetime / 10000000 - FILETIME_UNIX_EPOCH / 10000000;
+	char text[40];
+	struct tm tm;
+
+	if (filetime < FILETIME_UNIX_EPOCH || !gmtime_r(&seconds, &tm) ||
+	    !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
+		return json_null();
+	return json_string(text);
+}
+
+static void print_line(json_t *line, const char *table, const struct report_host *host,
+		       FILE *stream)
+{
+	json_object_set_new(line, "schema", json_integer(ROWS_SCHEMA));
+	json_object_set_new(line, "table", json_string(table));
+	json_object_set_new(line, "host", json_string(host->name));
+	json_object_set_new(line, "start", start_json(host->start));
+	json_object_set_new(line, "seconds", json_real(host->seconds));
+	json_dumpf(line, stream, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	putc('\n', stream);
+}
+
+/**
+ * report_print_ndjson() - print each recording and each row as a JSON object on a line
+ * @report: report of files with hosts
+ * @hosts: the hosts
+ * @count: number of @hosts
+ * @top: rows of each table at most; 0: all
+ * @tables: wanted tables, as bits
+ * @stream: stream to print to; after a failed write ferror() is true
+ */
+void report_print_ndjson(const struct report *report, const struct report_host *hosts,
+			 size_t count, size_t top, unsigned int tables, FILE *stream)
+{
+	json_t *host_by_name = json_object(), *line;
+	size_t i, row;
+
+	for (i = 0; i < count; i++) {
+		if (!hosts[i].is_read)
+			continue;
+		json_object_set_new(host_by_name, hosts[i].name, json_integer(i));
+		line = json_pack("{s:I, s:I, s:I}", "events", (json_int_t)hosts[i].events,
+				 "events_lost", (json_int_t)hosts[i].events_lost,
+				 "buffers_lost", (json_int_t)hosts[i].buffers_lost);
+		print_line(line, "recordings", &hosts[i], stream);
+		json_decref(line);
+	}
+	for (i = 0; i < REPORT_TABLES; i++) {
+		const struct table *table = &report->tables[i];
+		json_t *rows = tables & 1 << i ? table_json(table, top) : NULL;
+
+		json_array_foreach(rows, row, line) {
+			const char *name = json_string_value(json_object_get(line, "host"));
+			json_t *host = json_object_get(host_by_name, name);
+
+			print_line(line, table->name, &hosts[json_integer_value(host)], stream);
+		}
+		json_decref(rows);
+	}
+	json_decref(host_by_name);
 }

@@ -16,16 +16,22 @@
 /**
  * struct report_host - a file of the report
  * @name: name of the host
+ * @start: FILETIME of the begin of the recording
  * @seconds: duration of the recording
  * @events: number of its selected events
+ * @events_lost: number of events that were lost while it was recorded
+ * @buffers_lost: number of buffers that were lost while it was recorded
  * @lock_events: number of events of the only lock that is summed up
  * @resource_kinds: bits of enum resource_kind that its records are of
  * @is_read: the file could be read
  */
 struct report_host {
 	char *name;
+	uint64_t start;
 	double seconds;
 	uint64_t events;
+	uint64_t events_lost;
+	uint64_t buffers_lost;
 	uint64_t lock_events;
 	uint32_t resource_kinds;
 	bool is_read;
@@ -37,5 +43,7 @@ bool report_read(struct report *report, struct report_host *host, unsigned int t
 void report_print_hosts(const struct report_host *hosts, size_t count, FILE *stream);
 json_t *report_hosts_json(const struct report *report, const struct report_host *hosts,
 			  size_t count, size_t top, unsigned int tables);
+void report_print_ndjson(const struct report *report, const struct report_host *hosts,
+			 size_t count, size_t top, unsigned int tables, FILE *stream);
 
 #endif /* _NTKLOG_REPORT_HOSTS_H */

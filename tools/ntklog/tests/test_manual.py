@@ -135,7 +135,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(set(columns()) - described, set())
 
     def test_column_help_has_unit_and_meaning_of_each_column(self):
-        for name, description in columns("--table", "resources").items():
+        for name, description in columns().items():
             unit, meaning = description.split(maxsplit=1)
             self.assertIn(unit, ("text", "number", "estimate", "share", "time", "error"), name)
             self.assertGreater(len(meaning), 4, name)

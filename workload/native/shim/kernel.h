@@ -3,8 +3,8 @@
 #define _NATIVE_SHIM_KERNEL_H
 
 /*
- * The part of Linux on x86-64 that ntklog's spin locks and their tracking need, for a program, so
- * that module/ke, module/ex and module/perf are compiled unchanged. The Makefile includes this
+ * The part of Linux on x86-64 that ntklog's spin locks, their tracking and their events need, for a
+ * program, so that the sources of the module are compiled unchanged. The Makefile includes this
  * file first. The kernel headers that the sources include exist and are empty.
  *
  * The measured code is the kernel's: atomics in inline assembly, per-CPU data at %gs, static keys
@@ -98,6 +98,7 @@ int check_tsc_unstable(void);
 #define __acquire(x)		((void)0)
 #define __release(x)		((void)0)
 #define min_t(t, a, b)		min((t)(a), (t)(b))
+#define U8_MAX			((u8)~0U)
 #define U32_MAX			((u32)~0U)
 #define S32_MAX			((s32)(U32_MAX >> 1))
 #define _THIS_IP_		0UL
@@ -221,7 +222,8 @@ static __always_inline bool test_and_set_bit_lock(long number, unsigned long *wo
 	__section("shim_percpu") __aligned(64) type name
 
 extern unsigned long shim_this_cpu_off, shim_cpu_off[];
-#define SHIM_CPUS			2
+/* As many as NATIVE_THREADS_MAX. */
+#define SHIM_CPUS			16
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < SHIM_CPUS; (cpu)++)
 #define cpu_online(cpu)			((cpu) < SHIM_CPUS)
 #define per_cpu_ptr(p, cpu)		((typeof(p))((unsigned long)(p) + shim_cpu_off[cpu]))
@@ -254,13 +256,14 @@ do {										\
 	static_assert(sizeof(variable) == 1 || sizeof(variable) == 4 || sizeof(variable) == 8); \
 	if (sizeof(variable) == 1)						\
 		asm volatile(operation "b %1, %%gs:%0"				\
-			     : "+m" (variable) : "qi" ((u8)(value)) : "memory");	\
+			     : "+m" (variable) : "qi" ((u8)(unsigned long)(value)) : "memory");	\
 	else if (sizeof(variable) == 8)						\
 		asm volatile(operation "q %1, %%gs:%0"				\
 			     : "+m" (variable) : "re" ((u64)(value)) : "memory");	\
 	else									\
 		asm volatile(operation "l %1, %%gs:%0"				\
-			     : "+m" (variable) : "ri" ((u32)(value)) : "memory");	\
+			     : "+m" (variable)						\
+			     : "ri" ((u32)(unsigned long)(value)) : "memory");		\
 } while (0)
 #define this_cpu_write(variable, value)	SHIM_THIS_CPU("mov", variable, value)
 #define this_cpu_add(variable, value)	SHIM_THIS_CPU("add", variable, value)
@@ -294,10 +297,14 @@ DECLARE_PER_CPU(struct kernel_stat, kstat);
 DECLARE_PER_CPU(u32, shim_preempt_count);
 DECLARE_PER_CPU(u32, shim_softirq_pending);
 DECLARE_PER_CPU(struct task_struct *, shim_current);
+DECLARE_PER_CPU(int, shim_cpu_number);
 #define SOFTIRQ_OFFSET			0x100U
 #define SOFTIRQ_DISABLE_OFFSET		0x200U
 #define PREEMPT_NO_RESCHED		0x80000000U
+#define HARDIRQ_MASK			0xF0000U
+#define in_hardirq()			(raw_cpu_read(shim_preempt_count) & HARDIRQ_MASK)
 #define current				raw_cpu_read(shim_current)
+#define smp_processor_id()		raw_cpu_read(shim_cpu_number)
 #define irq_count()			(raw_cpu_read(shim_preempt_count) & 0xffff00)
 #define should_resched(count)		(raw_cpu_read(shim_preempt_count) == (count))
 #define local_softirq_pending()		raw_cpu_read(shim_softirq_pending)
@@ -322,36 +329,8 @@ do {										\
 #define local_irq_disable()		barrier()
 #define local_irq_enable()		barrier()
 
-/* Replaces perf/spin_lock_event.h: events go to shim/runtime.c. */
-#define _NTKLOG_PERF_SPIN_LOCK_EVENT_H
-#define ntklog_write_spin_lock_fast(is_linux, slot, lock, ...)				\
-	ntklog_write_spin_lock(slot, __VA_ARGS__)
-struct ntklog_spin_lock_slot;
-struct ntklog_time;
-void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-			    u32 sample, struct ntklog_time time, unsigned long caller);
-
 /* The context is a thread with interrupts enabled. */
 #define preemptible()			(!raw_cpu_read(shim_preempt_count))
-
-/* Linux' spin lock, which is never contended in this program. */
-typedef struct {
-	union {
-		atomic_t val;
-		u8 locked;
-	} raw_lock;
-} raw_spinlock_t;
-#define _Q_LOCKED_VAL			1
-#define _Q_LOCKED_MASK			0xff
-#define do_raw_spin_lock(lock)		((void)(lock), abort())
-#define do_raw_spin_trylock(lock)						\
-({										\
-	int __found = atomic_read(&(lock)->raw_lock.val);			\
-										\
-	likely(!__found) &&							\
-	likely(try_cmpxchg(&(lock)->raw_lock.val.counter, &__found, _Q_LOCKED_VAL));	\
-})
-#define do_raw_spin_unlock(lock)	smp_store_release(&(lock)->raw_lock.locked, 0)
 
 /*
  * Stand-in for the type that the trampolines' code names. shim_set_call() does the work of ftrace.
@@ -424,5 +403,8 @@ void shim_set_call(void *function, const void *target);
 /* shim_start() comes first. shim_be_cpu() gives the calling thread the CPU's per-CPU data. */
 void shim_start(void);
 void shim_be_cpu(int cpu);
+
+#include "qspinlock.h"
+#include "session.h"
 
 #endif /* _NATIVE_SHIM_KERNEL_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's run time for the spin locks, in a program: per-CPU data and static keys. Stubs
+ * The kernel's run time for the spin locks, in a program: per-CPU data, static keys and RCU. Stubs
  * stand for the functions of the module that no measured path calls.
  */
 
@@ -22,6 +22,9 @@ DEFINE_PER_CPU(u32, shim_preempt_count) = PREEMPT_NO_RESCHED;
 DEFINE_PER_CPU(u32, shim_softirq_pending);
 static DEFINE_PER_CPU_ALIGNED(char, shim_percpu_pool[8192]);
 DEFINE_PER_CPU(struct task_struct *, shim_current);
+DEFINE_PER_CPU(int, shim_cpu_number);
+static DEFINE_PER_CPU_ALIGNED(struct task_struct, shim_task);
+static DEFINE_PER_CPU(u32, shim_rcu_state) = 1;
 DEFINE_PER_CPU(irq_cpustat_t, irq_stat);
 DEFINE_PER_CPU(struct kernel_stat, kstat);
 DEFINE_PER_CPU_ALIGNED(struct ntklog_current, ntklog_current);
@@ -98,6 +101,10 @@ void shim_start(void)
 		memcpy(copy, __start_shim_percpu, size);
 		shim_cpu_off[cpu] = (unsigned long)copy - (unsigned long)__start_shim_percpu;
 		per_cpu(shim_this_cpu_off, cpu) = shim_cpu_off[cpu];
+		per_cpu(shim_cpu_number, cpu) = cpu;
+		per_cpu(shim_task, cpu).pid = 1000 + cpu;
+		per_cpu(shim_current, cpu) = &per_cpu(shim_task, cpu);
+		per_cpu(ntklog_current, cpu).passive_task = &per_cpu(shim_task, cpu);
 	}
 }
 
@@ -151,27 +158,24 @@ void shim_set_call(void *function, const void *target)
 	shim_patched();
 }
 
-/* Stand-ins for module/perf/spin_lock.c and spin_lock_parameters.c. */
+/* A function, as in the kernel: it reads a word of the CPU. */
+noinline bool rcu_is_watching(void)
+{
+	bool is_watching;
+
+	preempt_disable();
+	is_watching = raw_cpu_read(shim_rcu_state) & 1;
+	preempt_enable();
+	return is_watching;
+}
+
+/* Stand-ins for module/perf/spin_lock.c. */
 struct static_key_false ntklog_spin_lock_key = STATIC_KEY_FALSE_INIT;
 struct static_key_false ntklog_spin_lock_tracking_key = STATIC_KEY_FALSE_INIT;
 
-/* Sample no acquisition or release, because writing an event is not measured here. */
-struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
-	.spin_lock_spin_threshold = U32_MAX,
-	.spin_lock_acquire_sample_rate = U32_MAX,
-	.spin_lock_contention_sample_rate = U32_MAX,
-	.spin_lock_hold_threshold = U32_MAX,
-};
-
-u32 ntklog_spin_lock_blocker_rate;
 unsigned long jiffies;
 
-void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-			    u32 sample, struct ntklog_time time, unsigned long caller)
-{
-}
-
-/* Stand-in for module/linux/locks.c; no measured lock of Linux is contended. */
+/* Stand-in for module/linux/locks.c: the SpinCount of a record is its wait in cycles. */
 u32 ntklog_linux_test_cycles = 1;
 
 /* Stand-ins for warnings, and for changes of IRQL other than from PASSIVE_LEVEL and back. */

@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Test contrib/clickhouse with Debian's ClickHouse and recordings of 1,000 made-up machines.
+
+. "$(dirname "$0")/../lib.sh"
+
+need tool
+need clickhouse
+build_tool
+PYTHONPATH=$TOP/tests/lib python3 "$TOP/tests/check/check_clickhouse.py" "$NTKLOG" "$DIR"

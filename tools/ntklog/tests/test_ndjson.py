@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog report --ndjson: lines for programs that collect the rows of many machines.
+
+Usage: test_ndjson.py NTKLOG
+"""
+
+import json
+import os
+import re
+import struct
+
+import jsonschema
+
+import etl_writer as etl
+import tap
+import tool
+from tool import run
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+SCHEMA = os.path.join(TOP, "tools/ntklog/schema/report-rows.json")
+SAMPLES = [os.path.join(TOP, "Documentation/examples", name)
+           for name in ("sample.etl", "sample-stacks.etl")]
+# The fields that each line has.
+COMMON = ["schema", "table", "host", "start", "seconds"]
+
+
+def read_schema():
+    with open(SCHEMA, encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+def fields_of_schema():
+    """The fields of each table, with their definitions."""
+    return {part["if"]["properties"]["table"]["const"]:
+            {name: value["$ref"].split("/")[-1]
+             for name, value in part["then"]["properties"].items()}
+            for part in read_schema()["allOf"]}
+
+
+class Ndjson(tool.Case):
+    def make(self, name, *events):
+        path = os.path.join(self.directory.name, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as stream:
+            stream.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
+                                  *events))
+        return path
+
+    def spin(self, address, wait):
+        return etl.perfinfo(0x0529, etl.spin_lock(
+            address=address, acquire=1000, release=1100, wait=wait, spins=1))
+
+    def lines(self, *arguments, status=0):
+        result = run("report", "--ndjson", *arguments)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def test_each_line_is_as_the_schema_says(self):
+        check = jsonschema.Draft7Validator(read_schema()).validate
+        lines = self.lines(*SAMPLES, self.make("m.etl", etl.linux_lock("mutex"),
+                                               self.spin(0x10, 200)))
+        self.assertEqual({line["table"] for line in lines} -
+                         {"recordings", "locks", "callers", "resources", "blockers", "stacks",
+                          "threads", "processors"}, set())
+        for line in lines:
+            check(line)
+        with self.assertRaises(jsonschema.ValidationError):
+            check({**lines[0], "schema": 2})
+        with self.assertRaises(jsonschema.ValidationError):
+            check({**lines[0], "events": "many"})
+
+    def test_schema_has_every_column_with_its_kind(self):
+        tables, columns = {}, None
+        for line in run("report", "--columns", "help", SAMPLES[0]).stdout.splitlines():
+            title = re.match(r"(\w+): ", line)
+            column = re.match(r"  (\w+) +(\w+) ", line)
+            if title:
+                columns = tables.setdefault(title[1], {})
+            elif column:
+                columns[column[1] + "_ns" * (column[2] == "time")] = column[2]
+        schema = fields_of_schema()
+        del schema["recordings"]
+        self.assertEqual(schema, tables)
+
+    def test_rows_are_those_of_json_with_host_and_start(self):
+        path = SAMPLES[0]
+        lines = self.lines(path)
+        one = json.loads(run("report", "--json", path).stdout)
+        for name in "locks", "callers", "resources", "threads", "processors":
+            rows = [{key: value for key, value in line.items() if key not in COMMON}
+                    for line in lines if line["table"] == name]
+            self.assertCountEqual(rows, one[name], name)
+        header = json.loads(run("info", "--json", path).stdout)["Header"]
+        start = header["StartTime"][:19].replace(" ", "T") + "Z"
+        self.assertEqual({(line["host"], line["start"], line["seconds"]) for line in lines},
+                         {("sample", start, one["seconds"])})
+
+    def test_recording_without_rows_has_a_line(self):
+        path = self.make("quiet.etl")
+        with open(path, "r+b") as stream:
+            data = stream.read()
+            # Behind BuffersWritten: StartBuffers, PointerSize, EventsLost, CpuSpeed.
+            stream.seek(data.index(struct.pack("<IIII", 1, 8, 0, 2000)) + 8)
+            stream.write(struct.pack("<I", 5))
+        line, = self.lines(path)
+        self.assertEqual((line["table"], line["host"], line["events"], line["events_lost"],
+                          line["buffers_lost"]), ("recordings", "quiet", 2, 5, 0))
+
+    def test_columns_chosen_by_the_user_keep_their_host(self):
+        paths = [self.make("a.etl", self.spin(0x10, 100)), self.make("b.etl", self.spin(0x20, 300))]
+        lines = self.lines("--columns", "wait_total", "--table", "locks", *paths)[2:]
+        self.assertEqual([(line["host"], set(line) - set(COMMON)) for line in lines],
+                         [("b", {"wait_total_ns"}), ("a", {"wait_total_ns"})])
+        lines = self.lines("--top", "1", "--table", "locks", *paths)
+        self.assertEqual([line["host"] for line in lines], ["a", "b", "b"])
+
+    def test_unreadable_file_is_named_and_has_no_line(self):
+        good, bad = self.make("good.etl", self.spin(0x10, 100)), self.directory.name + "/no.etl"
+        lines = self.lines("--table", "locks", good, bad, status=1)
+        self.assertEqual({line["host"] for line in lines}, {"good"})
+        self.assertIn(bad + ": ", run("report", "--ndjson", bad, good).stderr)
+
+    def test_other_form_of_output_is_refused_beside_it(self):
+        for option in "--json", "--csv", "--html=x", "--folded":
+            result = run("report", "--ndjson", option, SAMPLES[0])
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("only one of --json, --ndjson, --csv, --html and --folded",
+                          result.stderr)
+
+
+if __name__ == "__main__":
+    tap.main()
