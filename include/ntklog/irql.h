@@ -96,7 +96,7 @@ void ke_lower_irql_slow(u32 state);
  * Return true if this CPU has cached that the current task is not at APC_LEVEL. False means that
  * the task may be at any level.
  */
-static __always_inline bool __ke_thread_is_passive(void)
+static __always_inline bool __ke_task_is_known_passive(void)
 {
 	return likely(this_cpu_read(ntklog_current.passive_task) == current);
 }
@@ -111,7 +111,7 @@ static __always_inline bool __ke_thread_is_passive(void)
  */
 static __always_inline u8 ke_raise_irql_to_dpc_level(void)
 {
-	if (unlikely(__ke_raised()) || !__ke_thread_is_passive())
+	if (unlikely(__ke_raised()) || !__ke_task_is_known_passive())
 		return ke_raise_irql_slow(DISPATCH_LEVEL);
 	if (KE_SOFTIRQS_ARE_RAISED)
 		local_bh_disable();

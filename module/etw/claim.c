@@ -154,7 +154,7 @@ static void etw_end_claim(struct etw_claim *claim)
 	struct etw_session *session = claim->session;
 
 	if (session->is_logging)
-		etw_stop_locked(session);
+		etw_stop_session_locked(session);
 	if (claim->has_run)
 		etw_drop_run(session);
 	etw_apply_settings(session, &session->saved_settings);
@@ -262,8 +262,8 @@ static int etw_settings_from_start(const struct etw_session *session,
  * @start: the settings
  *
  * Context: task; may sleep for seconds.
- * Return: 0; -EINVAL for a setting out of range; -EEXIST if another session has the name;
- * -EBADFD if the claim has been given up; -EINTR; or a negative errno as etw_start_locked() has.
+ * Return: 0; -EINVAL for a setting out of range; -EEXIST if another session has the name; -EBADFD
+ * if the claim has been given up; -EINTR; or a negative errno as etw_start_session_locked() has.
  */
 int etw_start_claimed_session(struct etw_claim *claim, const struct ntklog_session_start *start)
 {
@@ -279,7 +279,7 @@ int etw_start_claimed_session(struct etw_claim *claim, const struct ntklog_sessi
 		err = -EBUSY;
 	else
 		err = etw_settings_from_start(session, start, &settings) ?:
-		      etw_start_locked(session, &settings);
+		      etw_start_session_locked(session, &settings);
 	if (!err) {
 		spin_lock(&etw_session_lock);
 		claim->has_run = true;
@@ -309,7 +309,7 @@ int etw_stop_claimed_session(struct etw_claim *claim)
 	else if (!claim->session->is_logging)
 		err = -EINVAL;
 	else
-		etw_stop_locked(claim->session);
+		etw_stop_session_locked(claim->session);
 	mutex_unlock(&etw_mutex);
 	return err;
 }

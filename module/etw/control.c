@@ -35,8 +35,8 @@ static void etw_set_logging(struct etw_session *session, bool logging)
 	session->is_logging = logging;
 	spin_unlock(&etw_session_lock);
 	/*
-	 * Publish that the session logs stacks before its first event. etw_stop_locked() revokes
-	 * that after the last event.
+	 * Publish that the session logs stacks before its first event. etw_stop_session_locked()
+	 * revokes that after the last event.
 	 */
 	if (logging)
 		etw_publish_stack_sessions();
@@ -44,7 +44,7 @@ static void etw_set_logging(struct etw_session *session, bool logging)
 }
 
 /**
- * etw_start_locked() - start a session with settings
+ * etw_start_session_locked() - start a session with settings
  * @session: the session
  * @settings: its new settings, checked; can be its present ones
  *
@@ -56,7 +56,7 @@ static void etw_set_logging(struct etw_session *session, bool logging)
  * -ENODEV during load and unload. After an error the session has its old settings. It also has its
  * earlier run, unless a snapshot had copied all buffers of that run.
  */
-int etw_start_locked(struct etw_session *session, const struct etw_settings *settings)
+int etw_start_session_locked(struct etw_session *session, const struct etw_settings *settings)
 {
 	struct etw_run *run;
 
@@ -85,12 +85,12 @@ int etw_start_locked(struct etw_session *session, const struct etw_settings *set
 }
 
 /**
- * etw_stop_locked() - stop a session
+ * etw_stop_session_locked() - stop a session
  * @session: a started session
  *
  * Context: task; may sleep for seconds; etw_mutex held.
  */
-void etw_stop_locked(struct etw_session *session)
+void etw_stop_session_locked(struct etw_session *session)
 {
 	static const struct perfinfo_groupmask no_groups;
 	struct perfinfo_groupmask mask = etw_group_mask_union_except(session);
@@ -116,7 +116,8 @@ void etw_stop_locked(struct etw_session *session)
  * @session: the session
  *
  * Context: task; may sleep for seconds.
- * Return: 0, or a negative errno as etw_lock_unclaimed_session() and etw_start_locked() have.
+ * Return: 0, or a negative errno as etw_lock_unclaimed_session() and etw_start_session_locked()
+ * have.
  */
 int etw_start_session(struct etw_session *session)
 {
@@ -124,7 +125,7 @@ int etw_start_session(struct etw_session *session)
 
 	if (err)
 		return err;
-	err = etw_start_locked(session, &session->settings);
+	err = etw_start_session_locked(session, &session->settings);
 	mutex_unlock(&etw_mutex);
 	return err;
 }
@@ -144,7 +145,7 @@ int etw_stop_session(struct etw_session *session)
 	if (err)
 		return err;
 	if (session->is_logging)
-		etw_stop_locked(session);
+		etw_stop_session_locked(session);
 	else
 		err = -EINVAL;
 	mutex_unlock(&etw_mutex);
@@ -248,7 +249,7 @@ void etw_exit_sessions(void)
 	etw_start_is_allowed = false;
 	for (i = 0; i < ETW_SESSIONS; i++) {
 		if (etw_sessions[i].is_logging)
-			etw_stop_locked(&etw_sessions[i]);
+			etw_stop_session_locked(&etw_sessions[i]);
 		etw_drop_run(&etw_sessions[i]);
 	}
 	mutex_unlock(&etw_mutex);

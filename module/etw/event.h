@@ -68,7 +68,7 @@ extern union etw_versions {
  * @group: the event's group, one bit of a group mask
  *
  * Context: interrupts off until the event has been logged, which is the RCU read side for
- * etw_stop_locked().
+ * etw_stop_session_locked().
  * Return: the set of sessions, with a byte of 1 for each; see ETW_SESSION_BITS.
  */
 static __always_inline u64 etw_sessions_for_event(u32 group)

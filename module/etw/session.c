@@ -27,16 +27,16 @@ struct etw_session etw_sessions[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
 
 /*
- * Return the groups of all started sessions except @without. Called with etw_mutex or
+ * Return the groups of all started sessions but @except. Called with etw_mutex or
  * etw_session_lock held.
  */
-struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *without)
+struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *except)
 {
 	struct perfinfo_groupmask mask = {};
 	int i;
 
 	for (i = 0; i < ETW_SESSIONS; i++)
-		if (etw_sessions[i].is_logging && &etw_sessions[i] != without)
+		if (etw_sessions[i].is_logging && &etw_sessions[i] != except)
 			etw_group_mask_or(&mask, &etw_sessions[i].settings.group_mask);
 	return mask;
 }

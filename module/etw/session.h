@@ -55,7 +55,7 @@ struct etw_run *etw_get_session_run(struct etw_session *session);
 struct perfinfo_groupmask etw_global_group_mask(void);
 
 /* The following are called with etw_mutex held. */
-struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *without);
+struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *except);
 void etw_set_run(struct etw_session *session, struct etw_run *run);
 void etw_drop_run(struct etw_session *session);
 

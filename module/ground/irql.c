@@ -18,7 +18,7 @@ DEFINE_PER_CPU(struct ke_irql, ke_irql);
 /* APC_LEVEL belongs to the task, which may sleep and migrate at this level. */
 static bool ke_thread_is_at_apc_level(void)
 {
-	return !__ke_thread_is_passive() && ntklog_is_at_apc_level();
+	return !__ke_task_is_known_passive() && ntklog_is_at_apc_level();
 }
 
 static void ke_leave_apc_level(void)
@@ -148,7 +148,7 @@ EXPORT_SYMBOL_GPL(ke_raise_irql_slow);
  */
 u8 ke_raise_irql_to_synch_level(void)
 {
-	if (unlikely(__ke_raised()) || !__ke_thread_is_passive())
+	if (unlikely(__ke_raised()) || !__ke_task_is_known_passive())
 		return ke_raise_irql_slow(SYNCH_LEVEL);
 	ke_enter_dispatch_level(1);
 	ke_raise_above_dispatch_level(SYNCH_LEVEL);

@@ -264,17 +264,17 @@ static struct ntklog_cpu_file *ntklog_cpu_files;
 
 static int ntklog_cpu_file_open(struct inode *inode, struct file *file)
 {
-	const struct ntklog_cpu_file *processor = inode->i_private;
+	const struct ntklog_cpu_file *cpu_file = inode->i_private;
 	struct etw_reader *reader;
 	struct etw_run *run;
 	int err = ntklog_may_read_addresses();
 
 	if (err)
 		return err;
-	run = etw_get_session_run(processor->session);
+	run = etw_get_session_run(cpu_file->session);
 	if (!run)
 		return -ENODATA;
-	reader = etw_open_reader(run, processor->cpu);
+	reader = etw_open_reader(run, cpu_file->cpu);
 	etw_put_run(run);
 	if (IS_ERR(reader))
 		return PTR_ERR(reader);
@@ -341,14 +341,14 @@ static int ntklog_create_cpu_files(size_t number)
 	int err;
 
 	for_each_possible_cpu(cpu) {
-		struct ntklog_cpu_file *processor =
+		struct ntklog_cpu_file *cpu_file =
 			&ntklog_cpu_files[number * nr_cpu_ids + cpu];
 
-		processor->session = session;
-		processor->cpu = cpu;
+		cpu_file->session = session;
+		cpu_file->cpu = cpu;
 		snprintf(name, sizeof(name), "cpu%u", cpu);
 		err = PTR_ERR_OR_ZERO(debugfs_create_file(name, 0400, session->directory,
-							  processor,
+							  cpu_file,
 							  &ntklog_cpu_file_fops));
 		if (err)
 			return err;
