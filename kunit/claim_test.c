@@ -21,7 +21,7 @@
 #include "../module/etw/snapshot.h"
 #include "fixture.h"
 
-#define SIZE		4096
+#define SESSION_BUFFER_SIZE		4096
 #define SESSION		(&etw_sessions[3])
 #define TEST_HOOK_ID	0x0FFD
 #define TEST_GROUP	PERF_SPINLOCK_CNTRS
@@ -30,7 +30,7 @@ static const struct ntklog_session_start good_start = {
 	.size = sizeof(good_start),
 	.name = "of the claim",
 	.group_mask.masks[PERF_MASK_INDEX(TEST_GROUP)] = PERF_MASK_BITS(TEST_GROUP),
-	.buffer_size = SIZE,
+	.buffer_size = SESSION_BUFFER_SIZE,
 	.buffers = 4,
 };
 
@@ -40,7 +40,7 @@ static void log_event(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	etw_log_event_to(etw_sessions_for_event(TEST_GROUP), TEST_HOOK_ID, 1, &data, sizeof(data));
+	etw_log_event(etw_sessions_for_event(TEST_GROUP), TEST_HOOK_ID, 1, &data, sizeof(data));
 	local_irq_restore(flags);
 }
 
@@ -56,7 +56,7 @@ static u32 state_of(struct kunit *test, struct etw_claim *claim)
 {
 	struct ntklog_session_info info = { .size = sizeof(info) };
 
-	KUNIT_EXPECT_EQ(test, etw_describe_claim(claim, &info), 0);
+	KUNIT_EXPECT_EQ(test, etw_get_claim_info(claim, &info), 0);
 	KUNIT_EXPECT_EQ(test, info.session, SESSION->id);
 	KUNIT_EXPECT_EQ(test, info.failures, 0u);
 	return info.state;
@@ -66,7 +66,7 @@ static void a_claim_is_exclusive(struct kunit *test)
 {
 	struct etw_claim *claim = open_claim(test);
 	struct etw_settings before = SESSION->settings, after;
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_open_claim(SESSION)), -EBUSY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_adopt_session(SESSION)), -EBUSY);
@@ -75,7 +75,7 @@ static void a_claim_is_exclusive(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_name(SESSION, "by hand"), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_mode(SESSION, ETW_MODE_BUFFERING), -EBUSY);
-	KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, 2 * SIZE), -EBUSY);
+	KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, 2 * SESSION_BUFFER_SIZE), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, 7), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(SESSION, 7), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_stacks(SESSION, 1), -EBUSY);
@@ -85,8 +85,8 @@ static void a_claim_is_exclusive(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &after, &before, sizeof(before));
 	KUNIT_EXPECT_EQ(test, state_of(test, claim), (u32)NTKLOG_SESSION_IDLE);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_get_claim_run(claim)), -ENODATA);
-	KUNIT_EXPECT_EQ(test, etw_flush_claim(claim), -EINVAL);
-	KUNIT_EXPECT_EQ(test, etw_stop_claim(claim), -EINVAL);
+	KUNIT_EXPECT_EQ(test, etw_flush_claimed_session(claim), -EINVAL);
+	KUNIT_EXPECT_EQ(test, etw_stop_claimed_session(claim), -EINVAL);
 	etw_close_claim(claim);
 	KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, before.buffers), 0);
 }
@@ -98,35 +98,35 @@ static void a_claim_runs_once_at_a_time(struct kunit *test)
 	struct etw_run *run;
 
 	counts.cpu = NTKLOG_SESSION_ALL_CPUS;
-	KUNIT_EXPECT_EQ(test, etw_count_claim(claim, &counts), -ENODATA);
-	KUNIT_ASSERT_EQ(test, etw_start_claim(claim, &good_start), 0);
-	KUNIT_EXPECT_EQ(test, etw_start_claim(claim, &good_start), -EBUSY);
+	KUNIT_EXPECT_EQ(test, etw_get_claim_counts(claim, &counts), -ENODATA);
+	KUNIT_ASSERT_EQ(test, etw_start_claimed_session(claim, &good_start), 0);
+	KUNIT_EXPECT_EQ(test, etw_start_claimed_session(claim, &good_start), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(SESSION), -EBUSY);
 	KUNIT_EXPECT_EQ(test, state_of(test, claim), (u32)NTKLOG_SESSION_STARTED);
 	KUNIT_EXPECT_STREQ(test, SESSION->settings.name, "of the claim");
 	log_event();
-	KUNIT_EXPECT_EQ(test, etw_flush_claim(claim), 0);
+	KUNIT_EXPECT_EQ(test, etw_flush_claimed_session(claim), 0);
 	log_event();
-	KUNIT_EXPECT_EQ(test, etw_stop_claim(claim), 0);
-	KUNIT_EXPECT_EQ(test, etw_stop_claim(claim), -EINVAL);
+	KUNIT_EXPECT_EQ(test, etw_stop_claimed_session(claim), 0);
+	KUNIT_EXPECT_EQ(test, etw_stop_claimed_session(claim), -EINVAL);
 	KUNIT_EXPECT_EQ(test, state_of(test, claim), (u32)NTKLOG_SESSION_FINISHED);
-	KUNIT_EXPECT_EQ(test, etw_count_claim(claim, &counts), 0);
+	KUNIT_EXPECT_EQ(test, etw_get_claim_counts(claim, &counts), 0);
 	KUNIT_EXPECT_EQ(test, counts.written, 2ull);
 	KUNIT_EXPECT_EQ(test, counts.generated, 2ull);
 	KUNIT_EXPECT_EQ(test, counts.processors, nr_cpu_ids);
 	counts.cpu = TEST_CPU;
-	KUNIT_EXPECT_EQ(test, etw_count_claim(claim, &counts), 0);
+	KUNIT_EXPECT_EQ(test, etw_get_claim_counts(claim, &counts), 0);
 	KUNIT_EXPECT_EQ(test, counts.cpu, (u32)TEST_CPU);
 	KUNIT_EXPECT_EQ(test, counts.written, 2ull);
 	counts.cpu = nr_cpu_ids;
-	KUNIT_EXPECT_EQ(test, etw_count_claim(claim, &counts), -ENXIO);
+	KUNIT_EXPECT_EQ(test, etw_get_claim_counts(claim, &counts), -ENXIO);
 	counts.size--;
-	KUNIT_EXPECT_EQ(test, etw_count_claim(claim, &counts), -EINVAL);
+	KUNIT_EXPECT_EQ(test, etw_get_claim_counts(claim, &counts), -EINVAL);
 
 	run = etw_get_claim_run(claim);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(run));
 	KUNIT_EXPECT_STREQ(test, run->name, "of the claim");
-	KUNIT_EXPECT_EQ(test, etw_start_claim(claim, &good_start), 0);
+	KUNIT_EXPECT_EQ(test, etw_start_claimed_session(claim, &good_start), 0);
 	KUNIT_EXPECT_PTR_NE(test, SESSION->run, run);
 	etw_put_run(run);
 	etw_close_claim(claim);
@@ -145,18 +145,18 @@ static void a_close_stops_frees_and_restores(struct kunit *test)
 	start.stacks = NTKLOG_STACKS_SPINLOCK;
 	start.flush_timer = 77;
 	start.contextswap_version = 1;
-	KUNIT_ASSERT_EQ(test, etw_start_claim(claim, &start), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_claimed_session(claim, &start), 0);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4u);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.flush_timer, 77u);
-	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.of_session[SESSION->id], 0);
-	/* The name that the session gets back belongs to it. */
+	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.by_session[SESSION->id], 0);
+	/* No other session may have the name that this one gets back when its claim is closed. */
 	KUNIT_EXPECT_EQ(test, etw_set_name(&etw_sessions[4], before.name), -EEXIST);
 	KUNIT_EXPECT_EQ(test, etw_set_name(&etw_sessions[4], "of the claim"), -EEXIST);
 	etw_close_claim(claim);
-	KUNIT_EXPECT_FALSE(test, SESSION->logging);
+	KUNIT_EXPECT_FALSE(test, SESSION->is_logging);
 	KUNIT_EXPECT_NULL(test, SESSION->run);
 	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(TEST_GROUP), 0ull);
-	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.of_session[SESSION->id],
+	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.by_session[SESSION->id],
 			before.contextswap_version - 1);
 	after = etw_get_settings(SESSION);
 	KUNIT_EXPECT_MEMEQ(test, &after, &before, sizeof(before));
@@ -206,7 +206,7 @@ static void a_bad_start_changes_nothing(struct kunit *test)
 			start.group_mask.masks[7] = 1;
 			break;
 		case 6:
-			start.buffer_size = SIZE + 1;
+			start.buffer_size = SESSION_BUFFER_SIZE + 1;
 			break;
 		case 7:
 			start.buffer_size = 2 * SZ_1M;
@@ -230,13 +230,14 @@ static void a_bad_start_changes_nothing(struct kunit *test)
 			start.contextswap_version = 5;
 			break;
 		}
-		KUNIT_EXPECT_EQ_MSG(test, etw_start_claim(claim, &start), err, "case %u", i);
-		KUNIT_EXPECT_FALSE(test, SESSION->logging);
+		KUNIT_EXPECT_EQ_MSG(test, etw_start_claimed_session(claim, &start), err,
+				    "case %u", i);
+		KUNIT_EXPECT_FALSE(test, SESSION->is_logging);
 		after = etw_get_settings(SESSION);
 		KUNIT_EXPECT_MEMEQ(test, &after, &before, sizeof(before));
 	}
 	/* An empty name, and 0 as buffer size and as number of buffers, keep the present values. */
-	KUNIT_EXPECT_EQ(test, etw_start_claim(claim, &(struct ntklog_session_start) {
+	KUNIT_EXPECT_EQ(test, etw_start_claimed_session(claim, &(struct ntklog_session_start) {
 		.size = sizeof(struct ntklog_session_start),
 	}), 0);
 	KUNIT_EXPECT_STREQ(test, SESSION->settings.name, before.name);
@@ -252,18 +253,18 @@ static void a_kept_session_runs_on_and_can_be_adopted(struct kunit *test)
 	struct etw_claim *claim = open_claim(test);
 	struct etw_run *run;
 
-	KUNIT_ASSERT_EQ(test, etw_start_claim(claim, &good_start), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_claimed_session(claim, &good_start), 0);
 	run = SESSION->run;
-	KUNIT_EXPECT_EQ(test, etw_keep_claim(claim), 0);
-	KUNIT_EXPECT_EQ(test, etw_keep_claim(claim), -EBADFD);
-	KUNIT_EXPECT_EQ(test, etw_start_claim(claim, &good_start), -EBADFD);
-	KUNIT_EXPECT_EQ(test, etw_stop_claim(claim), -EBADFD);
-	KUNIT_EXPECT_EQ(test, etw_flush_claim(claim), -EBADFD);
-	KUNIT_EXPECT_EQ(test, etw_count_claim(claim, &counts), -EBADFD);
-	KUNIT_EXPECT_EQ(test, etw_describe_claim(claim, &info), -EBADFD);
+	KUNIT_EXPECT_EQ(test, etw_keep_claimed_session(claim), 0);
+	KUNIT_EXPECT_EQ(test, etw_keep_claimed_session(claim), -EBADFD);
+	KUNIT_EXPECT_EQ(test, etw_start_claimed_session(claim, &good_start), -EBADFD);
+	KUNIT_EXPECT_EQ(test, etw_stop_claimed_session(claim), -EBADFD);
+	KUNIT_EXPECT_EQ(test, etw_flush_claimed_session(claim), -EBADFD);
+	KUNIT_EXPECT_EQ(test, etw_get_claim_counts(claim, &counts), -EBADFD);
+	KUNIT_EXPECT_EQ(test, etw_get_claim_info(claim, &info), -EBADFD);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_get_claim_run(claim)), -EBADFD);
 	etw_close_claim(claim);
-	KUNIT_EXPECT_TRUE(test, SESSION->logging);
+	KUNIT_EXPECT_TRUE(test, SESSION->is_logging);
 	KUNIT_EXPECT_STREQ(test, SESSION->settings.name, "of the claim");
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_open_claim(SESSION)), -EBUSY);
 
@@ -271,8 +272,8 @@ static void a_kept_session_runs_on_and_can_be_adopted(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(claim));
 	KUNIT_EXPECT_PTR_EQ(test, SESSION->run, run);
 	KUNIT_EXPECT_EQ(test, state_of(test, claim), (u32)NTKLOG_SESSION_STARTED);
-	KUNIT_EXPECT_EQ(test, etw_stop_claim(claim), 0);
-	KUNIT_EXPECT_EQ(test, etw_keep_claim(claim), 0);
+	KUNIT_EXPECT_EQ(test, etw_stop_claimed_session(claim), 0);
+	KUNIT_EXPECT_EQ(test, etw_keep_claimed_session(claim), 0);
 	etw_close_claim(claim);
 	KUNIT_EXPECT_PTR_EQ(test, SESSION->run, run);
 
@@ -284,12 +285,15 @@ static void a_kept_session_runs_on_and_can_be_adopted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_set_name(SESSION, "System Logger 3"), 0);
 }
 
-/* The user of a stopped session still needs its unread buffers. */
+/*
+ * A claim of any session gets the last one that is free. A stopped session with unread buffers is
+ * not free, because its user still needs them.
+ */
 static void any_claim_is_of_the_last_free_session(struct kunit *test)
 {
 	struct etw_claim *claims[ETW_SESSIONS];
 	struct etw_session *unread = &etw_sessions[6];
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 	int i, count = 0;
 
 	etw_group_mask_set(&change.set, TEST_GROUP);
@@ -317,7 +321,7 @@ static void any_claim_is_of_the_last_free_session(struct kunit *test)
 static void any_claim_takes_a_session_in_a_snapshot(struct kunit *test)
 {
 	struct etw_session *last = &etw_sessions[ETW_SESSIONS - 1];
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 	struct etw_claim *claim;
 	void *snapshot;
 	size_t size;

@@ -41,13 +41,13 @@ static void start(struct kunit *test, u32 version)
 	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
 }
 
-/* Return the next event from *@from on with this thread's id at @offset. */
-static const u8 *find_own_swap(struct kunit *test, size_t offset, unsigned int *from)
+/* Return the next event, from index *@from on, that has the test's thread ID at @offset. */
+static const u8 *find_own_swap(struct kunit *test, size_t offset, unsigned int *next_index)
 {
 	const u8 *event;
 
-	while ((event = session_event((*from)++, HOOK_ID)))
-		if (get_u32(event, offset) == (u32)task_pid_nr(current))
+	while ((event = session_event((*next_index)++, HOOK_ID)))
+		if (read_u32(event, offset) == (u32)task_pid_nr(current))
 			return event;
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	return NULL;
@@ -56,7 +56,7 @@ static const u8 *find_own_swap(struct kunit *test, size_t offset, unsigned int *
 static void sleep_written_as_two_swaps(struct kunit *test)
 {
 	const u8 *away, *back;
-	unsigned int from = 0;
+	unsigned int next_index = 0;
 
 	start(test, 4);
 	KUNIT_EXPECT_TRUE(test, ntklog_context_swaps_are_traced());
@@ -65,25 +65,25 @@ static void sleep_written_as_two_swaps(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 
 	do
-		away = find_own_swap(test, SWAP_OLD_THREAD, &from);
-	while (get_u8(away, SWAP_STATE) != 5);
-	back = find_own_swap(test, SWAP_NEW_THREAD, &from);
-	KUNIT_EXPECT_EQ(test, get_u32(away, EVENT_MARKER), 0xC0110004u);
-	KUNIT_EXPECT_EQ(test, get_u16(away, EVENT_SIZE), 0x28);
-	/* Nice 0 is priority 8; the idle thread has 0. */
-	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_OLD_PRIORITY), 8);
-	KUNIT_EXPECT_EQ(test, get_u8(back, SWAP_NEW_PRIORITY), 8);
-	if (!get_u32(away, SWAP_NEW_THREAD))
-		KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_NEW_PRIORITY), 0);
+		away = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
+	while (read_u8(away, SWAP_STATE) != 5);
+	back = find_own_swap(test, SWAP_NEW_THREAD, &next_index);
+	KUNIT_EXPECT_EQ(test, read_u32(away, EVENT_MARKER), 0xC0110004u);
+	KUNIT_EXPECT_EQ(test, read_u16(away, EVENT_SIZE), 0x28);
+	/* A thread with nice 0 has NT's priority 8, the idle thread has 0. */
+	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_OLD_PRIORITY), 8);
+	KUNIT_EXPECT_EQ(test, read_u8(back, SWAP_NEW_PRIORITY), 8);
+	if (!read_u32(away, SWAP_NEW_THREAD))
+		KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_NEW_PRIORITY), 0);
 	/* The wait reason of an uninterruptible sleep in the kernel. */
-	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_WAIT_REASON), 0);
-	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_FLAGS), 0);
-	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_C_STATE), 0);
-	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_SPARE), 0);
-	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_IDEAL), TEST_CPU);
+	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_WAIT_REASON), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_FLAGS), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_C_STATE), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_SPARE), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_IDEAL), TEST_CPU);
 	/* WaitTime is a duration in ticks, not a time since boot. */
-	KUNIT_EXPECT_LT(test, get_u32(back, SWAP_WAIT_TIME), msecs_to_jiffies(5000));
-	KUNIT_EXPECT_GT(test, get_u64(back, EVENT_TIME), get_u64(away, EVENT_TIME));
+	KUNIT_EXPECT_LT(test, read_u32(back, SWAP_WAIT_TIME), msecs_to_jiffies(5000));
+	KUNIT_EXPECT_GT(test, read_u64(back, EVENT_TIME), read_u64(away, EVENT_TIME));
 }
 
 static void swaps_in_sequence_old_thread_is_previous_new(struct kunit *test)
@@ -100,8 +100,8 @@ static void swaps_in_sequence_old_thread_is_previous_new(struct kunit *test)
 		const u8 *event = session_event(i, HOOK_ID);
 
 		if (i)
-			KUNIT_EXPECT_EQ(test, get_u32(event, SWAP_OLD_THREAD), running);
-		running = get_u32(event, SWAP_NEW_THREAD);
+			KUNIT_EXPECT_EQ(test, read_u32(event, SWAP_OLD_THREAD), running);
+		running = read_u32(event, SWAP_NEW_THREAD);
 	}
 }
 
@@ -112,16 +112,16 @@ static void idle_thread_swapped_out_state_running(struct kunit *test)
 
 	/* Another task may keep the CPU busy while this thread sleeps, so try again. */
 	while (!idle && tries--) {
-		unsigned int from = 0;
+		unsigned int next_index = 0;
 		const u8 *event;
 
 		start(test, 4);
 		msleep(20);
 		session_stop(test);
-		while ((event = session_event(from++, HOOK_ID))) {
-			bool was_idle = !get_u32(event, SWAP_OLD_THREAD);
+		while ((event = session_event(next_index++, HOOK_ID))) {
+			bool was_idle = !read_u32(event, SWAP_OLD_THREAD);
 
-			KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_STATE) == 2, was_idle);
+			KUNIT_EXPECT_EQ(test, read_u8(event, SWAP_STATE) == 2, was_idle);
 			idle += was_idle;
 		}
 	}
@@ -130,16 +130,16 @@ static void idle_thread_swapped_out_state_running(struct kunit *test)
 
 static void interruptible_sleep_wait_reason_wr_queue(struct kunit *test)
 {
-	unsigned int from = 0;
+	unsigned int next_index = 0;
 	const u8 *event;
 
 	start(test, 4);
 	schedule_timeout_interruptible(2);
 	session_stop(test);
 	do
-		event = find_own_swap(test, SWAP_OLD_THREAD, &from);
-	while (get_u8(event, SWAP_STATE) != 5 || get_u8(event, SWAP_WAIT_REASON) == 0);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_WAIT_REASON), 15);
+		event = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
+	while (read_u8(event, SWAP_STATE) != 5 || read_u8(event, SWAP_WAIT_REASON) == 0);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SWAP_WAIT_REASON), 15);
 }
 
 static void each_version_set_written_with_its_size(struct kunit *test)
@@ -147,40 +147,40 @@ static void each_version_set_written_with_its_size(struct kunit *test)
 	u32 version;
 
 	for (version = 1; version <= 4; version++) {
-		unsigned int from = 0;
+		unsigned int next_index = 0;
 		const u8 *event;
 
 		start(test, version);
 		msleep(20);
 		session_stop(test);
-		event = find_own_swap(test, SWAP_OLD_THREAD, &from);
-		KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110000u + version);
-		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), version == 1 ? 0x20 : 0x28);
-		KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_OLD_PRIORITY), 8);
+		event = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
+		KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110000u + version);
+		KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), version == 1 ? 0x20 : 0x28);
+		KUNIT_EXPECT_EQ(test, read_u8(event, SWAP_OLD_PRIORITY), 8);
 		if (version == 1) {
-			KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_C_STATE), 0);
-			KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_SPARE), 0);
+			KUNIT_EXPECT_EQ(test, read_u8(event, SWAP_C_STATE), 0);
+			KUNIT_EXPECT_EQ(test, read_u8(event, SWAP_SPARE), 0);
 		}
 	}
 }
 
-/* Return the event with this time stamp in TEST_CPU's first buffer, or NULL. */
+/* Return the event with time stamp @time in the first buffer of TEST_CPU, or NULL. */
 static const u8 *find_swap_at_time(int session, u64 time)
 {
 	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[session].run, TEST_CPU);
 	const u8 *bytes = buf->start;
-	size_t at;
+	size_t position;
 
-	for (at = BUFFER_EVENTS; at < get_u32(bytes, BUFFER_SAVED_OFFSET);
-	     at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8))
-		if (get_u64(bytes + at, EVENT_TIME) == time)
-			return bytes + at;
+	for (position = BUFFER_EVENTS; position < read_u32(bytes, BUFFER_SAVED_OFFSET);
+	     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8))
+		if (read_u64(bytes + position, EVENT_TIME) == time)
+			return bytes + position;
 	return NULL;
 }
 
 static void start_another(struct kunit *test, int session, u32 version)
 {
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 
 	etw_group_mask_set(&change.set, PERF_CONTEXT_SWITCH);
 	etw_change_group_mask(&etw_sessions[session], &change);
@@ -198,7 +198,7 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 	int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(versions); i++) {
-		unsigned int from = 0, both = 0;
+		unsigned int next_index = 0, both = 0;
 		const u8 *event;
 
 		/* Session 1 starts last and stops first, so its events lie within the others'. */
@@ -209,27 +209,27 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 		for (j = 1; j <= 2; j++)
 			KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[j]), 0);
 		session_stop(test);
-		while ((event = session_event(from++, HOOK_ID))) {
+		while ((event = session_event(next_index++, HOOK_ID))) {
 			for (j = 1; j <= 2; j++) {
-				const u8 *other = find_swap_at_time(j, get_u64(event, EVENT_TIME));
+				const u8 *other = find_swap_at_time(j, read_u64(event, EVENT_TIME));
 
 				if (!other)
 					continue;
 				both++;
-				KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_VERSION),
+				KUNIT_EXPECT_EQ(test, read_u8(event, EVENT_VERSION),
 						versions[i][0]);
-				KUNIT_EXPECT_EQ(test, get_u8(other, EVENT_VERSION),
+				KUNIT_EXPECT_EQ(test, read_u8(other, EVENT_VERSION),
 						versions[i][j]);
-				KUNIT_EXPECT_EQ(test, get_u16(other, EVENT_SIZE),
+				KUNIT_EXPECT_EQ(test, read_u16(other, EVENT_SIZE),
 						versions[i][j] == 1 ? 0x20 : 0x28);
-				KUNIT_EXPECT_EQ(test, get_u64(event, SWAP_NEW_THREAD),
-						get_u64(other, SWAP_NEW_THREAD));
-				KUNIT_EXPECT_EQ(test, get_u16(event, SWAP_NEW_PRIORITY),
-						get_u16(other, SWAP_NEW_PRIORITY));
-				KUNIT_EXPECT_EQ(test, get_u32(event, SWAP_WAIT_REASON),
-						get_u32(other, SWAP_WAIT_REASON));
+				KUNIT_EXPECT_EQ(test, read_u64(event, SWAP_NEW_THREAD),
+						read_u64(other, SWAP_NEW_THREAD));
+				KUNIT_EXPECT_EQ(test, read_u16(event, SWAP_NEW_PRIORITY),
+						read_u16(other, SWAP_NEW_PRIORITY));
+				KUNIT_EXPECT_EQ(test, read_u32(event, SWAP_WAIT_REASON),
+						read_u32(other, SWAP_WAIT_REASON));
 				if (versions[i][j] == 1)
-					KUNIT_EXPECT_EQ(test, get_u16(other, SWAP_C_STATE), 0);
+					KUNIT_EXPECT_EQ(test, read_u16(other, SWAP_C_STATE), 0);
 			}
 		}
 		KUNIT_EXPECT_GT(test, both, 0);
@@ -283,7 +283,7 @@ static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 	KUNIT_ASSERT_EQ(test, register_trace_contextswap(probe, NULL), 0);
-	/* A work item registers the probe, and is at its end when the probes are on. */
+	/* A work item registers the probe of sched_switch. Wait until the test's probe is called. */
 	while (!(atomic_read(&probes) && ntklog_context_swaps_are_traced()) && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_GT(test, atomic_read(&probes), 0);

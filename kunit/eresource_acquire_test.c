@@ -26,10 +26,10 @@ static void shared_owner_shared_again_granted(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ex_try_to_acquire_resource_exclusive_lite(&resource));
 	KUNIT_EXPECT_FALSE(test, ex_is_resource_acquired_exclusive_lite(&resource));
 	EXPECT_OWNED(test, 7u);
-	release(6);
+	release_acquisitions(6);
 	EXPECT_OWNED(test, 1u);
 	KUNIT_EXPECT_FALSE(test, user_call(test, 0, acquire_exclusive, false));
-	release(1);
+	release_acquisitions(1);
 	EXPECT_OWNED(test, 0u);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, false));
 	user_call(test, 0, user_release, false);
@@ -51,7 +51,7 @@ static void exclusive_owner_any_mode_granted(struct kunit *test)
 	for (i = 6; i; i--) {
 		KUNIT_EXPECT_TRUE(test, ex_is_resource_acquired_exclusive_lite(&resource));
 		KUNIT_EXPECT_FALSE(test, user_call(test, 0, acquire_starve_exclusive, false));
-		release(1);
+		release_acquisitions(1);
 	}
 	KUNIT_EXPECT_FALSE(test, ex_is_resource_acquired_exclusive_lite(&resource));
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_starve_exclusive, false));
@@ -76,7 +76,7 @@ static void deep_recursion_counted(struct kunit *test)
 	EXPECT_DESCRIBED(test, 2, 121u, 0);
 	for (i = 120; i; i--) {
 		EXPECT_OWNED(test, i);
-		release(1);
+		release_acquisitions(1);
 	}
 	EXPECT_OWNED(test, 0u);
 	EXPECT_DESCRIBED(test, 1, 1u, 0);
@@ -100,7 +100,7 @@ static void conversion_with_waiters_shared_ones_woken(struct kunit *test)
 	EXPECT_OWNED(test, 2u);
 	KUNIT_EXPECT_FALSE(test, ex_is_resource_acquired_exclusive_lite(&resource));
 	EXPECT_DESCRIBED(test, 3, 4u, 0);
-	release(2);
+	release_acquisitions(2);
 	user_call(test, 0, user_release, false);
 	EXPECT_WAITERS(test, 1u, 0u);
 	user_call(test, 2, user_release, false);
@@ -117,7 +117,7 @@ static void conversion_without_waiters_acquisitions_kept(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, acquire_exclusive(&resource, false));
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, false));
 	user_call(test, 0, user_release, false);
-	release(2);
+	release_acquisitions(2);
 }
 
 static void conversion_by_non_exclusive_owner_refused(struct kunit *test)
@@ -132,7 +132,7 @@ static void conversion_by_non_exclusive_owner_refused(struct kunit *test)
 	ex_convert_exclusive_to_shared_lite(&resource);
 	EXPECT_DESCRIBED(test, 2, 2u, 0);
 	user_call(test, 0, user_release, false);
-	release(1);
+	release_acquisitions(1);
 	/* Another thread is the exclusive owner. */
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
 	ex_convert_exclusive_to_shared_lite(&resource);
@@ -140,7 +140,7 @@ static void conversion_by_non_exclusive_owner_refused(struct kunit *test)
 	user_call(test, 0, user_release, false);
 }
 
-/* R7: each thread sees its own hold only. */
+/* R7: queries count only the acquisitions of the calling thread. */
 
 static void resource_held_by_other_thread_reported_unowned(struct kunit *test)
 {
@@ -156,7 +156,7 @@ static void resource_held_by_other_thread_reported_unowned(struct kunit *test)
 	user_call(test, 0, user_release, false);
 }
 
-/* R8: acquisitions that follow a waiting exclusive one. */
+/* R8: requests after an exclusive request that waits. */
 
 static void exclusive_waiter_queued_later_shared_waits(struct kunit *test)
 {
@@ -174,7 +174,7 @@ static void exclusive_waiter_queued_later_shared_waits(struct kunit *test)
 	user_wait_shared(test, 2, acquire_shared);
 	EXPECT_WAITERS(test, 1u, 1u);
 
-	release(1);
+	release_acquisitions(1);
 	EXPECT_WAITERS(test, 1u, 1u);
 	user_call(test, 0, user_release, false);
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
@@ -198,7 +198,7 @@ static void exclusive_release_shared_waiters_granted_first(struct kunit *test)
 	user_wait_exclusive(test, 3);
 	user_wait_shared(test, 4, acquire_wait_for_exclusive);
 	EXPECT_WAITERS(test, 2u, 3u);
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 2));
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 4));
@@ -206,7 +206,9 @@ static void exclusive_release_shared_waiters_granted_first(struct kunit *test)
 	user_call(test, 2, user_release, false);
 	user_call(test, 4, user_release, false);
 	user_call(test, 1, user_release, false);
-	/* Exclusive waiters are granted after the shared ones, in the order of asking. */
+	/*
+	 * Exclusive waiters become owners after the shared waiters, in the order of their requests.
+	 */
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	EXPECT_WAITERS(test, 1u, 0u);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, user_is_exclusive, false));
@@ -223,7 +225,7 @@ static void exclusive_waiters_granted_in_order(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	for (i = 0; i < 10; i++)
 		user_wait_exclusive(test, i);
-	release(1);
+	release_acquisitions(1);
 	for (i = 0; i < 10; i++) {
 		KUNIT_EXPECT_TRUE(test, user_call_end(test, i));
 		EXPECT_WAITERS(test, 9u - i, 0u);
@@ -242,7 +244,7 @@ static bool release_for_user_0(struct eresource *resource, bool wait)
 static void wait_for_exclusive_by_owner_waits(struct kunit *test)
 {
 	/* Lockdep would report this deadlock, which another thread's release resolves. */
-	users[0].quiet = true;
+	users[0].is_lockdep_off = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
 	user_wait_exclusive(test, 1);
 	KUNIT_EXPECT_FALSE(test, user_call(test, 0, acquire_wait_for_exclusive, false));
@@ -262,11 +264,13 @@ static void wait_for_exclusive_by_owner_waits(struct kunit *test)
 
 static void waiting_owner_after_exclusive_granted(struct kunit *test)
 {
-	users[0].quiet = true;
+	users[0].is_lockdep_off = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
 	user_wait_exclusive(test, 1);
 	user_wait_shared(test, 0, acquire_wait_for_exclusive);
-	/* User 2's release lets user 0 stay an owner; the exclusive waiter keeps waiting. */
+	/*
+	 * User 0 is still an owner after user 2's release, so the exclusive waiter keeps waiting.
+	 */
 	KUNIT_EXPECT_TRUE(test, user_call(test, 2, acquire_starve_exclusive, true));
 	user_call(test, 2, user_release, false);
 	EXPECT_DESCRIBED(test, 1, 1u, 0);
@@ -295,7 +299,7 @@ static void shared_owners_many_all_recorded(struct kunit *test)
 	for (i = 1; i < RESOURCE_USERS; i += 2)
 		user_call(test, i, user_release, false);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, false));
-	release(1);
+	release_acquisitions(1);
 }
 
 static void shared_waiters_many_all_granted(struct kunit *test)
@@ -305,7 +309,7 @@ static void shared_waiters_many_all_granted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	for (i = 0; i < RESOURCE_USERS; i++)
 		user_wait_shared(test, i, acquire_shared);
-	release(1);
+	release_acquisitions(1);
 	for (i = 0; i < RESOURCE_USERS; i++)
 		KUNIT_EXPECT_TRUE(test, user_call_end(test, i));
 	EXPECT_DESCRIBED(test, RESOURCE_USERS, (u32)RESOURCE_USERS, 0);
@@ -315,7 +319,7 @@ static void shared_waiters_many_all_granted(struct kunit *test)
 }
 
 #ifdef CONFIG_FAILSLAB
-/* Acquire with the first allocation failing. */
+/* Acquire shared while the first allocation of memory fails. */
 static bool shared_without_memory(struct eresource *resource, bool wait)
 {
 	bool result;
@@ -340,7 +344,7 @@ static void owner_table_no_memory_refused_or_retried(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, shared_without_memory, true));
 	EXPECT_DESCRIBED(test, 2, 2u, 0);
 	user_call(test, 0, user_release, false);
-	release(1);
+	release_acquisitions(1);
 }
 #else
 static void owner_table_no_memory_refused_or_retried(struct kunit *test)
@@ -383,7 +387,7 @@ static bool user_sleeps(int i)
 
 static bool last_slept;
 
-/* A realtime thread: it runs as soon as the releaser wakes it and can be preempted. */
+/* A realtime thread, which runs as soon as the releaser has woken it and can be preempted. */
 static int first_to_be_woken(void *data)
 {
 	sched_set_fifo(current);

@@ -3,20 +3,15 @@
 #define _NTKLOG_KUNIT_ERESOURCE_EXPECT_H
 
 /*
- * Short names and expectations for the suites of executive resources. These suites test NT's
- * facts R1 to R18 in kunit/facts.rst as callers see them. A test of a caller's error
- * provokes a warning, and then checks that the resource is unchanged.
+ * Expectations for the suites of executive resources. These suites test NT's facts R1 to R18 in
+ * kunit/facts.rst as callers see them. A test of a caller's error provokes a warning, and then
+ * checks that the resource is unchanged.
  */
 
 #include <ntklog/eresource.h>
 
 #include "fixture.h"
 #include "resource_fixture.h"
-
-#define acquire_exclusive		ex_acquire_resource_exclusive_lite
-#define acquire_shared			ex_acquire_resource_shared_lite
-#define acquire_starve_exclusive	ex_acquire_shared_starve_exclusive
-#define acquire_wait_for_exclusive	ex_acquire_shared_wait_for_exclusive
 
 #define EXPECT_OWNED(test, count) \
 	KUNIT_EXPECT_EQ(test, ex_is_resource_acquired_shared_lite(&resource), count)
@@ -33,11 +28,5 @@ do {										\
 	KUNIT_EXPECT_EQ(test, _resource.information.entry_count, _entries);		\
 	KUNIT_EXPECT_EQ(test, _resource.information.recursion_count, _recursion);	\
 } while (0)
-
-static inline void release(unsigned int times)
-{
-	while (times--)
-		ex_release_resource_lite(&resource);
-}
 
 #endif /* _NTKLOG_KUNIT_ERESOURCE_EXPECT_H */

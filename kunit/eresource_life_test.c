@@ -48,7 +48,7 @@ static void resource_owned_deletion_refused(struct kunit *test)
 	KUNIT_EXPECT_NE(test, ex_delete_resource_lite(&resource), 0u);
 	EXPECT_WAITERS(test, 0u, 1u);
 	EXPECT_DESCRIBED(test, 1, 1u, 1);
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	user_call(test, 0, user_release, false);
 }
@@ -58,7 +58,7 @@ static void resource_live_initialization_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	KUNIT_EXPECT_NE(test, ex_initialize_resource_lite(&resource), 0u);
 	EXPECT_OWNED(test, 1u);
-	release(1);
+	release_acquisitions(1);
 }
 
 /* Each call reports the caller's error once; tests/steps/kunit.sh counts the reports. */
@@ -66,7 +66,7 @@ static void null_resource_calls_refused(struct kunit *test)
 {
 	u32 address = 0;
 
-	/* Cover an empty tree of live resources, and one that has a resource other than NULL. */
+	/* Call the functions while no resource is live, and later while one is. */
 	KUNIT_EXPECT_EQ(test, ex_delete_resource_lite(&resource), 0u);
 	KUNIT_EXPECT_NE(test, ex_delete_resource_lite(NULL), 0u);
 	KUNIT_EXPECT_NE(test, ex_initialize_resource_lite(NULL), 0u);
@@ -94,7 +94,7 @@ static void resource_reinitialized_owners_and_contention_cleared(struct kunit *t
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	user_wait_shared(test, 0, acquire_shared);
 	user_wait_shared(test, 1, acquire_shared);
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	user_call(test, 1, user_release, false);
@@ -117,7 +117,7 @@ static void resource_with_waiters_reinitialization_refused(struct kunit *test)
 	EXPECT_OWNED(test, 1u);
 	EXPECT_WAITERS(test, 1u, 0u);
 	KUNIT_EXPECT_EQ(test, describe_resource(test, &resource).information.contention_count, 1u);
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	user_call(test, 0, user_release, false);
 }

@@ -21,8 +21,8 @@ static bool release_for_pointer(struct eresource *resource, bool wait)
 
 static void release_for_other_thread_owner_removed(struct kunit *test)
 {
-	/* Lockdep records a hold by user 0, which this thread ends. */
-	users[0].quiet = true;
+	/* User 0 does not release itself, so lockdep would see a lock that stays held. */
+	users[0].is_lockdep_off = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
 	ex_release_resource_for_thread_lite(&resource, user_thread(test, 0));
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
@@ -53,7 +53,7 @@ static void owner_pointer_any_thread_releases(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, false));
 	ex_set_resource_owner_pointer_ex(&resource, &owner_object,
 					 FLAG_OWNER_POINTER_IS_THREAD);
-	/* A second owner pointer with the same address adds a release to the same owner. */
+	/* A second owner becomes the same owner pointer, which then has two acquisitions. */
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, false));
 	EXPECT_DESCRIBED(test, 2, 2u, 0);
 	ex_set_resource_owner_pointer_ex(&resource, &owner_object, 0);
@@ -77,24 +77,24 @@ static void owner_pointer_by_non_owner_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	ex_set_resource_owner_pointer_ex(&resource, &owner_object, 2);
 	EXPECT_OWNED(test, 1u);
-	release(1);
+	release_acquisitions(1);
 }
 
 /* R12: releases by non-owners. */
 
 static void release_by_non_owner_refused(struct kunit *test)
 {
-	release(1);
+	release_acquisitions(1);
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
-	release(1);
+	release_acquisitions(1);
 	ex_release_resource_for_thread_lite(&resource, 0);
 	ex_release_resource_for_thread_lite(&resource, 2);
 	ex_release_resource_for_thread_lite(&resource, user_thread(test, 0) | 3);
 	EXPECT_DESCRIBED(test, 1, 1u, 1);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, user_is_exclusive, false));
 	user_wait_exclusive(test, 1);
-	release(1);
+	release_acquisitions(1);
 	ex_release_resource_for_thread_lite(&resource, 0);
 	ex_release_resource_for_thread_lite(&resource, 2);
 	EXPECT_WAITERS(test, 1u, 0u);
@@ -122,7 +122,7 @@ static void waits_contention_counted_once_each(struct kunit *test)
 	KUNIT_EXPECT_EQ(test,
 			describe_resource(test, &resource).information.number_of_waiting_exclusive,
 			2u);
-	release(1);
+	release_acquisitions(1);
 	user_call_end(test, 0);
 	user_call(test, 0, user_release, false);
 	user_call_end(test, 1);
@@ -140,7 +140,7 @@ static void boost_disabled_flag_set(struct kunit *test)
 	ex_disable_resource_boost_lite(&resource);
 	KUNIT_EXPECT_EQ(test, resource.flag, 0x08);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	release(1);
+	release_acquisitions(1);
 }
 
 #define EXPECT_STATE(test, _owners, _flag)					\
@@ -159,7 +159,7 @@ static void active_count_and_flag_follow_owners(struct kunit *test)
 	EXPECT_STATE(test, 1u, 0);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
 	EXPECT_STATE(test, 2u, 0);
-	release(2);
+	release_acquisitions(2);
 	user_call(test, 0, user_release, false);
 	EXPECT_STATE(test, 0u, 0);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
@@ -170,7 +170,7 @@ static void active_count_and_flag_follow_owners(struct kunit *test)
 	EXPECT_STATE(test, 1u, 0x80);
 	ex_disable_resource_boost_lite(&resource);
 	EXPECT_STATE(test, 1u, 0x88);
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	EXPECT_STATE(test, 2u, 0x08);
@@ -204,21 +204,23 @@ static void dispatch_level_without_wait_granted(struct kunit *test)
 
 	ke_raise_irql(APC_LEVEL, &old_irql);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	ke_lower_irql(old_irql);
 	old_irql = ke_raise_irql_to_dpc_level();
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, false));
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, false));
-	release(2);
+	release_acquisitions(2);
 	KUNIT_EXPECT_TRUE(test, acquire_wait_for_exclusive(&resource, false));
-	release(1);
+	release_acquisitions(1);
 	ke_lower_irql(old_irql);
 	test_run_in_softirq(acquire_in_softirq, results);
 	KUNIT_EXPECT_TRUE(test, results[0] && results[1] && results[2]);
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 }
 
-/* Each call at DISPATCH_LEVEL reports the caller's error; tests/steps/kunit.sh counts them. */
+/*
+ * Each call at DISPATCH_LEVEL reports the caller's error; tests/steps/kunit.sh counts the reports.
+ */
 static void dispatch_level_with_wait_tried_once(struct kunit *test)
 {
 	u8 old_irql;
@@ -229,7 +231,7 @@ static void dispatch_level_with_wait_tried_once(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 		KUNIT_EXPECT_TRUE(test, ex_is_resource_acquired_exclusive_lite(&resource));
-		release(1);
+		release_acquisitions(1);
 	}
 	ke_lower_irql(old_irql);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
@@ -262,7 +264,7 @@ static void release_with_waiter_ownership_handed_over(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	user_wait_exclusive(test, 0);
 	/* User 0 has been made the owner, although it has not run yet. */
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_FALSE(test, acquire_shared(&resource, false));
 	KUNIT_EXPECT_FALSE(test, acquire_exclusive(&resource, false));
 	description = describe_resource(test, &resource);

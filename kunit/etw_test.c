@@ -22,7 +22,7 @@
 
 #define SESSION		(&etw_sessions[0])
 #define TEST_HOOK_ID	0x0FFE
-#define SIZE		4096
+#define SESSION_BUFFER_SIZE		4096
 
 static struct etw_buffer_cpu *counts(void)
 {
@@ -41,23 +41,23 @@ static void log_bytes(u16 length)
 
 static void check_rundown(struct kunit *test, u16 hook_id)
 {
-	/* The CPU whose file is the last of the session writes the rundown. */
-	unsigned int cpu = etw_last_file_cpu(SESSION->run), at = BUFFER_EVENTS;
+	/* The rundown is written on the CPU whose file is the last of the session. */
+	unsigned int cpu = etw_find_last_file_cpu(SESSION->run), position = BUFFER_EVENTS;
 	const u8 *event;
 
 	KUNIT_ASSERT_GE(test, session_finished_buffers(cpu), 1);
 	do {
-		event = session_buffer(cpu, 0) + at;
-		at += ALIGN(get_u16(event, EVENT_SIZE), 8);
-	} while (get_u16(event, EVENT_HOOK_ID) != hook_id && at < SIZE);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110003u);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x20);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), hook_id);
+		event = session_buffer(cpu, 0) + position;
+		position += ALIGN(read_u16(event, EVENT_SIZE), 8);
+	} while (read_u16(event, EVENT_HOOK_ID) != hook_id && position < SESSION_BUFFER_SIZE);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110003u);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x20);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), hook_id);
 	/* SpinThreshold, ContentionSampleRate, AcquireSampleRate, HoldThreshold */
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x00), 2);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x04), 3);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x08), 4000);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x0C), 5000000);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x00), 2);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x04), 3);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x08), 4000);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x0C), 5000000);
 }
 
 static void rundown_at_start_and_stop_has_parameters(struct kunit *test)
@@ -66,7 +66,7 @@ static void rundown_at_start_and_stop_has_parameters(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, set, 0x14),
 			STATUS_SUCCESS);
-	session_start(test, PERF_SPINLOCK, SIZE, 4);
+	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
 	session_stop(test);
 	check_rundown(test, 0x0F4B);
 	check_rundown(test, 0x0F4C);
@@ -76,7 +76,7 @@ static void group_not_enabled_no_rundown_written(struct kunit *test)
 {
 	int cpu;
 
-	session_start(test, PERF_SPINLOCK_CNTRS, SIZE, 4);
+	session_start(test, PERF_SPINLOCK_CNTRS, SESSION_BUFFER_SIZE, 4);
 	session_stop(test);
 	for_each_online_cpu(cpu)
 		KUNIT_EXPECT_EQ(test, session_finished_buffers(cpu), 0);
@@ -89,7 +89,7 @@ static void buffer_header_bytes_match_nt_layout(struct kunit *test)
 	const u8 *buffer;
 	u64 before, after;
 
-	session_start(test, 0, SIZE, 4);
+	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	before = get_cycles();
 	log_bytes(8);
 	session_stop(test);
@@ -97,96 +97,97 @@ static void buffer_header_bytes_match_nt_layout(struct kunit *test)
 	buffer = session_buffer(TEST_CPU, 0);
 
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
-	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_SIZE), SIZE);
-	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_SAVED_OFFSET), 0x48 + 0x18);
-	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_CURRENT_OFFSET), 0x48 + 0x18);
-	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_OFFSET), 0x48 + 0x18);
-	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_REFERENCE_COUNT), 0);
-	KUNIT_EXPECT_GT(test, get_u64(buffer, BUFFER_TIME_STAMP), before);
-	KUNIT_EXPECT_LT(test, get_u64(buffer, BUFFER_TIME_STAMP), after);
-	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_SEQUENCE), 1);
-	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_CLOCK) & 7, 3);
-	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_CLOCK) >> 3, (u64)tsc_khz * 1000);
-	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_PROCESSOR), TEST_CPU);
-	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_LOGGER_ID), 0);
-	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_STATE), 3);
-	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_TYPE), 0);
-	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_TIME),
+	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_SIZE), SESSION_BUFFER_SIZE);
+	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_SAVED_OFFSET), 0x48 + 0x18);
+	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_CURRENT_OFFSET), 0x48 + 0x18);
+	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_OFFSET), 0x48 + 0x18);
+	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_REFERENCE_COUNT), 0);
+	KUNIT_EXPECT_GT(test, read_u64(buffer, BUFFER_TIME_STAMP), before);
+	KUNIT_EXPECT_LT(test, read_u64(buffer, BUFFER_TIME_STAMP), after);
+	KUNIT_EXPECT_EQ(test, read_u64(buffer, BUFFER_SEQUENCE), 1);
+	KUNIT_EXPECT_EQ(test, read_u64(buffer, BUFFER_CLOCK) & 7, 3);
+	KUNIT_EXPECT_EQ(test, read_u64(buffer, BUFFER_CLOCK) >> 3, (u64)tsc_khz * 1000);
+	KUNIT_EXPECT_EQ(test, read_u16(buffer, BUFFER_PROCESSOR), TEST_CPU);
+	KUNIT_EXPECT_EQ(test, read_u16(buffer, BUFFER_LOGGER_ID), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_STATE), 3);
+	KUNIT_EXPECT_EQ(test, read_u16(buffer, BUFFER_TYPE), 0);
+	KUNIT_EXPECT_EQ(test, read_u64(buffer, BUFFER_START_TIME),
 			(u64)SESSION->run->clocks.start_time);
-	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_CLOCK),
+	KUNIT_EXPECT_EQ(test, read_u64(buffer, BUFFER_START_CLOCK),
 			SESSION->run->clocks.start_clock);
 }
 
 static void events_aligned_to_8_rest_of_buffer_ff(struct kunit *test)
 {
 	static const u16 lengths[] = { 1, 7, 8, 9, 15, 16, 0 };
-	size_t i, at = BUFFER_EVENTS;
+	size_t i, position = BUFFER_EVENTS;
 	const u8 *buffer;
 
-	session_start(test, 0, SIZE, 4);
+	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	for (i = 0; i < ARRAY_SIZE(lengths); i++)
 		log_bytes(lengths[i]);
 	session_stop(test);
 
 	buffer = session_buffer(TEST_CPU, 0);
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		const u8 *event = buffer + at;
+		const u8 *event = buffer + position;
 		size_t size = 0x10 + lengths[i], j;
 
-		KUNIT_EXPECT_EQ(test, at % 8, 0);
-		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), size);
-		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), TEST_HOOK_ID);
+		KUNIT_EXPECT_EQ(test, position % 8, 0);
+		KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), size);
+		KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), TEST_HOOK_ID);
 		for (j = 0x10; j < size; j++)
 			KUNIT_EXPECT_EQ(test, event[j], 0x33);
 		for (; j < ALIGN(size, 8); j++)
 			KUNIT_EXPECT_EQ(test, event[j], 0);
-		at += ALIGN(size, 8);
+		position += ALIGN(size, 8);
 	}
-	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_SAVED_OFFSET), at);
-	KUNIT_EXPECT_NULL(test, memchr_inv(buffer + at, 0xFF, SIZE - at));
+	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_SAVED_OFFSET), position);
+	KUNIT_EXPECT_NULL(test,
+			  memchr_inv(buffer + position, 0xFF, SESSION_BUFFER_SIZE - position));
 }
 
 /* An event takes 0x50 bytes: (4096 - 0x48) / 0x50 = 50, and 0x18 bytes remain. */
-#define FILLING_LENGTH	0x40
-#define PER_BUFFER	50
+#define FILLING_EVENT_LENGTH	0x40
+#define EVENTS_PER_BUFFER	50
 
 static void full_buffer_finished_next_one_used(struct kunit *test)
 {
 	const u8 *buffer, *next;
 	int i;
 
-	session_start(test, 0, SIZE, 4);
-	for (i = 0; i < PER_BUFFER; i++)
-		log_bytes(FILLING_LENGTH);
+	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
+	for (i = 0; i < EVENTS_PER_BUFFER; i++)
+		log_bytes(FILLING_EVENT_LENGTH);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 0);
-	log_bytes(FILLING_LENGTH);
+	log_bytes(FILLING_EVENT_LENGTH);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
 
 	buffer = session_buffer(TEST_CPU, 0);
-	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_SAVED_OFFSET), SIZE - 0x18);
-	KUNIT_EXPECT_NULL(test, memchr_inv(buffer + SIZE - 0x18, 0xFF, 0x18));
-	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_SEQUENCE), 1);
-	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_FLAG), 0x20);
+	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_SAVED_OFFSET), SESSION_BUFFER_SIZE - 0x18);
+	KUNIT_EXPECT_NULL(test, memchr_inv(buffer + SESSION_BUFFER_SIZE - 0x18, 0xFF, 0x18));
+	KUNIT_EXPECT_EQ(test, read_u64(buffer, BUFFER_SEQUENCE), 1);
+	KUNIT_EXPECT_EQ(test, read_u16(buffer, BUFFER_FLAG), 0x20);
 	session_stop(test);
 	next = session_buffer(TEST_CPU, 1);
-	KUNIT_EXPECT_EQ(test, get_u64(next, BUFFER_SEQUENCE), 2);
-	KUNIT_EXPECT_EQ(test, get_u32(next, BUFFER_SAVED_OFFSET), 0x48 + 0x50);
-	KUNIT_EXPECT_EQ(test, session_event_count(TEST_HOOK_ID), PER_BUFFER + 1);
+	KUNIT_EXPECT_EQ(test, read_u64(next, BUFFER_SEQUENCE), 2);
+	KUNIT_EXPECT_EQ(test, read_u32(next, BUFFER_SAVED_OFFSET), 0x48 + 0x50);
+	KUNIT_EXPECT_EQ(test, session_event_count(TEST_HOOK_ID), EVENTS_PER_BUFFER + 1);
 }
 
 static void event_of_remaining_size_fits_in_buffer(struct kunit *test)
 {
 	int i;
 
-	session_start(test, 0, SIZE, 4);
-	for (i = 0; i < PER_BUFFER; i++)
-		log_bytes(FILLING_LENGTH);
+	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
+	for (i = 0; i < EVENTS_PER_BUFFER; i++)
+		log_bytes(FILLING_EVENT_LENGTH);
 	/* The remaining 0x18 bytes hold a header and 8 bytes. */
 	log_bytes(8);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
-	KUNIT_EXPECT_EQ(test, get_u32(session_buffer(TEST_CPU, 0), BUFFER_SAVED_OFFSET),
-			SIZE);
+	KUNIT_EXPECT_EQ(test, read_u32(session_buffer(TEST_CPU, 0), BUFFER_SAVED_OFFSET),
+			SESSION_BUFFER_SIZE);
 }
 
 static void no_free_buffer_events_counted_lost(struct kunit *test)
@@ -196,39 +197,39 @@ static void no_free_buffer_events_counted_lost(struct kunit *test)
 	size_t size;
 	int i;
 
-	session_start(test, 0, SIZE, 2);
-	for (i = 0; i < 2 * PER_BUFFER; i++)
-		log_bytes(FILLING_LENGTH);
+	session_start(test, 0, SESSION_BUFFER_SIZE, 2);
+	for (i = 0; i < 2 * EVENTS_PER_BUFFER; i++)
+		log_bytes(FILLING_EVENT_LENGTH);
 	KUNIT_EXPECT_EQ(test, counts()->lost, 0);
 	for (i = 0; i < 7; i++)
-		log_bytes(FILLING_LENGTH);
+		log_bytes(FILLING_EVENT_LENGTH);
 	/* A smaller event still fits after the lost ones. */
 	log_bytes(8);
 	session_stop(test);
 
-	KUNIT_EXPECT_EQ(test, counts()->generated, 2 * PER_BUFFER + 8);
-	KUNIT_EXPECT_EQ(test, counts()->written, 2 * PER_BUFFER + 1);
+	KUNIT_EXPECT_EQ(test, counts()->generated, 2 * EVENTS_PER_BUFFER + 8);
+	KUNIT_EXPECT_EQ(test, counts()->written, 2 * EVENTS_PER_BUFFER + 1);
 	KUNIT_EXPECT_EQ(test, counts()->lost, 7);
-	KUNIT_EXPECT_EQ(test, session_event_count(TEST_HOOK_ID), 2 * PER_BUFFER + 1);
+	KUNIT_EXPECT_EQ(test, session_event_count(TEST_HOOK_ID), 2 * EVENTS_PER_BUFFER + 1);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 2);
-	KUNIT_EXPECT_EQ(test, get_u16(session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
+	KUNIT_EXPECT_EQ(test, read_u16(session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
 	last = session_buffer(TEST_CPU, 1);
-	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_FLAG) & 0x02, 0x02);
+	KUNIT_EXPECT_EQ(test, read_u16(last, BUFFER_FLAG) & 0x02, 0x02);
 
 	header = etw_make_header_buffer(SESSION->run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 	/*
-	 * BuffersWritten and EventsLost, as in header_buffer_bytes_match_nt_layout(). The last
-	 * CPU's buffer has no event, only the mark of the end of the file.
+	 * BuffersWritten and EventsLost; see header_buffer_bytes_match_nt_layout(). The buffer of
+	 * the CPU whose file is the last has no event, only the mark of the end of the file.
 	 */
-	KUNIT_EXPECT_EQ(test, get_u32(header, 0x68 + 0x24), 4);
-	KUNIT_EXPECT_EQ(test, get_u32(header, 0x68 + 0x30), 7);
+	KUNIT_EXPECT_EQ(test, read_u32(header, 0x68 + 0x24), 4);
+	KUNIT_EXPECT_EQ(test, read_u32(header, 0x68 + 0x30), 7);
 	kvfree(header);
 }
 
 static void flush_of_partly_filled_buffer_finishes_it(struct kunit *test)
 {
-	session_start(test, 0, SIZE, 4);
+	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	log_bytes(8);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
@@ -238,21 +239,21 @@ static void flush_of_partly_filled_buffer_finishes_it(struct kunit *test)
 	log_bytes(8);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 2);
-	KUNIT_EXPECT_EQ(test, get_u64(session_buffer(TEST_CPU, 1), BUFFER_SEQUENCE), 2);
+	KUNIT_EXPECT_EQ(test, read_u64(session_buffer(TEST_CPU, 1), BUFFER_SEQUENCE), 2);
 }
 
 static void last_buffer_of_file_marked(struct kunit *test)
 {
 	unsigned int cpu;
 
-	session_start(test, PERF_SPINLOCK, SIZE, 4);
+	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
 	log_bytes(8);
 	session_stop(test);
-	cpu = etw_last_file_cpu(SESSION->run);
+	cpu = etw_find_last_file_cpu(SESSION->run);
 	if (cpu != TEST_CPU)
-		KUNIT_EXPECT_EQ(test, get_u16(session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
-	KUNIT_EXPECT_EQ(test, get_u16(session_buffer(cpu, session_finished_buffers(cpu) - 1),
-				      BUFFER_FLAG), 0x21);
+		KUNIT_EXPECT_EQ(test, read_u16(session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
+	KUNIT_EXPECT_EQ(test, read_u16(session_buffer(cpu, session_finished_buffers(cpu) - 1),
+				       BUFFER_FLAG), 0x21);
 }
 
 static void time_stamps_in_buffer_monotonic(struct kunit *test)
@@ -260,11 +261,11 @@ static void time_stamps_in_buffer_monotonic(struct kunit *test)
 	u64 last = 0;
 	int i;
 
-	session_start(test, 0, SIZE, 4);
-	for (i = 0; i < PER_BUFFER; i++)
+	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
+	for (i = 0; i < EVENTS_PER_BUFFER; i++)
 		log_bytes(8);
-	for (i = 0; i < PER_BUFFER; i++) {
-		u64 now = get_u64(session_event(i, TEST_HOOK_ID), EVENT_TIME);
+	for (i = 0; i < EVENTS_PER_BUFFER; i++) {
+		u64 now = read_u64(session_event(i, TEST_HOOK_ID), EVENT_TIME);
 
 		KUNIT_EXPECT_GE(test, now, last);
 		last = now;
@@ -280,60 +281,61 @@ static void header_buffer_bytes_match_nt_layout(struct kunit *test)
 	static const char name[] = "NT Kernel Logger";
 	const u8 *event, *data;
 	u8 *header;
-	size_t size, i, at;
+	size_t size, i, position;
 
-	session_start(test, PERF_SPINLOCK, SIZE, 4);
+	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
 	session_stop(test);
 	header = etw_make_header_buffer(SESSION->run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
-	KUNIT_EXPECT_EQ(test, size, SIZE);
+	KUNIT_EXPECT_EQ(test, size, SESSION_BUFFER_SIZE);
 
-	KUNIT_EXPECT_EQ(test, get_u32(header, BUFFER_SIZE), SIZE);
-	KUNIT_EXPECT_EQ(test, get_u16(header, BUFFER_TYPE), 4);
-	KUNIT_EXPECT_EQ(test, get_u16(header, BUFFER_FLAG), 0x21);
-	KUNIT_EXPECT_EQ(test, get_u32(header, BUFFER_STATE), 3);
-	KUNIT_EXPECT_EQ(test, get_u64(header, BUFFER_SEQUENCE), 0);
-	KUNIT_EXPECT_EQ(test, get_u64(header, BUFFER_TIME_STAMP), 0);
-	KUNIT_EXPECT_EQ(test, get_u64(header, BUFFER_CLOCK), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(header, BUFFER_SIZE), SESSION_BUFFER_SIZE);
+	KUNIT_EXPECT_EQ(test, read_u16(header, BUFFER_TYPE), 4);
+	KUNIT_EXPECT_EQ(test, read_u16(header, BUFFER_FLAG), 0x21);
+	KUNIT_EXPECT_EQ(test, read_u32(header, BUFFER_STATE), 3);
+	KUNIT_EXPECT_EQ(test, read_u64(header, BUFFER_SEQUENCE), 0);
+	KUNIT_EXPECT_EQ(test, read_u64(header, BUFFER_TIME_STAMP), 0);
+	KUNIT_EXPECT_EQ(test, read_u64(header, BUFFER_CLOCK), 0);
 
 	event = header + BUFFER_EVENTS;
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0020002u);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0000);
-	KUNIT_EXPECT_EQ(test, get_u32(event, 0x08), task_pid_nr(current));
-	KUNIT_EXPECT_EQ(test, get_u32(event, 0x0C), task_tgid_nr(current));
-	KUNIT_EXPECT_EQ(test, get_u64(event, 0x10), SESSION->run->clocks.start_clock);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0020002u);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), 0x0000);
+	KUNIT_EXPECT_EQ(test, read_u32(event, 0x08), task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, read_u32(event, 0x0C), task_tgid_nr(current));
+	KUNIT_EXPECT_EQ(test, read_u64(event, 0x10), SESSION->run->clocks.start_clock);
 	data = event + 0x20;
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x00), SIZE);
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x04), 0x0501000Au);
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x0C), num_possible_cpus());
-	KUNIT_EXPECT_GE(test, get_u64(data, 0x10), get_u64(data, 0x108));
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x20), 0x02000001u);
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x00), SESSION_BUFFER_SIZE);
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x04), 0x0501000Au);
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x0C), num_possible_cpus());
+	KUNIT_EXPECT_GE(test, read_u64(data, 0x10), read_u64(data, 0x108));
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x20), 0x02000001u);
 	/* The header buffer and the buffer with the rundown. */
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x24), 2);
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x28), 1);
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x2C), 8);
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x30), 0);
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x34), tsc_khz / 1000);
-	KUNIT_EXPECT_LT(test, get_u64(data, 0xF8), get_u64(data, 0x108));
-	KUNIT_EXPECT_EQ(test, get_u64(data, 0x100), (u64)tsc_khz * 1000);
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x110), 3);
-	KUNIT_EXPECT_EQ(test, get_u32(data, 0x114), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x24), 2);
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x28), 1);
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x2C), 8);
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x30), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x34), tsc_khz / 1000);
+	KUNIT_EXPECT_LT(test, read_u64(data, 0xF8), read_u64(data, 0x108));
+	KUNIT_EXPECT_EQ(test, read_u64(data, 0x100), (u64)tsc_khz * 1000);
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x110), 3);
+	KUNIT_EXPECT_EQ(test, read_u32(data, 0x114), 0);
 	for (i = 0; i < sizeof(name); i++)
-		KUNIT_EXPECT_EQ(test, get_u16(data, 0x118 + 2 * i), name[i]);
+		KUNIT_EXPECT_EQ(test, read_u16(data, 0x118 + 2 * i), name[i]);
 
-	at = BUFFER_EVENTS + ALIGN(get_u16(event, EVENT_SIZE), 8);
-	event = header + at;
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0005);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x44);
-	KUNIT_EXPECT_EQ(test, get_u32(event, 0x20 + 4), 0x00010000);
-	KUNIT_EXPECT_EQ(test, get_u32(event, 0x40), 0x46);
-	at += 0x48;
-	event = header + at;
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0050);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x50);
-	at += 0x50;
-	KUNIT_EXPECT_EQ(test, get_u32(header, BUFFER_SAVED_OFFSET), at);
-	KUNIT_EXPECT_NULL(test, memchr_inv(header + at, 0xFF, SIZE - at));
+	position = BUFFER_EVENTS + ALIGN(read_u16(event, EVENT_SIZE), 8);
+	event = header + position;
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), 0x0005);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x44);
+	KUNIT_EXPECT_EQ(test, read_u32(event, 0x20 + 4), 0x00010000);
+	KUNIT_EXPECT_EQ(test, read_u32(event, 0x40), 0x46);
+	position += 0x48;
+	event = header + position;
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), 0x0050);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x50);
+	position += 0x50;
+	KUNIT_EXPECT_EQ(test, read_u32(header, BUFFER_SAVED_OFFSET), position);
+	KUNIT_EXPECT_NULL(test,
+			  memchr_inv(header + position, 0xFF, SESSION_BUFFER_SIZE - position));
 	kvfree(header);
 }
 
@@ -341,13 +343,13 @@ static void header_buffer_bytes_match_nt_layout(struct kunit *test)
 
 static void started_session_changes_refused(struct kunit *test)
 {
-	session_start(test, PERF_SPINLOCK, SIZE, 4);
+	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
 	KUNIT_EXPECT_EQ(test, etw_start_session(SESSION), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_name(SESSION, "other"), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_mode(SESSION, ETW_MODE_BUFFERING), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, 8192), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, 8), -EBUSY);
-	KUNIT_EXPECT_EQ(test, SESSION->settings.buffer_size, SIZE);
+	KUNIT_EXPECT_EQ(test, SESSION->settings.buffer_size, SESSION_BUFFER_SIZE);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.group_mask.masks[1], 0x00010000);
 	session_stop(test);
@@ -357,16 +359,17 @@ static void started_session_changes_refused(struct kunit *test)
 
 static void restarted_session_buffers_and_counts_reset(struct kunit *test)
 {
-	session_start(test, 0, SIZE, 4);
+	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	log_bytes(8);
 	session_stop(test);
-	session_start(test, 0, 2 * SIZE, 2);
+	session_start(test, 0, 2 * SESSION_BUFFER_SIZE, 2);
 	KUNIT_EXPECT_EQ(test, counts()->generated, 0);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 0);
 	log_bytes(8);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, get_u64(session_buffer(TEST_CPU, 0), BUFFER_SEQUENCE), 1);
-	KUNIT_EXPECT_EQ(test, get_u32(session_buffer(TEST_CPU, 0), BUFFER_SIZE), 2 * SIZE);
+	KUNIT_EXPECT_EQ(test, read_u64(session_buffer(TEST_CPU, 0), BUFFER_SEQUENCE), 1);
+	KUNIT_EXPECT_EQ(test, read_u32(session_buffer(TEST_CPU, 0), BUFFER_SIZE),
+			2 * SESSION_BUFFER_SIZE);
 }
 
 static void buffer_sizes_out_of_range_refused(struct kunit *test)
@@ -375,13 +378,13 @@ static void buffer_sizes_out_of_range_refused(struct kunit *test)
 	static const u32 numbers[] = { 0, 1, 1025, U32_MAX };
 	size_t i;
 
-	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(SESSION, SIZE), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(SESSION, SESSION_BUFFER_SIZE), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(SESSION, 4), 0);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, sizes[i]), -EINVAL);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, numbers[i]), -EINVAL);
-	KUNIT_EXPECT_EQ(test, SESSION->settings.buffer_size, SIZE);
+	KUNIT_EXPECT_EQ(test, SESSION->settings.buffer_size, SESSION_BUFFER_SIZE);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4);
 }
 
@@ -405,7 +408,7 @@ static int parse(const char *text, struct perfinfo_groupmask *mask)
 
 static void group_mask_changed_by_name_and_number(struct kunit *test)
 {
-	/* Each row changes the mask that the row before has left. Expected: words 1 and 0. */
+	/* Each row changes the mask that the previous row has set. word1, word0: the new mask */
 	static const struct {
 		const char *text;
 		u32 word1, word0;

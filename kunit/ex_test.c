@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Executive spin locks as callers see them: NT's facts E1 to E4 in kunit/facts.rst. Some
- * tests make a caller's error on purpose, as in ke_test.c.
+ * Executive spin locks as callers see them: NT's facts E1 to E4 in kunit/facts.rst. Some tests
+ * make a caller's error on purpose; see ke_test.c.
  */
 
 #include <linux/delay.h>
@@ -145,8 +145,8 @@ static void start_contender(struct kunit *test, struct contender *contender,
 }
 
 /*
- * The test sets the lock word to one shared owner instead of acquiring the lock. It sleeps while
- * the lock is owned; lockdep would report a real owner that sleeps.
+ * The test sets the lock word to one shared owner instead of acquiring the lock, because the test
+ * sleeps while the lock is owned, and lockdep would report a real owner that sleeps.
  */
 static void shared_request_after_exclusive_waiter_waits(struct kunit *test)
 {

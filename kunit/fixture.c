@@ -142,7 +142,7 @@ static void test_run_in_timer(void (*run)(void *data), void *data,
 	destroy_hrtimer_on_stack(&timer.timer);
 }
 
-/* Run @run in a softirq on TEST_CPU, as a DPC. */
+/* Run @run in a softirq on TEST_CPU, which is a DPC in NT's words. */
 void test_run_in_softirq(void (*run)(void *data), void *data)
 {
 	test_run_in_timer(run, data, HRTIMER_MODE_REL_PINNED_SOFT);
@@ -176,7 +176,7 @@ struct tracepoint failing_tracepoint = {
 #endif
 
 /* Read a little-endian number of @size bytes. */
-u64 get_u(const u8 *bytes, size_t offset, size_t size)
+u64 read_little_endian(const u8 *bytes, size_t offset, size_t size)
 {
 	u64 value = 0;
 
@@ -189,7 +189,7 @@ u64 get_u(const u8 *bytes, size_t offset, size_t size)
 void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 {
 	struct etw_session *session = &etw_sessions[0];
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 
 	if (group)
 		change.set.masks[group >> 29] = group & 0x1FFFFFFF;
@@ -209,7 +209,7 @@ void session_stop(struct kunit *test)
 
 /*
  * Disable preemption at a moment when no worker that has been preempted on this CPU holds
- * etw_mutex. Such a worker could not go on, and a thread on another CPU that starts or stops a
+ * etw_mutex. Such a worker could not continue, and a thread on another CPU that starts or stops a
  * session would wait until preemption is enabled.
  */
 void disable_preemption_with_etw_mutex_free(void)
@@ -219,7 +219,7 @@ void disable_preemption_with_etw_mutex_free(void)
 	mutex_unlock(&etw_mutex);
 }
 
-/* Return the bytes of the CPU's buffer with this index, in the order of use. */
+/* Return the bytes of a buffer of the CPU. @index: order in which the buffers were used, from 0 */
 const u8 *session_buffer(unsigned int cpu, unsigned int index)
 {
 	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
@@ -232,19 +232,20 @@ unsigned int session_finished_buffers(unsigned int cpu)
 	return etw_run_buffer(etw_sessions[0].run, cpu)->subbufs_produced;
 }
 
-/* Return the offset of the end of a buffer's events, for a finished or a current buffer. */
+/* Return the offset of the end of a buffer's events. The buffer is finished or being written. */
 static size_t buffer_end(unsigned int cpu, unsigned int index)
 {
 	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
 
 	if (index < buf->subbufs_produced)
-		return get_u32(session_buffer(cpu, index), BUFFER_SAVED_OFFSET);
+		return read_u32(session_buffer(cpu, index), BUFFER_SAVED_OFFSET);
 	return buf->offset;
 }
 
 /*
- * Return the event of this kind with this index, in the order of writing, from all buffers of
- * TEST_CPU. No reader empties the buffers, so none is reused.
+ * Return the event with this index among the events with @hook_id in all buffers of TEST_CPU, in
+ * the order of writing; NULL if there are fewer. No reader empties the buffers, so no buffer is
+ * reused.
  */
 const u8 *session_event(unsigned int index, u16 hook_id)
 {
@@ -252,15 +253,15 @@ const u8 *session_event(unsigned int index, u16 hook_id)
 
 	for (buffer = 0; buffer <= session_finished_buffers(TEST_CPU); buffer++) {
 		const u8 *bytes = session_buffer(TEST_CPU, buffer);
-		size_t end, at;
+		size_t end, position;
 
 		if (buffer >= etw_run_buffer(etw_sessions[0].run, TEST_CPU)->chan->n_subbufs)
 			break;
 		end = buffer_end(TEST_CPU, buffer);
-		for (at = BUFFER_EVENTS; at < end;
-		     at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8))
-			if (get_u16(bytes + at, EVENT_HOOK_ID) == hook_id && !index--)
-				return bytes + at;
+		for (position = BUFFER_EVENTS; position < end;
+		     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8))
+			if (read_u16(bytes + position, EVENT_HOOK_ID) == hook_id && !index--)
+				return bytes + position;
 	}
 	return NULL;
 }

@@ -3,8 +3,8 @@
 #define _NTKLOG_KUNIT_FIXTURE_H
 
 /*
- * Helpers of all suites: binding of the test to one CPU, threads on other CPUs, and access to the
- * bytes that a session has written.
+ * Helpers of all suites: binding of the test to one CPU, threads on other CPUs, session 0, and
+ * access to the bytes that this session has written.
  */
 
 #include <kunit/test.h>
@@ -38,7 +38,7 @@ void test_run_in_hardirq(void (*run)(void *data), void *data);
 /* A tracepoint that cannot get a probe. */
 extern struct tracepoint failing_tracepoint;
 
-/* Offsets in an event. They are those of NT's documents, not of the module's structures. */
+/* Offsets in an event, taken from NT's documents and not from the module's structures. */
 #define EVENT_VERSION	0x00
 #define EVENT_MARKER	0x00	/* u32 */
 #define EVENT_SIZE	0x04	/* u16 */
@@ -76,11 +76,11 @@ extern struct tracepoint failing_tracepoint;
 #define BUFFER_START_CLOCK	0x40
 #define BUFFER_EVENTS		0x48
 
-u64 get_u(const u8 *bytes, size_t offset, size_t size);
-#define get_u8(bytes, offset)	((u8)get_u(bytes, offset, 1))
-#define get_u16(bytes, offset)	((u16)get_u(bytes, offset, 2))
-#define get_u32(bytes, offset)	((u32)get_u(bytes, offset, 4))
-#define get_u64(bytes, offset)	get_u(bytes, offset, 8)
+u64 read_little_endian(const u8 *bytes, size_t offset, size_t size);
+#define read_u8(bytes, offset)	((u8)read_little_endian(bytes, offset, 1))
+#define read_u16(bytes, offset)	((u16)read_little_endian(bytes, offset, 2))
+#define read_u32(bytes, offset)	((u32)read_little_endian(bytes, offset, 4))
+#define read_u64(bytes, offset)	read_little_endian(bytes, offset, 8)
 
 void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers);
 void session_stop(struct kunit *test);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The list of sleeping locks that a session gets when it stops, and that a snapshot has. ntklog is
- * loaded with linux_locks=0, so the test calls the hooks itself, and marks the groups as observed.
+ * The list of the sleeping locks that tasks hold or wait for, which a session gets when it stops or
+ * a snapshot is made. ntklog is loaded with linux_locks=0, so the test calls the hooks itself, and
+ * marks the groups as observed.
  */
 
 #include <linux/completion.h>
@@ -36,18 +37,18 @@ static u32 mutex, rwsem, semaphore;
 static struct test_thread holder, waiter;
 
 /**
- * struct part - what a thread does
- * @act: calls the hooks
+ * struct part - the part of a thread in a test
+ * @act: function that calls the hooks
  * @start: clock before the calls
  * @end: clock after the calls
- * @acted: the thread has called the hooks
+ * @hooks_called: the thread has called the hooks
  * @may_end: the thread releases its locks and ends
  */
 struct part {
 	void (*act)(void);
 	u64 start;
 	u64 end;
-	struct completion acted;
+	struct completion hooks_called;
 	struct completion may_end;
 };
 
@@ -60,7 +61,7 @@ static int play(void *data)
 	part->start = ntklog_cycles();
 	part->act();
 	part->end = ntklog_cycles();
-	complete(&part->acted);
+	complete(&part->hooks_called);
 	wait_for_completion(&part->may_end);
 	return 0;
 }
@@ -88,11 +89,11 @@ static void wait_for_mutex(void)
 static void begin_part(struct kunit *test, struct test_thread *thread, struct part *part,
 		       void (*act)(void))
 {
-	init_completion(&part->acted);
+	init_completion(&part->hooks_called);
 	init_completion(&part->may_end);
 	part->act = act;
 	test_thread_start(test, thread, TEST_CPU + 1, play, part);
-	wait_for_completion(&part->acted);
+	wait_for_completion(&part->hooks_called);
 }
 
 static void end_part(struct test_thread *thread, struct part *part)
@@ -132,37 +133,38 @@ static void observe_mutexes_and_rwsems(struct etw_session *session)
 static void expect_lock(struct kunit *test, const u8 *event, const void *lock, u32 action,
 			struct task_struct *task, const struct part *part)
 {
-	KUNIT_EXPECT_EQ(test, get_u64(event, LOCK), (u64)(unsigned long)lock);
-	KUNIT_EXPECT_EQ(test, get_u32(event, ACTION), action);
-	KUNIT_EXPECT_EQ(test, get_u32(event, THREAD_ID), (u32)task_pid_nr(task));
-	KUNIT_EXPECT_GE(test, get_u64(event, SINCE), part->start);
-	KUNIT_EXPECT_LE(test, get_u64(event, SINCE), part->end);
-	KUNIT_EXPECT_NE(test, get_u64(event, CALLER), 0ull);
-	KUNIT_EXPECT_EQ(test, get_u32(event, RESERVED), 0u);
+	KUNIT_EXPECT_EQ(test, read_u64(event, LOCK), (u64)(unsigned long)lock);
+	KUNIT_EXPECT_EQ(test, read_u32(event, ACTION), action);
+	KUNIT_EXPECT_EQ(test, read_u32(event, THREAD_ID), (u32)task_pid_nr(task));
+	KUNIT_EXPECT_GE(test, read_u64(event, SINCE), part->start);
+	KUNIT_EXPECT_LE(test, read_u64(event, SINCE), part->end);
+	KUNIT_EXPECT_NE(test, read_u64(event, CALLER), 0ull);
+	KUNIT_EXPECT_EQ(test, read_u32(event, RESERVED), 0u);
 }
 
 /* The order of tasks is that of a hash table; the locks of a task are in the order of slots. */
 static void expect_list(struct kunit *test, const u8 *const *events)
 {
-	bool is_waiter_first = get_u32(events[1], THREAD_ID) == (u32)task_pid_nr(waiter.task);
+	bool is_waiter_first = read_u32(events[1], THREAD_ID) == (u32)task_pid_nr(waiter.task);
 	const u8 *wait = events[is_waiter_first ? 1 : 3];
 	const u8 *const *held = events + (is_waiter_first ? 2 : 1);
 	int i;
 
-	KUNIT_EXPECT_EQ(test, get_u32(events[0], EVENT_MARKER), 0xC0110001u);
-	KUNIT_EXPECT_EQ(test, get_u16(events[0], EVENT_SIZE), 0x48);
-	KUNIT_EXPECT_EQ(test, get_u32(events[0], ACTION), 0u);
-	KUNIT_EXPECT_EQ(test, get_u64(events[0], LOCK), 0ull);
+	KUNIT_EXPECT_EQ(test, read_u32(events[0], EVENT_MARKER), 0xC0110001u);
+	KUNIT_EXPECT_EQ(test, read_u16(events[0], EVENT_SIZE), 0x48);
+	KUNIT_EXPECT_EQ(test, read_u32(events[0], ACTION), 0u);
+	KUNIT_EXPECT_EQ(test, read_u64(events[0], LOCK), 0ull);
 	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_GE(test, get_u64(events[i], LIST_TIME), waits.end);
-		KUNIT_EXPECT_EQ(test, get_u64(events[i], LIST_TIME), get_u64(events[0], LIST_TIME));
+		KUNIT_EXPECT_GE(test, read_u64(events[i], LIST_TIME), waits.end);
+		KUNIT_EXPECT_EQ(test, read_u64(events[i], LIST_TIME),
+				read_u64(events[0], LIST_TIME));
 	}
 	expect_lock(test, held[0], &mutex, 0x80010021, holder.task, &holds);
-	KUNIT_EXPECT_NE(test, get_u64(held[0], WAIT_TIME), 0ull);
-	KUNIT_EXPECT_EQ(test, get_u32(held[0], CONTENTIONS), 1u);
+	KUNIT_EXPECT_NE(test, read_u64(held[0], WAIT_TIME), 0ull);
+	KUNIT_EXPECT_EQ(test, read_u32(held[0], CONTENTIONS), 1u);
 	expect_lock(test, held[1], &rwsem, 0x80020041, holder.task, &holds);
-	KUNIT_EXPECT_EQ(test, get_u64(held[1], WAIT_TIME), 0ull);
-	KUNIT_EXPECT_EQ(test, get_u32(held[1], CONTENTIONS), 0u);
+	KUNIT_EXPECT_EQ(test, read_u64(held[1], WAIT_TIME), 0ull);
+	KUNIT_EXPECT_EQ(test, read_u32(held[1], CONTENTIONS), 0u);
 	expect_lock(test, wait, &mutex, 0x80010024, waiter.task, &waits);
 }
 
@@ -171,7 +173,7 @@ static void stopped_session_lists_observed_locks_of_other_tasks(struct kunit *te
 	const u8 *events[4];
 	unsigned int i;
 
-	session_start(test, PERF_SPINLOCK, SIZE, 8);
+	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
 	begin_holds(test);
 	observe_mutexes_and_rwsems(&etw_sessions[0]);
 	session_stop(test);
@@ -184,7 +186,7 @@ static void stopped_session_lists_observed_locks_of_other_tasks(struct kunit *te
 
 static void session_without_sleeping_locks_lists_none(struct kunit *test)
 {
-	session_start(test, PERF_SPINLOCK, SIZE, 8);
+	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
 	begin_holds(test);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, session_event_count(OPEN_HOLD), 0u);
@@ -196,17 +198,17 @@ static unsigned int find_in_snapshot(const u8 *file, size_t size, const u8 **eve
 				     unsigned int count)
 {
 	unsigned int found = 0;
-	size_t buffer, at;
+	size_t buffer, position;
 
-	for (buffer = SIZE; buffer < size; buffer += SIZE) {
+	for (buffer = SESSION_BUFFER_SIZE; buffer < size; buffer += SESSION_BUFFER_SIZE) {
 		const u8 *bytes = file + buffer;
 
-		for (at = BUFFER_EVENTS; at < get_u32(bytes, BUFFER_SAVED_OFFSET);
-		     at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8)) {
-			if (get_u16(bytes + at, EVENT_HOOK_ID) != OPEN_HOLD)
+		for (position = BUFFER_EVENTS; position < read_u32(bytes, BUFFER_SAVED_OFFSET);
+		     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8)) {
+			if (read_u16(bytes + position, EVENT_HOOK_ID) != OPEN_HOLD)
 				continue;
 			if (found < count)
-				events[found] = bytes + at;
+				events[found] = bytes + position;
 			found++;
 		}
 	}

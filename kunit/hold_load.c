@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Block the loading of ntklog before its init function, and its unloading after its exit
- * function, until a script lets it continue. A module notifier may sleep; this one does. In both
- * places tracefs has the files of ntklog's events, and they can be written to.
+ * Block the loading of ntklog before its init function, and its unloading after its exit function,
+ * until a script writes to the parameter "held". A module notifier may sleep, so the notifiers of
+ * this module wait. During both waits tracefs has the files of ntklog's events, which a script can
+ * write to.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -14,11 +15,11 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* Continue after this time, so that a failed script does not hang the machine. */
+/* Longest wait, so that a script that fails does not block the machine. */
 #define HOLD_MAX	(60 * HZ)
 
 static const char *held = "none";
-static DECLARE_COMPLETION(hold_go_on);
+static DECLARE_COMPLETION(hold_may_end);
 
 static int held_get(char *buffer, const struct kernel_param *parameter)
 {
@@ -29,7 +30,7 @@ static int held_set(const char *text, const struct kernel_param *parameter)
 {
 	if (!strcmp(READ_ONCE(held), "none"))
 		return -EINVAL;
-	complete(&hold_go_on);
+	complete(&hold_may_end);
 	return 0;
 }
 
@@ -46,7 +47,7 @@ static void hold(const struct module *module, const char *where)
 	if (strcmp(module->name, "ntklog"))
 		return;
 	WRITE_ONCE(held, where);
-	if (!wait_for_completion_timeout(&hold_go_on, HOLD_MAX))
+	if (!wait_for_completion_timeout(&hold_may_end, HOLD_MAX))
 		pr_err("nobody has let ntklog go on\n");
 	WRITE_ONCE(held, "none");
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The objects that locks are part of, as read from the file identities: a line for each lock, and
- * another one when the memory becomes a different object. Records that were not kept are counted.
+ * The objects that locks lie in, as read from the file identities: a line for each lock, and
+ * another line if the memory becomes a different object. Notes that were missed or replaced are
+ * counted.
  */
 
 #include <linux/bitmap.h>
@@ -61,8 +62,8 @@ static void record_lock(const void *lock)
 	record_kind(lock, NTKLOG_IDENTITY_SPIN);
 }
 
-/* Read all new records into text. */
-static void read_records(struct kunit *test)
+/* Read all new notes into the variable "text". */
+static void read_new_notes(struct kunit *test)
 {
 	unsigned long user = kunit_vm_mmap(test, NULL, 0, TEXT_SIZE, PROT_READ | PROT_WRITE,
 					   MAP_ANONYMOUS | MAP_PRIVATE, 0);
@@ -73,7 +74,7 @@ static void read_records(struct kunit *test)
 	KUNIT_ASSERT_GE(test, done, 0);
 	KUNIT_ASSERT_EQ(test, copy_from_user(text, (char __user *)user, done), 0);
 	text[done] = '\0';
-	/* A second read finds no new record. */
+	/* A second read finds no new note. */
 	if (done)
 		KUNIT_ASSERT_EQ(test, ntklog_read_identities(reader, (char __user *)user, 1), 0);
 }
@@ -104,7 +105,7 @@ static void slab_object_cache_and_offset_reported_once(struct kunit *test)
 	if (object) {
 		record_lock(object + LOCK_OFFSET);
 		record_lock(object + LOCK_OFFSET);
-		read_records(test);
+		read_new_notes(test);
 		line = line_of(object + LOCK_OFFSET);
 		KUNIT_EXPECT_NOT_NULL(test, line);
 		if (line) {
@@ -119,7 +120,7 @@ static void slab_object_cache_and_offset_reported_once(struct kunit *test)
 		}
 		/* A lock that was reported is not reported again. */
 		record_lock(object + LOCK_OFFSET);
-		read_records(test);
+		read_new_notes(test);
 		KUNIT_EXPECT_NULL(test, line_of(object + LOCK_OFFSET));
 		kmem_cache_free(cache, object);
 	}
@@ -132,34 +133,34 @@ static int record_lock_thread(void *lock)
 	return 0;
 }
 
-/* Only the thread itself knows its stack; for another thread the lock is in plain memory. */
+/* Another thread cannot recognize the lock on this thread's stack, and must not change its note. */
 static void lock_on_stack_reported_by_its_thread_kept(struct kunit *test)
 {
 	struct test_thread other;
 	long lock[2] = { 0, 0 };
 
 	record_lock(&lock[0]);
-	read_records(test);
+	read_new_notes(test);
 	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[0]));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(line_of(&lock[0]), " stack by "));
 	test_thread_start(test, &other, TEST_CPU, record_lock_thread, &lock[0]);
 	test_thread_join(&other);
 	record_lock(&lock[0]);
-	read_records(test);
+	read_new_notes(test);
 	KUNIT_EXPECT_NULL(test, line_of(&lock[0]));
 
 	test_thread_start(test, &other, TEST_CPU, record_lock_thread, &lock[1]);
 	test_thread_join(&other);
-	read_records(test);
+	read_new_notes(test);
 	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[1]));
 	KUNIT_EXPECT_NULL(test, strnstr(line_of(&lock[1]), " stack by ", 80));
 	record_lock(&lock[1]);
-	read_records(test);
+	read_new_notes(test);
 	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[1]));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(line_of(&lock[1]), " stack by "));
 	test_thread_start(test, &other, TEST_CPU, record_lock_thread, &lock[1]);
 	test_thread_join(&other);
-	read_records(test);
+	read_new_notes(test);
 	KUNIT_EXPECT_NULL(test, line_of(&lock[1]));
 }
 
@@ -169,28 +170,28 @@ static int record_other_kind_thread(void *lock)
 	return 0;
 }
 
-/* A record is found by address and kind, so another kind is a new record. */
+/* A note belongs to an address and a kind, so a lock of another kind gets a new note. */
 static void same_address_other_kind_reported_again(struct kunit *test)
 {
 	struct test_thread other;
 	long lock = 0;
 
 	record_lock(&lock);
-	read_records(test);
+	read_new_notes(test);
 	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
 	test_thread_start(test, &other, TEST_CPU, record_other_kind_thread, &lock);
 	test_thread_join(&other);
-	read_records(test);
+	read_new_notes(test);
 	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
 }
 
-/* Addresses of one set of the table: each has a line or is counted as replaced. */
+/* Record locks of one set: each has a line or is counted as replaced. */
 static void records_of_full_set_replaced_and_counted(struct kunit *test)
 {
 	const unsigned int bits = 16, count = 50;
 	unsigned int missed = 0, replaced = 0, lines = 0, i;
 	unsigned long address = 0x10000;
-	const char *at;
+	const char *position;
 	int fields;
 
 	for (i = 0; i < count; i++) {
@@ -199,23 +200,23 @@ static void records_of_full_set_replaced_and_counted(struct kunit *test)
 		record_lock((void *)address);
 		address += sizeof(long);
 	}
-	read_records(test);
-	for (at = text; *at; at = strchr(at, '\n') + 1) {
-		lines += at[0] == '0';
-		if (at[0] != 'm')
+	read_new_notes(test);
+	for (position = text; *position; position = strchr(position, '\n') + 1) {
+		lines += position[0] == '0';
+		if (position[0] != 'm')
 			continue;
-		fields = sscanf(at, "missed %u replaced %u", &missed, &replaced);
+		fields = sscanf(position, "missed %u replaced %u", &missed, &replaced);
 		KUNIT_EXPECT_EQ(test, fields, 2);
 	}
 	KUNIT_EXPECT_EQ(test, missed, 0);
 	KUNIT_EXPECT_GT(test, replaced, 0);
 	KUNIT_EXPECT_EQ(test, lines + replaced, count);
-	/* The counts are reported once. */
-	read_records(test);
+	/* The next read does not return the counts of missed and replaced notes again. */
+	read_new_notes(test);
 	KUNIT_EXPECT_STREQ(test, text, "");
 }
 
-/* Another CPU is writing a note of the same set, so this one is dropped. */
+/* While another CPU is writing a note of the same set, a note is dropped and counted. */
 static void note_for_locked_set_dropped_and_counted(struct kunit *test)
 {
 	long lock = 0;
@@ -223,11 +224,11 @@ static void note_for_locked_set_dropped_and_counted(struct kunit *test)
 	bitmap_fill(ntklog_identities->locked, NTKLOG_IDENTITY_SETS);
 	record_lock(&lock);
 	bitmap_zero(ntklog_identities->locked, NTKLOG_IDENTITY_SETS);
-	read_records(test);
+	read_new_notes(test);
 	KUNIT_EXPECT_NULL(test, line_of(&lock));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "missed 1 replaced 0\n"));
 	record_lock(&lock);
-	read_records(test);
+	read_new_notes(test);
 	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
 }
 

@@ -10,9 +10,9 @@
 #include "fixture.h"
 
 /*
- * An information structure: its class and its sizes by NT's documents, and the minimum of each word
- * after the first. NT documents no minimum for resources: 0 is refused, because the words are
- * divisors.
+ * An information structure: its class, its sizes according to NT's documents, and the minimum of
+ * each word after the first. NT documents no minimum for resources: 0 is refused, because the words
+ * are divisors.
  */
 static const struct kind {
 	struct ntklog_information *information;
@@ -35,192 +35,195 @@ static unsigned int words(const struct kind *kind)
 	return kind->length / 4;
 }
 
-static void query(struct kunit *test, const struct kind *kind, u32 *got)
+static void query(struct kunit *test, const struct kind *kind, u32 *words_read)
 {
 	size_t length = 0;
 
-	KUNIT_ASSERT_EQ(test, ntklog_query_information(kind->information, got, kind->length,
+	KUNIT_ASSERT_EQ(test, ntklog_query_information(kind->information, words_read, kind->length,
 						       &length), 0u);
 	KUNIT_ASSERT_EQ(test, length, kind->length);
 }
 
-static u32 set(const struct kind *kind, const u32 *wanted, size_t length)
+static u32 set(const struct kind *kind, const u32 *words_to_set, size_t length)
 {
-	return ntklog_set_information(kind->information, wanted, length);
+	return ntklog_set_information(kind->information, words_to_set, length);
 }
 
-/* Fill @wanted with permitted values that differ from the current ones: minimum plus @more. */
-static void fill(const struct kind *kind, u32 *wanted, u32 more)
+/*
+ * Fill @words_to_set with permitted values that differ from the current ones: minimum plus @more.
+ */
+static void fill(const struct kind *kind, u32 *words_to_set, u32 more)
 {
 	unsigned int i;
 
-	wanted[0] = kind->class;
+	words_to_set[0] = kind->class;
 	for (i = 1; i < words(kind); i++)
-		wanted[i] = kind->minimum[i - 1] + more + i;
+		words_to_set[i] = kind->minimum[i - 1] + more + i;
 }
 
 static void structure_set_query_returns_it(struct kunit *test)
 {
 	const struct kind *kind;
-	u32 wanted[5], got[5];
+	u32 words_to_set[5], words_read[5];
 
 	for_each_kind(kind) {
-		fill(kind, wanted, 5);
-		KUNIT_EXPECT_EQ(test, set(kind, wanted, kind->length), 0u);
-		query(test, kind, got);
-		KUNIT_EXPECT_MEMEQ(test, got, wanted, kind->length);
+		fill(kind, words_to_set, 5);
+		KUNIT_EXPECT_EQ(test, set(kind, words_to_set, kind->length), 0u);
+		query(test, kind, words_read);
+		KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, kind->length);
 	}
 }
 
 static void older_version_set_other_words_kept(struct kunit *test)
 {
-	u32 wanted[5], before[5], got[5] = {};
+	u32 words_to_set[5], before[5], words_read[5] = {};
 	const struct kind *kind = &kinds[0];
 	size_t length = 0;
 
 	query(test, kind, before);
-	fill(kind, wanted, 9);
-	KUNIT_EXPECT_EQ(test, set(kind, wanted, 0x10), 0u);
-	got[4] = 0xEEEEEEEE;
-	KUNIT_EXPECT_EQ(test, ntklog_query_information(kind->information, got, 0x10, &length),
+	fill(kind, words_to_set, 9);
+	KUNIT_EXPECT_EQ(test, set(kind, words_to_set, 0x10), 0u);
+	words_read[4] = 0xEEEEEEEE;
+	KUNIT_EXPECT_EQ(test,
+			ntklog_query_information(kind->information, words_read, 0x10, &length),
 			0u);
 	KUNIT_EXPECT_EQ(test, length, 0x10);
-	KUNIT_EXPECT_MEMEQ(test, got, wanted, 0x10);
-	KUNIT_EXPECT_EQ(test, got[4], 0xEEEEEEEE);
-	query(test, kind, got);
-	KUNIT_EXPECT_EQ(test, got[4], before[4]);
+	KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, 0x10);
+	KUNIT_EXPECT_EQ(test, words_read[4], 0xEEEEEEEE);
+	query(test, kind, words_read);
+	KUNIT_EXPECT_EQ(test, words_read[4], before[4]);
 }
 
 static void wrong_length_mismatch_returned(struct kunit *test)
 {
-	u32 wanted[16] = {}, before[5], got[16];
+	u32 words_to_set[16] = {}, before[5], words_read[16];
 	const struct kind *kind;
 	size_t length, returned;
 
 	for_each_kind(kind) {
 		query(test, kind, before);
-		fill(kind, wanted, 3);
+		fill(kind, words_to_set, 3);
 		for (length = 0; length <= 0x40; length++) {
 			if (length == kind->length || length == kind->v1_length)
 				continue;
-			KUNIT_EXPECT_EQ_MSG(test, set(kind, wanted, length), 0xC0000004u,
+			KUNIT_EXPECT_EQ_MSG(test, set(kind, words_to_set, length), 0xC0000004u,
 					    "%s, %zu bytes", kind->name, length);
 			KUNIT_EXPECT_EQ_MSG(test, ntklog_query_information(kind->information,
-									   got, length,
+									   words_read, length,
 									   &returned),
 					    0xC0000004u, "%s, %zu bytes", kind->name, length);
 		}
-		query(test, kind, got);
-		KUNIT_EXPECT_MEMEQ(test, got, before, kind->length);
+		query(test, kind, words_read);
+		KUNIT_EXPECT_MEMEQ(test, words_read, before, kind->length);
 	}
 }
 
-/* Each structure has one wrong word; its other words would be a change. */
+/* Each structure has one wrong word. Its other words differ from the current values. */
 static void value_out_of_range_refused_all_kept(struct kunit *test)
 {
-	u32 wanted[5], before[5], got[5];
+	u32 words_to_set[5], before[5], words_read[5];
 	const struct kind *kind;
 	unsigned int i;
 
 	for_each_kind(kind) {
 		query(test, kind, before);
 		for (i = 1; i < words(kind); i++) {
-			fill(kind, wanted, 7);
-			wanted[i] = kind->minimum[i - 1] - 1;
-			KUNIT_EXPECT_EQ_MSG(test, set(kind, wanted, kind->length),
+			fill(kind, words_to_set, 7);
+			words_to_set[i] = kind->minimum[i - 1] - 1;
+			KUNIT_EXPECT_EQ_MSG(test, set(kind, words_to_set, kind->length),
 					    0xC000000Du, "%s, word %u", kind->name, i);
 			/* Version 1 does not have the last word. */
 			if (i < kind->v1_length / 4)
-				KUNIT_EXPECT_EQ_MSG(test, set(kind, wanted, kind->v1_length),
+				KUNIT_EXPECT_EQ_MSG(test, set(kind, words_to_set, kind->v1_length),
 						    0xC000000Du, "%s, word %u", kind->name, i);
-			query(test, kind, got);
-			KUNIT_EXPECT_MEMEQ(test, got, before, kind->length);
+			query(test, kind, words_read);
+			KUNIT_EXPECT_MEMEQ(test, words_read, before, kind->length);
 		}
 	}
 }
 
 static void values_at_limits_accepted(struct kunit *test)
 {
-	u32 wanted[5], got[5];
+	u32 words_to_set[5], words_read[5];
 	const struct kind *kind;
 
 	for_each_kind(kind) {
-		memset(wanted, 0xFF, sizeof(wanted));
-		wanted[0] = kind->class;
-		KUNIT_EXPECT_EQ(test, set(kind, wanted, kind->length), 0u);
-		query(test, kind, got);
-		KUNIT_EXPECT_MEMEQ(test, got, wanted, kind->length);
-		memcpy(wanted + 1, kind->minimum, kind->length - 4);
-		KUNIT_EXPECT_EQ(test, set(kind, wanted, kind->length), 0u);
-		query(test, kind, got);
-		KUNIT_EXPECT_MEMEQ(test, got, wanted, kind->length);
+		memset(words_to_set, 0xFF, sizeof(words_to_set));
+		words_to_set[0] = kind->class;
+		KUNIT_EXPECT_EQ(test, set(kind, words_to_set, kind->length), 0u);
+		query(test, kind, words_read);
+		KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, kind->length);
+		memcpy(words_to_set + 1, kind->minimum, kind->length - 4);
+		KUNIT_EXPECT_EQ(test, set(kind, words_to_set, kind->length), 0u);
+		query(test, kind, words_read);
+		KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, kind->length);
 	}
 }
 
-/* 0 is below the minimum, but disables the rule of the hold time. */
+/* A hold threshold of 0 is below the minimum, but means that hold times are not tested. */
 static void value_0_only_hold_threshold_accepted(struct kunit *test)
 {
-	u32 wanted[] = { 5, 1, 1000, 1, 0 }, got[5];
+	u32 words_to_set[] = { 5, 1, 1000, 1, 0 }, words_read[5];
 	static const u32 refused[] = { 1, 2, 999999 };
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, set(&kinds[0], wanted, 0x14), 0u);
+	KUNIT_EXPECT_EQ(test, set(&kinds[0], words_to_set, 0x14), 0u);
 	for (i = 0; i < ARRAY_SIZE(refused); i++) {
-		wanted[4] = refused[i];
-		KUNIT_EXPECT_EQ(test, set(&kinds[0], wanted, 0x14), 0xC000000Du);
+		words_to_set[4] = refused[i];
+		KUNIT_EXPECT_EQ(test, set(&kinds[0], words_to_set, 0x14), 0xC000000Du);
 	}
-	wanted[4] = 0;
-	query(test, &kinds[0], got);
-	KUNIT_EXPECT_MEMEQ(test, got, wanted, 0x14);
+	words_to_set[4] = 0;
+	query(test, &kinds[0], words_read);
+	KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, 0x14);
 }
 
 static void unknown_class_not_implemented(struct kunit *test)
 {
-	u32 wanted[5], before[5], got[5];
+	u32 words_to_set[5], before[5], words_read[5];
 	const struct kind *kind;
 
 	for_each_kind(kind) {
 		query(test, kind, before);
-		fill(kind, wanted, 2);
-		wanted[0] = kind->class == 5 ? 7 : 5;
-		KUNIT_EXPECT_EQ(test, set(kind, wanted, kind->length), 0xC0000002u);
-		query(test, kind, got);
-		KUNIT_EXPECT_MEMEQ(test, got, before, kind->length);
+		fill(kind, words_to_set, 2);
+		words_to_set[0] = kind->class == 5 ? 7 : 5;
+		KUNIT_EXPECT_EQ(test, set(kind, words_to_set, kind->length), 0xC0000002u);
+		query(test, kind, words_read);
+		KUNIT_EXPECT_MEMEQ(test, words_read, before, kind->length);
 	}
 }
 
-/* Set a parameter and an information structure in a thread that has been killed. */
+/* Body of a killed thread: set a parameter and an information structure. */
 static int set_when_killed(void *data)
 {
 	u32 parameter_status, status;
-	const u32 *wanted = data;
+	const u32 *words_to_set = data;
 
 	allow_signal(SIGKILL);
 	send_sig(SIGKILL, current, 0);
 	parameter_status = ntklog_set_parameter(&ntklog_spin_lock_information.parameters[0],
-						wanted[1]);
-	status = set(&kinds[0], wanted, kinds[0].length);
+						words_to_set[1]);
+	status = set(&kinds[0], words_to_set, kinds[0].length);
 	flush_signals(current);
 	return parameter_status == 0xC000004B && status == 0xC000004B ? 0 : -EINVAL;
 }
 
 /*
- * A start of a session can hold etw_mutex for long. A killed task does not wait for it: setting a
- * parameter returns STATUS_THREAD_IS_TERMINATING and changes nothing.
+ * A start of a session can hold etw_mutex for long. A killed task does not wait for the mutex:
+ * setting a parameter returns STATUS_THREAD_IS_TERMINATING and changes nothing.
  */
 static void killed_task_terminating_returned(struct kunit *test)
 {
-	u32 wanted[5], before[5], got[5];
+	u32 words_to_set[5], before[5], words_read[5];
 	struct test_thread thread;
 
 	query(test, &kinds[0], before);
-	fill(&kinds[0], wanted, 11);
+	fill(&kinds[0], words_to_set, 11);
 	mutex_lock(&etw_mutex);
-	test_thread_start(test, &thread, TEST_CPU, set_when_killed, wanted);
+	test_thread_start(test, &thread, TEST_CPU, set_when_killed, words_to_set);
 	KUNIT_EXPECT_EQ(test, test_thread_result(&thread), 0);
 	mutex_unlock(&etw_mutex);
-	query(test, &kinds[0], got);
-	KUNIT_EXPECT_MEMEQ(test, got, before, kinds[0].length);
+	query(test, &kinds[0], words_read);
+	KUNIT_EXPECT_MEMEQ(test, words_read, before, kinds[0].length);
 }
 
 static struct kunit_case information_test_cases[] = {

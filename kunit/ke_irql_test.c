@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * IRQL as callers see it: NT's facts I1 to I6 in kunit/facts.rst. Some tests make a
- * caller's error on purpose, as in ke_test.c.
+ * caller's error on purpose; see ke_test.c.
  */
 
 #include <linux/delay.h>
@@ -109,7 +109,7 @@ static enum hrtimer_restart interrupting_run(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* I2: an interrupt runs at an IRQL of its own. It leaves the IRQL of the thread as it is. */
+/* I2: an interrupt has its own IRQL, and does not change the IRQL of the thread. */
 static void interrupt_ends_thread_irql_restored(struct kunit *test)
 {
 	struct hrtimer timer;

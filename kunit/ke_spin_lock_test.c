@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ordinary and numbered queued spin locks as callers see them: NT's facts S1 to S8, Q7, Q8 and Q11
- * in kunit/facts.rst. Some tests make a caller's error on purpose, as in ke_test.c.
+ * in kunit/facts.rst. Some tests make a caller's error on purpose; see ke_test.c.
  */
 
 #include <linux/delay.h>
@@ -20,7 +20,7 @@ static int spin_lock_test_init(struct kunit *test)
 	return fixture_init(test);
 }
 
-/* S1, S2: word and IRQL. */
+/* S1, S2: initialisation and test of the word. */
 
 static void lock_word_0_lock_free(struct kunit *test)
 {
@@ -37,7 +37,7 @@ static void lock_word_0_lock_free(struct kunit *test)
 	}
 }
 
-/* S3: AtDpcLevel. */
+/* S3: acquisition that raises to DISPATCH_LEVEL. */
 
 static void raising_acquisition_word_and_irql_set(struct kunit *test)
 {
@@ -59,7 +59,7 @@ static void raising_acquisition_word_and_irql_set(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-/* S4: RaiseToSynch. */
+/* S5: AtDpcLevel. */
 
 static void at_dpc_level_irql_unchanged(struct kunit *test)
 {
@@ -74,7 +74,7 @@ static void at_dpc_level_irql_unchanged(struct kunit *test)
 	ke_lower_irql(old_irql);
 }
 
-/* S5: trying. */
+/* S4: RaiseToSynch. */
 
 static void raise_to_synch_interrupts_disabled(struct kunit *test)
 {
@@ -88,7 +88,7 @@ static void raise_to_synch_interrupts_disabled(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
 }
 
-/* S6: mixed pairs. */
+/* S6: trying. */
 
 static void failed_try_changes_nothing(struct kunit *test)
 {
@@ -103,7 +103,7 @@ static void failed_try_changes_nothing(struct kunit *test)
 	ke_lower_irql(old_irql);
 }
 
-/* S7: waiting. */
+/* S7: pairs of a function that raises and one that does not lower, and the reverse. */
 
 static void raising_and_non_raising_functions_mixed(struct kunit *test)
 {
@@ -148,8 +148,8 @@ static void waiting_cpu_only_reads_word(struct kunit *test)
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
 	/*
-	 * Mark the lock as owned by a value with bit 0 clear. A waiter that does more than read
-	 * takes the lock.
+	 * Mark the lock as owned by 1, and later by 2, which has bit 0 clear. A waiter that did
+	 * more than read would then set bit 0 and so take the lock.
 	 */
 	WRITE_ONCE(lock.word, 1);
 	test_thread_start(test, &waiter, 1, wait_and_release, &reader);
@@ -167,7 +167,7 @@ static void waiting_cpu_only_reads_word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 
-/* Q11: a free word serves ordinary and queued locks. */
+/* Q11: a free word can be acquired as an ordinary and as a queued lock. */
 
 static void free_word_used_by_ordinary_and_queued(struct kunit *test)
 {

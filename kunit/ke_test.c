@@ -2,7 +2,7 @@
 /*
  * In-stack queued spin locks as callers see them: NT's facts Q1 to Q10 in kunit/facts.rst.
  *
- * Some tests make a caller's error on purpose. It must cause a report and nothing else;
+ * Some tests make a caller's error on purpose. The error must cause a report and change nothing;
  * tests/steps/kunit.sh expects each of these reports by name.
  */
 
@@ -29,7 +29,7 @@ static void expect_entry(struct kunit *test, struct klock_queue_handle *handle,
 	KUNIT_EXPECT_EQ(test, READ_ONCE(handle->lock_queue.lock), word);
 }
 
-/* Return the value of an entry's Lock member with these bits. */
+/* Return the value that the member Lock of an entry has with these bits. */
 static unsigned long lock_with(unsigned long bits)
 {
 	return (unsigned long)&lock | bits;
@@ -178,9 +178,9 @@ static void queue_waiter(struct kunit *test, struct waiter *waiter, int cpu,
 }
 
 /*
- * Become the owner at PASSIVE_LEVEL by writing the words that an acquisition leaves. The test has
- * to start the waiters one after the other while the lock is owned, which sleeps; lockdep would
- * report that.
+ * Become the owner at PASSIVE_LEVEL by writing the words that an acquisition leaves. The test then
+ * sleeps while the lock is owned, because it starts the waiters one after the other. Lockdep would
+ * report that of a real acquisition.
  */
 static void own_without_lockdep(struct klock_queue_handle *handle)
 {
@@ -249,7 +249,7 @@ static void waiters_granted_in_order_of_asking(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 
-/* A waiter between its two steps, as an interrupt can make it. */
+/* A waiter that an interrupt has stopped between its exchange and the link to its predecessor. */
 
 static void release_with_unlinked_waiter_waits(struct kunit *test)
 {
@@ -262,7 +262,7 @@ static void release_with_unlinked_waiter_waits(struct kunit *test)
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
 
-	/* Another CPU waits for this one, then owns, then releases. */
+	/* A waiter on another CPU will get the lock from this CPU, and then release it. */
 	own_without_lockdep(&handle);
 	queue_waiter(test, &owner, 1, &next_position);
 	while (READ_ONCE(lock.word) != (unsigned long)&owner.handle.lock_queue)
@@ -277,7 +277,7 @@ static void release_with_unlinked_waiter_waits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, completion_done(&owner.thread.done));
 	KUNIT_EXPECT_EQ(test, READ_ONCE(half_queued.lock), lock_with(1));
 
-	/* Link it. Pairs with the acquire of the release, as in ke_spin_for_lock_ownership(). */
+	/* Link the entry. Pairs with smp_cond_load_acquire() in ke_hand_over_queued_spin_lock(). */
 	smp_store_release(&tail->next, &half_queued);
 	test_thread_join(&owner.thread);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(half_queued.lock), lock_with(2));
@@ -347,7 +347,7 @@ static void released_handle_reused_unchanged_by_others(struct kunit *test)
 	for (i = 0; i < 5000; i++) {
 		ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
 		ke_release_in_stack_queued_spin_lock(&handle);
-		/* A late store by the contender would change this handle. */
+		/* A store by the contender after its release would change this handle. */
 		ke_acquire_in_stack_queued_spin_lock(&other_lock, &handle);
 		if (i % 64 == 0)
 			udelay(9);

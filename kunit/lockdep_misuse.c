@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Use NT's locks in a way that can deadlock, but does not now, so that lockdep has to report it.
- * Lockdep disables itself after its first report, so each misuse needs a boot.
+ * Use NT's locks in a way that could deadlock, but does not deadlock here, so that lockdep has to
+ * report the use. Lockdep disables itself after its first report, so each misuse needs a boot.
  *
  *	insmod lockdep_misuse.ko misuse=abba
  *
- * To return to user space with a spin lock held (write 2 for a resource):
+ * To return to user space while a spin lock is held, or a resource if 2 is written:
  *
  *	insmod lockdep_misuse.ko misuse=none
  *	echo 1 > /sys/kernel/debug/lockdep_misuse
@@ -63,7 +63,7 @@ static enum hrtimer_restart acquire_in_interrupt(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Acquire a lock with interrupts enabled, and in an interrupt, at different times. */
+/* Acquire a lock with interrupts enabled, and later in an interrupt. */
 static void misuse_irq(void)
 {
 	struct klock_queue_handle handle;
@@ -94,7 +94,7 @@ static void misuse_ex_recursive(void)
 	ex_release_spin_lock_exclusive(&ex_same_class[0], old_irql);
 }
 
-/* Acquire shared recursively: it would deadlock if an exclusive waiter came in between. */
+/* Acquire a lock shared twice, which deadlocks if a task waits for it exclusively in between. */
 static void misuse_ex_shared_recursive(void)
 {
 	u8 old_irql = ex_acquire_spin_lock_shared(&ex_same_class[0]);
@@ -129,10 +129,11 @@ static void misuse_resource_recursive(void)
 }
 
 /*
- * Write 1: acquire a lock, 2: acquire a resource. It stays held when write() returns to user space.
- * The file's own code acquires no lock after this function, as another file's would.
+ * Write 1 to acquire a lock, or 2 to acquire a resource, which stays held when write() returns to
+ * user space. After this function the code of a debugfs file takes no lock, unlike that of a module
+ * parameter.
  */
-static ssize_t own_write(struct file *file, const char __user *text, size_t size, loff_t *offset)
+static ssize_t hold_write(struct file *file, const char __user *text, size_t size, loff_t *offset)
 {
 	static struct klock_queue_handle handle;
 	char which;
@@ -148,12 +149,12 @@ static ssize_t own_write(struct file *file, const char __user *text, size_t size
 	return size;
 }
 
-static const struct file_operations own_fops = {
+static const struct file_operations hold_fops = {
 	.owner = THIS_MODULE,
-	.write = own_write,
+	.write = hold_write,
 };
 
-static struct dentry *own_file;
+static struct dentry *hold_file;
 
 static void misuse_none(void)
 {
@@ -188,8 +189,8 @@ static int __init lockdep_misuse_init(void)
 	for (i = 0; i < ARRAY_SIZE(misuses); i++) {
 		if (!strcmp(misuse, misuses[i].name)) {
 			misuses[i].run();
-			own_file = debugfs_create_file("lockdep_misuse", 0200, NULL, NULL,
-						       &own_fops);
+			hold_file = debugfs_create_file("lockdep_misuse", 0200, NULL, NULL,
+							&hold_fops);
 			return 0;
 		}
 	}
@@ -197,10 +198,10 @@ static int __init lockdep_misuse_init(void)
 	return -EINVAL;
 }
 
-/* The misuse is not undone. Without an exit function the module could not be unloaded. */
+/* Nothing undoes the misuse. Without an exit function the module could not be unloaded. */
 static void __exit lockdep_misuse_exit(void)
 {
-	debugfs_remove(own_file);
+	debugfs_remove(hold_file);
 }
 
 module_init(lockdep_misuse_init);

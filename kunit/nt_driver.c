@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Code as written for NT, with no Linux name but one include. nt_test.c calls it. Each function
- * uses one family of locks, and returns an NTSTATUS that says whether NT's guarantees held.
+ * Code written for NT, in which only one include has a Linux name. nt_test.c calls it. Each
+ * function uses one family of locks, and returns an NTSTATUS that says whether NT's guarantees
+ * held.
  */
 
 #include <ntklog/nt.h>

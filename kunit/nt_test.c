@@ -52,7 +52,7 @@ static void nt_volume_traced_requests_processed(struct kunit *test)
 	session_stop(test);
 }
 
-/* Each call at DISPATCH_LEVEL makes a report; tests/steps/kunit.sh counts them. */
+/* Each call at DISPATCH_LEVEL makes a report; tests/steps/kunit.sh counts the reports. */
 static void paged_code_at_dispatch_level_reported(struct kunit *test)
 {
 	KIRQL irql;

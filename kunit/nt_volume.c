@@ -207,7 +207,7 @@ static VOID ExtendFile(_Inout_ PFCB Fcb, _In_ const LARGE_INTEGER *NewSize)
 
 	ASSERTMSG("to change its size, own the file",
 		  ExIsResourceAcquiredExclusiveLite(&Fcb->MainResource));
-	/* Paging I/O holds this resource only. */
+	/* Paging I/O acquires this resource without MainResource. */
 	(VOID)ExAcquireResourceExclusiveLite(&Fcb->PagingIoResource, TRUE);
 	if (Fcb->FileSize.QuadPart < NewSize->QuadPart)
 		Fcb->FileSize = *NewSize;
@@ -333,7 +333,7 @@ NTSTATUS NtDismountVolume(VOID)
 	return STATUS_SUCCESS;
 }
 
-/* Queue some requests, and process all that are queued, also the other thread's. */
+/* Queue some requests, and process all queued requests, also those of the other thread. */
 _IRQL_requires_(PASSIVE_LEVEL)
 NTSTATUS NtUseVolume(ULONG Seed)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The times without a CPU of a task that holds or waits for one of Linux' sleeping locks. The test
- * calls the hooks, and sleeps or is preempted meanwhile. No other lock is counted, because ntklog
+ * How long a task that holds or waits for one of Linux' sleeping locks has no CPU. The test calls
+ * the hooks, and sleeps or is preempted between the calls. No other lock is counted, because ntklog
  * is loaded with linux_locks=0.
  */
 
@@ -34,7 +34,7 @@
 /* Stand for locks: the test calls the hooks, which use only their addresses. */
 static u32 outer_lock, inner_lock;
 
-/* A thread of TEST_CPU that the scheduler prefers to the test. */
+/* A thread that occupies TEST_CPU, because the scheduler prefers it to the test. */
 static struct hog {
 	struct test_thread thread;
 	struct completion start;
@@ -76,12 +76,12 @@ static void start_hog(struct kunit *test, unsigned int sleep_ms, unsigned int bu
 	hog.takes_lock = false;
 	hog.done = false;
 	test_thread_start(test, &hog.thread, TEST_CPU, run_hog, NULL);
-	/* Let it begin to wait. */
+	/* Wait until the thread waits for hog.start. */
 	msleep(20);
 }
 
-/* Begin to track, with each release written. */
-static void begin(struct kunit *test)
+/* Begin to track locks of TEST_CLASS, and set the rate so that each release is written. */
+static void begin_tracking(struct kunit *test)
 {
 	u32 information[] = { EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS, 1, 1, 1 };
 
@@ -94,76 +94,78 @@ static void begin(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ntklog_find_current_record());
 }
 
-static void end(struct kunit *test)
+static void end_tracking(struct kunit *test)
 {
 	session_stop(test);
 	ntklog_disable_sleeping_class(TEST_CLASS);
 }
 
-/* Read a field of the CALLER event with this index. begin() writes that with index 0. */
+/*
+ * Read a field of the event CALLER with this index. The event with index 0 is of begin_tracking().
+ */
 static u64 caller_event_field(struct kunit *test, unsigned int index, size_t offset)
 {
 	const u8 *event = session_event(index, CALLER_HOOK_ID);
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	return get_u64(event, offset);
+	return read_u64(event, offset);
 }
 
-/* The index of the latest record. Records of excessive waits may come before it. */
-static unsigned int last_release(void)
+/* Return the index of the latest record, that of a release. Excessive waits may precede it. */
+static unsigned int last_record_index(void)
 {
 	return session_event_count(RESOURCE_HOOK_ID) - 1;
 }
 
-/* The task had no CPU for a part of the wait and of the hold only. */
-static void expect_within_times(struct kunit *test, unsigned int index)
+/* Expect that the times without a CPU are not longer than the wait and the hold. */
+static void expect_times_without_cpu_bounded(struct kunit *test, unsigned int index)
 {
 	const u8 *caller = session_event(index, CALLER_HOOK_ID);
 	const u8 *resource = session_event(index, RESOURCE_HOOK_ID);
 
 	KUNIT_ASSERT_NOT_NULL(test, caller);
 	KUNIT_ASSERT_NOT_NULL(test, resource);
-	KUNIT_EXPECT_LE(test, get_u64(caller, CALLER_HOLD_READY) +
-			      get_u64(caller, CALLER_HOLD_BLOCKED),
-			get_u64(resource, RESOURCE_HOLD_TIME));
-	KUNIT_EXPECT_LE(test, get_u64(caller, CALLER_WAIT_READY) +
-			      get_u64(caller, CALLER_WAIT_BLOCKED),
-			get_u64(resource, RESOURCE_WAIT_TIME));
-	KUNIT_EXPECT_LE(test, get_u64(caller, CALLER_WAIT_LAST_READY),
-			get_u64(caller, CALLER_WAIT_READY));
+	KUNIT_EXPECT_LE(test, read_u64(caller, CALLER_HOLD_READY) +
+			read_u64(caller, CALLER_HOLD_BLOCKED),
+			read_u64(resource, RESOURCE_HOLD_TIME));
+	KUNIT_EXPECT_LE(test, read_u64(caller, CALLER_WAIT_READY) +
+			read_u64(caller, CALLER_WAIT_BLOCKED),
+			read_u64(resource, RESOURCE_WAIT_TIME));
+	KUNIT_EXPECT_LE(test, read_u64(caller, CALLER_WAIT_LAST_READY),
+			read_u64(caller, CALLER_WAIT_READY));
 }
 
 static void short_hold_without_time_off_cpu(struct kunit *test)
 {
-	begin(test);
+	begin_tracking(test);
 	preempt_disable();
 	acquire(&outer_lock);
 	release(&outer_lock);
 	preempt_enable();
 	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_HOLD_READY), 0);
 	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED), 0);
-	expect_within_times(test, 1);
-	end(test);
+	expect_times_without_cpu_bounded(test, 1);
+	end_tracking(test);
 }
 
 static void sleep_in_hold_counted_as_blocked(struct kunit *test)
 {
-	begin(test);
+	begin_tracking(test);
 	acquire(&outer_lock);
 	msleep(20);
 	release(&outer_lock);
 	KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(10));
 	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_WAIT_BLOCKED), 0);
-	expect_within_times(test, 1);
-	end(test);
+	expect_times_without_cpu_bounded(test, 1);
+	end_tracking(test);
 }
 
 static void nested_hold_has_its_own_part_only(struct kunit *test)
 {
 	u64 of_inner, of_outer;
 
-	begin(test);
+	begin_tracking(test);
 	acquire(&outer_lock);
 	msleep(40);
 	acquire(&inner_lock);
@@ -175,9 +177,9 @@ static void nested_hold_has_its_own_part_only(struct kunit *test)
 	of_outer = caller_event_field(test, 2, CALLER_HOLD_BLOCKED);
 	KUNIT_EXPECT_GE(test, of_inner, ntklog_ms_to_cycles(10));
 	KUNIT_EXPECT_GE(test, of_outer, of_inner + ntklog_ms_to_cycles(40));
-	expect_within_times(test, 1);
-	expect_within_times(test, 2);
-	end(test);
+	expect_times_without_cpu_bounded(test, 1);
+	expect_times_without_cpu_bounded(test, 2);
+	end_tracking(test);
 }
 
 static const struct task_struct *sleeper;
@@ -202,7 +204,7 @@ static void hold_released_for_sleeping_owner_counted_as_blocked(struct kunit *te
 {
 	struct test_thread thread;
 
-	begin(test);
+	begin_tracking(test);
 	reinit_completion(&sleeper_has_lock);
 	reinit_completion(&sleeper_may_end);
 	test_thread_start(test, &thread, TEST_CPU, hold_asleep, NULL);
@@ -212,15 +214,15 @@ static void hold_released_for_sleeping_owner_counted_as_blocked(struct kunit *te
 					   false);
 	KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(20));
-	expect_within_times(test, 1);
+	expect_times_without_cpu_bounded(test, 1);
 	complete(&sleeper_may_end);
 	test_thread_join(&thread);
-	end(test);
+	end_tracking(test);
 }
 
 static void preempted_holder_counted_as_ready(struct kunit *test)
 {
-	begin(test);
+	begin_tracking(test);
 	start_hog(test, 0, 20);
 	acquire(&outer_lock);
 	complete(&hog.start);
@@ -230,9 +232,9 @@ static void preempted_holder_counted_as_ready(struct kunit *test)
 	KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_READY),
 			ntklog_ms_to_cycles(10));
 	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED), 0);
-	expect_within_times(test, 1);
+	expect_times_without_cpu_bounded(test, 1);
 	test_thread_join(&hog.thread);
-	end(test);
+	end_tracking(test);
 }
 
 /* The waiter is woken up while another thread has the CPU. */
@@ -240,7 +242,7 @@ static void wait_and_hold_counted_apart(struct kunit *test)
 {
 	unsigned int last;
 
-	begin(test);
+	begin_tracking(test);
 	start_hog(test, 10, 60);
 	acquire(&outer_lock);
 	ntklog_begin_sleeping_wait(&outer_lock);
@@ -249,7 +251,7 @@ static void wait_and_hold_counted_apart(struct kunit *test)
 	ntklog_end_sleeping_wait(&outer_lock, 0);
 	msleep(20);
 	release(&outer_lock);
-	last = last_release();
+	last = last_record_index();
 	KUNIT_EXPECT_GE(test, caller_event_field(test, last, CALLER_WAIT_BLOCKED),
 			ntklog_ms_to_cycles(7));
 	KUNIT_EXPECT_GE(test, caller_event_field(test, last, CALLER_HOLD_BLOCKED),
@@ -257,9 +259,9 @@ static void wait_and_hold_counted_apart(struct kunit *test)
 	if (IS_ENABLED(CONFIG_SCHED_INFO))
 		KUNIT_EXPECT_GE(test, caller_event_field(test, last, CALLER_WAIT_LAST_READY),
 				ntklog_ms_to_cycles(10));
-	expect_within_times(test, last);
+	expect_times_without_cpu_bounded(test, last);
 	test_thread_join(&hog.thread);
-	end(test);
+	end_tracking(test);
 }
 
 /* A wait that follows optimistic spinning, or another wait, includes it. */
@@ -267,7 +269,7 @@ static void second_wait_includes_first(struct kunit *test)
 {
 	unsigned int last;
 
-	begin(test);
+	begin_tracking(test);
 	acquire(&outer_lock);
 	ntklog_begin_sleeping_wait(&outer_lock);
 	msleep(20);
@@ -276,23 +278,23 @@ static void second_wait_includes_first(struct kunit *test)
 	msleep(20);
 	ntklog_end_sleeping_wait(&outer_lock, 0);
 	release(&outer_lock);
-	last = last_release();
+	last = last_record_index();
 	KUNIT_EXPECT_GE(test, caller_event_field(test, last, CALLER_WAIT_BLOCKED),
 			ntklog_ms_to_cycles(20));
-	expect_within_times(test, last);
-	end(test);
+	expect_times_without_cpu_bounded(test, last);
+	end_tracking(test);
 }
 
 /*
- * As if the hook had looked up the record and not yet raised next_sleeping_slot. The thread that
- * preempts it has a record, too.
+ * The task is preempted when the hook has looked up the record and has not yet raised
+ * next_sleeping_slot. The thread that preempts the task has a record, too.
  */
 static void holder_preempted_within_hook_counted_later(struct kunit *test)
 {
 	struct ntklog_sleeping_slot *next;
 	struct ntklog_task *record;
 
-	begin(test);
+	begin_tracking(test);
 	start_hog(test, 0, 20);
 	hog.takes_lock = true;
 	record = ntklog_find_current_record();
@@ -305,10 +307,10 @@ static void holder_preempted_within_hook_counted_later(struct kunit *test)
 	WRITE_ONCE(record->next_sleeping_slot, next);
 	msleep(20);
 	release(&outer_lock);
-	KUNIT_EXPECT_GE(test, caller_event_field(test, last_release(), CALLER_HOLD_BLOCKED),
+	KUNIT_EXPECT_GE(test, caller_event_field(test, last_record_index(), CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(10));
 	test_thread_join(&hog.thread);
-	end(test);
+	end_tracking(test);
 }
 
 static void holder_counted_after_migration(struct kunit *test)
@@ -316,7 +318,7 @@ static void holder_counted_after_migration(struct kunit *test)
 	const struct ntklog_task *record;
 	u64 blocked;
 
-	begin(test);
+	begin_tracking(test);
 	record = ntklog_find_current_record();
 	acquire(&outer_lock);
 	blocked = record->off_cpu.blocked;
@@ -328,21 +330,21 @@ static void holder_counted_after_migration(struct kunit *test)
 	msleep(20);
 	KUNIT_EXPECT_GE(test, record->off_cpu.blocked - blocked, ntklog_ms_to_cycles(10));
 	release(&outer_lock);
-	end(test);
+	end_tracking(test);
 }
 
 static void sleep_without_lock_not_counted(struct kunit *test)
 {
 	struct ntklog_off_cpu before, after;
 
-	begin(test);
+	begin_tracking(test);
 	before = ntklog_find_current_record()->off_cpu;
 	msleep(20);
 	after = ntklog_find_current_record()->off_cpu;
 	KUNIT_EXPECT_EQ(test, after.ready, before.ready);
 	KUNIT_EXPECT_EQ(test, after.blocked, before.blocked);
 	KUNIT_EXPECT_EQ(test, ntklog_find_current_record()->off_cpu_since, 0);
-	end(test);
+	end_tracking(test);
 }
 
 static struct kunit_case off_cpu_cases[] = {

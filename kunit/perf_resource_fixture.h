@@ -4,8 +4,9 @@
 
 /*
  * Sessions and events for the suites ntklog_resource_*. A test checks the bytes of the events in
- * the buffers of TEST_CPU. Action is the member of the record that wmi_resource.h describes. An
- * action that is tracked without an event shows in the event of the release.
+ * the buffers of TEST_CPU. Comments name an event by its Action, a member of WMI_RESOURCE (see
+ * wmi_resource.h). An action that NT only tracks has no event; a test sees it in the event of the
+ * release.
  */
 
 #include <kunit/test.h>
@@ -26,18 +27,14 @@
 #define RESOURCE_ACTION		(EVENT_DATA + 0x28)
 #define RESOURCE_CONTENTION	(EVENT_DATA + 0x2C)
 
-#define acquire_exclusive		ex_acquire_resource_exclusive_lite
-#define acquire_shared			ex_acquire_resource_shared_lite
-#define acquire_wait_for_exclusive	ex_acquire_shared_wait_for_exclusive
-
 #define EXPECT_EVENT(test, event, action, max_depth, contention)		\
 do {										\
 	const u8 *_event = (event);						\
 										\
-	KUNIT_EXPECT_EQ(test, get_u32(_event, RESOURCE_ACTION), action);	\
-	KUNIT_EXPECT_EQ(test, get_u32(_event, RESOURCE_MAX_DEPTH), max_depth);	\
-	KUNIT_EXPECT_EQ(test, get_u32(_event, RESOURCE_CONTENTION), contention); \
-	KUNIT_EXPECT_EQ(test, get_u64(_event, RESOURCE_RESOURCE),		\
+	KUNIT_EXPECT_EQ(test, read_u32(_event, RESOURCE_ACTION), action);	\
+	KUNIT_EXPECT_EQ(test, read_u32(_event, RESOURCE_MAX_DEPTH), max_depth);	\
+	KUNIT_EXPECT_EQ(test, read_u32(_event, RESOURCE_CONTENTION), contention); \
+	KUNIT_EXPECT_EQ(test, read_u64(_event, RESOURCE_RESOURCE),		\
 			(u64)(unsigned long)&resource);				\
 } while (0)
 
@@ -45,12 +42,13 @@ do {										\
 do {										\
 	const u8 *_event = (event);						\
 										\
-	KUNIT_EXPECT_EQ(test, get_u64(_event, RESOURCE_ACQUIRE_TIME), 0ull);	\
-	KUNIT_EXPECT_EQ(test, get_u64(_event, RESOURCE_HOLD_TIME), 0ull);	\
-	KUNIT_EXPECT_EQ(test, get_u64(_event, RESOURCE_WAIT_TIME), 0ull);	\
+	KUNIT_EXPECT_EQ(test, read_u64(_event, RESOURCE_ACQUIRE_TIME), 0ull);	\
+	KUNIT_EXPECT_EQ(test, read_u64(_event, RESOURCE_HOLD_TIME), 0ull);	\
+	KUNIT_EXPECT_EQ(test, read_u64(_event, RESOURCE_WAIT_TIME), 0ull);	\
 } while (0)
 
-static inline void set_parameters(struct kunit *test, u32 release, u32 contention, u32 timeouts)
+static inline void set_resource_parameters(struct kunit *test, u32 release, u32 contention,
+					   u32 timeouts)
 {
 	u32 information[] = { 7, release, contention, timeouts };
 
@@ -62,17 +60,17 @@ static inline void set_parameters(struct kunit *test, u32 release, u32 contentio
 /* Start a session that writes every final release. */
 static inline void resource_session_start(struct kunit *test)
 {
-	set_parameters(test, 1, 1, 1);
+	set_resource_parameters(test, 1, 1, 1);
 	session_start(test, PERF_SYNC_OBJECTS, 4096, 64);
 }
 
 /* Write no excessive waits, because on a busy host any wait may be one. */
 static inline void disable_excessive_waits(struct kunit *test)
 {
-	set_parameters(test, 1, 1, U32_MAX);
+	set_resource_parameters(test, 1, 1, U32_MAX);
 }
 
-static inline struct ntklog_resource_cpu *counts(void)
+static inline struct ntklog_resource_cpu *resource_counters(void)
 {
 	return per_cpu_ptr(&ntklog_resource_cpu, TEST_CPU);
 }
@@ -82,19 +80,13 @@ static inline unsigned int resource_event_count(void)
 	return session_event_count(0x052B);
 }
 
-/* Return the event with this index. Ends the test if there is none. */
+/* Return the event with this index. If there is none, the test fails and ends. */
 static inline const u8 *resource_event(struct kunit *test, unsigned int index)
 {
 	const u8 *found = session_event(index, 0x052B);
 
 	KUNIT_ASSERT_NOT_NULL(test, found);
 	return found;
-}
-
-static inline void release(unsigned int times)
-{
-	while (times--)
-		ex_release_resource_lite(&resource);
 }
 
 #endif /* _NTKLOG_KUNIT_PERF_RESOURCE_FIXTURE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ReadyThread events of planted wake-ups, checked as bytes in the session's buffers. */
+/* ReadyThread events of wake-ups that the tests cause, as bytes in the session's buffers. */
 
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -47,14 +47,14 @@ static void run_in_thread(void (*run)(void *data), void *data)
 	run(data);
 }
 
-/* Return the number of events of a thread. @event: set to the last one. */
+/* Return the number of events of a thread. @event: set to its last event. */
 static unsigned int count_events_of(pid_t thread_id, const u8 **event)
 {
 	unsigned int count = 0, index = 0;
 	const u8 *next;
 
 	while ((next = session_event(index++, HOOK_ID))) {
-		if (get_u32(next, READY_THREAD_ID) != (u32)thread_id)
+		if (read_u32(next, READY_THREAD_ID) != (u32)thread_id)
 			continue;
 		*event = next;
 		count++;
@@ -89,12 +89,12 @@ static void expect_event(struct kunit *test,
 
 	KUNIT_EXPECT_EQ(test, count_events_of(thread_id, &event), 1);
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110002u);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x18);
-	KUNIT_EXPECT_EQ(test, get_u8(event, READY_ADJUST_REASON), 1);
-	KUNIT_EXPECT_EQ(test, get_u8(event, READY_ADJUST_INCREMENT), 0);
-	KUNIT_EXPECT_EQ(test, get_u8(event, READY_FLAGS), flags);
-	KUNIT_EXPECT_EQ(test, get_u8(event, READY_SPARE), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110002u);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x18);
+	KUNIT_EXPECT_EQ(test, read_u8(event, READY_ADJUST_REASON), 1);
+	KUNIT_EXPECT_EQ(test, read_u8(event, READY_ADJUST_INCREMENT), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(event, READY_FLAGS), flags);
+	KUNIT_EXPECT_EQ(test, read_u8(event, READY_SPARE), 0);
 }
 
 static void woken_by_thread_event_without_flags(struct kunit *test)

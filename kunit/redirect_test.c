@@ -32,7 +32,7 @@ static void exported_name_with_other_address_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, target.address, 0ul);
 }
 
-/* The replacement of one function, which calls it, must not be put on another. */
+/* A hook that replaces and calls one function must not be installed on another function. */
 static void function_with_another_entry_refused(struct kunit *test)
 {
 	struct ntklog_target target = NTKLOG_EXPORTED(up);

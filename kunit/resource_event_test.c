@@ -23,15 +23,15 @@ static void initialization_written(struct kunit *test)
 	const u8 *written;
 
 	resource_session_start(test);
-	set_parameters(test, U32_MAX, U32_MAX, 1);
+	set_resource_parameters(test, U32_MAX, U32_MAX, 1);
 	ex_initialize_resource_lite(&other);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
 	written = resource_event(test, 0);
-	KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_ACTION), 0x10008u);
-	KUNIT_EXPECT_EQ(test, get_u64(written, RESOURCE_RESOURCE), (u64)(unsigned long)&other);
-	KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_THREAD_ID), (u32)task_pid_nr(current));
-	KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_MAX_DEPTH), 0u);
-	KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_CONTENTION), 0u);
+	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_ACTION), 0x10008u);
+	KUNIT_EXPECT_EQ(test, read_u64(written, RESOURCE_RESOURCE), (u64)(unsigned long)&other);
+	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_THREAD_ID), (u32)task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_MAX_DEPTH), 0u);
+	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_CONTENTION), 0u);
 	EXPECT_NO_TIMES(test, written);
 	/* A deletion is not written. */
 	ex_delete_resource_lite(&other);
@@ -41,7 +41,7 @@ static void initialization_written(struct kunit *test)
 
 static void reinitialization_with_owners_written(struct kunit *test)
 {
-	users[0].quiet = true;
+	users[0].is_lockdep_off = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	resource_session_start(test);
@@ -51,7 +51,7 @@ static void reinitialization_with_owners_written(struct kunit *test)
 	EXPECT_NO_TIMES(test, resource_event(test, 0));
 	ex_reinitialize_resource_lite(&resource);
 	EXPECT_EVENT(test, resource_event(test, 1), 0x10018u, 5u, 0u);
-	KUNIT_EXPECT_EQ(test, get_u32(resource_event(test, 1), RESOURCE_THREAD_ID),
+	KUNIT_EXPECT_EQ(test, read_u32(resource_event(test, 1), RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(current));
 	session_stop(test);
 }
@@ -70,22 +70,22 @@ static void release_event_bytes_match_nt_layout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
 	udelay(9);
 	released = get_cycles();
-	release(1);
+	release_acquisitions(1);
 	after = get_cycles();
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
 	written = resource_event(test, 0);
-	KUNIT_EXPECT_EQ(test, get_u32(written, EVENT_MARKER), 0xC0110002u);
-	KUNIT_EXPECT_EQ(test, get_u16(written, EVENT_SIZE), 0x40);
-	KUNIT_EXPECT_EQ(test, get_u16(written, EVENT_HOOK_ID), 0x052B);
-	KUNIT_EXPECT_GE(test, get_u64(written, EVENT_TIME), released);
-	KUNIT_EXPECT_LE(test, get_u64(written, EVENT_TIME), after);
+	KUNIT_EXPECT_EQ(test, read_u32(written, EVENT_MARKER), 0xC0110002u);
+	KUNIT_EXPECT_EQ(test, read_u16(written, EVENT_SIZE), 0x40);
+	KUNIT_EXPECT_EQ(test, read_u16(written, EVENT_HOOK_ID), 0x052B);
+	KUNIT_EXPECT_GE(test, read_u64(written, EVENT_TIME), released);
+	KUNIT_EXPECT_LE(test, read_u64(written, EVENT_TIME), after);
 	EXPECT_EVENT(test, written, 0x10022u, 1u, 0u);
-	KUNIT_EXPECT_GE(test, get_u64(written, RESOURCE_ACQUIRE_TIME), before);
-	KUNIT_EXPECT_LE(test, get_u64(written, RESOURCE_ACQUIRE_TIME), owned);
-	KUNIT_EXPECT_GE(test, get_u64(written, RESOURCE_HOLD_TIME), released - owned);
-	KUNIT_EXPECT_LE(test, get_u64(written, RESOURCE_HOLD_TIME), after - before);
-	KUNIT_EXPECT_EQ(test, get_u64(written, RESOURCE_WAIT_TIME), 0ull);
-	KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_THREAD_ID), (u32)task_pid_nr(current));
+	KUNIT_EXPECT_GE(test, read_u64(written, RESOURCE_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_LE(test, read_u64(written, RESOURCE_ACQUIRE_TIME), owned);
+	KUNIT_EXPECT_GE(test, read_u64(written, RESOURCE_HOLD_TIME), released - owned);
+	KUNIT_EXPECT_LE(test, read_u64(written, RESOURCE_HOLD_TIME), after - before);
+	KUNIT_EXPECT_EQ(test, read_u64(written, RESOURCE_WAIT_TIME), 0ull);
+	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_THREAD_ID), (u32)task_pid_nr(current));
 	session_stop(test);
 }
 
@@ -95,14 +95,14 @@ static void shared_release_written(struct kunit *test)
 {
 	resource_session_start(test);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10042u, 1u, 0u);
 	EXPECT_EVENT(test, resource_event(test, 1), 0x10042u, 1u, 0u);
-	KUNIT_EXPECT_GT(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	KUNIT_EXPECT_GT(test, read_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
 	user_call(test, 0, user_release, false);
 	/* User 0's event is in the buffer of the user's CPU. */
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
@@ -120,19 +120,19 @@ static void recursive_releases_only_last_written_with_max_depth(struct kunit *te
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, false));
-	release(2);
+	release_acquisitions(2);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10022u, 3u, 0u);
 
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	KUNIT_EXPECT_TRUE(test, acquire_wait_for_exclusive(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
 	EXPECT_EVENT(test, resource_event(test, 1), 0x10042u, 2u, 0u);
 	session_stop(test);
@@ -144,9 +144,9 @@ static void converted_resource_release_written_as_shared(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	ex_convert_exclusive_to_shared_lite(&resource);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
-	release(1);
+	release_acquisitions(1);
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10042u, 1u, 0u);
-	KUNIT_EXPECT_GT(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	KUNIT_EXPECT_GT(test, read_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
 	session_stop(test);
 }
 
@@ -156,12 +156,12 @@ static void recursion_first_acquisition_untracked_times_unknown(struct kunit *te
 	resource_session_start(test);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	release(3);
+	release_acquisitions(3);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10042u, 3u, 0u);
-	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME), 2ull);
-	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
-	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME), 2ull);
+	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
+	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
 	session_stop(test);
 }
 
@@ -192,15 +192,15 @@ static void check_wait(struct kunit *test,
 	after = get_cycles();
 	user_call_end(test, 0);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
 	written = resource_event(test, 0);
 	/* The event counts only the waits that began after the acquisition. */
 	EXPECT_EVENT(test, written, action, 1u, 0u);
-	wait_time = get_u64(written, RESOURCE_WAIT_TIME);
+	wait_time = read_u64(written, RESOURCE_WAIT_TIME);
 	KUNIT_EXPECT_GT(test, wait_time, 1ull);
 	KUNIT_EXPECT_LE(test, wait_time, after - before);
-	KUNIT_EXPECT_GE(test, get_u64(written, RESOURCE_ACQUIRE_TIME), before + wait_time);
+	KUNIT_EXPECT_GE(test, read_u64(written, RESOURCE_ACQUIRE_TIME), before + wait_time);
 	session_stop(test);
 }
 
@@ -238,10 +238,10 @@ static void wait_across_cpus_time_unknown(struct kunit *test)
 	user_call_begin(test, 0, move_and_release, false);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	user_call_end(test, 0);
-	release(1);
-	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
+	release_acquisitions(1);
+	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
 	/* Acquired and released on TEST_CPU, so the hold time is known. */
-	KUNIT_EXPECT_GT(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	KUNIT_EXPECT_GT(test, read_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
 	session_stop(test);
 }
 
@@ -253,9 +253,9 @@ static void hold_across_cpus_time_unknown(struct kunit *test)
 	set_cpus_allowed_ptr(current, cpumask_of(1));
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
-	release(1);
-	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
-	KUNIT_EXPECT_GT(test, get_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME), 2ull);
+	release_acquisitions(1);
+	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	KUNIT_EXPECT_GT(test, read_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME), 2ull);
 	session_stop(test);
 }
 
@@ -266,7 +266,7 @@ static void contention_during_hold_counted(struct kunit *test)
 	user_wait_exclusive(test, 0);
 	user_wait_shared(test, 1, acquire_shared);
 	user_wait_shared(test, 2, acquire_shared);
-	release(1);
+	release_acquisitions(1);
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10022u, 1u, 3u);
 	user_call_end(test, 1);
 	user_call(test, 1, user_release, false);
@@ -276,7 +276,7 @@ static void contention_during_hold_counted(struct kunit *test)
 	user_call(test, 0, user_release, false);
 	/* The next hold has its own count. */
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	EXPECT_EVENT(test, resource_event(test, 1), 0x10022u, 1u, 0u);
 	session_stop(test);
 }
@@ -303,7 +303,7 @@ static void check_excessive(struct kunit *test,
 	unsigned int i;
 
 	resource_session_start(test);
-	set_parameters(test, U32_MAX, U32_MAX, each);
+	set_resource_parameters(test, U32_MAX, U32_MAX, each);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
 	events_to_wait_for = wanted;
 	user_call_begin(test, 0, wait_for_events_and_release, false);
@@ -315,16 +315,16 @@ static void check_excessive(struct kunit *test,
 		const u8 *written = resource_event(test, i);
 
 		EXPECT_EVENT(test, written, action, each * (i + 1), 0u);
-		KUNIT_EXPECT_EQ(test, get_u64(written, RESOURCE_ACQUIRE_TIME), 0ull);
-		KUNIT_EXPECT_GT(test, get_u64(written, RESOURCE_HOLD_TIME), last);
-		last = get_u64(written, RESOURCE_HOLD_TIME);
-		KUNIT_EXPECT_GE(test, get_u64(written, RESOURCE_WAIT_TIME), before);
-		KUNIT_EXPECT_LE(test, get_u64(written, RESOURCE_WAIT_TIME) + last,
-				get_u64(written, EVENT_TIME));
-		KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_THREAD_ID),
+		KUNIT_EXPECT_EQ(test, read_u64(written, RESOURCE_ACQUIRE_TIME), 0ull);
+		KUNIT_EXPECT_GT(test, read_u64(written, RESOURCE_HOLD_TIME), last);
+		last = read_u64(written, RESOURCE_HOLD_TIME);
+		KUNIT_EXPECT_GE(test, read_u64(written, RESOURCE_WAIT_TIME), before);
+		KUNIT_EXPECT_LE(test, read_u64(written, RESOURCE_WAIT_TIME) + last,
+				read_u64(written, EVENT_TIME));
+		KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_THREAD_ID),
 				(u32)task_pid_nr(current));
 	}
-	release(1);
+	release_acquisitions(1);
 	session_stop(test);
 }
 
@@ -357,10 +357,10 @@ static void timeout_on_other_cpu_duration_unknown(struct kunit *test)
 	resource_session_start(test);
 	ntklog_log_resource_timeout(&wait);
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10224u, 1u, 0u);
-	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
-	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME),
+	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME),
 			wait.start_time);
-	KUNIT_EXPECT_EQ(test, get_u32(resource_event(test, 0), RESOURCE_THREAD_ID), 4711u);
+	KUNIT_EXPECT_EQ(test, read_u32(resource_event(test, 0), RESOURCE_THREAD_ID), 4711u);
 	session_stop(test);
 }
 
@@ -370,13 +370,13 @@ static void rundown_has_parameters(struct kunit *test)
 {
 	static const u32 expected[] = { 11, 12, 13 };
 
-	set_parameters(test, 11, 12, 13);
+	set_resource_parameters(test, 11, 12, 13);
 	session_start(test, PERF_SYNC_OBJECTS, 4096, 8);
 	session_stop(test);
-	/* The session chooses the CPU that writes the rundown; it may be another one. */
+	/* The rundown may have been written on another CPU than TEST_CPU. */
 	if (session_event(0, 0x0F4D)) {
-		KUNIT_EXPECT_EQ(test, get_u16(session_event(0, 0x0F4D), EVENT_SIZE), 0x1C);
-		KUNIT_EXPECT_EQ(test, get_u8(session_event(0, 0x0F4D), EVENT_VERSION), 2);
+		KUNIT_EXPECT_EQ(test, read_u16(session_event(0, 0x0F4D), EVENT_SIZE), 0x1C);
+		KUNIT_EXPECT_EQ(test, read_u8(session_event(0, 0x0F4D), EVENT_VERSION), 2);
 		KUNIT_EXPECT_MEMEQ(test, session_event(0, 0x0F4D) + EVENT_DATA, expected, 12);
 		KUNIT_EXPECT_MEMEQ(test, session_event(0, 0x0F4E) + EVENT_DATA, expected, 12);
 	}
@@ -389,7 +389,7 @@ static unsigned int probes;
 static void probe(void *data, const struct wmi_resource64 *record)
 {
 	probes++;
-	/* Use a resource, as a BPF program's helper may. */
+	/* Acquire and release a resource, as a helper of a BPF program might. */
 	if (probed_resource && ex_try_to_acquire_resource_exclusive_lite(probed_resource))
 		ex_release_resource_lite(probed_resource);
 }
@@ -404,34 +404,34 @@ static void resource_used_by_event_writer_not_written(struct kunit *test)
 	probed_resource = &inner;
 	probes = 0;
 	KUNIT_ASSERT_EQ(test, register_trace_resource(probe, NULL), 0);
-	suppressed = counts()->suppressed;
+	suppressed = resource_counters()->suppressed;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	unregister_trace_resource(probe, NULL);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, probes, 1u);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
-	KUNIT_EXPECT_EQ(test, counts()->suppressed, suppressed + 1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->suppressed, suppressed + 1);
 	session_stop(test);
 	ex_delete_resource_lite(&inner);
 }
 
 static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
 {
-	set_parameters(test, 1, 1, 1);
+	set_resource_parameters(test, 1, 1, 1);
 	probed_resource = NULL;
 	probes = 0;
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_resource_key));
 	KUNIT_ASSERT_EQ(test, register_trace_resource(probe, NULL), 0);
 	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_resource_key));
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	unregister_trace_resource(probe, NULL);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, probes, 1u);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_resource_key));
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, probes, 1u);
 }
 
@@ -464,16 +464,16 @@ static void caller_of_sleeping_lock_has_time_stamp_of_its_record(struct kunit *t
 		const u8 *caller = session_event(i, 0xA052);
 
 		KUNIT_EXPECT_PTR_EQ(test, caller + 0x48, session_event(i, 0x052B));
-		KUNIT_EXPECT_EQ(test, get_u8(caller, EVENT_VERSION), 2);
-		KUNIT_EXPECT_EQ(test, get_u16(caller, EVENT_SIZE), 0x48);
+		KUNIT_EXPECT_EQ(test, read_u8(caller, EVENT_VERSION), 2);
+		KUNIT_EXPECT_EQ(test, read_u16(caller, EVENT_SIZE), 0x48);
 		for (j = 1; j <= 5; j++)
-			KUNIT_EXPECT_EQ(test, get_u64(caller, EVENT_DATA + 8 + 8 * j), 0x11u * j);
-		KUNIT_EXPECT_EQ(test, get_u64(caller, EVENT_TIME),
-				get_u64(session_event(i, 0x052B), EVENT_TIME));
-		KUNIT_EXPECT_EQ(test, get_u64(caller, EVENT_DATA), (u64)(unsigned long)&lock);
+			KUNIT_EXPECT_EQ(test, read_u64(caller, EVENT_DATA + 8 + 8 * j), 0x11u * j);
+		KUNIT_EXPECT_EQ(test, read_u64(caller, EVENT_TIME),
+				read_u64(session_event(i, 0x052B), EVENT_TIME));
+		KUNIT_EXPECT_EQ(test, read_u64(caller, EVENT_DATA), (u64)(unsigned long)&lock);
 	}
-	KUNIT_EXPECT_LT(test, get_u64(session_event(0, 0xA052), EVENT_TIME),
-			get_u64(session_event(1, 0xA052), EVENT_TIME));
+	KUNIT_EXPECT_LT(test, read_u64(session_event(0, 0xA052), EVENT_TIME),
+			read_u64(session_event(1, 0xA052), EVENT_TIME));
 	session_stop(test);
 }
 

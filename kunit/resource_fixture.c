@@ -16,7 +16,7 @@ struct resource_user users[RESOURCE_USERS];
 
 int resource_fixture_init(struct kunit *test)
 {
-	/* Initialization must not depend on the memory's content. */
+	/* Fill the memory, because the initialization must not depend on its content. */
 	memset(&resource, 0xA5, sizeof(resource));
 	if (ex_initialize_resource_lite(&resource))
 		return -EINVAL;
@@ -38,7 +38,7 @@ static int user_main(void *data)
 {
 	struct resource_user *user = data;
 
-	if (user->quiet)
+	if (user->is_lockdep_off)
 		lockdep_off();
 	for (;;) {
 		wait_for_completion(&user->go);
@@ -64,7 +64,7 @@ static void user_start(struct kunit *test, int i)
 	wake_up_process(user->task);
 }
 
-/* Let user @i call @call; start its thread if it has none. */
+/* Let user @i call @call; start the user's thread if it does not run yet. */
 void user_call_begin(struct kunit *test, int i,
 		     bool (*call)(struct eresource *resource, bool wait), bool wait)
 {
@@ -107,36 +107,37 @@ void user_exit(struct kunit *test, int i)
 	test_stop_kthread(user->task);
 	put_task_struct(user->task);
 	user->task = NULL;
-	user->quiet = false;
+	user->is_lockdep_off = false;
 }
 
-static void until(struct kunit *test, u32 (*count)(const struct eresource *resource),
-		  u32 wanted)
+/* Wait until @count returns @expected, and fail after a minute. */
+static void wait_for_count(struct kunit *test, u32 (*count)(const struct eresource *resource),
+			   u32 expected)
 {
 	int tries = 60000;
 
-	while (count(&resource) != wanted && tries--)
+	while (count(&resource) != expected && tries--)
 		usleep_range(500, 1000);
-	KUNIT_ASSERT_EQ(test, count(&resource), wanted);
+	KUNIT_ASSERT_EQ(test, count(&resource), expected);
 }
 
-/* Let the user ask for exclusive ownership, and return when it waits. */
+/* Let user @i ask for exclusive ownership, and return when the user waits. */
 void user_wait_exclusive(struct kunit *test, int i)
 {
 	u32 before = ex_get_exclusive_waiter_count(&resource);
 
 	user_call_begin(test, i, ex_acquire_resource_exclusive_lite, true);
-	until(test, ex_get_exclusive_waiter_count, before + 1);
+	wait_for_count(test, ex_get_exclusive_waiter_count, before + 1);
 }
 
-/* Let the user ask for shared ownership by @call, and return when it waits. */
+/* Let user @i ask for shared ownership by @call, and return when the user waits. */
 void user_wait_shared(struct kunit *test, int i,
 		      bool (*call)(struct eresource *resource, bool wait))
 {
 	u32 before = ex_get_shared_waiter_count(&resource);
 
 	user_call_begin(test, i, call, true);
-	until(test, ex_get_shared_waiter_count, before + 1);
+	wait_for_count(test, ex_get_shared_waiter_count, before + 1);
 }
 
 bool user_release(struct eresource *resource, bool wait)
@@ -155,7 +156,10 @@ bool user_is_owner(struct eresource *resource, bool wait)
 	return ex_is_resource_acquired_shared_lite(resource);
 }
 
-/* Return @which's entry in SystemLocksInformation, which is sorted; zeros if it is not live. */
+/*
+ * Return the description of a resource in SystemLocksInformation, whose entries must be sorted by
+ * address. All members are 0 if the resource is not live.
+ */
 struct ex_resource_description describe_resource(struct kunit *test, const struct eresource *which)
 {
 	struct ex_resource_descriptions *descriptions = ex_query_locks();

@@ -3,8 +3,8 @@
 #define _NTKLOG_KUNIT_RESOURCE_FIXTURE_H
 
 /*
- * A resource, and threads ("users") that each call one function on it at a time, as the test
- * tells them. For the suites of executive resources.
+ * A resource, and threads ("users") that call functions on it, one at a time, when the test tells
+ * them to. For the suites of executive resources.
  */
 
 #include <kunit/test.h>
@@ -13,13 +13,23 @@
 
 #include "../module/ex/locks_information.h"
 
+#define acquire_exclusive		ex_acquire_resource_exclusive_lite
+#define acquire_shared			ex_acquire_resource_shared_lite
+#define acquire_starve_exclusive	ex_acquire_shared_starve_exclusive
+#define acquire_wait_for_exclusive	ex_acquire_shared_wait_for_exclusive
+
 #define RESOURCE_USERS	20
 
 /*
- * @call: function to call, or being called
+ * A thread that calls functions on the resource.
+ *
+ * @task: the thread
+ * @go: completed by the test when the thread is to call @call
+ * @done: completed by the thread when @call has returned
+ * @call: function to call, or being called; NULL: the thread ends
  * @wait: argument of @call
  * @result: result of @call
- * @quiet: lockdep is off for this thread
+ * @is_lockdep_off: lockdep is off for this thread
  */
 struct resource_user {
 	struct task_struct *task;
@@ -27,7 +37,7 @@ struct resource_user {
 	bool (*call)(struct eresource *resource, bool wait);
 	bool wait;
 	bool result;
-	bool quiet;
+	bool is_lockdep_off;
 };
 
 extern struct eresource resource;
@@ -52,5 +62,11 @@ struct ex_resource_description describe_resource(struct kunit *test, const struc
 bool user_release(struct eresource *resource, bool wait);
 bool user_is_exclusive(struct eresource *resource, bool wait);
 bool user_is_owner(struct eresource *resource, bool wait);
+
+static inline void release_acquisitions(unsigned int times)
+{
+	while (times--)
+		ex_release_resource_lite(&resource);
+}
 
 #endif /* _NTKLOG_KUNIT_RESOURCE_FIXTURE_H */

@@ -28,19 +28,19 @@ static void owner_pointer_set_written_release_not_written(struct kunit *test)
 	u64 unmatched, pointer_releases;
 
 	resource_session_start(test);
-	set_parameters(test, 1, 1, 1);
+	set_resource_parameters(test, 1, 1, 1);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	ex_set_resource_owner_pointer(&resource, &owner_object);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10120u, 0u, 0u);
 	EXPECT_NO_TIMES(test, resource_event(test, 0));
-	KUNIT_EXPECT_EQ(test, get_u32(resource_event(test, 0), RESOURCE_THREAD_ID),
+	KUNIT_EXPECT_EQ(test, read_u32(resource_event(test, 0), RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(current));
-	unmatched = counts()->unmatched;
-	pointer_releases = counts()->pointer_releases;
+	unmatched = resource_counters()->unmatched;
+	pointer_releases = resource_counters()->pointer_releases;
 	release_for_pointer(&resource, false);
-	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched);
-	KUNIT_EXPECT_EQ(test, counts()->pointer_releases, pointer_releases + 1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched);
+	KUNIT_EXPECT_EQ(test, resource_counters()->pointer_releases, pointer_releases + 1);
 
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	ex_set_resource_owner_pointer_ex(&resource, &owner_object, 0);
@@ -51,7 +51,7 @@ static void owner_pointer_set_written_release_not_written(struct kunit *test)
 
 	/* The owner pointer has freed the slot. */
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	EXPECT_EVENT(test, resource_event(test, 2), 0x10042u, 1u, 0u);
 	session_stop(test);
 }
@@ -66,12 +66,12 @@ static bool release_for_test(struct eresource *resource, bool wait)
 
 static void release_for_other_thread_written_with_its_id(struct kunit *test)
 {
-	users[0].quiet = true;
+	users[0].is_lockdep_off = true;
 	resource_session_start(test);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
 	ex_release_resource_for_thread_lite(&resource, user_thread(test, 0));
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10042u, 1u, 0u);
-	KUNIT_EXPECT_EQ(test, get_u32(resource_event(test, 0), RESOURCE_THREAD_ID),
+	KUNIT_EXPECT_EQ(test, read_u32(resource_event(test, 0), RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(users[0].task));
 	session_stop(test);
 }
@@ -82,7 +82,10 @@ static int acquire_wait_and_release(void *data)
 {
 	struct completion *owned = data;
 
-	/* Lockdep would report that the thread waits for itself. FIFO: it runs when it is woken. */
+	/*
+	 * Lockdep would report that the thread waits for itself. SCHED_FIFO: it runs when it is
+	 * woken.
+	 */
 	lockdep_off();
 	sched_set_fifo(current);
 	acquire_shared(&resource, true);
@@ -90,7 +93,7 @@ static int acquire_wait_and_release(void *data)
 	wait_began = get_cycles();
 	acquire_exclusive(&resource, true);
 	wait_ended = get_cycles();
-	release(1);
+	release_acquisitions(1);
 	return 0;
 }
 
@@ -103,7 +106,7 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 
 	resource_session_start(test);
 	disable_excessive_waits(test);
-	unmatched = counts()->unmatched;
+	unmatched = resource_counters()->unmatched;
 	before = get_cycles();
 	test_thread_start(test, &thread, TEST_CPU, acquire_wait_and_release, &owned);
 	wait_for_completion(&owned);
@@ -114,19 +117,20 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 	after = get_cycles();
 	test_thread_join(&thread);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
-	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched);
+	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched);
 	/* The woken waiter writes its event before the releaser does. */
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10022u, 1u, 0u);
-	KUNIT_EXPECT_GT(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
-	KUNIT_EXPECT_LE(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME),
+	KUNIT_EXPECT_GT(test, read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
+	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME),
 			wait_ended - wait_began);
-	KUNIT_EXPECT_GE(test, get_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME),
-			wait_began + get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME));
+	KUNIT_EXPECT_GE(test, read_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME),
+			wait_began + read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME));
 	EXPECT_EVENT(test, resource_event(test, 1), 0x10042u, 1u, 1u);
-	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 1), RESOURCE_WAIT_TIME), 0ull);
-	KUNIT_EXPECT_GE(test, get_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), before);
-	KUNIT_EXPECT_LE(test, get_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), wait_began);
-	KUNIT_EXPECT_LE(test, get_u64(resource_event(test, 1), RESOURCE_HOLD_TIME), after - before);
+	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 1), RESOURCE_WAIT_TIME), 0ull);
+	KUNIT_EXPECT_GE(test, read_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), wait_began);
+	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 1), RESOURCE_HOLD_TIME),
+			after - before);
 	session_stop(test);
 }
 
@@ -137,12 +141,12 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 	int i;
 
 	ex_initialize_resource_lite(&other);
-	/* Lockdep does not see the releases by another thread. */
+	/* Lockdep would not learn of the releases by another thread. */
 	lockdep_off();
-	users[0].quiet = true;
+	users[0].is_lockdep_off = true;
 	test_task = current;
 	resource_session_start(test);
-	untracked = counts()->untracked;
+	untracked = resource_counters()->untracked;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&other, false));
 	for (i = 0; i < 20; i++) {
 		KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
@@ -151,11 +155,11 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 		} else {
 			ex_reinitialize_resource_lite(&resource);
 			KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-			release(1);
+			release_acquisitions(1);
 		}
 	}
 	ex_release_resource_lite(&other);
-	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked);
+	KUNIT_EXPECT_EQ(test, resource_counters()->untracked, untracked);
 	session_stop(test);
 	lockdep_on();
 	ex_delete_resource_lite(&other);
@@ -172,24 +176,24 @@ static void ninth_resource_untracked_still_acquired(struct kunit *test)
 	for (i = 0; i < 9; i++)
 		ex_initialize_resource_lite(&nine[i]);
 	resource_session_start(test);
-	untracked = counts()->untracked;
-	unmatched = counts()->unmatched;
+	untracked = resource_counters()->untracked;
+	unmatched = resource_counters()->unmatched;
 	/* Lockdep checks no order for acquisitions that do not wait; all nine are of one class. */
 	for (i = 0; i < 9; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
-	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked + 1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->untracked, untracked + 1);
 	KUNIT_EXPECT_TRUE(test, ex_is_resource_acquired_exclusive_lite(&nine[8]));
 	for (i = 8; i >= 0; i--)
 		ex_release_resource_lite(&nine[i]);
-	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched + 1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched + 1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 8u);
-	/* The order of releases is free, and all slots are free again. */
+	/* All slots are free again, although the releases were not in reverse order. */
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
 	for (i = 0; i < 8; i++)
 		ex_release_resource_lite(&nine[i]);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 16u);
-	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked + 1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->untracked, untracked + 1);
 	for (i = 0; i < 9; i++)
 		ex_delete_resource_lite(&nine[i]);
 	session_stop(test);
@@ -203,10 +207,10 @@ static void resource_held_at_enable_release_counted_unmatched(struct kunit *test
 
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	resource_session_start(test);
-	unmatched = counts()->unmatched;
-	release(1);
+	unmatched = resource_counters()->unmatched;
+	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
-	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched + 1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched + 1);
 	session_stop(test);
 }
 
@@ -223,18 +227,18 @@ static void slots_of_stopped_session_reused(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&eight[i], false));
 	session_stop(test);
 	resource_session_start(test);
-	untracked = counts()->untracked;
-	unmatched = counts()->unmatched;
+	untracked = resource_counters()->untracked;
+	unmatched = resource_counters()->unmatched;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
-	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked);
+	KUNIT_EXPECT_EQ(test, resource_counters()->untracked, untracked);
 	for (i = 0; i < 8; i++) {
 		ex_release_resource_lite(&eight[i]);
 		ex_delete_resource_lite(&eight[i]);
 	}
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
-	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched + 8);
+	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched + 8);
 	session_stop(test);
 }
 
@@ -249,7 +253,7 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 
 	resource_session_start(test);
 	records = ntklog_task_record_count();
-	users[0].quiet = true;
+	users[0].is_lockdep_off = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
 	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records + 1);
 	thread = user_thread(test, 0);
@@ -259,9 +263,9 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records);
 	/* The exiting thread's slot is gone, so a release for it is unmatched. */
-	unmatched = counts()->unmatched;
+	unmatched = resource_counters()->unmatched;
 	ex_release_resource_for_thread_lite(&resource, thread);
-	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched + 1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched + 1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
 	session_stop(test);
 }
@@ -269,8 +273,9 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 /* The rules of sampling, at their limits. */
 
 /*
- * Release the resource with this CPU's count of releases, the wait time and the contention as
- * given. Returns true if an event was written.
+ * Release the resource as if the CPU had counted @releases, and the acquisition had waited for
+ * @wait_time, and @contention_delta waits had begun during the hold. Returns true if an event was
+ * written.
  */
 static bool release_is_written(u64 releases, u64 wait_time, u32 contention_delta)
 {
@@ -287,7 +292,7 @@ static bool release_is_written(u64 releases, u64 wait_time, u32 contention_delta
 	ntklog_track_resource_acquire_slow(&resource, 1, U32_MAX, wait_time ? &wait : NULL);
 	preempt_disable();
 	local_irq_save(flags);
-	ntklog_restart_release_countdown(&counts()->releases, releases - 1);
+	ntklog_restart_release_countdown(&resource_counters()->releases, releases - 1);
 	local_irq_restore(flags);
 	ntklog_count_resource_release(true);
 	sampled = ntklog_track_resource_release_slow(&resource, (unsigned long)current, true,
@@ -301,7 +306,7 @@ static bool release_is_written(u64 releases, u64 wait_time, u32 contention_delta
 static void release_sampled_by_release_count(struct kunit *test)
 {
 	resource_session_start(test);
-	set_parameters(test, 1500, U32_MAX, 1);
+	set_resource_parameters(test, 1500, U32_MAX, 1);
 	KUNIT_EXPECT_FALSE(test, release_is_written(1499, 0, 0));
 	KUNIT_EXPECT_TRUE(test, release_is_written(1500, 0, 0));
 	KUNIT_EXPECT_FALSE(test, release_is_written(1501, 0, 0));
@@ -312,7 +317,7 @@ static void release_sampled_by_release_count(struct kunit *test)
 static void waited_release_sampled_by_release_count(struct kunit *test)
 {
 	resource_session_start(test);
-	set_parameters(test, U32_MAX, 7, 1);
+	set_resource_parameters(test, U32_MAX, 7, 1);
 	KUNIT_EXPECT_FALSE(test, release_is_written(706, 2, 0));
 	KUNIT_EXPECT_TRUE(test, release_is_written(707, 2, 0));
 	KUNIT_EXPECT_FALSE(test, release_is_written(708, 2, 0));
@@ -324,7 +329,7 @@ static void waited_release_sampled_by_release_count(struct kunit *test)
 static void contended_release_sampled_by_contention(struct kunit *test)
 {
 	resource_session_start(test);
-	set_parameters(test, U32_MAX, 3, 1);
+	set_resource_parameters(test, U32_MAX, 3, 1);
 	KUNIT_EXPECT_FALSE(test, release_is_written(1000, 0, 0));
 	KUNIT_EXPECT_FALSE(test, release_is_written(1000, 0, 2));
 	KUNIT_EXPECT_TRUE(test, release_is_written(1000, 0, 3));
@@ -336,14 +341,14 @@ static void contended_release_sampled_by_contention(struct kunit *test)
 static void release_with_unknown_wait_not_sampled_as_waited(struct kunit *test)
 {
 	resource_session_start(test);
-	set_parameters(test, U32_MAX, 1, 1);
+	set_resource_parameters(test, U32_MAX, 1, 1);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	session_stop(test);
 	resource_session_start(test);
-	set_parameters(test, U32_MAX, 1, 1);
+	set_resource_parameters(test, U32_MAX, 1, 1);
 	/* A recursive acquisition whose first one is unknown has WaitTime 1. */
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	release(2);
+	release_acquisitions(2);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
 	session_stop(test);
 }
@@ -353,29 +358,31 @@ static void releases_by_mode_counted(struct kunit *test)
 	struct ntklog_resource_cpu before;
 
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	release(1);
+	release_acquisitions(1);
 	resource_session_start(test);
-	before = *counts();
+	before = *resource_counters();
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	release(2);
-	KUNIT_EXPECT_EQ(test, counts()->exclusive_releases, before.exclusive_releases + 1);
+	release_acquisitions(2);
+	KUNIT_EXPECT_EQ(test, resource_counters()->exclusive_releases,
+			before.exclusive_releases + 1);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	release(1);
-	KUNIT_EXPECT_EQ(test, counts()->shared_releases, before.shared_releases + 1);
-	KUNIT_EXPECT_EQ(test, counts()->exclusive_releases, before.exclusive_releases + 1);
+	release_acquisitions(1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->shared_releases, before.shared_releases + 1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->exclusive_releases,
+			before.exclusive_releases + 1);
 	session_stop(test);
 	/* Without a session nothing is counted. */
-	before = *counts();
+	before = *resource_counters();
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	release(1);
-	KUNIT_EXPECT_EQ(test, counts()->shared_releases, before.shared_releases);
-	KUNIT_EXPECT_EQ(test, counts()->unmatched, before.unmatched);
+	release_acquisitions(1);
+	KUNIT_EXPECT_EQ(test, resource_counters()->shared_releases, before.shared_releases);
+	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, before.unmatched);
 }
 
 /* Softirqs */
 
-static struct eresource of_softirq[2], of_thread[8];
+static struct eresource softirq_resources[2], task_resources[8];
 
 /* Acquire and release two resources as in a softirq that has interrupted this thread. */
 static void acquire_two_in_softirq(void)
@@ -384,10 +391,10 @@ static void acquire_two_in_softirq(void)
 
 	local_irq_save(flags);
 	__preempt_count_add(SOFTIRQ_OFFSET);
-	acquire_exclusive(&of_softirq[0], false);
-	acquire_exclusive(&of_softirq[1], false);
-	ex_release_resource_lite(&of_softirq[0]);
-	ex_release_resource_lite(&of_softirq[1]);
+	acquire_exclusive(&softirq_resources[0], false);
+	acquire_exclusive(&softirq_resources[1], false);
+	ex_release_resource_lite(&softirq_resources[0]);
+	ex_release_resource_lite(&softirq_resources[1]);
 	__preempt_count_sub(SOFTIRQ_OFFSET);
 	local_irq_restore(flags);
 }
@@ -395,29 +402,29 @@ static void acquire_two_in_softirq(void)
 static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
 {
 	static struct lock_class_key softirq_keys[2], thread_keys[8];
-	u64 untracked = counts()->untracked, unmatched = counts()->unmatched;
+	u64 untracked = resource_counters()->untracked, unmatched = resource_counters()->unmatched;
 	size_t i;
 
 	/* A lockdep class for each, so that their order is free. */
-	for (i = 0; i < ARRAY_SIZE(of_softirq); i++)
-		__ex_initialize_resource_lite(&of_softirq[i], "of_softirq", &softirq_keys[i]);
-	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
-		__ex_initialize_resource_lite(&of_thread[i], "of_thread", &thread_keys[i]);
+	for (i = 0; i < ARRAY_SIZE(softirq_resources); i++)
+		__ex_initialize_resource_lite(&softirq_resources[i], "softirq", &softirq_keys[i]);
+	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
+		__ex_initialize_resource_lite(&task_resources[i], "task", &thread_keys[i]);
 	resource_session_start(test);
 	for (i = 0; i < 20; i++)
 		acquire_two_in_softirq();
 	/* The thread still has all of its slots. */
-	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
-		acquire_exclusive(&of_thread[i], true);
-	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
-		ex_release_resource_lite(&of_thread[i]);
+	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
+		acquire_exclusive(&task_resources[i], true);
+	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
+		ex_release_resource_lite(&task_resources[i]);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked);
-	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched);
-	for (i = 0; i < ARRAY_SIZE(of_softirq); i++)
-		ex_delete_resource_lite(&of_softirq[i]);
-	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
-		ex_delete_resource_lite(&of_thread[i]);
+	KUNIT_EXPECT_EQ(test, resource_counters()->untracked, untracked);
+	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched);
+	for (i = 0; i < ARRAY_SIZE(softirq_resources); i++)
+		ex_delete_resource_lite(&softirq_resources[i]);
+	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
+		ex_delete_resource_lite(&task_resources[i]);
 }
 
 static struct kunit_case resource_tracking_test_cases[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events about a recording: parameters that change in it, and when its groups are observed. */
+/* Rundown events of parameters that change, and events of when groups are observed. */
 
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -24,7 +24,7 @@
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
 
-#define SIZE		4096
+#define SESSION_BUFFER_SIZE		4096
 #define OBSERVED	0xA04F
 #define SPIN_LOCK_START	0x0F4B
 #define SPIN_LOCK_END	0x0F4C
@@ -34,13 +34,13 @@
 
 static void start(struct kunit *test, int i, u32 group)
 {
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 	struct etw_session *session = &etw_sessions[i];
 
 	if (group)
 		etw_group_mask_set(&change.set, group);
 	KUNIT_ASSERT_EQ(test, etw_change_group_mask(session, &change), 0);
-	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SIZE), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SESSION_BUFFER_SIZE), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 4), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_mode(session, ETW_MODE_SEQUENTIAL), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(session, 0), 0);
@@ -52,17 +52,17 @@ static void stop(struct kunit *test, int i)
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[i]), 0);
 }
 
-/* Each of these events is written on the same CPU: they are in its first buffer, in order. */
+/* Return an event of the first buffer of the CPU on which all these events are written. */
 static const u8 *event_at(int i, unsigned int index)
 {
 	const struct etw_run *run = etw_sessions[i].run;
-	const struct rchan_buf *buf = etw_run_buffer(run, etw_last_file_cpu(run));
+	const struct rchan_buf *buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
 	const u8 *bytes = buf->start;
-	size_t at = BUFFER_EVENTS;
+	size_t position = BUFFER_EVENTS;
 
 	while (index--)
-		at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8);
-	return bytes + at;
+		position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8);
+	return bytes + position;
 }
 
 static void expect_first_events(struct kunit *test, int i, const u16 *hook_ids, unsigned int count)
@@ -70,18 +70,18 @@ static void expect_first_events(struct kunit *test, int i, const u16 *hook_ids, 
 	unsigned int index;
 
 	for (index = 0; index < count; index++)
-		KUNIT_EXPECT_EQ_MSG(test, get_u16(event_at(i, index), EVENT_HOOK_ID),
+		KUNIT_EXPECT_EQ_MSG(test, read_u16(event_at(i, index), EVENT_HOOK_ID),
 				    hook_ids[index], "event %u of session %d", index, i);
 }
 
 static void expect_observed(struct kunit *test, const u8 *event, u32 group, u32 observed)
 {
 	/* Version 1, PERFINFO64, 0xC0; header and two words. */
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110001u);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x18);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), OBSERVED);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA), group);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 4), observed);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110001u);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x18);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), OBSERVED);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA), group);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 4), observed);
 }
 
 static void a_group_is_observed_between_two_events(struct kunit *test)
@@ -95,8 +95,8 @@ static void a_group_is_observed_between_two_events(struct kunit *test)
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 	expect_observed(test, event_at(2, 2), PERF_SPINLOCK, 0);
 	for (i = 1; i < ARRAY_SIZE(hook_ids); i++)
-		KUNIT_EXPECT_GT(test, get_u64(event_at(2, i), EVENT_TIME),
-				get_u64(event_at(2, i - 1), EVENT_TIME));
+		KUNIT_EXPECT_GT(test, read_u64(event_at(2, i), EVENT_TIME),
+				read_u64(event_at(2, i - 1), EVENT_TIME));
 }
 
 static void a_group_that_changes_is_observed_between_two_events(struct kunit *test)
@@ -144,7 +144,7 @@ static void fill_last_cpu(void *data)
 			;
 }
 
-/* The buffers are full when a group is observed. Its event is written when there is space. */
+/* The buffers are full when the observation begins. Its event is written when there is space. */
 static void a_lost_observed_event_is_written_later(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
@@ -155,7 +155,7 @@ static void a_lost_observed_event_is_written_later(struct kunit *test)
 
 	start(test, 2, PERF_SPINLOCK);
 	run = session->run;
-	buf = etw_run_buffer(run, etw_last_file_cpu(run));
+	buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
 	etw_group_mask_set(&change.set, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(session, &change), 0);
@@ -205,7 +205,7 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 
 	start(test, 2, PERF_SPINLOCK);
 	run = session->run;
-	buf = etw_run_buffer(run, etw_last_file_cpu(run));
+	buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
 	KUNIT_EXPECT_EQ(test, etw_begin_suspend(), 0);
 	etw_end_suspend();
@@ -227,7 +227,7 @@ static int begin_suspend(void *unused)
 	return etw_begin_suspend();
 }
 
-/* A task begins a suspend while this one holds etw_mutex. The suspend fails with @err. */
+/* Let a task begin a suspend while the test holds etw_mutex, and expect that it fails with @err. */
 static void refuse_suspend(struct kunit *test, bool kill, int err)
 {
 	struct etw_session *session = &etw_sessions[2];
@@ -241,7 +241,7 @@ static void refuse_suspend(struct kunit *test, bool kill, int err)
 	msleep(200);
 	mutex_lock(&etw_mutex);
 	test_thread_start(test, &thread, TEST_CPU, begin_suspend, NULL);
-	/* Like a start, end the observation once the suspend has begun. */
+	/* As a start does, end the observation when the suspend has begun. */
 	do {
 		usleep_range(500, 1000);
 		etw_log_observed(session, &session->settings.group_mask);
@@ -282,8 +282,8 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 	/* Version 1, PERFINFO64, 0xC0; header and two u64. */
-	KUNIT_EXPECT_EQ(test, get_u32(event_at(2, 3), EVENT_MARKER), 0xC0110001u);
-	KUNIT_EXPECT_EQ(test, get_u16(event_at(2, 3), EVENT_SIZE), 0x20);
+	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 3), EVENT_MARKER), 0xC0110001u);
+	KUNIT_EXPECT_EQ(test, read_u16(event_at(2, 3), EVENT_SIZE), 0x20);
 	expect_observed(test, event_at(2, 4), PERF_SPINLOCK, 0);
 }
 
@@ -298,7 +298,7 @@ static void a_group_that_cannot_be_attached_is_a_failure(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, failures[0].error, (u32)EOPNOTSUPP);
 	stop(test, 2);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 1u);
-	KUNIT_EXPECT_NE(test, get_u16(event_at(2, 1), EVENT_HOOK_ID), OBSERVED);
+	KUNIT_EXPECT_NE(test, read_u16(event_at(2, 1), EVENT_HOOK_ID), OBSERVED);
 	start(test, 2, PERF_SPINLOCK);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 0u);
 	stop(test, 2);
@@ -315,12 +315,12 @@ static void set_spin_lock_rates(struct kunit *test, u32 acquire, u32 contention)
 
 static void expect_rates(struct kunit *test, const u8 *event, u32 acquire, u32 contention)
 {
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110003u);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x20);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x00), 2u);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x04), contention);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x08), acquire);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x0C), 5000000u);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110003u);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x20);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x00), 2u);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x04), contention);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x08), acquire);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x0C), 5000000u);
 }
 
 /* Changes that cancel each other out are in the file, too. */
@@ -373,8 +373,8 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
 	stop(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
-	KUNIT_EXPECT_EQ(test, get_u32(event_at(2, 2), EVENT_DATA), before);
-	KUNIT_EXPECT_EQ(test, get_u32(event_at(2, 3), EVENT_DATA), before + 7);
+	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 2), EVENT_DATA), before);
+	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 3), EVENT_DATA), before + 7);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before), STATUS_SUCCESS);
 }
 

@@ -13,12 +13,12 @@
 
 void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enum etw_mode mode)
 {
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 	struct etw_session *session = &etw_sessions[id];
 
 	etw_group_mask_set(&change.set, group);
 	etw_change_group_mask(session, &change);
-	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SIZE), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SESSION_BUFFER_SIZE), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, buffers), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_mode(session, mode), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(session, 0), 0);
@@ -55,55 +55,55 @@ const u8 *session_buffer_at(int id, unsigned int index)
 	return (u8 *)buf->start + index * buf->chan->subbuf_size;
 }
 
-/* Return the first event of this kind in the first buffer of TEST_CPU, or NULL. */
+/* Return the first event with @hook_id in the first buffer of TEST_CPU, or NULL. */
 const u8 *find_first_event(int id, u16 hook_id)
 {
-	size_t end = session_rchan_buf(id)->offset, at;
+	size_t end = session_rchan_buf(id)->offset, position;
 
-	for (at = BUFFER_EVENTS; at < end;
-	     at += ALIGN(get_u16(session_buffer_at(id, 0) + at, EVENT_SIZE), 8))
-		if (get_u16(session_buffer_at(id, 0) + at, EVENT_HOOK_ID) == hook_id)
-			return session_buffer_at(id, 0) + at;
+	for (position = BUFFER_EVENTS; position < end;
+	     position += ALIGN(read_u16(session_buffer_at(id, 0) + position, EVENT_SIZE), 8))
+		if (read_u16(session_buffer_at(id, 0) + position, EVENT_HOOK_ID) == hook_id)
+			return session_buffer_at(id, 0) + position;
 	return NULL;
 }
 
-/* Write an event with this number to all sessions that have the group. */
+/* Write an event with @number as its data to all sessions that record the group. */
 void log_event(u32 group, u64 number)
 {
-	u64 bytes[LENGTH / 8] = { number };
+	u64 bytes[EVENT_LENGTH / 8] = { number };
 	unsigned long flags;
 
 	local_irq_save(flags);
-	etw_log_event_to(etw_sessions_for_event(group), TEST_HOOK_ID, 1, bytes, LENGTH);
+	etw_log_event(etw_sessions_for_event(group), TEST_HOOK_ID, 1, bytes, EVENT_LENGTH);
 	local_irq_restore(flags);
 }
 
 /*
- * Like log_event(), but make the event in the buffer of the first session. Returns false if this
- * was not possible, and etw_log_event_to() has logged a copy of the event.
+ * Like log_event(), but make the event in the buffer of the first session. Returns false if
+ * etw_begin_event() has refused that, and etw_log_event() has logged a copy of the event instead.
  */
 bool log_event_in_place(u32 group, u64 number)
 {
-	u64 bytes[LENGTH / 8] = { number };
+	u64 bytes[EVENT_LENGTH / 8] = { number };
 	unsigned long flags;
 	bool in_place;
 	void *data;
-	u64 wanted;
+	u64 sessions;
 
 	local_irq_save(flags);
-	wanted = etw_sessions_for_event(group);
-	in_place = etw_begin_event(wanted, TEST_HOOK_ID, 1, LENGTH, &data);
+	sessions = etw_sessions_for_event(group);
+	in_place = etw_begin_event(sessions, TEST_HOOK_ID, 1, EVENT_LENGTH, &data);
 	if (in_place) {
-		memcpy(data, bytes, LENGTH);
-		etw_end_event(wanted, data, LENGTH);
+		memcpy(data, bytes, EVENT_LENGTH);
+		etw_end_event(sessions, data, EVENT_LENGTH);
 	} else {
-		etw_log_event_to(wanted, TEST_HOOK_ID, 1, bytes, LENGTH);
+		etw_log_event(sessions, TEST_HOOK_ID, 1, bytes, EVENT_LENGTH);
 	}
 	local_irq_restore(flags);
 	return in_place;
 }
 
-/* Ask for a gigabyte on each CPU, which is more than the machine's memory. */
+/* Set buffers of a gigabyte for each CPU, which is more than a start may allocate. */
 void set_buffers_beyond_memory(struct kunit *test, struct etw_session *session)
 {
 	if ((u64)SZ_1G / PAGE_SIZE * num_online_cpus() < si_mem_available() / 2)

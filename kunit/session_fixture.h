@@ -2,7 +2,9 @@
 #ifndef _NTKLOG_KUNIT_SESSION_FIXTURE_H
 #define _NTKLOG_KUNIT_SESSION_FIXTURE_H
 
-/* Sessions by their id, 0 to 7, their buffers on TEST_CPU, and numbered events for them. */
+/*
+ * Sessions by their id, 0 to 7, their buffers on TEST_CPU, and events with numbers as their data.
+ */
 
 #include <kunit/test.h>
 #include <linux/percpu.h>
@@ -13,11 +15,11 @@
 #include "../module/etw/settings.h"
 #include "fixture.h"
 
-#define SIZE		4096
+#define SESSION_BUFFER_SIZE		4096
 #define TEST_HOOK_ID	0x0FFE
-/* An event takes 0x50 bytes: (4096 - 0x48) / 0x50 = 50. */
-#define LENGTH		0x40
-#define PER_BUFFER	50
+/* An event takes 0x50 bytes, so a buffer has space for (4096 - 0x48) / 0x50 = 50 events. */
+#define EVENT_LENGTH		0x40
+#define EVENTS_PER_BUFFER	50
 
 void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enum etw_mode mode);
 void stop_session_by_id(struct kunit *test, int id);

@@ -66,7 +66,10 @@ static void flush_timer_reader_gets_each_event(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, i);
 		read_all(4);
 	}
-	/* A late reader waits for the next expiry of the timer, not for the next event. */
+	/*
+	 * The timer finishes no second buffer while the first one has not been read. A reader that
+	 * comes late gets the later event when the timer has expired again.
+	 */
 	log_event(PERF_SPINLOCK_CNTRS, i);
 	let_flush_timer_fire(4);
 	log_event(PERF_SPINLOCK_CNTRS, i);
@@ -86,16 +89,17 @@ static void flush_timer_without_reader_no_event_lost(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(buffers); i++) {
 		start_with_flush_timer(test, 4, buffers[i]);
-		for (j = 0; j < PER_BUFFER; j++) {
+		for (j = 0; j < EVENTS_PER_BUFFER; j++) {
 			log_event(PERF_SPINLOCK_CNTRS, j);
 			let_flush_timer_fire(4);
 		}
 		stop_and_reset_flush_timer(test, 4);
 		KUNIT_EXPECT_EQ(test, session_counts(4)->lost, 0ull);
-		KUNIT_EXPECT_EQ(test, session_counts(4)->written, (u64)PER_BUFFER);
+		KUNIT_EXPECT_EQ(test, session_counts(4)->written, (u64)EVENTS_PER_BUFFER);
 		KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, 2);
 		KUNIT_EXPECT_EQ(test,
-				get_u64(session_buffer_at(4, 1), BUFFER_EVENTS + EVENT_DATA), 1ull);
+				read_u64(session_buffer_at(4, 1), BUFFER_EVENTS + EVENT_DATA),
+				1ull);
 	}
 }
 
@@ -109,17 +113,20 @@ static void flush_with_last_free_buffer_keeps_it(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
 	}
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, 2);
-	/* The last buffer takes what fits and counts the lost events; only the stop finishes it. */
-	for (i = 0; i < PER_BUFFER; i++)
+	/*
+	 * The last buffer takes the events that fit; the others are lost. Only the stop finishes
+	 * it.
+	 */
+	for (i = 0; i < EVENTS_PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, 3 + i);
 	KUNIT_EXPECT_EQ(test, session_counts(4)->lost, 1ull);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
 	stop_session_by_id(test, 4);
-	KUNIT_EXPECT_EQ(test, session_counts(4)->written, 2ull + PER_BUFFER);
+	KUNIT_EXPECT_EQ(test, session_counts(4)->written, 2ull + EVENTS_PER_BUFFER);
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, 3);
-	KUNIT_EXPECT_EQ(test, get_u32(session_buffer_at(4, 2), BUFFER_SAVED_OFFSET),
-			BUFFER_EVENTS + PER_BUFFER * 0x50);
-	KUNIT_EXPECT_EQ(test, get_u16(session_buffer_at(4, 2), BUFFER_FLAG) & 0x02, 0x02);
+	KUNIT_EXPECT_EQ(test, read_u32(session_buffer_at(4, 2), BUFFER_SAVED_OFFSET),
+			BUFFER_EVENTS + EVENTS_PER_BUFFER * 0x50);
+	KUNIT_EXPECT_EQ(test, read_u16(session_buffer_at(4, 2), BUFFER_FLAG) & 0x02, 0x02);
 }
 
 static struct kunit_case session_flush_test_cases[] = {

@@ -30,15 +30,16 @@ struct logger_in_flight {
 static int log_in_flight(void *data)
 {
 	struct logger_in_flight *logger_in_flight = data;
-	u64 bytes[LENGTH / 8] = {};
+	u64 bytes[EVENT_LENGTH / 8] = {};
 	int i;
 
 	disable_preemption_with_etw_mutex_free();
 	WRITE_ONCE(logger_in_flight->is_there, true);
 	while (!READ_ONCE(logger_in_flight->may_go_on))
 		cpu_relax();
-	for (i = 0; i < 4 * PER_BUFFER; i++)
-		etw_log_session_event(logger_in_flight->session, TEST_HOOK_ID, 1, bytes, LENGTH);
+	for (i = 0; i < 4 * EVENTS_PER_BUFFER; i++)
+		etw_log_session_event(logger_in_flight->session, TEST_HOOK_ID, 1, bytes,
+				      EVENT_LENGTH);
 	preempt_enable();
 	return 0;
 }
@@ -63,7 +64,7 @@ static void check_stop_with_logger(struct kunit *test, enum etw_mode mode)
 	while (!READ_ONCE(logger_in_flight.is_there))
 		schedule_timeout_interruptible(1);
 	test_thread_start(test, &stopper, 2, stop_in_flight, &logger_in_flight);
-	while (READ_ONCE(logger_in_flight.session->logging))
+	while (READ_ONCE(logger_in_flight.session->is_logging))
 		schedule_timeout_interruptible(1);
 	/* New loggers find the session stopped, but one logger has not written its events yet. */
 	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL), 0u);
@@ -102,8 +103,8 @@ static void reader_open_at_restart_keeps_its_run(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL),
 			(__force u32)(EPOLLHUP | EPOLLIN | EPOLLRDNORM));
 	KUNIT_EXPECT_EQ(test, etw_read_buffers(reader, NULL, 0), 0);
-	KUNIT_EXPECT_EQ(test, get_u64(etw_run_buffer(run, TEST_CPU)->start,
-				      BUFFER_EVENTS + EVENT_DATA), 5ull);
+	KUNIT_EXPECT_EQ(test, read_u64(etw_run_buffer(run, TEST_CPU)->start,
+				       BUFFER_EVENTS + EVENT_DATA), 5ull);
 	etw_close_reader(reader);
 	stop_session_by_id(test, 5);
 }
@@ -129,8 +130,8 @@ static void last_close_of_read_run_frees_its_buffers(struct kunit *test)
 	last = session_rchan_buf(5);
 	relay_subbufs_consumed(last->chan, TEST_CPU,
 			       last->subbufs_produced - last->subbufs_consumed);
-	/* The CPU whose file is the last has the end of the file. */
-	last = etw_run_buffer(run, etw_last_file_cpu(run));
+	/* Read also the buffer with the end of the file, on the CPU whose file is the last. */
+	last = etw_run_buffer(run, etw_find_last_file_cpu(run));
 	relay_subbufs_consumed(last->chan, last->cpu,
 			       last->subbufs_produced - last->subbufs_consumed);
 	etw_close_reader(etw_open_reader(run, TEST_CPU));
@@ -145,9 +146,9 @@ static void last_close_of_read_run_frees_its_buffers(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, etw_run_has_unread_buffers(run));
 	header = etw_make_header_buffer(run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
-	KUNIT_EXPECT_EQ(test, size, (size_t)SIZE);
+	KUNIT_EXPECT_EQ(test, size, (size_t)SESSION_BUFFER_SIZE);
 	/* BuffersWritten: see header_buffer_bytes_match_nt_layout() */
-	KUNIT_EXPECT_EQ(test, get_u32(header, 0x68 + 0x24),
+	KUNIT_EXPECT_EQ(test, read_u32(header, 0x68 + 0x24),
 			1 + (u32)atomic64_read(&run->sequence_number));
 	kvfree(header);
 	first = etw_open_reader(run, TEST_CPU);
@@ -187,8 +188,8 @@ static void boot_time_of_all_starts_equal(struct kunit *test)
 		header = etw_make_header_buffer(etw_sessions[i % 2].run, &size);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 		/* BootTime: see header_buffer_bytes_match_nt_layout(). */
-		first = first ?: get_u64(header, 0x68 + 0xF8);
-		KUNIT_EXPECT_EQ(test, get_u64(header, 0x68 + 0xF8), first);
+		first = first ?: read_u64(header, 0x68 + 0xF8);
+		KUNIT_EXPECT_EQ(test, read_u64(header, 0x68 + 0xF8), first);
 		kvfree(header);
 	}
 }

@@ -22,10 +22,10 @@ static void buffering_mode_full_oldest_buffer_overwritten(struct kunit *test)
 
 	start_session_by_id(test, 1, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
 	/* Write ten buffers, of which the last four are kept. */
-	for (i = 0; i < 10 * PER_BUFFER; i++)
+	for (i = 0; i < 10 * EVENTS_PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, i);
 	KUNIT_EXPECT_EQ(test, session_counts(1)->lost, 0ull);
-	KUNIT_EXPECT_EQ(test, session_counts(1)->written, 10ull * PER_BUFFER);
+	KUNIT_EXPECT_EQ(test, session_counts(1)->written, 10ull * EVENTS_PER_BUFFER);
 	KUNIT_EXPECT_EQ(test, session_counts(1)->overwritten, 6ull);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[1]), -EINVAL);
 	stop_session_by_id(test, 1);
@@ -33,36 +33,37 @@ static void buffering_mode_full_oldest_buffer_overwritten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf->subbufs_produced, 10);
 	KUNIT_EXPECT_EQ(test, buf->subbufs_consumed, 6);
 	/* The run has four buffers: buffers 7 to 10 have the indexes 2, 3, 0 and 1. */
-	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(1, 2), BUFFER_SEQUENCE), 7ull);
-	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(1, 1), BUFFER_SEQUENCE), 10ull);
-	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(1, 2), BUFFER_EVENTS + EVENT_DATA),
-			6ull * PER_BUFFER);
+	KUNIT_EXPECT_EQ(test, read_u64(session_buffer_at(1, 2), BUFFER_SEQUENCE), 7ull);
+	KUNIT_EXPECT_EQ(test, read_u64(session_buffer_at(1, 1), BUFFER_SEQUENCE), 10ull);
+	KUNIT_EXPECT_EQ(test, read_u64(session_buffer_at(1, 2), BUFFER_EVENTS + EVENT_DATA),
+			6ull * EVENTS_PER_BUFFER);
 }
 
 static void check_snapshot(struct kunit *test, const u8 *snapshot, size_t size,
 			   u64 first, u64 last, u32 overwritten)
 {
-	size_t buffers = size / SIZE, i;
+	size_t buffers = size / SESSION_BUFFER_SIZE, i;
 
-	KUNIT_EXPECT_EQ(test, size % SIZE, 0ul);
-	KUNIT_EXPECT_EQ(test, get_u16(snapshot, BUFFER_TYPE), 4);
+	KUNIT_EXPECT_EQ(test, size % SESSION_BUFFER_SIZE, 0ul);
+	KUNIT_EXPECT_EQ(test, read_u16(snapshot, BUFFER_TYPE), 4);
 	/* LogFileMode, BuffersWritten, BuffersLost: see header_buffer_bytes_match_nt_layout(). */
-	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x20), 0x02000400u);
-	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)buffers);
-	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x114), overwritten);
+	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x20), 0x02000400u);
+	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24), (u32)buffers);
+	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x114), overwritten);
 	for (i = 1; i < buffers; i++) {
-		const u8 *bytes = snapshot + i * SIZE;
+		const u8 *bytes = snapshot + i * SESSION_BUFFER_SIZE;
 
 		if (i > 1)
-			KUNIT_EXPECT_GT(test, get_u64(bytes, BUFFER_SEQUENCE),
-					get_u64(bytes - SIZE, BUFFER_SEQUENCE));
-		KUNIT_EXPECT_EQ(test, get_u16(bytes, BUFFER_FLAG),
+			KUNIT_EXPECT_GT(test, read_u64(bytes, BUFFER_SEQUENCE),
+					read_u64(bytes - SESSION_BUFFER_SIZE, BUFFER_SEQUENCE));
+		KUNIT_EXPECT_EQ(test, read_u16(bytes, BUFFER_FLAG),
 				i == buffers - 1 ? 0x21 : 0x20);
 	}
-	KUNIT_EXPECT_EQ(test, get_u64(snapshot + SIZE, BUFFER_EVENTS + EVENT_DATA), first);
-	i = (buffers - 1) * SIZE;
-	i += get_u32(snapshot + i, BUFFER_SAVED_OFFSET) - 0x50;
-	KUNIT_EXPECT_EQ(test, get_u64(snapshot + i, EVENT_DATA), last);
+	KUNIT_EXPECT_EQ(test, read_u64(snapshot + SESSION_BUFFER_SIZE, BUFFER_EVENTS + EVENT_DATA),
+			first);
+	i = (buffers - 1) * SESSION_BUFFER_SIZE;
+	i += read_u32(snapshot + i, BUFFER_SAVED_OFFSET) - 0x50;
+	KUNIT_EXPECT_EQ(test, read_u64(snapshot + i, EVENT_DATA), last);
 }
 
 static void snapshot_of_running_session_is_file_session_continues(struct kunit *test)
@@ -73,13 +74,13 @@ static void snapshot_of_running_session_is_file_session_continues(struct kunit *
 	u64 i;
 
 	start_session_by_id(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
-	for (i = 0; i < 5 * PER_BUFFER + 10; i++)
+	for (i = 0; i < 5 * EVENTS_PER_BUFFER + 10; i++)
 		log_event(PERF_SPINLOCK_CNTRS, i);
 	snapshot = etw_make_snapshot(session, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
 	/* Two buffers were overwritten. Four are left, the last one partly filled. */
-	check_snapshot(test, snapshot, size, 2 * PER_BUFFER, i - 1, 2);
-	KUNIT_EXPECT_EQ(test, size, 5ul * SIZE);
+	check_snapshot(test, snapshot, size, 2 * EVENTS_PER_BUFFER, i - 1, 2);
+	KUNIT_EXPECT_EQ(test, size, 5ul * SESSION_BUFFER_SIZE);
 	kvfree(snapshot);
 
 	log_event(PERF_SPINLOCK_CNTRS, i);
@@ -87,20 +88,21 @@ static void snapshot_of_running_session_is_file_session_continues(struct kunit *
 	/* The stop has finished another buffer, which has overwritten the oldest one. */
 	snapshot = etw_make_snapshot(session, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
-	check_snapshot(test, snapshot, size, 3 * PER_BUFFER, i, 3);
+	check_snapshot(test, snapshot, size, 3 * EVENTS_PER_BUFFER, i, 3);
 	kvfree(snapshot);
 	KUNIT_EXPECT_EQ(test, session_counts(2)->generated,
 			session_counts(2)->written + session_counts(2)->lost);
 }
 
-/* Return the rundown's event in the buffer, or NULL. */
+/* Return the first event with @hook_id in a buffer, or NULL. */
 static const u8 *find_in_buffer(const u8 *bytes, u16 hook_id)
 {
-	size_t end = get_u32(bytes, BUFFER_SAVED_OFFSET), at;
+	size_t end = read_u32(bytes, BUFFER_SAVED_OFFSET), position;
 
-	for (at = BUFFER_EVENTS; at < end; at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8))
-		if (get_u16(bytes + at, EVENT_HOOK_ID) == hook_id)
-			return bytes + at;
+	for (position = BUFFER_EVENTS; position < end;
+	     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8))
+		if (read_u16(bytes + position, EVENT_HOOK_ID) == hook_id)
+			return bytes + position;
 	return NULL;
 }
 
@@ -119,47 +121,48 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	change_groups_of_session(2, PERF_SYNC_OBJECTS, true);
 	change_groups_of_session(2, PERF_SPINLOCK_CNTRS, true);
 	/* Overwrite the rundown of the start, on every CPU's buffers. */
-	for (i = 0; i < 6 * PER_BUFFER; i++)
+	for (i = 0; i < 6 * EVENTS_PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, i);
 	sequence = atomic64_read(&session->run->sequence_number);
 	snapshot = etw_make_snapshot(session, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
-	last = snapshot + size - SIZE;
-	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)(size / SIZE));
-	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_SIZE), SIZE);
-	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_SAVED_OFFSET), 0x48 + 0x20 + 0x20);
-	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_OFFSET), 0x48 + 0x20 + 0x20);
-	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_FLAG), 0x21);
-	KUNIT_EXPECT_EQ(test, get_u16(last - SIZE, BUFFER_FLAG), 0x20);
-	KUNIT_EXPECT_EQ(test, get_u64(last, BUFFER_SEQUENCE), sequence + 1);
-	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_LOGGER_ID), 2);
-	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_STATE), 3);
-	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_PROCESSOR),
-			etw_last_file_cpu(session->run));
-	KUNIT_EXPECT_EQ(test, last[SIZE - 1], 0xFF);
+	last = snapshot + size - SESSION_BUFFER_SIZE;
+	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24), (u32)(size / SESSION_BUFFER_SIZE));
+	KUNIT_EXPECT_EQ(test, read_u32(last, BUFFER_SIZE), SESSION_BUFFER_SIZE);
+	KUNIT_EXPECT_EQ(test, read_u32(last, BUFFER_SAVED_OFFSET), 0x48 + 0x20 + 0x20);
+	KUNIT_EXPECT_EQ(test, read_u32(last, BUFFER_OFFSET), 0x48 + 0x20 + 0x20);
+	KUNIT_EXPECT_EQ(test, read_u16(last, BUFFER_FLAG), 0x21);
+	KUNIT_EXPECT_EQ(test, read_u16(last - SESSION_BUFFER_SIZE, BUFFER_FLAG), 0x20);
+	KUNIT_EXPECT_EQ(test, read_u64(last, BUFFER_SEQUENCE), sequence + 1);
+	KUNIT_EXPECT_EQ(test, read_u16(last, BUFFER_LOGGER_ID), 2);
+	KUNIT_EXPECT_EQ(test, read_u32(last, BUFFER_STATE), 3);
+	KUNIT_EXPECT_EQ(test, read_u16(last, BUFFER_PROCESSOR),
+			etw_find_last_file_cpu(session->run));
+	KUNIT_EXPECT_EQ(test, last[SESSION_BUFFER_SIZE - 1], 0xFF);
 	event = find_in_buffer(last, 0x0F4C);
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110003u);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x20);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x00), 2);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x04), 3);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x08), 4000);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x0C), 5000000);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110003u);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x20);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x00), 2);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x04), 3);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x08), 4000);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x0C), 5000000);
 	/* The rundown is later than the session's events and earlier than the buffer's end. */
-	KUNIT_EXPECT_GE(test, get_u64(event, EVENT_TIME),
-			get_u64(last - SIZE, BUFFER_TIME_STAMP));
-	KUNIT_EXPECT_LE(test, get_u64(event, EVENT_TIME),
-			get_u64(last, BUFFER_TIME_STAMP));
+	KUNIT_EXPECT_GE(test, read_u64(event, EVENT_TIME),
+			read_u64(last - SESSION_BUFFER_SIZE, BUFFER_TIME_STAMP));
+	KUNIT_EXPECT_LE(test, read_u64(event, EVENT_TIME),
+			read_u64(last, BUFFER_TIME_STAMP));
 	event = find_in_buffer(last, 0x0F4E);
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x1C);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x1C);
 
 	/* The rundown is no event of the session: it takes no buffer and no number. */
 	KUNIT_EXPECT_EQ(test, (u64)atomic64_read(&session->run->sequence_number), sequence);
 	again = etw_make_snapshot(session, &size_again);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(again));
 	KUNIT_ASSERT_EQ(test, size_again, size);
-	KUNIT_EXPECT_MEMEQ(test, again + SIZE, snapshot + SIZE, size - 2 * SIZE);
+	KUNIT_EXPECT_MEMEQ(test, again + SESSION_BUFFER_SIZE, snapshot + SESSION_BUFFER_SIZE,
+			   size - 2 * SESSION_BUFFER_SIZE);
 	kvfree(again);
 	kvfree(snapshot);
 	stop_session_by_id(test, 2);
@@ -167,17 +170,17 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	/* The stop has written a rundown, so the snapshot adds none. */
 	snapshot = etw_make_snapshot(session, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
-	for (i = 0, event = NULL; i < size / SIZE; i++)
-		if (i && find_in_buffer(snapshot + i * SIZE, 0x0F4C)) {
+	for (i = 0, event = NULL; i < size / SESSION_BUFFER_SIZE; i++)
+		if (i && find_in_buffer(snapshot + i * SESSION_BUFFER_SIZE, 0x0F4C)) {
 			KUNIT_EXPECT_NULL(test, event);
-			event = find_in_buffer(snapshot + i * SIZE, 0x0F4C);
+			event = find_in_buffer(snapshot + i * SESSION_BUFFER_SIZE, 0x0F4C);
 		}
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x08), 4000);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x08), 4000);
 	kvfree(snapshot);
 }
 
-/* The CPU of the thread that writes events while snapshots are made, and their number. */
+/* The CPU of the thread that writes events during the snapshots, and the number of snapshots. */
 #define WRITER_CPU	1
 #define SNAPSHOTS	200
 
@@ -203,18 +206,20 @@ static int write_events(void *data)
 	return 0;
 }
 
-/* Return: how often the number of an event is not that of the event before it plus 1. */
+/* Return how many events of a snapshot do not have the number of the previous event plus 1. */
 static size_t count_number_gaps(const u8 *snapshot, size_t size)
 {
 	u64 expected = 0;
-	size_t gaps = 0, i, at;
+	size_t gaps = 0, i, position;
 
-	for (i = SIZE; i < size; i += SIZE) {
-		for (at = BUFFER_EVENTS; at < get_u32(snapshot + i, BUFFER_SAVED_OFFSET);
-		     at += ALIGN(get_u16(snapshot + i + at, EVENT_SIZE) ?: 8, 8)) {
-			u64 number = get_u64(snapshot + i + at, EVENT_DATA);
+	for (i = SESSION_BUFFER_SIZE; i < size; i += SESSION_BUFFER_SIZE) {
+		for (position = BUFFER_EVENTS;
+		     position < read_u32(snapshot + i, BUFFER_SAVED_OFFSET);
+		     position += ALIGN(read_u16(snapshot + i + position, EVENT_SIZE) ?: 8, 8)) {
+			u64 number = read_u64(snapshot + i + position, EVENT_DATA);
 
-			gaps += number != expected && (i > SIZE || at > BUFFER_EVENTS);
+			gaps += number != expected &&
+				(i > SESSION_BUFFER_SIZE || position > BUFFER_EVENTS);
 			expected = number + 1;
 		}
 	}
@@ -234,12 +239,12 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 	counts = per_cpu_ptr(session->run->cpus, WRITER_CPU);
 	test_thread_start(test, &thread, WRITER_CPU, write_events, &writer);
 	for (i = 0; i < SNAPSHOTS; i++) {
-		u8 *snapshot;
+		u8 *snapshot, *last_buffer;
 		u64 first, last;
 
 		/* Fill the buffers again. */
 		start = READ_ONCE(writer.count);
-		while (READ_ONCE(writer.count) < start + 5 * PER_BUFFER)
+		while (READ_ONCE(writer.count) < start + 5 * EVENTS_PER_BUFFER)
 			cond_resched();
 		snapshot = etw_make_snapshot(session, &size);
 		if (IS_ERR(snapshot)) {
@@ -247,15 +252,17 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 			break;
 		}
 		/* BuffersWritten, BuffersLost: see header_buffer_bytes_match_nt_layout(). */
-		KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)(size / SIZE));
-		if (size > SIZE) {
-			first = get_u64(snapshot + SIZE, BUFFER_SEQUENCE);
-			last = get_u64(snapshot + size - SIZE, BUFFER_SEQUENCE);
-			KUNIT_EXPECT_EQ(test, last - first + 2, (u64)(size / SIZE));
-			KUNIT_EXPECT_EQ(test, first - 1, (u64)get_u32(snapshot, 0x68 + 0x114));
-			KUNIT_EXPECT_EQ(test, get_u16(snapshot + size - SIZE, BUFFER_FLAG), 0x21);
+		KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24),
+				(u32)(size / SESSION_BUFFER_SIZE));
+		if (size > SESSION_BUFFER_SIZE) {
+			first = read_u64(snapshot + SESSION_BUFFER_SIZE, BUFFER_SEQUENCE);
+			last = read_u64(snapshot + size - SESSION_BUFFER_SIZE, BUFFER_SEQUENCE);
+			KUNIT_EXPECT_EQ(test, last - first + 2, (u64)(size / SESSION_BUFFER_SIZE));
+			KUNIT_EXPECT_EQ(test, first - 1, (u64)read_u32(snapshot, 0x68 + 0x114));
+			last_buffer = snapshot + size - SESSION_BUFFER_SIZE;
+			KUNIT_EXPECT_EQ(test, read_u16(last_buffer, BUFFER_FLAG), 0x21);
 			KUNIT_EXPECT_EQ(test, count_number_gaps(snapshot, size), 0ul);
-			copied += size / SIZE - 1;
+			copied += size / SESSION_BUFFER_SIZE - 1;
 		}
 		kvfree(snapshot);
 	}
@@ -319,7 +326,7 @@ static int read_all_buffers(void *data)
 {
 	struct rchan_buf *buf = data;
 
-	/* Return each buffer, as a reader that has copied it. */
+	/* Give each finished buffer back, as a reader does when it has copied the buffer. */
 	while (READ_ONCE(buf->subbufs_consumed) != READ_ONCE(buf->subbufs_produced)) {
 		udelay(9);
 		WRITE_ONCE(buf->subbufs_consumed, buf->subbufs_consumed + 1);
@@ -339,7 +346,7 @@ static void snapshot_during_read_each_buffer_once(struct kunit *test)
 		size_t size, taken = 0;
 
 		start_session_by_id(test, 2, PERF_SPINLOCK_CNTRS, 64, ETW_MODE_BUFFERING);
-		for (i = 0; i < 64 * PER_BUFFER; i++)
+		for (i = 0; i < 64 * EVENTS_PER_BUFFER; i++)
 			log_event(PERF_SPINLOCK_CNTRS, i);
 		stop_session_by_id(test, 2);
 		open = etw_open_reader(session->run, TEST_CPU);
@@ -350,15 +357,17 @@ static void snapshot_during_read_each_buffer_once(struct kunit *test)
 
 			KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
 			/* BuffersWritten: see header_buffer_bytes_match_nt_layout(). */
-			KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)(size / SIZE));
-			for (i = 2; i < size / SIZE; i++)
+			KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24),
+					(u32)(size / SESSION_BUFFER_SIZE));
+			for (i = 2; i < size / SESSION_BUFFER_SIZE; i++)
 				KUNIT_EXPECT_GT(test,
-						get_u64(snapshot + i * SIZE, BUFFER_SEQUENCE),
-						get_u64(snapshot + (i - 1) * SIZE,
-							BUFFER_SEQUENCE));
+						read_u64(snapshot + i * SESSION_BUFFER_SIZE,
+							 BUFFER_SEQUENCE),
+						read_u64(snapshot + (i - 1) * SESSION_BUFFER_SIZE,
+							 BUFFER_SEQUENCE));
 			kvfree(snapshot);
 			taken++;
-		} while (size > SIZE);
+		} while (size > SESSION_BUFFER_SIZE);
 		test_thread_join(&reader);
 		etw_close_reader(open);
 		KUNIT_EXPECT_GE(test, taken, (size_t)1);
@@ -375,9 +384,9 @@ static void run_in_snapshot_freed_at_next_start(struct kunit *test)
 	log_event(PERF_SPINLOCK_CNTRS, 7);
 	stop_session_by_id(test, 7);
 	run = session->run;
-	KUNIT_EXPECT_FALSE(test, run->in_snapshot);
+	KUNIT_EXPECT_FALSE(test, run->is_in_snapshot);
 	kvfree(etw_make_snapshot(session, &size));
-	KUNIT_EXPECT_TRUE(test, run->in_snapshot);
+	KUNIT_EXPECT_TRUE(test, run->is_in_snapshot);
 	/* The run in the snapshot is freed, so the failed start leaves no run. */
 	set_buffers_beyond_memory(test, session);
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);

@@ -33,10 +33,10 @@ static void event_logged_to_subscribed_sessions_with_one_time_stamp(struct kunit
 			continue;
 		}
 		KUNIT_ASSERT_NOT_NULL(test, event);
-		KUNIT_EXPECT_EQ(test, get_u64(event, EVENT_DATA), 1ull);
-		time = time ?: get_u64(event, EVENT_TIME);
-		KUNIT_EXPECT_EQ(test, get_u64(event, EVENT_TIME), time);
-		KUNIT_EXPECT_EQ(test, get_u16(session_buffer_at(i, 0), BUFFER_LOGGER_ID), i);
+		KUNIT_EXPECT_EQ(test, read_u64(event, EVENT_DATA), 1ull);
+		time = time ?: read_u64(event, EVENT_TIME);
+		KUNIT_EXPECT_EQ(test, read_u64(event, EVENT_TIME), time);
+		KUNIT_EXPECT_EQ(test, read_u16(session_buffer_at(i, 0), BUFFER_LOGGER_ID), i);
 	}
 	stop_session_by_id(test, 2);
 	log_event(PERF_SPINLOCK_CNTRS, 2);
@@ -53,27 +53,31 @@ static void event_made_in_place_or_copied_same_bytes(struct kunit *test)
 
 	for (i = 2; i < 5; i++)
 		start_session_by_id(test, i, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
-	for (i = 0; i < 2 * PER_BUFFER; i++)
+	for (i = 0; i < 2 * EVENTS_PER_BUFFER; i++)
 		/* The first event of a buffer numbers the buffer, so it is copied. */
 		KUNIT_EXPECT_EQ(test, log_event_in_place(PERF_SPINLOCK_CNTRS, i),
-				i % PER_BUFFER != 0);
+				i % EVENTS_PER_BUFFER != 0);
 	for (i = 2; i < 5; i++) {
-		KUNIT_EXPECT_EQ(test, session_counts(i)->generated, 2ull * PER_BUFFER);
-		KUNIT_EXPECT_EQ(test, session_counts(i)->written, 2ull * PER_BUFFER);
+		KUNIT_EXPECT_EQ(test, session_counts(i)->generated, 2ull * EVENTS_PER_BUFFER);
+		KUNIT_EXPECT_EQ(test, session_counts(i)->written, 2ull * EVENTS_PER_BUFFER);
 		stop_session_by_id(test, i);
 		KUNIT_EXPECT_EQ(test, session_rchan_buf(i)->subbufs_produced, 2);
-		KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(i, 0), BUFFER_SEQUENCE), 1ull);
-		KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(i, 1), BUFFER_SEQUENCE), 2ull);
-		KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(i, 1), BUFFER_EVENTS + EVENT_DATA),
-				(u64)PER_BUFFER);
+		KUNIT_EXPECT_EQ(test, read_u64(session_buffer_at(i, 0), BUFFER_SEQUENCE), 1ull);
+		KUNIT_EXPECT_EQ(test, read_u64(session_buffer_at(i, 1), BUFFER_SEQUENCE), 2ull);
+		KUNIT_EXPECT_EQ(test, read_u64(session_buffer_at(i, 1), BUFFER_EVENTS + EVENT_DATA),
+				(u64)EVENTS_PER_BUFFER);
 		KUNIT_EXPECT_MEMEQ(test, session_buffer_at(i, 0) + BUFFER_EVENTS,
-				   session_buffer_at(2, 0) + BUFFER_EVENTS, SIZE - BUFFER_EVENTS);
+				   session_buffer_at(2, 0) + BUFFER_EVENTS,
+				   SESSION_BUFFER_SIZE - BUFFER_EVENTS);
 		KUNIT_EXPECT_MEMEQ(test, session_buffer_at(i, 1) + BUFFER_EVENTS,
-				   session_buffer_at(2, 1) + BUFFER_EVENTS, SIZE - BUFFER_EVENTS);
+				   session_buffer_at(2, 1) + BUFFER_EVENTS,
+				   SESSION_BUFFER_SIZE - BUFFER_EVENTS);
 	}
 }
 
-/* One session has no room: first the one in whose buffer the event is made, then the other one. */
+/*
+ * Fill the buffers of one session: first of that in whose buffer the event is made, then the other.
+ */
 static void full_session_loss_counted_in_it_only(struct kunit *test)
 {
 	static const u32 buffers[][2] = { { 2, 4 }, { 4, 2 } };
@@ -83,16 +87,18 @@ static void full_session_loss_counted_in_it_only(struct kunit *test)
 		for (j = 0; j < 2; j++)
 			start_session_by_id(test, j, PERF_SPINLOCK_CNTRS, buffers[i][j],
 					    ETW_MODE_SEQUENTIAL);
-		for (j = 0; j < 3 * PER_BUFFER; j++)
+		for (j = 0; j < 3 * EVENTS_PER_BUFFER; j++)
 			log_event_in_place(PERF_SPINLOCK_CNTRS, j);
 		for (j = 0; j < 2; j++) {
-			u64 lost = buffers[i][j] == 2 ? PER_BUFFER : 0;
+			u64 lost = buffers[i][j] == 2 ? EVENTS_PER_BUFFER : 0;
 
-			KUNIT_EXPECT_EQ(test, session_counts(j)->generated, 3ull * PER_BUFFER);
+			KUNIT_EXPECT_EQ(test, session_counts(j)->generated,
+					3ull * EVENTS_PER_BUFFER);
 			KUNIT_EXPECT_EQ(test, session_counts(j)->lost, lost);
-			KUNIT_EXPECT_EQ(test, session_counts(j)->written, 3ull * PER_BUFFER - lost);
+			KUNIT_EXPECT_EQ(test, session_counts(j)->written,
+					3ull * EVENTS_PER_BUFFER - lost);
 			stop_session_by_id(test, j);
-			KUNIT_EXPECT_EQ(test, get_u16(session_buffer_at(j, 1), BUFFER_FLAG) & 0x02,
+			KUNIT_EXPECT_EQ(test, read_u16(session_buffer_at(j, 1), BUFFER_FLAG) & 0x02,
 					lost ? 0x02 : 0);
 		}
 	}
@@ -134,32 +140,32 @@ static void reused_buffer_event_has_no_old_bytes(struct kunit *test)
 	unsigned int found = 0;
 	const u8 *current_buffer;
 	unsigned long flags;
-	u8 bytes[LENGTH];
-	size_t at;
+	u8 bytes[EVENT_LENGTH];
+	size_t position;
 	int i;
 
 	ke_initialize_spin_lock(&lock);
 	memset(bytes, 0xA5, sizeof(bytes));
 	start_session_by_id(test, 3, PERF_SPINLOCK, 2, ETW_MODE_BUFFERING);
 	local_irq_save(flags);
-	for (i = 0; i < 5 * PER_BUFFER + 1; i++)
-		etw_log_event_to(etw_sessions_for_event(PERF_SPINLOCK), TEST_HOOK_ID, 1, bytes,
-				 sizeof(bytes));
+	for (i = 0; i < 5 * EVENTS_PER_BUFFER + 1; i++)
+		etw_log_event(etw_sessions_for_event(PERF_SPINLOCK), TEST_HOOK_ID, 1, bytes,
+			      sizeof(bytes));
 	local_irq_restore(flags);
 	for (i = 0; i < 4; i++)
 		hold_for_long(&lock);
 	current_buffer = session_rchan_buf(3)->data;
-	for (at = BUFFER_EVENTS; at < session_rchan_buf(3)->offset;
-	     at += ALIGN(get_u16(current_buffer + at, EVENT_SIZE), 8)) {
-		const u8 *event = current_buffer + at;
+	for (position = BUFFER_EVENTS; position < session_rchan_buf(3)->offset;
+	     position += ALIGN(read_u16(current_buffer + position, EVENT_SIZE), 8)) {
+		const u8 *event = current_buffer + position;
 
-		if (get_u16(event, EVENT_HOOK_ID) != PERFINFO_LOG_TYPE_SPINLOCK)
+		if (read_u16(event, EVENT_HOOK_ID) != PERFINFO_LOG_TYPE_SPINLOCK)
 			continue;
 		found++;
-		KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110002u);
-		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x48);
-		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(uintptr_t)&lock);
-		KUNIT_EXPECT_EQ(test, get_u(event, SPINLOCK_RESERVED, 5), 0ull);
+		KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110002u);
+		KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x48);
+		KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS), (u64)(uintptr_t)&lock);
+		KUNIT_EXPECT_EQ(test, read_little_endian(event, SPINLOCK_RESERVED, 5), 0ull);
 	}
 	KUNIT_EXPECT_EQ(test, found, 4);
 	stop_session_by_id(test, 3);
@@ -217,18 +223,18 @@ static void later_version_of_each_session_detected(struct kunit *test)
 {
 	u32 session, version;
 
-	KUNIT_EXPECT_FALSE(test, 0x0101010101010101 & ETW_LATER_WANTED);
+	KUNIT_EXPECT_FALSE(test, 0x0101010101010101 & ETW_VERSION_ABOVE_1_BITS);
 	for (session = 0; session < ETW_SESSIONS; session++)
 		for (version = 2; version <= ETW_EVENT_VERSIONS; version++)
-			KUNIT_EXPECT_TRUE(test, (u64)version << session * ETW_WANTED_SHIFT &
-						ETW_LATER_WANTED);
+			KUNIT_EXPECT_TRUE(test, (u64)version << session * ETW_SESSION_BITS &
+					  ETW_VERSION_ABOVE_1_BITS);
 }
 
 static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 {
 	static const u8 first[8] = { 1 }, later[16] = { 2 };
 	unsigned long flags;
-	u64 wanted;
+	u64 versions;
 	int i;
 
 	for (i = 0; i < 4; i++) {
@@ -237,32 +243,32 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 5), -EINVAL);
-	KUNIT_EXPECT_EQ(test, etw_sessions_by_version(etw_sessions_for_event(PERF_CONTEXT_SWITCH)),
+	KUNIT_EXPECT_EQ(test, etw_versions_by_session(etw_sessions_for_event(PERF_CONTEXT_SWITCH)),
 			0);
 	local_irq_save(flags);
-	wanted = etw_sessions_by_version(etw_sessions_for_event(PERF_SPINLOCK_CNTRS));
-	KUNIT_EXPECT_EQ(test, wanted, 0x04030201);
+	versions = etw_versions_by_session(etw_sessions_for_event(PERF_SPINLOCK_CNTRS));
+	KUNIT_EXPECT_EQ(test, versions, 0x04030201);
 	KUNIT_EXPECT_TRUE(test,
-			  etw_versions_above_1_wanted(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)));
+			  etw_any_version_above_1(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)));
 	/* Session 0 alone has version 1. */
-	KUNIT_EXPECT_FALSE(test, etw_versions_above_1_wanted(1));
+	KUNIT_EXPECT_FALSE(test, etw_any_version_above_1(1));
 	/*
 	 * Another CPU changes the version of session 3 to 1 after this event has read the sessions.
 	 * etw_set_contextswap_version() would sleep here.
 	 */
-	WRITE_ONCE(etw_contextswap_versions.of_session[3], 0);
-	etw_log_event_versions(wanted, TEST_HOOK_ID, first, sizeof(first), later,
-			       sizeof(later));
+	WRITE_ONCE(etw_contextswap_versions.by_session[3], 0);
+	etw_log_event_in_versions(versions, TEST_HOOK_ID, first, sizeof(first), later,
+				  sizeof(later));
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, etw_sessions_by_version(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)),
+	KUNIT_EXPECT_EQ(test, etw_versions_by_session(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)),
 			0x01030201);
 	for (i = 0; i < 4; i++) {
 		const u8 *event = find_first_event(i, TEST_HOOK_ID);
 
 		KUNIT_ASSERT_NOT_NULL(test, event);
-		KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_VERSION), i + 1);
-		KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_DATA), i ? 2 : 1);
-		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), i ? 0x20 : 0x18);
+		KUNIT_EXPECT_EQ(test, read_u8(event, EVENT_VERSION), i + 1);
+		KUNIT_EXPECT_EQ(test, read_u8(event, EVENT_DATA), i ? 2 : 1);
+		KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), i ? 0x20 : 0x18);
 		stop_session_by_id(test, i);
 		etw_set_contextswap_version(&etw_sessions[i], 4);
 	}
@@ -302,7 +308,7 @@ static void start_without_memory_refused(struct kunit *test)
 
 	set_buffers_beyond_memory(test, session);
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
-	KUNIT_EXPECT_FALSE(test, session->logging);
+	KUNIT_EXPECT_FALSE(test, session->is_logging);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(session), -EINVAL);
 	start_session_by_id(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 	stop_session_by_id(test, 7);
@@ -323,12 +329,12 @@ static void start_without_memory_unread_events_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
 	after = etw_make_header_buffer(session->run, &header_size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(after));
-	KUNIT_ASSERT_EQ(test, header_size, SIZE);
+	KUNIT_ASSERT_EQ(test, header_size, SESSION_BUFFER_SIZE);
 	KUNIT_EXPECT_MEMEQ(test, before, after, header_size);
 	kvfree(before);
 	kvfree(after);
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(7)->subbufs_produced, 1);
-	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(7, 0), BUFFER_EVENTS + EVENT_DATA), 7ull);
+	KUNIT_EXPECT_EQ(test, read_u64(session_buffer_at(7, 0), BUFFER_EVENTS + EVENT_DATA), 7ull);
 	start_session_by_id(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 	stop_session_by_id(test, 7);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters of Linux' sleeping locks when two CPUs count at the same time: the thread whose wait
- * begins or ends, and a thread that disables the lock's class or releases the lock for it. No other
- * lock is counted, because ntklog is loaded with linux_locks=0.
+ * The counters of Linux' sleeping locks when two CPUs count concurrently: that of a thread whose
+ * wait begins or ends, and that of a thread that disables the lock's class or releases the lock for
+ * the first. No other lock is counted, because ntklog is loaded with linux_locks=0.
  */
 
 #include <linux/cpumask.h>
@@ -22,7 +22,7 @@
 #define TEST_ACTION	(TEST_CLASS | NTKLOG_SLEEPING_EXCLUSIVE)
 
 /* Stand for locks: the test calls the hooks, which use only their addresses. */
-static u32 lock, others[NTKLOG_THREAD_SLOTS + 1];
+static u32 lock, others[NTKLOG_TASK_SLOTS + 1];
 
 /*
  * Numbers of the latest rounds: @begun and @ended are set by the test, @acquired and @done by the
@@ -32,8 +32,8 @@ static unsigned int begun, ended, acquired, done;
 
 static struct test_thread other;
 
-/* The other thread's part of a round, after it has acquired the lock. */
-static void (*in_round)(unsigned int round);
+/* Function that the other thread calls in each round after it has acquired the lock. */
+static void (*part_in_round)(unsigned int round);
 
 /* The differences of the counters, which are 0 if each acquisition and wait is counted once. */
 struct remainders {
@@ -41,10 +41,10 @@ struct remainders {
 	s64 waits;
 };
 
-static struct remainders count(void)
+static struct remainders read_remainders(void)
 {
 	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
-	struct remainders left = {
+	struct remainders remainders = {
 		.acquisitions = -(sum.held + sum.waiting + sum.dropped),
 		.waits = -(sum.waiting + sum.dropped_waits),
 	};
@@ -53,13 +53,15 @@ static struct remainders count(void)
 	for_each_possible_cpu(cpu) {
 		const struct ntklog_sleeping_cpu *counts = per_cpu_ptr(&ntklog_sleeping_cpu, cpu);
 
-		left.acquisitions += READ_ONCE(counts->attempts) - READ_ONCE(counts->untracked) -
-				     READ_ONCE(counts->given_up) - READ_ONCE(counts->written_off) -
-				     ntklog_number_of_releases(&counts->releases);
-		left.waits += READ_ONCE(counts->waits) - READ_ONCE(counts->waited) -
-			      READ_ONCE(counts->given_up);
+		remainders.acquisitions += READ_ONCE(counts->attempts) -
+					   READ_ONCE(counts->untracked) -
+					   READ_ONCE(counts->given_up) -
+					   READ_ONCE(counts->written_off) -
+					   ntklog_number_of_releases(&counts->releases);
+		remainders.waits += READ_ONCE(counts->waits) - READ_ONCE(counts->waited) -
+				    READ_ONCE(counts->given_up);
 	}
-	return left;
+	return remainders;
 }
 
 static void wait_for_round(const unsigned int *word, unsigned int round)
@@ -80,7 +82,7 @@ static int play_rounds(void *unused)
 		ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, TEST_ACTION);
 		/* Pairs with smp_load_acquire() in wait_for_round(). */
 		smp_store_release(&acquired, round);
-		in_round(round);
+		part_in_round(round);
 		/* Pairs with smp_load_acquire() in wait_for_round(). */
 		smp_store_release(&done, round);
 	}
@@ -88,20 +90,22 @@ static int play_rounds(void *unused)
 }
 
 /*
- * In each round the other thread acquires the lock and calls @in_each, while this thread calls
- * @now. Returns the number of rounds after which count() differs from its value before the first.
+ * In each round the other thread acquires the lock and calls @other_part, while this thread calls
+ * @test_part. Returns the number of rounds after which read_remainders() differs from its result
+ * before the first round.
  */
-static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int round),
-			   void (*now)(void))
+static unsigned int count_failed_rounds(struct kunit *test,
+					void (*other_part)(unsigned int round),
+					void (*test_part)(void))
 {
-	const struct remainders before = count();
-	unsigned int round, wrong = 0;
+	const struct remainders before = read_remainders();
+	unsigned int round, failed = 0;
 
 	begun = 0;
 	ended = 0;
 	acquired = 0;
 	done = 0;
-	in_round = in_each;
+	part_in_round = other_part;
 	/*
 	 * Disabling the last enabled class may free all task records. Another class stays enabled,
 	 * so that a round, which disables TEST_CLASS, is short.
@@ -109,27 +113,28 @@ static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int roun
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	test_thread_start(test, &other, TEST_CPU + 1, play_rounds, NULL);
 	for (round = 1; round <= ROUNDS; round++) {
-		struct remainders left;
+		struct remainders remainders;
 
 		KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 		/* Pairs with smp_load_acquire() in wait_for_round(). */
 		smp_store_release(&begun, round);
 		wait_for_round(&acquired, round);
 		ndelay(round * 7 % 4096);
-		now();
+		test_part();
 		WRITE_ONCE(ended, round);
 		wait_for_round(&done, round);
 		ntklog_disable_sleeping_class(TEST_CLASS);
-		left = count();
-		wrong += left.acquisitions != before.acquisitions || left.waits != before.waits;
+		remainders = read_remainders();
+		failed += remainders.acquisitions != before.acquisitions ||
+			  remainders.waits != before.waits;
 	}
 	test_thread_join(&other);
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
-	return wrong;
+	return failed;
 }
 
-/* Wait again and again until the class is disabled, or give up at about that time. */
-static void wait_until_it_ends(unsigned int round)
+/* Wait for the lock repeatedly until the class is disabled, or give up at about that time. */
+static void wait_until_class_is_disabled(unsigned int round)
 {
 	bool gives_up = round & 1;
 	unsigned int turns = 0;
@@ -144,7 +149,7 @@ static void wait_until_it_ends(unsigned int round)
 	} while (READ_ONCE(ended) != round);
 }
 
-static void switch_off(void)
+static void disable_test_class(void)
 {
 	ntklog_disable_sleeping_class(TEST_CLASS);
 }
@@ -154,7 +159,8 @@ static void class_disabled_during_wait_counted_once(struct kunit *test)
 	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
 	u64 waits;
 
-	KUNIT_EXPECT_EQ(test, rounds(test, wait_until_it_ends, switch_off), 0);
+	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_until_class_is_disabled,
+						  disable_test_class), 0);
 	/* The class was disabled during waits and between waits. */
 	waits = ntklog_sum_sleeping_slots().dropped_waits - sum.dropped_waits;
 	KUNIT_EXPECT_GT(test, waits, 0);
@@ -193,7 +199,8 @@ static void lock_released_by_other_thread_wait_counted_once(struct kunit *test)
 {
 	u64 before = unmatched();
 
-	KUNIT_EXPECT_EQ(test, rounds(test, wait_and_release, release_for_other_thread), 0);
+	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_and_release, release_for_other_thread),
+			0);
 	/* One of the two releases finds no slot. */
 	KUNIT_EXPECT_EQ(test, unmatched() - before, ROUNDS);
 }
@@ -207,7 +214,8 @@ static void acquire_again(unsigned int round)
 
 static void lock_released_by_other_thread_acquisition_counted_once(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, rounds(test, acquire_again, release_for_other_thread), 0);
+	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, acquire_again, release_for_other_thread),
+			0);
 }
 
 static int acquire_more_than_slots(void *data)
@@ -226,10 +234,10 @@ static int acquire_more_than_slots(void *data)
 	return 0;
 }
 
-/* Another thread releases the semaphores. The hooks do not know whose slots these are. */
+/* Another thread releases the semaphores, and the hooks cannot find the slots of the acquirer. */
 static void slots_of_released_semaphores_reclaimed(struct kunit *test)
 {
-	const struct remainders before = count();
+	const struct remainders before = read_remainders();
 	u64 untracked = 1;
 
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
@@ -239,7 +247,7 @@ static void slots_of_released_semaphores_reclaimed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, untracked, 0);
 	ntklog_disable_sleeping_class(TEST_CLASS);
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
-	KUNIT_EXPECT_EQ(test, count().acquisitions, before.acquisitions);
+	KUNIT_EXPECT_EQ(test, read_remainders().acquisitions, before.acquisitions);
 }
 
 /* Count the untracked acquisitions while all slots are in use, and again when the holds are old. */
@@ -257,7 +265,7 @@ static int read_more_than_slots(void *data)
 	untracked[1] = this_cpu_read(ntklog_sleeping_cpu.untracked);
 	untracked[0] = untracked[1] - untracked[0];
 	slots = ntklog_find_current_record()->sleeping_slots;
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++)
 		slots[i].acquire_time -= ntklog_ms_to_cycles(61000);
 	for (i = 0; i < 2; i++)
 		ntklog_track_sleeping_acquire_slow((char *)&lock + i, _THIS_IP_, action);
@@ -269,7 +277,7 @@ static int read_more_than_slots(void *data)
 /* The holds are old: another thread has released the locks, as NFS does. No two are of one lock. */
 static void slots_of_old_readers_reclaimed(struct kunit *test)
 {
-	const struct remainders before = count();
+	const struct remainders before = read_remainders();
 	u64 untracked[2] = { 0, 1 };
 
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM)), 0);
@@ -278,7 +286,7 @@ static void slots_of_old_readers_reclaimed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, untracked[0], 1);
 	KUNIT_EXPECT_EQ(test, untracked[1], 0);
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM));
-	KUNIT_EXPECT_EQ(test, count().acquisitions, before.acquisitions);
+	KUNIT_EXPECT_EQ(test, read_remainders().acquisitions, before.acquisitions);
 }
 
 static void acquire_and_release(bool has_waiters, unsigned int contentions)

@@ -9,15 +9,15 @@
 static void uncontended_acquisition_counted_once(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct counts before;
+	struct spin_lock_counts before;
 
 	spin_lock_session_start(test);
-	before = counts();
+	before = read_counts();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	KUNIT_EXPECT_EQ(test, counts().acquire_count, before.acquire_count + 1);
-	KUNIT_EXPECT_EQ(test, this_cpu()->contention_count, before.contention_count);
-	KUNIT_EXPECT_EQ(test, this_cpu()->spin_count, before.spin_count);
+	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before.acquire_count + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count, before.contention_count);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->spin_count, before.spin_count);
 	session_stop(test);
 }
 
@@ -37,7 +37,7 @@ static int hold_until_contended(void *data)
 static void contended_acquisition_counted_and_written(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct counts before;
+	struct spin_lock_counts before;
 	struct test_thread holder;
 	bool held = false;
 	const u8 *event;
@@ -45,7 +45,7 @@ static void contended_acquisition_counted_and_written(struct kunit *test)
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
 	spin_lock_session_start(test);
-	before = counts();
+	before = read_counts();
 	test_thread_start(test, &holder, 1, hold_until_contended, &held);
 	while (!READ_ONCE(held))
 		cpu_relax();
@@ -53,16 +53,16 @@ static void contended_acquisition_counted_and_written(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&handle);
 	test_thread_join(&holder);
 
-	KUNIT_EXPECT_EQ(test, counts().acquire_count, before.acquire_count + 1);
-	KUNIT_EXPECT_EQ(test, this_cpu()->contention_count,
+	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before.acquire_count + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count,
 			before.contention_count + 1);
-	KUNIT_EXPECT_GT(test, this_cpu()->spin_count, before.spin_count);
+	KUNIT_EXPECT_GT(test, spin_lock_cpu()->spin_count, before.spin_count);
 	event = spin_lock_event(test, 0);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&lock[0]);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT),
-			this_cpu()->spin_count - before.spin_count);
-	KUNIT_EXPECT_GT(test, get_u32(event, SPINLOCK_WAIT_TIME), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT),
+			spin_lock_cpu()->spin_count - before.spin_count);
+	KUNIT_EXPECT_GT(test, read_u32(event, SPINLOCK_WAIT_TIME), 0);
 	session_stop(test);
 }
 
@@ -71,10 +71,10 @@ static void counters_at_32_bits_wrap(struct kunit *test)
 	struct klock_queue_handle handle;
 
 	spin_lock_session_start(test);
-	set_counts(U32_MAX, 0);
+	set_counters(U32_MAX, 0);
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	KUNIT_EXPECT_EQ(test, counts().acquire_count, 0);
+	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, 0);
 
 	/* Only the acquire count has wrapped: the uncontended count is still their difference. */
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 0, 4, U32_MAX - 994));
@@ -87,16 +87,16 @@ static void counters_at_32_bits_wrap(struct kunit *test)
 static void counters_group_only_nothing_tracked(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct counts before;
+	struct spin_lock_counts before;
 
 	session_start(test, PERF_SPINLOCK_CNTRS, 4096, 8);
-	before = counts();
+	before = read_counts();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	set_counts(1000, 0);
+	set_counters(1000, 0);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	KUNIT_EXPECT_EQ(test, counts().acquire_count, 1000);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, 1000);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 0);
 	session_stop(test);
 }
@@ -104,11 +104,11 @@ static void counters_group_only_nothing_tracked(struct kunit *test)
 static void no_subscriber_nothing_counted(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	u32 before = counts().acquire_count;
+	u32 before = read_counts().acquire_count;
 
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	KUNIT_EXPECT_EQ(test, counts().acquire_count, before);
+	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_key));
 }
 
@@ -234,8 +234,8 @@ static void acquire_function_mode_and_caller_written(struct kunit *test)
 	spin_lock_session_start(test);
 	function->use();
 	event = spin_lock_event(test, 0);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), function->mode);
-	caller = get_u64(event, SPINLOCK_CALLER);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), function->mode);
+	caller = read_u64(event, SPINLOCK_CALLER);
 	KUNIT_EXPECT_GT(test, caller, (unsigned long)function->use);
 	KUNIT_EXPECT_LT(test, caller, (unsigned long)function->use + 0x400);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
@@ -249,11 +249,11 @@ static void check_acquisition_is_counted(struct kunit *test, u32 group)
 
 	ex_initialize_spin_lock(&ex_lock);
 	session_start(test, group, 4096, 8);
-	keep_counts = true;
-	before = counts().acquire_count;
+	keep_counters = true;
+	before = read_counts().acquire_count;
 	function->use();
-	KUNIT_EXPECT_EQ(test, counts().acquire_count, before + 1);
-	keep_counts = false;
+	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before + 1);
+	keep_counters = false;
 	session_stop(test);
 }
 
@@ -275,14 +275,14 @@ static void converted_lock_hold_starts_at_conversion(struct kunit *test)
 	ex_initialize_spin_lock(&ex_lock);
 	spin_lock_session_start(test);
 	old_irql = ex_acquire_spin_lock_shared(&ex_lock);
-	acquired = ntklog_time_value(this_cpu()->slot[1].time);
+	acquired = ntklog_time_value(spin_lock_cpu()->slot[1].time);
 	udelay(9);
 	converted = get_cycles();
 	KUNIT_EXPECT_TRUE(test, ex_try_convert_shared_spin_lock_exclusive(&ex_lock));
 	sample_next_uncontended(true);
 	ex_release_spin_lock_exclusive(&ex_lock, old_irql);
 	KUNIT_EXPECT_LT(test, acquired, converted);
-	KUNIT_EXPECT_GE(test, get_u64(spin_lock_event(test, 0), SPINLOCK_ACQUIRE_TIME),
+	KUNIT_EXPECT_GE(test, read_u64(spin_lock_event(test, 0), SPINLOCK_ACQUIRE_TIME),
 			converted);
 	session_stop(test);
 }
@@ -290,14 +290,14 @@ static void converted_lock_hold_starts_at_conversion(struct kunit *test)
 static void failed_try_not_counted(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct counts before;
+	struct spin_lock_counts before;
 	u8 old_irql;
 
 	ex_initialize_spin_lock(&ex_lock);
 	spin_lock_session_start(test);
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	atomic_set(&ex_lock.value, EX_SPIN_LOCK_EXCLUSIVE);
-	before = counts();
+	before = read_counts();
 	KUNIT_EXPECT_FALSE(test, ke_try_to_acquire_spin_lock_at_dpc_level(&lock[0]));
 	KUNIT_EXPECT_FALSE(test, ex_try_acquire_spin_lock_shared_at_dpc_level(&ex_lock));
 	KUNIT_EXPECT_FALSE(test, ex_try_acquire_spin_lock_exclusive_at_dpc_level(&ex_lock));
@@ -305,8 +305,8 @@ static void failed_try_not_counted(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ke_try_to_acquire_queued_spin_lock(9, &old_irql));
 	ke_release_queued_spin_lock(9, old_irql);
 	/* Only the acquisition of number 9 succeeded. */
-	KUNIT_EXPECT_EQ(test, counts().acquire_count, before.acquire_count + 1);
-	KUNIT_EXPECT_EQ(test, this_cpu()->contention_count, before.contention_count);
+	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before.acquire_count + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count, before.contention_count);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 1);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	session_stop(test);

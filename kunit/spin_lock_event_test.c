@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Releases that take the slow path, and less common events of spin locks: for two sessions, of
- * Linux' locks, with interrupts during the hold.
+ * Releases of spin locks that take the slow path, and events that are less common: events for two
+ * sessions, of Linux' locks, and of holds with interrupts.
  */
 
 #include <linux/errno.h>
@@ -32,7 +32,7 @@
 /* Stand for locks: the test calls the hooks, which use only their addresses. */
 static u32 lock[2];
 
-static struct ntklog_spin_lock_cpu *this_cpu(void)
+static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
 {
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
@@ -43,30 +43,31 @@ static void set_count(u32 count)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_set_uncontended_count(this_cpu(), count);
+	ntklog_set_uncontended_count(spin_lock_cpu(), count);
 	local_irq_restore(flags);
 }
 
-static void acquire(const u32 *which)
+static void acquire(const u32 *tested_lock)
 {
-	ntklog_log_spin_lock_acquire(which);
+	ntklog_log_spin_lock_acquire(tested_lock);
 }
 
-static void release_by(const u32 *which, u8 mode)
+static void release_by(const u32 *tested_lock, u8 mode)
 {
 	struct ntklog_time time = ntklog_read_time();
 
-	if (!ntklog_pop_spin_lock(which, time.low))
-		ntklog_track_spin_lock_release_slow(which, mode, time.low, time.high, _THIS_IP_);
+	if (!ntklog_pop_spin_lock(tested_lock, time.low))
+		ntklog_track_spin_lock_release_slow(tested_lock, mode, time.low, time.high,
+						    _THIS_IP_);
 }
 
 /* Release a lock. Returns true if an event was written. */
-static bool release(const u32 *which)
+static bool release(const u32 *tested_lock)
 {
-	u64 events = this_cpu()->events;
+	u64 events = spin_lock_cpu()->events;
 
-	release_by(which, WMI_SPINLOCK_QUEUED);
-	return this_cpu()->events != events;
+	release_by(tested_lock, WMI_SPINLOCK_QUEUED);
+	return spin_lock_cpu()->events != events;
 }
 
 static void last_lock_released_hold_limit_restored(struct kunit *test)
@@ -79,9 +80,9 @@ static void last_lock_released_hold_limit_restored(struct kunit *test)
 	local_irq_save(flags);
 	set_count(5 * RATE - 1);
 	acquire(&lock[0]);
-	hold_limit[0] = this_cpu()->hold_limit;
+	hold_limit[0] = spin_lock_cpu()->hold_limit;
 	written = release(&lock[0]);
-	hold_limit[1] = this_cpu()->hold_limit;
+	hold_limit[1] = spin_lock_cpu()->hold_limit;
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, hold_limit[0], 0);
 	KUNIT_EXPECT_TRUE(test, written);
@@ -101,12 +102,12 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 	acquire(&lock[0]);
 	acquire(&lock[1]);
 	written[0] = release(&lock[1]);
-	/* lock[0] may be sampled or not; the limit stays until its release. */
-	hold_limit[0] = this_cpu()->hold_limit;
+	/* Whether lock[0] is sampled or not, the hold limit stays the same until its release. */
+	hold_limit[0] = spin_lock_cpu()->hold_limit;
 	acquire(&lock[1]);
-	hold_limit[1] = this_cpu()->hold_limit;
+	hold_limit[1] = spin_lock_cpu()->hold_limit;
 	written[1] = release(&lock[1]);
-	hold_limit[2] = this_cpu()->hold_limit;
+	hold_limit[2] = spin_lock_cpu()->hold_limit;
 	written[2] = release(&lock[0]);
 	set_count(5 * RATE - 2);
 	acquire(&lock[0]);
@@ -138,17 +139,17 @@ static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 	acquire(&lock[1]);
 	release(&lock[1]);
 	__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
-	hold_limit = this_cpu()->hold_limit;
+	hold_limit = spin_lock_cpu()->hold_limit;
 	release(&lock[0]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, hold_limit, 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->hold_limit, HOLD_LIMIT);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->hold_limit, HOLD_LIMIT);
 	session_stop(test);
 }
 
 static void start_another(struct kunit *test, u32 group)
 {
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 
 	etw_group_mask_set(&change.set, group);
 	etw_change_group_mask(&etw_sessions[1], &change);
@@ -158,21 +159,21 @@ static void start_another(struct kunit *test, u32 group)
 
 /*
  * Return the second spin lock event of session 1, which is stopped. The first event in a buffer
- * also starts the buffer, so the second one covers the usual path.
+ * also starts the buffer, so only the second one takes the fast path.
  */
 static const u8 *second_event_of_session_1(struct kunit *test)
 {
 	const u8 *bytes = etw_run_buffer(etw_sessions[1].run, TEST_CPU)->start;
 	const u8 *event = NULL;
 	unsigned int events = 0;
-	size_t at;
+	size_t position;
 
-	for (at = BUFFER_EVENTS; at < get_u32(bytes, BUFFER_SAVED_OFFSET);
-	     at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8)) {
-		if (get_u16(bytes + at, EVENT_HOOK_ID) != PERFINFO_LOG_TYPE_SPINLOCK)
+	for (position = BUFFER_EVENTS; position < read_u32(bytes, BUFFER_SAVED_OFFSET);
+	     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8)) {
+		if (read_u16(bytes + position, EVENT_HOOK_ID) != PERFINFO_LOG_TYPE_SPINLOCK)
 			continue;
 		events++;
-		event = bytes + at;
+		event = bytes + position;
 	}
 	KUNIT_ASSERT_EQ(test, events, 2);
 	return event;
@@ -203,7 +204,7 @@ static void two_sessions_same_event_bytes(struct kunit *test)
 	event = session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
 	other = second_event_of_session_1(test);
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_EXPECT_MEMEQ(test, event, other, get_u16(event, EVENT_SIZE));
+	KUNIT_EXPECT_MEMEQ(test, event, other, read_u16(event, EVENT_SIZE));
 }
 
 /* An interrupt during the hold is counted in the slot, without a snapshot of the counters. */
@@ -228,13 +229,13 @@ static void linux_lock_interrupted_count_in_event(struct kunit *test)
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 0);
 	event = second_event_of_session_1(test);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 3);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_WAIT_TIME), 0);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 0);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), 2);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 1);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_INTERRUPTS), 3);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_WAIT_TIME), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_IRQL), 2);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 1);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
 }
 
 /* The event has the wait, and the mode of the acquisition, not of the release. */
@@ -264,10 +265,10 @@ static void linux_lock_contended_wait_in_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
 	session_stop(test);
 	event = second_event_of_session_1(test);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 77);
-	KUNIT_EXPECT_GE(test, get_u32(event, SPINLOCK_WAIT_TIME), 100000);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 0);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_EXECUTIVE_SHARED);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 77);
+	KUNIT_EXPECT_GE(test, read_u32(event, SPINLOCK_WAIT_TIME), 100000);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_INTERRUPTS), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_EXECUTIVE_SHARED);
 }
 
 static int spin_lock_event_test_init(struct kunit *test)

@@ -6,18 +6,18 @@
 
 #include "spin_lock_fixture.h"
 
-struct kspin_lock lock[LOCKS];
+struct kspin_lock lock[LOCK_COUNT];
 struct kspin_lock interrupt_lock[2];
-bool keep_counts;
+bool keep_counters;
 
 int spin_lock_fixture_init(struct kunit *test)
 {
-	static struct lock_class_key keys[LOCKS];
+	static struct lock_class_key keys[LOCK_COUNT];
 	int i;
 
 	ke_initialize_spin_lock(&interrupt_lock[0]);
 	ke_initialize_spin_lock(&interrupt_lock[1]);
-	for (i = 0; i < LOCKS; i++)
+	for (i = 0; i < LOCK_COUNT; i++)
 		ke_initialize_spin_lock_class(&lock[i], "perf_test_lock", &keys[i]);
 	return fixture_init(test);
 }
@@ -27,25 +27,25 @@ void spin_lock_session_start(struct kunit *test)
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 }
 
-struct counts counts(void)
+struct spin_lock_counts read_counts(void)
 {
-	return (struct counts){
+	return (struct spin_lock_counts){
 		.acquire_count = ntklog_spin_lock_acquire_count(TEST_CPU),
-		.contention_count = this_cpu()->contention_count,
-		.spin_count = this_cpu()->spin_count,
-		.untracked = this_cpu()->untracked,
-		.unmatched = this_cpu()->unmatched,
-		.suppressed = this_cpu()->suppressed,
+		.contention_count = spin_lock_cpu()->contention_count,
+		.spin_count = spin_lock_cpu()->spin_count,
+		.untracked = spin_lock_cpu()->untracked,
+		.unmatched = spin_lock_cpu()->unmatched,
+		.suppressed = spin_lock_cpu()->suppressed,
 	};
 }
 
-void set_counts(u32 acquire_count, u32 contention_count)
+void set_counters(u32 acquire_count, u32 contention_count)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	this_cpu()->contention_count = contention_count;
-	ntklog_set_uncontended_count(this_cpu(), acquire_count - contention_count);
+	spin_lock_cpu()->contention_count = contention_count;
+	ntklog_set_uncontended_count(spin_lock_cpu(), acquire_count - contention_count);
 	local_irq_restore(flags);
 }
 
@@ -54,7 +54,7 @@ unsigned int spin_lock_event_count(void)
 	return session_event_count(PERFINFO_LOG_TYPE_SPINLOCK);
 }
 
-/* Return the event with this index. Ends the test if there is none. */
+/* Return the event with this index. If there is none, the test fails and ends. */
 const u8 *spin_lock_event(struct kunit *test, unsigned int index)
 {
 	const u8 *event = session_event(index, PERFINFO_LOG_TYPE_SPINLOCK);
@@ -63,8 +63,8 @@ const u8 *spin_lock_event(struct kunit *test, unsigned int index)
 	return event;
 }
 
-void set_parameters(struct kunit *test, u32 spin_threshold, u32 acquire_rate,
-		    u32 contention_rate, u32 hold_threshold)
+void set_spin_lock_parameters(struct kunit *test, u32 spin_threshold, u32 acquire_rate,
+			      u32 contention_rate, u32 hold_threshold)
 {
 	struct event_trace_spinlock_information information = {
 		5, spin_threshold, acquire_rate, contention_rate, hold_threshold
@@ -75,11 +75,11 @@ void set_parameters(struct kunit *test, u32 spin_threshold, u32 acquire_rate,
 			STATUS_SUCCESS);
 }
 
-/* Set the counters so that the release of the last uncontended acquisition is sampled, or not. */
+/* Set the counters so that the next release of an uncontended hold is sampled, or is not. */
 void sample_next_uncontended(bool sample)
 {
-	if (!keep_counts)
-		set_counts(5000 + !sample, 0);
+	if (!keep_counters)
+		set_counters(5000 + !sample, 0);
 }
 
 /* Call the release hook, on the fast path or the slow path, as a lock's release does. */
@@ -91,8 +91,8 @@ noinline void log_release(const void *lock, u8 acquire_mode, struct ntklog_time 
 }
 
 /*
- * Acquire and release a lock with @spin_count and @hold_time; the release sees the given counters.
- * Returns true if an event was written.
+ * Acquire and release a lock as if @spin_count and @hold_time had been measured, with the CPU's
+ * counters at @acquire_count and @contention_count. Returns true if an event was written.
  */
 bool release_is_written(u32 spin_count, u64 hold_time, u32 acquire_count, u32 contention_count)
 {
@@ -109,7 +109,7 @@ bool release_is_written(u32 spin_count, u64 hold_time, u32 acquire_count, u32 co
 	release_time = topmost_slot()->time;
 	hold_time += ntklog_time_value(release_time);
 	release_time = (struct ntklog_time){ .low = hold_time, .high = hold_time >> 32 };
-	set_counts(acquire_count, contention_count);
+	set_counters(acquire_count, contention_count);
 	log_release(&lock[0], WMI_SPINLOCK_QUEUED, release_time);
 	ke_lower_irql(old_irql);
 	return spin_lock_event_count() != before;

@@ -4,8 +4,8 @@
 
 /*
  * Locks and access to the spin lock counters for the suites ntklog_spin_lock_*. A test checks the
- * bytes of the events in its session's buffers. To test a limit of the sampling rules, it sets
- * the CPU's counters and the times of an acquisition, and then releases. The tests run on
+ * bytes of the events in its session's buffers. To test a limit of the sampling rules, a test sets
+ * the CPU's counters and the time of an acquisition, and then releases the lock. The tests run on
  * TEST_CPU.
  */
 
@@ -19,17 +19,17 @@
 #include "../module/perf/spin_lock_number.h"
 #include "fixture.h"
 
-#define LOCKS	9
+#define LOCK_COUNT	9
 
-extern struct kspin_lock lock[LOCKS];
-/* Interrupt handlers acquire these too, so threads acquire them at SYNCH_LEVEL. */
+extern struct kspin_lock lock[LOCK_COUNT];
+/* Locks that interrupt handlers acquire too, so that threads acquire them at SYNCH_LEVEL. */
 extern struct kspin_lock interrupt_lock[2];
 
-/* With this flag set sample_next_uncontended() leaves the counters as they are. */
-extern bool keep_counts;
+/* If true, sample_next_uncontended() leaves the counters as they are. */
+extern bool keep_counters;
 
 /* The per-CPU counters that the tests compare. */
-struct counts {
+struct spin_lock_counts {
 	u32 acquire_count;
 	u32 contention_count;
 	u32 spin_count;
@@ -38,34 +38,34 @@ struct counts {
 	u64 suppressed;
 };
 
-static inline struct ntklog_spin_lock_cpu *this_cpu(void)
+static inline struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
 {
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
 
 static inline u32 slots_in_use(void)
 {
-	return ntklog_slots_in_use(this_cpu());
+	return ntklog_slots_in_use(spin_lock_cpu());
 }
 
 static inline const struct ntklog_spin_lock_slot *topmost_slot(void)
 {
-	return ntklog_slot(this_cpu(), slots_in_use());
+	return ntklog_slot(spin_lock_cpu(), slots_in_use());
 }
 
 static inline u32 tracked_slots_in_use(void)
 {
-	return slots_in_use() - this_cpu()->untracked_slots;
+	return slots_in_use() - spin_lock_cpu()->untracked_slots;
 }
 
 int spin_lock_fixture_init(struct kunit *test);
 void spin_lock_session_start(struct kunit *test);
-struct counts counts(void);
-void set_counts(u32 acquire_count, u32 contention_count);
+struct spin_lock_counts read_counts(void);
+void set_counters(u32 acquire_count, u32 contention_count);
 unsigned int spin_lock_event_count(void);
 const u8 *spin_lock_event(struct kunit *test, unsigned int index);
-void set_parameters(struct kunit *test, u32 spin_threshold, u32 acquire_rate,
-		    u32 contention_rate, u32 hold_threshold);
+void set_spin_lock_parameters(struct kunit *test, u32 spin_threshold, u32 acquire_rate,
+			      u32 contention_rate, u32 hold_threshold);
 void sample_next_uncontended(bool sample);
 bool release_is_written(u32 spin_count, u64 hold_time, u32 acquire_count, u32 contention_count);
 void log_release(const void *lock, u8 acquire_mode, struct ntklog_time time);

@@ -35,27 +35,27 @@ static void event_bytes_match_nt_layout(struct kunit *test)
 	after = get_cycles();
 	event = spin_lock_event(test, 0);
 
-	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110002u);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x48);
-	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0529);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110002u);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x48);
+	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), 0x0529);
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&lock[3]);
-	caller = get_u64(event, SPINLOCK_CALLER);
+	caller = read_u64(event, SPINLOCK_CALLER);
 	KUNIT_EXPECT_GT(test, caller, (u64)function);
 	KUNIT_EXPECT_LT(test, caller, (u64)function + 0x400);
-	KUNIT_EXPECT_GT(test, get_u64(event, SPINLOCK_ACQUIRE_TIME), before);
-	KUNIT_EXPECT_GE(test, get_u64(event, SPINLOCK_RELEASE_TIME),
-			get_u64(event, SPINLOCK_ACQUIRE_TIME));
-	KUNIT_EXPECT_GE(test, get_u64(event, EVENT_TIME),
-			get_u64(event, SPINLOCK_RELEASE_TIME));
-	KUNIT_EXPECT_LT(test, get_u64(event, EVENT_TIME), after);
-	KUNIT_EXPECT_LE(test, (u64)get_u32(event, SPINLOCK_WAIT_TIME),
-			get_u64(event, SPINLOCK_ACQUIRE_TIME) - before);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 0);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), DISPATCH_LEVEL);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 1);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), 1);
+	KUNIT_EXPECT_GT(test, read_u64(event, SPINLOCK_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_GE(test, read_u64(event, SPINLOCK_RELEASE_TIME),
+			read_u64(event, SPINLOCK_ACQUIRE_TIME));
+	KUNIT_EXPECT_GE(test, read_u64(event, EVENT_TIME),
+			read_u64(event, SPINLOCK_RELEASE_TIME));
+	KUNIT_EXPECT_LT(test, read_u64(event, EVENT_TIME), after);
+	KUNIT_EXPECT_LE(test, (u64)read_u32(event, SPINLOCK_WAIT_TIME),
+			read_u64(event, SPINLOCK_ACQUIRE_TIME) - before);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_IRQL), DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 1);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), 1);
 	KUNIT_EXPECT_MEMEQ(test, event + SPINLOCK_RESERVED, zeros, 5);
 	session_stop(test);
 }
@@ -75,11 +75,11 @@ static void interrupts_during_hold_counted(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&handle);
 
 	event = spin_lock_event(test, 0);
-	KUNIT_EXPECT_GE(test, get_u32(event, SPINLOCK_INTERRUPTS), 10);
+	KUNIT_EXPECT_GE(test, read_u32(event, SPINLOCK_INTERRUPTS), 10);
 	/* SYNCH_LEVEL disables interrupts. */
 	event = spin_lock_event(test, 1);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), SYNCH_LEVEL);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_IRQL), SYNCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_INTERRUPTS), 0);
 	session_stop(test);
 }
 
@@ -97,11 +97,11 @@ static void interrupts_in_slots_nt_lock_event_unchanged(struct kunit *test)
 	sample_next_uncontended(true);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	event = spin_lock_event(test, 0);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 0);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_WAIT_TIME), 0);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 0);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 1);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE) & 0x3f, WMI_SPINLOCK_QUEUED);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_INTERRUPTS), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_WAIT_TIME), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 1);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE) & 0x3f, WMI_SPINLOCK_QUEUED);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	session_stop(test);
 }
@@ -121,10 +121,10 @@ static void release_context_is_in_acquire_mode(struct kunit *test)
 	test_run_in_softirq(use_lock_in_interrupt, &interrupt_lock[0]);
 	test_run_in_hardirq(use_lock_in_interrupt, &interrupt_lock[0]);
 	use_lock_in_interrupt(&interrupt_lock[0]);
-	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, 0), SPINLOCK_MODE), 0x41);
+	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 0), SPINLOCK_MODE), 0x41);
 	/* The interrupt may have interrupted a softirq; then both bits are set. */
-	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, 1), SPINLOCK_MODE) & ~0x40, 0x81);
-	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, 2), SPINLOCK_MODE), 0x01);
+	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 1), SPINLOCK_MODE) & ~0x40, 0x81);
+	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 2), SPINLOCK_MODE), 0x01);
 	session_stop(test);
 }
 
@@ -143,18 +143,18 @@ static enum hrtimer_restart interrupt_with_locks(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* So many interrupts are taken that some arrive within the fast paths of the hooks. */
+/* A timer interrupts so often that some interrupts hit the fast paths of the hooks. */
 static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(300);
 	struct klock_queue_handle handle[3];
-	struct counts before;
+	struct spin_lock_counts before;
 	struct hrtimer timer;
 	u32 rounds = 0;
 
 	interrupts = 0;
 	spin_lock_session_start(test);
-	before = counts();
+	before = read_counts();
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	timer.function = interrupt_with_locks;
 	hrtimer_start(&timer, ns_to_ktime(0), HRTIMER_MODE_REL_PINNED_HARD);
@@ -172,10 +172,10 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
-	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked);
-	KUNIT_EXPECT_GT(test, counts().acquire_count - before.acquire_count, 3 * rounds);
-	KUNIT_EXPECT_EQ(test, (counts().acquire_count - before.acquire_count -
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked);
+	KUNIT_EXPECT_GT(test, read_counts().acquire_count - before.acquire_count, 3 * rounds);
+	KUNIT_EXPECT_EQ(test, (read_counts().acquire_count - before.acquire_count -
 			       3 * rounds) % 2, 0);
 	session_stop(test);
 }
@@ -200,11 +200,11 @@ static void probe(void *unused, const struct wmi_spinlock64 *record)
 static void lock_used_by_event_writer_not_written(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct counts before;
+	struct spin_lock_counts before;
 
 	spin_lock_session_start(test);
 	KUNIT_ASSERT_EQ(test, register_trace_spinlock(probe, NULL), 0);
-	before = counts();
+	before = read_counts();
 	probe_calls = 0;
 	acquire_and_release(&lock[0], &handle);
 	unregister_trace_spinlock(probe, NULL);
@@ -212,9 +212,9 @@ static void lock_used_by_event_writer_not_written(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, probe_calls, 1);
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 1);
-	KUNIT_EXPECT_EQ(test, this_cpu()->suppressed, before.suppressed + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->suppressed, before.suppressed + 1);
 	/* The writer's lock was tracked. */
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	/* The next event is written. */
 	acquire_and_release(&lock[0], &handle);
@@ -243,17 +243,17 @@ static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
 
 /* Blockers */
 
-/* Acquire @one uncontended and release it with a waiter; NT's rules sample it if @sample. */
-static void release_with_waiter(u32 *one, bool sample)
+/* Acquire @lock_word uncontended and release it with a waiter; NT's rules sample it if @sample. */
+static void release_with_waiter(u32 *lock_word, bool sample)
 {
 	struct ntklog_time time;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_log_spin_lock_acquire(one);
+	ntklog_log_spin_lock_acquire(lock_word);
 	sample_next_uncontended(sample);
 	time = ntklog_read_time();
-	ntklog_track_spin_lock_release_slow(one, WMI_SPINLOCK_QUEUED |
+	ntklog_track_spin_lock_release_slow(lock_word, WMI_SPINLOCK_QUEUED |
 					    PERF_SPIN_LOCK_LEAVES_WAITER, time.low, time.high,
 					    _THIS_IP_);
 	local_irq_restore(flags);
@@ -261,48 +261,48 @@ static void release_with_waiter(u32 *one, bool sample)
 
 static void release_leaving_waiter_sampled_by_blocker_rate(struct kunit *test)
 {
-	u32 before = this_cpu()->blocker_count, one, i;
+	u32 before = spin_lock_cpu()->blocker_count, lock_word, i;
 
 	spin_lock_session_start(test);
-	set_parameters(test, 1, 1000, 1, 0);
+	set_spin_lock_parameters(test, 1, 1000, 1, 0);
 	/* The blocker rate is 0 by default: none is written or counted. */
-	release_with_waiter(&one, false);
+	release_with_waiter(&lock_word, false);
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->blocker_count, before);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, before);
 
-	this_cpu()->blocker_count = 0;
+	spin_lock_cpu()->blocker_count = 0;
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 3);
 	for (i = 0; i < 9; i++)
-		release_with_waiter(&one, false);
+		release_with_waiter(&lock_word, false);
 	/* Blockers 10 to 12 are sampled by rule 3; the twelfth by the blocker rate too. */
 	for (i = 0; i < 3; i++)
-		release_with_waiter(&one, true);
+		release_with_waiter(&lock_word, true);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->blocker_count, 12);
-	this_cpu()->blocker_count += before;
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, 12);
+	spin_lock_cpu()->blocker_count += before;
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 3 + 3);
 	for (i = 0; i < 6; i++) {
 		const u8 *event = spin_lock_event(test, i);
 		u8 rule = i < 3 ? WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY :
 			  i < 5 ? 0 : WMI_SPINLOCK_RULE_BLOCKER;
 
-		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED), rule);
-		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE) & 0x3F, WMI_SPINLOCK_QUEUED);
+		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_RESERVED), rule);
+		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE) & 0x3F, WMI_SPINLOCK_QUEUED);
 	}
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	session_stop(test);
 }
 
-/* Room for one record is left; the fifth release is sampled by NT's rules too. */
+/* The limit permits one more record. NT's rules also sample the fifth release. */
 static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit *test)
 {
-	struct ntklog_record_limit *limit = &this_cpu()->blocker_limit;
+	struct ntklog_record_limit *limit = &spin_lock_cpu()->blocker_limit;
 	unsigned long end, flags;
 	u64 dropped, events;
-	u32 one, i;
+	u32 lock_word, i;
 
 	spin_lock_session_start(test);
-	set_parameters(test, 1, 1000, 1, 0);
+	set_spin_lock_parameters(test, 1, 1000, 1, 0);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
 	do {
 		events = spin_lock_event_count();
@@ -312,16 +312,16 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 		limit->window_end = end;
 		limit->records_left = 1;
 		for (i = 0; i < 5; i++)
-			release_with_waiter(&one, i == 4);
+			release_with_waiter(&lock_word, i == 4);
 		dropped = limit->dropped - dropped;
 		local_irq_restore(flags);
 	} while (limit->window_end != end);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	KUNIT_EXPECT_EQ(test, dropped, 3);
 	KUNIT_ASSERT_EQ(test, spin_lock_event_count(), events + 2);
-	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, events), SPINLOCK_RESERVED),
+	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, events), SPINLOCK_RESERVED),
 			WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY);
-	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, events + 1), SPINLOCK_RESERVED),
+	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, events + 1), SPINLOCK_RESERVED),
 			WMI_SPINLOCK_RULE_BLOCKER);
 	session_stop(test);
 }
@@ -362,14 +362,14 @@ static void queued_lock_handed_over_blocker_written(struct kunit *test)
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
 	spin_lock_session_start(test);
-	set_parameters(test, U32_MAX, U32_MAX, 1, 0);
+	set_spin_lock_parameters(test, U32_MAX, U32_MAX, 1, 0);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
 	ke_acquire_in_stack_queued_spin_lock(&lock[1], &handle);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	test_thread_start(test, &thread, 1, acquire_lock_0, &held);
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	WRITE_ONCE(held, true);
-	/* Wait until the waiter is linked: only a linked one counts as left waiting. */
+	/* Wait until the waiter is linked, because a release leaves behind linked waiters only. */
 	while (!READ_ONCE(handle.lock_queue.next))
 		cpu_relax();
 	ke_release_in_stack_queued_spin_lock(&handle);
@@ -377,16 +377,16 @@ static void queued_lock_handed_over_blocker_written(struct kunit *test)
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	KUNIT_ASSERT_EQ(test, spin_lock_event_count(), 1);
 	event = spin_lock_event(test, 0);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED),
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_RESERVED),
 			WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY);
 	session_stop(test);
 }
 
 /*
  * A waiter between its two steps: it has put its entry into the lock's word, and has not yet
- * linked it to the owner's entry.
+ * stored the address of its entry in the owner's entry.
  */
 struct unlinked_waiter {
 	struct klock_queue_handle handle;
@@ -394,7 +394,7 @@ struct unlinked_waiter {
 	bool is_in_the_word;
 };
 
-/* The second step, made when the release has found no linked waiter. */
+/* Make the second step, after the release has found no linked waiter. */
 static int link_waiter(void *data)
 {
 	struct unlinked_waiter *seen = data;
@@ -402,7 +402,7 @@ static int link_waiter(void *data)
 
 	while (!READ_ONCE(seen->is_in_the_word) || READ_ONCE(owner->lock) & LOCK_QUEUE_OWNER)
 		cpu_relax();
-	/* Pairs with the acquire of the release, as in ke_spin_for_lock_ownership(). */
+	/* Pairs with smp_cond_load_acquire() in ke_hand_over_queued_spin_lock(). */
 	smp_store_release(&owner->next, &seen->entry);
 	return 0;
 }
@@ -422,15 +422,15 @@ static void queued_waiter_not_linked_no_blocker_counted(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rates); i++) {
 		seen = (struct unlinked_waiter) {
 			.entry.lock = (unsigned long)&lock[0] | LOCK_QUEUE_WAIT };
-		set_parameters(test, U32_MAX, rates[i], 1, 0);
+		set_spin_lock_parameters(test, U32_MAX, rates[i], 1, 0);
 		test_thread_start(test, &thread, 1, link_waiter, &seen);
-		set_counts(999, 0);
+		set_counters(999, 0);
 		ke_acquire_in_stack_queued_spin_lock(&lock[0], &seen.handle);
-		before = this_cpu()->blocker_count;
+		before = spin_lock_cpu()->blocker_count;
 		xchg(&lock[0].word, (unsigned long)&seen.entry);
 		WRITE_ONCE(seen.is_in_the_word, true);
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&seen.handle);
-		KUNIT_EXPECT_EQ(test, this_cpu()->blocker_count, before);
+		KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, before);
 		ke_lower_irql(seen.handle.old_irql);
 		test_thread_join(&thread);
 		KUNIT_EXPECT_EQ(test, seen.entry.lock,
@@ -439,7 +439,7 @@ static void queued_waiter_not_linked_no_blocker_counted(struct kunit *test)
 		ke_initialize_spin_lock(&lock[0]);
 	}
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
-	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, 0), SPINLOCK_RESERVED), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 0), SPINLOCK_RESERVED), 0);
 	session_stop(test);
 }
 

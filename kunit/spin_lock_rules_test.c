@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NT's three rules that select the releases of spin locks to be written, and a model of them. */
+/*
+ * NT's three rules that select which releases of spin locks are written, and a model of the rules.
+ */
 
 #include <linux/prandom.h>
 #include <linux/sched.h>
@@ -12,7 +14,7 @@
 static void hold_time_over_threshold_written(struct kunit *test)
 {
 	spin_lock_session_start(test);
-	set_parameters(test, 1, 1000, 1, 2000000);
+	set_spin_lock_parameters(test, 1, 1000, 1, 2000000);
 	/* An uncontended count of 5001 meets none of the other rules. */
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 1999999, 5001, 0));
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 2000000, 5001, 0));
@@ -23,7 +25,7 @@ static void hold_time_over_threshold_written(struct kunit *test)
 static void hold_threshold_0_nothing_written(struct kunit *test)
 {
 	spin_lock_session_start(test);
-	set_parameters(test, 1, 1000, 1, 0);
+	set_spin_lock_parameters(test, 1, 1000, 1, 0);
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 1, 5001, 0));
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, U32_MAX, 5001, 0));
 	session_stop(test);
@@ -46,7 +48,7 @@ static void hold_time_over_32_bits_wraps(struct kunit *test)
 static void spin_count_at_threshold_written(struct kunit *test)
 {
 	spin_lock_session_start(test);
-	set_parameters(test, 10, 1000, 1, 0);
+	set_spin_lock_parameters(test, 10, 1000, 1, 0);
 	KUNIT_EXPECT_FALSE(test, release_is_written(9, 0, 5000, 100));
 	KUNIT_EXPECT_TRUE(test, release_is_written(10, 0, 5000, 100));
 	KUNIT_EXPECT_TRUE(test, release_is_written(11, 0, 5000, 100));
@@ -56,7 +58,7 @@ static void spin_count_at_threshold_written(struct kunit *test)
 static void contended_release_sampled_by_contention_count(struct kunit *test)
 {
 	spin_lock_session_start(test);
-	set_parameters(test, 1, 1000, 7, 0);
+	set_spin_lock_parameters(test, 1, 1000, 7, 0);
 	KUNIT_EXPECT_FALSE(test, release_is_written(1, 0, 5000, 13));
 	KUNIT_EXPECT_TRUE(test, release_is_written(1, 0, 5000, 14));
 	KUNIT_EXPECT_FALSE(test, release_is_written(1, 0, 5000, 15));
@@ -68,7 +70,7 @@ static void contended_release_sampled_by_contention_count(struct kunit *test)
 static void uncontended_release_sampled_by_uncontended_count(struct kunit *test)
 {
 	spin_lock_session_start(test);
-	set_parameters(test, 1, 1500, 1, 0);
+	set_spin_lock_parameters(test, 1, 1500, 1, 0);
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 0, 100 + 1499, 100));
 	KUNIT_EXPECT_TRUE(test, release_is_written(0, 0, 100 + 1500, 100));
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 0, 100 + 1501, 100));
@@ -82,9 +84,9 @@ static void uncontended_release_sampled_by_uncontended_count(struct kunit *test)
 static void sampling_rules_mixed_each_uses_own_counter(struct kunit *test)
 {
 	spin_lock_session_start(test);
-	set_parameters(test, 5, 1000, 10, 1000000);
+	set_spin_lock_parameters(test, 5, 1000, 10, 1000000);
 
-		/* Contended with too few spins. Rule 3 does not apply, although 1000 is sampled. */
+	/* Contended with too few spins. Rule 3 does not apply, although 1000 is sampled. */
 	KUNIT_EXPECT_FALSE(test, release_is_written(4, 0, 1010, 10));
 	/* Uncontended. Rule 2 does not apply, although the contention count 10 is sampled. */
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 0, 1011, 10));
@@ -124,7 +126,7 @@ struct model {
 		u64 acquire_time;
 		u32 spin_count;
 		bool tracked;
-	} owned[LOCKS + 3];
+	} owned[LOCK_COUNT + 3];
 	unsigned int count;
 	unsigned int written;
 };
@@ -143,23 +145,23 @@ static void model_change_parameters(struct kunit *test, struct model *model)
 		.spin_lock_hold_threshold =
 			model_random(model, 3) ? 1000000 + model_random(model, 1000) : 0,
 	};
-	set_parameters(test, model->parameters.spin_lock_spin_threshold,
-		       model->parameters.spin_lock_acquire_sample_rate,
-		       model->parameters.spin_lock_contention_sample_rate,
-		       model->parameters.spin_lock_hold_threshold);
+	set_spin_lock_parameters(test, model->parameters.spin_lock_spin_threshold,
+				 model->parameters.spin_lock_acquire_sample_rate,
+				 model->parameters.spin_lock_contention_sample_rate,
+				 model->parameters.spin_lock_hold_threshold);
 	/* Sometimes set the counters shortly before they wrap. */
 	if (!model_random(model, 4)) {
 		model->contention_count = 0U - model_random(model, 2000);
 		model->acquire_count = model->contention_count - model_random(model, 2000);
-		set_counts(model->acquire_count, model->contention_count);
+		set_counters(model->acquire_count, model->contention_count);
 	}
 }
 
 static void model_acquire(struct model *model)
 {
-	/* The locks beyond LOCKS are held a second time. */
+	/* If the model holds all locks already, it holds some of them a second time. */
 	u32 spin_count = model_random(model, 3) ? 0 : 1 + model_random(model, 5);
-	struct kspin_lock *spin_lock = &lock[model->count % LOCKS];
+	struct kspin_lock *spin_lock = &lock[model->count % LOCK_COUNT];
 	struct ntklog_spin_lock_wait_start wait_start = {};
 	unsigned int i, tracked = 0;
 
@@ -186,37 +188,37 @@ static bool model_release(struct model *model)
 	const struct event_trace_spinlock_information *parameters = &model->parameters;
 	u32 hold_time = model_random(model, 50) ? model_random(model, 5000) :
 			1000000 + model_random(model, 1000);
-	/* Mostly the last acquired. */
-	unsigned int which = model->count - 1 -
+	/* Mostly choose the lock that was acquired last. */
+	unsigned int victim = model->count - 1 -
 			     (model_random(model, 4) ? 0 : model_random(model, model->count));
-	u64 release_time, before = this_cpu()->events;
+	u64 release_time, before = spin_lock_cpu()->events;
 	unsigned int i;
 	bool expected;
 
 	/* A lock held twice is released in reverse order. */
-	for (i = which + 1; i < model->count; i++)
-		if (model->owned[i].lock == model->owned[which].lock)
-			which = i;
-	release_time = model->owned[which].acquire_time + hold_time;
+	for (i = victim + 1; i < model->count; i++)
+		if (model->owned[i].lock == model->owned[victim].lock)
+			victim = i;
+	release_time = model->owned[victim].acquire_time + hold_time;
 	if (parameters->spin_lock_hold_threshold &&
 	    hold_time > parameters->spin_lock_hold_threshold)
 		expected = true;
-	else if (model->owned[which].spin_count)
-		expected = model->owned[which].spin_count >=
+	else if (model->owned[victim].spin_count)
+		expected = model->owned[victim].spin_count >=
 			   parameters->spin_lock_spin_threshold &&
 			   model->contention_count %
 			   parameters->spin_lock_contention_sample_rate == 0;
 	else
 		expected = (model->acquire_count - model->contention_count) %
 			   parameters->spin_lock_acquire_sample_rate == 0;
-	expected &= model->owned[which].tracked;
+	expected &= model->owned[victim].tracked;
 	model->written += expected;
-	log_release(model->owned[which].lock, WMI_SPINLOCK_QUEUED,
+	log_release(model->owned[victim].lock, WMI_SPINLOCK_QUEUED,
 		    (struct ntklog_time){ .low = release_time, .high = release_time >> 32 });
 	model->count--;
-	memmove(&model->owned[which], &model->owned[which + 1],
-		(model->count - which) * sizeof(model->owned[0]));
-	return this_cpu()->events - before == expected;
+	memmove(&model->owned[victim], &model->owned[victim + 1],
+		(model->count - victim) * sizeof(model->owned[0]));
+	return spin_lock_cpu()->events - before == expected;
 }
 
 static void random_releases_sampled_as_model(struct kunit *test)
@@ -229,7 +231,7 @@ static void random_releases_sampled_as_model(struct kunit *test)
 	kunit_info(test, "seed %llu\n", seed);
 	prandom_seed_state(&model->random, seed);
 	spin_lock_session_start(test);
-	set_counts(0, 0);
+	set_counters(0, 0);
 	for (step = 0; step < MODEL_STEPS && !wrong; step++) {
 		u8 old_irql;
 
@@ -241,7 +243,7 @@ static void random_releases_sampled_as_model(struct kunit *test)
 			model_acquire(model);
 		else
 			wrong += !model_release(model);
-		wrong += counts().acquire_count != model->acquire_count;
+		wrong += read_counts().acquire_count != model->acquire_count;
 		ke_lower_irql(old_irql);
 		cond_resched();
 	}

@@ -28,7 +28,7 @@
 /* Stand for locks: the test calls the hooks, which use only their addresses. */
 static u32 lock[PERF_SAMPLED_SPIN_LOCKS + 1];
 
-static struct ntklog_spin_lock_cpu *this_cpu(void)
+static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
 {
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
@@ -45,47 +45,47 @@ static void start(struct kunit *test, u32 spin_threshold, u32 contention_rate, u
 
 static void stop(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 0);
 	ntklog_stop_sampling_spin_locks();
 	session_stop(test);
 }
 
-static void release_in_mode(u32 *which, u8 mode)
+static void release_in_mode(u32 *tested_lock, u8 mode)
 {
 	struct ntklog_time time = ntklog_read_time();
 
-	ntklog_release_sampled_spin_lock(which, mode, time.low, time.high, _THIS_IP_);
+	ntklog_release_sampled_spin_lock(tested_lock, mode, time.low, time.high, _THIS_IP_);
 }
 
-static void release(u32 *which)
+static void release(u32 *tested_lock)
 {
-	release_in_mode(which, MODE);
+	release_in_mode(tested_lock, MODE);
 }
 
-static void release_with_waiter(u32 *which)
+static void release_with_waiter(u32 *tested_lock)
 {
-	release_in_mode(which, MODE | PERF_SPIN_LOCK_LEAVES_WAITER);
+	release_in_mode(tested_lock, MODE | PERF_SPIN_LOCK_LEAVES_WAITER);
 }
 
 /* Call the acquire hook, as a lock function does. */
-static void sample(const u32 *which)
+static void sample(const u32 *tested_lock)
 {
-	if (!ntklog_sample_spin_lock_acquire_fast(which))
-		ntklog_sample_spin_lock_acquire_slow(which);
+	if (!ntklog_sample_spin_lock_acquire_fast(tested_lock))
+		ntklog_sample_spin_lock_acquire_slow(tested_lock);
 }
 
-static void sample_shared(const u32 *which)
+static void sample_shared(const u32 *tested_lock)
 {
-	if (!ntklog_sample_shared_spin_lock_acquire_fast(which))
-		ntklog_sample_spin_lock_acquire_slow(which);
+	if (!ntklog_sample_shared_spin_lock_acquire_fast(tested_lock))
+		ntklog_sample_spin_lock_acquire_slow(tested_lock);
 }
 
-static void wait_for(u32 *which, u32 spins)
+static void wait_for(u32 *tested_lock, u32 spins)
 {
 	struct ntklog_spin_lock_wait_start wait_start;
 
 	ntklog_start_spin_lock_wait(&wait_start);
-	ntklog_sample_contended_spin_lock(which, MODE, spins, &wait_start);
+	ntklog_sample_contended_spin_lock(tested_lock, MODE, spins, &wait_start);
 }
 
 static unsigned int spinlock_events(void)
@@ -102,7 +102,7 @@ static void count_pairs(unsigned int pairs, unsigned long *sampled)
 	local_irq_save(flags);
 	for (i = 0; i < pairs; i++) {
 		sample(&lock[0]);
-		if (this_cpu()->sampled_in_use)
+		if (spin_lock_cpu()->sampled_in_use)
 			__set_bit(i, sampled);
 		release(&lock[0]);
 	}
@@ -136,7 +136,7 @@ static void each_interval_one_acquisition_sampled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spinlock_events(), INTERVALS);
 }
 
-/* With a fixed step, one lock of a pair would always be sampled and the other one never. */
+/* If every Nth acquisition were sampled, it would always be the same lock of a nested pair. */
 static void nested_locks_both_sampled(struct kunit *test)
 {
 	unsigned int outer = 0, inner = 0, i;
@@ -146,7 +146,7 @@ static void nested_locks_both_sampled(struct kunit *test)
 	local_irq_save(flags);
 	for (i = 0; i < INTERVALS * RATE / 2; i++) {
 		sample(&lock[0]);
-		outer += this_cpu()->sampled_in_use;
+		outer += spin_lock_cpu()->sampled_in_use;
 		sample(&lock[1]);
 		inner += ntklog_topmost_sampled_spin_lock() == &lock[1];
 		release(&lock[1]);
@@ -173,10 +173,10 @@ static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 	local_irq_save(flags);
 	do
 		sample_shared(&lock[0]);
-	while (!this_cpu()->sampled_in_use);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 1);
+	while (!spin_lock_cpu()->sampled_in_use);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 1);
 	/* The next acquisitions are not sampled. */
-	this_cpu()->sampled_countdown = RATE;
+	spin_lock_cpu()->sampled_countdown = RATE;
 	for (i = 0; i < 3; i++)
 		sample_shared(&lock[0]);
 	ntklog_start_spin_lock_wait(&wait_start);
@@ -185,15 +185,15 @@ static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		release(&lock[0]);
 	release(&lock[1]);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 1);
 	release(&lock[0]);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 0);
 	/* The number of other readers is 0 again. */
 	do
 		sample_shared(&lock[0]);
-	while (!this_cpu()->sampled_in_use);
+	while (!spin_lock_cpu()->sampled_in_use);
 	release(&lock[0]);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 0);
 	local_irq_restore(flags);
 	stop(test);
 	KUNIT_EXPECT_EQ(test, spinlock_events(), 2);
@@ -214,7 +214,7 @@ static void rate_changed_takes_effect_at_once(struct kunit *test)
 	stop(test);
 }
 
-/* A distance over 2^31 does not fit into the countdown, so the rest is kept apart. */
+/* A distance over 2^31 does not fit into the countdown, so the remainder is stored separately. */
 static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 {
 	unsigned long flags;
@@ -223,13 +223,13 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 	start(test, 1, 1, U32_MAX);
 	before = ntklog_spin_lock_acquire_count(TEST_CPU);
 	local_irq_save(flags);
-	this_cpu()->sampled->countdown_excess = 5;
-	this_cpu()->sampled->sample_at_count -= this_cpu()->sampled_countdown;
-	this_cpu()->sampled_countdown = 0;
+	spin_lock_cpu()->sampled->countdown_excess = 5;
+	spin_lock_cpu()->sampled->sample_at_count -= spin_lock_cpu()->sampled_countdown;
+	spin_lock_cpu()->sampled_countdown = 0;
 	sample(&lock[0]);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_countdown, 4);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled->countdown_excess, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_countdown, 4);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled->countdown_excess, 0);
 	release(&lock[0]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, ntklog_spin_lock_acquire_count(TEST_CPU) - before, 1);
@@ -238,29 +238,29 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 
 static void contended_acquisition_sampled_by_contention_rate(struct kunit *test)
 {
-	u32 contended = this_cpu()->contention_count, spins = this_cpu()->spin_count;
+	u32 contended = spin_lock_cpu()->contention_count, spins = spin_lock_cpu()->spin_count;
 	unsigned int i, few = 0, enough = 0;
 	unsigned long flags;
 
 	start(test, 10, 3, U32_MAX);
 	local_irq_save(flags);
-	this_cpu()->contention_count = 0;
+	spin_lock_cpu()->contention_count = 0;
 	for (i = 0; i < 30; i++) {
 		wait_for(&lock[0], 9);
-		few += this_cpu()->sampled_in_use;
+		few += spin_lock_cpu()->sampled_in_use;
 		release(&lock[0]);
 	}
 	for (i = 0; i < 30; i++) {
 		wait_for(&lock[0], 10);
-		enough += this_cpu()->sampled_in_use;
+		enough += spin_lock_cpu()->sampled_in_use;
 		release(&lock[0]);
 	}
-	KUNIT_EXPECT_EQ(test, this_cpu()->contention_count, 60);
-	this_cpu()->contention_count += contended;
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count, 60);
+	spin_lock_cpu()->contention_count += contended;
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, few, 0);
 	KUNIT_EXPECT_EQ(test, enough, 10);
-	KUNIT_EXPECT_EQ(test, this_cpu()->spin_count - spins, 30 * 9 + 30 * 10);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->spin_count - spins, 30 * 9 + 30 * 10);
 	stop(test);
 	KUNIT_EXPECT_EQ(test, spinlock_events(), 10);
 }
@@ -293,13 +293,13 @@ static void sampled_event_rule_set_depth_0(struct kunit *test)
 	release(&lock[0]);
 	local_irq_restore(flags);
 	event = only_event(test);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 7);
-	KUNIT_EXPECT_GE(test, get_u64(event, SPINLOCK_ACQUIRE_TIME), before);
-	KUNIT_EXPECT_GE(test, get_u64(event, SPINLOCK_RELEASE_TIME), before + 2000000);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 0);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED), WMI_SPINLOCK_RULE_SAMPLED);
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 7);
+	KUNIT_EXPECT_GE(test, read_u64(event, SPINLOCK_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_GE(test, read_u64(event, SPINLOCK_RELEASE_TIME), before + 2000000);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_RESERVED), WMI_SPINLOCK_RULE_SAMPLED);
 	KUNIT_EXPECT_MEMEQ(test, event + SPINLOCK_RESERVED + 1, zeros, 4);
 	stop(test);
 }
@@ -320,20 +320,21 @@ static void wait_event_release_time_is_acquire_time(struct kunit *test)
 					  PERF_SPIN_LOCK_LINUX_SPIN, 3, &wait_start, 0x1234);
 	local_irq_restore(flags);
 	event = only_event(test);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_CALLER), 0x1234);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
-			get_u64(event, SPINLOCK_RELEASE_TIME));
-	KUNIT_EXPECT_EQ(test, (u64)get_u32(event, SPINLOCK_WAIT_TIME),
-			get_u64(event, SPINLOCK_ACQUIRE_TIME) - ntklog_time_value(wait_start.time));
-	KUNIT_EXPECT_GE(test, get_u32(event, SPINLOCK_WAIT_TIME), 100000);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 3);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_EXECUTIVE_SHARED);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 0);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED), WMI_SPINLOCK_RULE_WAIT);
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_CALLER), 0x1234);
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
+			read_u64(event, SPINLOCK_RELEASE_TIME));
+	KUNIT_EXPECT_EQ(test, (u64)read_u32(event, SPINLOCK_WAIT_TIME),
+			read_u64(event, SPINLOCK_ACQUIRE_TIME) -
+			ntklog_time_value(wait_start.time));
+	KUNIT_EXPECT_GE(test, read_u32(event, SPINLOCK_WAIT_TIME), 100000);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 3);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_EXECUTIVE_SHARED);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_RESERVED), WMI_SPINLOCK_RULE_WAIT);
 	stop(test);
 }
 
-/* Without a rate of blockers such a release is not written. */
+/* If the blocker rate is 0, a release that leaves a waiter is not written. */
 static void release_leaving_waiter_without_slot_written_by_blocker_rate(struct kunit *test)
 {
 	unsigned long flags;
@@ -349,16 +350,16 @@ static void release_leaving_waiter_without_slot_written_by_blocker_rate(struct k
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	local_irq_restore(flags);
 	event = only_event(test);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[1]);
-	KUNIT_EXPECT_NE(test, get_u64(event, SPINLOCK_CALLER), 0);
-	KUNIT_EXPECT_NE(test, get_u64(event, SPINLOCK_RELEASE_TIME), 0);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
-			get_u64(event, SPINLOCK_RELEASE_TIME));
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_WAIT_TIME), 0);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 0);
-	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED), WMI_SPINLOCK_RULE_BLOCKER |
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[1]);
+	KUNIT_EXPECT_NE(test, read_u64(event, SPINLOCK_CALLER), 0);
+	KUNIT_EXPECT_NE(test, read_u64(event, SPINLOCK_RELEASE_TIME), 0);
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
+			read_u64(event, SPINLOCK_RELEASE_TIME));
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_WAIT_TIME), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 0);
+	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_RESERVED), WMI_SPINLOCK_RULE_BLOCKER |
 			WMI_SPINLOCK_RULE_BLOCKER_ONLY | WMI_SPINLOCK_RULE_HOLD_UNKNOWN);
 	stop(test);
 }
@@ -376,17 +377,17 @@ static void sampled_release_leaving_waiter_hold_known(struct kunit *test)
 	local_irq_restore(flags);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	event = only_event(test);
-	KUNIT_EXPECT_LT(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
-			get_u64(event, SPINLOCK_RELEASE_TIME));
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED),
+	KUNIT_EXPECT_LT(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
+			read_u64(event, SPINLOCK_RELEASE_TIME));
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_RESERVED),
 			WMI_SPINLOCK_RULE_SAMPLED | WMI_SPINLOCK_RULE_BLOCKER);
 	stop(test);
 }
 
 static void sampled_slots_full_counted_untracked(struct kunit *test)
 {
-	u64 untracked = this_cpu()->untracked;
+	u64 untracked = spin_lock_cpu()->untracked;
 	unsigned long flags;
 	unsigned int i;
 
@@ -394,8 +395,8 @@ static void sampled_slots_full_counted_untracked(struct kunit *test)
 	local_irq_save(flags);
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		wait_for(&lock[i], 1);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, PERF_SAMPLED_SPIN_LOCKS);
-	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, untracked + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, PERF_SAMPLED_SPIN_LOCKS);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, untracked + 1);
 	/* Release in the order of acquisition. */
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		release(&lock[i]);

@@ -11,8 +11,8 @@
 
 static void check_nested_locks(struct kunit *test, int depth)
 {
-	struct klock_queue_handle handle[LOCKS];
-	struct counts before = counts();
+	struct klock_queue_handle handle[LOCK_COUNT];
+	struct spin_lock_counts before = read_counts();
 	unsigned int first = spin_lock_event_count();
 	int tracked = min(depth, 8);
 	int i;
@@ -20,22 +20,22 @@ static void check_nested_locks(struct kunit *test, int depth)
 	for (i = 0; i < depth; i++)
 		ke_acquire_in_stack_queued_spin_lock(&lock[i], &handle[i]);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), tracked);
-	KUNIT_EXPECT_EQ(test, this_cpu()->untracked,
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked,
 			before.untracked + depth - tracked);
 	sample_next_uncontended(true);
 	for (i = depth - 1; i >= 0; i--)
 		ke_release_in_stack_queued_spin_lock(&handle[i]);
 
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), first + tracked);
 	for (i = 0; i < tracked; i++) {
 		const u8 *event = spin_lock_event(test, first + i);
 
-		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+		KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 				(u64)(unsigned long)&lock[tracked - 1 - i]);
-		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), tracked - i);
-		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), DISPATCH_LEVEL);
+		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), tracked - i);
+		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_IRQL), DISPATCH_LEVEL);
 	}
 }
 
@@ -44,7 +44,7 @@ static void nested_locks_8_tracked_ninth_counted(struct kunit *test)
 	int depth;
 
 	spin_lock_session_start(test);
-	for (depth = 1; depth <= LOCKS; depth++)
+	for (depth = 1; depth <= LOCK_COUNT; depth++)
 		check_nested_locks(test, depth);
 	session_stop(test);
 }
@@ -60,16 +60,16 @@ static void release_out_of_order_other_slots_kept(struct kunit *test)
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
 	for (i = 1; i < 3; i++)
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[i], &handle[i]);
-	memcpy(slots, &this_cpu()->slot[1], sizeof(slots));
+	memcpy(slots, &spin_lock_cpu()->slot[1], sizeof(slots));
 	sample_next_uncontended(true);
 
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 2);
-	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->slot[1], &slots[0], sizeof(slots[0]));
-	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->slot[2], &slots[2], sizeof(slots[0]));
+	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slot[1], &slots[0], sizeof(slots[0]));
+	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slot[2], &slots[2], sizeof(slots[0]));
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[0]);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 1);
-	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->slot[1], &slots[2], sizeof(slots[0]));
+	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slot[1], &slots[2], sizeof(slots[0]));
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[2]);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	ke_lower_irql(handle[0].old_irql);
@@ -78,11 +78,11 @@ static void release_out_of_order_other_slots_kept(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		const u8 *event = spin_lock_event(test, i);
 
-		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+		KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 				(u64)(unsigned long)&lock[order[i]]);
-		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
+		KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
 				ntklog_time_value(slots[order[i]].time));
-		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 3 - i);
+		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 3 - i);
 	}
 	session_stop(test);
 }
@@ -96,20 +96,20 @@ static bool hooks_are_enabled(void)
 }
 
 /* Set by the test when the thread on the other CPU shall start or stop the session. */
-static bool may_go;
+static bool thread_may_continue;
 
 /* Acquire lock[0], and let the thread on the other CPU start or stop the session. */
-static void acquire_and_let_go(struct klock_queue_handle *handle)
+static void acquire_and_let_thread_continue(struct klock_queue_handle *handle)
 {
 	disable_preemption_with_etw_mutex_free();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], handle);
 	preempt_enable();
-	WRITE_ONCE(may_go, true);
+	WRITE_ONCE(thread_may_continue, true);
 }
 
 static int start_session_thread(void *data)
 {
-	while (!READ_ONCE(may_go))
+	while (!READ_ONCE(thread_may_continue))
 		cpu_relax();
 	spin_lock_session_start(data);
 	return 0;
@@ -117,7 +117,7 @@ static int start_session_thread(void *data)
 
 static int stop_session_thread(void *data)
 {
-	while (!READ_ONCE(may_go))
+	while (!READ_ONCE(thread_may_continue))
 		cpu_relax();
 	session_stop(data);
 	return 0;
@@ -139,15 +139,15 @@ static bool acquisition_is_tracked(struct kspin_lock *spin_lock)
 static void lock_held_at_enable_not_tracked(struct kunit *test)
 {
 	struct klock_queue_handle handle[2];
-	struct counts before;
+	struct spin_lock_counts before;
 	struct test_thread thread;
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
-	before = counts();
-	may_go = false;
+	before = read_counts();
+	thread_may_continue = false;
 	test_thread_start(test, &thread, 1, start_session_thread, test);
-	acquire_and_let_go(&handle[0]);
+	acquire_and_let_thread_continue(&handle[0]);
 	while (!hooks_are_enabled())
 		cpu_relax();
 	/* lock[0] will be released through a hook without a slot. Until then tracking stays off. */
@@ -161,8 +161,8 @@ static void lock_held_at_enable_not_tracked(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
 	test_thread_join(&thread);
 
-	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 0);
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
@@ -174,7 +174,7 @@ static void lock_held_at_enable_not_tracked(struct kunit *test)
 static void tracked_lock_released_after_disable_written(struct kunit *test)
 {
 	struct klock_queue_handle handle[2];
-	struct counts before;
+	struct spin_lock_counts before;
 	struct test_thread thread;
 	unsigned long end;
 
@@ -182,11 +182,11 @@ static void tracked_lock_released_after_disable_written(struct kunit *test)
 		kunit_skip(test, "needs 2 CPUs");
 	spin_lock_session_start(test);
 	/* Hold times are unpredictable on a busy host, so disable rule 1. */
-	set_parameters(test, 1, 1000, 1, 0);
-	before = counts();
-	may_go = false;
+	set_spin_lock_parameters(test, 1, 1000, 1, 0);
+	before = read_counts();
+	thread_may_continue = false;
 	test_thread_start(test, &thread, 1, stop_session_thread, test);
-	acquire_and_let_go(&handle[0]);
+	acquire_and_let_thread_continue(&handle[0]);
 	/*
 	 * Disabling stops new tracking at once, but the tracked lock keeps its slot. After 20 s
 	 * the kernel reports a soft lockup.
@@ -206,10 +206,10 @@ static void tracked_lock_released_after_disable_written(struct kunit *test)
 	test_thread_join(&thread);
 
 	KUNIT_EXPECT_FALSE(test, hooks_are_enabled());
-	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_ASSERT_EQ(test, spin_lock_event_count(), 1);
-	KUNIT_EXPECT_EQ(test, get_u64(spin_lock_event(test, 0), SPINLOCK_ADDRESS),
+	KUNIT_EXPECT_EQ(test, read_u64(spin_lock_event(test, 0), SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&lock[0]);
 }
 
@@ -220,10 +220,10 @@ static void unreleased_slots_freed_at_next_enable(struct kunit *test)
 
 	spin_lock_session_start(test);
 	old_irql = ke_raise_irql_to_dpc_level();
-	for (i = 0; i < LOCKS; i++)
+	for (i = 0; i < LOCK_COUNT; i++)
 		ntklog_log_spin_lock_acquire(&lock[i]);
 	ke_lower_irql(old_irql);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), LOCKS);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), LOCK_COUNT);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), PERF_SPIN_LOCK_DEPTH);
 	session_stop(test);
 	spin_lock_session_start(test);
@@ -235,15 +235,15 @@ static void unreleased_slots_freed_at_next_enable(struct kunit *test)
 static void release_without_acquisition_counted_unmatched(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct counts before;
+	struct spin_lock_counts before;
 
 	spin_lock_session_start(test);
-	before = counts();
+	before = read_counts();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	log_release(&lock[1], WMI_SPINLOCK_QUEUED, ntklog_read_time());
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched + 1);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched + 1);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	session_stop(test);
 }
@@ -291,18 +291,18 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	bool is_nmi = context->count & NMI_MASK;
 	struct ntklog_spin_lock_slot slots[7];
 	u32 tracked, in_use[2];
-	struct counts before;
+	struct spin_lock_counts before;
 	unsigned long flags;
 	bool unchanged;
 	int i;
 
 	spin_lock_session_start(test);
-	before = counts();
+	before = read_counts();
 	local_irq_save(flags);
 	sample_next_uncontended(false);
 	for (i = 0; i < 7; i++)
 		push_slot(&lock[i]);
-	memcpy(slots, &this_cpu()->slot[1], sizeof(slots));
+	memcpy(slots, &spin_lock_cpu()->slot[1], sizeof(slots));
 	__preempt_count_add(context->count);
 	push_slot(&lock[7]);
 	push_slot(&lock[0]);
@@ -318,7 +318,7 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	pop_slot(&lock[8]);
 	in_use[1] = slots_in_use();
 	__preempt_count_sub(context->count);
-	unchanged = !memcmp(slots, &this_cpu()->slot[1], sizeof(slots));
+	unchanged = !memcmp(slots, &spin_lock_cpu()->slot[1], sizeof(slots));
 	for (i = 6; i >= 0; i--)
 		pop_slot(&lock[i]);
 	local_irq_restore(flags);
@@ -329,19 +329,19 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in_use[1], 7);
 	KUNIT_EXPECT_TRUE(test, unchanged);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
-	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked + (is_nmi ? 3 : 2));
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked + (is_nmi ? 3 : 2));
 	session_stop(test);
 }
 
 /*
- * An interrupt hits after the slot is allocated and before it is filled, and releases a lock that
- * it acquired before the hooks were enabled. The slot's old content is that lock.
+ * An interrupt hits after the slot is allocated and before it is filled. Its handler releases a
+ * lock that was acquired before the hooks were enabled. The slot's old content is that lock.
  */
 static void unfilled_slot_release_unmatched(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct counts before;
+	struct spin_lock_counts before;
 	unsigned long flags;
 	u32 in_use[2];
 
@@ -349,66 +349,66 @@ static void unfilled_slot_release_unmatched(struct kunit *test)
 	/* Leave &lock[0] as the old content of the slot. */
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	before = counts();
+	before = read_counts();
 	local_irq_save(flags);
-	this_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
+	spin_lock_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
 	in_use[0] = slots_in_use();
 	pop_slot(&lock[0]);
 	in_use[1] = slots_in_use();
-	this_cpu()->state -= PERF_SPIN_LOCK_SLOT_SIZE;
+	spin_lock_cpu()->state -= PERF_SPIN_LOCK_SLOT_SIZE;
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, in_use[0], 1);
 	KUNIT_EXPECT_EQ(test, in_use[1], 1);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched + 1);
 	session_stop(test);
 }
 
 static void acquisitions_beyond_slots_counted(struct kunit *test)
 {
 	static int many_locks[PERF_SPIN_LOCK_SLOTS + 3];
-	struct counts before;
+	struct spin_lock_counts before;
 	unsigned long flags;
 	u32 without_slot;
 	int i;
 
 	spin_lock_session_start(test);
-	before = counts();
+	before = read_counts();
 	local_irq_save(flags);
 	sample_next_uncontended(false);
-	before.acquire_count = counts().acquire_count;
+	before.acquire_count = read_counts().acquire_count;
 	for (i = 0; i < ARRAY_SIZE(many_locks); i++)
 		push_slot(&many_locks[i]);
-	without_slot = this_cpu()->without_slot;
+	without_slot = spin_lock_cpu()->without_slot;
 	for (i = ARRAY_SIZE(many_locks) - 1; i >= 0; i--)
 		pop_slot(&many_locks[i]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, without_slot, 3);
-	KUNIT_EXPECT_EQ(test, this_cpu()->without_slot, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->without_slot, 0);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
-	KUNIT_EXPECT_EQ(test, counts().acquire_count,
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, read_counts().acquire_count,
 			before.acquire_count + (u32)ARRAY_SIZE(many_locks));
 	session_stop(test);
 }
 
 /*
- * The locks acquired first are released first, so each release moves slots that only the slow paths
- * access into those of the fast paths.
+ * The lock that was acquired first is released first, so each release moves the content of slots
+ * that only the slow paths access into slots of the fast paths.
  */
 static void release_in_order_further_slots_moved_down(struct kunit *test)
 {
 	static int many[PERF_SPIN_LOCK_SLOTS];
 	static const void *topmost[ARRAY_SIZE(many)];
 	static u32 in_use[ARRAY_SIZE(many)];
-	struct counts before;
+	struct spin_lock_counts before;
 	unsigned long flags;
 	long state;
 	int i;
 
 	spin_lock_session_start(test);
-	before = counts();
+	before = read_counts();
 	local_irq_save(flags);
 	sample_next_uncontended(false);
 	for (i = 0; i < ARRAY_SIZE(many); i++)
@@ -418,7 +418,7 @@ static void release_in_order_further_slots_moved_down(struct kunit *test)
 		topmost[i] = ntklog_topmost_spin_lock();
 		pop_slot(&many[i]);
 	}
-	state = this_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
+	state = spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
 	local_irq_restore(flags);
 	for (i = 0; i < ARRAY_SIZE(many); i++) {
 		KUNIT_EXPECT_EQ(test, in_use[i], ARRAY_SIZE(many) - i);
@@ -427,15 +427,15 @@ static void release_in_order_further_slots_moved_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state, 0);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->untracked,
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked,
 			before.untracked + ARRAY_SIZE(many) - PERF_SPIN_LOCK_DEPTH);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	session_stop(test);
 }
 
 /*
- * An interrupt hits after an acquisition has taken a slot and before it has filled it, with @held
- * locks held before. The interrupt acquires and releases two locks.
+ * An interrupt hits after an acquisition has taken a slot and before it has filled the slot, while
+ * @held other locks are held. The interrupt acquires and releases two locks.
  */
 static void check_interrupted_acquisition(struct kunit *test, int held)
 {
@@ -446,15 +446,15 @@ static void check_interrupted_acquisition(struct kunit *test, int held)
 
 	for (i = 0; i < held; i++)
 		push_slot(&lock[i]);
-	this_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
-	state[0] = this_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
+	spin_lock_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
+	state[0] = spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
 	__preempt_count_add(context->count);
 	push_slot(&interrupt_lock[0]);
 	push_slot(&interrupt_lock[1]);
 	pop_slot(&interrupt_lock[0]);
 	pop_slot(&interrupt_lock[1]);
 	__preempt_count_sub(context->count);
-	state[1] = this_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
+	state[1] = spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
 	ntklog_track_spin_lock_acquire_slow(&lock[held]);
 	in_use = slots_in_use();
 	for (i = 0; i <= held; i++)
@@ -462,29 +462,29 @@ static void check_interrupted_acquisition(struct kunit *test, int held)
 	KUNIT_EXPECT_EQ(test, state[0], state[1]);
 	KUNIT_EXPECT_EQ(test, in_use, held + 1);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->state & PERF_SPIN_LOCK_USED_MASK, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK, 0);
 }
 
 static void interrupt_before_slot_filled_state_kept(struct kunit *test)
 {
-	struct counts before;
+	struct spin_lock_counts before;
 	unsigned long flags;
 	int held;
 
 	spin_lock_session_start(test);
-	before = counts();
-	for (held = 0; held < LOCKS; held++) {
+	before = read_counts();
+	for (held = 0; held < LOCK_COUNT; held++) {
 		local_irq_save(flags);
 		sample_next_uncontended(false);
 		check_interrupted_acquisition(test, held);
 		local_irq_restore(flags);
 	}
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
 	session_stop(test);
 }
 
-/* An NMI does not sample, so a sampled count is left to the next acquisition. */
+/* An NMI samples nothing, so the next acquisition is sampled instead. */
 static void nmi_acquisition_counted(struct kunit *test)
 {
 	u32 acquire_count[2];
@@ -494,23 +494,23 @@ static void nmi_acquisition_counted(struct kunit *test)
 
 	spin_lock_session_start(test);
 	local_irq_save(flags);
-	set_counts(4999, 0);
-	events[0] = this_cpu()->events;
+	set_counters(4999, 0);
+	events[0] = spin_lock_cpu()->events;
 	for (i = 0; i < 2; i++) {
 		__preempt_count_add(HARDIRQ_OFFSET + NMI_OFFSET);
 		push_slot(&lock[0]);
-		acquire_count[i] = counts().acquire_count;
+		acquire_count[i] = read_counts().acquire_count;
 		pop_slot(&lock[0]);
 		__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
 	}
-	events[1] = this_cpu()->events;
+	events[1] = spin_lock_cpu()->events;
 	push_slot(&lock[0]);
 	pop_slot(&lock[0]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, acquire_count[0], 5000);
 	KUNIT_EXPECT_EQ(test, acquire_count[1], 5001);
 	KUNIT_EXPECT_LE(test, events[1] - events[0], 1ull);
-	KUNIT_EXPECT_EQ(test, counts().acquire_count, 5002);
+	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, 5002);
 	session_stop(test);
 }
 
@@ -522,12 +522,12 @@ static enum hrtimer_restart acquire_shared_in_interrupt(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* A real interrupt shares a lock that the thread holds, while all slots are in use. */
+/* A real interrupt acquires a lock shared that the thread holds, while all slots are in use. */
 static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
 {
 	struct klock_queue_handle handle[7];
 	struct ntklog_spin_lock_slot slots[8];
-	struct counts before;
+	struct spin_lock_counts before;
 	struct hrtimer timer;
 	const u8 *event;
 	u8 old_irql;
@@ -536,18 +536,18 @@ static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
 	ex_initialize_spin_lock(&shared_lock);
 	interrupted = false;
 	spin_lock_session_start(test);
-	set_parameters(test, 1, 1000, 1, 0);
-	before = counts();
+	set_spin_lock_parameters(test, 1, 1000, 1, 0);
+	before = read_counts();
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	timer.function = acquire_shared_in_interrupt;
 	old_irql = ex_acquire_spin_lock_shared(&shared_lock);
 	for (i = 0; i < 7; i++)
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[i], &handle[i]);
-	memcpy(slots, &this_cpu()->slot[1], sizeof(slots));
+	memcpy(slots, &spin_lock_cpu()->slot[1], sizeof(slots));
 	hrtimer_start(&timer, ns_to_ktime(200000), HRTIMER_MODE_REL_PINNED_HARD);
 	while (!READ_ONCE(interrupted))
 		cpu_relax();
-	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->slot[1], slots, sizeof(slots));
+	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slot[1], slots, sizeof(slots));
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 8);
 	for (i = 6; i >= 0; i--)
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[i]);
@@ -556,14 +556,14 @@ static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
 	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
 
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
-	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked + 1);
 	event = spin_lock_event(test, 0);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&shared_lock);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
 			ntklog_time_value(slots[0].time));
-	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), 2);
+	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), 2);
 	session_stop(test);
 }
 

@@ -72,13 +72,15 @@ static noinline void write_release(void)
 	while (get_cycles() - start < 1500000)
 		cpu_relax();
 	ke_release_in_stack_queued_spin_lock(&handle);
-	/* Keep the call from being the last instruction, so that this function has a frame. */
+	/*
+	 * Keep the compiler from making the release a tail call, so that this function has a frame.
+	 */
 	barrier();
 }
 
 static const u8 *next_event(const u8 *event)
 {
-	return event + ALIGN(get_u16(event, EVENT_SIZE), 8);
+	return event + ALIGN(read_u16(event, EVENT_SIZE), 8);
 }
 
 static void stack_enabled_follows_its_event(struct kunit *test)
@@ -93,18 +95,18 @@ static void stack_enabled_follows_its_event(struct kunit *test)
 	event = session_event(0, PERFINFO_LOG_TYPE_SPINLOCK);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	stack = next_event(event);
-	KUNIT_EXPECT_EQ(test, get_u32(stack, EVENT_MARKER), 0xC0110002u);
-	KUNIT_ASSERT_EQ(test, get_u16(stack, EVENT_HOOK_ID), STACK_HOOK_ID);
-	KUNIT_EXPECT_GE(test, get_u64(stack, EVENT_TIME), get_u64(event, EVENT_TIME));
-	KUNIT_EXPECT_EQ(test, get_u64(stack, STACK_TIME), get_u64(event, EVENT_TIME));
-	KUNIT_EXPECT_EQ(test, get_u32(stack, STACK_PROCESS), task_tgid_nr(current));
-	KUNIT_EXPECT_EQ(test, get_u32(stack, STACK_THREAD), task_pid_nr(current));
-	count = (get_u16(stack, EVENT_SIZE) - STACK_ADDRESSES) / 8;
-	KUNIT_EXPECT_EQ(test, get_u16(stack, EVENT_SIZE), STACK_ADDRESSES + 8 * count);
+	KUNIT_EXPECT_EQ(test, read_u32(stack, EVENT_MARKER), 0xC0110002u);
+	KUNIT_ASSERT_EQ(test, read_u16(stack, EVENT_HOOK_ID), STACK_HOOK_ID);
+	KUNIT_EXPECT_GE(test, read_u64(stack, EVENT_TIME), read_u64(event, EVENT_TIME));
+	KUNIT_EXPECT_EQ(test, read_u64(stack, STACK_TIME), read_u64(event, EVENT_TIME));
+	KUNIT_EXPECT_EQ(test, read_u32(stack, STACK_PROCESS), task_tgid_nr(current));
+	KUNIT_EXPECT_EQ(test, read_u32(stack, STACK_THREAD), task_pid_nr(current));
+	count = (read_u16(stack, EVENT_SIZE) - STACK_ADDRESSES) / 8;
+	KUNIT_EXPECT_EQ(test, read_u16(stack, EVENT_SIZE), STACK_ADDRESSES + 8 * count);
 	/* KUnit's functions add some frames. */
 	KUNIT_EXPECT_GT(test, count, 2);
 	KUNIT_EXPECT_LE(test, count, 64);
-	KUNIT_EXPECT_EQ(test, get_u64(stack, STACK_ADDRESSES), get_u64(event, SPINLOCK_CALLER));
+	KUNIT_EXPECT_EQ(test, read_u64(stack, STACK_ADDRESSES), read_u64(event, SPINLOCK_CALLER));
 	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
 	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked + 1);
 	session_stop(test);
@@ -117,7 +119,7 @@ static void stack_not_enabled_none_written(struct kunit *test)
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	write_release();
-	/* A request for stacks of resources is none for spin locks. */
+	/* Stacks of resources only: spin locks get no stack. */
 	etw_set_stacks(&etw_sessions[0], RESOURCES);
 	write_release();
 	event = session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
@@ -130,7 +132,7 @@ static void stack_not_enabled_none_written(struct kunit *test)
 
 static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 {
-	struct etw_group_change change = { .replace = true };
+	struct etw_group_change change = { .replaces_mask = true };
 	u64 written;
 
 	etw_group_mask_set(&change.set, PERF_SPINLOCK);
@@ -142,7 +144,7 @@ static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 	write_release();
 	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
 	KUNIT_EXPECT_EQ(test, session_counts(1)->written, written + 1);
-	/* The request takes effect at once. */
+	/* The new setting applies to the next event. */
 	etw_set_stacks(&etw_sessions[1], SPINLOCKS);
 	written = session_counts(1)->written;
 	write_release();
@@ -162,7 +164,7 @@ static void log_events(unsigned int events)
 }
 
 /*
- * A buffer has room for (4096 - 0x48) / 0x50 = 50 events. After 49 of them 104 bytes remain: the
+ * A buffer has space for (4096 - 0x48) / 0x50 = 50 events. After 49 of them 104 bytes remain: the
  * release's event takes 0x48, so the stack does not fit.
  */
 static void stack_without_room_counted_lost(struct kunit *test)
@@ -202,11 +204,14 @@ static void resource_events_have_stacks_except_timeouts(struct kunit *test)
 	ntklog_write_resource(&record);
 	event = session_event(0, PERFINFO_LOG_TYPE_RESOURCE);
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_ASSERT_EQ(test, get_u16(next_event(event), EVENT_HOOK_ID), STACK_HOOK_ID);
-	KUNIT_EXPECT_EQ(test, get_u64(next_event(event), STACK_TIME), get_u64(event, EVENT_TIME));
+	KUNIT_ASSERT_EQ(test, read_u16(next_event(event), EVENT_HOOK_ID), STACK_HOOK_ID);
+	KUNIT_EXPECT_EQ(test, read_u64(next_event(event), STACK_TIME), read_u64(event, EVENT_TIME));
 	KUNIT_EXPECT_EQ(test, stack_counts()->left_out, left_out);
 
-	/* The waiting thread is another one, so its stack cannot be walked. */
+	/*
+	 * The event of a timeout is not written by the waiting thread, whose stack it could not
+	 * walk.
+	 */
 	ntklog_log_resource_timeout(&wait);
 	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_RESOURCE), 2);
 	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);

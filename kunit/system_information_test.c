@@ -24,7 +24,7 @@
 /* Query with the first @length bytes of @words as input; the result replaces them. */
 static u32 query(u32 class, void *words, size_t length, size_t *returned)
 {
-	u8 in[NTKLOG_INFORMATION_MAX] = {};
+	u8 in[NTKLOG_INFORMATION_SIZE_MAX] = {};
 	size_t in_length = min_t(size_t, length, sizeof(in));
 	void *out;
 	u32 status;
@@ -40,7 +40,7 @@ static u32 query(u32 class, void *words, size_t length, size_t *returned)
 
 static u32 set(u32 class, const void *words, size_t length)
 {
-	u8 in[NTKLOG_INFORMATION_MAX] = {};
+	u8 in[NTKLOG_INFORMATION_SIZE_MAX] = {};
 
 	/* The handler reads at most 0x30 bytes of the input. */
 	memcpy(in, words, min_t(size_t, length, 0x30));
@@ -74,7 +74,7 @@ static void group_mask_set_query_returns_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x30, &returned), 0u);
 	KUNIT_EXPECT_EQ(test, returned, 0x30ul);
 	KUNIT_EXPECT_MEMEQ(test, got, words, 0x30);
-	/* The documented flag stands for the same group. */
+	/* EVENT_TRACE_FLAG_CSWITCH means the same group as PERF_CONTEXT_SWITCH. */
 	words[4] = 0x10;
 	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0u);
 	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x30, &returned), 0u);
@@ -207,9 +207,9 @@ static void locks_queried_buffer_size_checked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, returned, needed);
 	KUNIT_EXPECT_EQ(test, query(LOCKS_CLASS, buffer, needed, &returned), 0u);
 	KUNIT_EXPECT_EQ(test, returned, needed);
-	KUNIT_EXPECT_EQ(test, 8 + 0x30ul * get_u32(buffer, 0), needed);
-	for (i = 0; i < get_u32(buffer, 0); i++)
-		found |= get_u64(buffer, 8 + 0x30 * i) == (u64)(unsigned long)&resource;
+	KUNIT_EXPECT_EQ(test, 8 + 0x30ul * read_u32(buffer, 0), needed);
+	for (i = 0; i < read_u32(buffer, 0); i++)
+		found |= read_u64(buffer, 8 + 0x30 * i) == (u64)(unsigned long)&resource;
 	KUNIT_EXPECT_TRUE(test, found);
 	ex_delete_resource_lite(&resource);
 }
@@ -219,7 +219,7 @@ static void locks_queried_buffer_size_checked(struct kunit *test)
 static struct kspin_lock lock[2];
 
 /* Return SpinLockAddress of an event of this lock. */
-static u64 shown(struct kunit *test, struct kspin_lock *spin_lock)
+static u64 shown_lock_address(struct kunit *test, struct kspin_lock *spin_lock)
 {
 	struct klock_queue_handle handle;
 	unsigned long flags;
@@ -235,10 +235,10 @@ static u64 shown(struct kunit *test, struct kspin_lock *spin_lock)
 	ke_release_in_stack_queued_spin_lock(&handle);
 	event = session_event(0, 0x0529);
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_CALLER) >> 32 != 0,
-			get_u64(event, SPINLOCK_ADDRESS) >> 32 != 0);
+	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_CALLER) >> 32 != 0,
+			read_u64(event, SPINLOCK_ADDRESS) >> 32 != 0);
 	session_stop(test);
-	return get_u64(event, SPINLOCK_ADDRESS);
+	return read_u64(event, SPINLOCK_ADDRESS);
 }
 
 static void addresses_shown_raw_hashed_or_zero(struct kunit *test)
@@ -247,20 +247,20 @@ static void addresses_shown_raw_hashed_or_zero(struct kunit *test)
 
 	ke_initialize_spin_lock(&lock[0]);
 	ke_initialize_spin_lock(&lock[1]);
-	KUNIT_EXPECT_EQ(test, shown(test, &lock[0]), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, shown_lock_address(test, &lock[0]), (u64)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_EQ(test, ntklog_address_init("half"), -EINVAL);
 
 	KUNIT_ASSERT_EQ(test, ntklog_address_init("hashed"), 0);
-	first = shown(test, &lock[0]);
-	second = shown(test, &lock[1]);
+	first = shown_lock_address(test, &lock[0]);
+	second = shown_lock_address(test, &lock[1]);
 	KUNIT_EXPECT_EQ(test, first >> 32, 0ull);
 	KUNIT_EXPECT_NE(test, first, (u64)(u32)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_NE(test, first, second);
 	/* A lock keeps its hash, so that events can still be summed by lock. */
-	KUNIT_EXPECT_EQ(test, shown(test, &lock[0]), first);
+	KUNIT_EXPECT_EQ(test, shown_lock_address(test, &lock[0]), first);
 
 	KUNIT_ASSERT_EQ(test, ntklog_address_init("zero"), 0);
-	KUNIT_EXPECT_EQ(test, shown(test, &lock[0]), 0ull);
+	KUNIT_EXPECT_EQ(test, shown_lock_address(test, &lock[0]), 0ull);
 	KUNIT_ASSERT_EQ(test, ntklog_address_init("raw"), 0);
 }
 

@@ -52,7 +52,7 @@ static char __user *map_text(struct kunit *test)
 	return (char __user *)user;
 }
 
-/* Read some new notes into text. Returns the number of bytes. */
+/* Read some new notes into the variable "text". Returns the number of bytes. */
 static size_t read_notes(struct kunit *test, struct ntklog_task_note_reader *from,
 			 char __user *user)
 {
@@ -83,19 +83,19 @@ static pid_t run_task(struct kunit *test)
 	return id;
 }
 
-/* The kernel may rename a kernel thread when it is created. Its last note is that of its exit. */
+/* The kernel may rename a new kernel thread, so only the last note of the thread is of its exit. */
 static void task_that_exits_is_noted_with_its_name(struct kunit *test)
 {
 	char __user *user = map_text(test);
 	pid_t id = run_task(test);
 	u64 exited = 0;
-	char line[64], *at, *last = NULL;
+	char line[64], *position, *last = NULL;
 	int fields;
 
 	read_notes(test, reader, user);
 	snprintf(line, sizeof(line), "%d %d ", id, id);
-	for (at = text; (at = strstr(at, line)); at++)
-		last = at;
+	for (position = text; (position = strstr(position, line)); position++)
+		last = position;
 	KUNIT_ASSERT_NOT_NULL(test, last);
 	fields = sscanf(last + strlen(line), "%llu", &exited);
 	KUNIT_EXPECT_EQ(test, fields, 1);
@@ -108,17 +108,17 @@ static void overwritten_notes_are_counted(struct kunit *test)
 {
 	unsigned int lost = 0, lines = 0, i;
 	char __user *user = map_text(test);
-	const char *at;
+	const char *position;
 	int fields;
 
 	for (i = 0; i < NTKLOG_TASK_NOTES + 5; i++)
 		ntklog_note_task(current);
 	while (read_notes(test, reader, user))
-		for (at = text; *at; at = strchr(at, '\n') + 1) {
-			lines += at[0] != 'l';
-			if (at[0] != 'l')
+		for (position = text; *position; position = strchr(position, '\n') + 1) {
+			lines += position[0] != 'l';
+			if (position[0] != 'l')
 				continue;
-			fields = sscanf(at, "lost %u long 0", &lost);
+			fields = sscanf(position, "lost %u long 0", &lost);
 			KUNIT_EXPECT_EQ(test, fields, 1);
 		}
 	/* Other tasks may have ended meanwhile. */

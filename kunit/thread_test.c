@@ -67,7 +67,10 @@ static int use_irql_and_regions_at_exit(void *data)
 	struct exit_results *results = data;
 	u8 old_irql;
 
-	/* A thread that closes its files at its exit, after the exit hook has freed its record. */
+	/*
+	 * Act as a thread that closes its files at its exit, after the exit probe has freed its
+	 * record.
+	 */
 	current->flags |= PF_EXITING;
 	results->records[0] = ntklog_task_record_count();
 	results->right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;

@@ -61,18 +61,19 @@ module_param(buffers, uint, 0400);
 MODULE_PARM_DESC(buffers, "buffers of each processor, 2 to 1024, default 16");
 
 /*
- * Parameters that NT's information structures have, in the order of their members; see
+ * Values of the members of NT's EVENT_TRACE_SPINLOCK_INFORMATION and
+ * EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION, in the order of the members; see
  * system_information.h.
  */
 static unsigned int spinlock[PERF_SPIN_LOCK_PARAMETERS];
-static unsigned int spinlock_given;
-module_param_array(spinlock, uint, &spinlock_given, 0400);
+static unsigned int spinlock_count;
+module_param_array(spinlock, uint, &spinlock_count, 0400);
 MODULE_PARM_DESC(spinlock,
 		 "spin_threshold,acquire_sample_rate,contention_sample_rate,hold_threshold; at least 1,1000,1,1000000 (the defaults; the last may be 0)");
 
 static unsigned int resource[PERF_RESOURCE_PARAMETERS];
-static unsigned int resource_given;
-module_param_array(resource, uint, &resource_given, 0400);
+static unsigned int resource_count;
+module_param_array(resource, uint, &resource_count, 0400);
 MODULE_PARM_DESC(resource,
 		 "release_sample_rate,contention_sample_rate,excessive_timeouts; at least 1, default 1000,1,1");
 
@@ -98,7 +99,8 @@ MODULE_PARM_DESC(linux_locks,
 
 static char *linux_mode = "full";
 module_param(linux_mode, charp, 0400);
-MODULE_PARM_DESC(linux_mode, "how they are watched: full (the default), sampled, waits or holders");
+MODULE_PARM_DESC(linux_mode,
+		 "how Linux' own locks are watched: full (the default), sampled, waits or holders");
 
 static char *addresses = "raw";
 module_param(addresses, charp, 0400);
@@ -108,11 +110,11 @@ MODULE_PARM_DESC(addresses,
 static int __init ntklog_set_parameters(const char *name,
 					struct ntklog_information *information,
 					const unsigned int *values,
-					unsigned int given)
+					unsigned int count)
 {
 	unsigned int i;
 
-	for (i = 0; i < given; i++) {
+	for (i = 0; i < count; i++) {
 		const struct ntklog_parameter *parameter = &information->parameters[i];
 
 		if (ntklog_set_parameter(parameter, values[i]) != STATUS_SUCCESS) {
@@ -129,7 +131,7 @@ static int __init ntklog_init(void)
 {
 	int err;
 
-	/* Every time in every event is of this clock. */
+	/* All times in events are readings of this clock. */
 	if (!ntklog_clock_frequency()) {
 		pr_err("this machine has no " NTKLOG_CLOCK_NAME "\n");
 		return -ENODEV;
@@ -145,11 +147,11 @@ static int __init ntklog_init(void)
 		return err;
 	}
 	err = ntklog_set_parameters("spinlock", &ntklog_spin_lock_information,
-				    spinlock, spinlock_given);
+				    spinlock, spinlock_count);
 	if (err)
 		goto err_spin_lock_state;
 	err = ntklog_set_parameters("resource", &ntklog_resource_information,
-				    resource, resource_given);
+				    resource, resource_count);
 	if (err)
 		goto err_spin_lock_state;
 	ntklog_spin_lock_blocker_rate = blockers;
@@ -196,8 +198,8 @@ static int __init ntklog_init(void)
 		goto err_linux;
 	}
 	/*
-	 * A failed load frees the module, although an open file of it holds a reference. The device
-	 * is the first file that can be opened, so nothing after it makes the load fail.
+	 * A failed load frees the module even if one of its files is open and holds a reference.
+	 * The device is the first file that can be opened, so no later step makes the load fail.
 	 */
 	err = ntklog_device_init();
 	if (err) {

@@ -41,7 +41,7 @@
 #include <uapi/ntklog/wmi_resource.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-/* Called when a tracepoint gets its first probe or loses its last one, at any time. */
+/* Called when a tracepoint gets its first probe (reg) and when it loses its last one (unreg). */
 int ntklog_context_swap_tracepoint_reg(void);
 void ntklog_context_swap_tracepoint_unreg(void);
 int ntklog_linux_tracepoint_reg(void);

@@ -2,21 +2,22 @@
 /*
  * ntklog_bench: overhead of NT's locks and of Linux' locks, measured when the module is loaded.
  *
- * Prints a line for each measurement. bench/bench.sh makes tables of them:
+ * Prints a line for each measurement, from which bench/bench.sh makes tables:
  *
  *	ntklog_bench: pair STATE NAME CYCLES/1000
  *	ntklog_bench: contended STATE NAME CPUS ACQUISITIONS/S LEAST MOST
  *	ntklog_bench: handover STATE NAME CYCLES
  *
- * `pair` is one turn of a loop of bench_ops, uncontended, minus an empty turn, in thousandths of a
- * TSC cycle; under QEMU's -icount a cycle is an instruction. `contended` is the number of
- * acquisitions per second of all CPUs, which do nothing else. LEAST and MOST are the shares of the
- * CPUs with the fewest and the most acquisitions, in thousandths of an even share. `handover` is
- * the median time from a release on one CPU until a thread that slept on another CPU has acquired
- * the lock. STATE is the module parameter `state`, which names the setting of the instrumentation.
+ * `pair` is the time of one uncontended iteration of a loop of bench_ops, minus that of an empty
+ * iteration, in thousandths of a TSC cycle; under QEMU's -icount a cycle is an instruction.
+ * `contended` is the number of acquisitions per second of all CPUs, which do nothing else. LEAST
+ * and MOST are the shares of the CPUs with the fewest and the most acquisitions, in thousandths of
+ * an even share. `handover` is the median time from a release on one CPU until a thread that slept
+ * on another CPU has acquired the lock. STATE is the module parameter `state`, which names the
+ * setting of the instrumentation.
  *
- * While sched_switch has a probe, `pair` also gives the time of one call of this probe, minus
- * that of an empty function: `context_swap` for a switch between two threads,
+ * If sched_switch has a probe, a `pair` is also the time of one call of this probe, minus that of
+ * an empty function. NAME is `context_swap` for a switch between two threads, and
  * `context_swap_from_idle` for a switch from the idle thread.
  */
 
@@ -54,7 +55,7 @@ static char *state = "off";
 module_param(state, charp, 0444);
 MODULE_PARM_DESC(state, "name of the instrumentation's setting, for the output");
 
-/* A multiple of the smallest acquire_sample_rate, so that each run samples equally often. */
+/* A multiple of the smallest acquire_sample_rate, so that each run has as many samples. */
 static unsigned int times = 20000;
 module_param(times, uint, 0444);
 MODULE_PARM_DESC(times, "number of pairs in each measurement");
@@ -188,9 +189,9 @@ static noinline void run_in_stack_out_of_turn(unsigned int count)
  * A pair to measure.
  *
  * @name: name in the output
- * @run: function that does the pair @times times
- * @raises: the pair disables preemption or softirqs itself, or may sleep; it is measured with
- *	interrupts enabled, all others with interrupts disabled
+ * @run: function that acquires and releases @times times
+ * @raises: the pair itself disables preemption or softirqs, or may sleep, so it is measured with
+ *	interrupts enabled. Other pairs are measured with interrupts disabled
  * @contended: the pair is also measured on several CPUs
  */
 static const struct bench_op {
@@ -228,17 +229,17 @@ static const struct bench_op {
 };
 
 /*
- * Number of runs, of which the shortest counts. A raising pair runs with interrupts enabled;
- * interrupts make a run longer, never shorter. A run of 20,000 resource pairs is 2.4 ms with
- * -icount, and the timer interrupts every 4 ms. With 9 runs, each of them was interrupted in about
- * one measurement of a hundred.
+ * Number of runs, of which the shortest is the result. A raising pair runs with interrupts enabled;
+ * interrupts make a run longer, never shorter. A run of 20,000 resource pairs takes 2.4 ms with
+ * -icount, and the timer interrupts every 4 ms. With 9 runs, about one measurement of a hundred had
+ * an interrupt in each run.
  */
 #define BENCH_TRIES	25
 
 static u64 bench_measure(void (*run)(unsigned int times), bool raises)
 {
 	struct klock_queue_handle handles[BENCH_MAX_BELOW];
-	unsigned int own = raises ? 0 : below, j;
+	unsigned int held = raises ? 0 : below, j;
 	u64 best = U64_MAX;
 	int i;
 
@@ -248,7 +249,7 @@ static u64 bench_measure(void (*run)(unsigned int times), bool raises)
 
 		if (!raises)
 			local_irq_save(flags);
-		for (j = 0; j < own; j++)
+		for (j = 0; j < held; j++)
 			ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&locks_below[j],
 									  &handles[j]);
 		start = get_cycles();
@@ -306,7 +307,7 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 	barrier();
 }
 
-/* Copy of a task that waits in the run queue: the task that bench_call_probe() switches to. */
+/* Copy of a task, which bench_call_probe() passes to a probe as the task that gets the CPU. */
 static struct task_struct *bench_ready;
 
 /* Call a probe of sched_switch for a thread that starts to sleep, or for the idle thread. */
@@ -316,7 +317,7 @@ static void bench_call_probe(bench_switch_probe probe, void *data, bool from_idl
 	struct task_struct *old = from_idle ? &init_task : current;
 	unsigned int old_state = from_idle ? TASK_RUNNING : TASK_INTERRUPTIBLE;
 
-	/* The scheduler calls a probe indirectly; keep the compiler from inlining this one. */
+	/* Keep the compiler from inlining the probe, because the scheduler calls it indirectly. */
 	OPTIMIZER_HIDE_VAR(probe);
 	while (count--)
 		probe(data, false, old, bench_ready, old_state);
@@ -373,8 +374,8 @@ static int bench_context_swaps(void)
 /**
  * struct bench_thread - a thread of a contended run
  * @task: the thread
- * @op: pair that it repeats
- * @cpu: CPU that it is bound to
+ * @op: pair that the thread repeats
+ * @cpu: CPU to which the thread is bound
  * @count: number of acquisitions; written by the thread, read after it has stopped
  */
 struct bench_thread {
@@ -465,8 +466,8 @@ static int bench_stay_at_apc_level(void *data)
 }
 
 /*
- * Measure the pairs while another thread is at APC_LEVEL. This thread raises to APC_LEVEL once
- * before, so that it has a task record.
+ * Measure the pairs while another thread is at APC_LEVEL. The measuring thread raises to APC_LEVEL
+ * once before, so that it has a task record.
  */
 static int bench_pairs_with_apc_level(void)
 {
@@ -545,7 +546,7 @@ static int __init bench_init(void)
 	return err;
 }
 
-/* The measurements are done at load. Without an exit function the module could not be unloaded. */
+/* bench_init() measures. Without an exit function the module could not be unloaded. */
 static void __exit bench_exit(void)
 {
 }

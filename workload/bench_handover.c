@@ -56,7 +56,7 @@ static void release_eresource(void)
  *
  * @name: name in the output
  * @acquire: acquire the lock
- * @release: release it
+ * @release: release the lock
  */
 static const struct bench_sleeping_lock {
 	const char *name;
@@ -73,10 +73,10 @@ static const struct bench_sleeping_lock {
 /**
  * struct bench_waiter - the thread that waits for a lock
  * @lock: the lock
- * @go: completed when the thread shall acquire the lock, or end if @stop is set
+ * @go: completed when the thread is to acquire the lock, or to end if @stop is set
  * @done: completed when the thread has released the lock
  * @acquired: TSC after the acquisition; published by @done
- * @stop: the thread shall end; published by @go
+ * @stop: the thread is to end; published by @go
  */
 struct bench_waiter {
 	const struct bench_sleeping_lock *lock;
@@ -147,7 +147,7 @@ static int bench_hand_over(const struct bench_sleeping_lock *lock, const char *s
  * bench_handovers() - measure the handover of each sleeping lock
  * @state: name of the instrumentation's setting, for the output
  *
- * Context: thread.
+ * Context: task.
  * Return: 0 or a negative errno.
  */
 int bench_handovers(const char *state)

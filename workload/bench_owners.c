@@ -33,7 +33,7 @@ struct bench_owner {
 static struct bench_owner *bench_owners;
 static unsigned int bench_owner_count;
 
-static int bench_own(void *data)
+static int bench_owner_thread(void *data)
 {
 	struct bench_owner *owner = data;
 
@@ -56,10 +56,11 @@ static int bench_own(void *data)
  * bench_owners_start() - start threads that each hold a resource
  * @owners: number of threads
  *
- * Threads start one after the other, because a work item refills the spare records for tasks.
+ * Each thread starts after the previous one has acquired its resource, with a pause after each 64
+ * threads, because a work item has to refill the spare records of tasks.
  *
- * Context: thread.
- * Return: 0, or a negative errno; then no thread runs.
+ * Context: task.
+ * Return: 0, or a negative errno if no thread runs.
  */
 int bench_owners_start(unsigned int owners)
 {
@@ -70,7 +71,7 @@ int bench_owners_start(unsigned int owners)
 		struct bench_owner *owner = &bench_owners[bench_owner_count];
 
 		init_completion(&owner->owns);
-		owner->task = kthread_create(bench_own, owner, "ntklog_owner");
+		owner->task = kthread_create(bench_owner_thread, owner, "ntklog_owner");
 		if (IS_ERR(owner->task)) {
 			int err = PTR_ERR(owner->task);
 
@@ -90,7 +91,7 @@ int bench_owners_start(unsigned int owners)
 /**
  * bench_owners_stop() - stop the threads of bench_owners_start() and free their resources
  *
- * Context: thread.
+ * Context: task.
  */
 void bench_owners_stop(void)
 {

@@ -3,8 +3,8 @@
  * ntklog_torture: a stress test of NT's locks, in the manner of Linux' locktorture.
  *
  * Threads, softirqs and hard interrupts acquire and release a few locks, nested and out of
- * order, and check at each step what the lock promises. The test measures nothing. It ends
- * after `duration` seconds, or at rmmod, with one line:
+ * order, and check at each step what the lock promises. The test measures no times. It ends after
+ * `duration` seconds, or at rmmod, and prints one line:
  *
  *	ntklog_torture: End of test: SUCCESS: ...
  *	ntklog_torture: End of test: FAILURE: reason
@@ -48,7 +48,7 @@ MODULE_PARM_DESC(torture_type,
 /* The type of spin lock under test; NULL for resources. Set once, at load. */
 static const struct torture_ops *torture_ops;
 
-/* The work item and rmmod both end the test. The mutex protects torture_ended. */
+/* Protects torture_ended, because the work item and rmmod may end the test concurrently. */
 static DEFINE_MUTEX(torture_end_mutex);
 static bool torture_ended;
 

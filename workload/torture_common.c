@@ -18,7 +18,7 @@ static char first_failure[160];
  * torture_fail() - count a failure, and print it if it is the first
  * @fmt: format of the message, without a newline
  *
- * The message is printed at once, because a lock that is broken may keep the test from ending.
+ * The function prints the message itself, because a broken lock may keep the test from ending.
  *
  * Context: any.
  */
@@ -50,7 +50,7 @@ int torture_get_failures(const char **first)
 /**
  * torture_start_timer() - start a user's timer on the calling CPU
  * @timer: timer that hrtimer_setup() has prepared
- * @interval_us: time until it expires, microseconds
+ * @interval_us: time until the timer expires, microseconds
  * @mode: HRTIMER_MODE_REL_PINNED_SOFT or HRTIMER_MODE_REL_PINNED_HARD
  *
  * Context: any, preemption disabled.

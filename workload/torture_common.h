@@ -2,7 +2,11 @@
 #ifndef _NTKLOG_TORTURE_COMMON_H
 #define _NTKLOG_TORTURE_COMMON_H
 
-/* Definitions for both drivers of ntklog_torture: limits, parameters, random numbers, verdict. */
+/*
+ * Definitions for the two drivers of ntklog_torture (spin locks and resources): limits, parameters,
+ * random numbers, and the verdict. A "user" is a thread or timer that acquires locks. A "nest" is
+ * the set of locks that a user holds at the same time.
+ */
 
 #include <linux/hrtimer.h>
 #include <linux/prandom.h>
@@ -18,9 +22,9 @@
  * @hardirqs: number of hard interrupt timers on each CPU; spin locks only
  * @interval_us: mean time between two expiries of a timer, microseconds
  * @locks: number of locks, at most TORTURE_LOCKS_MAX
- * @nest: maximum number of locks that a thread holds at the same time, unless it takes all
+ * @nest: maximum number of locks in a nest, unless a thread acquires all resources
  * @hold_us: maximum time for which a nest of locks is held, microseconds
- * @stall_ms: time that one thread sleeps, once, with a resource held; milliseconds
+ * @stall_ms: time that one thread sleeps once while it holds a resource, milliseconds
  * @out_of_order: release a third of the nests in random order; spin locks only
  * @seed: seed of the random numbers
  */

@@ -49,8 +49,8 @@ static void in_stack_release(struct torture_lock *lock, struct torture_handle *h
 static bool in_stack_is_queued(const struct torture_handle *handle)
 {
 	/*
-	 * Another user may initialize the handle for its next acquisition at this moment. The
-	 * value does not matter then, because the caller checks that the acquisition is the same.
+	 * The user that owns the handle may initialize it concurrently for its next acquisition.
+	 * The caller then sees that the acquisition is another one, and ignores the value.
 	 */
 	return data_race(READ_ONCE(handle->queue.lock_queue.lock)) & LOCK_QUEUE_WAIT;
 }
@@ -65,7 +65,7 @@ static bool in_stack_is_handle_free(const struct torture_handle *handle)
 
 static void queued_init(struct torture_lock *lock, struct lock_class_key *key)
 {
-	/* The module has initialized them when it was loaded. */
+	/* ntklog has initialized the numbered locks when it was loaded. */
 }
 
 static void queued_acquire(struct rnd_state *random, struct torture_lock *lock,
@@ -92,7 +92,7 @@ static void queued_release(struct torture_lock *lock, struct torture_handle *han
 	ke_release_queued_spin_lock(lock->number, handle->old_irql);
 }
 
-/* A numbered lock has no test function: acquire it at the highest IRQL that it is held at. */
+/* No function tests a numbered lock. Try to acquire the lock at the highest IRQL of its users. */
 static bool queued_is_free(const struct torture_lock *lock)
 {
 	u8 old_irql;
@@ -174,8 +174,8 @@ static void ex_release(struct torture_lock *lock, struct torture_handle *handle,
 	else
 		ex_release_spin_lock_exclusive_from_dpc_level(&lock->ex_lock);
 	/*
-	 * Lowering out of order is legal, because TORTURE_AT_LEVEL has raised IRQL before the
-	 * nest and each old_irql is that level.
+	 * Only nests of style TORTURE_AT_LEVEL are released out of order. For these the IRQL was
+	 * raised before the nest, so each old_irql is the same.
 	 */
 	ke_lower_irql(handle->old_irql);
 }

@@ -26,10 +26,10 @@ enum torture_style {
  * struct torture_lock - a lock of any type, and the shadow of its owners
  * @lock: the lock, for types that are a KSPIN_LOCK
  * @ex_lock: the lock, for types that are an EX_SPIN_LOCK
- * @number: the lock, for numbered queued locks; set before &torture_ops.init
- * @irql: IRQL at which it is held, DISPATCH_LEVEL or SYNCH_LEVEL
+ * @number: number of the lock, for numbered queued locks; set before &torture_ops.init is called
+ * @irql: IRQL at which the lock is held, DISPATCH_LEVEL or SYNCH_LEVEL
  * @owner: shadow of the exclusive owner, or NULL; written by the owner
- * @shared_owners: shadow of the number of shared owners; written by them
+ * @shared_owners: shadow of the number of shared owners; written by the shared owners
  * @acquisitions: number of acquisitions in both modes
  */
 struct torture_lock {
@@ -43,7 +43,7 @@ struct torture_lock {
 };
 
 /**
- * struct torture_handle - what an acquisition leaves for its release
+ * struct torture_handle - state that an acquisition keeps for its release
  * @queue: queue handle of an in-stack queued lock
  * @old_irql: IRQL before the acquisition, for the other types
  * @shared: the lock is held shared
@@ -59,7 +59,7 @@ struct torture_handle {
  * @name: value of the parameter torture_type
  * @init: initialize the lock
  * @acquire: acquire the lock in a style, by a function chosen at random
- * @convert: try to convert a shared hold to exclusive; NULL: the type cannot
+ * @convert: try to convert a shared hold to exclusive; NULL: the type has no conversion
  * @release: release the lock in the style of its acquisition
  * @is_queued: return true if the handle waits in the lock's queue; NULL: the type is not fair
  * @is_lock_free: return true if the lock has no owner

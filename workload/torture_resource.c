@@ -3,11 +3,11 @@
  * ntklog_torture for executive resources (torture_type=resource).
  *
  * Each thread holds a few resources at a time. It acquires them exclusive and shared, by every
- * function, waiting or not, and recursively; it converts them and sets owner pointers. At random
- * a thread acquires all resources, which is more than a task has slots for, or it exits and is
- * replaced by a new one. Timers try to acquire in softirqs, on behalf of the interrupted thread.
- * The janitor thread releases resources that have an owner pointer, starts the replacements, and
- * creates and deletes further resources.
+ * function, with and without waiting, and recursively; it converts them and sets owner pointers. At
+ * random a thread acquires all resources, which is more than a task has slots for, or it exits and
+ * is replaced by a new one. Timers try to acquire in softirqs, on behalf of the interrupted thread.
+ * A further thread, the janitor, releases resources that have an owner pointer, starts new threads
+ * in place of those that have exited, and creates and deletes further resources.
  *
  * Threads wait for resources in the order of their numbers, so there is no deadlock. Each
  * resource has a shadow of its owners, which is set after a grant and cleared before a release.
@@ -37,14 +37,14 @@
 #define TORTURE_END_TIMEOUT	(60 * HZ)
 
 /**
- * struct torture_handed - a resource that a user has left to the janitor
- * @releases_due: number of releases that the janitor has to do; 0: none. The user sets it, the
- *	janitor clears it; it publishes @exclusive
+ * struct torture_janitor_job - a resource that a user has left to the janitor
+ * @releases_due: number of releases that the janitor has to make. The user sets the number, which
+ *	publishes @exclusive; the janitor resets it to 0
  * @exclusive: the resource is held exclusively
  *
  * The address of this structure is the owner pointer.
  */
-struct torture_handed {
+struct torture_janitor_job {
 	atomic_t releases_due;
 	bool exclusive;
 };
@@ -52,11 +52,11 @@ struct torture_handed {
 /**
  * struct torture_resource_user - a thread or timer that acquires resources
  * @ended: completed when the thread ends
- * @timer: the timer, unless it is a thread
+ * @timer: the timer, unless the user is a thread
  * @random: random numbers, used by this user alone
- * @handed: one for each resource
- * @waits_for: number of the resource that it waits for, or -1; read when the test ends
- * @nests: number of nests acquired; for a timer, of single acquisitions
+ * @janitor_jobs: one for each resource
+ * @waits_for: number of the resource for which the user waits, or -1; read when the test ends
+ * @nests: number of nests that a thread has acquired, or of acquisitions of a timer
  * @waits: number of acquisitions that were allowed to wait
  * @conversions: number of conversions from exclusive to shared
  * @pointers: number of owner pointers set
@@ -67,7 +67,7 @@ struct torture_resource_user {
 	struct completion ended;
 	struct hrtimer timer;
 	struct rnd_state random;
-	struct torture_handed handed[TORTURE_LOCKS_MAX];
+	struct torture_janitor_job janitor_jobs[TORTURE_LOCKS_MAX];
 	int waits_for;
 	u64 nests;
 	u64 waits;
@@ -78,13 +78,13 @@ struct torture_resource_user {
 };
 
 /**
- * struct torture_ownership - a user's hold of one resource
- * @which: number of the resource
+ * struct torture_hold - a user's hold of one resource
+ * @number: number of the resource
  * @exclusive: the resource is held exclusively
  * @count: number of acquisitions to be released
  */
-struct torture_ownership {
-	int which;
+struct torture_hold {
+	int number;
 	bool exclusive;
 	u32 count;
 };
@@ -96,10 +96,13 @@ static struct torture_resource_user *torture_resource_users;
 static int torture_timers;
 static struct task_struct *torture_janitor_task;
 static bool torture_resources_stopping;
-/* Held to set torture_resources_stopping and to replace a thread, which is then forbidden. */
+/*
+ * Held to set torture_resources_stopping, and to replace a thread. No thread is replaced after
+ * torture_resources_stopping has been set.
+ */
 static DEFINE_MUTEX(torture_restart_mutex);
 /* Number of resources that the janitor has created and deleted. Written by it alone. */
-static u64 torture_renewed;
+static u64 torture_renewed_count;
 /* Set to 1 by the first thread that sleeps for stall_ms. */
 static atomic_t torture_stalled = ATOMIC_INIT(0);
 
@@ -111,14 +114,14 @@ static const torture_acquire_t torture_acquire_shared[] = {
 	ex_acquire_shared_wait_for_exclusive,
 };
 
-static bool torture_try_or_wait(struct torture_resource_user *user, int which,
+static bool torture_try_or_wait(struct torture_resource_user *user, int number,
 				bool exclusive, bool wait)
 {
-	struct eresource *resource = &torture_resources[which].resource;
+	struct eresource *resource = &torture_resources[number].resource;
 	u32 variant = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
 	bool granted;
 
-	WRITE_ONCE(user->waits_for, wait ? which : -1);
+	WRITE_ONCE(user->waits_for, wait ? number : -1);
 	if (!exclusive)
 		granted = torture_acquire_shared[variant](resource, wait);
 	else if (wait || variant)
@@ -127,14 +130,14 @@ static bool torture_try_or_wait(struct torture_resource_user *user, int which,
 		granted = ex_try_to_acquire_resource_exclusive_lite(resource);
 	WRITE_ONCE(user->waits_for, -1);
 	if (wait && !granted)
-		torture_fail("resource %d was not granted to a waiting user", which);
+		torture_fail("resource %d was not granted to a waiting user", number);
 	return granted;
 }
 
-/* Acquire a held resource recursively by all functions, and check that it counts them. */
-static void torture_recurse(struct torture_resource_user *user, struct torture_ownership *own)
+/* Acquire a held resource recursively by all functions, and check the number of acquisitions. */
+static void torture_recurse(struct torture_resource_user *user, struct torture_hold *hold)
 {
-	struct torture_resource *resource = &torture_resources[own->which];
+	struct torture_resource *resource = &torture_resources[hold->number];
 	u32 times = torture_random(&user->random, 4) ? 0 :
 		    torture_random(&user->random, TORTURE_RECURSION);
 
@@ -143,94 +146,94 @@ static void torture_recurse(struct torture_resource_user *user, struct torture_o
 		u32 variant = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
 		bool granted;
 
-		if (exclusive && !own->exclusive) {
+		if (exclusive && !hold->exclusive) {
 			if (ex_try_to_acquire_resource_exclusive_lite(&resource->resource))
 				torture_fail("resource %d: exclusive to a shared owner",
-					     own->which);
+					     hold->number);
 			continue;
 		}
 		granted = exclusive ?
 			ex_acquire_resource_exclusive_lite(&resource->resource, true) :
 			torture_acquire_shared[variant](&resource->resource, false);
 		/* Only a shared owner that asks for WaitForExclusive may be refused. */
-		if (!granted && (own->exclusive || variant != 2))
-			torture_fail("resource %d is refused to an owner", own->which);
+		if (!granted && (hold->exclusive || variant != 2))
+			torture_fail("resource %d is refused to an owner", hold->number);
 		if (granted) {
-			own->count++;
+			hold->count++;
 			atomic64_inc(&resource->granted);
 		}
 	}
-	if (ex_is_resource_acquired_shared_lite(&resource->resource) != own->count)
-		torture_fail("resource %d is owned %u times, not %u", own->which,
+	if (ex_is_resource_acquired_shared_lite(&resource->resource) != hold->count)
+		torture_fail("resource %d is owned %u times, not %u", hold->number,
 			     ex_is_resource_acquired_shared_lite(&resource->resource),
-			     own->count);
-	if (ex_is_resource_acquired_exclusive_lite(&resource->resource) != own->exclusive)
+			     hold->count);
+	if (ex_is_resource_acquired_exclusive_lite(&resource->resource) != hold->exclusive)
 		torture_fail("resource %d is not owned in the mode that was granted",
-			     own->which);
-	user->deepest = max_t(u64, user->deepest, own->count);
+			     hold->number);
+	user->deepest = max_t(u64, user->deepest, hold->count);
 }
 
-static bool torture_own_resource(struct torture_resource_user *user, int which,
-				 bool wait, struct torture_ownership *own)
+static bool torture_acquire_resource(struct torture_resource_user *user, int number,
+				     bool wait, struct torture_hold *hold)
 {
-	struct torture_resource *resource = &torture_resources[which];
+	struct torture_resource *resource = &torture_resources[number];
 
-	own->which = which;
-	own->exclusive = !torture_random(&user->random, 3);
-	own->count = 1;
-	if (!torture_try_or_wait(user, which, own->exclusive, wait))
+	hold->number = number;
+	hold->exclusive = !torture_random(&user->random, 3);
+	hold->count = 1;
+	if (!torture_try_or_wait(user, number, hold->exclusive, wait))
 		return false;
 	user->waits += wait;
 	atomic64_inc(&resource->granted);
-	torture_set_shadow(resource, user, own->exclusive);
-	torture_recurse(user, own);
+	torture_set_shadow(resource, user, hold->exclusive);
+	torture_recurse(user, hold);
 	return true;
 }
 
-static void torture_convert(struct torture_resource_user *user, struct torture_ownership *own)
+static void torture_convert(struct torture_resource_user *user, struct torture_hold *hold)
 {
-	struct torture_resource *resource = &torture_resources[own->which];
+	struct torture_resource *resource = &torture_resources[hold->number];
 
-	if (!own->exclusive || torture_random(&user->random, 4))
+	if (!hold->exclusive || torture_random(&user->random, 4))
 		return;
 	/* Change the shadow first: other users may be granted before the conversion returns. */
 	atomic_inc(&resource->shared_owners);
 	torture_clear_shadow(resource, user, true);
-	own->exclusive = false;
+	hold->exclusive = false;
 	ex_convert_exclusive_to_shared_lite(&resource->resource);
 	user->conversions++;
-	torture_recurse(user, own);
+	torture_recurse(user, hold);
 }
 
-/* Set an owner pointer at random. Returns true if the janitor releases the resource. */
-static bool torture_hand_over(struct torture_resource_user *user, struct torture_ownership *own)
+/* Set an owner pointer or not, at random. Returns true if the janitor will release the resource. */
+static bool torture_leave_to_janitor(struct torture_resource_user *user, struct torture_hold *hold)
 {
-	struct torture_resource *resource = &torture_resources[own->which];
-	struct torture_handed *handed = &user->handed[own->which];
+	struct torture_resource *resource = &torture_resources[hold->number];
+	struct torture_janitor_job *job = &user->janitor_jobs[hold->number];
 
-	/* Pairs with atomic_set_release() in torture_release_handed(). */
-	if (torture_random(&user->random, 8) || atomic_read_acquire(&handed->releases_due))
+	/* Pairs with atomic_set_release() in torture_do_janitor_jobs(). */
+	if (torture_random(&user->random, 8) || atomic_read_acquire(&job->releases_due))
 		return false;
-	handed->exclusive = own->exclusive;
-	if (own->exclusive)
-		WRITE_ONCE(resource->owner, handed);
-	ex_set_resource_owner_pointer(&resource->resource, handed);
+	job->exclusive = hold->exclusive;
+	if (hold->exclusive)
+		WRITE_ONCE(resource->owner, job);
+	ex_set_resource_owner_pointer(&resource->resource, job);
 	user->pointers++;
-	/* Publishes handed->exclusive to torture_release_handed(). */
-	atomic_set_release(&handed->releases_due, own->count);
+	/* Publishes job->exclusive to torture_do_janitor_jobs(). */
+	atomic_set_release(&job->releases_due, hold->count);
 	return true;
 }
 
 static void torture_release_all(struct torture_resource_user *user,
-				struct torture_ownership *own)
+				struct torture_hold *hold)
 {
-	struct torture_resource *resource = &torture_resources[own->which];
+	struct torture_resource *resource = &torture_resources[hold->number];
 
-	while (own->count) {
-		if (own->count == 1)
-			torture_clear_shadow(resource, user, own->exclusive);
+	while (hold->count) {
+		if (hold->count == 1)
+			torture_clear_shadow(resource, user, hold->exclusive);
 		atomic64_inc(&resource->released);
-		own->count--;
+		hold->count--;
 		if (torture_random(&user->random, 4))
 			ex_release_resource_lite(&resource->resource);
 		else
@@ -241,10 +244,10 @@ static void torture_release_all(struct torture_resource_user *user,
 
 static void torture_resource_nest(struct torture_resource_user *user)
 {
-	struct torture_ownership owned[TORTURE_LOCKS_MAX];
+	struct torture_hold holds[TORTURE_LOCKS_MAX];
 	/*
-	 * Do not wait when acquiring all resources: each order of waiting is a chain for lockdep,
-	 * and its number of chains is limited.
+	 * Do not wait when acquiring all resources: lockdep stores each order of waits as a chain,
+	 * and the number of its chains is limited.
 	 */
 	bool acquires_all = !torture_random(&user->random, 16);
 	int count_max = acquires_all ? torture.locks : min(torture.nest, torture.locks);
@@ -253,12 +256,13 @@ static void torture_resource_nest(struct torture_resource_user *user)
 	for (i = 0; i < torture.locks && count < count_max; i++) {
 		if (!acquires_all && torture_random(&user->random, torture.locks) >= count_max)
 			continue;
-		if (torture_own_resource(user, i, !acquires_all && torture_random(&user->random, 4),
-					 &owned[count]))
+		if (torture_acquire_resource(user, i,
+					     !acquires_all && torture_random(&user->random, 4),
+					     &holds[count]))
 			count++;
 	}
 	for (i = 0; i < count; i++)
-		torture_convert(user, &owned[i]);
+		torture_convert(user, &holds[i]);
 
 	if (torture.hold_us)
 		udelay(torture_random(&user->random, torture.hold_us + 1));
@@ -271,11 +275,11 @@ static void torture_resource_nest(struct torture_resource_user *user)
 	for (i = count - 1; i > 0; i--) {
 		int other = torture_random(&user->random, i + 1);
 
-		swap(owned[i], owned[other]);
+		swap(holds[i], holds[other]);
 	}
 	for (i = 0; i < count; i++)
-		if (!torture_hand_over(user, &owned[i]))
-			torture_release_all(user, &owned[i]);
+		if (!torture_leave_to_janitor(user, &holds[i]))
+			torture_release_all(user, &holds[i]);
 	user->nests++;
 }
 
@@ -289,22 +293,24 @@ static int torture_resource_thread(void *data)
 			schedule_timeout_interruptible(1);
 		cond_resched();
 	} while (!READ_ONCE(torture_resources_stopping) && torture_random(&user->random, 500));
-	/* Exit outside the module, which may be unloaded before a return into it. */
+	/*
+	 * End the thread in the kernel's code: the module may be unloaded before a return into it.
+	 */
 	kthread_complete_and_exit(&user->ended, 0);
 }
 
 /*
- * Acquire and release on behalf of the interrupted thread. If this thread holds the resource,
- * the acquisition is a recursive one and does not change the shadow.
+ * Acquire and release a resource as the interrupted thread. If that thread holds the resource, the
+ * acquisition is recursive and does not change the shadow.
  */
 static void torture_resource_softirq(struct torture_resource_user *user)
 {
-	int which = torture_random(&user->random, torture.locks);
-	struct torture_resource *resource = &torture_resources[which];
+	int number = torture_random(&user->random, torture.locks);
+	struct torture_resource *resource = &torture_resources[number];
 	bool exclusive = !torture_random(&user->random, 3);
 	bool is_recursive = ex_is_resource_acquired_shared_lite(&resource->resource);
 
-	if (!torture_try_or_wait(user, which, exclusive, false))
+	if (!torture_try_or_wait(user, number, exclusive, false))
 		return;
 	atomic64_inc(&resource->granted);
 	if (!is_recursive) {
@@ -336,28 +342,29 @@ static void torture_start_resource_timer(void *data)
 }
 
 /* Release the resources for which users have set an owner pointer. */
-static void torture_release_handed(void)
+static void torture_do_janitor_jobs(void)
 {
 	int i, j, count;
 
 	for (i = 0; i < torture.threads; i++) {
 		for (j = 0; j < torture.locks; j++) {
-			struct torture_handed *handed = &torture_resource_users[i].handed[j];
+			struct torture_janitor_job *job =
+				&torture_resource_users[i].janitor_jobs[j];
 			struct torture_resource *resource = &torture_resources[j];
 
-			/* Pairs with atomic_set_release() in torture_hand_over(). */
-			count = atomic_read_acquire(&handed->releases_due);
+			/* Pairs with atomic_set_release() in torture_leave_to_janitor(). */
+			count = atomic_read_acquire(&job->releases_due);
 			if (!count)
 				continue;
 			while (count--) {
 				if (!count)
-					torture_clear_shadow(resource, handed, handed->exclusive);
+					torture_clear_shadow(resource, job, job->exclusive);
 				atomic64_inc(&resource->released);
 				ex_release_resource_for_thread_lite(&resource->resource,
-								    (unsigned long)handed | 3);
+								    (unsigned long)job | 3);
 			}
-			/* Pairs with atomic_read_acquire() in torture_hand_over(). */
-			atomic_set_release(&handed->releases_due, 0);
+			/* Pairs with atomic_read_acquire() in torture_leave_to_janitor(). */
+			atomic_set_release(&job->releases_due, 0);
 		}
 	}
 }
@@ -376,7 +383,7 @@ static int torture_start_resource_thread(int i)
 	return 0;
 }
 
-/* Create and delete a resource, while debugfs may read the list of live resources. */
+/* Create and delete a resource, perhaps while a reader of debugfs walks the live resources. */
 static void torture_renew_resource(void)
 {
 	struct eresource *resource = kmalloc(sizeof(*resource), GFP_KERNEL);
@@ -390,7 +397,7 @@ static void torture_renew_resource(void)
 	if (ex_delete_resource_lite(resource))
 		torture_fail("a resource without an owner cannot be deleted");
 	kfree(resource);
-	torture_renewed++;
+	torture_renewed_count++;
 }
 
 static void torture_restart_threads(void)
@@ -410,12 +417,12 @@ static void torture_restart_threads(void)
 static int torture_janitor(void *data)
 {
 	while (!kthread_should_stop()) {
-		torture_release_handed();
+		torture_do_janitor_jobs();
 		torture_renew_resource();
 		torture_restart_threads();
 		schedule_timeout_interruptible(1);
 	}
-	torture_release_handed();
+	torture_do_janitor_jobs();
 	return 0;
 }
 
@@ -444,7 +451,7 @@ static void torture_end_resource_threads(void)
 /**
  * torture_stop_resources() - stop all users and wait until they have ended
  *
- * Context: thread.
+ * Context: task.
  */
 void torture_stop_resources(void)
 {
@@ -455,11 +462,12 @@ void torture_stop_resources(void)
 }
 
 /**
- * torture_check_resources() - check the resources at the end of the test, and free all
+ * torture_check_resources() - check the resources at the end of the test, and free resources and
+ *	users
  * @text: buffer for a summary of the test
  * @size: size of @text, bytes
  *
- * Context: thread, after torture_stop_resources().
+ * Context: task, after torture_stop_resources().
  * Return: number of acquisitions.
  */
 u64 torture_check_resources(char *text, size_t size)
@@ -504,7 +512,7 @@ u64 torture_check_resources(char *text, size_t size)
 		 sum.nests, tries, sum.waits, sum.conversions);
 	snprintf(text + strlen(text), size - strlen(text),
 		 "%llu owner pointers, %llu threads ended, deepest %llu, %llu came and went",
-		 sum.pointers, sum.exits, sum.deepest, torture_renewed);
+		 sum.pointers, sum.exits, sum.deepest, torture_renewed_count);
 	kfree(torture_resource_users);
 	kfree(torture_resources);
 	return granted;
@@ -514,8 +522,8 @@ u64 torture_check_resources(char *text, size_t size)
  * torture_start_resources() - initialize the resources and start all users
  * @parameters: parameters, copied
  *
- * Context: thread, cpus_read_lock() held.
- * Return: 0, or a negative errno; then no user runs.
+ * Context: task, cpus_read_lock() held.
+ * Return: 0, or a negative errno if no user runs.
  */
 int torture_start_resources(const struct torture_parameters *parameters)
 {
@@ -533,7 +541,7 @@ int torture_start_resources(const struct torture_parameters *parameters)
 		return -ENOMEM;
 	}
 	for (i = 0; i < torture.locks; i++) {
-		torture_resources[i].which = i;
+		torture_resources[i].number = i;
 		__ex_initialize_resource_lite(&torture_resources[i].resource,
 					      "torture_resource",
 					      &torture_resource_keys[i]);
@@ -546,7 +554,7 @@ int torture_start_resources(const struct torture_parameters *parameters)
 		user->waits_for = -1;
 		if (i >= torture.threads)
 			continue;
-		/* A thread that is not started counts as ended. */
+		/* If no thread is started for the user, the user counts as ended. */
 		complete(&user->ended);
 		err = err ?: torture_start_resource_thread(i);
 	}

@@ -3,8 +3,8 @@
 #define _NTKLOG_TORTURE_SHADOW_H
 
 /*
- * Shadow of a resource's owners: set after a grant and cleared before a release, so that it shows
- * when two threads hold a resource that only one may hold.
+ * Shadow of a resource's owners. The test sets it after a grant and clears it before a release. If
+ * two threads hold a resource that only one may hold, the second finds the shadow set.
  */
 
 #include <linux/atomic.h>
@@ -14,15 +14,15 @@
 /**
  * struct torture_resource - a resource and the shadow of its owners
  * @resource: the resource
- * @which: its number, for messages
+ * @number: index of the resource, for messages
  * @owner: shadow of the exclusive owner; NULL: none. Written with @resource held exclusive
  * @shared_owners: shadow of the number of shared owners
  * @granted: number of acquisitions of all kinds
- * @released: number of releases; equal to @granted at the end
+ * @released: number of releases; equal to @granted when the test has ended
  */
 struct torture_resource {
 	struct eresource resource;
-	int which;
+	int number;
 	const void *owner;
 	atomic_t shared_owners;
 	atomic64_t granted;

@@ -3,9 +3,9 @@
  * ntklog_torture for spin locks.
  *
  * A user is a thread, a softirq timer or a hard interrupt timer. Each user holds one nest of
- * locks at a time. Nests are acquired in the order of the locks' numbers, so there is no
- * deadlock. With hard interrupt timers, the last third of the locks is shared with them, and
- * all users acquire these at SYNCH_LEVEL. The other locks are acquired at DISPATCH_LEVEL.
+ * locks at a time. A user acquires the locks of a nest in the order of their numbers, so there is
+ * no deadlock. If there are hard interrupt timers, they acquire only the last third of the locks,
+ * and all users acquire these locks at SYNCH_LEVEL. The other locks are acquired at DISPATCH_LEVEL.
  */
 
 #include <linux/cpumask.h>
@@ -31,15 +31,16 @@ static const char * const torture_context_names[TORTURE_CONTEXTS] = {
 
 /**
  * struct torture_user - a thread or timer that acquires locks
- * @context: context that it runs in
+ * @context: context in which the user runs
  * @task: the thread; NULL for a timer
- * @timer: the timer, unless it is a thread
+ * @timer: the timer, unless the user is a thread
  * @cpu: CPU of the timer
  * @random: random numbers, used by this user alone
- * @handles: one for each lock of the nest
- * @waiting_lock: lock that it is about to acquire, or NULL; others check the order of grants by it
- * @waiting_handle: handle that it acquires @waiting_lock with; other users read it
- * @acquired: number of its acquisitions of each lock; written with that lock held, read by
+ * @handles: a handle for each lock of the nest
+ * @waiting_lock: lock that the user is about to acquire, or NULL; other users read it to check the
+ *	order of grants
+ * @waiting_handle: handle with which the user acquires @waiting_lock; other users read it
+ * @acquired: number of the user's acquisitions of each lock; written with that lock held, read by
  *	other users
  * @nests: number of nests acquired
  * @deepest: number of locks in the largest nest
@@ -67,10 +68,10 @@ static const struct torture_ops *torture_ops;
 static bool torture_stopping;
 
 /*
- * Record the users that wait for @lock in its queue before @self asks for it. For each of them,
- * @before gets its number of acquisitions, for the others U64_MAX. The lock must be granted to
- * these users first. They write acquired[] with the lock held, so @self sees the new number when
- * it holds the lock.
+ * Record which users wait in the queue of @lock before @self asks for the lock. @before gets the
+ * number of acquisitions of each such user, and U64_MAX for other users. The lock must be granted
+ * to the waiting users first. They write acquired[] with the lock held, so @self sees their new
+ * numbers when it holds the lock.
  */
 static void torture_record_queue(const struct torture_lock *lock,
 				 const struct torture_user *self, u64 *before)
@@ -83,9 +84,8 @@ static void torture_record_queue(const struct torture_lock *lock,
 		u64 acquired = READ_ONCE(user->acquired[lock - torture_locks]);
 
 		/*
-		 * Read acquired[] before the handle: an old number of a user that is queued
-		 * only makes the check weaker. Orders two reads; the users' writes are ordered by
-		 * the lock itself.
+		 * Read acquired[] before the handle. If the number is old although the user is
+		 * queued, the check only becomes weaker. The lock orders the users' writes.
 		 */
 		smp_rmb();
 		before[i] = U64_MAX;
@@ -95,8 +95,8 @@ static void torture_record_queue(const struct torture_lock *lock,
 		    !torture_ops->is_queued(handle))
 			continue;
 		/*
-		 * The user waited for @lock all the time if both fields are unchanged. Pairs with
-		 * smp_wmb() in torture_acquire().
+		 * If waiting_lock and waiting_handle are unchanged, the user has waited for @lock
+		 * since the first read. Pairs with smp_wmb() in torture_acquire().
 		 */
 		smp_rmb();
 		if (READ_ONCE(user->waiting_lock) == lock &&
@@ -150,8 +150,9 @@ static void torture_acquire(struct torture_user *user, struct torture_lock *lock
 {
 	WRITE_ONCE(user->waiting_handle, handle);
 	/*
-	 * Publish the handle before the lock, so that torture_record_queue() does not take the
-	 * state of the previous lock's handle for this one's. Pairs with its second smp_rmb().
+	 * Publish the handle before the lock. Otherwise torture_record_queue() could take the state
+	 * of the handle of the previous lock for that of this lock. Pairs with the second smp_rmb()
+	 * there.
 	 */
 	smp_wmb();
 	WRITE_ONCE(user->waiting_lock, lock);
@@ -229,7 +230,7 @@ static int torture_first_hardirq_lock(void)
 	return torture.hardirqs ? torture.locks - DIV_ROUND_UP(torture.locks, 3) : torture.locks;
 }
 
-/* Acquire a nest of locks, hold it for a while, release it. */
+/* Acquire a nest of locks, hold the locks for a while, and release them. */
 static void torture_nest(struct torture_user *user, u64 *before)
 {
 	enum torture_style style = torture_random(&user->random, TORTURE_STYLES);
@@ -342,7 +343,7 @@ static void torture_check_totals(u64 *nests, u64 *acquisitions,
 /**
  * torture_stop_spin_locks() - stop all users and wait until they have ended
  *
- * Context: thread.
+ * Context: task.
  */
 void torture_stop_spin_locks(void)
 {
@@ -362,7 +363,7 @@ void torture_stop_spin_locks(void)
  * @text: buffer for a summary of the test
  * @size: size of @text, bytes
  *
- * Context: thread, after torture_stop_spin_locks().
+ * Context: task, after torture_stop_spin_locks().
  * Return: number of acquisitions.
  */
 u64 torture_check_spin_locks(char *text, size_t size)
@@ -425,9 +426,9 @@ static void __init torture_init_locks(void)
 		torture_locks[i].irql = i >= torture_first_hardirq_lock() ?
 					SYNCH_LEVEL : DISPATCH_LEVEL;
 		/*
-		 * Numbered locks outlive the test, and lockdep remembers at which IRQL each was
-		 * held. Use the highest numbers for the SYNCH_LEVEL locks, so that tests with
-		 * different parameters agree.
+		 * Numbered locks exist after the test, and lockdep remembers the IRQL at which each
+		 * was held. Use the highest numbers for the SYNCH_LEVEL locks, so that each lock
+		 * has the same IRQL in tests with different parameters.
 		 */
 		torture_locks[i].number = i >= torture_first_hardirq_lock() ?
 			LOCK_QUEUE_MAXIMUM_LOCK - (torture.locks - i) : i;
@@ -440,8 +441,8 @@ static void __init torture_init_locks(void)
  * @parameters: parameters, copied
  * @ops: type of the locks
  *
- * Context: thread, cpus_read_lock() held.
- * Return: 0, or a negative errno; then no user runs.
+ * Context: task, cpus_read_lock() held.
+ * Return: 0, or a negative errno if no user runs.
  */
 int __init torture_start_spin_locks(const struct torture_parameters *parameters,
 				    const struct torture_ops *ops)

@@ -7,8 +7,8 @@
  * any number of shared owners. An owner may acquire again without waiting. A waiter sleeps until
  * the releasing task makes it an owner.
  *
- * An owner is a task, identified by its address, or a pointer by which the task has replaced itself
- * with ex_set_resource_owner_pointer().
+ * An owner is a task, identified by the address of its task_struct, or an owner pointer, by which a
+ * task has replaced itself with ex_set_resource_owner_pointer().
  */
 
 #include <linux/atomic.h>
@@ -38,8 +38,8 @@ struct eresource_owner {
 
 /**
  * struct eresource - NT's ERESOURCE
- * @word: 0 if free; the only owner with its acquisitions, if there is no waiter; or a mark that the
- *	state is in the members below. See module/ex/eresource_state.h
+ * @word: 0 if free; the only owner and its number of acquisitions, if no task waits; otherwise a
+ *	mark that the state is in the members below. See module/ex/eresource_state.h
  * @lock: inner lock, which protects the members below unless noted otherwise
  * @flag: ERESOURCE_FLAG_DISABLE_BOOST or 0; written with WRITE_ONCE()
  * @exclusive: the owner is exclusive
@@ -86,8 +86,8 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
  * @resource: the resource, which has no owner afterwards
  *
  * Each use of this macro is a lockdep class of its own. The resource must be deleted with
- * ex_delete_resource_lite() before its memory is freed. If the resource is live or NULL: warns and
- * changes nothing.
+ * ex_delete_resource_lite() before its memory is freed. If the resource is initialised already, or
+ * is NULL: warns and changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER after a warning.

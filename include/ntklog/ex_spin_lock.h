@@ -10,10 +10,15 @@
  *	bit 30		a waiter for exclusive ownership; new shared requests wait too
  *	bits 0-29	number of shared owners
  *
- * All changes are atomic. A shared request adds 1 while bits 31 and 30 are clear. An exclusive
- * request changes 0, or bit 30 alone, to bit 31 alone. An exclusive waiter sets bit 30, and sets it
- * again after another one has acquired the lock. The only shared owner may change its 1 to bit 31.
- * An owner subtracts what it has added. While bit 30 is set a waiter exists that will clear it.
+ * All changes are atomic:
+ * - A shared request adds 1 while bits 31 and 30 are clear.
+ * - An exclusive request changes 0, or bit 30 alone, to bit 31 alone.
+ * - An exclusive waiter sets bit 30, and sets it again after another waiter has acquired the lock
+ *   and so cleared it.
+ * - The only shared owner may change its 1 to bit 31.
+ * - A release subtracts 1, or clears bit 31.
+ *
+ * While bit 30 is set, a waiter exists that will clear it.
  */
 
 #include <linux/atomic.h>
@@ -32,8 +37,8 @@
  * @value: the word; 0 if free
  * @dep_map: lockdep map; not part of NT's word
  *
- * As in NT, a static lock needs no initialisation but zero. With lockdep, initialise others with
- * ex_initialize_spin_lock().
+ * As in NT, a lock in zeroed memory is free. With lockdep, locks that are not static must be
+ * initialised with ex_initialize_spin_lock().
  */
 struct ex_spin_lock {
 	atomic_t value;
@@ -76,7 +81,9 @@ bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock
 bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock);
 bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock);
 
-/* Fast path: one attempt. The word is read first, so that a held lock is not written. */
+/*
+ * Fast path: one attempt. The word is read first, so that the word of a held lock is not written.
+ */
 static __always_inline bool
 __ex_acquire_spin_lock_shared_fast(struct ex_spin_lock *spin_lock)
 {
@@ -101,8 +108,8 @@ __ex_acquire_spin_lock_exclusive_fast(struct ex_spin_lock *spin_lock)
  * ex_acquire_spin_lock_shared_at_dpc_level() - NT's ExAcquireSpinLockSharedAtDpcLevel
  * @spin_lock: the lock
  *
- * Spins until the lock is acquired. Shared ownership is not recursive: a second request waits
- * behind an exclusive waiter, which waits for the first.
+ * Spins until the lock is acquired. Shared ownership is not recursive: a second request would wait
+ * for an exclusive waiter, which waits for the release of the first.
  *
  * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
  */
@@ -166,8 +173,9 @@ __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 	/* Prefetch the cache line for writing: the test alone would fetch it shared. */
 	__ke_prefetch_to_write(&spin_lock->value);
 	/*
-	 * While bit 31 is set other CPUs change bit 30 only. As a signed number the word is then at
-	 * most bits 31 and 30 together; without bit 31 it is 0 or positive.
+	 * While bit 31 is set, other CPUs change bit 30 only. As a signed number the word is then
+	 * bit 31 alone, or bits 31 and 30, which is the greater of both; without bit 31 the word is
+	 * 0 or positive.
 	 */
 	if (unlikely(data_race(spin_lock->value.counter) >
 		     (int)(EX_SPIN_LOCK_EXCLUSIVE | EX_SPIN_LOCK_EXCLUSIVE_WAITER))) {

@@ -7,10 +7,10 @@
  *
  * The IRQL is derived from Linux' own state where possible. A task is at DISPATCH_LEVEL while
  * softirqs are disabled on its CPU. A softirq runs at DISPATCH_LEVEL, a hard interrupt at
- * DIRQL_LEVEL. Two kinds of level are unknown to Linux and are stored: levels above DISPATCH_LEVEL,
- * per CPU and with interrupts off, because Linux on x86 does not mask interrupts by priority; and
- * APC_LEVEL, per task. As a consequence, local_bh_disable() and spin_lock_bh() raise the IRQL that
- * ke_get_current_irql() returns.
+ * DIRQL_LEVEL. The module stores the two kinds of level that Linux does not know. Levels above
+ * DISPATCH_LEVEL are stored per CPU, with interrupts off, because Linux on x86 does not mask
+ * interrupts by priority. APC_LEVEL is stored per task. As a consequence, local_bh_disable() and
+ * spin_lock_bh() raise the IRQL that ke_get_current_irql() returns.
  *
  * With PREEMPT_RT softirqs run in preemptible tasks, and local_bh_disable() leaves preemption on.
  * DISPATCH_LEVEL is then preempt_disable(), which also keeps the softirq tasks from running. A
@@ -41,8 +41,9 @@
 
 /*
  * __ke_raised(): the part of preempt_count() that raises the IRQL, shifted so that an IRQL fits
- * into the bits below __KE_IRQL_MIN. __KE_DISPATCH: the value that it has in a task that has raised
- * from PASSIVE_LEVEL to DISPATCH_LEVEL. KE_SOFTIRQS_ARE_RAISED: softirqs run at DISPATCH_LEVEL.
+ * into the bits below __KE_IRQL_MIN. __KE_DISPATCH: the value of __ke_raised() in a task that has
+ * raised from PASSIVE_LEVEL to DISPATCH_LEVEL. __KE_DISPATCH_COUNT: the same value, not shifted.
+ * KE_SOFTIRQS_ARE_RAISED: softirqs run at DISPATCH_LEVEL.
  */
 #ifdef CONFIG_PREEMPT_RT
 #define __ke_raised()			((u32)preempt_count() << 8)
@@ -62,17 +63,18 @@ struct ntklog_task;
 
 /**
  * struct ntklog_current - task that a CPU caches
- * @passive: a task that is not at APC_LEVEL, and was not when it raised the IRQL; or NULL
+ * @passive_task: a task that is not at APC_LEVEL, and was not at APC_LEVEL when it raised the IRQL
+ *	above it; or NULL
  * @cached_task: task whose record was looked up last on this CPU; or NULL
  * @record: the record of @cached_task; a dummy record if there is none
  *
  * Tasks are compared, not dereferenced. A task writes the members for itself while it runs on the
  * CPU, and a switch to a task that holds a sleeping lock writes them for that task. When a task
- * enters APC_LEVEL it clears its @passive entries on all CPUs; when its record is freed, all its
- * entries are cleared. A cached entry is therefore valid on every CPU.
+ * enters APC_LEVEL it clears its @passive_task entries on all CPUs; when its record is freed, all
+ * its entries are cleared. A cached entry is therefore valid on every CPU.
  */
 struct ntklog_current {
-	const struct task_struct *passive;
+	const struct task_struct *passive_task;
 	const struct task_struct *cached_task;
 	struct ntklog_task *record;
 };
@@ -91,12 +93,12 @@ u8 ke_raise_irql_to_synch_level(void);
 void ke_lower_irql_slow(u32 state);
 
 /*
- * Return true if the task is not at APC_LEVEL and this CPU has cached that. If false, the task may
- * be at any level.
+ * Return true if this CPU has cached that the current task is not at APC_LEVEL. False means that
+ * the task may be at any level.
  */
-static __always_inline bool __ke_thread_is_passive(void)
+static __always_inline bool __ke_task_is_known_passive(void)
 {
-	return likely(this_cpu_read(ntklog_current.passive) == current);
+	return likely(this_cpu_read(ntklog_current.passive_task) == current);
 }
 
 /**
@@ -109,7 +111,7 @@ static __always_inline bool __ke_thread_is_passive(void)
  */
 static __always_inline u8 ke_raise_irql_to_dpc_level(void)
 {
-	if (unlikely(__ke_raised()) || !__ke_thread_is_passive())
+	if (unlikely(__ke_raised()) || !__ke_task_is_known_passive())
 		return ke_raise_irql_slow(DISPATCH_LEVEL);
 	if (KE_SOFTIRQS_ARE_RAISED)
 		local_bh_disable();
@@ -132,38 +134,42 @@ static inline void ke_raise_irql(u8 new_irql, u8 *old_irql)
 	*old_irql = ke_raise_irql_slow(new_irql);
 }
 
-/* Kernel options that need local_bh_disable() and local_bh_enable() to be called. */
+/*
+ * True if a kernel option observes calls of local_bh_disable() and local_bh_enable(), so that these
+ * functions must be called.
+ */
 #define KE_SOFTIRQS_ARE_TRACED	(IS_ENABLED(CONFIG_TRACE_IRQFLAGS) ||		\
 				 IS_ENABLED(CONFIG_TRACE_PREEMPT_TOGGLE) ||	\
 				 IS_ENABLED(CONFIG_DEBUG_PREEMPT))
 
 #ifdef CONFIG_PREEMPT_RT
 
-static __always_inline void ke_enter_dispatch_level(u32 more)
+static __always_inline void ke_enter_dispatch_level(u32 extra_count)
 {
 	preempt_disable();
-	__preempt_count_add(more * __KE_DISPATCH_COUNT);
+	__preempt_count_add(extra_count * __KE_DISPATCH_COUNT);
 }
 
-static __always_inline void ke_leave_dispatch_level(u32 more)
+static __always_inline void ke_leave_dispatch_level(u32 extra_count)
 {
-	__preempt_count_sub(more * __KE_DISPATCH_COUNT);
+	__preempt_count_sub(extra_count * __KE_DISPATCH_COUNT);
 	preempt_enable();
 }
 
 #else
 
 /*
- * Raise from below DISPATCH_LEVEL to DISPATCH_LEVEL, and disable softirqs @more times in addition.
+ * Raise from below DISPATCH_LEVEL to DISPATCH_LEVEL, and disable softirqs @extra_count times in
+ * addition.
  */
-static __always_inline void ke_enter_dispatch_level(u32 more)
+static __always_inline void ke_enter_dispatch_level(u32 extra_count)
 {
 	if (KE_SOFTIRQS_ARE_TRACED) {
 		local_bh_disable();
-		__preempt_count_add(more * SOFTIRQ_DISABLE_OFFSET);
+		__preempt_count_add(extra_count * SOFTIRQ_DISABLE_OFFSET);
 		return;
 	}
-	__preempt_count_add((more + 1) * SOFTIRQ_DISABLE_OFFSET);
+	__preempt_count_add((extra_count + 1) * SOFTIRQ_DISABLE_OFFSET);
 	barrier();
 }
 
@@ -171,18 +177,18 @@ static __always_inline void ke_enter_dispatch_level(u32 more)
  * Lower from DISPATCH_LEVEL: local_bh_enable(), but inline unless softirqs or a reschedule are
  * pending. A softirq that is raised before the count drops is seen by the test below; one that is
  * raised later runs at the end of its interrupt. On x86, should_resched(0) is true if a reschedule
- * is due, because the count holds that bit inverted. @more: number of additional times that
+ * is due, because the count holds that bit inverted. @extra_count: number of additional times that
  * softirqs are disabled.
  */
-static __always_inline void ke_leave_dispatch_level(u32 more)
+static __always_inline void ke_leave_dispatch_level(u32 extra_count)
 {
 	if (KE_SOFTIRQS_ARE_TRACED) {
-		__preempt_count_sub(more * SOFTIRQ_DISABLE_OFFSET);
+		__preempt_count_sub(extra_count * SOFTIRQ_DISABLE_OFFSET);
 		local_bh_enable();
 		return;
 	}
 	barrier();
-	__preempt_count_sub((more + 1) * SOFTIRQ_DISABLE_OFFSET);
+	__preempt_count_sub((extra_count + 1) * SOFTIRQ_DISABLE_OFFSET);
 	/* Keep the compiler from moving the following loads up. */
 	barrier();
 	if (unlikely(local_softirq_pending() || should_resched(0))) {
@@ -212,8 +218,8 @@ static __always_inline void __ke_assert_dispatch_level(void)
  * If @new_irql is higher than the current IRQL, or lower than that of the context (softirq, hard
  * interrupt): warns once and changes nothing.
  *
- * Context: any; may sleep if the IRQL is lowered to APC_LEVEL and the task was not there before it
- * raised.
+ * Context: any; may sleep if the IRQL is lowered to APC_LEVEL and the task was not at APC_LEVEL
+ * before it raised the IRQL.
  */
 static __always_inline void ke_lower_irql(u8 new_irql)
 {

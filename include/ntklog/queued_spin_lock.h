@@ -4,9 +4,8 @@
 
 /*
  * NT's in-stack queued spin locks. The lock is acquired in the order of requests, and each waiter
- * spins on its own word. They are similar to MCS locks (Mellor-Crummey and Scott, 1991), but the
- * waiter's flag is a bit in the address of the lock, so a queue entry also tells which lock it is
- * for.
+ * spins on its own word. The locks are similar to MCS locks (Mellor-Crummey and Scott, 1991), but
+ * the waiter's flag is a bit in the address of the lock, so a queue entry also names its lock.
  *
  * States of an entry, in { Next, Lock }:
  *
@@ -17,10 +16,11 @@
  * The lock word is 0 when free, else the address of the last entry.
  *
  * A release spins if a successor is in the lock word but not yet in the holder's Next. The
- * successor may have been interrupted just there. A lock that hard interrupts acquire must
- * therefore, as in NT, be released before locks that are acquired with interrupts on. Otherwise:
- * CPU 0 holds lock A and spins in the release of B until the successor on CPU 1 sets Next; CPU 1
- * has been interrupted before it does, and its interrupt handler spins on A; deadlock.
+ * successor may have been interrupted between the two stores. A lock that hard interrupts acquire
+ * must therefore, as in NT, be released before locks that are acquired with interrupts on.
+ * Otherwise: CPU 0 holds lock A and spins in the release of B until the successor on CPU 1 sets
+ * Next; CPU 1 has been interrupted before it sets Next, and its interrupt handler spins on A;
+ * deadlock.
  *
  * Writers of each word, and its ordering (Documentation/dev/nt-locks.rst has the proof):
  *
@@ -80,8 +80,8 @@ void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue,
 void ke_warn_queued_spin_lock_not_owned(struct kspin_lock_queue *queue);
 
 /*
- * Acquire and release for an entry that names its lock. Inline, so that they call no function if
- * the lock is uncontended and spin locks are not counted.
+ * Acquire the lock that an entry names. This function and __ke_release_queued_spin_lock() are
+ * inline, so that no function is called if the lock is uncontended and spin locks are not counted.
  */
 static __always_inline void
 __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
@@ -264,10 +264,10 @@ ke_release_in_stack_queued_spin_lock_for_dpc(struct klock_queue_handle *lock_han
 }
 
 /*
- * NT's KSPIN_LOCK_QUEUE_NUMBER: queued spin locks that are identified by a number. Each CPU has an
- * entry for each of them, so the caller needs no handle. In NT the named ones have the use that the
- * name says and the others are spare; here all may be used for any purpose. LOCK_QUEUE_MAXIMUM_LOCK
- * is their number.
+ * NT's KSPIN_LOCK_QUEUE_NUMBER: queued spin locks that are identified by a number. Each CPU has a
+ * queue entry for each lock, so the caller needs no handle. On NT each named lock protects what its
+ * name says, and numbers without a name are spare; here all locks may be used for any purpose.
+ * LOCK_QUEUE_MAXIMUM_LOCK is the number of these locks.
  */
 enum kspin_lock_queue_number {
 	LOCK_QUEUE_VACB_LOCK = 0x04,
@@ -286,8 +286,8 @@ enum kspin_lock_queue_number {
 };
 
 /*
- * Entries of a CPU. An entry is in use from raising the IRQL until the release has returned, so by
- * one caller at a time. No entry straddles two cache lines.
+ * Entries of a CPU. Only one caller at a time uses an entry, from raising the IRQL until the
+ * release has returned. No entry straddles two cache lines.
  */
 struct ke_lock_queues {
 	struct kspin_lock_queue queue[LOCK_QUEUE_MAXIMUM_LOCK];

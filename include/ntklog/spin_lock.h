@@ -4,8 +4,8 @@
 
 /*
  * NT's ordinary spin locks. The lock is one word, which is 1 while held. Waiters read the word
- * until it is 0 and then try again; there is no order among them. Queued spin locks use the same
- * word.
+ * until it is 0 and then try to set it; they acquire the lock in no particular order. A queued spin
+ * lock (queued_spin_lock.h) is the same word with another meaning.
  */
 
 #include <linux/bitops.h>
@@ -44,8 +44,8 @@ DECLARE_STATIC_KEY_FALSE(ntklog_spin_lock_tracking_key);
  * @name: name of the class
  * @key: the class; a static object
  *
- * For locks that are initialised at one place and nest in each other, such as the elements of an
- * array. For others use ke_initialize_spin_lock().
+ * For locks that are initialised by the same line of code and nest in each other, such as the
+ * elements of an array. ke_initialize_spin_lock() is for all other locks.
  *
  * Context: any.
  */
@@ -117,7 +117,7 @@ ke_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
  * @spin_lock: the lock
  *
  * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
- * Return: true if the caller holds the lock now; false if it was held, and nothing is changed.
+ * Return: true if the caller holds the lock now; false if the lock was held already.
  */
 static __always_inline bool
 ke_try_to_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
@@ -156,7 +156,8 @@ static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
 	/*
 	 * The word of a held lock does not change: waiters only set bit 0, which is set already. If
 	 * the lock is not held, the read returns some value that the word had. A plain read lets
-	 * the compiler compare the word in memory, which saves the instruction of the prefetch.
+	 * the compiler compare the word in memory. That saves as many instructions as the prefetch
+	 * costs: one.
 	 */
 	if (unlikely(data_race(spin_lock->word) != 1)) {
 		ke_warn_spin_lock_not_owned(spin_lock);

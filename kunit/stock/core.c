@@ -50,7 +50,7 @@ EXPORT_SYMBOL_GPL(kunit_stock_register);
  * kunit_stock_unregister() - remove a module's suites from KUnit
  * @module: module that owns the suites
  *
- * The notifier runs after the module's exit, and finds no suites then.
+ * KUnit's notifier runs after the module's exit function, and must find no suites.
  *
  * Context: the module's exit.
  */

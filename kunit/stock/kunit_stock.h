@@ -45,7 +45,7 @@ void kunit_stock_unregister(struct module *module);
 #define CONFIG_KUNIT_MODULE 1
 #define CONFIG_KUNIT_DEBUGFS 1
 #define CONFIG_KUNIT_DEFAULT_ENABLED 1
-/* Newer kernels also read these. */
+/* Options that KUnit of newer kernels also reads. */
 #define CONFIG_KUNIT_AUTORUN_ENABLED 1
 #define CONFIG_KUNIT_DEFAULT_FILTER_GLOB ""
 #define CONFIG_KUNIT_DEFAULT_FILTER ""

@@ -3,9 +3,9 @@
  * Writing into a run's buffers.
  *
  * Events are written in every context that takes locks, also with locks of the scheduler held.
- * Therefore each CPU has buffers of its own, and writes them with interrupts off and without a
- * lock. An NMI may interrupt a write, so its events are only counted, as lost. The buffers of a CPU
- * are a ring, the sub-buffers of a relay channel:
+ * Therefore each CPU has its own buffers, and writes to them with interrupts off and without a
+ * lock. An NMI may interrupt a write, so the events of an NMI are not written and count as lost.
+ * The buffers of a CPU are a ring, the sub-buffers of a relay channel:
  *
  *	subbufs_consumed         subbufs_produced
  *	v                        v
@@ -61,7 +61,7 @@ bool etw_buffer_has_events(const struct rchan_buf *buf)
 }
 
 /**
- * etw_number_buffer() - number the buffer being written, so that it is finished without events too
+ * etw_number_buffer() - give the buffer being written a number, even if it has no events
  * @run: the run
  * @buf: the buffers of a CPU
  *
@@ -114,9 +114,9 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	header->offset = buf->offset;
 	header->time_stamp = ntklog_cycles();
 	header->buffer_flag |= flags;
-	if (cpu->lost_unmarked) {
+	if (cpu->has_unmarked_loss) {
 		header->buffer_flag |= ETW_BUFFER_FLAG_EVENTS_LOST;
-		cpu->lost_unmarked = false;
+		cpu->has_unmarked_loss = false;
 	}
 	memset(buf->data + buf->offset, ETW_BUFFER_FILL, size - buf->offset);
 	/* relay would count the rest as padding, but a reader gets whole buffers. */
@@ -158,7 +158,7 @@ static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 	return true;
 }
 
-/* Switch to the next free buffer, if there is one. Interrupts are off. */
+/* Switch to the next free buffer. Returns false if there is none. Interrupts are off. */
 static bool etw_switch_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
 	size_t unread = etw_count_unread_buffers(buf);
@@ -196,33 +196,32 @@ bool etw_buffer_has_space(const struct etw_run *run, size_t size)
 }
 
 /*
- * Copy and pad with zeros to TRACE_EVENT_ALIGNMENT. Events are a few words long: for so few
- * bytes a call of memcpy() costs more than this loop.
+ * Copy @length bytes, and add zeros up to a multiple of TRACE_EVENT_ALIGNMENT. Events are a few
+ * words long: for so few bytes a call of memcpy() costs more than this loop.
  */
-static void etw_copy_padded(void *to, const void *from, size_t length)
+static void etw_copy_padded(void *destination, const void *source, size_t length)
 {
 	u64 word;
 
 	for (; length >= sizeof(word); length -= sizeof(word)) {
-		memcpy(to, from, sizeof(word));
-		to += sizeof(word);
-		from += sizeof(word);
+		memcpy(destination, source, sizeof(word));
+		destination += sizeof(word);
+		source += sizeof(word);
 	}
 	if (length) {
 		word = 0;
-		memcpy(&word, from, length);
-		memcpy(to, &word, sizeof(word));
+		memcpy(&word, source, length);
+		memcpy(destination, &word, sizeof(word));
 	}
 }
 
 /*
- * Slow path of etw_reserve(): open a buffer for an event, and count the event as written or as
- * lost. Interrupts are off.
+ * Slow path of etw_reserve_event(): open a buffer for an event, and count the event as written or
+ * as lost. Interrupts are off.
  */
 static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size)
 {
 	struct rchan_buf *buf = *this_cpu_ptr(run->channel->buf);
-	struct wmi_buffer_header *buffer;
 	void *event;
 
 	/* Single instructions, so that an NMI in between does not lose a count. */
@@ -232,15 +231,12 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
 		     (buf->offset + size > buf->chan->subbuf_size &&
 		      !etw_switch_buffer(run, buf)))) {
 		this_cpu_inc(run->cpus->lost);
-		this_cpu_write(run->cpus->lost_unmarked, true);
+		this_cpu_write(run->cpus->has_unmarked_loss, true);
 		return NULL;
 	}
 
 	/* A buffer gets its number with its first event, so that numbers have no gaps. */
-	buffer = etw_buffer_header(buf);
-	if (!buffer->sequence_number)
-		buffer->sequence_number = atomic64_inc_return(&run->sequence_number);
-
+	etw_number_buffer(run, buf);
 	event = buf->data + buf->offset;
 	buf->offset += size;
 	this_cpu_inc(run->cpus->written);
@@ -250,7 +246,7 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
 }
 
 /**
- * etw_buffer_write() - write an event into a run's buffer, or count it as lost
+ * etw_write_event() - write an event into a run's buffer, or count it as lost
  * @run: a run that is not finished
  * @header: the event's header, with its size
  * @data: the event's data
@@ -258,14 +254,14 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
  * Context: interrupts off; also NMI, in which every event is lost.
  * Return: true if the event has been written.
  */
-bool etw_buffer_write(struct etw_run *run,
-		      const struct perfinfo_trace_header *header,
-		      const void *data)
+bool etw_write_event(struct etw_run *run,
+		     const struct perfinfo_trace_header *header,
+		     const void *data)
 {
 	size_t size = ALIGN(header->size, TRACE_EVENT_ALIGNMENT);
 	void *event;
 
-	if (unlikely(in_nmi() || !etw_reserve(run->cpus, size, &event))) {
+	if (unlikely(in_nmi() || !etw_reserve_event(run->cpus, size, &event))) {
 		event = etw_open_buffer_for_event(run, size);
 		if (!event)
 			return false;
@@ -275,4 +271,4 @@ bool etw_buffer_write(struct etw_run *run,
 			header->size - sizeof(*header));
 	return true;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_buffer_write);
+EXPORT_SYMBOL_IF_KUNIT(etw_write_event);

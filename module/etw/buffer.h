@@ -12,19 +12,19 @@
 struct perfinfo_trace_header;
 
 /**
- * etw_reserve() - reserve space for an event in the open buffer of this CPU
+ * etw_reserve_event() - reserve space for an event in the open buffer of this CPU
  * @cpus: @cpus of a run that is not finished
  * @size: bytes of the event, a multiple of TRACE_EVENT_ALIGNMENT, not 0
- * @event: set to the place of the event
+ * @event: set to the address at which the caller writes the event
  *
  * The event counts as written, so the caller writes all of its bytes before it enables interrupts.
  *
  * Context: interrupts off, not NMI, because an NMI may interrupt a write to the same buffer.
  * Return: true on success. false if this CPU has no open buffer, or the buffer has not enough
- * space: nothing is counted, and the caller calls etw_buffer_write().
+ * space: nothing is counted, and the caller calls etw_write_event().
  */
-static __always_inline bool etw_reserve(struct etw_buffer_cpu __percpu *cpus, size_t size,
-					void **event)
+static __always_inline bool etw_reserve_event(struct etw_buffer_cpu __percpu *cpus, size_t size,
+					      void **event)
 {
 	struct rchan_buf *buf = raw_cpu_read(cpus->buf);
 	size_t offset = buf->offset;
@@ -40,9 +40,9 @@ static __always_inline bool etw_reserve(struct etw_buffer_cpu __percpu *cpus, si
 	return true;
 }
 
-bool etw_buffer_write(struct etw_run *run,
-		      const struct perfinfo_trace_header *header,
-		      const void *data);
+bool etw_write_event(struct etw_run *run,
+		     const struct perfinfo_trace_header *header,
+		     const void *data);
 bool etw_buffer_has_space(const struct etw_run *run, size_t size);
 bool etw_buffer_has_events(const struct rchan_buf *buf);
 void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf);

@@ -3,8 +3,8 @@
  * Claims: a recording that belongs to one open file. See include/uapi/ntklog/session.h.
  *
  * A claim is exclusive. While it is open, changes of the session by hand fail with EBUSY
- * (etw_lock_session()), so the owner alone starts and stops the session, and the session's run is
- * the one that the owner has started.
+ * (etw_lock_unclaimed_session()), so the owner alone starts and stops the session, and the
+ * session's run is the one that the owner has started.
  */
 
 #include <linux/cpumask.h>
@@ -32,13 +32,13 @@
 #include "stacks.h"
 
 /*
- * Called with etw_mutex held. The user of a stopped session still needs its unread buffers, unless
- * a snapshot has them.
+ * Test whether a claim of any session may take this one. The user of a stopped session still needs
+ * its unread buffers, unless a snapshot has copied them. Called with etw_mutex held.
  */
 static bool etw_session_is_free(const struct etw_session *session)
 {
-	return !session->claim && !session->logging &&
-	       (!session->run || session->run->in_snapshot ||
+	return !session->claim && !session->is_logging &&
+	       (!session->run || session->run->is_in_snapshot ||
 		!etw_run_has_unread_buffers(session->run));
 }
 
@@ -69,15 +69,15 @@ static void etw_init_claim(struct etw_claim *claim, struct etw_session *session)
 }
 
 /* Called with etw_mutex held. */
-static void etw_give_up_claim(struct etw_claim *claim)
+static void etw_detach_claim(struct etw_claim *claim)
 {
 	spin_lock(&etw_session_lock);
 	claim->session->claim = NULL;
-	claim->is_kept = true;
+	claim->is_given_up = true;
 	spin_unlock(&etw_session_lock);
 }
 
-/* Woken when the work item has ended the closed claims. */
+/* Waiters for the end of closed claims. etw_end_closed_claims() wakes them. */
 static DECLARE_WAIT_QUEUE_HEAD(etw_closed_claims_wait);
 
 /* Test whether a work item is about to end the claim of a session. */
@@ -91,14 +91,14 @@ static bool etw_claim_is_ending(const struct etw_session *session)
 	return ending;
 }
 
-static struct etw_claim *etw_make_claim(struct etw_session *session, bool adopt)
+static struct etw_claim *etw_claim_session(struct etw_session *session, bool adopts_run)
 {
 	struct etw_claim *claim = kzalloc(sizeof(*claim), GFP_KERNEL);
 	int err = 0;
 
 	if (!claim)
 		return ERR_PTR(-ENOMEM);
-	/* A claim whose file has been closed ends soon. Wait for that. */
+	/* If the file of the session's claim has been closed, wait until the work item ends it. */
 	if ((session && wait_event_killable(etw_closed_claims_wait,
 					    !etw_claim_is_ending(session))) ||
 	    mutex_lock_killable(&etw_mutex)) {
@@ -107,11 +107,11 @@ static struct etw_claim *etw_make_claim(struct etw_session *session, bool adopt)
 	}
 	if (!session)
 		session = etw_find_free_session();
-	if (!session || session->claim || (session->logging && !adopt)) {
+	if (!session || session->claim || (session->is_logging && !adopts_run)) {
 		err = -EBUSY;
 	} else {
 		etw_init_claim(claim, session);
-		claim->has_run = adopt;
+		claim->has_run = adopts_run;
 	}
 	mutex_unlock(&etw_mutex);
 	if (!err)
@@ -122,16 +122,16 @@ static struct etw_claim *etw_make_claim(struct etw_session *session, bool adopt)
 
 /**
  * etw_open_claim() - claim a stopped session
- * @session: the session; NULL: any that is stopped, not claimed, and has no unread buffers except
- *	those that a snapshot has
+ * @session: the session; NULL: any session that is stopped, not claimed, and has no unread buffers
+ *	except those that a snapshot has copied
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the claim, for etw_close_claim(); -EBUSY if there is no such session, or @session is
  * started or claimed; -EINTR; -ENOMEM.
  */
 struct etw_claim *etw_open_claim(struct etw_session *session)
 {
-	return etw_make_claim(session, false);
+	return etw_claim_session(session, false);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_open_claim);
 
@@ -139,12 +139,12 @@ EXPORT_SYMBOL_IF_KUNIT(etw_open_claim);
  * etw_adopt_session() - claim a session together with its present or last run
  * @session: the session, started or stopped
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the claim, for etw_close_claim(); -EBUSY if the session is claimed; -EINTR; -ENOMEM.
  */
 struct etw_claim *etw_adopt_session(struct etw_session *session)
 {
-	return etw_make_claim(session, true);
+	return etw_claim_session(session, true);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_adopt_session);
 
@@ -153,12 +153,12 @@ static void etw_end_claim(struct etw_claim *claim)
 {
 	struct etw_session *session = claim->session;
 
-	if (session->logging)
-		etw_stop_locked(session);
+	if (session->is_logging)
+		etw_stop_session_locked(session);
 	if (claim->has_run)
 		etw_drop_run(session);
 	etw_apply_settings(session, &session->saved_settings);
-	etw_give_up_claim(claim);
+	etw_detach_claim(claim);
 }
 
 /* End the claims that were closed by a task that could not wait for etw_mutex. */
@@ -182,11 +182,11 @@ static void etw_end_closed_claims(struct work_struct *work)
 static DECLARE_WORK(etw_closed_claims_work, etw_end_closed_claims);
 
 /*
- * Take etw_mutex, unless a signal kills the current task meanwhile. Nothing can kill a task that is
- * exiting already, and the holder of the mutex may wait for a grace period of Tasks RCU. Such a
- * task does not wait.
+ * Take etw_mutex, unless a signal kills the current task during the wait. An exiting task does not
+ * wait at all: no signal could end its wait, which may take as long as a grace period of Tasks RCU.
+ * Returns true if the mutex is held.
  */
-static bool etw_lock_if_permitted(void)
+static bool etw_lock_unless_killed(void)
 {
 	if (current->flags & PF_EXITING)
 		return mutex_trylock(&etw_mutex);
@@ -197,17 +197,18 @@ static bool etw_lock_if_permitted(void)
  * etw_close_claim() - end a claim: stop the session, free its buffers, restore its settings
  * @claim: the claim; it is freed
  *
- * The session stays as it is after etw_keep_claim(). If the current task is killed or exiting while
- * another task holds etw_mutex, a work item ends the claim; the session is claimed until then.
+ * The session stays as it is after etw_keep_claimed_session(). If the current task is killed or
+ * exiting while another task holds etw_mutex, a work item ends the claim; the session is claimed
+ * until then.
  *
- * Context: thread; may sleep for seconds.
+ * Context: task; may sleep for seconds.
  */
 void etw_close_claim(struct etw_claim *claim)
 {
 	/* The file is closed, so nothing else gives up the claim. */
-	if (!claim->is_kept) {
-		if (!etw_lock_if_permitted()) {
-			/* The work item may be running, and may free the claim now. */
+	if (!claim->is_given_up) {
+		if (!etw_lock_unless_killed()) {
+			/* From here on the work item, which may be running, may free the claim. */
 			spin_lock(&etw_session_lock);
 			WRITE_ONCE(claim->is_closed, true);
 			spin_unlock(&etw_session_lock);
@@ -224,7 +225,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_close_claim);
 /**
  * etw_exit_claims() - wait until all closed claims have ended
  *
- * Context: unload. No claim is open, because an open claim holds a reference to the module.
+ * Context: module unload. No claim is open, because an open claim holds a reference to the module.
  */
 void etw_exit_claims(void)
 {
@@ -256,15 +257,15 @@ static int etw_settings_from_start(const struct etw_session *session,
 }
 
 /**
- * etw_start_claim() - start a claimed session, see NTKLOG_SESSION_START
+ * etw_start_claimed_session() - start a claimed session, see NTKLOG_SESSION_START
  * @claim: the claim
  * @start: the settings
  *
- * Context: thread; may sleep for seconds.
- * Return: 0; -EINVAL for a setting out of range; -EEXIST if another session has the name;
- * -EBADFD if the claim has been given up; -EINTR; or a negative errno as etw_start_locked() has.
+ * Context: task; may sleep for seconds.
+ * Return: 0; -EINVAL for a setting out of range; -EEXIST if another session has the name; -EBADFD
+ * if the claim has been given up; -EINTR; or a negative errno as etw_start_session_locked() has.
  */
-int etw_start_claim(struct etw_claim *claim, const struct ntklog_session_start *start)
+int etw_start_claimed_session(struct etw_claim *claim, const struct ntklog_session_start *start)
 {
 	struct etw_session *session = claim->session;
 	struct etw_settings settings;
@@ -272,13 +273,13 @@ int etw_start_claim(struct etw_claim *claim, const struct ntklog_session_start *
 
 	if (mutex_lock_interruptible(&etw_mutex))
 		return -EINTR;
-	if (claim->is_kept)
+	if (claim->is_given_up)
 		err = -EBADFD;
-	else if (session->logging)
+	else if (session->is_logging)
 		err = -EBUSY;
 	else
 		err = etw_settings_from_start(session, start, &settings) ?:
-		      etw_start_locked(session, &settings);
+		      etw_start_session_locked(session, &settings);
 	if (!err) {
 		spin_lock(&etw_session_lock);
 		claim->has_run = true;
@@ -287,60 +288,61 @@ int etw_start_claim(struct etw_claim *claim, const struct ntklog_session_start *
 	mutex_unlock(&etw_mutex);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_start_claim);
+EXPORT_SYMBOL_IF_KUNIT(etw_start_claimed_session);
 
 /**
- * etw_stop_claim() - stop a claimed session, see NTKLOG_SESSION_STOP
+ * etw_stop_claimed_session() - stop a claimed session, see NTKLOG_SESSION_STOP
  * @claim: the claim
  *
- * Context: thread; may sleep for seconds.
+ * Context: task; may sleep for seconds.
  * Return: 0, -EINVAL if the session is stopped, -EBADFD if the claim has been given up, or -EINTR
  * after a fatal signal.
  */
-int etw_stop_claim(struct etw_claim *claim)
+int etw_stop_claimed_session(struct etw_claim *claim)
 {
 	int err = 0;
 
 	if (mutex_lock_killable(&etw_mutex))
 		return -EINTR;
-	if (claim->is_kept)
+	if (claim->is_given_up)
 		err = -EBADFD;
-	else if (!claim->session->logging)
+	else if (!claim->session->is_logging)
 		err = -EINVAL;
 	else
-		etw_stop_locked(claim->session);
+		etw_stop_session_locked(claim->session);
 	mutex_unlock(&etw_mutex);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_stop_claim);
+EXPORT_SYMBOL_IF_KUNIT(etw_stop_claimed_session);
 
 /**
- * etw_keep_claim() - give up a claim, and leave the session as it is, see NTKLOG_SESSION_KEEP
+ * etw_keep_claimed_session() - give up a claim, and leave the session as it is, see
+ *	NTKLOG_SESSION_KEEP
  * @claim: the claim
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EBADFD if the claim has been given up before, or -EINTR after a fatal signal.
  */
-int etw_keep_claim(struct etw_claim *claim)
+int etw_keep_claimed_session(struct etw_claim *claim)
 {
 	int err = 0;
 
 	if (mutex_lock_killable(&etw_mutex))
 		return -EINTR;
-	if (claim->is_kept)
+	if (claim->is_given_up)
 		err = -EBADFD;
 	else
-		etw_give_up_claim(claim);
+		etw_detach_claim(claim);
 	mutex_unlock(&etw_mutex);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_keep_claim);
+EXPORT_SYMBOL_IF_KUNIT(etw_keep_claimed_session);
 
 /**
  * etw_get_claim_run() - get the run of a claim
  * @claim: the claim
  *
- * Context: thread. Does not wait for a start or a stop of a session.
+ * Context: task. Does not wait for a start or a stop of a session.
  * Return: the run, for etw_put_run(); -ENODATA if the claim has started or adopted no run, or the
  * run has been dropped; -EBADFD if the claim has been given up.
  */
@@ -349,7 +351,7 @@ struct etw_run *etw_get_claim_run(struct etw_claim *claim)
 	struct etw_run *run;
 
 	spin_lock(&etw_session_lock);
-	if (claim->is_kept)
+	if (claim->is_given_up)
 		run = ERR_PTR(-EBADFD);
 	else if (!claim->has_run || !claim->session->run)
 		run = ERR_PTR(-ENODATA);
@@ -361,13 +363,13 @@ struct etw_run *etw_get_claim_run(struct etw_claim *claim)
 EXPORT_SYMBOL_IF_KUNIT(etw_get_claim_run);
 
 /**
- * etw_flush_claim() - make readable what a claimed session has written so far
+ * etw_flush_claimed_session() - make the events that a claimed session has written so far readable
  * @claim: the claim
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: as etw_flush_run(); -EBADFD if the claim has been given up.
  */
-int etw_flush_claim(struct etw_claim *claim)
+int etw_flush_claimed_session(struct etw_claim *claim)
 {
 	struct etw_run *run = etw_get_claim_run(claim);
 	int err;
@@ -378,7 +380,7 @@ int etw_flush_claim(struct etw_claim *claim)
 	etw_put_run(run);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_flush_claim);
+EXPORT_SYMBOL_IF_KUNIT(etw_flush_claimed_session);
 
 static void etw_add_counts(struct ntklog_session_counts *sum, const struct etw_counts *counts)
 {
@@ -391,15 +393,15 @@ static void etw_add_counts(struct ntklog_session_counts *sum, const struct etw_c
 }
 
 /**
- * etw_count_claim() - get the counts of a claim's run, see NTKLOG_SESSION_COUNTS
+ * etw_get_claim_counts() - get the counts of a claim's run, see NTKLOG_SESSION_COUNTS
  * @claim: the claim
  * @counts: in: @size and @cpu; out: the counts
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0; -EINVAL for another size; -ENXIO if the run has no buffers on the CPU; or a negative
  * errno as etw_get_claim_run() has.
  */
-int etw_count_claim(struct etw_claim *claim, struct ntklog_session_counts *counts)
+int etw_get_claim_counts(struct etw_claim *claim, struct ntklog_session_counts *counts)
 {
 	struct ntklog_session_counts sum = { .size = sizeof(sum), .cpu = counts->cpu };
 	struct etw_counts cpu_counts;
@@ -427,17 +429,17 @@ int etw_count_claim(struct etw_claim *claim, struct ntklog_session_counts *count
 	*counts = sum;
 	return found ? 0 : -ENXIO;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_count_claim);
+EXPORT_SYMBOL_IF_KUNIT(etw_get_claim_counts);
 
 /**
- * etw_describe_claim() - describe a claimed session, see NTKLOG_SESSION_INFO
+ * etw_get_claim_info() - describe a claimed session, see NTKLOG_SESSION_INFO
  * @claim: the claim
  * @info: in: @size; out: the description
  *
- * Context: thread.
+ * Context: task.
  * Return: 0, -EINVAL for another size, or -EBADFD if the claim has been given up.
  */
-int etw_describe_claim(struct etw_claim *claim, struct ntklog_session_info *info)
+int etw_get_claim_info(struct etw_claim *claim, struct ntklog_session_info *info)
 {
 	struct etw_run *run;
 
@@ -458,16 +460,16 @@ int etw_describe_claim(struct etw_claim *claim, struct ntklog_session_info *info
 	etw_put_run(run);
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_describe_claim);
+EXPORT_SYMBOL_IF_KUNIT(etw_get_claim_info);
 
 /**
- * etw_show_owner() - write which process has claimed a session
+ * etw_show_claim_owner() - write which process has claimed a session
  * @seq: output file; gets a line "PID COMM" or "none"
  * @session: the session
  *
- * Context: thread.
+ * Context: task.
  */
-void etw_show_owner(struct seq_file *seq, struct etw_session *session)
+void etw_show_claim_owner(struct seq_file *seq, struct etw_session *session)
 {
 	struct etw_claim owner = {};
 

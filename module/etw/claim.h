@@ -13,8 +13,10 @@ struct seq_file;
 /**
  * struct etw_claim - the exclusive use of a session through one open file
  * @session: the session; its @claim points back here until the claim is given up or ends
- * @is_kept: the claim has been given up; written with etw_mutex and etw_session_lock held
- * @has_run: the session's run is that of the claim; written as @is_kept after the claim was opened
+ * @is_given_up: NTKLOG_SESSION_KEEP has given up the claim; written with etw_mutex and
+ *	etw_session_lock held
+ * @has_run: the owner has started or adopted the session's run; written with etw_mutex and
+ *	etw_session_lock held after the claim was opened
  * @is_closed: the file has been closed, and a work item is about to end the claim; written with
  *	etw_session_lock held
  * @pid: process ID of the opener
@@ -22,7 +24,7 @@ struct seq_file;
  */
 struct etw_claim {
 	struct etw_session *session;
-	bool is_kept;
+	bool is_given_up;
 	bool has_run;
 	bool is_closed;
 	pid_t pid;
@@ -33,13 +35,13 @@ struct etw_claim *etw_open_claim(struct etw_session *session);
 struct etw_claim *etw_adopt_session(struct etw_session *session);
 void etw_close_claim(struct etw_claim *claim);
 void etw_exit_claims(void);
-int etw_start_claim(struct etw_claim *claim, const struct ntklog_session_start *start);
-int etw_stop_claim(struct etw_claim *claim);
-int etw_flush_claim(struct etw_claim *claim);
-int etw_keep_claim(struct etw_claim *claim);
+int etw_start_claimed_session(struct etw_claim *claim, const struct ntklog_session_start *start);
+int etw_stop_claimed_session(struct etw_claim *claim);
+int etw_flush_claimed_session(struct etw_claim *claim);
+int etw_keep_claimed_session(struct etw_claim *claim);
 struct etw_run *etw_get_claim_run(struct etw_claim *claim);
-int etw_count_claim(struct etw_claim *claim, struct ntklog_session_counts *counts);
-int etw_describe_claim(struct etw_claim *claim, struct ntklog_session_info *info);
-void etw_show_owner(struct seq_file *seq, struct etw_session *session);
+int etw_get_claim_counts(struct etw_claim *claim, struct ntklog_session_counts *counts);
+int etw_get_claim_info(struct etw_claim *claim, struct ntklog_session_info *info);
+void etw_show_claim_owner(struct seq_file *seq, struct etw_session *session);
 
 #endif /* _NTKLOG_ETW_CLAIM_H */

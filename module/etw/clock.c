@@ -35,12 +35,12 @@ s64 etw_filetime(void)
  * etw_read_clocks() - read the session clock and the time of day at a start
  * @clocks: set to the readings
  *
- * Every time in the file is relative to this pair of readings, so a delay between the two shifts
- * the whole file. Interrupts are off. A host may still run another virtual CPU in between;
- * therefore the closest of a few pairs is taken.
+ * A reader of the file computes every time from this pair of readings, so a delay between the two
+ * readings shifts all times. Interrupts are off while they are made. A host may still suspend the
+ * virtual CPU in between; therefore the function makes several pairs and keeps the closest one.
  *
- * The time of the boot is the difference of Linux' clock offsets. As on NT, it stays the same
- * until the clock is set, which moves it.
+ * The time of the boot is the difference of Linux' clock offsets. As on NT, setting the time of day
+ * also moves the time of the boot.
  *
  * Context: any but NMI.
  */

@@ -25,18 +25,18 @@
 #include "settings.h"
 #include "stacks.h"
 
-/* True between the end of the load and the begin of the unload; with etw_mutex held. */
-static bool etw_may_start;
+/* True from the end of the load to the begin of the unload. Accessed with etw_mutex held. */
+static bool etw_start_is_allowed;
 
 /* Called with etw_mutex held. */
 static void etw_set_logging(struct etw_session *session, bool logging)
 {
 	spin_lock(&etw_session_lock);
-	session->logging = logging;
+	session->is_logging = logging;
 	spin_unlock(&etw_session_lock);
 	/*
-	 * A session with stacks must be known before its first event. etw_stop_locked() removes it
-	 * after the last event.
+	 * Publish that the session logs stacks before its first event. etw_stop_session_locked()
+	 * revokes that after the last event.
 	 */
 	if (logging)
 		etw_publish_stack_sessions();
@@ -44,32 +44,32 @@ static void etw_set_logging(struct etw_session *session, bool logging)
 }
 
 /**
- * etw_start_locked() - start a session with settings
+ * etw_start_session_locked() - start a session with settings
  * @session: the session
  * @settings: its new settings, checked; can be its present ones
  *
- * The session's earlier run is dropped when the new buffers have been allocated. A run whose
- * buffers are all in a snapshot is dropped before, because the new buffers may need its memory.
+ * The session's earlier run is dropped after the new buffers have been allocated, or before if a
+ * snapshot has copied all its buffers, because the new buffers may need its memory.
  *
- * Context: thread; may sleep for seconds; etw_mutex held.
+ * Context: task; may sleep for seconds; etw_mutex held.
  * Return: 0; -EBUSY if the session is started; -ENOMEM if there is no memory for the buffers;
- * -ENODEV during load and unload. After an error the session has its old settings, and its earlier
- * run unless a snapshot has it.
+ * -ENODEV during load and unload. After an error the session has its old settings. It also has its
+ * earlier run, unless a snapshot had copied all buffers of that run.
  */
-int etw_start_locked(struct etw_session *session, const struct etw_settings *settings)
+int etw_start_session_locked(struct etw_session *session, const struct etw_settings *settings)
 {
 	struct etw_run *run;
 
-	if (!etw_may_start)
+	if (!etw_start_is_allowed)
 		return -ENODEV;
-	if (session->logging)
+	if (session->is_logging)
 		return -EBUSY;
 
 	etw_check_clock();
-	/* Free the last run, which a snapshot has: the new buffers may need its memory. */
-	if (session->run && session->run->in_snapshot)
+	/* A snapshot has copied the last run. The new buffers may need the memory of the run. */
+	if (session->run && session->run->is_in_snapshot)
 		etw_drop_run(session);
-	run = etw_open_run(session->id, session->directory, settings);
+	run = etw_alloc_run(session->id, session->directory, settings);
 	if (IS_ERR(run))
 		return PTR_ERR(run);
 	etw_apply_settings(session, settings);
@@ -79,18 +79,18 @@ int etw_start_locked(struct etw_session *session, const struct etw_settings *set
 	/* The rundown comes first in the buffers, because no event is logged before. */
 	etw_rundown_groups(session, NULL, &settings->group_mask);
 	etw_set_logging(session, true);
-	etw_update_providers_of_started();
+	etw_update_providers_for_sessions();
 	etw_schedule_flush(session);
 	return 0;
 }
 
 /**
- * etw_stop_locked() - stop a session
+ * etw_stop_session_locked() - stop a session
  * @session: a started session
  *
- * Context: thread; may sleep for seconds; etw_mutex held.
+ * Context: task; may sleep for seconds; etw_mutex held.
  */
-void etw_stop_locked(struct etw_session *session)
+void etw_stop_session_locked(struct etw_session *session)
 {
 	static const struct perfinfo_groupmask no_groups;
 	struct perfinfo_groupmask mask = etw_group_mask_union_except(session);
@@ -115,36 +115,37 @@ void etw_stop_locked(struct etw_session *session)
  * etw_start_session() - start a session by hand
  * @session: the session
  *
- * Context: thread; may sleep for seconds.
- * Return: 0, or a negative errno as etw_lock_session() and etw_start_locked() have.
+ * Context: task; may sleep for seconds.
+ * Return: 0, or a negative errno as etw_lock_unclaimed_session() and etw_start_session_locked()
+ * have.
  */
 int etw_start_session(struct etw_session *session)
 {
-	int err = etw_lock_session(session);
+	int err = etw_lock_unclaimed_session(session);
 
 	if (err)
 		return err;
-	err = etw_start_locked(session, &session->settings);
+	err = etw_start_session_locked(session, &session->settings);
 	mutex_unlock(&etw_mutex);
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_start_session);
 
 /**
- * etw_stop_session() - stop a session by hand; everything that it has written can be read then
- * @session: the session
+ * etw_stop_session() - stop a session by hand
+ * @session: the session. When the function returns 0, all its events can be read
  *
- * Context: thread; may sleep for seconds.
- * Return: 0, -EINVAL if it is stopped, or a negative errno as etw_lock_session() has.
+ * Context: task; may sleep for seconds.
+ * Return: 0, -EINVAL if it is stopped, or a negative errno as etw_lock_unclaimed_session() has.
  */
 int etw_stop_session(struct etw_session *session)
 {
-	int err = etw_lock_session(session);
+	int err = etw_lock_unclaimed_session(session);
 
 	if (err)
 		return err;
-	if (session->logging)
-		etw_stop_locked(session);
+	if (session->is_logging)
+		etw_stop_session_locked(session);
 	else
 		err = -EINVAL;
 	mutex_unlock(&etw_mutex);
@@ -153,10 +154,10 @@ int etw_stop_session(struct etw_session *session)
 EXPORT_SYMBOL_IF_KUNIT(etw_stop_session);
 
 /**
- * etw_flush_session() - make readable by hand what a session has written so far
+ * etw_flush_session() - make the events that a session has written so far readable, by hand
  * @session: the session
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: as etw_flush_run(); -EBUSY if the session is claimed.
  */
 int etw_flush_session(struct etw_session *session)
@@ -182,7 +183,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_flush_session);
  * @buffer_size: bytes of a buffer
  * @buffers: number of buffers of each CPU
  *
- * Context: load.
+ * Context: module load.
  * Return: 0, or -EINVAL for a size or number out of range.
  */
 int etw_init_sessions(u32 buffer_size, u32 buffers)
@@ -214,7 +215,7 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 		settings->buffers = buffers;
 		settings->flush_timer = ETW_FLUSH_TIMER_DEFAULT;
 		settings->contextswap_version = ETW_EVENT_VERSIONS;
-		etw_contextswap_versions.of_session[i] = ETW_EVENT_VERSIONS - 1;
+		etw_contextswap_versions.by_session[i] = ETW_EVENT_VERSIONS - 1;
 		etw_init_flush_timer(session);
 		etw_group_mask_set(&settings->group_mask, PERF_SPINLOCK);
 	}
@@ -224,12 +225,12 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 /**
  * etw_enable_session_start() - let sessions be started from now on
  *
- * Context: load, when nothing can fail any more.
+ * Context: module load, when nothing can fail any more.
  */
 void etw_enable_session_start(void)
 {
 	mutex_lock(&etw_mutex);
-	etw_may_start = true;
+	etw_start_is_allowed = true;
 	mutex_unlock(&etw_mutex);
 }
 
@@ -238,17 +239,17 @@ void etw_enable_session_start(void)
  *
  * No session is claimed: an open claim holds a reference to the module.
  *
- * Context: unload.
+ * Context: module unload.
  */
 void etw_exit_sessions(void)
 {
 	int i;
 
 	mutex_lock(&etw_mutex);
-	etw_may_start = false;
+	etw_start_is_allowed = false;
 	for (i = 0; i < ETW_SESSIONS; i++) {
-		if (etw_sessions[i].logging)
-			etw_stop_locked(&etw_sessions[i]);
+		if (etw_sessions[i].is_logging)
+			etw_stop_session_locked(&etw_sessions[i]);
 		etw_drop_run(&etw_sessions[i]);
 	}
 	mutex_unlock(&etw_mutex);

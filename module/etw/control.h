@@ -15,7 +15,7 @@ int etw_start_session(struct etw_session *session);
 int etw_stop_session(struct etw_session *session);
 int etw_flush_session(struct etw_session *session);
 
-int etw_start_locked(struct etw_session *session, const struct etw_settings *settings);
-void etw_stop_locked(struct etw_session *session);
+int etw_start_session_locked(struct etw_session *session, const struct etw_settings *settings);
+void etw_stop_session_locked(struct etw_session *session);
 
 #endif /* _NTKLOG_ETW_CONTROL_H */

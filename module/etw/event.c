@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Log an event into the buffers of each session that wants it. */
+/* Log an event into the buffers of each session that records the event's group. */
 
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -13,7 +13,7 @@
 #include "event.h"
 #include "session.h"
 
-u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_MASK];
+u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_WORD];
 EXPORT_SYMBOL_IF_KUNIT(etw_sessions_by_group);
 struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_run_cpus);
@@ -23,20 +23,20 @@ EXPORT_SYMBOL_IF_KUNIT(etw_contextswap_versions);
 /**
  * etw_publish_sessions() - publish which sessions log which groups
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void etw_publish_sessions(void)
 {
 	int word, bit, i;
 
 	for (word = 0; word < PERF_NUM_MASKS; word++) {
-		for (bit = 0; bit < ETW_GROUPS_IN_MASK; bit++) {
+		for (bit = 0; bit < ETW_GROUPS_IN_WORD; bit++) {
 			u64 sessions = 0;
 
 			for (i = 0; i < ETW_SESSIONS; i++)
-				if (etw_sessions[i].logging &&
+				if (etw_sessions[i].is_logging &&
 				    etw_sessions[i].settings.group_mask.masks[word] & BIT(bit))
-					sessions |= 1ULL << i * ETW_WANTED_SHIFT;
+					sessions |= 1ULL << i * ETW_SESSION_BITS;
 			/*
 			 * Publishes the session's run and settings. Pairs with
 			 * etw_sessions_for_event().
@@ -46,21 +46,21 @@ void etw_publish_sessions(void)
 	}
 }
 
-/* Log an event with its header to sessions. Interrupts are off. */
-static struct etw_logged etw_log_header_to(u64 sessions,
-					   const struct perfinfo_trace_header *header,
-					   const void *data)
+/* Log an event, whose header the caller has made, to sessions. Interrupts are off. */
+static struct etw_logged etw_log_header_to_sessions(u64 sessions,
+						    const struct perfinfo_trace_header *header,
+						    const void *data)
 {
 	struct etw_logged logged = { .time = header->time_stamp };
 
 	for (; sessions; sessions &= sessions - 1)
-		if (etw_buffer_write(etw_sessions[etw_first_session(sessions)].run, header, data))
+		if (etw_write_event(etw_sessions[etw_first_session(sessions)].run, header, data))
 			logged.sessions |= sessions & -sessions;
 	return logged;
 }
 
 /**
- * etw_log_event_to() - log an event to sessions
+ * etw_log_event() - log an event to sessions
  * @sessions: sessions that etw_sessions_for_event() has returned, a byte of 1 for each
  * @hook_id: PERFINFO_LOG_TYPE_* or NTKLOG_LOG_TYPE_*
  * @version: version of the event
@@ -71,8 +71,8 @@ static struct etw_logged etw_log_header_to(u64 sessions,
  * session without space loses the event and counts it.
  * Return: the sessions that have the event, and its time stamp.
  */
-struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const void *data,
-				   u16 length)
+struct etw_logged etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,
+				u16 length)
 {
 	struct perfinfo_trace_header header;
 
@@ -82,51 +82,51 @@ struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const 
 	 */
 	lockdep_assert_irqs_disabled();
 	etw_make_trace_header(&header, hook_id, version, length);
-	return etw_log_header_to(sessions, &header, data);
+	return etw_log_header_to_sessions(sessions, &header, data);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_log_event_to);
+EXPORT_SYMBOL_IF_KUNIT(etw_log_event);
 
 /**
- * etw_log_event_at() - log an event with the time stamp of another event to sessions
- * @time: the time stamp, read by the caller; no event with a later one has been logged on this CPU
- * @sessions: as for etw_log_event_to()
- * @hook_id: as for etw_log_event_to()
- * @version: as for etw_log_event_to()
- * @data: as for etw_log_event_to()
- * @length: as for etw_log_event_to()
+ * etw_log_event_with_time() - log an event with the time stamp of another event to sessions
+ * @time: the time stamp; no event with a later time stamp has been logged on this CPU
+ * @sessions: as for etw_log_event()
+ * @hook_id: as for etw_log_event()
+ * @version: as for etw_log_event()
+ * @data: as for etw_log_event()
+ * @length: as for etw_log_event()
  *
- * Context: as for etw_log_event_to(); interrupts off since @time was read.
+ * Context: as for etw_log_event(); interrupts off since @time was read.
  * Return: the sessions that have the event, and @time.
  */
-struct etw_logged etw_log_event_at(u64 time, u64 sessions, u16 hook_id, u8 version,
-				   const void *data, u16 length)
+struct etw_logged etw_log_event_with_time(u64 time, u64 sessions, u16 hook_id, u8 version,
+					  const void *data, u16 length)
 {
 	struct perfinfo_trace_header header;
 
 	lockdep_assert_irqs_disabled();
 	etw_make_trace_header(&header, hook_id, version, length);
 	header.time_stamp = time;
-	return etw_log_header_to(sessions, &header, data);
+	return etw_log_header_to_sessions(sessions, &header, data);
 }
 
-static_assert(ETW_SESSIONS * ETW_WANTED_SHIFT <= 64);
+static_assert(ETW_SESSIONS * ETW_SESSION_BITS <= 64);
 static_assert(ETW_EVENT_VERSIONS == 4);
 
 /**
- * etw_log_event_versions() - log an event to each session in the session's version
- * @wanted: the sessions and their versions, from etw_sessions_by_version()
+ * etw_log_event_in_versions() - log an event to each session in the session's version
+ * @sessions: the sessions and their versions, from etw_versions_by_session()
  * @hook_id: PERFINFO_LOG_TYPE_*
- * @first: data of version 1
- * @first_length: bytes of @first
- * @later: data of the later versions
- * @later_length: bytes of @later
+ * @version_1: data of version 1
+ * @version_1_length: bytes of @version_1
+ * @later_versions: data of the later versions
+ * @later_versions_length: bytes of @later_versions
  *
- * Context: as for etw_log_event_to().
+ * Context: as for etw_log_event().
  * Return: the sessions that have the event, and its time stamp.
  */
-struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *first,
-					 u16 first_length, const void *later,
-					 u16 later_length)
+struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1,
+					    u16 version_1_length, const void *later_versions,
+					    u16 later_versions_length)
 {
 	struct etw_session *session = etw_sessions;
 	struct perfinfo_trace_header header;
@@ -135,21 +135,22 @@ struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *fi
 	lockdep_assert_irqs_disabled();
 	etw_make_trace_header(&header, hook_id, 0, 0);
 	logged.time = header.time_stamp;
-	for (; wanted; wanted >>= ETW_WANTED_SHIFT, session++) {
-		header.version = wanted & ETW_WANTED_MASK;
+	for (; sessions; sessions >>= ETW_SESSION_BITS, session++) {
+		header.version = sessions & ETW_SESSION_MASK;
 		if (!header.version)
 			continue;
 		header.size = sizeof(header) +
-			      (header.version == 1 ? first_length : later_length);
-		if (etw_buffer_write(session->run, &header, header.version == 1 ? first : later))
-			logged.sessions |= 1ULL << session->id * ETW_WANTED_SHIFT;
+			      (header.version == 1 ? version_1_length : later_versions_length);
+		if (etw_write_event(session->run, &header,
+				    header.version == 1 ? version_1 : later_versions))
+			logged.sessions |= 1ULL << session->id * ETW_SESSION_BITS;
 	}
 	return logged;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_log_event_versions);
+EXPORT_SYMBOL_IF_KUNIT(etw_log_event_in_versions);
 
 /**
- * etw_log_session_event() - log an event to one session without regard to its mask
+ * etw_log_session_event() - log an event to one session, whether or not its group mask asks for it
  * @session: a session that is being started, is started, or is being stopped
  * @hook_id: PERFINFO_LOG_TYPE_* or NTKLOG_LOG_TYPE_*
  * @version: version of the event
@@ -168,7 +169,7 @@ bool etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 
 	local_irq_save(flags);
 	etw_make_trace_header(&header, hook_id, version, length);
-	is_written = etw_buffer_write(session->run, &header, data);
+	is_written = etw_write_event(session->run, &header, data);
 	local_irq_restore(flags);
 	return is_written;
 }

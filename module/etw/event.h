@@ -19,23 +19,24 @@
 #define ETW_EVENT_VERSIONS	4
 
 /*
- * A set of sessions is a u64 with a byte for each session, session 0 in the lowest: 1 if the
- * session gets the event, or the version that it gets if the event has versions; 0 if not.
+ * A set of sessions is a u64 with a byte for each session, session 0 in the lowest. The byte is 0
+ * if the session does not log the event. Otherwise it is 1, or the version that the session logs if
+ * the event has versions. ETW_SESSION_BITS and ETW_SESSION_MASK: width and mask of one byte.
  */
-#define ETW_WANTED_SHIFT	8
-#define ETW_WANTED_MASK		0xFF
+#define ETW_SESSION_BITS	8
+#define ETW_SESSION_MASK		0xFF
 
-/* Tests a set for versions above 1: they have bit 1 or 2. */
-#define ETW_LATER_WANTED	0x0606060606060606ULL
+/* Bits that are set in a byte of a set only if the version is above 1: 2, 3 or 4. */
+#define ETW_VERSION_ABOVE_1_BITS	0x0606060606060606ULL
 
-#define ETW_GROUPS_IN_MASK	32
+#define ETW_GROUPS_IN_WORD	32
 
 /*
- * The sessions that log a group, by word and bit of the group mask. Written with etw_mutex held:
- * a session's byte is set with release when its run is ready, and cleared before the run is
- * finished. Loggers read it with acquire.
+ * The sessions that log a group, by word and bit of the group mask. Written with etw_mutex held: a
+ * session's byte is set with release when its run is ready, and cleared before the run is finished.
+ * Loggers, which are the functions below that write events, read the byte with acquire.
  */
-extern u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_MASK];
+extern u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_WORD];
 
 /**
  * struct etw_logged - the result of logging an event
@@ -47,13 +48,19 @@ struct etw_logged {
 	u64 time;
 };
 
-/* @cpus of each session's run, for etw_reserve(). Written before the session's bytes are set. */
+/*
+ * etw_run::cpus of each session's run, for etw_reserve_event(). Written before the session's bytes
+ * in etw_sessions_by_group are set.
+ */
 extern struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
 
-/* Version of each session's context switch events, minus 1. Each byte is written on its own. */
+/*
+ * Version of each session's context switch events, minus 1, as bytes and as a set of sessions. Each
+ * byte is written separately.
+ */
 extern union etw_versions {
-	u8 of_session[ETW_SESSIONS];
-	u64 all;
+	u8 by_session[ETW_SESSIONS];
+	u64 set;
 } etw_contextswap_versions;
 
 /**
@@ -61,8 +68,8 @@ extern union etw_versions {
  * @group: the event's group, one bit of a group mask
  *
  * Context: interrupts off until the event has been logged, which is the RCU read side for
- * etw_stop_locked().
- * Return: the set of sessions, with a byte of 1 for each; see ETW_WANTED_SHIFT.
+ * etw_stop_session_locked().
+ * Return: the set of sessions, with a byte of 1 for each; see ETW_SESSION_BITS.
  */
 static __always_inline u64 etw_sessions_for_event(u32 group)
 {
@@ -73,40 +80,40 @@ static __always_inline u64 etw_sessions_for_event(u32 group)
 }
 
 /**
- * etw_sessions_by_version() - get the version of an event that each session logs
- * @wanted: the sessions that log the event, from etw_sessions_for_event()
+ * etw_versions_by_session() - get the version of an event that each session logs
+ * @sessions: the sessions that log the event, from etw_sessions_for_event()
  *
- * A session may choose another version before the event is logged. It gets the version that is
- * returned here, so that the caller knows which versions to make.
+ * The version of a session may be set anew before the event is logged. The session still gets the
+ * version that is returned here, so that the caller knows which versions of the data to make.
  *
  * Context: as for etw_sessions_for_event().
- * Return: the set of sessions, with the version in each byte; see ETW_WANTED_SHIFT.
+ * Return: @sessions, with the version instead of 1 in each byte; see ETW_SESSION_BITS.
  */
-static __always_inline u64 etw_sessions_by_version(u64 wanted)
+static __always_inline u64 etw_versions_by_session(u64 sessions)
 {
 	BUILD_BUG_ON(ETW_EVENT_VERSIONS > 4);
-	return wanted + (wanted * 3 & ntklog_read_u64(etw_contextswap_versions.all));
+	return sessions + (sessions * 3 & ntklog_read_u64(etw_contextswap_versions.set));
 }
 
 /**
- * etw_versions_above_1_wanted() - test whether a session logs an event in a version above 1
- * @wanted: the sessions that log the event, from etw_sessions_for_event()
+ * etw_any_version_above_1() - test whether a session logs an event in a version above 1
+ * @sessions: the sessions that log the event, from etw_sessions_for_event()
  *
  * Context: as for etw_sessions_for_event().
- * Return: true if etw_sessions_by_version() would return a version above 1.
+ * Return: true if etw_versions_by_session() would return a version above 1.
  */
-static __always_inline bool etw_versions_above_1_wanted(u64 wanted)
+static __always_inline bool etw_any_version_above_1(u64 sessions)
 {
 	/* A plain load, which the compiler can compare in memory. A byte changes atomically. */
-	return wanted * 3 & data_race(etw_contextswap_versions.all);
+	return sessions * 3 & data_race(etw_contextswap_versions.set);
 }
 
-static __always_inline unsigned long etw_first_session(u64 wanted)
+static __always_inline unsigned long etw_first_session(u64 sessions)
 {
-	return __ffs64(wanted) / ETW_WANTED_SHIFT;
+	return __ffs64(sessions) / ETW_SESSION_BITS;
 }
 
-/* Writes each byte of @header. */
+/* Write all fields of the header of an event, with the present time. */
 static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *header,
 						  u16 hook_id, u8 version, u16 length)
 {
@@ -121,18 +128,19 @@ static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *
 
 /**
  * etw_begin_event() - begin an event in the buffer of the first session that logs it
- * @wanted: the sessions that log the event, from etw_sessions_for_event(), with 1 in their bytes
+ * @sessions: the sessions that log the event, from etw_sessions_for_event(), with 1 in their bytes
  * @hook_id: PERFINFO_LOG_TYPE_* or NTKLOG_LOG_TYPE_*
  * @version: version of the event
  * @length: bytes of its data, a multiple of TRACE_EVENT_ALIGNMENT
- * @data: set to the place of the data. The caller writes each byte: the buffer has old contents
+ * @data: set to the address at which the caller writes the data. The caller must write each byte,
+ *	because the buffer still has old contents
  *
- * Context: interrupts off, not NMI, up to etw_end_event(), or up to the last byte if @wanted is one
- * session. No other event is logged in between.
- * Return: true if the event has begun. false if @wanted is empty or the buffer has no space:
- * nothing has changed, and the caller calls etw_log_event_to().
+ * Context: interrupts off, not NMI, up to etw_end_event(), or up to the last byte if @sessions is
+ * one session. No other event is logged in between.
+ * Return: true if the event has begun. false if @sessions is empty or the buffer has no space:
+ * nothing has changed, and the caller calls etw_log_event().
  */
-static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version, u16 length,
+static __always_inline bool etw_begin_event(u64 sessions, u16 hook_id, u8 version, u16 length,
 					    void **data)
 {
 	struct perfinfo_trace_header *header;
@@ -144,8 +152,8 @@ static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version,
 	 * in a buffer do not decrease.
 	 */
 	lockdep_assert_irqs_disabled();
-	if (unlikely(!wanted || !etw_reserve(etw_run_cpus[etw_first_session(wanted)],
-					     sizeof(*header) + length, &event)))
+	if (unlikely(!sessions || !etw_reserve_event(etw_run_cpus[etw_first_session(sessions)],
+						     sizeof(*header) + length, &event)))
 		return false;
 	header = event;
 	etw_make_trace_header(header, hook_id, version, length);
@@ -155,39 +163,39 @@ static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version,
 
 /**
  * etw_end_event() - copy a finished event to the other sessions that log it
- * @wanted: @wanted of etw_begin_event()
- * @data: @data of etw_begin_event()
- * @length: @length of etw_begin_event()
+ * @sessions: the same as for etw_begin_event()
+ * @data: the address that etw_begin_event() has set, where the caller has written the data
+ * @length: the same as for etw_begin_event()
  *
  * Context: as for etw_begin_event(). A session without space loses the event and counts it.
  * Return: the sessions that have the event, and its time stamp.
  */
-static __always_inline struct etw_logged etw_end_event(u64 wanted, const void *data, u16 length)
+static __always_inline struct etw_logged etw_end_event(u64 sessions, const void *data, u16 length)
 {
 	const struct perfinfo_trace_header *header = data - sizeof(*header);
-	struct etw_logged logged = { .sessions = wanted & -wanted, .time = header->time_stamp };
+	struct etw_logged logged = { .sessions = sessions & -sessions, .time = header->time_stamp };
 
-	/* Each byte is 1: this removes the lowest session from the set. */
-	while (unlikely(wanted &= wanted - 1)) {
-		unsigned long id = etw_first_session(wanted);
+	/* Each byte is 0 or 1. The expression clears the lowest 1, and so removes a session. */
+	while (unlikely(sessions &= sessions - 1)) {
+		unsigned long id = etw_first_session(sessions);
 		void *event;
 
-		if (likely(etw_reserve(etw_run_cpus[id], sizeof(*header) + length, &event)))
+		if (likely(etw_reserve_event(etw_run_cpus[id], sizeof(*header) + length, &event)))
 			memcpy(event, header, sizeof(*header) + length);
-		else if (!etw_buffer_write(etw_sessions[id].run, header, data))
+		else if (!etw_write_event(etw_sessions[id].run, header, data))
 			continue;
-		logged.sessions |= wanted & -wanted;
+		logged.sessions |= sessions & -sessions;
 	}
 	return logged;
 }
 
-struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *first,
-					 u16 first_length, const void *later,
-					 u16 later_length);
-struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const void *data,
-				   u16 length);
-struct etw_logged etw_log_event_at(u64 time, u64 sessions, u16 hook_id, u8 version,
-				   const void *data, u16 length);
+struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1,
+					    u16 version_1_length, const void *later_versions,
+					    u16 later_versions_length);
+struct etw_logged etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,
+				u16 length);
+struct etw_logged etw_log_event_with_time(u64 time, u64 sessions, u16 hook_id, u8 version,
+					  const void *data, u16 length);
 void etw_publish_sessions(void);
 bool etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 			   const void *data, u16 length);

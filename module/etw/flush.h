@@ -7,24 +7,26 @@
 struct etw_run;
 
 /**
- * enum etw_flush - the reason for finishing buffers that are not full
- * @ETW_FLUSH_TIMER: the flush timer; only on CPUs whose finished buffers have all been read
- * @ETW_FLUSH_REQUEST: a request by a user, on all CPUs
+ * enum etw_flush_reason - the reason for finishing buffers that are not full
+ * @ETW_FLUSH_TIMER: the flush timer; finishes buffers only on CPUs whose finished buffers have all
+ *	been read
+ * @ETW_FLUSH_REQUEST: a request by a user
  * @ETW_FLUSH_SNAPSHOT: a snapshot of a session in buffering mode
- * @ETW_FLUSH_LAST: the stop
+ * @ETW_FLUSH_LAST: the stop of the session
  *
- * The first two do not take the last free buffer of a CPU.
+ * The timer and a request do not finish the buffer that a CPU is writing if it is the last free
+ * one.
  */
-enum etw_flush {
+enum etw_flush_reason {
 	ETW_FLUSH_TIMER,
 	ETW_FLUSH_REQUEST,
 	ETW_FLUSH_SNAPSHOT,
 	ETW_FLUSH_LAST,
 };
 
-void etw_flush_buffers(struct etw_run *run, enum etw_flush flush);
+void etw_flush_buffers(struct etw_run *run, enum etw_flush_reason reason);
 int etw_flush_run(struct etw_run *run);
 void etw_call_on_last_cpu(const struct etw_run *run, smp_call_func_t function, void *data);
-unsigned int etw_last_file_cpu(const struct etw_run *run);
+unsigned int etw_find_last_file_cpu(const struct etw_run *run);
 
 #endif /* _NTKLOG_ETW_FLUSH_H */

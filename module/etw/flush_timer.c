@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The flush timer of a session: it makes events readable in buffers that are not full. */
+/* The flush timer of a session, which makes events in buffers readable that are not full. */
 
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
@@ -14,7 +14,7 @@
  * etw_schedule_flush() - arm or cancel the flush timer of a session
  * @session: a started session
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void etw_schedule_flush(struct etw_session *session)
 {
@@ -38,7 +38,7 @@ static void etw_flush_work(struct work_struct *work)
 
 	spin_lock(&etw_session_lock);
 	milliseconds = session->settings.flush_timer;
-	if (session->logging && milliseconds && session->run->mode == ETW_MODE_SEQUENTIAL)
+	if (session->is_logging && milliseconds && session->run->mode == ETW_MODE_SEQUENTIAL)
 		run = etw_get_run(session->run);
 	spin_unlock(&etw_session_lock);
 	if (!run)
@@ -46,11 +46,11 @@ static void etw_flush_work(struct work_struct *work)
 	etw_flush_buffers(run, ETW_FLUSH_TIMER);
 	etw_put_run(run);
 	/*
-	 * A stop clears @logging with the lock held and then cancels the work. Test and queue with
-	 * the lock held too, so that the stop cancels what is queued here.
+	 * A stop clears @is_logging with the lock held and then cancels the work. Test and queue
+	 * with the lock held too, so that the stop cancels what is queued here.
 	 */
 	spin_lock(&etw_session_lock);
-	if (session->logging)
+	if (session->is_logging)
 		queue_delayed_work(system_percpu_wq, &session->flush_work,
 				   msecs_to_jiffies(milliseconds));
 	spin_unlock(&etw_session_lock);
@@ -60,7 +60,7 @@ static void etw_flush_work(struct work_struct *work)
  * etw_init_flush_timer() - initialize the flush timer of a session
  * @session: the session
  *
- * Context: load.
+ * Context: module load.
  */
 void etw_init_flush_timer(struct etw_session *session)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Group masks are sets of event groups. A group has a name and a number. */
+/* Group masks, which are sets of event groups, and the names of groups. */
 
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -32,7 +32,10 @@ static const struct {
 	{ "PERF_LINUX_WW_MUTEX", PERF_LINUX_WW_MUTEX },
 };
 
-/* NT's documented flags of groups. */
+/*
+ * NT has two bits for each of these groups: a flag EVENT_TRACE_FLAG_* of its documented interface,
+ * and a group PERF_*. Both mean the same events.
+ */
 static const struct {
 	u32 flag;
 	u32 group;
@@ -131,8 +134,8 @@ static void etw_group_change_add(struct etw_group_change *change, u32 group, boo
 
 /**
  * etw_group_change_parse() - parse a change of a mask
- * @text: names or 0x numbers with spaces between them: the new mask; or each with + or - before
- *	it: groups to be set or cleared. It is modified
+ * @text: names or 0x numbers of groups, separated by spaces. Without signs they are the new mask;
+ *	with + or - before each of them they are groups to set or clear. The text is modified
  * @change: the result; unchanged on error
  *
  * Return: 0, or -EINVAL for an unknown name or number, an empty text, a group that is both set and
@@ -165,7 +168,7 @@ int etw_group_change_parse(char *text, struct etw_group_change *change)
 	for (i = 0; i < PERF_NUM_MASKS; i++)
 		if (parsed.set.masks[i] & parsed.clear.masks[i])
 			return -EINVAL;
-	parsed.replace = !is_signed;
+	parsed.replaces_mask = !is_signed;
 	*change = parsed;
 	return 0;
 }
@@ -181,7 +184,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_group_change_parse);
 int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 			       struct etw_group_change *change)
 {
-	struct etw_group_change made = { .replace = true };
+	struct etw_group_change whole = { .replaces_mask = true };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(etw_groups); i++) {
@@ -189,12 +192,12 @@ int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 		u32 bits = PERF_MASK_BITS(group);
 
 		if ((mask->masks[PERF_MASK_INDEX(group)] & bits) == bits)
-			etw_group_change_add(&made, group, true);
+			etw_group_change_add(&whole, group, true);
 	}
 	for (i = 0; i < PERF_NUM_MASKS; i++)
-		if (mask->masks[i] & ~made.set.masks[i])
+		if (mask->masks[i] & ~whole.set.masks[i])
 			return -EINVAL;
-	*change = made;
+	*change = whole;
 	return 0;
 }
 
@@ -209,7 +212,7 @@ void etw_group_change_apply(const struct etw_group_change *change,
 	int i;
 
 	for (i = 0; i < PERF_NUM_MASKS; i++) {
-		u32 word = change->replace ? 0 : mask->masks[i];
+		u32 word = change->replaces_mask ? 0 : mask->masks[i];
 
 		mask->masks[i] = (word | change->set.masks[i]) & ~change->clear.masks[i];
 	}
@@ -233,7 +236,7 @@ void etw_group_mask_show(struct seq_file *file,
 		u32 group = etw_groups[i].group;
 		u32 bits = PERF_MASK_BITS(group);
 
-		/* A combination of groups is shown as its parts. */
+		/* A name for several groups is not shown, because each of these groups is. */
 		if (bits & (bits - 1) || !etw_group_mask_test(mask, group))
 			continue;
 		seq_printf(file, "0x%08x %s\n", group, etw_groups[i].name);

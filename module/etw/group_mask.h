@@ -9,12 +9,12 @@ struct seq_file;
 
 /**
  * struct etw_group_change - a change of a group mask
- * @replace: clear the mask first
- * @set: groups to set then
- * @clear: groups to clear after that
+ * @replaces_mask: clear the whole mask before anything else
+ * @set: groups to set
+ * @clear: groups to clear, after @set has been applied
  */
 struct etw_group_change {
-	bool replace;
+	bool replaces_mask;
 	struct perfinfo_groupmask set;
 	struct perfinfo_groupmask clear;
 };

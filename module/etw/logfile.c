@@ -23,19 +23,21 @@
 #include "run.h"
 #include "session.h"
 
-/* The name of the file in the users' guide. The kernel does not know the real one. */
+/*
+ * Name of the file in its header: that of the users' guide, as the kernel does not know the real.
+ */
 #define ETW_LOG_FILE_NAME	"trace.etl"
 
 /* Version of the group mask event of Windows 10. */
 #define ETW_GROUP_MASK_EVENT_VERSION	0x46
 
-/* Largest size of the data of an event: that of the first one, which has two names. */
+/* Largest size of the data of an event: that of the logfile header, which has two names. */
 #define ETW_HEADER_DATA_MAX	(sizeof(struct trace_logfile_header64) + \
 					 2 * (NTKLOG_SESSION_NAME_SIZE + sizeof(ETW_LOG_FILE_NAME)))
 
-static size_t etw_put_utf16(u8 *to, const char *name)
+static size_t etw_write_utf16(u8 *buffer, const char *name)
 {
-	__le16 *units = (__le16 *)to;
+	__le16 *units = (__le16 *)buffer;
 	size_t i, count = strlen(name) + 1;
 
 	for (i = 0; i < count; i++)
@@ -43,9 +45,9 @@ static size_t etw_put_utf16(u8 *to, const char *name)
 	return count * sizeof(*units);
 }
 
-static size_t etw_put_logfile_header(u8 *to, struct etw_run *run)
+static size_t etw_write_logfile_header(u8 *buffer, struct etw_run *run)
 {
-	struct trace_logfile_header64 *header = (void *)to;
+	struct trace_logfile_header64 *header = (void *)buffer;
 	unsigned int cpu;
 	u64 lost = 0;
 	size_t size = sizeof(*header);
@@ -71,10 +73,10 @@ static size_t etw_put_logfile_header(u8 *to, struct etw_run *run)
 				(run->mode == ETW_MODE_BUFFERING ?
 				 EVENT_TRACE_BUFFERING_MODE :
 				 EVENT_TRACE_FILE_MODE_SEQUENTIAL);
-	/* This buffer, and each that has a number and has not been overwritten. */
-	header->buffers_written = 1 + etw_count_nonempty_buffers(run);
+	/* The header's own buffer, and each numbered buffer that has not been overwritten. */
+	header->buffers_written = 1 + etw_count_numbered_buffers(run);
 	header->buffers_lost = atomic64_read(&run->sequence_number) -
-			       etw_count_nonempty_buffers(run);
+			       etw_count_numbered_buffers(run);
 	header->start_buffers = 1;
 	header->pointer_size = sizeof(u64);
 	header->events_lost = min_t(u64, lost, U32_MAX);
@@ -84,14 +86,14 @@ static size_t etw_put_logfile_header(u8 *to, struct etw_run *run)
 	header->perf_freq = run->clocks.frequency;
 	header->start_time = run->clocks.start_time;
 	header->reserved_flags = NTKLOG_CLOCK_TYPE;
-	size += etw_put_utf16(to + size, run->name);
-	size += etw_put_utf16(to + size, ETW_LOG_FILE_NAME);
+	size += etw_write_utf16(buffer + size, run->name);
+	size += etw_write_utf16(buffer + size, ETW_LOG_FILE_NAME);
 	return size;
 }
 
-static size_t etw_put_group_mask(u8 *to, struct etw_run *run)
+static size_t etw_write_group_mask(u8 *buffer, struct etw_run *run)
 {
-	struct trace_group_mask_event *event = (void *)to;
+	struct trace_group_mask_event *event = (void *)buffer;
 
 	spin_lock(&etw_session_lock);
 	event->group_mask = run->group_mask;
@@ -100,18 +102,18 @@ static size_t etw_put_group_mask(u8 *to, struct etw_run *run)
 	return sizeof(*event);
 }
 
-static size_t etw_put_header_extension(u8 *to, struct etw_run *run)
+static size_t etw_write_header_extension(u8 *buffer, struct etw_run *run)
 {
 	return EVENT_TRACE_HEADER_EXTENSION_SIZE;
 }
 
 static const struct {
 	u16 hook_id;
-	size_t (*put)(u8 *to, struct etw_run *run);
+	size_t (*put)(u8 *buffer, struct etw_run *run);
 } etw_header_events[] = {
-	{ EVENT_TRACE_TYPE_LOGFILE_HEADER, etw_put_logfile_header },
-	{ EVENT_TRACE_TYPE_GROUP_MASK, etw_put_group_mask },
-	{ EVENT_TRACE_TYPE_HEADER_EXTENSION, etw_put_header_extension },
+	{ EVENT_TRACE_TYPE_LOGFILE_HEADER, etw_write_logfile_header },
+	{ EVENT_TRACE_TYPE_GROUP_MASK, etw_write_group_mask },
+	{ EVENT_TRACE_TYPE_HEADER_EXTENSION, etw_write_header_extension },
 };
 
 /* The smallest buffer has space for all events of the header. */
@@ -125,7 +127,7 @@ static_assert(sizeof(struct wmi_buffer_header) +
  * @buffer: of the run's buffer size
  * @run: the run
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_fill_header_buffer(u8 *buffer, struct etw_run *run)
 {
@@ -167,9 +169,9 @@ void etw_fill_header_buffer(u8 *buffer, struct etw_run *run)
  * @run: the run
  * @size: set to the bytes of the buffer
  *
- * The numbers are final when the run is finished.
+ * The times and counts in the header are final when the run is finished.
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the buffer, for kvfree(), or -ENOMEM.
  */
 void *etw_make_header_buffer(struct etw_run *run, size_t *size)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that record when the observation of an event group begins and ends. Attaching may take
- * seconds, in which a session is started but has no events of the group.
+ * Events that record when the observation of an event group begins and ends. A group is observed
+ * while its provider is attached. Attaching may take seconds, during which a session is started but
+ * gets no events of the group.
  */
 
 #include <linux/delay.h>
@@ -22,7 +23,7 @@
 #include "run.h"
 #include "session.h"
 
-/* Delay after which a lost event is written again, in jiffies. */
+/* Delay after which the work item tries to write a lost event again, in jiffies. */
 #define ETW_OBSERVE_RETRY	(HZ / 10)
 
 /*
@@ -35,6 +36,13 @@
 #define ETW_OBSERVED_SIZE	(sizeof(struct perfinfo_trace_header) + \
 				 sizeof(struct ntklog_observed))
 
+/*
+ * Arguments and result of etw_log_observed_groups().
+ *
+ * @session: the session that gets the events
+ * @mask: the groups that are observed now if their provider is attached
+ * @is_lost: set if an event was lost
+ */
 struct etw_observed_call {
 	struct etw_session *session;
 	const struct perfinfo_groupmask *mask;
@@ -42,8 +50,8 @@ struct etw_observed_call {
 };
 
 /*
- * The machine is about to suspend, or has not resumed: no group is observed. Written by the
- * notifier of suspends.
+ * The machine is about to suspend, or has not resumed yet: no group is observed. Written by
+ * etw_notify_suspend().
  */
 static bool etw_is_suspended;
 
@@ -57,7 +65,8 @@ static int etw_provider_err(const struct etw_provider *provider)
 
 /*
  * Log that the observation of a group begins or ends. Returns false if the event is lost. After a
- * loss, further attempts are made only if there is space, so that the loss is counted once.
+ * loss, the function writes an event only if the buffer has space, so that the loss is counted
+ * once.
  */
 static bool etw_try_to_log_observed(struct etw_observed_call *call, u32 group, bool observed)
 {
@@ -67,7 +76,7 @@ static bool etw_try_to_log_observed(struct etw_observed_call *call, u32 group, b
 		.observed = observed,
 	};
 
-	if ((run->has_lost_observed && !etw_buffer_has_space(run, ETW_OBSERVED_SIZE)) ||
+	if ((run->has_lost_observed_event && !etw_buffer_has_space(run, ETW_OBSERVED_SIZE)) ||
 	    !etw_log_session_event(call->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
 				   NTKLOG_OBSERVED_VERSION, &event, sizeof(event))) {
 		call->is_lost = true;
@@ -98,8 +107,8 @@ static void etw_log_observed_groups(void *data)
 		if (!provider->set_mask)
 			continue;
 		/*
-		 * A lost end is written before the next begin. Without it, the file would not have
-		 * the interruption.
+		 * Write an end that was lost before the next begin. Otherwise the file would not
+		 * show that the observation was interrupted.
 		 */
 		if (etw_group_mask_test(&run->observed, group) &&
 		    (!observed || etw_group_mask_test(&run->lost_ends, group)) &&
@@ -113,12 +122,13 @@ static void etw_log_observed_groups(void *data)
 /**
  * etw_log_observed() - log where the observation of groups begins and ends
  * @session: a session that is started, or is being stopped
- * @mask: the groups that are attached, or failed to, and are not about to be detached
+ * @mask: the groups that are attached or could not be attached, without those that are about to be
+ *	detached
  *
- * If the buffers have no space for an event, it is written again later, with the time of that
- * moment.
+ * If the buffers have no space for an event, a work item writes it later, with the time at which it
+ * is written.
  *
- * Context: thread; etw_mutex held; after the providers attached, before they detach.
+ * Context: task; etw_mutex held; after the providers attached, before they detach.
  */
 void etw_log_observed(struct etw_session *session, const struct perfinfo_groupmask *mask)
 {
@@ -129,7 +139,7 @@ void etw_log_observed(struct etw_session *session, const struct perfinfo_groupma
 	};
 
 	etw_call_on_last_cpu(session->run, etw_log_observed_groups, &call);
-	session->run->has_lost_observed = call.is_lost;
+	session->run->has_lost_observed_event = call.is_lost;
 	if (call.is_lost)
 		queue_delayed_work(system_long_wq, &etw_observe_work, ETW_OBSERVE_RETRY);
 }
@@ -140,14 +150,14 @@ static void etw_store_failures(struct etw_run *run, const struct perfinfo_groupm
 	struct etw_provider *provider;
 
 	spin_lock(&etw_session_lock);
-	run->failures = 0;
+	run->failure_count = 0;
 	list_for_each_entry(provider, &etw_providers, list) {
 		int err = etw_provider_err(provider);
 
 		if (!err || !etw_group_mask_test(mask, provider->group) ||
-		    run->failures == ARRAY_SIZE(run->failure))
+		    run->failure_count == ARRAY_SIZE(run->failures))
 			continue;
-		run->failure[run->failures++] = (struct ntklog_session_failure) {
+		run->failures[run->failure_count++] = (struct ntklog_session_failure) {
 			.group = provider->group,
 			.error = -err,
 		};
@@ -163,7 +173,7 @@ static void etw_log_observed_in_started_sessions(void)
 	for (i = 0; i < ETW_SESSIONS; i++) {
 		struct etw_session *session = &etw_sessions[i];
 
-		if (!session->logging)
+		if (!session->is_logging)
 			continue;
 		etw_log_observed(session, &session->settings.group_mask);
 		etw_store_failures(session->run, &session->settings.group_mask);
@@ -171,15 +181,16 @@ static void etw_log_observed_in_started_sessions(void)
 }
 
 /**
- * etw_update_providers_of_started() - attach and detach for the masks of all started sessions
+ * etw_update_providers_for_sessions() - attach the groups that started sessions record, and detach
+ *	all others
  *
- * Then each started session logs which of its groups are observed from now on, and notes those that
- * could not be attached. A group that could not be attached at the start of one session may be
- * attached by that of another.
+ * Then each started session logs which of its groups are observed from now on, and stores the
+ * groups that could not be attached. A group that could not be attached at the start of one session
+ * may be attached at the start of another.
  *
- * Context: thread; may sleep for seconds; etw_mutex held.
+ * Context: task; may sleep for seconds; etw_mutex held.
  */
-void etw_update_providers_of_started(void)
+void etw_update_providers_for_sessions(void)
 {
 	const struct perfinfo_groupmask mask = etw_group_mask_union_except(NULL);
 
@@ -222,7 +233,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_end_suspend);
 /**
  * etw_begin_suspend() - end the observation of all groups, because the machine is about to suspend
  *
- * Context: thread; may sleep for 20 s.
+ * Context: task; may sleep for 20 s.
  * Return: 0; or, and then the observation goes on: -EINTR after a fatal signal, -EBUSY if another
  * task holds etw_mutex for too long.
  */
@@ -246,9 +257,9 @@ int etw_begin_suspend(void)
 EXPORT_SYMBOL_IF_KUNIT(etw_begin_suspend);
 
 /**
- * etw_exit_observing() - wait for the end of the work of this file
+ * etw_exit_observing() - cancel the work item that logs the observation, and wait for its end
  *
- * Context: unload, when no session is started and no provider attaches or detaches.
+ * Context: module unload, when no session is started and no provider attaches or detaches.
  */
 void etw_exit_observing(void)
 {
@@ -260,7 +271,7 @@ void etw_exit_observing(void)
  * @run: the run
  * @failures: the result, NTKLOG_SESSION_FAILURES entries
  *
- * Context: thread.
+ * Context: task.
  * Return: the number of groups.
  */
 u32 etw_get_failures(const struct etw_run *run, struct ntklog_session_failure *failures)
@@ -268,8 +279,8 @@ u32 etw_get_failures(const struct etw_run *run, struct ntklog_session_failure *f
 	u32 count;
 
 	spin_lock(&etw_session_lock);
-	count = run->failures;
-	memcpy(failures, run->failure, count * sizeof(*failures));
+	count = run->failure_count;
+	memcpy(failures, run->failures, count * sizeof(*failures));
 	spin_unlock(&etw_session_lock);
 	return count;
 }

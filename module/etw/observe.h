@@ -10,7 +10,7 @@ struct ntklog_session_failure;
 struct perfinfo_groupmask;
 
 void etw_log_observed(struct etw_session *session, const struct perfinfo_groupmask *mask);
-void etw_update_providers_of_started(void);
+void etw_update_providers_for_sessions(void);
 void etw_schedule_observing(void);
 int etw_begin_suspend(void);
 void etw_end_suspend(void);

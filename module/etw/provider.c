@@ -13,7 +13,7 @@ LIST_HEAD(etw_providers);
  * etw_register_provider() - register a source of events
  * @provider: the provider; it stays registered until the unload
  *
- * Context: load, before a session can be started.
+ * Context: module load, before a session can be started.
  */
 void etw_register_provider(struct etw_provider *provider)
 {
@@ -26,7 +26,7 @@ void etw_register_provider(struct etw_provider *provider)
  * etw_update_providers() - attach and detach what the providers need for a mask
  * @mask: the union of the masks of all started sessions
  *
- * Context: thread; may sleep for seconds; etw_mutex held.
+ * Context: task; may sleep for seconds; etw_mutex held.
  */
 void etw_update_providers(const struct perfinfo_groupmask *mask)
 {

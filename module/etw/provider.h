@@ -36,15 +36,16 @@ struct etw_rundown_event {
 
 /**
  * struct etw_provider - a source of events
- * @group: the event groups for which a session gets the rundown; with @set_mask only one
- * @set_mask: attach @group if it is in the mask, which is the union of the masks of all started
- *	sessions, detach it otherwise. Called from a thread with etw_mutex held; may sleep. NULL:
- *	the provider has a rundown only
+ * @group: the event groups for which a session gets the rundown; a single group if @set_mask is
+ *	not NULL
+ * @set_mask: attach @group if it is in @mask, the union of the masks of all started sessions;
+ *	otherwise detach @group. Called from a task with etw_mutex held; may sleep. NULL: the
+ *	provider has a rundown only
  * @get_err: return 0, or the negative errno with which the last attempt to attach @group failed;
- *	-EINTR while it goes on, because the task that waited was killed. NULL: attaching cannot
- *	fail
- * @rundown: fill in the rundown event that ends or begins the validity of the present
- *	parameters. Called in any context but NMI. NULL: the provider has no parameters
+ *	-EINTR while a work item goes on with the attempt, because the task that waited for it was
+ *	killed. NULL: attaching cannot fail
+ * @rundown: fill in the rundown event that says until when (@end) or from when on the present
+ *	parameters are valid. Called in any context but NMI. NULL: the provider has no parameters
  * @list_holds: log the locks of @group that are held now, with etw_log_session_event(). Called
  *	from a thread with etw_mutex held, before a session stops and before a snapshot. NULL: the
  *	provider has no such list

@@ -20,11 +20,12 @@
 #include "run.h"
 
 /**
- * struct etw_reader - a reader
- * @run: the run, with a reference
+ * struct etw_reader - a reader of the buffers of one CPU
+ * @run: the run, to which the reader has a reference
  * @cpu: the CPU
- * @buffer: number of the buffer that was read in part, counted from the begin of the run
- * @offset: bytes of that buffer that were read
+ * @buffer_index: index of the buffer that was read last; the first buffer of the CPU in the run
+ *	is 0
+ * @offset: number of bytes of that buffer that were read
  * @buf: the CPU's part of the channel; NULL: the CPU has not been online in the run, or the buffers
  *	have been freed
  *
@@ -33,17 +34,17 @@
 struct etw_reader {
 	struct etw_run *run;
 	unsigned int cpu;
-	size_t buffer;
+	size_t buffer_index;
 	size_t offset;
 	struct rchan_buf *buf;
 };
 
-/* Find the CPU's buffers, which it gets when it comes online in the run for the first time. */
+/* Find the buffers of the CPU. The CPU gets them when it comes online in the run the first time. */
 static void etw_prepare_reader(struct etw_reader *reader)
 {
 	if (READ_ONCE(reader->buf))
 		return;
-	/* relay has no barrier between a new buffer and its pointer. The lock is one. */
+	/* relay has no barrier between a new buffer and its pointer. The lock orders them. */
 	cpus_read_lock();
 	WRITE_ONCE(reader->buf, etw_run_buffer(reader->run, reader->cpu));
 	cpus_read_unlock();
@@ -54,7 +55,7 @@ static void etw_prepare_reader(struct etw_reader *reader)
  * @run: the run; the reader gets its own reference
  * @cpu: a possible CPU; it may be offline
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the reader, for etw_close_reader(), or -ENOMEM.
  */
 struct etw_reader *etw_open_reader(struct etw_run *run, unsigned int cpu)
@@ -75,7 +76,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_open_reader);
  * etw_close_reader() - close a reader
  * @reader: the reader; it is freed
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_close_reader(struct etw_reader *reader)
 {
@@ -95,33 +96,34 @@ static bool etw_run_is_readable(const struct etw_run *run)
 }
 
 /* Called with the CPU's read_mutex held. */
-static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user *to, size_t count)
+static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user *buffer,
+					 size_t count)
 {
 	struct rchan_buf *buf = READ_ONCE(reader->buf);
-	size_t size, done = 0;
+	size_t size, copied = 0;
 
 	if (!buf)
 		return 0;
 	size = buf->chan->subbuf_size;
-	while (done < count) {
+	while (copied < count) {
 		size_t consumed = buf->subbufs_consumed, part;
 
 		/* Pairs with smp_wmb() in etw_finish_buffer(). */
 		if (smp_load_acquire(&buf->subbufs_produced) == consumed)
 			break;
-		/* Another reader has read the buffer that was read in part. */
-		if (reader->buffer != consumed)
+		/* Another reader has read the rest of the buffer that this reader read in part. */
+		if (reader->buffer_index != consumed)
 			reader->offset = 0;
-		reader->buffer = consumed;
-		part = min(count - done, size - reader->offset);
-		if (copy_to_user(to + done,
+		reader->buffer_index = consumed;
+		part = min(count - copied, size - reader->offset);
+		if (copy_to_user(buffer + copied,
 				 buf->start + consumed % buf->chan->n_subbufs * size +
 				 reader->offset, part)) {
-			if (!done)
+			if (!copied)
 				return -EFAULT;
 			break;
 		}
-		done += part;
+		copied += part;
 		reader->offset += part;
 		if (reader->offset == size) {
 			/*
@@ -132,32 +134,32 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
 			relay_subbufs_consumed(buf->chan, buf->cpu, 1);
 		}
 	}
-	return done;
+	return copied;
 }
 
 /**
  * etw_read_buffers() - read finished buffers
  * @reader: the reader
- * @to: buffer of the caller
+ * @buffer: buffer of the caller
  * @count: the most bytes to read
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the number of bytes; 0 if there are no more for now; -EBUSY in buffering mode before
  * the run is finished; -EFAULT; -ERESTARTSYS.
  */
-ssize_t etw_read_buffers(struct etw_reader *reader, char __user *to, size_t count)
+ssize_t etw_read_buffers(struct etw_reader *reader, char __user *buffer, size_t count)
 {
 	struct mutex *mutex = &per_cpu_ptr(reader->run->cpus, reader->cpu)->read_mutex;
-	ssize_t done;
+	ssize_t copied;
 
 	if (!etw_run_is_readable(reader->run))
 		return -EBUSY;
 	etw_prepare_reader(reader);
 	if (mutex_lock_interruptible(mutex))
 		return -ERESTARTSYS;
-	done = etw_read_finished_buffers(reader, to, count);
+	copied = etw_read_finished_buffers(reader, buffer, count);
 	mutex_unlock(mutex);
-	return done;
+	return copied;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_read_buffers);
 
@@ -167,7 +169,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_read_buffers);
  * @file: the reader's file
  * @wait: the poll table
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: EPOLLIN if there are unread buffers; EPOLLHUP if the run is finished.
  */
 __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,

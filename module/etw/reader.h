@@ -10,7 +10,7 @@ struct etw_run;
 
 struct etw_reader *etw_open_reader(struct etw_run *run, unsigned int cpu);
 void etw_close_reader(struct etw_reader *reader);
-ssize_t etw_read_buffers(struct etw_reader *reader, char __user *to, size_t count);
+ssize_t etw_read_buffers(struct etw_reader *reader, char __user *buffer, size_t count);
 __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,
 			  poll_table *wait);
 

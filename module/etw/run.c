@@ -3,8 +3,9 @@
  * A run of a session: its buffers and counts. It exists from a start until the session drops it, at
  * the latest at the next start, and until all files that were opened in it are closed.
  *
- * The buffers are a relay channel whose sub-buffers are ETW buffers. relay does not make the
- * files: those of a session exist from the load on, and each open file refers to a run.
+ * The buffers are a relay channel whose sub-buffers are ETW buffers. The files in debugfs are not
+ * relay's: the module creates the files of each session when it is loaded, and each open file
+ * refers to a run.
  */
 
 #include <linux/cpu.h>
@@ -73,7 +74,7 @@ void etw_init_buffer(struct wmi_buffer_header *header, const struct etw_run *run
 	header->start_perf_clock = run->clocks.start_clock;
 }
 
-/* relay calls this to start a sub-buffer. 0 keeps the old one, because no other is free. */
+/* relay calls this to start a sub-buffer. Returns 0 to keep the old one if no other is free. */
 static int etw_subbuf_start(struct rchan_buf *buf, void *subbuf,
 			    NTKLOG_RELAY_PREVIOUS)
 {
@@ -99,7 +100,7 @@ static struct dentry *etw_create_buf_file(const char *name, struct dentry *paren
 	return buf->chan->parent;
 }
 
-/* There is no file. */
+/* relay calls this to remove a file. etw_create_buf_file() has created none. */
 static int etw_remove_buf_file(struct dentry *dentry)
 {
 	return 0;
@@ -135,16 +136,16 @@ static struct rchan *etw_open_channel(struct etw_run *run, struct dentry *direct
 }
 
 /**
- * etw_open_run() - allocate a run of a session
+ * etw_alloc_run() - allocate a run of a session
  * @logger_id: number of the session
  * @directory: directory of the session in debugfs
  * @settings: settings of the session
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the run, for etw_put_run(), or -ENOMEM.
  */
-struct etw_run *etw_open_run(unsigned int logger_id, struct dentry *directory,
-			     const struct etw_settings *settings)
+struct etw_run *etw_alloc_run(unsigned int logger_id, struct dentry *directory,
+			      const struct etw_settings *settings)
 {
 	struct etw_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
 	unsigned int cpu;
@@ -188,8 +189,8 @@ err_run:
 }
 
 /*
- * Called with cpus_read_lock() held: keep relay from giving a finished run buffers on CPUs that
- * come online later. relay skips a CPU whose pointer is not NULL.
+ * Keep relay from giving a finished run buffers on CPUs that come online later: relay skips a CPU
+ * whose pointer is not NULL. Called with cpus_read_lock() held.
  */
 static void etw_refuse_new_cpus(struct rchan *channel)
 {
@@ -240,7 +241,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_get_run);
  * etw_put_run() - drop a reference to a run; the last one frees the run
  * @run: the run, or NULL
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_put_run(struct etw_run *run)
 {
@@ -259,14 +260,14 @@ EXPORT_SYMBOL_IF_KUNIT(etw_put_run);
 bool etw_run_is_finished(const struct etw_run *run)
 {
 	/* Pairs with etw_finish_run(). */
-	return smp_load_acquire(&run->finished);
+	return smp_load_acquire(&run->is_finished);
 }
 
 /**
  * etw_lock_buffers() - keep the buffers of a run from being freed or added
  * @run: the run
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_lock_buffers(struct etw_run *run)
 {
@@ -278,7 +279,7 @@ void etw_lock_buffers(struct etw_run *run)
  * etw_unlock_buffers() - undo etw_lock_buffers()
  * @run: the run
  *
- * Context: thread.
+ * Context: task.
  */
 void etw_unlock_buffers(struct etw_run *run)
 {
@@ -287,8 +288,8 @@ void etw_unlock_buffers(struct etw_run *run)
 }
 
 /**
- * etw_get_counts() - get what a run has counted on a CPU
- * @run: the run; the counts of one that is not finished go on
+ * etw_get_counts() - get the counts of a run on a CPU
+ * @run: the run; while it is not finished, its counts still grow
  * @cpu: the CPU
  * @counts: set to the counts
  *
@@ -339,7 +340,7 @@ static bool etw_any_cpu_has_unread_buffers(const struct etw_run *run)
  * etw_run_has_unread_buffers() - test whether a run has buffers that have not been read
  * @run: the run
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: true if it has.
  */
 bool etw_run_has_unread_buffers(struct etw_run *run)
@@ -385,7 +386,7 @@ static void etw_free_read_buffers(struct etw_run *run)
  * etw_add_reader() - keep the buffers of a run while a reader is open
  * @run: the run
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_add_reader(struct etw_run *run)
 {
@@ -398,7 +399,7 @@ void etw_add_reader(struct etw_run *run)
  * etw_remove_reader() - undo etw_add_reader()
  * @run: the run; its buffers are freed if it is finished and read, and has no other reader
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_remove_reader(struct etw_run *run)
 {
@@ -409,10 +410,10 @@ void etw_remove_reader(struct etw_run *run)
 }
 
 /**
- * etw_finish_run() - declare that all of a run can be read
+ * etw_finish_run() - mark a run as finished: all its buffers can be read
  * @run: the run, without loggers, flushed for the last time
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_finish_run(struct etw_run *run)
 {
@@ -422,19 +423,19 @@ void etw_finish_run(struct etw_run *run)
 	etw_refuse_new_cpus(run->channel);
 	cpus_read_unlock();
 	/* Publishes the last buffers. Pairs with etw_run_is_finished(). */
-	smp_store_release(&run->finished, true);
-	/* A reader that waits for more gets the end of the file. */
+	smp_store_release(&run->is_finished, true);
+	/* Wake readers that wait for a buffer: their read() now returns the end of the file. */
 	for_each_possible_cpu(cpu)
 		wake_up_interruptible(&per_cpu_ptr(run->cpus, cpu)->wait);
 }
 
 /**
- * etw_count_nonempty_buffers() - count the buffers that have a number
- * @run: the run; the number may be stale if it is not finished
+ * etw_count_numbered_buffers() - count the buffers that have a sequence number
+ * @run: the run; the count may be stale if the run is not finished
  *
- * Return: the number of numbered buffers, without those that have been overwritten.
+ * Return: the count, without the buffers that have been overwritten.
  */
-size_t etw_count_nonempty_buffers(const struct etw_run *run)
+size_t etw_count_numbered_buffers(const struct etw_run *run)
 {
 	u64 overwritten = 0;
 	unsigned int cpu;

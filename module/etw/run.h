@@ -20,8 +20,8 @@ struct wmi_buffer_header;
 
 /**
  * struct etw_buffer_cpu - the state of a run on a possible CPU
- * @buf: the CPU's part of the channel, whose @offset and @data are the place of the next event;
- *	or etw_closed_buffer, which is full, if the next event takes
+ * @buf: the CPU's part of the channel, whose @data + @offset is the address of the next event; or
+ *	etw_closed_buffer, which is full, so that the next event takes the slow path
  *	etw_open_buffer_for_event(): the CPU has no buffers, or the buffer has no event yet
  * @limit: bytes of a buffer
  * @generated: events that were to be written
@@ -29,13 +29,15 @@ struct wmi_buffer_header;
  * @lost: events that found no space
  * @overwritten: buffers that were overwritten in buffering mode
  * @flushed: @written at the last flush
- * @lost_unmarked: events were lost since the last buffer with ETW_BUFFER_FLAG_EVENTS_LOST
+ * @has_unmarked_loss: events were lost since the last buffer that was marked with
+ *	ETW_BUFFER_FLAG_EVENTS_LOST
  * @wait: readers that wait for a buffer
  * @wake: an irq_work that wakes @wait, because the writer may hold locks of the scheduler
  * @read_mutex: serializes the readers of the CPU
  * @finished: number of finished buffers when the buffers were freed; written by
  *	etw_free_read_buffers()
- * @had_buffers: the CPU had buffers then; written as @finished
+ * @had_buffers: the CPU had buffers when the buffers were freed; written by
+ *	etw_free_read_buffers()
  *
  * The CPU itself writes @buf and the counts with interrupts off, and an NMI increments @generated
  * and @lost. While the CPU is offline, a flush writes them with cpus_read_lock() held. Any CPU
@@ -49,7 +51,7 @@ struct etw_buffer_cpu {
 	u64 lost;
 	u64 overwritten;
 	u64 flushed;
-	bool lost_unmarked;
+	bool has_unmarked_loss;
 	wait_queue_head_t wait;
 	struct irq_work wake;
 	struct mutex read_mutex;	/* held by the reader */
@@ -58,16 +60,16 @@ struct etw_buffer_cpu {
 };
 
 /**
- * struct etw_run - a session from a start to the stop, and the buffers that are left then
- * @references: one of the session, up to etw_set_run() with another run or NULL; one of each open
- *	file
+ * struct etw_run - the buffers and counts of a session from one start to the stop
+ * @references: the session has a reference, up to etw_set_run() with another run or NULL; so has
+ *	each open file
  * @mode: mode of the session at the start
- * @finished: no logger writes any more, and all that was written can be read
- * @in_snapshot: a snapshot has all buffers of the finished run; with etw_mutex held
+ * @is_finished: no logger writes any more, and everything that was written can be read
+ * @is_in_snapshot: a snapshot has all buffers of the finished run; with etw_mutex held
  * @logger_id: number of the session
  * @channel: the buffers; NULL when they have been freed, see etw_free_read_buffers()
  * @cpus: the state on each possible CPU
- * @sequence_number: number of the buffer that was taken into use last, over all CPUs
+ * @sequence_number: number of the buffer that was numbered last, over all CPUs
  * @clocks: the clocks at the start
  * @end_time: FILETIME of the stop; 0 before
  * @thread_id: thread ID of the task that started the session
@@ -77,26 +79,27 @@ struct etw_buffer_cpu {
  * @group_mask: the event groups of the session; updated when they change
  * @observed: the groups that are observed, according to their last event of type
  *	PERFINFO_LOG_TYPE_NTKLOG_OBSERVED; with etw_mutex held
- * @lost_ends: those of @observed whose end was lost, and is still to be written; with etw_mutex
- *	held
- * @has_lost_observed: such an event was lost, and is still to be written; with etw_mutex held
- * @failures: number of entries in @failure
- * @failure: the groups that could not be attached
+ * @lost_ends: groups in @observed whose observation has ended, but the event of its end was lost
+ *	and will be written later; with etw_mutex held
+ * @has_lost_observed_event: an event of that type was lost and will be written later; with
+ *	etw_mutex held
+ * @failure_count: number of entries in @failures
+ * @failures: the groups that could not be attached
  * @readers: number of open readers; with @mutex held
  * @mutex: held over a flush, and over each use of @channel except by a logger or a reader
  *
- * A writer of @group_mask, @failures or @failure holds etw_mutex and etw_session_lock, a reader
- * either of them.
+ * A writer of @group_mask, @failure_count or @failures holds etw_mutex and etw_session_lock, a
+ * reader either of them.
  *
- * The stop sets @finished with release after the last flush; readers read it with acquire.
+ * The stop sets @is_finished with release after the last flush; readers read it with acquire.
  * @end_time is written with etw_mutex held. Loggers write @sequence_number and the memory of
  * @channel and @cpus. The other fields do not change.
  */
 struct etw_run {
 	struct kref references;
 	enum etw_mode mode;
-	bool finished;
-	bool in_snapshot;
+	bool is_finished;
+	bool is_in_snapshot;
 	unsigned int logger_id;
 	struct rchan *channel;
 	struct etw_buffer_cpu __percpu *cpus;
@@ -110,9 +113,9 @@ struct etw_run {
 	struct perfinfo_groupmask group_mask;
 	struct perfinfo_groupmask observed;
 	struct perfinfo_groupmask lost_ends;
-	bool has_lost_observed;
-	u32 failures;
-	struct ntklog_session_failure failure[NTKLOG_SESSION_FAILURES];
+	bool has_lost_observed_event;
+	u32 failure_count;
+	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
 	unsigned int readers;
 	struct mutex mutex;	/* of @channel */
 };
@@ -139,8 +142,8 @@ extern struct rchan_buf etw_closed_buffer;
 
 void etw_init_buffer(struct wmi_buffer_header *header, const struct etw_run *run,
 		     size_t size, unsigned int cpu);
-struct etw_run *etw_open_run(unsigned int logger_id, struct dentry *directory,
-			     const struct etw_settings *settings);
+struct etw_run *etw_alloc_run(unsigned int logger_id, struct dentry *directory,
+			      const struct etw_settings *settings);
 struct etw_run *etw_get_run(struct etw_run *run);
 void etw_put_run(struct etw_run *run);
 void etw_finish_run(struct etw_run *run);
@@ -153,6 +156,6 @@ void etw_remove_reader(struct etw_run *run);
 bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		    struct etw_counts *counts);
 bool etw_run_has_unread_buffers(struct etw_run *run);
-size_t etw_count_nonempty_buffers(const struct etw_run *run);
+size_t etw_count_numbered_buffers(const struct etw_run *run);
 
 #endif /* _NTKLOG_ETW_RUN_H */

@@ -3,12 +3,12 @@
  * Rundown events: the parameters of the providers, without which the events cannot be interpreted.
  *
  * A session gets a rundown event with the parameters of a group when it begins (*_DC_START) and
- * when it ends (*_DC_END) to log the group. A change of parameters writes both into each started
- * session whose groups use them: the END has the values until now, the START the values from now
- * on.
+ * when it ceases (*_DC_END) to log the group. A change of parameters writes both events into each
+ * started session whose groups use them: the END has the values until now, the START the values
+ * from now on.
  *
- * All of them are written on the CPU whose buffers are the last in the file. The buffer that a stop
- * marks as the end of the file thus usually has events.
+ * All rundown events are written on the CPU whose buffers are the last in the file. Therefore the
+ * buffer that a stop marks as the end of the file usually has events.
  */
 
 #include <linux/err.h>
@@ -37,11 +37,19 @@ static void etw_log_rundown_event(struct etw_session *session,
 				      event->length);
 }
 
+/*
+ * Arguments of etw_log_group_rundown().
+ *
+ * @session: the session that gets the events
+ * @before: groups of the session up to now
+ * @after: groups of the session from now on
+ * @stacks_have_changed: log the rundown of stacks also if no event of the session carries a stack
+ */
 struct etw_group_rundown {
 	struct etw_session *session;
 	const struct perfinfo_groupmask *before;
 	const struct perfinfo_groupmask *after;
-	bool of_stacks;
+	bool stacks_have_changed;
 };
 
 static void etw_log_group_rundown(void *data)
@@ -61,18 +69,19 @@ static void etw_log_group_rundown(void *data)
 		provider->rundown(&event, was_on);
 		etw_log_rundown_event(session, &event);
 	}
-	if (etw_stacks_rundown(&event, session->settings.stacks,
-			       rundown->after == &etw_no_groups) || rundown->of_stacks)
+	if (etw_make_stacks_rundown(&event, session->settings.stacks,
+				    rundown->after == &etw_no_groups) ||
+	    rundown->stacks_have_changed)
 		etw_log_rundown_event(session, &event);
 }
 
 /**
- * etw_rundown_groups() - log the parameters of the groups that go on or off in a session
+ * etw_rundown_groups() - log the parameters of the groups that a session begins or ceases to log
  * @session: a session that is being started, is started, or is being stopped
  * @before: its groups up to now; NULL: none, at the start
  * @after: its groups from now on; NULL: none, at the stop
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void etw_rundown_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
 			const struct perfinfo_groupmask *after)
@@ -90,7 +99,7 @@ void etw_rundown_groups(struct etw_session *session, const struct perfinfo_group
  * etw_rundown_stacks() - log which events of a session carry a stack, also if none does
  * @session: a started session
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void etw_rundown_stacks(struct etw_session *session)
 {
@@ -98,7 +107,7 @@ void etw_rundown_stacks(struct etw_session *session)
 		.session = session,
 		.before = &session->settings.group_mask,
 		.after = &session->settings.group_mask,
-		.of_stacks = true,
+		.stacks_have_changed = true,
 	};
 
 	etw_call_on_last_cpu(session->run, etw_log_group_rundown, &rundown);
@@ -108,7 +117,7 @@ void etw_rundown_stacks(struct etw_session *session)
  * etw_list_holds() - log the locks that are held now
  * @session: a started session; only locks of groups that it observes are listed
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  */
 void etw_list_holds(struct etw_session *session)
 {
@@ -120,32 +129,33 @@ void etw_list_holds(struct etw_session *session)
 			provider->list_holds(session);
 }
 
-/* Write the event with its header and padding. Return: bytes written. */
-static size_t etw_put_rundown_event(u8 *to, size_t to_size, const struct etw_rundown_event *event)
+/* Write the event with its header and padding to @buffer. Returns the number of bytes written. */
+static size_t etw_write_rundown_event(u8 *buffer, size_t buffer_size,
+				      const struct etw_rundown_event *event)
 {
 	struct perfinfo_trace_header header;
 	size_t size;
 
 	etw_make_trace_header(&header, event->hook_id, event->version, event->length);
 	size = ALIGN(header.size, TRACE_EVENT_ALIGNMENT);
-	if (WARN_ON_ONCE(size > to_size))
+	if (WARN_ON_ONCE(size > buffer_size))
 		return 0;
-	memset(to, 0, size);
-	memcpy(to, &header, sizeof(header));
-	memcpy(to + sizeof(header), event->data, event->length);
+	memset(buffer, 0, size);
+	memcpy(buffer, &header, sizeof(header));
+	memcpy(buffer + sizeof(header), event->data, event->length);
 	return size;
 }
 
 /**
- * etw_put_rundown() - write the rundown that a session would get if it stopped now
+ * etw_write_rundown() - write the rundown that a session would get if it stopped now
  * @session: a started session
- * @to: buffer for the events
- * @to_size: bytes at @to; the smallest buffer has enough for all providers
+ * @buffer: buffer for the events
+ * @size: bytes of @buffer; ETW_BUFFER_SIZE_MIN is enough for the events of all providers
  *
- * Context: thread; etw_mutex held.
- * Return: bytes written.
+ * Context: task; etw_mutex held.
+ * Return: number of bytes written.
  */
-size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t to_size)
+size_t etw_write_rundown(const struct etw_session *session, u8 *buffer, size_t size)
 {
 	const struct perfinfo_groupmask *groups = &session->settings.group_mask;
 	struct etw_rundown_event event;
@@ -158,10 +168,10 @@ size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t to_size
 		event.groups = groups;
 		provider->rundown(&event, true);
 		if (event.length)
-			used += etw_put_rundown_event(to + used, to_size - used, &event);
+			used += etw_write_rundown_event(buffer + used, size - used, &event);
 	}
-	if (etw_stacks_rundown(&event, session->settings.stacks, true))
-		used += etw_put_rundown_event(to + used, to_size - used, &event);
+	if (etw_make_stacks_rundown(&event, session->settings.stacks, true))
+		used += etw_write_rundown_event(buffer + used, size - used, &event);
 	return used;
 }
 
@@ -216,7 +226,7 @@ static void etw_log_parameter_change(void *data)
 /**
  * etw_begin_parameter_change() - begin to change parameters that rundown events hold
  *
- * Context: thread; may sleep. On success etw_mutex is held up to etw_end_parameter_change().
+ * Context: task; may sleep. On success etw_mutex is held up to etw_end_parameter_change().
  * Return: the change, -EINTR after a fatal signal, or -ENOMEM.
  */
 struct etw_parameter_change *etw_begin_parameter_change(void)
@@ -245,16 +255,16 @@ struct etw_parameter_change *etw_begin_parameter_change(void)
  * etw_end_parameter_change() - log the change of parameters into all started sessions
  * @change: the change
  *
- * A session gets events of those providers only whose parameters are different now.
+ * A session gets events only of providers whose parameters have changed.
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void etw_end_parameter_change(struct etw_parameter_change *change)
 {
 	int i;
 
 	for (i = 0; i < ETW_SESSIONS; i++) {
-		if (!etw_sessions[i].logging)
+		if (!etw_sessions[i].is_logging)
 			continue;
 		change->session = &etw_sessions[i];
 		etw_call_on_last_cpu(change->session->run, etw_log_parameter_change, change);

@@ -11,7 +11,7 @@ struct perfinfo_groupmask;
 void etw_rundown_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
 			const struct perfinfo_groupmask *after);
 void etw_rundown_stacks(struct etw_session *session);
-size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room);
+size_t etw_write_rundown(const struct etw_session *session, u8 *buffer, size_t size);
 void etw_list_holds(struct etw_session *session);
 struct etw_parameter_change *etw_begin_parameter_change(void);
 void etw_end_parameter_change(struct etw_parameter_change *change);

@@ -18,22 +18,25 @@ struct mutex etw_mutex = __MUTEX_INITIALIZER(etw_mutex);
 EXPORT_SYMBOL_IF_KUNIT(etw_mutex);
 
 /*
- * Lets a reader of struct etw_session do without etw_mutex. Innermost lock, held for a few
- * instructions.
+ * Protects struct etw_session for readers that cannot wait for etw_mutex. Innermost lock, held for
+ * a few instructions.
  */
 DEFINE_SPINLOCK(etw_session_lock);
 
 struct etw_session etw_sessions[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
 
-/* Called with etw_mutex or etw_session_lock held: the groups of all started sessions but one. */
-struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *without)
+/*
+ * Return the groups of all started sessions but @except. Called with etw_mutex or
+ * etw_session_lock held.
+ */
+struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *except)
 {
 	struct perfinfo_groupmask mask = {};
 	int i;
 
 	for (i = 0; i < ETW_SESSIONS; i++)
-		if (etw_sessions[i].logging && &etw_sessions[i] != without)
+		if (etw_sessions[i].is_logging && &etw_sessions[i] != except)
 			etw_group_mask_or(&mask, &etw_sessions[i].settings.group_mask);
 	return mask;
 }
@@ -41,7 +44,7 @@ struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *
 /**
  * etw_global_group_mask() - get the union of the masks of all started sessions
  *
- * Context: thread.
+ * Context: task.
  * Return: the union.
  */
 struct perfinfo_groupmask etw_global_group_mask(void)
@@ -56,20 +59,20 @@ struct perfinfo_groupmask etw_global_group_mask(void)
 EXPORT_SYMBOL_IF_KUNIT(etw_global_group_mask);
 
 /**
- * etw_session_has_group() - test whether a started session records a group
+ * etw_any_session_has_group() - test whether a started session records a group
  * @group: PERF_*
  *
- * Context: thread; etw_mutex held.
- * Return: true if one does.
+ * Context: task; etw_mutex held.
+ * Return: true if at least one session does.
  */
-bool etw_session_has_group(u32 group)
+bool etw_any_session_has_group(u32 group)
 {
 	const struct perfinfo_groupmask mask = etw_group_mask_union_except(NULL);
 
 	return etw_group_mask_test(&mask, group);
 }
 
-/* Called with etw_mutex held. The run's reference passes to the session. */
+/* Called with etw_mutex held. The session takes over the caller's reference to the run. */
 void etw_set_run(struct etw_session *session, struct etw_run *run)
 {
 	struct etw_run *old = session->run;
@@ -90,7 +93,7 @@ void etw_drop_run(struct etw_session *session)
  * etw_get_session_run() - get the present or last run of a session
  * @session: the session
  *
- * Context: thread.
+ * Context: task.
  * Return: the run, for etw_put_run(); NULL before the first start and after etw_drop_run().
  */
 struct etw_run *etw_get_session_run(struct etw_session *session)
@@ -104,13 +107,16 @@ struct etw_run *etw_get_session_run(struct etw_session *session)
 }
 
 /**
- * etw_lock_session() - begin to change a session by hand
+ * etw_lock_unclaimed_session() - take etw_mutex for a change of a session, unless it is claimed
  * @session: the session
  *
- * Context: thread; may sleep. On success etw_mutex is held.
+ * Changes "by hand" come from the session's files in debugfs and from the ioctl of the device. They
+ * are refused while a claim owns the session.
+ *
+ * Context: task; may sleep. On success etw_mutex is held.
  * Return: 0, -EINTR after a fatal signal, or -EBUSY if the session is claimed.
  */
-int etw_lock_session(struct etw_session *session)
+int etw_lock_unclaimed_session(struct etw_session *session)
 {
 	if (mutex_lock_killable(&etw_mutex))
 		return -EINTR;
@@ -124,7 +130,7 @@ int etw_lock_session(struct etw_session *session)
  * etw_session_is_started() - test whether a session is started
  * @session: the session
  *
- * Context: thread. Does not wait for a start or a stop that is under way.
+ * Context: task. Does not wait for a start or a stop that is under way.
  * Return: true from the allocation of the buffers until all of them can be read.
  */
 bool etw_session_is_started(struct etw_session *session)

@@ -21,15 +21,16 @@ struct etw_run;
  * @id: its number, the LoggerId of its buffers
  * @directory: its directory in debugfs; set once at load
  * @settings: its settings. etw_sessions_by_group, etw_stack_sessions_by_event and
- *	etw_contextswap_versions are derived from them for the loggers
+ *	etw_contextswap_versions are derived from the settings for the loggers
  * @flush_work: flushes a started session, see @settings.flush_timer
- * @logging: loggers find the session in etw_sessions_by_group
+ * @is_logging: the session is started, and loggers find it in etw_sessions_by_group
  * @run: the present or last run, with a reference; NULL before the first start and after
  *	etw_drop_run(). Loggers use it while they find the session in etw_sessions_by_group
- * @claim: the open claim, or NULL
- * @saved_settings: while there is a claim: the settings that the session gets back at its close
+ * @claim: the open claim of the session, or NULL
+ * @saved_settings: while the session is claimed: the settings that it gets back when the claim is
+ *	closed
  *
- * A writer of @settings, @logging, @run, @claim or @saved_settings holds etw_mutex and
+ * A writer of @settings, @is_logging, @run, @claim or @saved_settings holds etw_mutex and
  * etw_session_lock. A reader holds either of them.
  */
 struct etw_session {
@@ -37,7 +38,7 @@ struct etw_session {
 	struct dentry *directory;
 	struct etw_settings settings;
 	struct delayed_work flush_work;
-	bool logging;
+	bool is_logging;
 	struct etw_run *run;
 	struct etw_claim *claim;
 	struct etw_settings saved_settings;
@@ -47,14 +48,14 @@ extern struct etw_session etw_sessions[ETW_SESSIONS];
 extern struct mutex etw_mutex;
 extern spinlock_t etw_session_lock;
 
-int etw_lock_session(struct etw_session *session);
+int etw_lock_unclaimed_session(struct etw_session *session);
 bool etw_session_is_started(struct etw_session *session);
-bool etw_session_has_group(u32 group);
+bool etw_any_session_has_group(u32 group);
 struct etw_run *etw_get_session_run(struct etw_session *session);
 struct perfinfo_groupmask etw_global_group_mask(void);
 
 /* The following are called with etw_mutex held. */
-struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *without);
+struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *except);
 void etw_set_run(struct etw_session *session, struct etw_run *run);
 void etw_drop_run(struct etw_session *session);
 

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_ETW_SESSION_SETTINGS_H
 #define _NTKLOG_ETW_SESSION_SETTINGS_H
 
-/* The settings of a session, which are also those of its runs. */
+/* The settings of a session. A start gives them to the new run. */
 
 #include <linux/sizes.h>
 #include <linux/types.h>
@@ -19,8 +19,8 @@
 
 /**
  * enum etw_mode - what happens to a new event when the buffers of its CPU are full
- * @ETW_MODE_SEQUENTIAL: it is lost
- * @ETW_MODE_BUFFERING: it overwrites the oldest buffer
+ * @ETW_MODE_SEQUENTIAL: the new event is lost
+ * @ETW_MODE_BUFFERING: the new event overwrites the oldest buffer
  */
 enum etw_mode {
 	ETW_MODE_SEQUENTIAL = NTKLOG_SESSION_SEQUENTIAL,
@@ -32,7 +32,7 @@ enum etw_mode {
  * @name: printable ASCII characters
  * @group_mask: the event groups that the session records
  * @stacks: the events that carry a stack, bits by enum etw_stacked
- * @mode: for the next start
+ * @mode: mode of the buffers, for the next start
  * @flush_timer: milliseconds between two flushes while the session is started; 0: no timer
  * @buffer_size: bytes of a buffer, for the next start
  * @buffers: number of buffers of each CPU, for the next start

@@ -54,7 +54,10 @@ static bool etw_name_is_valid(const char *name)
 	return true;
 }
 
-/* Called with etw_mutex held. The name that a claim will restore is in use too. */
+/*
+ * Test whether another session has the name, or will get it back when its claim is closed. Called
+ * with etw_mutex held.
+ */
 static bool etw_name_is_in_use(const struct etw_session *session, const char *name)
 {
 	int i;
@@ -75,7 +78,7 @@ static bool etw_name_is_in_use(const struct etw_session *session, const char *na
  * @session: the session
  * @settings: the settings
  *
- * Context: thread; etw_mutex held.
+ * Context: task; etw_mutex held.
  * Return: 0, -EINVAL for a setting out of range, or -EEXIST if another session has the name.
  */
 int etw_check_settings(const struct etw_session *session, const struct etw_settings *settings)
@@ -92,6 +95,7 @@ int etw_check_settings(const struct etw_session *session, const struct etw_setti
 	return etw_name_is_in_use(session, settings->name) ? -EEXIST : 0;
 }
 
+/* Store the settings, and publish the version of context switch events to loggers. */
 static void etw_store_settings(struct etw_session *session, const struct etw_settings *settings)
 {
 	spin_lock(&etw_session_lock);
@@ -101,7 +105,7 @@ static void etw_store_settings(struct etw_session *session, const struct etw_set
 	 * Loggers need no order: they read the byte once for each event, and each event carries its
 	 * version.
 	 */
-	WRITE_ONCE(etw_contextswap_versions.of_session[session->id],
+	WRITE_ONCE(etw_contextswap_versions.by_session[session->id],
 		   settings->contextswap_version - 1);
 }
 
@@ -113,21 +117,21 @@ static void etw_store_stacks(struct etw_session *session, u32 stacks)
 }
 
 /*
- * Called with etw_mutex held, for a started session. A rundown event that removes events from the
- * stacked ones is logged before loggers stop writing their stacks. One that adds events is logged
- * after all loggers write their stacks. Therefore an event has a stack wherever the last rundown
- * event before it lists its kind.
+ * Set the events of a started session that carry a stack. A rundown event that removes kinds of
+ * events from the list is logged before loggers stop writing their stacks. A rundown event that
+ * adds kinds is logged after all loggers have begun to write their stacks. Therefore each event has
+ * a stack if the last rundown event before it lists its kind. Called with etw_mutex held.
  */
 static void etw_change_stacks(struct etw_session *session, u32 stacks)
 {
-	u32 both = session->settings.stacks & stacks;
+	u32 kept_stacks = session->settings.stacks & stacks;
 
-	if (session->settings.stacks != both) {
-		etw_store_stacks(session, both);
+	if (session->settings.stacks != kept_stacks) {
+		etw_store_stacks(session, kept_stacks);
 		etw_rundown_stacks(session);
 		etw_publish_stack_sessions();
 	}
-	if (stacks != both) {
+	if (stacks != kept_stacks) {
 		etw_store_stacks(session, stacks);
 		etw_publish_stack_sessions();
 		/* Loggers run with interrupts off: all of them see the new value after this. */
@@ -136,7 +140,7 @@ static void etw_change_stacks(struct etw_session *session, u32 stacks)
 	}
 }
 
-/* Called with etw_mutex held, for a started session. */
+/* Set the group mask of a started session. Called with etw_mutex held. */
 static void etw_change_groups(struct etw_session *session, const struct perfinfo_groupmask *after)
 {
 	const struct perfinfo_groupmask before = session->settings.group_mask;
@@ -147,14 +151,14 @@ static void etw_change_groups(struct etw_session *session, const struct perfinfo
 		return;
 	for (i = 0; i < PERF_NUM_MASKS; i++)
 		kept.masks[i] = before.masks[i] & after->masks[i];
-	/* The observation of a group ends before it is detached, and begins when it is attached. */
+	/* Log the end of the observation of groups that are about to be detached. */
 	etw_log_observed(session, &kept);
 	spin_lock(&etw_session_lock);
 	session->settings.group_mask = *after;
 	session->run->group_mask = *after;
 	spin_unlock(&etw_session_lock);
 	etw_publish_sessions();
-	etw_update_providers_of_started();
+	etw_update_providers_for_sessions();
 	etw_rundown_groups(session, &before, after);
 }
 
@@ -164,11 +168,11 @@ static void etw_change_groups(struct etw_session *session, const struct perfinfo
  * @settings: new settings, which etw_check_settings() accepts. For a started session, only those
  *	that can change while it runs differ from the old ones
  *
- * Context: thread; may sleep for seconds; etw_mutex held.
+ * Context: task; may sleep for seconds; etw_mutex held.
  */
 void etw_apply_settings(struct etw_session *session, const struct etw_settings *settings)
 {
-	if (session->logging) {
+	if (session->is_logging) {
 		etw_change_stacks(session, settings->stacks);
 		etw_change_groups(session, &settings->group_mask);
 		etw_store_settings(session, settings);
@@ -183,7 +187,7 @@ void etw_apply_settings(struct etw_session *session, const struct etw_settings *
  * etw_get_settings() - get the settings of a session
  * @session: the session
  *
- * Context: thread.
+ * Context: task.
  * Return: a consistent copy.
  */
 struct etw_settings etw_get_settings(struct etw_session *session)
@@ -197,10 +201,10 @@ struct etw_settings etw_get_settings(struct etw_session *session)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_get_settings);
 
-/* Begin a change by hand. On success etw_mutex is held. */
+/* Begin a change by hand: copy the settings for the caller. On success etw_mutex is held. */
 static int etw_begin_settings_change(struct etw_session *session, struct etw_settings *settings)
 {
-	int err = etw_lock_session(session);
+	int err = etw_lock_unclaimed_session(session);
 
 	if (!err)
 		*settings = session->settings;
@@ -208,16 +212,16 @@ static int etw_begin_settings_change(struct etw_session *session, struct etw_set
 }
 
 /*
- * Check and apply the @settings that the caller of etw_begin_settings_change() has changed, and
- * unlock.
- * @at_start: the setting takes effect at a start, so a started session refuses the change.
+ * Check and apply the copy of etw_begin_settings_change() that the caller has changed, and release
+ * etw_mutex. @takes_effect_at_start: the setting takes effect at a start, so a started session
+ * refuses the change.
  */
 static int etw_end_settings_change(struct etw_session *session, const struct etw_settings *settings,
-				   bool at_start)
+				   bool takes_effect_at_start)
 {
 	int err = etw_check_settings(session, settings);
 
-	if (!err && at_start && session->logging)
+	if (!err && takes_effect_at_start && session->is_logging)
 		err = -EBUSY;
 	if (!err)
 		etw_apply_settings(session, settings);
@@ -230,7 +234,7 @@ static int etw_end_settings_change(struct etw_session *session, const struct etw
  * @session: the session
  * @bytes: bytes of a buffer, a multiple of the page size from 4 KiB to 1 MiB
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is started or claimed, or -EINTR.
  */
 int etw_set_buffer_size(struct etw_session *session, u32 bytes)
@@ -250,7 +254,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_buffer_size);
  * @session: the session
  * @buffers: buffers of each CPU, 2 to 1024
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is started or claimed, or -EINTR.
  */
 int etw_set_buffers(struct etw_session *session, u32 buffers)
@@ -270,7 +274,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_buffers);
  * @session: the session
  * @name: 1 to 63 printable ASCII characters
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EEXIST if another session has the name, -EBUSY if the session is started
  * or claimed, or -EINTR.
  */
@@ -294,7 +298,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_name);
  * @session: the session
  * @mode: the mode
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL if there is no such mode, -EBUSY if the session is started or claimed, or
  * -EINTR.
  */
@@ -315,7 +319,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_mode);
  * @session: the session, started or not
  * @milliseconds: up to an hour; 0: no timer
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is claimed, or -EINTR.
  */
 int etw_set_flush_timer(struct etw_session *session, u32 milliseconds)
@@ -335,7 +339,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_flush_timer);
  * @session: the session, started or not
  * @version: 1 to ETW_EVENT_VERSIONS
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is claimed, or -EINTR.
  */
 int etw_set_contextswap_version(struct etw_session *session, u32 version)
@@ -352,10 +356,11 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
 
 /**
  * etw_change_group_mask() - change the event groups that a session records
- * @session: the session; a started one gets the rundown of the groups that go on or off
+ * @session: the session; if it is started, the rundown of groups that are added or removed is
+ *	logged to it
  * @change: the change of its mask
  *
- * Context: thread; may sleep for seconds.
+ * Context: task; may sleep for seconds.
  * Return: 0, -EBUSY if the session is claimed, or -EINTR.
  */
 int etw_change_group_mask(struct etw_session *session, const struct etw_group_change *change)
@@ -375,7 +380,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_change_group_mask);
  * @session: the session, started or not
  * @stacks: bits by enum etw_stacked
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is claimed, or -EINTR.
  */
 int etw_set_stacks(struct etw_session *session, u32 stacks)

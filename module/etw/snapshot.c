@@ -2,14 +2,14 @@
 /*
  * Snapshots copy the buffers of a session in buffering mode (a flight recorder) into an ETL file.
  *
- * The session goes on meanwhile, and loses no event. It may overwrite a buffer while the snapshot
- * copies it. The snapshot therefore tests after each copy whether the buffer has been overwritten,
- * and discards the copy then.
+ * The session keeps recording during a snapshot, and loses no event. It may overwrite a buffer
+ * while the snapshot copies it. The snapshot therefore tests after each copy whether the buffer has
+ * been overwritten, and if so discards the copy.
  *
  * The rundown of the start may have been overwritten, and a program cannot interpret sampled events
- * without its parameters. The snapshot of a started session therefore ends with an additional
- * buffer, which has the rundown that a stop would write. If a stop would write none, there is no
- * additional buffer.
+ * without the parameters in it. The snapshot of a started session therefore ends with an additional
+ * buffer, which has the rundown that a stop would write. If a stop would write no rundown, there is
+ * no additional buffer.
  *
  * The list of the locks that are held is written into the session's own buffers before they are
  * copied.
@@ -82,7 +82,7 @@ static bool etw_count_is_greater(size_t count, size_t other)
 	return (ssize_t)(count - other) > 0;
 }
 
-/* List the finished buffers of all CPUs, as many as fit, and count the finished ones. */
+/* Count the finished buffers of all CPUs, and list as many of them as fit. */
 static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *snapshot)
 {
 	unsigned int cpu;
@@ -119,18 +119,18 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 	cpus_read_unlock();
 }
 
-/* Make the buffer of the rundown, without a number. Return: false if there is no rundown. */
+/* Make the buffer of the rundown, yet without a number. Returns false if there is no rundown. */
 static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *session)
 {
 	struct wmi_buffer_header *header = (void *)buffer;
 	const struct etw_run *run = session->run;
 	size_t size = run->buffer_size;
-	size_t used = etw_put_rundown(session, buffer + sizeof(*header), size - sizeof(*header));
+	size_t used = etw_write_rundown(session, buffer + sizeof(*header), size - sizeof(*header));
 
 	if (!used)
 		return false;
 	cpus_read_lock();
-	etw_init_buffer(header, run, size, etw_last_file_cpu(run));
+	etw_init_buffer(header, run, size, etw_find_last_file_cpu(run));
 	cpus_read_unlock();
 	used += sizeof(*header);
 	header->saved_offset = used;
@@ -148,7 +148,7 @@ static void etw_free_snapshot(struct etw_snapshot *snapshot)
 	*snapshot = (struct etw_snapshot) {};
 }
 
-/* Return: the number of buffers that the run can have, as long as no CPU comes online. */
+/* Return the number of buffers that the run can have at most, as long as no CPU comes online. */
 static size_t etw_max_buffers(struct etw_run *run)
 {
 	struct etw_snapshot empty = {};
@@ -194,44 +194,50 @@ static int etw_alloc_snapshot(struct etw_snapshot *snapshot, struct etw_run *run
 	return -ENOMEM;
 }
 
-/* Copy a buffer. Return: false if the session has overwritten it, so that the copy may be torn. */
-static bool etw_copy_buffer(u8 *to, const struct etw_listed_buffer *from)
+/*
+ * Copy a buffer. Returns false if the session has begun to overwrite the buffer, so that the copy
+ * may have parts of both contents.
+ */
+static bool etw_copy_buffer(u8 *copy, const struct etw_listed_buffer *listed)
 {
-	const struct rchan_buf *buf = from->buf;
+	const struct rchan_buf *buf = listed->buf;
 
 	/* The session may be overwriting the buffer; the comparison below detects that. */
-	data_race(memcpy(to, etw_buffer_at(buf, from->index), buf->chan->subbuf_size));
+	data_race(memcpy(copy, etw_buffer_at(buf, listed->index), buf->chan->subbuf_size));
 	/* Read the count after the copy. Pairs with smp_wmb() in etw_overwrite_buffer(). */
 	smp_rmb();
-	return !etw_count_is_greater(READ_ONCE(buf->subbufs_consumed), from->index);
+	return !etw_count_is_greater(READ_ONCE(buf->subbufs_consumed), listed->index);
 }
 
 /*
- * Copy the listed buffers to the second and later buffers of the file. The newest is the first to
- * be copied: when it turns out that a buffer has been overwritten, the older ones of its CPU have
- * been overwritten, too. Therefore the copies of a CPU have no gap. Return: 0 or -EINTR.
+ * Copy the listed buffers to the second and later buffers of the file, the newest buffer first: if
+ * the session has overwritten a buffer, it has overwritten all older buffers of the CPU, too.
+ * Therefore the copies of a CPU have no gap. Returns 0 or -EINTR.
  */
 static int etw_copy_buffers(struct etw_snapshot *snapshot, size_t size)
 {
-	u8 *first = snapshot->file + size, *to = first + snapshot->count * size;
+	u8 *first = snapshot->file + size, *oldest_copy = first + snapshot->count * size;
 	size_t i, copied = 0;
 
 	for (i = snapshot->count; i--;) {
-		if (etw_copy_buffer(to - size, &snapshot->list[i])) {
-			to -= size;
+		if (etw_copy_buffer(oldest_copy - size, &snapshot->list[i])) {
+			oldest_copy -= size;
 			copied++;
 		}
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
 	}
-	memmove(first, to, copied * size);
+	memmove(first, oldest_copy, copied * size);
 	snapshot->count = copied;
 	return 0;
 }
 
-/* Return: the number of the last buffer that was copied; the run's last number if none was. */
-static s64 etw_last_number(const struct etw_run *run, const struct etw_snapshot *snapshot)
+/*
+ * Return the sequence number of the last copied buffer; without copies, the last number that the
+ * run has given to a buffer.
+ */
+static s64 etw_last_copied_number(const struct etw_run *run, const struct etw_snapshot *snapshot)
 {
 	const struct wmi_buffer_header *header =
 		(const void *)(snapshot->file + snapshot->count * run->buffer_size);
@@ -242,8 +248,9 @@ static s64 etw_last_number(const struct etw_run *run, const struct etw_snapshot 
 /*
  * Write the header of the file, and mark its last buffer as the end.
  *
- * @last_number: number of the file's last buffer. The file of a started session lacks all other
- *	numbers up to this one. The session has filled buffers with greater numbers since.
+ * @last_number: sequence number of the file's last buffer. For a started session, all numbers up to
+ *	this one that the file does not have count as lost; the session has filled buffers with
+ *	greater numbers since.
  */
 static void etw_finish_file(const struct etw_session *session, struct etw_snapshot *snapshot,
 			    s64 last_number)
@@ -256,7 +263,7 @@ static void etw_finish_file(const struct etw_session *session, struct etw_snapsh
 	etw_fill_header_buffer(snapshot->file, session->run);
 	/* The run also counts buffers that have been read, or that the session has filled since. */
 	logfile->buffers_written = 1 + snapshot->count;
-	if (session->logging)
+	if (session->is_logging)
 		logfile->buffers_lost = last_number - snapshot->count;
 	for (i = 1; i <= snapshot->count; i++) {
 		struct wmi_buffer_header *header =
@@ -269,7 +276,7 @@ static void etw_finish_file(const struct etw_session *session, struct etw_snapsh
 	}
 }
 
-/* Called with etw_mutex held. Return: 0; -EAGAIN if @snapshot is too small; -EINTR. */
+/* Called with etw_mutex held. Returns 0; -EAGAIN if @snapshot is too small; -EINTR. */
 static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *snapshot)
 {
 	struct etw_run *run = session->run;
@@ -279,7 +286,7 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 	u8 *rundown;
 	int err;
 
-	if (session->logging) {
+	if (session->is_logging) {
 		etw_list_holds(session);
 		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
 	}
@@ -296,27 +303,27 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 	 * last events of the file.
 	 */
 	rundown = snapshot->file + (1 + snapshot->count) * size;
-	if (session->logging)
+	if (session->is_logging)
 		has_rundown = etw_fill_rundown_buffer(rundown, session);
 	err = etw_copy_buffers(snapshot, size);
 	if (err)
 		return err;
-	last_number = etw_last_number(run, snapshot);
+	last_number = etw_last_copied_number(run, snapshot);
 	if (has_rundown) {
 		((struct wmi_buffer_header *)rundown)->sequence_number = ++last_number;
 		memmove(snapshot->file + ++snapshot->count * size, rundown, size);
 	}
 	etw_finish_file(session, snapshot, last_number);
 	/* The buffers of a flight recorder count as read when a snapshot of them exists. */
-	if (!session->logging)
-		run->in_snapshot = true;
+	if (!session->is_logging)
+		run->is_in_snapshot = true;
 	return 0;
 }
 
 /*
- * Called with a reader added to the run, which keeps its buffers from being freed. Return: the
- * file; -EAGAIN if the session has another run now, or a CPU that came online has added buffers; or
- * another errno.
+ * Make a snapshot of a run, to which the caller has added a reader, so that its buffers are not
+ * freed. Returns the file; -EAGAIN if the session has another run now, or a CPU that came online
+ * has added buffers; or another errno.
  */
 static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_run *run,
 				      size_t *size)
@@ -346,12 +353,12 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * @session: the session, started or stopped
  * @size: set to the bytes of the file
  *
- * The buffers are in sequence over all CPUs. BuffersLost counts the numbers up to the last one that
- * the file lacks: the session has overwritten these buffers, or fills them at that moment. The last
- * buffer of a started session's file is the rundown, if the session has any. The session goes on,
- * and loses no event.
+ * The buffers of all CPUs are in the order of their sequence numbers. BuffersLost of the file
+ * counts the numbers below the last one that the file does not have: the session has overwritten
+ * these buffers, or is filling them. The last buffer of a started session's file is the rundown, if
+ * the session has any. The session keeps recording, and loses no event.
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  * Return: the file, for kvfree(); -ENODATA if the session has no run; -EINVAL in sequential mode;
  * -EFBIG if the file could have 2 GiB or more; -ENOMEM if it could take more than half of the
  * available memory, or cannot be allocated; -EINTR after a fatal signal.

@@ -26,7 +26,7 @@ static const struct {
 	[ETW_STACKED_RESOURCE] = { "resource", PERFINFO_LOG_TYPE_RESOURCE },
 };
 
-/* The rundown event has the same bits. */
+/* The bits of enum etw_stacked are also those of the rundown event. */
 static_assert(NTKLOG_STACKS_CONTEXTSWAP == BIT(ETW_STACKED_CONTEXTSWAP));
 static_assert(NTKLOG_STACKS_SPINLOCK == BIT(ETW_STACKED_SPINLOCK));
 static_assert(NTKLOG_STACKS_RESOURCE == BIT(ETW_STACKED_RESOURCE));
@@ -41,7 +41,7 @@ static int etw_stacked_by_hook_id(u32 hook_id)
 	return -EINVAL;
 }
 
-static int etw_stacked_parse(const char *word)
+static int etw_parse_stacked(const char *word)
 {
 	u32 number;
 	int i;
@@ -77,7 +77,7 @@ int etw_stacks_parse(char *text, u32 *stacks)
 			none = true;
 			continue;
 		}
-		event = etw_stacked_parse(word);
+		event = etw_parse_stacked(word);
 		if (event < 0)
 			return event;
 		parsed |= BIT(event);
@@ -151,7 +151,7 @@ void etw_stacks_show(struct seq_file *file, u32 stacks)
 }
 
 /**
- * etw_stacks_rundown() - fill in the rundown event of stacks
+ * etw_make_stacks_rundown() - fill in the rundown event of stacks
  * @event: the event
  * @stacks: the events of the session that carry a stack, bits by enum etw_stacked
  * @end: the event ends the validity of @stacks, at the session's stop
@@ -159,7 +159,7 @@ void etw_stacks_show(struct seq_file *file, u32 stacks)
  * Context: any.
  * Return: true if an event of the session carries a stack.
  */
-bool etw_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end)
+bool etw_make_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end)
 {
 	const struct ntklog_stacks_dc record = { .stacks = stacks };
 
@@ -172,7 +172,7 @@ bool etw_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end)
 /**
  * etw_publish_stack_sessions() - publish the sessions that log the stack of each event
  *
- * Context: thread, with etw_mutex held; may sleep.
+ * Context: task, with etw_mutex held; may sleep.
  */
 void etw_publish_stack_sessions(void)
 {
@@ -185,8 +185,8 @@ void etw_publish_stack_sessions(void)
 		for (i = 0; i < ETW_SESSIONS; i++) {
 			if (!(etw_sessions[i].settings.stacks & BIT(event)))
 				continue;
-			sessions |= 1ULL << i * ETW_WANTED_SHIFT;
-			any |= etw_sessions[i].logging;
+			sessions |= 1ULL << i * ETW_SESSION_BITS;
+			any |= etw_sessions[i].is_logging;
 		}
 		WRITE_ONCE(etw_stack_sessions_by_event[event], sessions);
 	}

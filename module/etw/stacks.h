@@ -31,8 +31,8 @@ enum etw_stacked {
 extern struct static_key_false etw_stacks_key;
 
 /*
- * The sessions that log the event's stack, started or not, a byte of 1 for each as in
- * etw_sessions_by_group. Written with etw_mutex held. Nothing is ordered by it: a logger reads it
+ * The sessions that log the event's stack, whether started or not, a byte of 1 for each as in
+ * etw_sessions_by_group. Written with etw_mutex held. It needs no barrier, because a logger uses it
  * only for sessions that have logged the event.
  */
 extern u64 etw_stack_sessions_by_event[ETW_STACKED_EVENTS];
@@ -56,7 +56,7 @@ int etw_stacks_parse(char *text, u32 *stacks);
 int etw_stacks_from_hook_ids(const u32 *hook_ids, size_t count, u32 *stacks);
 size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS]);
 void etw_stacks_show(struct seq_file *file, u32 stacks);
-bool etw_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end);
+bool etw_make_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end);
 void etw_publish_stack_sessions(void);
 
 #endif /* _NTKLOG_ETW_STACKS_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Suspend and hibernation of the machine. The clock of the events may stop during it,
- * or begin anew. No group is observed from before the tasks are frozen until they run again. A
- * program that reads the file leaves that time out of its rates, and expects that a clock can begin
- * anew only there.
+ * Suspend and hibernation of the machine. Meanwhile the clock of the events may stop or start again
+ * from 0. Therefore no group is observed from before the tasks are frozen until they run again. A
+ * program that reads the file excludes that time from its rates, and expects the clock to start
+ * again nowhere else.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -52,7 +52,7 @@ static struct notifier_block etw_suspend_notifier = {
 };
 
 /**
- * etw_init_suspend() - log each suspend of the machine from now on
+ * etw_init_suspend() - begin to log the interruption of the observation by suspends
  *
  * Context: module load, when nothing can fail any more.
  */

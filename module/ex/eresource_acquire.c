@@ -37,8 +37,8 @@ enum eresource_answer {
 };
 
 /*
- * Lockdep sees the first acquisition of a task and its last release. An acquisition without a wait
- * is reported to it afterwards.
+ * Report an acquisition to lockdep, which gets only the first acquisition of a task and its last
+ * release. An acquisition without a wait is reported after it has succeeded.
  */
 static __always_inline void
 eresource_lockdep_acquire(struct eresource *resource,
@@ -54,7 +54,7 @@ eresource_lockdep_acquire(struct eresource *resource,
 		lock_acquire_shared(&resource->dep_map, 0, !wait, NULL, caller);
 }
 
-/* @wait is NULL if the task has not waited. */
+/* Track an acquisition while resources are tracked. @wait: NULL if the task has not waited. */
 static __always_inline void
 eresource_track_acquire(struct eresource *resource, u32 depth,
 			const struct ntklog_resource_wait *wait)
@@ -87,7 +87,7 @@ static bool eresource_can_grant_to_owner(const struct eresource *resource,
 }
 
 /*
- * Grant the request or refuse it; if @wait is set, queue @waiter instead of refusing. If the
+ * Grant the request, or queue @waiter if the caller wants to @wait, or refuse the request. If the
  * request needs an owner entry and none is free, leave the resource unchanged and return
  * ERESOURCE_NO_FREE_ENTRY. Called with the inner lock held.
  */
@@ -104,7 +104,7 @@ eresource_grant_or_queue(struct eresource *resource, enum eresource_request requ
 		return ERESOURCE_GRANTED;
 	}
 	if (!owner && eresource_can_grant(resource, request)) {
-		if (!eresource_has_free_entry(resource))
+		if (!eresource_has_free_owner_entry(resource))
 			return ERESOURCE_NO_FREE_ENTRY;
 		eresource_add_owner(resource, waiter->thread, &i);
 		resource->exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
@@ -123,7 +123,7 @@ eresource_grant_or_queue(struct eresource *resource, enum eresource_request requ
 		 * The releasing task cannot allocate an owner entry when it grants the request, so
 		 * make sure now that there is one.
 		 */
-		if (!eresource_has_free_entry(resource))
+		if (!eresource_has_free_owner_entry(resource))
 			return ERESOURCE_NO_FREE_ENTRY;
 		list_add_tail(&waiter->list, &resource->shared_waiters);
 		WRITE_ONCE(resource->shared_waiter_count,
@@ -157,12 +157,12 @@ static void eresource_wait(struct eresource *resource,
 	ntklog_end_resource_wait(&wait);
 	eresource_track_acquire(resource, waiter->depth, &wait);
 	lock_acquired(&resource->dep_map, caller);
-	/* Lockdep has recorded this task as an owner already. */
+	/* Lockdep had recorded this task as an owner before: drop the second record. */
 	if (waiter->was_owner)
 		lock_release(&resource->dep_map, caller);
 }
 
-/* Slow path with the inner lock held. */
+/* Slow path that takes the inner lock. */
 static noinline bool
 ex_acquire_resource_inner(struct eresource *resource, bool wait,
 			  enum eresource_request request, unsigned long caller)
@@ -182,7 +182,7 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 		eresource_unlock(resource, flags);
 		if (answer != ERESOURCE_NO_FREE_ENTRY)
 			break;
-		if (eresource_grow(resource, old_size))
+		if (eresource_grow_owner_table(resource, old_size))
 			continue;
 		if (!wait)
 			return false;
@@ -231,7 +231,7 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 	return ex_acquire_resource_inner(resource, wait, request, caller);
 }
 
-/* Track an acquisition that the fast path has made. Returns true, as the fast path must. */
+/* Track an acquisition that the fast path has made. Returns true, which the fast path returns. */
 static notrace noinline bool ex_acquire_resource_traced(struct eresource *resource)
 {
 	ntklog_track_resource_acquire(resource, READ_ONCE(resource->contention_count));
@@ -239,8 +239,8 @@ static notrace noinline bool ex_acquire_resource_traced(struct eresource *resour
 }
 
 /*
- * Fast path: change a free word to one acquisition by the current task. All calls are tail calls,
- * so that it needs no stack frame.
+ * Fast path: change the word from 0 to one acquisition by the current task. All calls are tail
+ * calls, so that the fast path needs no stack frame.
  */
 static __always_inline bool
 __ex_acquire_resource(struct eresource *resource, bool wait,
@@ -265,20 +265,21 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 }
 
 /*
- * Acquire at DISPATCH_LEVEL or above. A request with @wait warns each time; NT stops the system
- * there. At DISPATCH_LEVEL it is granted all the same if it need not wait, because a caller that
- * ignores the result would otherwise run without the resource. Above DISPATCH_LEVEL each request
- * warns and is refused.
+ * Acquire at DISPATCH_LEVEL or above. A request with @wait warns each time; NT would stop the
+ * system. At DISPATCH_LEVEL a request that need not wait is granted even then, because a caller
+ * that ignores the result would otherwise run without the resource. Above DISPATCH_LEVEL each
+ * request warns and is refused.
  */
 static noinline bool
-ex_acquire_resource_raised(struct eresource *resource, bool wait,
-			   enum eresource_request request, unsigned long caller)
+ex_acquire_resource_at_dispatch_level(struct eresource *resource, bool wait,
+				      enum eresource_request request, unsigned long caller)
 {
 	u8 irql = ke_get_current_irql();
 
 	WARN(wait || irql > DISPATCH_LEVEL,
 	     "ExAcquireResource: resource %llx, wait %d, at IRQL %u from %pS\n",
-	     ntklog_address((unsigned long)resource), wait, irql, ntklog_printable_code(caller));
+	     ntklog_displayed_address((unsigned long)resource), wait, irql,
+	     ntklog_printable_code(caller));
 	return irql <= DISPATCH_LEVEL &&
 		__ex_acquire_resource(resource, false, request, caller);
 }
@@ -290,7 +291,7 @@ ex_acquire_resource(struct eresource *resource, bool wait,
 	if (wait)
 		might_sleep();
 	if (unlikely(__ke_raised()))
-		return ex_acquire_resource_raised(resource, wait, request, caller);
+		return ex_acquire_resource_at_dispatch_level(resource, wait, request, caller);
 	return __ex_acquire_resource(resource, wait, request, caller);
 }
 
@@ -411,9 +412,11 @@ void ex_enter_critical_region_and_acquire_resource_shared(struct eresource *reso
 EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_resource_shared);
 
 /**
- * ex_enter_region_and_acquire_shared_wait_for_exclusive() - symbol of
+ * ex_enter_region_and_acquire_shared_wait_for_exclusive() - exported function behind the inline
  *	ex_enter_critical_region_and_acquire_shared_wait_for_exclusive()
  * @resource: the resource
+ *
+ * The name of the inline function is too long for a symbol with CONFIG_MODVERSIONS.
  *
  * Context: task at IRQL <= APC_LEVEL; may sleep.
  */

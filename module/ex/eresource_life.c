@@ -16,15 +16,15 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 				  struct lock_class_key *key)
 {
 	unsigned long flags;
-	bool live;
+	bool is_live;
 
 	if (!resource) {
 		eresource_refuse_null("ExInitializeResource", _RET_IP_);
 		return STATUS_INVALID_PARAMETER;
 	}
 	raw_spin_lock_irqsave(&ex_resources_lock, flags);
-	live = ex_resource_is_live(resource);
-	if (!live) {
+	is_live = ex_resource_is_live(resource);
+	if (!is_live) {
 		memset(resource, 0, sizeof(*resource));
 		raw_spin_lock_init(&resource->lock);
 		INIT_LIST_HEAD(&resource->shared_waiters);
@@ -36,9 +36,10 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 		ex_insert_resource(resource);
 	}
 	raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
-	if (WARN_ONCE(live,
+	if (WARN_ONCE(is_live,
 		      "ExInitializeResource: resource %llx is live already, called from %pS\n",
-		      ntklog_address((unsigned long)resource), ntklog_printable_code(_RET_IP_)))
+		      ntklog_displayed_address((unsigned long)resource),
+		      ntklog_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&ntklog_resource_key))
 		ntklog_log_resource_initialize(resource);
@@ -87,7 +88,7 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 	eresource_unlock(resource, flags);
 	if (WARN_ONCE(waiters,
 		      "ExReinitializeResource: %u wait for resource %llx, called from %pS\n",
-		      waiters, ntklog_address((unsigned long)resource),
+		      waiters, ntklog_displayed_address((unsigned long)resource),
 		      ntklog_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&ntklog_resource_key))
@@ -101,7 +102,7 @@ EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
  * @resource: a live resource without owners
  *
  * The caller may free the memory when this function has succeeded. If the resource has an owner, is
- * not live, or is NULL: warns and changes nothing.
+ * not initialised, or is NULL: warns and changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER after a warning.
@@ -111,15 +112,15 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 	struct eresource_owner *table = NULL;
 	unsigned long outer_flags, flags;
 	u32 owners = 0;
-	bool live;
+	bool is_live;
 
 	if (!resource) {
 		eresource_refuse_null("ExDeleteResource", _RET_IP_);
 		return STATUS_INVALID_PARAMETER;
 	}
 	raw_spin_lock_irqsave(&ex_resources_lock, outer_flags);
-	live = ex_resource_is_live(resource);
-	if (live) {
+	is_live = ex_resource_is_live(resource);
+	if (is_live) {
 		flags = eresource_lock(resource);
 		/* A resource without owners has no waiters either. */
 		owners = resource->active_count;
@@ -131,12 +132,12 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 		eresource_unlock(resource, flags);
 	}
 	raw_spin_unlock_irqrestore(&ex_resources_lock, outer_flags);
-	if (WARN_ONCE(!live || owners,
+	if (WARN_ONCE(!is_live || owners,
 		      "ExDeleteResource: resource %llx is %s, called from %pS\n",
-		      ntklog_address((unsigned long)resource),
-		      live ? "owned" : "not live", ntklog_printable_code(_RET_IP_)))
+		      ntklog_displayed_address((unsigned long)resource),
+		      is_live ? "owned" : "not live", ntklog_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
-	eresource_free_table(table);
+	eresource_free_owner_table(table);
 	return STATUS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(ex_delete_resource_lite);

@@ -18,7 +18,7 @@ static u32 eresource_count_acquisitions(struct eresource *resource, bool *exclus
 	unsigned long flags;
 	u32 count = 0;
 
-	/* Other tasks may change the word, but not what the current task holds. */
+	/* Other tasks may change the word, but not the acquisitions of the current task. */
 	if (word != ERESOURCE_STATE_IN_MEMBERS) {
 		*exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
 		return (word & ERESOURCE_TASK_MASK) == thread ? eresource_depth(word) : 0;

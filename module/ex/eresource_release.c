@@ -14,6 +14,7 @@
 #include "../perf/resource.h"
 #include "eresource_state.h"
 
+/* Make the first exclusive waiter the owner. */
 static void eresource_grant_exclusive(struct eresource *resource,
 				      struct list_head *granted)
 {
@@ -64,8 +65,9 @@ static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
 #define ERESOURCE_WAKE_BATCH	16
 
 /*
- * Unlock and wake the new owners. Preemption is off, so that no new owner sleeps on while this task
- * is not running; it is enabled after each batch, because there may be hundreds of them.
+ * Release the inner lock and wake the new owners in @granted. Preemption is off, so that no new
+ * owner waits for its wake-up while this task is preempted. It is enabled after each batch, because
+ * there may be hundreds of new owners.
  */
 static void eresource_unlock_and_wake(struct eresource *resource,
 				      unsigned long flags,
@@ -90,7 +92,10 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 	preempt_enable();
 }
 
-/* Track an owner's last release. Called with the inner lock held. */
+/*
+ * Track an owner's last release. Called with the inner lock held. Returns true if @record has been
+ * filled in and is to be written.
+ */
 static bool eresource_track_release(struct eresource *resource, unsigned long thread,
 				    struct wmi_resource64 *record)
 {
@@ -121,8 +126,8 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExReleaseResource: resource %llx is owned by %llx, not by %llx, released from %pS\n",
-			  ntklog_address((unsigned long)resource),
-			  ntklog_address(other), ntklog_address(thread),
+			  ntklog_displayed_address((unsigned long)resource),
+			  ntklog_displayed_address(other), ntklog_displayed_address(thread),
 			  ntklog_printable_code(caller));
 		return;
 	}
@@ -136,9 +141,9 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 		if (!--resource->active_count)
 			eresource_hand_over(resource, resource->exclusive, &granted);
 	}
-	table = eresource_shrink(resource);
+	table = eresource_detach_empty_table(resource);
 	eresource_unlock_and_wake(resource, flags, &granted);
-	eresource_free_table(table);
+	eresource_free_owner_table(table);
 	if (sampled)
 		ntklog_write_resource(&record);
 }
@@ -215,7 +220,10 @@ static noinline void ex_release_resource_sampled(struct eresource *resource, lon
 		ntklog_write_resource(&record);
 }
 
-/* Release by the current task while tracking is on. All calls are tail calls. */
+/*
+ * Release by the current task while resources are tracked. All calls are tail calls, so that the
+ * function needs no stack frame.
+ */
 static notrace noinline void
 ex_release_resource_traced(struct eresource *resource, long word, unsigned long caller)
 {
@@ -236,7 +244,7 @@ ex_release_resource_traced(struct eresource *resource, long word, unsigned long 
 	ex_release_resource_word(resource, word, caller);
 }
 
-/* Release by the current task. All calls are tail calls. */
+/* Release by the current task. All calls are tail calls, so that no stack frame is needed. */
 static __always_inline void ex_release_resource(struct eresource *resource,
 						unsigned long caller)
 {
@@ -336,8 +344,8 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 	if (!resource->exclusive || !eresource_find_owner(resource, thread)) {
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExConvertExclusiveToShared: resource %llx is not owned exclusively by %llx, called from %pS\n",
-			  ntklog_address((unsigned long)resource),
-			  ntklog_address(thread), ntklog_printable_code(_RET_IP_));
+			  ntklog_displayed_address((unsigned long)resource),
+			  ntklog_displayed_address(thread), ntklog_printable_code(_RET_IP_));
 		return;
 	}
 	lock_downgrade(&resource->dep_map, _RET_IP_);
@@ -364,8 +372,8 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 	if (!owner) {
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExSetResourceOwnerPointer: resource %llx is not owned by %llx, called from %pS\n",
-			  ntklog_address((unsigned long)resource),
-			  ntklog_address(thread), ntklog_printable_code(caller));
+			  ntklog_displayed_address((unsigned long)resource),
+			  ntklog_displayed_address(thread), ntklog_printable_code(caller));
 		return;
 	}
 	if (static_branch_unlikely(&ntklog_resource_key))
@@ -423,7 +431,7 @@ void ex_set_resource_owner_pointer_ex(struct eresource *resource,
 {
 	if (WARN_ONCE(flags & ~FLAG_OWNER_POINTER_IS_THREAD,
 		      "ExSetResourceOwnerPointerEx: resource %llx, flags %x from %pS\n",
-		      ntklog_address((unsigned long)resource), flags,
+		      ntklog_displayed_address((unsigned long)resource), flags,
 		      ntklog_printable_code(_RET_IP_)))
 		return;
 	__ex_set_resource_owner_pointer(resource, (unsigned long)owner_pointer | 3,

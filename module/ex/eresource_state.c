@@ -131,7 +131,7 @@ __releases(&resource->lock)
  * eresource_add_owner() - add an owner with one acquisition
  * @resource: the resource, locked, with a free owner entry
  * @thread: task or owner pointer that is not an owner
- * @i: index at or after which an entry is free; set to the index of the entry that is used
+ * @i: index from which to search for a free entry; set to the index of the new owner's entry
  */
 void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i)
 {
@@ -143,15 +143,15 @@ void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *
 }
 
 /**
- * eresource_has_free_entry() - test whether an owner entry is free
+ * eresource_has_free_owner_entry() - test whether an owner entry is free
  * @resource: the resource, locked
  *
- * Entries are reserved for shared waiters. A resource without owners and waiters always has a free
+ * Each shared waiter has reserved an entry. A resource without owners and waiters always has a free
  * entry.
  *
  * Return: true if one more owner or shared waiter can be added.
  */
-bool eresource_has_free_entry(const struct eresource *resource)
+bool eresource_has_free_owner_entry(const struct eresource *resource)
 {
 	return resource->active_count + resource->shared_waiter_count <
 		eresource_owner_entries(resource);
@@ -173,12 +173,12 @@ unsigned long eresource_any_owner(struct eresource *resource)
 	return 0;
 }
 
-/* Number of entries of the first table, and of the largest table that is kept while it is empty. */
-#define ERESOURCE_OWNERS_FIRST	4u
-#define ERESOURCE_OWNERS_KEPT	32u
+/* Entries of the first owner table, and of the largest table that is kept while it is empty. */
+#define ERESOURCE_FIRST_TABLE_SIZE	4u
+#define ERESOURCE_KEPT_TABLE_SIZE_MAX	32u
 
 /**
- * eresource_grow() - enlarge the owner table
+ * eresource_grow_owner_table() - enlarge the owner table
  * @resource: the resource, not locked
  * @old_size: owner_table_size when no entry was free
  *
@@ -186,11 +186,11 @@ unsigned long eresource_any_owner(struct eresource *resource)
  *
  * Context: IRQL <= DISPATCH_LEVEL. With PREEMPT_RT, fails at DISPATCH_LEVEL, where memory cannot be
  * allocated.
- * Return: true if the table is large enough now; false without memory.
+ * Return: true if the table is larger than @old_size now; false if there is no memory.
  */
-bool eresource_grow(struct eresource *resource, u32 old_size)
+bool eresource_grow_owner_table(struct eresource *resource, u32 old_size)
 {
-	u32 size = max(ERESOURCE_OWNERS_FIRST, 2 * old_size);
+	u32 size = max(ERESOURCE_FIRST_TABLE_SIZE, 2 * old_size);
 	struct eresource_owner *table;
 	unsigned long flags;
 
@@ -219,7 +219,7 @@ static void eresource_free_by_rcu(struct rcu_head *head)
 }
 
 /**
- * eresource_free_table() - free an owner table
+ * eresource_free_owner_table() - free an owner table
  * @table: the table, or NULL
  *
  * With PREEMPT_RT the allocator may sleep. At DISPATCH_LEVEL the table is therefore freed by RCU;
@@ -227,9 +227,9 @@ static void eresource_free_by_rcu(struct rcu_head *head)
  *
  * Context: IRQL <= DISPATCH_LEVEL, the resource not locked.
  */
-void eresource_free_table(struct eresource_owner *table)
+void eresource_free_owner_table(struct eresource_owner *table)
 {
-	static_assert(sizeof(*table) * ERESOURCE_OWNERS_FIRST >= sizeof(struct rcu_head));
+	static_assert(sizeof(*table) * ERESOURCE_FIRST_TABLE_SIZE >= sizeof(struct rcu_head));
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) && table && !preemptible())
 		call_rcu((struct rcu_head *)table, eresource_free_by_rcu);
 	else
@@ -237,19 +237,19 @@ void eresource_free_table(struct eresource_owner *table)
 }
 
 /**
- * eresource_shrink() - detach a large owner table that is empty
+ * eresource_detach_empty_table() - detach a large owner table that is empty
  * @resource: the resource, locked; an owner has just been removed
  *
  * Each search for an owner scans the whole table with interrupts off. A table that was once large
  * must not slow the resource down for good.
  *
- * Return: the table, to be passed to eresource_free_table() after unlocking; or NULL.
+ * Return: the table, to be passed to eresource_free_owner_table() after unlocking; or NULL.
  */
-struct eresource_owner *eresource_shrink(struct eresource *resource)
+struct eresource_owner *eresource_detach_empty_table(struct eresource *resource)
 {
 	struct eresource_owner *table = NULL;
 
-	if (resource->owner_table_size > ERESOURCE_OWNERS_KEPT &&
+	if (resource->owner_table_size > ERESOURCE_KEPT_TABLE_SIZE_MAX &&
 	    !resource->active_count && !resource->shared_waiter_count) {
 		swap(table, resource->owner_table);
 		resource->owner_table_size = 0;

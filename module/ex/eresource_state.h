@@ -5,10 +5,11 @@
 /*
  * State of an executive resource.
  *
- * The usual resource has at most one owner and no waiter. This state fits into one word, so that
- * acquiring and releasing are one compare-exchange each. Any other state - several shared owners,
- * an owner pointer, a waiter - is in the other members, protected by the inner lock. The word is
- * then ERESOURCE_STATE_IN_MEMBERS, which makes every compare-exchange of the fast paths fail.
+ * Most of the time a resource has at most one owner and no waiter. This state fits into one word,
+ * so that acquiring and releasing are one compare-exchange each. Any other state - several shared
+ * owners, an owner pointer, a waiter - is in the other members, protected by the inner lock
+ * (eresource.lock). The word is then ERESOURCE_STATE_IN_MEMBERS, which makes every compare-exchange
+ * of the fast paths fail.
  *
  *	word                        meaning
  *	0                           no owner, no waiter
@@ -16,20 +17,25 @@
  *	                            15, exclusive if E is set, otherwise shared; no waiter
  *	ERESOURCE_STATE_IN_MEMBERS  the state is in the other members
  *
- * A task is aligned to a cache line, which leaves six bits for the rest of the word.
+ * A task is aligned to a cache line, which leaves the six low bits of its address for the rest.
  *
- * Writers of the word by compare-exchange: any task, from 0 to itself; the owner, or a task
- * that releases for it, to another depth, to 0, or clearing E; the holder of the inner lock, from
- * any value to ERESOURCE_STATE_IN_MEMBERS. From there to another value: only the holder of the
- * inner lock, by a store. eresource_lock() moves the state out of the word, and eresource_unlock()
- * moves it back as soon as it fits.
+ * Changes of the word:
+ * - Any task changes 0 to itself as the owner, by compare-exchange.
+ * - The owner, or a task that releases for the owner, changes the depth, changes the word to 0, or
+ *   clears E, by compare-exchange.
+ * - The holder of the inner lock changes any value to ERESOURCE_STATE_IN_MEMBERS by
+ *   compare-exchange, and ERESOURCE_STATE_IN_MEMBERS to any value by a store.
+ *
+ * eresource_lock() moves the state out of the word, and eresource_unlock() moves it back as soon as
+ * it fits.
  *
  * Ownership is handed over: the releasing task makes the next waiters owners while it holds the
  * inner lock, and then wakes them. No waiter competes for the resource when it wakes, and the
  * resource cannot be deleted meanwhile, because it has an owner.
  *
- * Files: eresource_acquire, eresource_release, eresource_query, eresource_life (initialise and
- * delete), eresource_tree (all live resources), locks_information (a description of them).
+ * Files: eresource_state (the word, the members and the owner table), eresource_acquire,
+ * eresource_release, eresource_query, eresource_life (initialise and delete), eresource_tree (all
+ * live resources), locks_information (a description of all live resources).
  */
 
 #include <linux/cache.h>
@@ -49,7 +55,8 @@ static_assert(L1_CACHE_BYTES > ~ERESOURCE_TASK_MASK);
 /*
  * A waiting request, on the stack of the waiter.
  *
- * @list: entry in the waiters of its kind, later in the list of granted requests
+ * @list: entry in the list of shared or of exclusive waiters; after the grant, in the releasing
+ *	task's list of requests that it has granted
  * @thread: the waiting task
  * @was_owner: the task was an owner already when it made the request
  * @depth: number of acquisitions that the task holds after the grant
@@ -86,11 +93,11 @@ void eresource_unlock(struct eresource *resource, unsigned long flags);
 struct eresource_owner *eresource_find_owner(struct eresource *resource,
 					     unsigned long thread);
 unsigned long eresource_any_owner(struct eresource *resource);
-bool eresource_has_free_entry(const struct eresource *resource);
+bool eresource_has_free_owner_entry(const struct eresource *resource);
 void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i);
-bool eresource_grow(struct eresource *resource, u32 old_size);
-struct eresource_owner *eresource_shrink(struct eresource *resource);
-void eresource_free_table(struct eresource_owner *table);
+bool eresource_grow_owner_table(struct eresource *resource, u32 old_size);
+struct eresource_owner *eresource_detach_empty_table(struct eresource *resource);
+void eresource_free_owner_table(struct eresource_owner *table);
 
 bool eresource_refuse_null(const char *function, unsigned long caller);
 

@@ -3,9 +3,10 @@
 #define _NTKLOG_EX_ERESOURCE_TREE_H
 
 /*
- * All live resources, in a tree ordered by address. A walk can drop the lock and find its place
- * again, even if resources are added and removed in between. A second initialisation of a live
- * resource is detected.
+ * All live resources, in a tree ordered by address. A resource is live from its initialisation to
+ * its deletion. A walk over the tree can drop the lock and continue behind the last address, even
+ * if resources are added and removed in between. The tree also serves to detect the second
+ * initialisation of a live resource.
  */
 
 #include <linux/spinlock.h>

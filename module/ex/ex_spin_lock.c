@@ -15,8 +15,8 @@
 #include "../perf/spin_lock.h"
 
 /*
- * Spin until the lock is acquired shared. Returns the number of additional tests; 0 if only other
- * shared requests changed the word.
+ * Spin until the lock is acquired shared. Returns how often the lock word was tested while the lock
+ * had an exclusive owner or waiter; 0 if only other shared requests changed the word.
  */
 static u32 ex_spin_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
@@ -35,9 +35,7 @@ static u32 ex_spin_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 	return spin_count;
 }
 
-/*
- * Spin until the lock is acquired exclusively. Returns the number of additional tests, at least 1.
- */
+/* Spin until the lock is acquired exclusively. Returns how often it was tested, at least 1. */
 static u32 ex_spin_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
 	u32 spin_count = 0;
@@ -236,8 +234,8 @@ EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_exclusive_at_dpc_level);
  * nothing.
  *
  * Context: the IRQL at which the lock is held.
- * Return: true if the caller was the only shared owner and is the exclusive owner now; false if it
- * is a shared owner as before.
+ * Return: true if the caller was the only shared owner and is the exclusive owner now; false if the
+ * caller does not hold the lock exclusively.
  */
 bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
@@ -275,7 +273,8 @@ EXPORT_SYMBOL_GPL(ex_try_convert_shared_spin_lock_exclusive);
 void ex_warn_spin_lock_not_owned(struct ex_spin_lock *spin_lock, bool shared)
 {
 	WARN_ONCE(1, "ExReleaseSpinLock: lock %llx is not owned %s (%08x)\n",
-		  ntklog_address((unsigned long)spin_lock), shared ? "shared" : "exclusive",
+		  ntklog_displayed_address((unsigned long)spin_lock),
+		  shared ? "shared" : "exclusive",
 		  atomic_read(&spin_lock->value));
 }
 EXPORT_SYMBOL_GPL(ex_warn_spin_lock_not_owned);

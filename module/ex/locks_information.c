@@ -18,7 +18,7 @@
 #include "eresource_tree.h"
 #include "locks_information.h"
 
-/* Number of resources to describe with interrupts off, before the lock is dropped. */
+/* Number of resources that are described with interrupts off before the lock is dropped. */
 #define EX_LOCKS_BATCH	32
 
 static void ex_describe_resource(struct eresource *resource,
@@ -53,7 +53,7 @@ static void ex_describe_resource(struct eresource *resource,
 	}
 	if (exclusive)
 		information->recursion_count = information->entry_count;
-	information->address = ntklog_address((unsigned long)resource);
+	information->address = ntklog_displayed_address((unsigned long)resource);
 	description->resource = (unsigned long)resource;
 	information->type = RTL_RESOURCE_TYPE;
 	information->contention_count = resource->contention_count;
@@ -114,8 +114,8 @@ static bool ex_describe_resources(struct ex_resource_descriptions *descriptions,
 /**
  * ex_query_locks() - describe all live resources
  *
- * Each description is consistent. The set may lack resources that are initialised
- * or deleted while it is made.
+ * Each description is consistent. Resources that are initialised or deleted meanwhile may be
+ * missing.
  *
  * Context: task; may sleep.
  * Return: the descriptions, to be freed with kvfree(), or ERR_PTR(-ENOMEM).
@@ -126,7 +126,7 @@ struct ex_resource_descriptions *ex_query_locks(void)
 	u32 count_max, i;
 
 	for (;;) {
-		/* Leave room for resources that are initialised during the allocation. */
+		/* Allocate more, because resources may be initialised during the allocation. */
 		count_max = READ_ONCE(ex_resource_count) + EX_LOCKS_BATCH;
 		descriptions = kvzalloc(struct_size(descriptions, resources, count_max),
 					GFP_KERNEL);

@@ -34,13 +34,13 @@ static __always_inline bool ntklog_addresses_are_raw(void)
 }
 
 /**
- * ntklog_address() - convert an address to its displayed form
+ * ntklog_displayed_address() - convert an address to its displayed form
  * @address: the address
  *
  * Context: any.
  * Return: the address, its hash, or 0; 0 if @address is 0.
  */
-static __always_inline u64 ntklog_address(unsigned long address)
+static __always_inline u64 ntklog_displayed_address(unsigned long address)
 {
 	return ntklog_addresses_are_raw() ? address : ntklog_hide_address(address);
 }
@@ -50,14 +50,14 @@ static __always_inline u64 ntklog_address(unsigned long address)
  * @address: address in kernel code
  *
  * Context: any.
- * Return: the address if its symbol may be shown and is known; otherwise ntklog_address(), for
- * which %pS finds no symbol.
+ * Return: the address if its symbol may be shown and is known; otherwise
+ * ntklog_displayed_address(), for which %pS finds no symbol.
  */
 static inline void *ntklog_printable_code(unsigned long address)
 {
 	if (IS_ENABLED(CONFIG_KALLSYMS) && ntklog_address_mode != NTKLOG_ADDRESS_ZERO)
 		return (void *)address;
-	return (void *)(unsigned long)ntklog_address(address);
+	return (void *)(unsigned long)ntklog_displayed_address(address);
 }
 
 int ntklog_address_init(const char *mode);

@@ -25,8 +25,8 @@
  * @low: low half
  * @high: high half
  *
- * x86 reads the clock as two registers. Most users need one of them or store both; only a few
- * combine them.
+ * x86 reads the clock into two registers of 32 bits. Most callers need only the low half, or store
+ * both halves; few combine them.
  */
 struct ntklog_time {
 	u32 low;
@@ -46,7 +46,7 @@ static __always_inline u64 ntklog_time_value(struct ntklog_time time)
 #define NTKLOG_CLOCK_TYPE	ETW_CLOCK_CPU_CYCLE
 #define NTKLOG_CLOCK_HZ		((u64)tsc_khz * 1000)
 #define NTKLOG_CLOCK_KHZ	tsc_khz
-#define ntklog_clock_is_unreliable()	check_tsc_unstable()
+#define NTKLOG_CLOCK_IS_UNSTABLE	check_tsc_unstable()
 
 static __always_inline struct ntklog_time ntklog_read_time(void)
 {
@@ -65,7 +65,7 @@ static __always_inline struct ntklog_time ntklog_read_time(void)
 #define NTKLOG_CLOCK_HZ		((u64)arch_timer_get_cntfrq())
 #define NTKLOG_CLOCK_KHZ	(arch_timer_get_cntfrq() / 1000)
 /* The architecture has the same counter on all CPUs. */
-#define ntklog_clock_is_unreliable()	false
+#define NTKLOG_CLOCK_IS_UNSTABLE	false
 
 static __always_inline struct ntklog_time ntklog_read_time(void)
 {
@@ -172,7 +172,7 @@ static inline s64 ntklog_ns_to_kilocycles(s64 nanoseconds)
 }
 
 /**
- * ntklog_clock_is_unstable() - test whether the kernel has found the clock unreliable
+ * ntklog_clock_is_unstable() - test whether the kernel has found that the clock is unstable
  *
  * The clocks of CPUs may differ, or stop. The kernel may find out at any time.
  *
@@ -181,7 +181,7 @@ static inline s64 ntklog_ns_to_kilocycles(s64 nanoseconds)
  */
 static inline bool ntklog_clock_is_unstable(void)
 {
-	return ntklog_clock_is_unreliable();
+	return NTKLOG_CLOCK_IS_UNSTABLE;
 }
 
 /**

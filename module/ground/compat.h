@@ -27,8 +27,8 @@
 #endif
 
 /*
- * Rest of a fair task's time slice, in nanoseconds. Since EEVDF the task keeps its slice; before,
- * 0.
+ * Remaining time slice of a task of the fair scheduler, in nanoseconds. 0 before EEVDF (6.6), where
+ * the scheduler does not store a slice in the task.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 #define ntklog_fair_slice(thread)					\
@@ -88,7 +88,7 @@ do {									\
 #define ntklog_semaphore_has_waiters(_semaphore)	(!list_empty(&(_semaphore)->wait_list))
 #endif
 
-/* x86 has its interrupt counters in an array instead of one member each. */
+/* Since 7.2 x86 has its interrupt counters in one array, not in a member each. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 #define NTKLOG_IRQ_STAT_IS_ARRAY
 #endif
@@ -133,7 +133,7 @@ do {									\
 #define ntklog_annotate_no_endbr(_name)	""
 #endif
 
-/* Build number of the system in TRACE_LOGFILE_HEADER. */
+/* The kernel's version in place of Windows' build number, in TRACE_LOGFILE_HEADER. */
 #define NTKLOG_SYSTEM_BUILD	LINUX_VERSION_CODE
 
 #endif /* _NTKLOG_COMPAT_H */

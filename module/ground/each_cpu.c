@@ -9,8 +9,9 @@
 #include "each_cpu.h"
 
 /*
- * Serialises the updates for offline CPUs. Interrupts are off while it is held: an interrupt
- * handler that reads a counter spins while its seqcount is odd, and would never return.
+ * Serialises the updates of offline CPUs' state. Interrupts are off while the lock is held, because
+ * @update may be in a write section of a seqcount. An interrupt handler on this CPU that reads the
+ * same state would spin until the end of the write section, which it has interrupted.
  */
 static DEFINE_RAW_SPINLOCK(ntklog_offline_lock);
 

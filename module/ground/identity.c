@@ -4,8 +4,8 @@
  * identity_notes.h for the data.
  *
  * Each note has a fingerprint: a word computed from the lock, its kind, its slab cache and its
- * slab. If a way of the set has that word, the lock is recorded already; this test reads four
- * words.
+ * slab. If one of the four ways of the set has the fingerprint, the lock is recorded already. This
+ * test reads four words.
  */
 
 #include <linux/atomic.h>
@@ -46,7 +46,10 @@ static __always_inline unsigned int ntklog_identity_set_index(unsigned long lock
 	return (u64)lock * GOLDEN_RATIO_64 >> (64 - NTKLOG_IDENTITY_BITS);
 }
 
-/* Return the page of an address in the direct map. __pa() would also test for the kernel image. */
+/*
+ * Return the page of an address in the direct map. virt_to_page() would also test whether the
+ * address lies in the kernel image.
+ */
 static __always_inline struct page *ntklog_page_of(unsigned long lock)
 {
 #ifdef CONFIG_X86_64
@@ -57,9 +60,9 @@ static __always_inline struct page *ntklog_page_of(unsigned long lock)
 }
 
 /*
- * Return the slab that an address lies in, or NULL. The address may be any number: the event of a
- * waiter may be written after the lock, and the memory around it, has been freed. Therefore reads
- * are made with fault handling, and the head that a stale struct page names is checked.
+ * Return the slab that an address lies in, or NULL. The memory at the address may have been freed:
+ * the event of a waiter may be written after the lock has been freed. Therefore the function reads
+ * struct page with fault handling, and checks the head page that a stale struct page names.
  */
 static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 {
@@ -93,7 +96,9 @@ static __always_inline unsigned long ntklog_find_slab_cache(unsigned long lock,
 	return object_is_on_stack((void *)lock) ? NTKLOG_ON_STACK : NTKLOG_IN_NO_SLAB;
 }
 
-/* Return the way for a note: the one with a note of the lock, a free one, or the oldest. */
+/*
+ * Return the way to write a note to: that with a note of the same lock, a free way, or the oldest.
+ */
 static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes, unsigned int set,
 					     unsigned long lock, u8 kind)
 {
@@ -168,8 +173,8 @@ notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsign
 	if (likely(ntklog_identity_is_recorded(set, fingerprint)))
 		return;
 	/*
-	 * Only the task whose stack it is recognizes a lock on a stack. An event of another task
-	 * does not replace that note.
+	 * object_is_on_stack() recognizes a lock on the current task's stack only. An event of
+	 * another task must not replace the note of the task on whose stack the lock lies.
 	 */
 	if (cache == NTKLOG_IN_NO_SLAB &&
 	    ntklog_identity_is_recorded(set, fingerprint + NTKLOG_ON_STACK))
@@ -235,21 +240,21 @@ void ntklog_put_identities(void)
 }
 
 /**
- * ntklog_enable_identities_always() - keep the notes enabled without a reader
- * @keep: true to keep them enabled; false to disable them when no reader is left
+ * ntklog_set_identities_always_enabled() - keep the notes enabled without a reader
+ * @enable: true to keep the notes enabled; false to disable them when no reader is left
  *
  * Context: task; may sleep.
  * Return: 0, -EOPNOTSUPP or -ENOMEM.
  */
-int ntklog_enable_identities_always(bool keep)
+int ntklog_set_identities_always_enabled(bool enable)
 {
 	int err = 0;
 
 	mutex_lock(&ntklog_identity_mutex);
-	if (keep != ntklog_identities_always_enabled)
-		err = ntklog_change_identity_users(keep);
+	if (enable != ntklog_identities_always_enabled)
+		err = ntklog_change_identity_users(enable);
 	if (!err)
-		ntklog_identities_always_enabled = keep;
+		ntklog_identities_always_enabled = enable;
 	mutex_unlock(&ntklog_identity_mutex);
 	return err;
 }
@@ -258,7 +263,7 @@ int ntklog_enable_identities_always(bool keep)
  * ntklog_identities_are_always_enabled() - test whether the notes are enabled without a reader
  *
  * Context: any.
- * Return: true if ntklog_enable_identities_always() has enabled them.
+ * Return: true if ntklog_set_identities_always_enabled() has enabled them.
  */
 bool ntklog_identities_are_always_enabled(void)
 {
@@ -272,5 +277,5 @@ bool ntklog_identities_are_always_enabled(void)
  */
 void ntklog_identity_exit(void)
 {
-	ntklog_enable_identities_always(false);
+	ntklog_set_identities_always_enabled(false);
 }

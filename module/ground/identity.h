@@ -3,9 +3,9 @@
 #define _NTKLOG_GROUND_IDENTITY_H
 
 /*
- * Identities of Linux' locks: before an event of one is written, a note records the memory object
- * that it lies in, such as a slab cache and an offset. Later the object may have been freed. User
- * space reads the notes before the buffers, and names the locks by them.
+ * Identities of Linux' locks. Before an event of a lock is written, a note records the memory
+ * object that the lock lies in, such as a slab cache and an offset, because the object may be freed
+ * later. User space reads the notes before the buffers, and names the locks by the notes.
  */
 
 #include <linux/compiler.h>
@@ -28,8 +28,8 @@ void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long 
  * @caller: return address of the lock function
  * @kind: NTKLOG_IDENTITY_*
  *
- * Writes a note only if there is none for this lock, kind, slab cache and slab. A note is dropped
- * and counted if another CPU is writing one of the same set.
+ * Writes a note only if there is none for this lock, kind, slab cache and slab. If another CPU is
+ * writing a note of the same set, drops the note and counts it as missed.
  *
  * Context: interrupts off, RCU is watching, not in an NMI. Takes no lock and allocates no memory.
  */
@@ -42,7 +42,7 @@ static __always_inline void ntklog_record_identity(unsigned long lock, unsigned 
 		ntklog_record_identity_slow(notes, lock, caller, kind);
 }
 
-int ntklog_enable_identities_always(bool keep);
+int ntklog_set_identities_always_enabled(bool enable);
 bool ntklog_identities_are_always_enabled(void);
 
 void ntklog_identity_exit(void);

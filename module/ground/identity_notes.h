@@ -11,10 +11,10 @@
  *	1      1       9         x x 0 0         (a CPU is writing a note)
  *	...
  *
- * A CPU writes a note with interrupts off. It takes the bit lock of the set with a single try: an
- * event may be written in any context, which must not wait. If another CPU has the bit lock, the
- * note is dropped and counted. Readers are tasks. They copy a set in a read section of its sequence
- * counter.
+ * A CPU writes a note with interrupts off. It tries only once to take the bit lock of the set,
+ * because the context in which an event is written must not wait. If another CPU has the bit lock,
+ * the note is dropped and counted. Readers are tasks. They copy a set in a read section of the
+ * sequence counter of the set.
  */
 
 #include <linux/atomic.h>
@@ -60,7 +60,7 @@ struct ntklog_identity {
  *	ntklog_record_identity_slow()
  * @sequence: sequence counter of each set; readers retry if a CPU wrote a note meanwhile
  * @notes: the notes of each set
- * @locked: a bit lock for each set, which serializes its writers; they only ever try to take it
+ * @locked: a bit lock for each set, which serializes the writers; a writer tries once to take it
  * @missed: notes dropped because another CPU was writing a note of the same set
  */
 struct ntklog_identities {

@@ -24,9 +24,9 @@
 #include "location.h"
 #include "slab_cache.h"
 
-/* Maximum size of the text of a note, which is one line, and of a set. */
-#define NTKLOG_IDENTITY_LINE	(128 + NTKLOG_CACHE_NAME + 2 * KSYM_SYMBOL_LEN)
-#define NTKLOG_IDENTITY_TEXT	(NTKLOG_IDENTITY_ASSOCIATIVITY * NTKLOG_IDENTITY_LINE)
+/* Maximum size of the text of one note, which is a line, and of the text of the notes of a set. */
+#define NTKLOG_IDENTITY_TEXT_SIZE	(128 + NTKLOG_CACHE_NAME_SIZE + 2 * KSYM_SYMBOL_LEN)
+#define NTKLOG_IDENTITY_SET_TEXT_SIZE	(NTKLOG_IDENTITY_ASSOCIATIVITY * NTKLOG_IDENTITY_TEXT_SIZE)
 
 /* Flag in ntklog_identity_reader.seen: the set has not been read. Saved sequences are even. */
 #define NTKLOG_NOT_READ		1u
@@ -43,7 +43,7 @@
  * @printed_replaced: value of @replaced that was printed last
  * @length: number of bytes in @text
  * @text_copied: number of bytes of @text that have been copied to user space
- * @ended: the last read returned data up to the end, so the next one returns 0
+ * @ended: the last read() returned the last note, so the next read() returns 0
  * @symbol: buffer for a symbol, which is too large for the stack
  * @text: lines of the current set
  * @seen: for each set, its sequence number when it was last read. Before the first read, its
@@ -60,7 +60,7 @@ struct ntklog_identity_reader {
 	size_t text_copied;
 	bool ended;
 	char symbol[KSYM_SYMBOL_LEN];
-	char text[NTKLOG_IDENTITY_TEXT];
+	char text[NTKLOG_IDENTITY_SET_TEXT_SIZE];
 	u32 seen[NTKLOG_IDENTITY_SETS];
 };
 
@@ -68,12 +68,12 @@ struct ntklog_identity_reader {
 static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog_identity *note,
 				    char *buffer)
 {
-	char name[NTKLOG_CACHE_NAME];
+	char name[NTKLOG_CACHE_NAME_SIZE];
 	u32 cache_size, object_size;
 	size_t used;
 
-	used = scnprintf(text, size, "0x%llx %u %llu ", ntklog_address(note->lock), note->kind,
-			 note->time);
+	used = scnprintf(text, size, "0x%llx %u %llu ", ntklog_displayed_address(note->lock),
+			 note->kind, note->time);
 	if (note->cache == NTKLOG_ON_STACK) {
 		used += scnprintf(text + used, size - used, "stack");
 	} else if (note->cache == NTKLOG_IN_KFENCE) {
@@ -83,7 +83,7 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 	} else {
 		ntklog_describe_cache(note->cache, &cache_size, &object_size, name);
 		used += scnprintf(text + used, size - used, "slab 0x%llx %u %u %u %s",
-				  ntklog_address(note->cache), note->offset, cache_size,
+				  ntklog_displayed_address(note->cache), note->offset, cache_size,
 				  object_size, name);
 	}
 	used += scnprintf(text + used, size - used, " by %s\n",
@@ -134,7 +134,7 @@ static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int
 	}
 }
 
-/* Print the numbers of missed and replaced notes if they have changed. */
+/* Print the numbers of missed and replaced notes if these numbers have changed. */
 static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 {
 	u32 missed = atomic_read(&ntklog_identities->missed);
@@ -148,8 +148,8 @@ static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 }
 
 /*
- * Print the next set with new notes, and after the last set the number of lost notes. Returns false
- * at the end, and starts over at the first set.
+ * Print the next set with new notes, and after the last set the numbers of missed and replaced
+ * notes. Returns false after that; the next call begins with the first set again.
  */
 static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 {
@@ -169,41 +169,41 @@ static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 /**
  * ntklog_read_identities() - copy the notes that are new to a reader to user space
  * @reader: from ntklog_open_identities()
- * @to: buffer for the text
+ * @buffer: buffer for the text
  * @count: size of the buffer in bytes
  *
  * Context: task; may sleep.
  * Return: number of bytes copied; 0 at the end, after which a read returns newer notes; -EFAULT or
  * -EINTR.
  */
-ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __user *to,
+ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __user *buffer,
 			       size_t count)
 {
-	size_t done = 0, part;
+	size_t copied = 0, part;
 
 	if (mutex_lock_interruptible(&reader->mutex))
 		return -EINTR;
 	/* End after each pass over the sets, so that a reader of the whole file terminates. */
-	while (done < count && !reader->ended) {
+	while (copied < count && !reader->ended) {
 		if (reader->text_copied == reader->length && !ntklog_print_next_set(reader)) {
-			reader->ended = done;
+			reader->ended = copied;
 			break;
 		}
-		part = min(reader->length - reader->text_copied, count - done);
-		if (copy_to_user(to + done, reader->text + reader->text_copied, part)) {
+		part = min(reader->length - reader->text_copied, count - copied);
+		if (copy_to_user(buffer + copied, reader->text + reader->text_copied, part)) {
 			mutex_unlock(&reader->mutex);
 			return -EFAULT;
 		}
 		reader->text_copied += part;
-		done += part;
+		copied += part;
 		if (signal_pending(current))
 			break;
 		cond_resched();
 	}
-	if (!done)
+	if (!copied)
 		reader->ended = false;
 	mutex_unlock(&reader->mutex);
-	return done;
+	return copied;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
 

@@ -18,20 +18,23 @@ DEFINE_PER_CPU(struct ke_irql, ke_irql);
 /* APC_LEVEL belongs to the task, which may sleep and migrate at this level. */
 static bool ke_thread_is_at_apc_level(void)
 {
-	return !__ke_thread_is_passive() && ntklog_is_at_apc_level();
+	return !__ke_task_is_known_passive() && ntklog_is_at_apc_level();
 }
 
 static void ke_leave_apc_level(void)
 {
 	struct ntklog_task *record = ntklog_find_current_record();
 
-	if (!record || !record->apc_level)
+	if (!record || !record->is_at_apc_level)
 		return;
 	ntklog_set_apc_level(record, false);
 	ntklog_put_current_record(record);
 }
 
-/* IRQL that the context itself has, below which it cannot be lowered. */
+/*
+ * Return the IRQL that an NMI, a hard interrupt or a softirq has by itself, below which the IRQL
+ * cannot be lowered; PASSIVE_LEVEL in a task.
+ */
 static u8 ke_context_irql(void)
 {
 	if (in_nmi())
@@ -104,7 +107,7 @@ static void ke_lower_from_dispatch_level(void)
  * ke_raise_irql_slow() - raise the IRQL from any level to any higher one
  * @new_irql: the new IRQL, PASSIVE_LEVEL to HIGH_LEVEL
  *
- * If @new_irql is lower than the current IRQL: warns once and changes nothing.
+ * If @new_irql is lower than the current IRQL or above HIGH_LEVEL: warns once and changes nothing.
  *
  * Context: any; may sleep if @new_irql is APC_LEVEL.
  * Return: the old IRQL.
@@ -120,7 +123,7 @@ u8 ke_raise_irql_slow(u8 new_irql)
 		return old_irql;
 
 	if (new_irql == APC_LEVEL) {
-		ntklog_set_apc_level(ntklog_get_or_alloc_task_record(), true);
+		ntklog_set_apc_level(ntklog_get_or_alloc_current_record(), true);
 		return old_irql;
 	}
 	if (old_irql < DISPATCH_LEVEL)
@@ -145,7 +148,7 @@ EXPORT_SYMBOL_GPL(ke_raise_irql_slow);
  */
 u8 ke_raise_irql_to_synch_level(void)
 {
-	if (unlikely(__ke_raised()) || !__ke_thread_is_passive())
+	if (unlikely(__ke_raised()) || !__ke_task_is_known_passive())
 		return ke_raise_irql_slow(SYNCH_LEVEL);
 	ke_enter_dispatch_level(1);
 	ke_raise_above_dispatch_level(SYNCH_LEVEL);
@@ -177,7 +180,7 @@ static noinline void ke_check_and_lower_irql(u8 new_irql)
 
 	/* @new_irql may differ from the task's level before it raised. */
 	if (new_irql == APC_LEVEL && !ke_thread_is_at_apc_level())
-		ntklog_set_apc_level(ntklog_get_or_alloc_task_record(), true);
+		ntklog_set_apc_level(ntklog_get_or_alloc_current_record(), true);
 	else if (new_irql == PASSIVE_LEVEL)
 		ke_leave_apc_level();
 }

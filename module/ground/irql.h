@@ -37,7 +37,7 @@ static __always_inline bool ke_get_current_irql_fast(u8 *irql)
 {
 	*irql = PASSIVE_LEVEL;
 	if (!__ke_raised())
-		return __ke_thread_is_passive();
+		return __ke_task_is_known_passive();
 	/*
 	 * The CPU's level is that of the caller only while interrupts are off and softirqs are
 	 * disabled or an interrupt is being handled.

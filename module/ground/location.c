@@ -20,17 +20,18 @@
 #define NTKLOG_PER_CPU_SIZE_MAX	(2UL << 20)
 
 /*
- * Test whether a lock lies in a pg_data_t or in a struct page. Sets @what to the name of the
- * structure and @offset to the offset in it.
+ * Test whether a lock lies in a pg_data_t or in a struct page. Sets @structure to "node" or "page",
+ * and @offset to the offset of the lock in that structure.
  */
-static bool ntklog_is_in_memory_map(unsigned long lock, const char **what, unsigned long *offset)
+static bool ntklog_is_in_memory_map(unsigned long lock, const char **structure,
+				    unsigned long *offset)
 {
 	unsigned int node;
 
 	for_each_online_node(node) {
 		*offset = lock - (unsigned long)NODE_DATA(node);
 		if (*offset < sizeof(pg_data_t)) {
-			*what = "node";
+			*structure = "node";
 			return true;
 		}
 	}
@@ -39,47 +40,53 @@ static bool ntklog_is_in_memory_map(unsigned long lock, const char **what, unsig
 	if (lock >= (unsigned long)pfn_to_page(0) &&
 	    lock < (unsigned long)virt_to_page(high_memory - 1) + sizeof(struct page)) {
 		*offset %= sizeof(struct page);
-		*what = "page";
+		*structure = "page";
 		return true;
 	}
 #endif
 	return false;
 }
 
-/* Test whether the section of per-CPU variables begins at 0, as on x86 before 6.15. */
-static bool ntklog_per_cpu_is_from_zero(void)
+/*
+ * Test whether the section of per-CPU variables begins at address 0, as on x86 before 6.15. kstat
+ * is a per-CPU variable of the kernel.
+ */
+static bool ntklog_per_cpu_section_begins_at_zero(void)
 {
 	return (__force unsigned long)&kstat < NTKLOG_PER_CPU_SIZE_MAX;
 }
 
 /*
  * Return the address in the per-CPU section that corresponds to @lock if @lock is a per-CPU
- * variable, otherwise any number. Subtracting the offset of each CPU gives one candidate. If the
- * section begins at 0, the smallest candidate is right: those of later CPUs wrap to large numbers.
- * Otherwise it is the candidate nearest to a known per-CPU variable.
+ * variable, otherwise any number. Subtracting the offset of each CPU from @lock gives a candidate.
+ * If the section begins at 0, the smallest candidate is right, because those of later CPUs wrap to
+ * large numbers. Otherwise the candidate nearest to a known per-CPU variable is right.
  */
 static unsigned long ntklog_per_cpu_address(unsigned long lock)
 {
-	unsigned long best = ULONG_MAX;
+	unsigned long nearest = ULONG_MAX;
 #ifdef CONFIG_SMP
 	const unsigned long known = (__force unsigned long)&kstat;
-	const bool is_from_zero = ntklog_per_cpu_is_from_zero();
-	unsigned long address, least = ULONG_MAX, distance;
+	const bool begins_at_zero = ntklog_per_cpu_section_begins_at_zero();
+	unsigned long address, least_distance = ULONG_MAX, distance;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
 		address = lock - per_cpu_offset(cpu);
-		distance = is_from_zero ? address : max(address, known) - min(address, known);
-		if (distance < least) {
-			least = distance;
-			best = address;
+		distance = begins_at_zero ? address : max(address, known) - min(address, known);
+		if (distance < least_distance) {
+			least_distance = distance;
+			nearest = address;
 		}
 	}
 #endif
-	return best;
+	return nearest;
 }
 
-/* Test whether a per-CPU address lies in a struct per_cpu_pages of a zone. */
+/*
+ * Test whether a per-CPU address lies in the struct per_cpu_pages of a zone, the lists of free
+ * pages of each CPU.
+ */
 static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset)
 {
 	unsigned int node, i;
@@ -112,21 +119,21 @@ static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset
 size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *buffer)
 {
 	unsigned long offset, address = ntklog_per_cpu_address(lock);
-	const char *what, *symbol;
-	bool is_from_zero;
+	const char *structure, *symbol;
+	bool begins_at_zero;
 
-	if (ntklog_is_in_memory_map(lock, &what, &offset))
-		return scnprintf(text, size, "%s %lu", what, offset);
+	if (ntklog_is_in_memory_map(lock, &structure, &offset))
+		return scnprintf(text, size, "%s %lu", structure, offset);
 	symbol = ntklog_format_symbol(lock, buffer);
 	if (strcmp(symbol, "-"))
 		return scnprintf(text, size, "symbol %s", symbol);
 	if (ntklog_is_in_page_lists(address, &offset))
 		return scnprintf(text, size, "lists %lu", offset);
-	is_from_zero = ntklog_per_cpu_is_from_zero();
-	if (is_from_zero && address < NTKLOG_PER_CPU_SIZE_MAX)
+	begins_at_zero = ntklog_per_cpu_section_begins_at_zero();
+	if (begins_at_zero && address < NTKLOG_PER_CPU_SIZE_MAX)
 		return scnprintf(text, size, "percpu %lu", address);
 	symbol = ntklog_format_symbol(address, buffer);
-	if (!is_from_zero && strcmp(symbol, "-"))
+	if (!begins_at_zero && strcmp(symbol, "-"))
 		return scnprintf(text, size, "percpu %s", symbol);
 	return scnprintf(text, size, is_vmalloc_addr((void *)lock) ? "vmalloc" : "pages");
 }

@@ -7,7 +7,8 @@
  * with CONFIG_SCHED_INFO, as all distributions have it, and not for idle tasks.
  *
  * Since 6.12 a task that blocks may stay in its run queue for a while. If the scheduler moves such
- * a task to another CPU, it records the time from there until the wake-up as time in a run queue.
+ * a task to another CPU, the scheduler counts the time from the move until the wake-up as time in a
+ * run queue.
  */
 
 #include <linux/sched.h>
@@ -40,7 +41,7 @@ static inline u64 ntklog_ns_since_queued(const struct task_struct *task)
 }
 
 /**
- * ntklog_ns_in_run_queues() - return how long a task has been in run queues since it began
+ * ntklog_ns_in_run_queues() - return how long a task has been in run queues since its creation
  * @task: the task
  *
  * A task that migrates leaves one run queue for another; the scheduler then adds the time in the

@@ -14,42 +14,45 @@
 
 #include "slab_cache.h"
 
-/* Object size and name of the cache that is created to find the offsets. */
-#define NTKLOG_PROBE_SIZE	200
-#define NTKLOG_PROBE_NAME	"ntklog_identity"
+/* Object size and name of the cache that is created at load and searched for the offsets. */
+#define NTKLOG_KNOWN_SIZE	200
+#define NTKLOG_KNOWN_NAME	"ntklog_identity"
 
-/* Number of words of struct kmem_cache that are searched for its members. */
-#define NTKLOG_CACHE_WORDS	48
+/* Number of words at the begin of struct kmem_cache that are searched for its members. */
+#define NTKLOG_SEARCHED_WORDS	48
 
 unsigned int ntklog_slab_cache_word;
 
 /*
- * Offsets in struct kmem_cache, found at module load; 0 if not found: of the name in words, of the
- * sizes in bytes.
+ * Offsets in struct kmem_cache, found at module load; 0 if not found: that of the name is in words,
+ * that of the two sizes in bytes.
  */
 static unsigned int ntklog_cache_name_word;
 static unsigned int ntklog_cache_size_offset;
 
 /*
- * Read a word at any address. Returns false if it is not readable. get_kernel_nofault() first
- * checks that it is not a user address, at which __get_kernel_nofault() crashes on x86 with SMAP.
+ * Read a word at any address. Returns false if the address is not readable. get_kernel_nofault()
+ * refuses user addresses, at which __get_kernel_nofault() crashes on x86 with SMAP.
  */
 static bool ntklog_read_kernel_word(unsigned long address, unsigned long *word)
 {
 	return !get_kernel_nofault(*word, (unsigned long *)address);
 }
 
-static bool ntklog_read_kernel_u32(unsigned long address, u32 *half)
+static bool ntklog_read_kernel_u32(unsigned long address, u32 *value)
 {
-	return !get_kernel_nofault(*half, (u32 *)address);
+	return !get_kernel_nofault(*value, (u32 *)address);
 }
 
-/* Read a name. Returns false unless it is readable, printable without spaces, and terminated. */
-static bool ntklog_read_kernel_name(unsigned long address, char name[NTKLOG_CACHE_NAME])
+/*
+ * Read a name. Returns false unless the name is readable, not empty, printable without spaces, and
+ * NUL-terminated.
+ */
+static bool ntklog_read_kernel_name(unsigned long address, char name[NTKLOG_CACHE_NAME_SIZE])
 {
 	unsigned int i;
 
-	for (i = 0; i < NTKLOG_CACHE_NAME; i++) {
+	for (i = 0; i < NTKLOG_CACHE_NAME_SIZE; i++) {
 		if (get_kernel_nofault(name[i], (char *)(address + i)))
 			return false;
 		if (!name[i])
@@ -70,7 +73,7 @@ static bool ntklog_read_kernel_name(unsigned long address, char name[NTKLOG_CACH
  * Context: any.
  */
 void ntklog_describe_cache(unsigned long cache, u32 *size, u32 *object_size,
-			   char name[NTKLOG_CACHE_NAME])
+			   char name[NTKLOG_CACHE_NAME_SIZE])
 {
 	unsigned long address;
 
@@ -83,38 +86,39 @@ void ntklog_describe_cache(unsigned long cache, u32 *size, u32 *object_size,
 	if (!ntklog_cache_name_word ||
 	    !ntklog_read_kernel_word(cache + ntklog_cache_name_word * sizeof(long), &address) ||
 	    !ntklog_read_kernel_name(address, name))
-		strscpy(name, "-", NTKLOG_CACHE_NAME);
+		strscpy(name, "-", NTKLOG_CACHE_NAME_SIZE);
 }
 
 /* A cache with a constructor is not merged with another cache of the same size. */
-static void __init ntklog_construct_probe(void *object)
+static void __init ntklog_construct_nothing(void *object)
 {
 }
 
-static void __init ntklog_identify_slab_cache(unsigned long cache)
+static void __init ntklog_find_cache_members(unsigned long cache)
 {
-	char name[NTKLOG_CACHE_NAME];
+	char name[NTKLOG_CACHE_NAME_SIZE];
 	unsigned long word;
 	u32 size, object_size;
 	unsigned int i;
 
-	for (i = 0; i < NTKLOG_CACHE_WORDS; i++)
+	for (i = 0; i < NTKLOG_SEARCHED_WORDS; i++)
 		if (!ntklog_cache_name_word && i &&
 		    ntklog_read_kernel_word(cache + i * sizeof(long), &word) &&
-		    ntklog_read_kernel_name(word, name) && !strcmp(name, NTKLOG_PROBE_NAME))
+		    ntklog_read_kernel_name(word, name) && !strcmp(name, NTKLOG_KNOWN_NAME))
 			ntklog_cache_name_word = i;
-	/* Find size, the size of an object with its metadata; object_size follows it. */
-	for (i = sizeof(u32); i < NTKLOG_CACHE_WORDS * sizeof(long); i += sizeof(u32))
+	/* Find "size", the size of an object with its metadata, before "object_size". */
+	for (i = sizeof(u32); i < NTKLOG_SEARCHED_WORDS * sizeof(long); i += sizeof(u32))
 		if (!ntklog_cache_size_offset && ntklog_read_kernel_u32(cache + i, &size) &&
 		    ntklog_read_kernel_u32(cache + i + sizeof(u32), &object_size) &&
-		    object_size == NTKLOG_PROBE_SIZE && size > object_size && size < PAGE_SIZE)
+		    object_size == NTKLOG_KNOWN_SIZE && size > object_size && size < PAGE_SIZE)
 			ntklog_cache_size_offset = i;
 }
 
 /**
  * ntklog_slab_cache_init() - find the offsets of members of struct slab and struct kmem_cache
  *
- * If the cache of a slab is not found, the notes cannot be enabled, and a message says so.
+ * If struct slab's pointer to its cache is not found, the identities of locks (identity.h) cannot
+ * be recorded, and a message says so.
  *
  * Context: module load.
  */
@@ -125,15 +129,15 @@ void __init ntklog_slab_cache_init(void)
 	unsigned int i;
 	void *object;
 
-	cache = kmem_cache_create(NTKLOG_PROBE_NAME, NTKLOG_PROBE_SIZE, 0, 0,
-				  ntklog_construct_probe);
+	cache = kmem_cache_create(NTKLOG_KNOWN_NAME, NTKLOG_KNOWN_SIZE, 0, 0,
+				  ntklog_construct_nothing);
 	object = cache ? kmem_cache_alloc(cache, GFP_KERNEL) : NULL;
 	if (object) {
 		page = virt_to_head_page(object);
 		for (i = 1; PageSlab(page) && i < sizeof(*page) / sizeof(long); i++)
 			if (((unsigned long *)page)[i] == (unsigned long)cache)
 				ntklog_slab_cache_word = i;
-		ntklog_identify_slab_cache((unsigned long)cache);
+		ntklog_find_cache_members((unsigned long)cache);
 		kmem_cache_free(cache, object);
 	}
 	kmem_cache_destroy(cache);

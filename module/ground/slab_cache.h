@@ -10,13 +10,16 @@
 #include <linux/types.h>
 
 /* Size of a buffer for the name of a cache. Longer names are not read. */
-#define NTKLOG_CACHE_NAME	64
+#define NTKLOG_CACHE_NAME_SIZE	64
 
-/* Offset of the cache in struct slab in words; 0 if it was not found. Constant after load. */
+/*
+ * Offset in words of the pointer to the cache in struct slab; 0 if it was not found. Constant after
+ * load.
+ */
 extern unsigned int ntklog_slab_cache_word;
 
 void ntklog_describe_cache(unsigned long cache, u32 *size, u32 *object_size,
-			   char name[NTKLOG_CACHE_NAME]);
+			   char name[NTKLOG_CACHE_NAME_SIZE]);
 
 void ntklog_slab_cache_init(void);
 

@@ -13,7 +13,7 @@
 #include "task_cache.h"
 #include "task_record.h"
 
-/* Record of no task, which a CPU caches while it caches no other. */
+/* A record that belongs to no task. A CPU caches it while it caches the record of no task. */
 static struct ntklog_task ntklog_dummy_record = {
 	.next_sleeping_slot = &ntklog_dummy_record.sleeping_slots[1],
 };
@@ -57,14 +57,14 @@ void ntklog_cache_record(struct ntklog_task *record)
 	__this_cpu_write(ntklog_current.record, record);
 	barrier();
 	__this_cpu_write(ntklog_current.cached_task, record->task);
-	if (!record->apc_level)
-		__this_cpu_write(ntklog_current.passive, record->task);
+	if (!record->is_at_apc_level)
+		__this_cpu_write(ntklog_current.passive_task, record->task);
 }
 
 /**
  * ntklog_uncache_record() - remove a record from the caches of all CPUs
- * @record: record of the current task; or of another task, if no task looks up its record any more
- * @except_cpu: CPU whose cache keeps the record and only loses the entry @passive; -1 for none
+ * @record: record of the current task; or of another task that does not look up its record any more
+ * @except_cpu: CPU whose cache keeps the record, and only loses the entry @passive_task; -1: no CPU
  *
  * Other tasks may cache their own records concurrently.
  *
@@ -77,7 +77,7 @@ void ntklog_uncache_record(struct ntklog_task *record, int except_cpu)
 	for_each_set_bit(cpu, record->cpus, nr_cpu_ids) {
 		struct ntklog_current *cache = per_cpu_ptr(&ntklog_current, cpu);
 
-		(void)cmpxchg(&cache->passive, record->task, NULL);
+		(void)cmpxchg(&cache->passive_task, record->task, NULL);
 		if (cpu == except_cpu)
 			continue;
 		(void)cmpxchg(&cache->cached_task, record->task, NULL);

@@ -22,13 +22,13 @@
 #include "tracepoint.h"
 
 /*
- * Protects ntklog_task_needs and the following. Taken with tracepoints_mutex not held, because
- * registering the probe takes it.
+ * Protects ntklog_task_needs and the two variables below. A task takes this mutex only without
+ * tracepoints_mutex, because registering the probe takes tracepoints_mutex.
  */
 static DEFINE_MUTEX(ntklog_task_needs_mutex);
 static bool ntklog_exit_probe_is_registered;
-/* Number of loaded modules in the kernel's list of users of this module. */
-static unsigned int ntklog_using_modules;
+/* Number of loaded modules that are in the kernel's list of users of this module. */
+static unsigned int ntklog_user_module_count;
 
 /*
  * A task that writes pages out may wait for the mutex. So its holder must not allocate memory in a
@@ -48,14 +48,14 @@ static void ntklog_unlock_task_needs(unsigned int flags)
 	memalloc_noio_restore(flags);
 }
 
-/* A late record is freed by its task: see ntklog_put_current_record(). */
+/* The task itself frees a record with exit_is_missed: see ntklog_put_current_record(). */
 static bool ntklog_record_must_stay(const struct ntklog_task *record)
 {
-	return record->late || READ_ONCE(record->apc_level) ||
+	return record->exit_is_missed || READ_ONCE(record->is_at_apc_level) ||
 	       READ_ONCE(record->critical_regions) || READ_ONCE(record->guarded_regions);
 }
 
-/* Free the record if it has no NT state and is not late. */
+/* Free the record if it has no NT state, unless its task frees it. */
 static void ntklog_free_idle_record(struct ntklog_task *record, void *unused)
 {
 	if (!ntklog_record_must_stay(record) && ntklog_unlink_task_record(record))
@@ -63,8 +63,8 @@ static void ntklog_free_idle_record(struct ntklog_task *record, void *unused)
 }
 
 /*
- * Free the records of living tasks that have no NT state. Records are not needed: no task gets a
- * new one, no hook runs, and no module that uses NT's locks is loaded.
+ * Free the records of living tasks that have no NT state. Called when records are not needed: no
+ * task gets a new record, no hook runs, and no module that uses NT's locks is loaded.
  */
 static void ntklog_free_idle_task_records(void)
 {
@@ -73,7 +73,7 @@ static void ntklog_free_idle_task_records(void)
 
 static void ntklog_warn_of_leaked_region(struct ntklog_task *record, void *unused)
 {
-	if (record->apc_level)
+	if (record->is_at_apc_level)
 		pr_warn_ratelimited("thread %d was left at APC_LEVEL\n",
 				    task_pid_nr(record->task));
 	if (record->critical_regions)
@@ -86,7 +86,7 @@ static void ntklog_warn_of_leaked_region(struct ntklog_task *record, void *unuse
 
 /*
  * Probe of sched_process_exit. The exiting task may still call ntklog when it closes its files: see
- * ntklog_task::late.
+ * ntklog_task::exit_is_missed.
  */
 static void ntklog_task_exit_probe(void *data, struct task_struct *task)
 {
@@ -136,7 +136,7 @@ static void ntklog_unregister_exit_probe(void)
 }
 
 /* Called with ntklog_task_needs_mutex held. @need: NTKLOG_NEEDED_BY_* */
-static int ntklog_set_need(unsigned int need)
+static int ntklog_add_need(unsigned int need)
 {
 	int err = ntklog_register_exit_probe();
 
@@ -175,7 +175,7 @@ static void ntklog_remove_need(unsigned int need)
 int ntklog_pin_task_records(void)
 {
 	unsigned int flags = ntklog_lock_task_needs();
-	int err = ntklog_set_need(NTKLOG_NEEDED_BY_HOOKS);
+	int err = ntklog_add_need(NTKLOG_NEEDED_BY_HOOKS);
 
 	ntklog_unlock_task_needs(flags);
 	/*
@@ -213,7 +213,7 @@ void ntklog_keep_task_records(void)
 	unsigned int flags = ntklog_lock_task_needs();
 
 	if (!(ntklog_task_needs & NTKLOG_NEEDED_BY_MODULES))
-		ntklog_set_need(NTKLOG_NEEDED_BY_MODULES);
+		ntklog_add_need(NTKLOG_NEEDED_BY_MODULES);
 	ntklog_unlock_task_needs(flags);
 }
 
@@ -248,8 +248,8 @@ static bool ntklog_is_used_by(struct module *module)
 }
 
 /*
- * Return true if the module that is being unloaded, which is the last one in the kernel's list of
- * users, is not the only user of this module. The other may be a module that found functions by
+ * Return true if this module has other users than the module that is being unloaded, which is the
+ * last one in the kernel's list of users. The other user may be a module that found functions by
  * symbol_get(), and whose task is about to use its record; or only an open file.
  */
 static bool ntklog_has_other_users(void)
@@ -275,9 +275,9 @@ static int ntklog_module_event(struct notifier_block *notifier, unsigned long ev
 		return NOTIFY_DONE;
 	flags = ntklog_lock_task_needs();
 	if (event == MODULE_STATE_COMING) {
-		err = ntklog_set_need(NTKLOG_NEEDED_BY_MODULES);
-		ntklog_using_modules += !err;
-	} else if (!--ntklog_using_modules && !ntklog_has_other_users()) {
+		err = ntklog_add_need(NTKLOG_NEEDED_BY_MODULES);
+		ntklog_user_module_count += !err;
+	} else if (!--ntklog_user_module_count && !ntklog_has_other_users()) {
 		ntklog_remove_need(NTKLOG_NEEDED_BY_MODULES);
 	}
 	ntklog_unlock_task_needs(flags);
@@ -320,8 +320,8 @@ void ntklog_task_records_exit(void)
 {
 	unregister_module_notifier(&ntklog_module_notifier);
 	/*
-	 * record->task is valid: the task of a record in the table has not exited, or its late
-	 * record holds a reference to it.
+	 * record->task is valid: the task of a record in the table has not exited, or the record
+	 * holds a reference to the task (exit_is_missed).
 	 */
 	ntklog_visit_task_records(ntklog_warn_of_leaked_region, NULL);
 	mutex_lock(&ntklog_task_needs_mutex);

@@ -28,33 +28,33 @@
 #include "tracepoint.h"
 
 /* Size of the path of a cgroup, which makes a note 512 bytes. */
-#define NTKLOG_CGROUP_PATH	480
+#define NTKLOG_CGROUP_PATH_SIZE	480
 
 /* Maximum size of the text of a note. */
-#define NTKLOG_TASK_LINE	(64 + TASK_COMM_LEN + NTKLOG_CGROUP_PATH)
+#define NTKLOG_TASK_NOTE_TEXT_SIZE	(64 + TASK_COMM_LEN + NTKLOG_CGROUP_PATH_SIZE)
 
 /**
- * struct ntklog_task_note - what a task was until a time
- * @time: time of the note, in cycles of the clock
+ * struct ntklog_task_note - name, process and cgroup that a task had until it exited or was renamed
+ * @time: time of the exit or rename, in cycles of the clock
  * @thread_id: id of the task
- * @process_id: id of its thread group
- * @name: name of the task until then
- * @cgroup: path of its cgroup in the default hierarchy; empty if it is too long or not known
+ * @process_id: id of the task's thread group
+ * @name: name of the task before the exit or rename
+ * @cgroup: path of the task's cgroup in the default hierarchy; empty if it is too long or not known
  */
 struct ntklog_task_note {
 	u64 time;
 	u32 thread_id;
 	u32 process_id;
 	char name[TASK_COMM_LEN];
-	char cgroup[NTKLOG_CGROUP_PATH];
+	char cgroup[NTKLOG_CGROUP_PATH_SIZE];
 };
 
 /**
  * struct ntklog_task_notes - the ring
- * @lock: bit lock, which protects the other members. It is no spinlock_t, because the spin locks of
- *	the kernel may be recorded. Interrupt handlers do not take it
- * @count: number of notes that were written; the next one is at this number modulo the size
- * @long_paths: number of notes whose cgroup has a path that is too long
+ * @lock: bit lock, which protects the other members. It is no spinlock_t, because acquisitions of
+ *	the kernel's spin locks may be recorded. Interrupt handlers do not take it
+ * @count: number of notes that were ever written; the next note goes to @ring[@count % size]
+ * @long_paths: number of notes whose cgroup has a path of more than NTKLOG_CGROUP_PATH_SIZE
  * @ring: the newest notes
  */
 struct ntklog_task_notes {
@@ -72,8 +72,8 @@ struct ntklog_task_notes {
  * @long_paths: as in struct ntklog_task_notes
  * @printed_lost: value of @lost that was printed last
  * @printed_long_paths: value of @long_paths that was printed last
- * @note: copy of the next note
- * @text: its line
+ * @note: copy of the next note to print
+ * @text: the next line to print
  */
 struct ntklog_task_note_reader {
 	/* Serializes reads. */
@@ -84,46 +84,47 @@ struct ntklog_task_note_reader {
 	u64 printed_lost;
 	u32 printed_long_paths;
 	struct ntklog_task_note note;
-	char text[NTKLOG_TASK_LINE];
+	char text[NTKLOG_TASK_NOTE_TEXT_SIZE];
 };
 
-/* Protects the following. */
+/* Protects the three variables below. */
 static DEFINE_MUTEX(ntklog_task_notes_mutex);
 static unsigned int ntklog_task_notes_users;
 static bool ntklog_task_notes_always_enabled;
-/* NULL if there is no user. The probes are registered while it is set. */
+/* The notes. NULL if there is no user. The probes are registered while it is not NULL. */
 static struct ntklog_task_notes *ntklog_task_notes;
 
 /*
- * Write the path of a task's cgroup. Returns false if it is too long. No lock is taken: names and
- * parents in the default hierarchy do not change, and the task's css_set keeps its cgroup.
+ * Write the path of a task's cgroup. Returns false if the path is too long. No lock is needed:
+ * names and parents of cgroups in the default hierarchy do not change, and the task's css_set keeps
+ * the cgroup from being freed.
  */
-static bool ntklog_put_cgroup(char path[NTKLOG_CGROUP_PATH], struct task_struct *task)
+static bool ntklog_write_cgroup_path(char path[NTKLOG_CGROUP_PATH_SIZE], struct task_struct *task)
 {
 #ifdef CONFIG_CGROUPS
-	size_t at = NTKLOG_CGROUP_PATH - 1, length;
+	size_t start = NTKLOG_CGROUP_PATH_SIZE - 1, length;
 	struct cgroup *cgroup;
 	const char *name;
 
 	path[0] = '\0';
-	path[at] = '\0';
+	path[start] = '\0';
 	rcu_read_lock();
 	for (cgroup = task_dfl_cgroup(task); cgroup_parent(cgroup);
 	     cgroup = cgroup_parent(cgroup)) {
 		name = rcu_dereference_raw(cgroup->kn->name);
 		length = strlen(name);
-		if (length + 1 >= at) {
+		if (length + 1 >= start) {
 			rcu_read_unlock();
 			return false;
 		}
-		at -= length;
-		memcpy(path + at, name, length);
-		path[--at] = '/';
+		start -= length;
+		memcpy(path + start, name, length);
+		path[--start] = '/';
 	}
 	rcu_read_unlock();
-	if (!path[at])
-		path[--at] = '/';
-	memmove(path, path + at, NTKLOG_CGROUP_PATH - at);
+	if (!path[start])
+		path[--start] = '/';
+	memmove(path, path + start, NTKLOG_CGROUP_PATH_SIZE - start);
 #else
 	path[0] = '\0';
 #endif
@@ -134,7 +135,7 @@ static bool ntklog_put_cgroup(char path[NTKLOG_CGROUP_PATH], struct task_struct 
  * ntklog_note_task() - write a note of a task
  * @task: the task, which exits or gets another name
  *
- * Context: task; a probe, which runs while ntklog_task_notes is set.
+ * Context: task; a probe of a tracepoint, which is registered only while ntklog_task_notes is set.
  */
 void ntklog_note_task(struct task_struct *task)
 {
@@ -149,7 +150,7 @@ void ntklog_note_task(struct task_struct *task)
 	/* Another thread of the process may change the name now. */
 	data_race(memcpy(note->name, task->comm, TASK_COMM_LEN));
 	note->name[TASK_COMM_LEN - 1] = '\0';
-	if (!ntklog_put_cgroup(note->cgroup, task)) {
+	if (!ntklog_write_cgroup_path(note->cgroup, task)) {
 		note->cgroup[0] = '\0';
 		notes->long_paths++;
 	}
@@ -206,7 +207,7 @@ static void ntklog_free_task_notes(void)
 	ntklog_task_notes = NULL;
 }
 
-/* Add a user, and enable the notes for the first one. Called with the mutex held. */
+/* Add a user of the notes, and enable the notes for the first one. Called with the mutex held. */
 static int ntklog_get_task_notes(void)
 {
 	int err;
@@ -225,7 +226,7 @@ static int ntklog_get_task_notes(void)
 	return 0;
 }
 
-/* Remove a user, and free the notes after the last one. Called with the mutex held. */
+/* Remove a user of the notes, and free the notes after the last one. Called with the mutex held. */
 static void ntklog_put_task_notes(void)
 {
 	if (--ntklog_task_notes_users)
@@ -236,24 +237,24 @@ static void ntklog_put_task_notes(void)
 }
 
 /**
- * ntklog_enable_task_notes_always() - keep the notes enabled without a reader
- * @keep: true to keep them enabled; false to disable them when no reader is left
+ * ntklog_set_task_notes_always_enabled() - keep the notes enabled without a reader
+ * @enable: true to keep the notes enabled; false to disable them when no reader is left
  *
  * Context: task; may sleep.
  * Return: 0; -EOPNOTSUPP if the kernel has not the tracepoints; or another error of registering the
  * probes.
  */
-int ntklog_enable_task_notes_always(bool keep)
+int ntklog_set_task_notes_always_enabled(bool enable)
 {
 	int err = 0;
 
 	mutex_lock(&ntklog_task_notes_mutex);
-	if (keep && !ntklog_task_notes_always_enabled)
+	if (enable && !ntklog_task_notes_always_enabled)
 		err = ntklog_get_task_notes();
-	else if (!keep && ntklog_task_notes_always_enabled)
+	else if (!enable && ntklog_task_notes_always_enabled)
 		ntklog_put_task_notes();
 	if (!err)
-		ntklog_task_notes_always_enabled = keep;
+		ntklog_task_notes_always_enabled = enable;
 	mutex_unlock(&ntklog_task_notes_mutex);
 	return err;
 }
@@ -277,8 +278,8 @@ struct ntklog_task_note_reader *ntklog_open_task_notes(void)
 	err = ntklog_get_task_notes();
 	if (!err && !ntklog_task_notes_always_enabled) {
 		/*
-		 * Begin with the oldest note in the ring. Notes that were overwritten before this
-		 * reader existed do not count as lost to it.
+		 * Begin with the oldest note in the ring. Unless the notes are always enabled,
+		 * notes that were overwritten before this reader existed are not lost to it.
 		 */
 		bit_spin_lock(0, &ntklog_task_notes->lock);
 		if (ntklog_task_notes->count > NTKLOG_TASK_NOTES)
@@ -309,8 +310,8 @@ void ntklog_close_task_notes(struct ntklog_task_note_reader *reader)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_close_task_notes);
 
-/* Copy the next note. Returns false if there is none. */
-static bool ntklog_copy_next_kept_note(struct ntklog_task_note_reader *reader)
+/* Copy the next note to @reader->note. Returns false if the reader has read all notes. */
+static bool ntklog_copy_next_note(struct ntklog_task_note_reader *reader)
 {
 	struct ntklog_task_notes *notes = ntklog_task_notes;
 	bool is_new;
@@ -328,18 +329,21 @@ static bool ntklog_copy_next_kept_note(struct ntklog_task_note_reader *reader)
 	return is_new;
 }
 
-/* Print the next line: a note, or the counts if they have changed. Returns its length. */
-static size_t ntklog_print_task_line(struct ntklog_task_note_reader *reader, bool *is_note)
+/*
+ * Print the next line: a note, or the numbers of lost notes and of long paths if they have changed.
+ * Returns the length of the line; 0 if there is nothing to print.
+ */
+static size_t ntklog_print_next_line(struct ntklog_task_note_reader *reader, bool *is_note)
 {
 	const struct ntklog_task_note *note = &reader->note;
-	char *at;
+	char *letter;
 
-	*is_note = ntklog_copy_next_kept_note(reader);
+	*is_note = ntklog_copy_next_note(reader);
 	if (*is_note) {
 		/* A task can give itself any name: replace control characters. */
-		for (at = reader->note.name; *at; at++)
-			if ((u8)*at < ' ' || *at == '\x7f')
-				*at = '?';
+		for (letter = reader->note.name; *letter; letter++)
+			if ((u8)*letter < ' ' || *letter == '\x7f')
+				*letter = '?';
 		return scnprintf(reader->text, sizeof(reader->text), "%u %u %llu %s\t%s\n",
 				 note->thread_id, note->process_id, note->time, note->name,
 				 note->cgroup[0] ? note->cgroup : "-");
@@ -354,30 +358,30 @@ static size_t ntklog_print_task_line(struct ntklog_task_note_reader *reader, boo
 /**
  * ntklog_read_task_notes() - copy the notes that are new to a reader to user space
  * @reader: from ntklog_open_task_notes()
- * @to: buffer for the text, which gets whole lines
+ * @buffer: buffer for the text, which gets whole lines
  * @count: size of the buffer in bytes
  *
  * Context: task; may sleep.
  * Return: number of bytes copied; 0 at the end, after which a read returns newer notes; -EINVAL if
  * the buffer is too small for a line; -EFAULT or -EINTR.
  */
-ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __user *to,
+ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __user *buffer,
 			       size_t count)
 {
-	size_t done = 0, length;
+	size_t copied = 0, length;
 	ssize_t err = 0;
 	bool is_note;
 
 	if (mutex_lock_interruptible(&reader->mutex))
 		return -EINTR;
-	while ((length = ntklog_print_task_line(reader, &is_note))) {
-		if (length > count - done)
+	while ((length = ntklog_print_next_line(reader, &is_note))) {
+		if (length > count - copied)
 			err = -EINVAL;
-		else if (copy_to_user(to + done, reader->text, length))
+		else if (copy_to_user(buffer + copied, reader->text, length))
 			err = -EFAULT;
 		if (err)
 			break;
-		done += length;
+		copied += length;
 		reader->next += is_note;
 		if (!is_note) {
 			reader->printed_lost = reader->lost;
@@ -386,7 +390,7 @@ ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __us
 		cond_resched();
 	}
 	mutex_unlock(&reader->mutex);
-	return done ? done : err;
+	return copied ? copied : err;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_read_task_notes);
 
@@ -397,5 +401,5 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_read_task_notes);
  */
 void ntklog_task_notes_exit(void)
 {
-	ntklog_enable_task_notes_always(false);
+	ntklog_set_task_notes_always_enabled(false);
 }

@@ -19,10 +19,10 @@ void ntklog_note_task(struct task_struct *task);
 
 struct ntklog_task_note_reader *ntklog_open_task_notes(void);
 void ntklog_close_task_notes(struct ntklog_task_note_reader *reader);
-ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __user *to,
+ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __user *buffer,
 			       size_t count);
 
-int ntklog_enable_task_notes_always(bool keep);
+int ntklog_set_task_notes_always_enabled(bool enable);
 void ntklog_task_notes_exit(void);
 
 #endif /* _NTKLOG_GROUND_TASK_NOTES_H */

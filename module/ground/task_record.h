@@ -3,9 +3,10 @@
 #define _NTKLOG_GROUND_TASK_RECORD_H
 
 /*
- * The record of a task: its NT state, and slots for NT's resources and Linux' sleeping locks that
- * the task owns. struct task_struct has no room for data of modules, so the records are in a table
- * (task_table.h), and each CPU caches the record that it has found last (thread.h):
+ * The record of a task: its NT state (APC_LEVEL, critical and guarded regions), and slots for NT's
+ * resources and Linux' sleeping locks that the task owns. struct task_struct has no space for data
+ * of modules, so the records are in a table (task_table.h), and each CPU caches the record that it
+ * has found last (thread.h):
  *
  *	ntklog_current                    struct ntklog_task
  *	  cached_task                       task, critical_regions, ...
@@ -28,7 +29,7 @@
 /*
  * Number of slots of a task for NT's resources, and number of its slots for Linux' sleeping locks.
  */
-#define NTKLOG_THREAD_SLOTS	8
+#define NTKLOG_TASK_SLOTS	8
 
 /**
  * struct ntklog_resource_slot - one of NT's resources that a task owns
@@ -38,8 +39,8 @@
  * @processor: CPU on which the ownership began
  * @max_recursion_depth: highest number of acquisitions owned at the same time
  * @contention_count: contention count of the resource at the acquisition
- * @of_softirq: a softirq filled the slot, and only a softirq may lower next_slot past it; 0 in all
- *	slots from next_slot on
+ * @filled_by_softirq: a softirq filled the slot, and only a softirq may lower next_slot past it; 0
+ *	in all slots from next_slot on
  * @reserved: padding to NT's 0x40 bytes
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
@@ -53,7 +54,7 @@ struct ntklog_resource_slot {
 	u32 processor;
 	u32 max_recursion_depth;
 	u32 contention_count;
-	u32 of_softirq;
+	u32 filled_by_softirq;
 	u32 reserved[6];
 };
 
@@ -82,9 +83,9 @@ struct ntklog_off_cpu {
  * @action: lock class, access mode and NTKLOG_SLEEPING_* state bits
  * @contentions: number of waits for the lock that began while the task held it
  * @off_cpu_before: ntklog_task::off_cpu at @acquire_time, or less than a microsecond later
- * @off_cpu_of_wait: time without a CPU during the wait; valid if @wait_time is
+ * @off_cpu_of_wait: time without a CPU during the wait; valid if @wait_time is valid
  * @last_ready_of_wait: the part of @off_cpu_of_wait.ready before the task last got a CPU; valid if
- *	@wait_time is
+ *	@wait_time is valid
  * @timeouts: number of timeouts of the current wait that have been handled
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
@@ -127,10 +128,11 @@ struct ntklog_sleeping_slot {
  * @sequence: ntklog_resource_sequence when @slots was cleared; other values make @slots invalid
  * @critical_regions: critical regions that the task has entered and not left
  * @guarded_regions: guarded regions that the task has entered and not left
- * @apc_level: the task is at APC_LEVEL, or was when it raised the IRQL above it
- * @late: the record was created when the exit of the task may have been reported already. It is
- *	freed as soon as it has no NT state, and holds a reference to the task until then
- * @is_waiting: hint that one of @sleeping_slots is waiting
+ * @is_at_apc_level: the task is at APC_LEVEL, or was when it raised the IRQL above it
+ * @exit_is_missed: no exit probe frees the record: the task was exiting already when the record was
+ *	created, or the probe was not registered. The task itself frees the record as soon as it has
+ *	no NT state. Until then the record holds a reference to the task, and tracks no lock
+ * @is_waiting: hint that the task waits for the lock of one of @sleeping_slots
  * @is_blocked: the task has lost its CPU because it waits; valid if @off_cpu_since is not 0
  * @off_cpu_since: when the task lost its CPU, in cycles; 0: the task has a CPU, or the time is not
  *	counted
@@ -144,8 +146,8 @@ struct ntklog_sleeping_slot {
  * @cpus: bitmap of the CPUs that may have the record in ntklog_current; nr_cpu_ids bits
  *
  * The task itself writes its record, and so do softirqs that run on top of it (@slots). Other tasks
- * free slots, and change @contentions and @timeouts of sleeping slots. @task and @late do not
- * change while the record is in the table. The members from @is_blocked to @last_ready, and
+ * free slots, and change @contentions and @timeouts of sleeping slots. @task and @exit_is_missed do
+ * not change while the record is in the table. The members from @is_blocked to @last_ready, and
  * @off_cpu, are written by the CPU that switches the task, with the lock of its run queue held: see
  * perf/off_cpu.c. The task finds them stable while it runs; other tasks read them with
  * ntklog_off_cpu_until_now().
@@ -158,8 +160,8 @@ struct ntklog_task {
 	u32 sequence;
 	u32 critical_regions;
 	u32 guarded_regions;
-	bool apc_level;
-	bool late;
+	bool is_at_apc_level;
+	bool exit_is_missed;
 	bool is_waiting;
 	bool is_blocked;
 	u64 off_cpu_since;
@@ -167,8 +169,8 @@ struct ntklog_task {
 	u64 last_ready;
 	struct hlist_node node;
 	struct rcu_head rcu;
-	struct ntklog_resource_slot slots[1 + NTKLOG_THREAD_SLOTS];
-	struct ntklog_sleeping_slot sleeping_slots[1 + NTKLOG_THREAD_SLOTS + 1];
+	struct ntklog_resource_slot slots[1 + NTKLOG_TASK_SLOTS];
+	struct ntklog_sleeping_slot sleeping_slots[1 + NTKLOG_TASK_SLOTS + 1];
 	unsigned long cpus[];
 };
 

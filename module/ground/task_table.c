@@ -27,7 +27,7 @@
 
 /*
  * Number of spare records of all shards together: while only modules that use NT's locks need
- * records; and while hooks do, when each task that acquires a lock gets one.
+ * records; and while hooks need them, so that each task that acquires a sleeping lock gets one.
  */
 #define NTKLOG_SPARES_FOR_MODULES	128
 #define NTKLOG_SPARES_FOR_HOOKS		1024
@@ -38,20 +38,23 @@
 #define NTKLOG_TASK_SHARDS		16
 #define NTKLOG_TASK_BUCKETS_MIN		1024UL
 #define NTKLOG_TASK_BUCKETS_MAX		65536UL
-/* Pages of memory for each bucket. The kernel allows about 16 tasks for 512 pages. */
+/*
+ * The table has a bucket for each 512 pages of the machine's memory. For that much memory the
+ * kernel allows about 16 tasks.
+ */
 #define NTKLOG_TASK_PAGES_PER_BUCKET	512
 
 /**
  * struct ntklog_task_shard - a part of the table, and of the spare records
  * @lock: protects the other members and the buckets of the shard against other writers. Taken to
  *	insert, to unlink and to spare a record, never to find one
- * @in_use: number of records in the buckets of the shard
+ * @record_count: number of records in the buckets of the shard
  * @spare_count: number of records in @spares; read without @lock as a hint
  * @spares: records that belong to no task
  */
 struct ntklog_task_shard {
 	raw_spinlock_t lock;
-	u32 in_use;
+	u32 record_count;
 	u32 spare_count;
 	struct hlist_head spares;
 } ____cacheline_aligned_in_smp;
@@ -117,29 +120,30 @@ static struct ntklog_task *ntklog_pop_spare(struct ntklog_task_shard *shard)
 }
 
 /*
- * Make @record a spare one. Returns false if the shard has enough of them, and the caller must free
- * it. While hooks need records, all are kept, because a hook that is preempted may still read
- * the memory of a record: see ntklog_record_is_current(). ntklog_trim_spares() frees the excess.
+ * Make @record a spare record. Returns false if the shard has enough spare records; the caller must
+ * then free @record. While hooks need records, all are kept, because a hook that is preempted may
+ * still read the memory of a record: see ntklog_record_is_current(). ntklog_trim_spares() frees the
+ * excess.
  */
-static bool ntklog_put_spare(struct ntklog_task_shard *shard, struct ntklog_task *record)
+static bool ntklog_try_to_keep_as_spare(struct ntklog_task_shard *shard, struct ntklog_task *record)
 {
 	unsigned long flags;
-	bool put;
+	bool is_kept;
 
 	raw_spin_lock_irqsave(&shard->lock, flags);
-	put = shard->spare_count < ntklog_spare_target() ||
+	is_kept = shard->spare_count < ntklog_spare_target() ||
 	      READ_ONCE(ntklog_task_needs) & NTKLOG_NEEDED_BY_HOOKS;
-	if (put)
+	if (is_kept)
 		ntklog_push_spare(shard, record);
 	raw_spin_unlock_irqrestore(&shard->lock, flags);
-	return put;
+	return is_kept;
 }
 
 /**
  * ntklog_make_spare_task_records() - allocate spare records
  *
- * If memory is short, fewer are allocated. A task that takes one asks for more while fewer than
- * half are left.
+ * If memory is short, fewer are allocated. A task that takes a spare record schedules this function
+ * if fewer than half of them remain.
  *
  * Context: task; may sleep.
  */
@@ -155,7 +159,7 @@ void ntklog_make_spare_task_records(void)
 			record = kmem_cache_zalloc(ntklog_task_cache, GFP_KERNEL);
 			if (!record)
 				return;
-			if (!ntklog_put_spare(shard, record))
+			if (!ntklog_try_to_keep_as_spare(shard, record))
 				kmem_cache_free(ntklog_task_cache, record);
 		}
 	}
@@ -168,7 +172,10 @@ static void ntklog_spare_work_run(struct work_struct *work)
 
 static DECLARE_WORK(ntklog_spare_work, ntklog_spare_work_run);
 
-/* The task that takes a record may hold locks that a wake-up needs: leave it to an interrupt. */
+/*
+ * A task that takes a spare record may hold locks that a wake-up needs. An interrupt handler
+ * therefore schedules the work.
+ */
 static void ntklog_spare_irq_work_run(struct irq_work *work)
 {
 	schedule_work(&ntklog_spare_work);
@@ -230,7 +237,7 @@ static void ntklog_trim_spares(struct work_struct *work)
 	HLIST_HEAD(excess);
 
 	ntklog_take_excess_spares(ntklog_spare_target(), &excess);
-	/* Wait for preempted hooks, and for those of idle tasks. */
+	/* Wait for hooks that are preempted, and then for hooks that run in idle tasks. */
 	synchronize_rcu_tasks();
 	synchronize_rcu();
 	ntklog_free_records(&excess);
@@ -257,31 +264,31 @@ struct ntklog_task *ntklog_find_task_record(const struct task_struct *task)
 }
 
 /* Called with interrupts off and shard->lock held. The current task has no record yet. */
-static void ntklog_insert_locked(struct ntklog_task_shard *shard, struct ntklog_task *record,
-				 bool late)
+static void ntklog_insert_with_shard_locked(struct ntklog_task_shard *shard,
+					    struct ntklog_task *record, bool exit_is_missed)
 {
 	memset_after(record, 0, next_sleeping_slot);
 	memset(record->cpus, 0, BITS_TO_LONGS(nr_cpu_ids) * sizeof(*record->cpus));
 	WRITE_ONCE(record->next_sleeping_slot, &record->sleeping_slots[1]);
 	record->task = current;
 	record->next_slot = &record->slots[1];
-	record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS].lock = record;
-	record->late = late;
-	if (late) {
+	record->sleeping_slots[1 + NTKLOG_TASK_SLOTS].lock = record;
+	record->exit_is_missed = exit_is_missed;
+	if (exit_is_missed) {
 		get_task_struct(current);
-		/* A late record is freed regardless of its slots: no lock ever gets one of them. */
-		record->next_sleeping_slot = &record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
+		/* The task frees this record regardless of its slots, so no lock may get a slot. */
+		record->next_sleeping_slot = &record->sleeping_slots[1 + NTKLOG_TASK_SLOTS];
 	}
 	hlist_add_head_rcu(&record->node, &ntklog_task_buckets[ntklog_task_bucket(current)]);
-	WRITE_ONCE(shard->in_use, shard->in_use + 1);
+	WRITE_ONCE(shard->record_count, shard->record_count + 1);
 }
 
 /**
  * ntklog_insert_task_record() - give the current task a record
  * @record: from ntklog_alloc_detached_task_record()
  *
- * Marks the record as late if the probe of sched_process_exit may have run already, because the
- * task is exiting, or is not registered, because records are not needed.
+ * Sets exit_is_missed if the task is exiting, so that the probe of sched_process_exit may have run
+ * already, or if records are not needed, so that the probe is not registered.
  *
  * Context: interrupts off. The task has no record.
  */
@@ -290,8 +297,8 @@ void ntklog_insert_task_record(struct ntklog_task *record)
 	struct ntklog_task_shard *shard = ntklog_task_shard(current);
 
 	raw_spin_lock(&shard->lock);
-	ntklog_insert_locked(shard, record,
-			     current->flags & PF_EXITING || !READ_ONCE(ntklog_task_needs));
+	ntklog_insert_with_shard_locked(shard, record, current->flags & PF_EXITING ||
+					!READ_ONCE(ntklog_task_needs));
 	raw_spin_unlock(&shard->lock);
 }
 
@@ -344,7 +351,7 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
 		if (READ_ONCE(ntklog_task_needs))
 			record = ntklog_pop_spare(shard) ?: ntklog_steal_spare(shard);
 		if (record)
-			ntklog_insert_locked(shard, record, false);
+			ntklog_insert_with_shard_locked(shard, record, false);
 		raw_spin_unlock(&shard->lock);
 		break;
 	}
@@ -356,7 +363,7 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
  * ntklog_alloc_detached_task_record() - get a record that is not in the table
  *
  * Context: task, whatever locks are held; does not reclaim memory.
- * Return: a record for ntklog_insert_task_record() or ntklog_free_uninserted_record(); NULL if
+ * Return: a record for ntklog_insert_task_record() or ntklog_free_detached_task_record(); NULL if
  * there is no memory.
  */
 struct ntklog_task *ntklog_alloc_detached_task_record(void)
@@ -373,14 +380,14 @@ struct ntklog_task *ntklog_alloc_detached_task_record(void)
 }
 
 /**
- * ntklog_free_uninserted_record() - undo ntklog_alloc_detached_task_record()
+ * ntklog_free_detached_task_record() - undo ntklog_alloc_detached_task_record()
  * @record: a record that has not been inserted
  *
  * Context: task.
  */
-void ntklog_free_uninserted_record(struct ntklog_task *record)
+void ntklog_free_detached_task_record(struct ntklog_task *record)
 {
-	if (!ntklog_put_spare(ntklog_task_shard(current), record))
+	if (!ntklog_try_to_keep_as_spare(ntklog_task_shard(current), record))
 		kmem_cache_free(ntklog_task_cache, record);
 }
 
@@ -391,7 +398,7 @@ static void ntklog_free_record_rcu(struct rcu_head *rcu)
 	struct ntklog_task_shard *shard =
 		&ntklog_task_shards[hash_ptr(record, ilog2(NTKLOG_TASK_SHARDS))];
 
-	if (!ntklog_put_spare(shard, record))
+	if (!ntklog_try_to_keep_as_spare(shard, record))
 		kmem_cache_free(ntklog_task_cache, record);
 	else if (READ_ONCE(shard->spare_count) > 2 * ntklog_spare_target())
 		schedule_work(&ntklog_trim_work);
@@ -401,7 +408,8 @@ static void ntklog_free_record_rcu(struct rcu_head *rcu)
  * ntklog_unlink_task_record() - remove a record from the table
  * @record: the record
  *
- * Several tasks may try to: an exiting task competes with ntklog_free_idle_task_records().
+ * An exiting task and ntklog_free_idle_task_records() may unlink the same record concurrently. One
+ * of the calls succeeds.
  *
  * Context: an RCU read-side section in which @record was found in the table.
  * Return: true if this call has removed it. The caller must then call
@@ -417,7 +425,7 @@ bool ntklog_unlink_task_record(struct ntklog_task *record)
 	unlinked = !hlist_unhashed(&record->node);
 	if (unlinked) {
 		hlist_del_init_rcu(&record->node);
-		WRITE_ONCE(shard->in_use, shard->in_use - 1);
+		WRITE_ONCE(shard->record_count, shard->record_count - 1);
 	}
 	raw_spin_unlock_irqrestore(&shard->lock, flags);
 	return unlinked;
@@ -427,7 +435,7 @@ static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
 {
 	int i;
 
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++)
 		if (xchg(&record->sleeping_slots[i].lock, NULL))
 			atomic64_inc(&ntklog_sleeping_slots_dropped_count);
 }
@@ -436,25 +444,26 @@ static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
  * ntklog_free_unlinked_record() - free a record after a grace period
  * @record: the record, after ntklog_unlink_task_record()
  *
- * Context: the task that the record belongs to; or any task, if no task looks up its record.
+ * Context: the task that the record belongs to; or any task, if that task does not look up its
+ * record any more.
  */
 void ntklog_free_unlinked_record(struct ntklog_task *record)
 {
 	ntklog_uncache_record(record, -1);
 	ntklog_drop_sleeping_slots(record);
-	if (record->late)
+	if (record->exit_is_missed)
 		put_task_struct(record->task);
 	WRITE_ONCE(record->task, NULL);
 	call_rcu(&record->rcu, ntklog_free_record_rcu);
 }
 
 /**
- * ntklog_free_task_record() - free the late record of the current task
- * @record: the record
+ * ntklog_free_current_record() - free the record of the current task, if no exit probe does
+ * @record: the record, with exit_is_missed
  *
  * Context: task. Until the function returns, the task does not look up its record.
  */
-void ntklog_free_task_record(struct ntklog_task *record)
+void ntklog_free_current_record(struct ntklog_task *record)
 {
 	rcu_read_lock();
 	if (ntklog_unlink_task_record(record))
@@ -493,7 +502,7 @@ u32 ntklog_task_record_count(void)
 	int i;
 
 	for (i = 0; i < NTKLOG_TASK_SHARDS; i++)
-		count += READ_ONCE(ntklog_task_shards[i].in_use);
+		count += READ_ONCE(ntklog_task_shards[i].record_count);
 	return count;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_task_record_count);
@@ -516,14 +525,14 @@ u32 ntklog_spare_task_record_count(void)
 
 /**
  * ntklog_visit_task_records() - call a function for each record in the table
- * @call: the function; must not sleep
+ * @visit: the function; must not sleep
  * @data: its second argument
  *
- * @call may remove the record from the table.
+ * @visit may remove the record from the table.
  *
- * Context: task. Records that are inserted or removed concurrently may be left out.
+ * Context: task. Records that are inserted or removed concurrently may be missed.
  */
-void ntklog_visit_task_records(ntklog_visit_record_t call, void *data)
+void ntklog_visit_task_records(ntklog_visit_record_t visit, void *data)
 {
 	struct ntklog_task *record;
 	unsigned int bucket;
@@ -531,7 +540,7 @@ void ntklog_visit_task_records(ntklog_visit_record_t call, void *data)
 	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++) {
 		rcu_read_lock();
 		hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket], node)
-			call(record, data);
+			visit(record, data);
 		rcu_read_unlock();
 	}
 }
@@ -551,7 +560,7 @@ u64 ntklog_sleeping_slots_dropped_at_exit(void)
  * ntklog_alloc_task_table() - allocate the table and its slab cache
  *
  * Context: module load.
- * Return: 0 or -ENOMEM. In either case the caller must call ntklog_free_task_table() some time.
+ * Return: 0 or -ENOMEM. In either case ntklog_free_task_table() frees the memory.
  */
 int __init ntklog_alloc_task_table(void)
 {
@@ -589,7 +598,7 @@ void ntklog_free_task_table(void)
 	cancel_work_sync(&ntklog_trim_work);
 	for (bucket = 0; ntklog_task_buckets && bucket < 1U << ntklog_task_bucket_bits; bucket++)
 		hlist_for_each_entry_safe(record, next, &ntklog_task_buckets[bucket], node) {
-			if (record->late)
+			if (record->exit_is_missed)
 				put_task_struct(record->task);
 			kmem_cache_free(ntklog_task_cache, record);
 		}

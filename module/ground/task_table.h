@@ -18,7 +18,7 @@ extern unsigned int ntklog_task_needs;
 typedef void (*ntklog_visit_record_t)(struct ntklog_task *record, void *data);
 
 struct ntklog_task *ntklog_find_task_record(const struct task_struct *task);
-void ntklog_visit_task_records(ntklog_visit_record_t call, void *data);
+void ntklog_visit_task_records(ntklog_visit_record_t visit, void *data);
 void ntklog_wait_for_insertions(void);
 u32 ntklog_task_record_count(void);
 u32 ntklog_spare_task_record_count(void);
@@ -26,11 +26,11 @@ u64 ntklog_sleeping_slots_dropped_at_exit(void);
 
 struct ntklog_task *ntklog_insert_spare_task_record(void);
 struct ntklog_task *ntklog_alloc_detached_task_record(void);
-void ntklog_free_uninserted_record(struct ntklog_task *record);
+void ntklog_free_detached_task_record(struct ntklog_task *record);
 void ntklog_insert_task_record(struct ntklog_task *record);
 bool ntklog_unlink_task_record(struct ntklog_task *record);
 void ntklog_free_unlinked_record(struct ntklog_task *record);
-void ntklog_free_task_record(struct ntklog_task *record);
+void ntklog_free_current_record(struct ntklog_task *record);
 
 void ntklog_make_spare_task_records(void);
 void ntklog_free_excess_task_records(void);

@@ -32,7 +32,8 @@ struct ntklog_task *ntklog_find_current_record_slow(void)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_find_current_record_slow);
 
 /**
- * ntklog_alloc_task_record() - find the record of the current task, or give it a spare one
+ * ntklog_get_or_insert_current_record() - find the record of the current task, or give the task a
+ *	spare record
  *
  * Allocates no memory and wakes up no task.
  *
@@ -41,7 +42,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_find_current_record_slow);
  * held for too long, records are not needed, or the task is exiting: its exit may have been
  * reported already.
  */
-struct ntklog_task *ntklog_alloc_task_record(void)
+struct ntklog_task *ntklog_get_or_insert_current_record(void)
 {
 	struct ntklog_task *record;
 	unsigned long flags;
@@ -56,8 +57,8 @@ struct ntklog_task *ntklog_alloc_task_record(void)
 	return record;
 }
 
-/* Returns NULL if no memory is free without reclaim. */
-static struct ntklog_task *ntklog_try_to_insert_record(void)
+/* Return the record of the current task, or NULL if no memory is free without reclaim. */
+static struct ntklog_task *ntklog_try_to_insert_detached_record(void)
 {
 	struct ntklog_task *detached = ntklog_alloc_detached_task_record();
 	struct ntklog_task *record;
@@ -76,12 +77,12 @@ static struct ntklog_task *ntklog_try_to_insert_record(void)
 	ntklog_cache_record(record);
 	local_irq_restore(flags);
 	if (detached)
-		ntklog_free_uninserted_record(detached);
+		ntklog_free_detached_task_record(detached);
 	return record;
 }
 
 /**
- * ntklog_get_or_alloc_task_record() - find or create the record of the current task
+ * ntklog_get_or_alloc_current_record() - find or create the record of the current task
  *
  * For NT's functions that cannot fail. The caller may write pages out: this function does not
  * reclaim memory, but waits until others have.
@@ -90,7 +91,7 @@ static struct ntklog_task *ntklog_try_to_insert_record(void)
  * Return: the record. When the caller has removed NT state, it must call
  * ntklog_put_current_record().
  */
-struct ntklog_task *ntklog_get_or_alloc_task_record(void)
+struct ntklog_task *ntklog_get_or_alloc_current_record(void)
 {
 	struct ntklog_task *record;
 
@@ -98,7 +99,7 @@ struct ntklog_task *ntklog_get_or_alloc_task_record(void)
 		ntklog_keep_task_records();
 	record = ntklog_find_current_record();
 	while (unlikely(!record)) {
-		record = ntklog_try_to_insert_record();
+		record = ntklog_try_to_insert_detached_record();
 		if (!record)
 			schedule_timeout_uninterruptible(1);
 	}
@@ -106,31 +107,31 @@ struct ntklog_task *ntklog_get_or_alloc_task_record(void)
 }
 
 /**
- * ntklog_free_late_task_record() - slow path of ntklog_put_current_record()
- * @record: late record of the current task
+ * ntklog_put_current_record_slow() - slow path of ntklog_put_current_record()
+ * @record: record of the current task, with exit_is_missed
  *
  * Context: task.
  */
-void ntklog_free_late_task_record(struct ntklog_task *record)
+void ntklog_put_current_record_slow(struct ntklog_task *record)
 {
-	if (!record->apc_level && !record->critical_regions && !record->guarded_regions)
-		ntklog_free_task_record(record);
+	if (!record->is_at_apc_level && !record->critical_regions && !record->guarded_regions)
+		ntklog_free_current_record(record);
 }
 
 /**
  * ntklog_set_apc_level() - set whether the current task is at APC_LEVEL
  * @record: record of the current task
- * @apc_level: true if it is
+ * @is_at_apc_level: true if the task is at APC_LEVEL from now on
  *
  * Context: task.
  */
-void ntklog_set_apc_level(struct ntklog_task *record, bool apc_level)
+void ntklog_set_apc_level(struct ntklog_task *record, bool is_at_apc_level)
 {
 	unsigned long flags;
 
-	WRITE_ONCE(record->apc_level, apc_level);
+	WRITE_ONCE(record->is_at_apc_level, is_at_apc_level);
 	preempt_disable();
-	if (apc_level)
+	if (is_at_apc_level)
 		ntklog_uncache_record(record, smp_processor_id());
 	local_irq_save(flags);
 	ntklog_cache_record(record);
@@ -149,18 +150,19 @@ void ntklog_set_apc_level(struct ntklog_task *record, bool apc_level)
 bool ntklog_is_at_apc_level(void)
 {
 	struct ntklog_task *record = NULL;
-	bool apc_level;
+	bool is_at_apc_level;
 
 	preempt_disable();
 	if (ntklog_current_is_cached())
 		record = __this_cpu_read(ntklog_current.record);
 	/*
 	 * Look up the record also if it is cached and says that the task is not at APC_LEVEL: the
-	 * lookup sets ntklog_current.passive, which the task's time at APC_LEVEL has cleared.
+	 * lookup sets ntklog_current.passive_task, which was cleared when the task entered
+	 * APC_LEVEL.
 	 */
-	if (!record || !record->apc_level)
-		record = ntklog_alloc_task_record();
-	apc_level = record && record->apc_level;
+	if (!record || !record->is_at_apc_level)
+		record = ntklog_get_or_insert_current_record();
+	is_at_apc_level = record && record->is_at_apc_level;
 	preempt_enable();
-	return apc_level;
+	return is_at_apc_level;
 }

@@ -24,11 +24,11 @@
 #include "word.h"
 
 struct ntklog_task *ntklog_find_current_record_slow(void);
-struct ntklog_task *ntklog_alloc_task_record(void);
-struct ntklog_task *ntklog_get_or_alloc_task_record(void);
-void ntklog_free_late_task_record(struct ntklog_task *record);
+struct ntklog_task *ntklog_get_or_insert_current_record(void);
+struct ntklog_task *ntklog_get_or_alloc_current_record(void);
+void ntklog_put_current_record_slow(struct ntklog_task *record);
 bool ntklog_is_at_apc_level(void);
-void ntklog_set_apc_level(struct ntklog_task *record, bool apc_level);
+void ntklog_set_apc_level(struct ntklog_task *record, bool is_at_apc_level);
 
 /**
  * ntklog_current_is_cached() - test whether this CPU has cached the record of the current task
@@ -77,15 +77,16 @@ static __always_inline struct ntklog_task *ntklog_find_current_record(void)
 }
 
 /**
- * ntklog_put_current_record() - free the current task's record if it is late and without NT state
+ * ntklog_put_current_record() - free the current task's record if the exit probe will not free it,
+ *	and the record has no NT state
  * @record: record of the current task, after NT state has been removed from it
  *
  * Context: task.
  */
 static __always_inline void ntklog_put_current_record(struct ntklog_task *record)
 {
-	if (unlikely(record->late))
-		ntklog_free_late_task_record(record);
+	if (unlikely(record->exit_is_missed))
+		ntklog_put_current_record_slow(record);
 }
 
 #endif /* _NTKLOG_GROUND_THREAD_H */

@@ -21,7 +21,7 @@ static void ntklog_match_tracepoint(struct tracepoint *tracepoint, void *data)
 
 /**
  * ntklog_find_tracepoint() - look up a tracepoint of the kernel
- * @name: its name, without the trace system
+ * @name: name of the tracepoint, such as "sched_switch", without its trace system
  *
  * Context: task.
  * Return: the tracepoint, or NULL if the kernel itself has none of this name. Tracepoints of

@@ -3,9 +3,10 @@
 #define _NTKLOG_GROUND_WORD_H
 
 /*
- * Access to words of 64 bits that are read while they are written. On 32-bit CPUs an access is two
- * accesses of 32 bits, low half first, each with the requested ordering. Independent bytes, such as
- * one per session, are thus consistent; a number may have halves of two values.
+ * Access to words of 64 bits that a CPU may read while another CPU writes them. On 32-bit CPUs an
+ * access is two accesses of 32 bits, low half first, each with the requested ordering. A word of
+ * independent bytes, such as one per session, is thus consistent. A number may be read with one
+ * half of the old value and one half of the new value.
  */
 
 #include <linux/compiler.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Critical and guarded regions, as in NT. There a thread in a critical region gets no normal kernel
- * APC, so it is neither suspended nor terminated while it holds a resource; a thread in a guarded
- * region gets no APC at all. Linux has no APCs. Two nesting counts per task remain, and the queries
- * of them.
+ * NT's critical and guarded regions. On NT a thread in a critical region gets no normal kernel APC,
+ * so it is neither suspended nor terminated while it holds a resource; a thread in a guarded region
+ * gets no APC at all. Linux has no APCs, so these functions only count for each task the regions
+ * that it has entered and not left, and answer queries about the counts.
  */
 
 #include <linux/bug.h>
@@ -21,7 +21,7 @@
  */
 void ke_enter_critical_region(void)
 {
-	struct ntklog_task *record = ntklog_get_or_alloc_task_record();
+	struct ntklog_task *record = ntklog_get_or_alloc_current_record();
 
 	WRITE_ONCE(record->critical_regions, record->critical_regions + 1);
 }
@@ -54,7 +54,7 @@ EXPORT_SYMBOL_GPL(ke_leave_critical_region);
  */
 void ke_enter_guarded_region(void)
 {
-	struct ntklog_task *record = ntklog_get_or_alloc_task_record();
+	struct ntklog_task *record = ntklog_get_or_alloc_current_record();
 
 	WRITE_ONCE(record->guarded_regions, record->guarded_regions + 1);
 }

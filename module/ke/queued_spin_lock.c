@@ -18,7 +18,10 @@ static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *que
 	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
 }
 
-/* Join the queue and spin on @queue until the lock is handed over. Returns the number of tests. */
+/*
+ * Join the queue behind @tail, and spin on @queue until the lock is handed over. Returns how often
+ * the word was tested.
+ */
 static u32 ke_spin_for_lock_ownership(struct kspin_lock_queue *queue,
 				      struct kspin_lock_queue *tail)
 {
@@ -96,8 +99,8 @@ void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
 	 */
 	next = smp_cond_load_acquire(&queue->next, VAL);
 	/*
-	 * As in NT, the entry can be reused as it is. Only the successor writes @queue->next, and
-	 * it has done so.
+	 * The caller can reuse the entry without initialising it, as in NT. Only the successor
+	 * writes @queue->next, and the successor has written it already.
 	 */
 	WRITE_ONCE(queue->next, NULL);
 	/*
@@ -131,12 +134,12 @@ static notrace noinline void ke_release_sampled_queued_spin_lock(struct kspin_lo
 }
 
 /*
- * Release with a waiter in the queue. The slow path decides whether the release is sampled for its
- * waiter.
+ * Release a lock that has a waiter in the queue. The slow path decides whether this release is one
+ * of the blockers that are written.
  */
-static notrace noinline void ke_release_queued_spin_lock_waited_for(struct kspin_lock_queue *queue,
-								    struct kspin_lock *spin_lock,
-								    unsigned long caller)
+static notrace noinline void ke_release_contended_queued_spin_lock(struct kspin_lock_queue *queue,
+								   struct kspin_lock *spin_lock,
+								   unsigned long caller)
 {
 	if (READ_ONCE(ntklog_spin_lock_blocker_rate) ||
 	    !ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low))
@@ -166,7 +169,7 @@ notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue
 	 * set queue->next does not count.
 	 */
 	if (unlikely(READ_ONCE(queue->next))) {
-		ke_release_queued_spin_lock_waited_for(queue, spin_lock, _RET_IP_);
+		ke_release_contended_queued_spin_lock(queue, spin_lock, _RET_IP_);
 		return;
 	}
 	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low))) {
@@ -190,9 +193,9 @@ EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
 void ke_warn_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
 {
 	WARN_ONCE(1, "KeReleaseQueuedSpinLock: %llx does not own lock %llx (bits %lx, Next %llx)\n",
-		  ntklog_address((unsigned long)queue),
-		  ntklog_address((unsigned long)ke_queued_spin_lock(queue)),
+		  ntklog_displayed_address((unsigned long)queue),
+		  ntklog_displayed_address((unsigned long)ke_queued_spin_lock(queue)),
 		  READ_ONCE(queue->lock) & LOCK_QUEUE_BITS,
-		  ntklog_address((unsigned long)READ_ONCE(queue->next)));
+		  ntklog_displayed_address((unsigned long)READ_ONCE(queue->next)));
 }
 EXPORT_SYMBOL_GPL(ke_warn_queued_spin_lock_not_owned);

@@ -13,7 +13,7 @@
 #include "../ground/address.h"
 #include "../perf/spin_lock.h"
 
-/* Spin until the lock is acquired. Returns the number of tests, at least 1. */
+/* Spin until the lock is acquired. Returns how often the lock word was tested, at least 1. */
 static u32 ke_spin_for_ownership(struct kspin_lock *spin_lock)
 {
 	u32 spin_count = 0;
@@ -95,7 +95,7 @@ void ke_warn_spin_lock_not_owned(struct kspin_lock *spin_lock)
 {
 	/* The word is 0 or the address of a queue entry. */
 	WARN_ONCE(1, "KeReleaseSpinLock: lock %llx is not owned (%llx)\n",
-		  ntklog_address((unsigned long)spin_lock),
-		  ntklog_address(READ_ONCE(spin_lock->word)));
+		  ntklog_displayed_address((unsigned long)spin_lock),
+		  ntklog_displayed_address(READ_ONCE(spin_lock->word)));
 }
 EXPORT_SYMBOL_GPL(ke_warn_spin_lock_not_owned);

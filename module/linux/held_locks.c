@@ -80,14 +80,14 @@ struct ntklog_held_visit {
 
 static void ntklog_visit_record(struct ntklog_task *record, void *data)
 {
-	struct ntklog_held_lock locks[NTKLOG_THREAD_SLOTS];
+	struct ntklog_held_lock locks[NTKLOG_TASK_SLOTS];
 	/* RCU keeps the task valid. NULL if the task has exited. */
 	struct task_struct *task = READ_ONCE(record->task);
 	const struct ntklog_held_visit *visit = data;
 	size_t count = 0;
 	int i;
 
-	for (i = 1; task && i <= NTKLOG_THREAD_SLOTS; i++)
+	for (i = 1; task && i <= NTKLOG_TASK_SLOTS; i++)
 		count += ntklog_read_slot(&record->sleeping_slots[i], task, &locks[count]);
 	if (count)
 		visit->visitor(task, locks, count, visit->data);
@@ -129,10 +129,10 @@ static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct tas
 {
 	const struct ntklog_open_hold event = {
 		.list_time = list->time,
-		.lock = ntklog_address((unsigned long)held->lock),
+		.lock = ntklog_displayed_address((unsigned long)held->lock),
 		.since = held->since,
 		.wait_time = held->is_waiting ? 0 : held->wait_time,
-		.caller = ntklog_address(held->caller),
+		.caller = ntklog_displayed_address(held->caller),
 		.thread_id = task_pid_nr(task),
 		.action = ntklog_make_open_hold_action(held),
 		.contentions = held->contentions,

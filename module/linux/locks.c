@@ -399,7 +399,7 @@ int ntklog_linux_set_blocker_rate(u32 rate)
 
 	if (IS_ERR(change))
 		return PTR_ERR(change);
-	if (!rate != !ntklog_spin_lock_blocker_rate && etw_session_has_group(PERF_SPINLOCK))
+	if (!rate != !ntklog_spin_lock_blocker_rate && etw_any_session_has_group(PERF_SPINLOCK))
 		err = -EBUSY;
 	else
 		WRITE_ONCE(ntklog_spin_lock_blocker_rate, rate);

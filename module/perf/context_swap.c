@@ -226,17 +226,17 @@ static noinline void
 ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *old,
 			     struct task_struct *new, unsigned int old_state)
 {
-	const u64 versions = etw_sessions_by_version(sessions);
+	const u64 versions = etw_versions_by_session(sessions);
 	struct wmi_contextswap record = {};
 	struct wmi_contextswap_v1 record_v1;
 	struct etw_logged logged;
 
 	ntklog_fill_context_swap_v1(&record_v1, preempted, old, new, old_state);
 	memcpy(&record, &record_v1, sizeof(record_v1));
-	if (versions & ETW_LATER_WANTED || trace_contextswap_enabled())
+	if (versions & ETW_VERSION_ABOVE_1_BITS || trace_contextswap_enabled())
 		ntklog_fill_context_swap_v2_fields(&record, old, new);
-	logged = etw_log_event_versions(versions, PERFINFO_LOG_TYPE_CONTEXTSWAP,
-					&record_v1, sizeof(record_v1), &record, sizeof(record));
+	logged = etw_log_event_in_versions(versions, PERFINFO_LOG_TYPE_CONTEXTSWAP,
+					   &record_v1, sizeof(record_v1), &record, sizeof(record));
 	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP, logged, 0, false);
 	trace_contextswap(&record);
 }
@@ -265,7 +265,7 @@ static noinline void
 ntklog_log_context_swap_v2_up(u64 sessions, bool preempted, struct task_struct *old,
 			      struct task_struct *new, unsigned int old_state)
 {
-	const u8 *versions = etw_contextswap_versions.of_session;
+	const u8 *versions = etw_contextswap_versions.by_session;
 	u8 version = READ_ONCE(versions[etw_first_session(sessions)]) + 1;
 	void *record;
 
@@ -290,7 +290,7 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 
 	if (trace_contextswap_enabled()) {
 		ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
-	} else if (etw_versions_above_1_wanted(sessions)) {
+	} else if (etw_any_version_above_1(sessions)) {
 		if (sessions & (sessions - 1))
 			ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
 		else

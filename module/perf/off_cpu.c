@@ -53,9 +53,9 @@ static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 {
 	/*
 	 * The record of an exiting task has been removed from the table, so ntklog_end_off_cpu()
-	 * would not find it. A task with a late record may never get a CPU again.
+	 * would not find it. A task whose exit the probe may miss may never get a CPU again.
 	 */
-	if (hlist_unhashed_lockless(&record->node) || record->late)
+	if (hlist_unhashed_lockless(&record->node) || record->exit_is_missed)
 		return;
 	WRITE_ONCE(record->is_blocked, is_blocked);
 	record->queued_before = ntklog_ns_in_run_queues(task);

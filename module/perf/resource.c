@@ -91,7 +91,7 @@ void ntklog_log_resource_initialize(const void *resource)
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
-		.resource = ntklog_address((unsigned long)resource),
+		.resource = ntklog_displayed_address((unsigned long)resource),
 		.action = WMI_RESOURCE_ACTION_INITIALIZE,
 	};
 
@@ -112,7 +112,7 @@ void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
 	const struct wmi_resource64 record = {
 		.max_recursion_depth = owner_entries,
 		.thread_id = task_pid_nr(current),
-		.resource = ntklog_address((unsigned long)resource),
+		.resource = ntklog_displayed_address((unsigned long)resource),
 		.action = WMI_RESOURCE_ACTION_REINITIALIZE,
 		.contention_delta = owners,
 	};
@@ -147,7 +147,7 @@ void ntklog_log_resource_owner_pointer(const void *resource, u32 action)
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
-		.resource = ntklog_address((unsigned long)resource),
+		.resource = ntklog_displayed_address((unsigned long)resource),
 		.action = action,
 	};
 
@@ -168,7 +168,7 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 		.wait_time = wait->start_time,
 		.max_recursion_depth = ++wait->timeouts,
 		.thread_id = wait->thread_id,
-		.resource = ntklog_address((unsigned long)wait->resource),
+		.resource = ntklog_displayed_address((unsigned long)wait->resource),
 		.action = wait->action == WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE ?
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
@@ -336,7 +336,7 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 			.max_recursion_depth = READ_ONCE(slot->max_recursion_depth),
 			/* A task that has a slot has not exited. */
 			.thread_id = task_pid_nr((struct task_struct *)owner),
-			.resource = ntklog_address((unsigned long)resource),
+			.resource = ntklog_displayed_address((unsigned long)resource),
 			.action = exclusive ?
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,

@@ -108,7 +108,7 @@ static __always_inline void ntklog_track_resource_acquire(const void *resource,
 		goto slow;
 	record = __this_cpu_read(ntklog_current.record);
 	slot = READ_ONCE(record->next_slot);
-	if (unlikely(slot == &record->slots[1 + NTKLOG_THREAD_SLOTS]))
+	if (unlikely(slot == &record->slots[1 + NTKLOG_TASK_SLOTS]))
 		goto slow;
 	WRITE_ONCE(record->next_slot, slot + 1);
 	/* A softirq that arrives from here on takes the slot above. */

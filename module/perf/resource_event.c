@@ -26,8 +26,8 @@ static struct etw_logged ntklog_log_resource_record(u64 sessions,
 
 	if (!etw_begin_event(sessions, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
 			     sizeof(*record), &data))
-		return etw_log_event_to(sessions, PERFINFO_LOG_TYPE_RESOURCE,
-					PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
+		return etw_log_event(sessions, PERFINFO_LOG_TYPE_RESOURCE,
+				     PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
 	memcpy(data, record, sizeof(*record));
 	return etw_end_event(sessions, data, sizeof(*record));
 }
@@ -46,11 +46,11 @@ static struct etw_logged ntklog_log_sleeping_record(u64 sessions,
 	const u64 time = ntklog_cycles();
 
 	event.lock = record->resource;
-	event.caller = ntklog_address(caller->caller);
-	etw_log_event_at(time, sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION,
-			 &event, sizeof(event));
-	return etw_log_event_at(time, sessions, PERFINFO_LOG_TYPE_RESOURCE,
-				PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
+	event.caller = ntklog_displayed_address(caller->caller);
+	etw_log_event_with_time(time, sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER,
+				NTKLOG_CALLER_VERSION, &event, sizeof(event));
+	return etw_log_event_with_time(time, sessions, PERFINFO_LOG_TYPE_RESOURCE,
+				       PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
 }
 
 /*
@@ -92,7 +92,7 @@ static void ntklog_write_resource_event(const struct wmi_resource64 *record, u32
 		if (group == PERF_SYNC_OBJECTS)
 			trace_resource(record);
 		else
-			trace_linux_resource(record, ntklog_address(caller->caller));
+			trace_linux_resource(record, ntklog_displayed_address(caller->caller));
 		this_cpu_write(ntklog_resource_cpu.writing, false);
 	}
 	local_irq_restore(flags);
@@ -114,7 +114,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
  * ntklog_write_sleeping_lock() - write the event of a Linux lock
  * @record: the record
  * @lock: address of the lock; the record has the address in its displayed form, see
- *	ntklog_address()
+ *	ntklog_displayed_address()
  * @caller: data of the event PERFINFO_LOG_TYPE_NTKLOG_CALLER, which is written before @record. Its
  *	member lock is not used, and its member caller is the unchanged return address of the lock
  *	function

@@ -39,7 +39,8 @@ struct ntklog_task *ntklog_find_record_with_slots(unsigned long owner)
  * ntklog_get_record_with_slots() - return the current task's record, and make its slots valid
  *
  * Context: preemption off.
- * Return: the record. NULL if no record is available, the record is late, or tracking is off.
+ * Return: the record. NULL if no record is available, if the probe of sched_process_exit may miss
+ * the exit of the task, or if tracking is off.
  */
 struct ntklog_task *ntklog_get_record_with_slots(void)
 {
@@ -49,16 +50,16 @@ struct ntklog_task *ntklog_get_record_with_slots(void)
 
 	if (!(sequence & 1))
 		return NULL;
-	record = ntklog_find_current_record() ?: ntklog_alloc_task_record();
+	record = ntklog_find_current_record() ?: ntklog_get_or_insert_current_record();
 
-	/* The exit of the task does not free the slots of a late record. */
-	if (!record || record->late)
+	/* The probe of sched_process_exit, which frees the slots, may miss the exit of the task. */
+	if (!record || record->exit_is_missed)
 		return NULL;
 	if (ntklog_record_has_slots(record))
 		return record;
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++) {
 		WRITE_ONCE(record->slots[i].lock, NULL);
-		WRITE_ONCE(record->slots[i].of_softirq, false);
+		WRITE_ONCE(record->slots[i].filled_by_softirq, false);
 	}
 	WRITE_ONCE(record->next_slot, &record->slots[1]);
 	/* Publish the cleared slots. Pairs with the acquire in ntklog_record_has_slots(). */
@@ -86,7 +87,7 @@ struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *recor
 	/* Pairs with the release in ntklog_fill_resource_slot(). */
 	if (last != record->slots && smp_load_acquire(&last->lock) == lock)
 		return last;
-	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
+	for (i = NTKLOG_TASK_SLOTS; i; i--) {
 		/* Pairs with the release in ntklog_fill_resource_slot(). */
 		if (smp_load_acquire(&record->slots[i].lock) == lock)
 			return &record->slots[i];
@@ -106,13 +107,13 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *reco
 							const void *lock)
 {
 	struct ntklog_resource_slot *slot = READ_ONCE(record->next_slot);
-	struct ntklog_resource_slot *end = &record->slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_resource_slot *end = &record->slots[1 + NTKLOG_TASK_SLOTS];
 
 	if (slot < end) {
 		WRITE_ONCE(record->next_slot, slot + 1);
 		/* A softirq that arrives from here on takes the slot above. */
 		barrier();
-		WRITE_ONCE(slot->of_softirq, !in_task());
+		WRITE_ONCE(slot->filled_by_softirq, !in_task());
 		return slot;
 	}
 	/*
@@ -130,7 +131,7 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *reco
 		 * was not tracked.
 		 */
 		if (!other || other == lock) {
-			WRITE_ONCE(slot->of_softirq, false);
+			WRITE_ONCE(slot->filled_by_softirq, false);
 			return slot;
 		}
 	}
@@ -160,17 +161,17 @@ void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resourc
 	 * is filling it.
 	 */
 	if (slot == READ_ONCE(record->next_slot) - 1) {
-		WRITE_ONCE(slot->of_softirq, false);
+		WRITE_ONCE(slot->filled_by_softirq, false);
 		WRITE_ONCE(record->next_slot, slot);
 	}
 	slot = READ_ONCE(record->next_slot);
 	while (slot > &record->slots[1]) {
 		/* Pairs with the release above, by another task that has freed this slot. */
 		if (smp_load_acquire(&slot[-1].lock) ||
-		    (!in_task() && !READ_ONCE(slot[-1].of_softirq)))
+		    (!in_task() && !READ_ONCE(slot[-1].filled_by_softirq)))
 			break;
 		slot--;
-		WRITE_ONCE(slot->of_softirq, false);
+		WRITE_ONCE(slot->filled_by_softirq, false);
 		barrier();
 		WRITE_ONCE(record->next_slot, slot);
 	}

@@ -59,7 +59,7 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 		.wait_time = start,
 		.max_recursion_depth = timeouts,
 		.thread_id = task_pid_nr(task),
-		.resource = ntklog_address((unsigned long)lock),
+		.resource = ntklog_displayed_address((unsigned long)lock),
 		.action = NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
 			  ((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ?
 			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :
@@ -112,7 +112,7 @@ static void ntklog_check_task_waits(struct ntklog_task *record, void *unused)
 	/* Most tasks do not wait. This hint saves the loop for them. */
 	if (!READ_ONCE(record->is_waiting))
 		return;
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++)
 		ntklog_check_wait(record, &record->sleeping_slots[i]);
 }
 
@@ -197,7 +197,7 @@ static void ntklog_drop_task_slots(struct ntklog_task *record, void *data)
 	u32 class = *(u32 *)data;
 	int i;
 
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++) {
 		struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
 		/* Pairs with the smp_store_release() that publishes slot->lock. */
@@ -235,7 +235,7 @@ static void ntklog_add_task_slots(struct ntklog_task *record, void *data)
 	struct ntklog_sleeping_totals *sum = data;
 	int i;
 
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++) {
 		if (!READ_ONCE(record->sleeping_slots[i].lock))
 			continue;
 		if (READ_ONCE(record->sleeping_slots[i].action) & NTKLOG_SLEEPING_WAITING)

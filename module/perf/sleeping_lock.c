@@ -97,8 +97,8 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	 * for the task, nothing would free the record.
 	 */
 	if (!record && !(current->flags & PF_EXITING))
-		record = ntklog_alloc_task_record();
-	if (!record || record->late)
+		record = ntklog_get_or_insert_current_record();
+	if (!record || record->exit_is_missed)
 		goto untracked;
 	slot = ntklog_find_sleeping_slot(record, lock, ntklog_action_class(action));
 	if (ntklog_is_reacquired_exclusively(slot, action)) {
@@ -190,7 +190,7 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 		.wait_time = ntklog_sleeping_wait_time(snapshot, snapshot->action),
 		.max_recursion_depth = 1,
 		.thread_id = task_pid_nr(task),
-		.resource = ntklog_address((unsigned long)lock),
+		.resource = ntklog_displayed_address((unsigned long)lock),
 		.action = ntklog_make_release_action(snapshot->action) | rule,
 		.contention_delta = snapshot->contentions,
 	};

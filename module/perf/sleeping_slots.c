@@ -27,7 +27,7 @@ ntklog_find_sleeping_slot(struct ntklog_task *record, const void *lock, u32 clas
 
 	if (!record)
 		return NULL;
-	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
+	for (i = NTKLOG_TASK_SLOTS; i; i--) {
 		struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
 		/*
@@ -47,10 +47,11 @@ static void ntklog_lower_next_slot(struct ntklog_task *record)
 	struct ntklog_sleeping_slot *next = record->next_sleeping_slot;
 
 	/*
-	 * In a late record next_sleeping_slot stays at the sentinel, so that its task takes no
-	 * slot.
+	 * A record with exit_is_missed keeps next_sleeping_slot at the sentinel, so that it never
+	 * tracks a lock.
 	 */
-	while (!record->late && next > &record->sleeping_slots[1] && !READ_ONCE(next[-1].lock))
+	while (!record->exit_is_missed && next > &record->sleeping_slots[1] &&
+	       !READ_ONCE(next[-1].lock))
 		next--;
 	WRITE_ONCE(record->next_sleeping_slot, next);
 }
@@ -69,7 +70,7 @@ void ntklog_repair_slot_stack(struct ntklog_task *record, struct ntklog_sleeping
 	 * path and lowers next_sleeping_slot past this hole.
 	 */
 	if (slot != record->next_sleeping_slot - 1 && READ_ONCE(slot[1].lock) &&
-	    slot < &record->sleeping_slots[NTKLOG_THREAD_SLOTS])
+	    slot < &record->sleeping_slots[NTKLOG_TASK_SLOTS])
 		/* Atomic, because another task may set NTKLOG_SLEEPING_CLAIMED concurrently. */
 		atomic_or(NTKLOG_SLEEPING_ABOVE_HOLE, (atomic_t *)&slot[1].action);
 	ntklog_lower_next_slot(record);
@@ -116,7 +117,7 @@ static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 a
  */
 static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task *record)
 {
-	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_TASK_SLOTS];
 	struct ntklog_sleeping_slot *slot;
 
 	for (slot = &record->sleeping_slots[1]; slot < end; slot++) {
@@ -151,7 +152,7 @@ static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task
 struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *record,
 							bool *is_reclaimed)
 {
-	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_TASK_SLOTS];
 	struct ntklog_sleeping_slot *slot;
 
 	*is_reclaimed = false;

@@ -52,8 +52,8 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 	 * one would also break the order of the buffer.
 	 */
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
-	lock = ntklog_address(ntklog_slot_lock(slot));
-	shown_caller = ntklog_address(caller);
+	lock = ntklog_displayed_address(ntklog_slot_lock(slot));
+	shown_caller = ntklog_displayed_address(caller);
 	if (!ntklog_get_holder_irql_fast(kind, &irql))
 		irql = ke_get_current_irql();
 	/*
@@ -70,8 +70,8 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 	} else {
 		ntklog_fill_spin_lock_record(&copy, slot, wait, interrupts, rule_mode_depth, time,
 					     lock, shown_caller, irql);
-		logged = etw_log_event_to(sessions, PERFINFO_LOG_TYPE_SPINLOCK,
-					  PERFINFO_SPINLOCK_VERSION, &copy, sizeof(copy));
+		logged = etw_log_event(sessions, PERFINFO_LOG_TYPE_SPINLOCK,
+				       PERFINFO_SPINLOCK_VERSION, &copy, sizeof(copy));
 		ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
 		if (kind)
 			trace_linux_spinlock(&copy);

@@ -124,9 +124,9 @@ void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller,
 		.stack_thread = task_pid_nr(current),
 	};
 	for (i = 0; i < count; i++)
-		buffer->event.addresses[i] = ntklog_address(buffer->frames[first + i]);
-	etw_log_event_to(sessions, PERFINFO_LOG_TYPE_STACKWALK, PERFINFO_STACKWALK_VERSION,
-			 &buffer->event, sizeof(buffer->event.header) + count * sizeof(u64));
+		buffer->event.addresses[i] = ntklog_displayed_address(buffer->frames[first + i]);
+	etw_log_event(sessions, PERFINFO_LOG_TYPE_STACKWALK, PERFINFO_STACKWALK_VERSION,
+		      &buffer->event, sizeof(buffer->event.header) + count * sizeof(u64));
 	this_cpu_inc(ntklog_stack_cpu.walked);
 	WRITE_ONCE(cpu->is_walking, false);
 	return;

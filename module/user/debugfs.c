@@ -46,7 +46,7 @@ static void ntklog_parameter_show(struct seq_file *seq, void *object)
 	seq_printf(seq, "%u\n", ntklog_get_parameter(object));
 }
 
-static int ntklog_errno_of_status(u32 status)
+static int ntklog_status_to_errno(u32 status)
 {
 	switch (status) {
 	case STATUS_SUCCESS:
@@ -66,7 +66,7 @@ static int ntklog_parameter_store(void *object, char *text)
 
 	if (ntklog_parse_number(text, &value))
 		return -EINVAL;
-	return ntklog_errno_of_status(ntklog_set_parameter(object, value));
+	return ntklog_status_to_errno(ntklog_set_parameter(object, value));
 }
 
 /* spinlock/blockers */
@@ -87,47 +87,47 @@ static const struct ntklog_file ntklog_blockers_file = {
 	.name = "blockers",
 	.show = ntklog_blockers_show,
 	.store = ntklog_blockers_store,
-	.takes = "0 to 4294967295",
+	.accepted = "0 to 4294967295",
 };
 
 static struct ntklog_file ntklog_spin_lock_files[PERF_SPIN_LOCK_PARAMETERS];
 static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETERS];
 
-/* Texts for ntklog_file.takes of the parameters, NTKLOG_RANGE_SIZE bytes each. */
+/* Texts for ntklog_file.accepted of the parameters, NTKLOG_RANGE_SIZE bytes each. */
 #define NTKLOG_RANGE_SIZE	32
 static char ntklog_spin_lock_ranges[PERF_SPIN_LOCK_PARAMETERS][NTKLOG_RANGE_SIZE];
 static char ntklog_resource_ranges[PERF_RESOURCE_PARAMETERS][NTKLOG_RANGE_SIZE];
 
 /* spinlock/information, resource/information */
 
-static ssize_t ntklog_information_read(struct file *file, char __user *to,
+static ssize_t ntklog_information_read(struct file *file, char __user *buffer,
 				       size_t count, loff_t *position)
 {
 	struct ntklog_information *information = file->private_data;
-	u8 buffer[PERF_INFORMATION_MAX];
+	u8 structure[PERF_INFORMATION_MAX];
 	size_t length;
 
-	if (ntklog_query_information(information, buffer, information->length,
+	if (ntklog_query_information(information, structure, information->length,
 				     &length) != STATUS_SUCCESS)
 		return -EIO;
-	return simple_read_from_buffer(to, count, position, buffer, length);
+	return simple_read_from_buffer(buffer, count, position, structure, length);
 }
 
 static ssize_t ntklog_information_write(struct file *file,
-					const char __user *from, size_t count,
+					const char __user *buffer, size_t count,
 					loff_t *position)
 {
-	u8 buffer[PERF_INFORMATION_MAX];
+	u8 structure[PERF_INFORMATION_MAX];
 	int err;
 
 	/*
-	 * No structure is longer than the buffer. ntklog_set_information() checks the exact length.
+	 * No structure is longer than @structure. ntklog_set_information() checks the exact length.
 	 */
-	if (count > sizeof(buffer) || *position)
+	if (count > sizeof(structure) || *position)
 		return -EINVAL;
-	if (copy_from_user(buffer, from, count))
+	if (copy_from_user(structure, buffer, count))
 		return -EFAULT;
-	err = ntklog_errno_of_status(ntklog_set_information(file->private_data, buffer, count));
+	err = ntklog_status_to_errno(ntklog_set_information(file->private_data, structure, count));
 	return err ?: count;
 }
 
@@ -287,7 +287,7 @@ static const struct file_operations ntklog_locks_information_fops = {
 	.release = ntklog_contents_release,
 };
 
-/* locks: a line for each live resource */
+/* locks: a line for each executive resource that is initialised and not deleted */
 
 static int ntklog_locks_show(struct seq_file *seq, void *object)
 {
@@ -352,7 +352,7 @@ static int ntklog_linux_selftest_show(struct seq_file *seq, void *object)
 
 static int ntklog_linux_selftest_open(struct inode *inode, struct file *file)
 {
-	/* With a buffer that is too small, seq_file would run the self-test again. */
+	/* If the buffer were too small, seq_file would enlarge it and run the self-test again. */
 	return single_open_size(file, ntklog_linux_selftest_show, NULL,
 				NTKLOG_SELFTEST_SIZE);
 }
@@ -381,10 +381,10 @@ static int ntklog_identities_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-static ssize_t ntklog_identities_read(struct file *file, char __user *to, size_t count,
+static ssize_t ntklog_identities_read(struct file *file, char __user *buffer, size_t count,
 				      loff_t *position)
 {
-	return ntklog_read_identities(file->private_data, to, count);
+	return ntklog_read_identities(file->private_data, buffer, count);
 }
 
 static int ntklog_identities_release(struct inode *inode, struct file *file)
@@ -412,9 +412,10 @@ static int ntklog_tasks_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-static ssize_t ntklog_tasks_read(struct file *file, char __user *to, size_t count, loff_t *position)
+static ssize_t ntklog_tasks_read(struct file *file, char __user *buffer, size_t count,
+				 loff_t *position)
 {
-	return ntklog_read_task_notes(file->private_data, to, count);
+	return ntklog_read_task_notes(file->private_data, buffer, count);
 }
 
 static int ntklog_tasks_release(struct inode *inode, struct file *file)
@@ -444,14 +445,14 @@ static int ntklog_keep_identities_store(void *object, char *text)
 
 	if (strcmp(text, "0") && strcmp(text, "1"))
 		return -EINVAL;
-	err = ntklog_enable_identities_always(keep);
+	err = ntklog_set_identities_always_enabled(keep);
 	if (err)
 		return err;
-	err = ntklog_enable_task_notes_always(keep);
+	err = ntklog_set_task_notes_always_enabled(keep);
 	/* A kernel without the tracepoints has no notes of tasks. */
 	if (!err || err == -EOPNOTSUPP)
 		return 0;
-	ntklog_enable_identities_always(false);
+	ntklog_set_identities_always_enabled(false);
 	return err;
 }
 
@@ -460,17 +461,21 @@ static const struct ntklog_file ntklog_top_files[] = {
 	{ .name = "counters", .show = ntklog_counters_show },
 	{ .name = "linux", .show = ntklog_linux_show },
 	{ .name = "linux_mode", .show = ntklog_linux_mode_show,
-	  .store = ntklog_linux_mode_store, .takes = "full, sampled, waits or holders" },
+	  .store = ntklog_linux_mode_store, .accepted = "full, sampled, waits or holders" },
 	{ .name = "keep_identities", .show = ntklog_keep_identities_show,
-	  .store = ntklog_keep_identities_store, .takes = "0 or 1" },
+	  .store = ntklog_keep_identities_store, .accepted = "0 or 1" },
 };
 
-/* Fill in @files and @ranges, which have an entry for each parameter, and create the files. */
+/*
+ * Create the directory "spinlock" or "resource" with a file for each parameter, @extra_file unless
+ * NULL, and the file "information". @files and @ranges have an entry for each parameter, which this
+ * function fills in.
+ */
 static int ntklog_create_information_directory(const char *name,
 					       struct ntklog_information *information,
 					       struct ntklog_file *files,
 					       char (*ranges)[NTKLOG_RANGE_SIZE],
-					       const struct ntklog_file *more)
+					       const struct ntklog_file *extra_file)
 {
 	struct dentry *directory;
 	unsigned int i;
@@ -488,13 +493,13 @@ static int ntklog_create_information_directory(const char *name,
 			.name = parameter->name,
 			.show = ntklog_parameter_show,
 			.store = ntklog_parameter_store,
-			.takes = ranges[i],
+			.accepted = ranges[i],
 		};
 		err = ntklog_create_file(&files[i], directory, (void *)parameter);
 		if (err)
 			return err;
 	}
-	err = more ? ntklog_create_file(more, directory, NULL) : 0;
+	err = extra_file ? ntklog_create_file(extra_file, directory, NULL) : 0;
 	if (err)
 		return err;
 	return PTR_ERR_OR_ZERO(debugfs_create_file("information", 0600,
@@ -555,7 +560,7 @@ static int ntklog_create_files(void)
 /**
  * ntklog_debugfs_init() - create the module's directory
  *
- * Context: load.
+ * Context: module load.
  * Return: 0 or a negative errno.
  */
 int ntklog_debugfs_init(void)
@@ -567,10 +572,10 @@ int ntklog_debugfs_init(void)
 /**
  * ntklog_debugfs_create_files() - create all files in the module's directory
  *
- * If a file cannot be created, it and those after it are missing. The load cannot fail any more,
- * because another file may be open.
+ * If a file cannot be created, this file and the files after it are missing. The load cannot fail
+ * any more, because another file may be open.
  *
- * Context: load.
+ * Context: module load.
  */
 void ntklog_debugfs_create_files(void)
 {
@@ -583,7 +588,7 @@ void ntklog_debugfs_create_files(void)
 /**
  * ntklog_debugfs_exit() - remove all files
  *
- * Context: unload, or a load that failed before ntklog_debugfs_create_files(). No session is
+ * Context: module unload, or a load that failed before ntklog_debugfs_create_files(). No session is
  * started.
  */
 void ntklog_debugfs_exit(void)

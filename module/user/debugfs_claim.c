@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files claim and adopt, and those of OPEN_CPU. See include/uapi/ntklog/session.h. */
+/*
+ * The files "claim" and "adopt", and the files that NTKLOG_SESSION_OPEN_CPU opens. See
+ * include/uapi/ntklog/session.h.
+ */
 
 #include <linux/anon_inodes.h>
 #include <linux/debugfs.h>
@@ -25,15 +28,15 @@
 /**
  * ntklog_reader_read() - read() of a file whose private data is a struct etw_reader
  * @file: the file
- * @to: buffer of the caller
+ * @buffer: buffer of the caller
  * @count: the most bytes to read
- * @position: unused; reading takes the buffers out
+ * @position: unused, because a buffer can be read only once
  *
  * Return: as etw_read_buffers().
  */
-ssize_t ntklog_reader_read(struct file *file, char __user *to, size_t count, loff_t *position)
+ssize_t ntklog_reader_read(struct file *file, char __user *buffer, size_t count, loff_t *position)
 {
-	return etw_read_buffers(file->private_data, to, count);
+	return etw_read_buffers(file->private_data, buffer, count);
 }
 
 /**
@@ -69,10 +72,10 @@ static const struct file_operations ntklog_reader_fops = {
 };
 
 /**
- * struct ntklog_claim_file - an open claim
+ * struct ntklog_claim_file - private data of an open file "claim" or "adopt"
  * @claim: the claim
  * @mutex: protects @header and @size
- * @header: the header buffer that the last read() at offset 0 has made, or NULL
+ * @header: the header buffer, which read() at offset 0 makes anew; NULL before the first read()
  * @size: bytes of @header
  */
 struct ntklog_claim_file {
@@ -84,18 +87,18 @@ struct ntklog_claim_file {
 
 static int ntklog_open_claim_file(struct file *file, struct etw_claim *claim)
 {
-	struct ntklog_claim_file *open;
+	struct ntklog_claim_file *claim_file;
 
 	if (IS_ERR(claim))
 		return PTR_ERR(claim);
-	open = kzalloc(sizeof(*open), GFP_KERNEL);
-	if (!open) {
+	claim_file = kzalloc(sizeof(*claim_file), GFP_KERNEL);
+	if (!claim_file) {
 		etw_close_claim(claim);
 		return -ENOMEM;
 	}
-	open->claim = claim;
-	mutex_init(&open->mutex);
-	file->private_data = open;
+	claim_file->claim = claim;
+	mutex_init(&claim_file->mutex);
+	file->private_data = claim_file;
 	return 0;
 }
 
@@ -111,18 +114,18 @@ static int ntklog_adopt_open(struct inode *inode, struct file *file)
 
 static int ntklog_claim_release(struct inode *inode, struct file *file)
 {
-	struct ntklog_claim_file *open = file->private_data;
+	struct ntklog_claim_file *claim_file = file->private_data;
 
-	etw_close_claim(open->claim);
-	kvfree(open->header);
-	kfree(open);
+	etw_close_claim(claim_file->claim);
+	kvfree(claim_file->header);
+	kfree(claim_file);
 	return 0;
 }
 
-/* Called with the file's mutex held. */
-static int ntklog_make_header(struct ntklog_claim_file *open)
+/* Make the header buffer of the claim's run. Called with claim_file->mutex held. */
+static int ntklog_make_header(struct ntklog_claim_file *claim_file)
 {
-	struct etw_run *run = etw_get_claim_run(open->claim);
+	struct etw_run *run = etw_get_claim_run(claim_file->claim);
 	size_t size;
 	void *header;
 
@@ -132,64 +135,65 @@ static int ntklog_make_header(struct ntklog_claim_file *open)
 	etw_put_run(run);
 	if (IS_ERR(header))
 		return PTR_ERR(header);
-	kvfree(open->header);
-	open->header = header;
-	open->size = size;
+	kvfree(claim_file->header);
+	claim_file->header = header;
+	claim_file->size = size;
 	return 0;
 }
 
-static ssize_t ntklog_claim_read(struct file *file, char __user *to, size_t count,
+static ssize_t ntklog_claim_read(struct file *file, char __user *buffer, size_t count,
 				 loff_t *position)
 {
-	struct ntklog_claim_file *open = file->private_data;
-	ssize_t done = 0;
+	struct ntklog_claim_file *claim_file = file->private_data;
+	ssize_t copied = 0;
 
-	if (mutex_lock_interruptible(&open->mutex))
+	if (mutex_lock_interruptible(&claim_file->mutex))
 		return -ERESTARTSYS;
-	if (!*position || !open->header)
-		done = ntklog_make_header(open);
-	if (!done)
-		done = simple_read_from_buffer(to, count, position, open->header, open->size);
-	mutex_unlock(&open->mutex);
-	return done;
+	if (!*position || !claim_file->header)
+		copied = ntklog_make_header(claim_file);
+	if (!copied)
+		copied = simple_read_from_buffer(buffer, count, position, claim_file->header,
+						 claim_file->size);
+	mutex_unlock(&claim_file->mutex);
+	return copied;
 }
 
-static int ntklog_claim_start(struct etw_claim *claim, void __user *user)
+static int ntklog_claim_start(struct etw_claim *claim, void __user *argument)
 {
 	struct ntklog_session_start start;
 
-	if (copy_from_user(&start, user, sizeof(start)))
+	if (copy_from_user(&start, argument, sizeof(start)))
 		return -EFAULT;
-	return etw_start_claim(claim, &start);
+	return etw_start_claimed_session(claim, &start);
 }
 
-static int ntklog_claim_counts(struct etw_claim *claim, void __user *user)
+static int ntklog_claim_counts(struct etw_claim *claim, void __user *argument)
 {
 	struct ntklog_session_counts counts;
 	int err;
 
-	if (copy_from_user(&counts, user, sizeof(counts)))
+	if (copy_from_user(&counts, argument, sizeof(counts)))
 		return -EFAULT;
-	err = etw_count_claim(claim, &counts);
+	err = etw_get_claim_counts(claim, &counts);
 	if (err)
 		return err;
-	return copy_to_user(user, &counts, sizeof(counts)) ? -EFAULT : 0;
+	return copy_to_user(argument, &counts, sizeof(counts)) ? -EFAULT : 0;
 }
 
-static int ntklog_claim_info(struct etw_claim *claim, void __user *user)
+static int ntklog_claim_info(struct etw_claim *claim, void __user *argument)
 {
 	struct ntklog_session_info info;
 	int err;
 
-	if (copy_from_user(&info, user, sizeof(info)))
+	if (copy_from_user(&info, argument, sizeof(info)))
 		return -EFAULT;
-	err = etw_describe_claim(claim, &info);
+	err = etw_get_claim_info(claim, &info);
 	if (err)
 		return err;
-	return copy_to_user(user, &info, sizeof(info)) ? -EFAULT : 0;
+	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
-static int ntklog_claim_open_cpu(struct etw_claim *claim, void __user *user)
+static int ntklog_claim_open_cpu(struct etw_claim *claim, void __user *argument)
 {
 	struct ntklog_session_cpu call;
 	struct etw_reader *reader;
@@ -200,11 +204,11 @@ static int ntklog_claim_open_cpu(struct etw_claim *claim, void __user *user)
 	fd = ntklog_may_read_addresses();
 	if (fd)
 		return fd;
-	if (copy_from_user(&call, user, sizeof(call)))
+	if (copy_from_user(&call, argument, sizeof(call)))
 		return -EFAULT;
 	if (call.size != sizeof(call) || call.cpu >= nr_cpu_ids)
 		return -EINVAL;
-	/* Not even a mispredicted branch may index beyond the CPUs. */
+	/* The number comes from user space: prevent speculation past nr_cpu_ids. */
 	cpu = array_index_nospec(call.cpu, nr_cpu_ids);
 	if (!cpu_possible(cpu))
 		return -EINVAL;
@@ -221,27 +225,27 @@ static int ntklog_claim_open_cpu(struct etw_claim *claim, void __user *user)
 	return fd;
 }
 
-static long ntklog_claim_ioctl(struct file *file, unsigned int number, unsigned long argument)
+static long ntklog_claim_ioctl(struct file *file, unsigned int number, unsigned long address)
 {
-	struct ntklog_claim_file *open = file->private_data;
-	void __user *user = (void __user *)argument;
-	struct etw_claim *claim = open->claim;
+	struct ntklog_claim_file *claim_file = file->private_data;
+	void __user *argument = (void __user *)address;
+	struct etw_claim *claim = claim_file->claim;
 
 	switch (number) {
 	case NTKLOG_SESSION_START:
-		return ntklog_claim_start(claim, user);
+		return ntklog_claim_start(claim, argument);
 	case NTKLOG_SESSION_STOP:
-		return etw_stop_claim(claim);
+		return etw_stop_claimed_session(claim);
 	case NTKLOG_SESSION_COUNTS:
-		return ntklog_claim_counts(claim, user);
+		return ntklog_claim_counts(claim, argument);
 	case NTKLOG_SESSION_OPEN_CPU:
-		return ntklog_claim_open_cpu(claim, user);
+		return ntklog_claim_open_cpu(claim, argument);
 	case NTKLOG_SESSION_INFO:
-		return ntklog_claim_info(claim, user);
+		return ntklog_claim_info(claim, argument);
 	case NTKLOG_SESSION_FLUSH:
-		return etw_flush_claim(claim);
+		return etw_flush_claimed_session(claim);
 	case NTKLOG_SESSION_KEEP:
-		return etw_keep_claim(claim);
+		return etw_keep_claimed_session(claim);
 	default:
 		return -ENOTTY;
 	}
@@ -253,7 +257,7 @@ static long ntklog_claim_ioctl(struct file *file, unsigned int number, unsigned 
 	.open = _open,							\
 	.read = ntklog_claim_read,					\
 	.unlocked_ioctl = ntklog_claim_ioctl,				\
-	/* The structures are the same for 32 bits. */			\
+	/* The structures have the same layout in 32-bit programs. */	\
 	.compat_ioctl = compat_ptr_ioctl,				\
 	.llseek = default_llseek,					\
 	.release = ntklog_claim_release,				\
@@ -267,11 +271,11 @@ static const struct file_operations ntklog_adopt_fops = NTKLOG_CLAIM_FOPS(ntklog
  * @directory: parent directory
  * @session: the session; NULL: only "claim", for any session
  *
- * The files do without debugfs' wrapper of file operations, which has no compat_ioctl. The wrapper
- * protects an open file from the removal of its operations; here the reference to the module that
- * an open file holds does.
+ * debugfs_create_file() would wrap the file operations, but its wrapper has no compat_ioctl. The
+ * wrapper protects an open file from the removal of its operations. Here that is not needed,
+ * because an open file holds a reference to the module.
  *
- * Context: load.
+ * Context: module load.
  * Return: 0 or a negative errno.
  */
 int ntklog_create_claim_files(struct dentry *directory, struct etw_session *session)

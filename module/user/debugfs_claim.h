@@ -10,7 +10,7 @@ struct etw_session;
 struct file;
 struct inode;
 
-ssize_t ntklog_reader_read(struct file *file, char __user *to, size_t count, loff_t *position);
+ssize_t ntklog_reader_read(struct file *file, char __user *buffer, size_t count, loff_t *position);
 __poll_t ntklog_reader_poll(struct file *file, poll_table *wait);
 int ntklog_reader_release(struct inode *inode, struct file *file);
 int ntklog_create_claim_files(struct dentry *directory, struct etw_session *session);

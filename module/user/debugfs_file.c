@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kinds of files in debugfs. See debugfs_file.h. */
+/* Text files in debugfs, and files whose contents open() makes. See debugfs_file.h. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,10 +18,10 @@
 
 #include "debugfs_file.h"
 
-/* Longer than any text that a file takes. */
-#define NTKLOG_TEXT_MAX	512
-/* Bytes of a refused text that the kernel log shows, with a NUL at the end. */
-#define NTKLOG_TEXT_SHOWN	48
+/* Upper bound of the texts that can be written to a file, in bytes. */
+#define NTKLOG_TEXT_SIZE_MAX	512
+/* Bytes of a refused text that are printed to the kernel log, with a NUL at the end. */
+#define NTKLOG_SHOWN_TEXT_SIZE	48
 
 /**
  * struct ntklog_inode_data - what the inode of a text file points to
@@ -53,30 +53,30 @@ static int ntklog_file_open(struct inode *inode, struct file *file)
 	return single_open(file, ntklog_file_show, inode->i_private);
 }
 
-static ssize_t ntklog_file_write(struct file *file, const char __user *from,
+static ssize_t ntklog_file_write(struct file *file, const char __user *buffer,
 				 size_t count, loff_t *position)
 {
 	struct ntklog_inode_data *data = file_inode(file)->i_private;
-	char start[NTKLOG_TEXT_SHOWN];
+	char shown_text[NTKLOG_SHOWN_TEXT_SIZE];
 	size_t length = count;
 	int err = -EINVAL;
 	char *text;
 
-	/* A value is written by one write(). The file does not put several writes together. */
-	if (!count || count > NTKLOG_TEXT_MAX || *position)
+	/* Each write() has a whole value. The file does not join several writes. */
+	if (!count || count > NTKLOG_TEXT_SIZE_MAX || *position)
 		return -EINVAL;
-	text = memdup_user_nul(from, count);
+	text = memdup_user_nul(buffer, count);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 	if (text[length - 1] == '\n')
 		text[--length] = '\0';
-	strscpy(start, text, sizeof(start));
+	strscpy(shown_text, text, sizeof(shown_text));
 	if (strlen(text) == length)
 		err = data->file->store(data->object, text);
 	kfree(text);
 	if (err == -EINVAL && !xchg(&data->is_explained, true))
 		pr_notice("%pD3: \"%*pE\" is refused: the file takes %s\n", file,
-			  (int)strlen(start), start, data->file->takes);
+			  (int)strlen(shown_text), shown_text, data->file->accepted);
 	if (err)
 		return err;
 	*position += count;
@@ -129,7 +129,7 @@ int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory,
 /**
  * ntklog_free_files() - free the inode data of the text files
  *
- * Context: unload, or a load that failed; the directory has been removed.
+ * Context: module unload, or a load that failed; the directory has been removed.
  */
 void ntklog_free_files(void)
 {
@@ -151,25 +151,25 @@ void ntklog_free_files(void)
  */
 int ntklog_parse_number(const char *text, u32 *value)
 {
-	/* kstrtou32() takes a newline at the end. */
+	/* kstrtou32() alone would accept a newline at the end. */
 	if (text[strspn(text, "0123456789")] || kstrtou32(text, 10, value))
 		return -EINVAL;
 	return 0;
 }
 
-/* Private data of a file that ntklog_contents_open() has opened: its contents. */
+/* Private data of an open file: the contents that ntklog_contents_open() has got. */
 struct ntklog_contents {
 	size_t size;
 	void *bytes;
 };
 
 /**
- * ntklog_contents_open() - open a file that has these contents until it is closed
+ * ntklog_contents_open() - open a file with contents that do not change until it is closed
  * @file: the file
  * @bytes: the contents, from kvmalloc(), which ntklog_contents_release() frees; or an error pointer
  * @size: size of the contents in bytes
  *
- * Context: thread.
+ * Context: task.
  * Return: 0 or a negative errno.
  */
 int ntklog_contents_open(struct file *file, void *bytes, size_t size)
@@ -192,18 +192,18 @@ int ntklog_contents_open(struct file *file, void *bytes, size_t size)
 /**
  * ntklog_contents_read() - read() of a file that ntklog_contents_open() has opened
  * @file: the file
- * @to: buffer of the caller
+ * @buffer: buffer of the caller
  * @count: size of the buffer in bytes
  * @position: position in the file
  *
- * Context: thread.
+ * Context: task.
  * Return: number of bytes copied, or -EFAULT.
  */
-ssize_t ntklog_contents_read(struct file *file, char __user *to, size_t count, loff_t *position)
+ssize_t ntklog_contents_read(struct file *file, char __user *buffer, size_t count, loff_t *position)
 {
 	struct ntklog_contents *contents = file->private_data;
 
-	return simple_read_from_buffer(to, count, position, contents->bytes, contents->size);
+	return simple_read_from_buffer(buffer, count, position, contents->bytes, contents->size);
 }
 
 /**
@@ -211,7 +211,7 @@ ssize_t ntklog_contents_read(struct file *file, char __user *to, size_t count, l
  * @inode: unused
  * @file: the file
  *
- * Context: thread.
+ * Context: task.
  * Return: 0.
  */
 int ntklog_contents_release(struct inode *inode, struct file *file)

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_DEBUGFS_FILE_H
 #define _NTKLOG_DEBUGFS_FILE_H
 
-/* Kinds of files in debugfs: text files, and files whose contents are made by open(). */
+/* Two kinds of files in debugfs: text files, and files whose contents open() makes. */
 
 #include <linux/types.h>
 
@@ -15,15 +15,15 @@ struct seq_file;
  * struct ntklog_file - a file of text
  * @name: its name
  * @show: write its contents
- * @store: set the value from a text without the newline at its end, which it may modify; NULL: the
- *	file is read only
- * @takes: the valid texts, for the kernel log when @store has returned -EINVAL
+ * @store: set the value from a text, whose newline at the end has been removed; may modify the
+ *	text. NULL: the file is read only
+ * @accepted: description of the texts that @store accepts, for the kernel log after -EINVAL
  */
 struct ntklog_file {
 	const char *name;
 	void (*show)(struct seq_file *file, void *object);
 	int (*store)(void *object, char *text);
-	const char *takes;
+	const char *accepted;
 };
 
 int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory, void *object);
@@ -31,7 +31,8 @@ void ntklog_free_files(void);
 int ntklog_parse_number(const char *text, u32 *value);
 
 int ntklog_contents_open(struct file *file, void *bytes, size_t size);
-ssize_t ntklog_contents_read(struct file *file, char __user *to, size_t count, loff_t *position);
+ssize_t ntklog_contents_read(struct file *file, char __user *buffer, size_t count,
+			     loff_t *position);
 int ntklog_contents_release(struct inode *inode, struct file *file);
 
 #endif /* _NTKLOG_DEBUGFS_FILE_H */

@@ -21,7 +21,7 @@
 #include "../perf/sleeping_lock.h"
 #include "debugfs_held.h"
 
-/* Innermost functions of a stack that are shown. */
+/* Number of innermost functions of a stack that are shown. */
 #define NTKLOG_HELD_FRAMES	16
 
 static const char *const ntklog_kinds[1 + NTKLOG_SLEEPING_CLASSES] = {
@@ -35,20 +35,21 @@ static void ntklog_show_lock(struct seq_file *seq, struct task_struct *task,
 	const u32 kind = ntklog_action_class(held->action) >> 16;
 	char symbol[KSYM_SYMBOL_LEN];
 
-	seq_printf(seq, "0x%llx %s %s %s %d %llu %u", ntklog_address((unsigned long)held->lock),
+	seq_printf(seq, "0x%llx %s %s %s %d %llu %u",
+		   ntklog_displayed_address((unsigned long)held->lock),
 		   ntklog_kinds[kind < ARRAY_SIZE(ntklog_kinds) ? kind : 0],
 		   held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ? "exclusive" : "shared",
 		   held->is_waiting ? "waiting" : "held", task_pid_nr(task),
 		   mul_u64_u32_div(cycles, 1000, NTKLOG_CLOCK_KHZ), held->contentions);
 	seq_printf(seq, " %s", ntklog_format_symbol((unsigned long)held->lock, symbol));
 	seq_printf(seq, " %s ", ntklog_format_symbol(held->caller, symbol));
-	/* A task may name itself as it likes. */
+	/* A task can give itself any name. */
 	seq_escape(seq, task->comm, "\n\\");
 	seq_putc(seq, '\n');
 }
 
 #ifdef NTKLOG_HAS_STACKS_OF_TASKS
-/* Show where a task is that does not run. The task may start to run meanwhile. */
+/* Show the stack of a task that does not run. The task may start to run meanwhile. */
 static void ntklog_show_stack(struct seq_file *seq, struct task_struct *task)
 {
 	unsigned long frames[NTKLOG_HELD_FRAMES];
@@ -100,7 +101,7 @@ DEFINE_SHOW_ATTRIBUTE(ntklog_held);
  * ntklog_create_held_file() - create the file held
  * @directory: its directory
  *
- * Context: load.
+ * Context: module load.
  * Return: 0 or a negative errno.
  */
 int ntklog_create_held_file(struct dentry *directory)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The files in /sys/kernel/debug/ntklog/sessions. The functions here convert between text and
- * values; etw checks and applies them.
+ * values. The functions of module/etw check and apply the values.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -180,7 +180,7 @@ static void ntklog_failures_show(struct seq_file *seq, void *object)
 
 static void ntklog_owner_show(struct seq_file *seq, void *object)
 {
-	etw_show_owner(seq, object);
+	etw_show_claim_owner(seq, object);
 }
 
 static void ntklog_show_counts(struct seq_file *seq, const struct etw_counts *counts)
@@ -253,28 +253,28 @@ static const struct ntklog_file ntklog_session_files[] = {
 
 /* sessions/<n>/cpu<m> */
 
-/* Object that the inodes of a CPU's files point to. */
-struct ntklog_processor {
+/* Private data of the inode of a file cpu<m>. */
+struct ntklog_cpu_file {
 	struct etw_session *session;
 	unsigned int cpu;
 };
 
-/* An entry for each session and CPU number. */
-static struct ntklog_processor *ntklog_processors;
+/* Array with an entry for each session and possible CPU. */
+static struct ntklog_cpu_file *ntklog_cpu_files;
 
-static int ntklog_processor_open(struct inode *inode, struct file *file)
+static int ntklog_cpu_file_open(struct inode *inode, struct file *file)
 {
-	const struct ntklog_processor *processor = inode->i_private;
+	const struct ntklog_cpu_file *cpu_file = inode->i_private;
 	struct etw_reader *reader;
 	struct etw_run *run;
 	int err = ntklog_may_read_addresses();
 
 	if (err)
 		return err;
-	run = etw_get_session_run(processor->session);
+	run = etw_get_session_run(cpu_file->session);
 	if (!run)
 		return -ENODATA;
-	reader = etw_open_reader(run, processor->cpu);
+	reader = etw_open_reader(run, cpu_file->cpu);
 	etw_put_run(run);
 	if (IS_ERR(reader))
 		return PTR_ERR(reader);
@@ -282,9 +282,9 @@ static int ntklog_processor_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-static const struct file_operations ntklog_processor_fops = {
+static const struct file_operations ntklog_cpu_file_fops = {
 	.owner = THIS_MODULE,
-	.open = ntklog_processor_open,
+	.open = ntklog_cpu_file_open,
 	.read = ntklog_reader_read,
 	.poll = ntklog_reader_poll,
 	.release = ntklog_reader_release,
@@ -333,7 +333,7 @@ static const struct file_operations ntklog_snapshot_fops = {
 	.release = ntklog_contents_release,
 };
 
-static int ntklog_create_processor_files(size_t number)
+static int ntklog_create_cpu_files(size_t number)
 {
 	struct etw_session *session = &etw_sessions[number];
 	unsigned int cpu;
@@ -341,15 +341,15 @@ static int ntklog_create_processor_files(size_t number)
 	int err;
 
 	for_each_possible_cpu(cpu) {
-		struct ntklog_processor *processor =
-			&ntklog_processors[number * nr_cpu_ids + cpu];
+		struct ntklog_cpu_file *cpu_file =
+			&ntklog_cpu_files[number * nr_cpu_ids + cpu];
 
-		processor->session = session;
-		processor->cpu = cpu;
+		cpu_file->session = session;
+		cpu_file->cpu = cpu;
 		snprintf(name, sizeof(name), "cpu%u", cpu);
 		err = PTR_ERR_OR_ZERO(debugfs_create_file(name, 0400, session->directory,
-							  processor,
-							  &ntklog_processor_fops));
+							  cpu_file,
+							  &ntklog_cpu_file_fops));
 		if (err)
 			return err;
 	}
@@ -360,7 +360,7 @@ static int ntklog_create_processor_files(size_t number)
  * ntklog_create_session_directories() - create the files of all sessions
  * @directory: parent of the directory "sessions"
  *
- * Context: load.
+ * Context: module load.
  * Return: 0 or a negative errno, after which ntklog_free_session_files() cleans up.
  */
 int ntklog_create_session_directories(struct dentry *directory)
@@ -369,9 +369,9 @@ int ntklog_create_session_directories(struct dentry *directory)
 	size_t i, j;
 	int err;
 
-	ntklog_processors = kvcalloc(ETW_SESSIONS * nr_cpu_ids,
-				     sizeof(*ntklog_processors), GFP_KERNEL);
-	if (!ntklog_processors)
+	ntklog_cpu_files = kvcalloc(ETW_SESSIONS * nr_cpu_ids,
+				    sizeof(*ntklog_cpu_files), GFP_KERNEL);
+	if (!ntklog_cpu_files)
 		return -ENOMEM;
 	sessions = debugfs_create_dir("sessions", directory);
 	if (IS_ERR(sessions))
@@ -402,7 +402,7 @@ int ntklog_create_session_directories(struct dentry *directory)
 							  &ntklog_snapshot_fops));
 		if (err)
 			return err;
-		err = ntklog_create_processor_files(i) ?:
+		err = ntklog_create_cpu_files(i) ?:
 		      ntklog_create_claim_files(session->directory, session);
 		if (err)
 			return err;
@@ -413,9 +413,9 @@ int ntklog_create_session_directories(struct dentry *directory)
 /**
  * ntklog_free_session_files() - free the objects of the files cpu<m>
  *
- * Context: unload, or a load that failed; the directory has been removed.
+ * Context: module unload, or a load that failed; the directory has been removed.
  */
 void ntklog_free_session_files(void)
 {
-	kvfree(ntklog_processors);
+	kvfree(ntklog_cpu_files);
 }

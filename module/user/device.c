@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/ntklog: system information as NT's callers have it, by ioctl. */
+/* /dev/ntklog: NtQuerySystemInformation() and NtSetSystemInformation() as ioctls. */
 
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -18,8 +18,8 @@ static int ntklog_query(struct ntklog_system_information *call)
 {
 	void __user *buffer = u64_to_user_ptr(call->system_information);
 	size_t length = call->system_information_length;
-	size_t in_length = min_t(size_t, length, NTKLOG_INFORMATION_MAX);
-	u8 in[NTKLOG_INFORMATION_MAX] = {};
+	size_t in_length = min_t(size_t, length, NTKLOG_INFORMATION_SIZE_MAX);
+	u8 in[NTKLOG_INFORMATION_SIZE_MAX] = {};
 	size_t return_length;
 	void *out;
 	int err = 0;
@@ -42,7 +42,7 @@ static int ntklog_set(struct ntklog_system_information *call)
 {
 	void __user *buffer = u64_to_user_ptr(call->system_information);
 	size_t length = call->system_information_length;
-	u8 in[NTKLOG_INFORMATION_MAX] = {};
+	u8 in[NTKLOG_INFORMATION_SIZE_MAX] = {};
 
 	if (copy_from_user(in, buffer, min_t(size_t, length, sizeof(in))))
 		return -EFAULT;
@@ -74,7 +74,7 @@ static long ntklog_ioctl(struct file *file, unsigned int number, unsigned long a
 static const struct file_operations ntklog_fops = {
 	.owner = THIS_MODULE,
 	.unlocked_ioctl = ntklog_ioctl,
-	/* The structure is the same for 32 bits. */
+	/* The structure has the same layout in 32-bit programs. */
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = noop_llseek,
 };

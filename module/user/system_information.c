@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's system information classes, for the ioctl of the device. The functions check lengths and
- * trace handles, and select the code that serves a class, which also serves the debugfs files.
+ * NT's system information classes, for the ioctls of the device. The functions check lengths and
+ * trace handles, and call the code that implements a class. The files in debugfs use the same code.
  */
 
 #include <linux/err.h>
@@ -24,7 +24,7 @@
 #include "../perf/spin_lock.h"
 #include "system_information.h"
 
-static struct ntklog_information *ntklog_perf_information(u32 event_trace_class)
+static struct ntklog_information *ntklog_find_perf_information(u32 event_trace_class)
 {
 	switch (event_trace_class) {
 	case EVENT_TRACE_SPINLOCK_INFORMATION_CLASS:
@@ -36,7 +36,7 @@ static struct ntklog_information *ntklog_perf_information(u32 event_trace_class)
 	}
 }
 
-static struct etw_session *ntklog_session(u64 trace_handle)
+static struct etw_session *ntklog_find_session(u64 trace_handle)
 {
 	unsigned long number;
 
@@ -47,8 +47,8 @@ static struct etw_session *ntklog_session(u64 trace_handle)
 	return &etw_sessions[array_index_nospec(number, ETW_SESSIONS)];
 }
 
-/* Return the status that reports a change of a session by hand. @err: 0, -EBUSY or -EINTR */
-static u32 ntklog_status_of_session(int err)
+/* Convert the result of a change of a session's settings. @err: 0, -EBUSY or -EINTR */
+static u32 ntklog_errno_to_status(int err)
 {
 	if (!err)
 		return STATUS_SUCCESS;
@@ -62,7 +62,7 @@ static u32 ntklog_query_group_mask(struct event_trace_groupmask_information *inf
 
 	if (length != sizeof(*information))
 		return STATUS_INFO_LENGTH_MISMATCH;
-	session = ntklog_session(information->trace_handle);
+	session = ntklog_find_session(information->trace_handle);
 	if (!session)
 		return STATUS_INVALID_PARAMETER;
 	information->padding = 0;
@@ -79,11 +79,11 @@ static u32 ntklog_set_group_mask(const struct event_trace_groupmask_information 
 
 	if (length != sizeof(*information))
 		return STATUS_INFO_LENGTH_MISMATCH;
-	session = ntklog_session(information->trace_handle);
+	session = ntklog_find_session(information->trace_handle);
 	if (!session ||
 	    etw_group_change_from_mask(&information->event_trace_group_masks, &change))
 		return STATUS_INVALID_PARAMETER;
-	return ntklog_status_of_session(etw_change_group_mask(session, &change));
+	return ntklog_errno_to_status(etw_change_group_mask(session, &change));
 }
 
 static u32 ntklog_query_stacks(struct event_trace_system_event_information *information,
@@ -95,7 +95,7 @@ static u32 ntklog_query_stacks(struct event_trace_system_event_information *info
 
 	if (length < sizeof(*information))
 		return STATUS_INFO_LENGTH_MISMATCH;
-	session = ntklog_session(information->trace_handle);
+	session = ntklog_find_session(information->trace_handle);
 	if (!session)
 		return STATUS_INVALID_PARAMETER;
 	count = etw_stacks_to_hook_ids(etw_get_settings(session).stacks, hook_ids);
@@ -113,19 +113,19 @@ static u32 ntklog_set_stacks(const struct event_trace_system_event_information *
 	struct etw_session *session;
 	u32 stacks;
 
-	if (length < sizeof(*information) || length > NTKLOG_INFORMATION_MAX ||
+	if (length < sizeof(*information) || length > NTKLOG_INFORMATION_SIZE_MAX ||
 	    (length - sizeof(*information)) % sizeof(*information->hook_id))
 		return STATUS_INFO_LENGTH_MISMATCH;
-	session = ntklog_session(information->trace_handle);
+	session = ntklog_find_session(information->trace_handle);
 	if (!session ||
 	    etw_stacks_from_hook_ids(information->hook_id,
 				     (length - sizeof(*information)) /
 				     sizeof(*information->hook_id), &stacks))
 		return STATUS_INVALID_PARAMETER;
-	return ntklog_status_of_session(etw_set_stacks(session, stacks));
+	return ntklog_errno_to_status(etw_set_stacks(session, stacks));
 }
 
-/* @buffer has NTKLOG_INFORMATION_MAX bytes and is input and output. */
+/* @buffer has NTKLOG_INFORMATION_SIZE_MAX bytes and is input and output. */
 static u32 ntklog_query_trace(void *buffer, size_t length, size_t *return_length)
 {
 	struct ntklog_information *information;
@@ -138,7 +138,7 @@ static u32 ntklog_query_trace(void *buffer, size_t length, size_t *return_length
 		return ntklog_query_group_mask(buffer, length, return_length);
 	if (event_trace_class == EVENT_TRACE_STACK_TRACING_INFORMATION_CLASS)
 		return ntklog_query_stacks(buffer, length, return_length);
-	information = ntklog_perf_information(event_trace_class);
+	information = ntklog_find_perf_information(event_trace_class);
 	if (!information)
 		return STATUS_NOT_IMPLEMENTED;
 	return ntklog_query_information(information, buffer, length, return_length);
@@ -162,7 +162,7 @@ static u32 ntklog_query_locks(size_t length, void **out, size_t *return_length)
  * ntklog_query_system_information() - NT's NtQuerySystemInformation
  * @information_class: SYSTEM_*_INFORMATION
  * @in: first bytes of the caller's buffer
- * @in_length: number of bytes at @in; at most NTKLOG_INFORMATION_MAX
+ * @in_length: number of bytes at @in; at most NTKLOG_INFORMATION_SIZE_MAX
  * @length: size of the caller's buffer in bytes
  * @privileged: the caller may see addresses
  * @out: set to the result, to be freed with kvfree(); NULL if there is none
@@ -184,7 +184,7 @@ u32 ntklog_query_system_information(u32 information_class, const void *in,
 	*return_length = 0;
 	switch (information_class) {
 	case SYSTEM_PERFORMANCE_TRACE_INFORMATION:
-		buffer = kvzalloc(NTKLOG_INFORMATION_MAX, GFP_KERNEL);
+		buffer = kvzalloc(NTKLOG_INFORMATION_SIZE_MAX, GFP_KERNEL);
 		if (!buffer)
 			return STATUS_NO_MEMORY;
 		memcpy(buffer, in, in_length);
@@ -207,7 +207,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_system_information);
 /**
  * ntklog_set_system_information() - NT's NtSetSystemInformation
  * @information_class: SYSTEM_*_INFORMATION
- * @in: the caller's buffer, or its first NTKLOG_INFORMATION_MAX bytes if it is longer
+ * @in: the caller's buffer, or its first NTKLOG_INFORMATION_SIZE_MAX bytes if it is longer
  * @length: size of the caller's buffer in bytes
  * @privileged: the caller may change settings
  *
@@ -234,7 +234,7 @@ u32 ntklog_set_system_information(u32 information_class, const void *in,
 		return ntklog_set_group_mask(in, length);
 	if (event_trace_class == EVENT_TRACE_STACK_TRACING_INFORMATION_CLASS)
 		return ntklog_set_stacks(in, length);
-	information = ntklog_perf_information(event_trace_class);
+	information = ntklog_find_perf_information(event_trace_class);
 	if (!information)
 		return STATUS_NOT_IMPLEMENTED;
 	return ntklog_set_information(information, in, length);

@@ -6,8 +6,8 @@
 
 #include <linux/types.h>
 
-/* Bytes of the caller's buffer that are copied in. No valid input is longer. */
-#define NTKLOG_INFORMATION_MAX	0x40
+/* Upper bound of the bytes that are copied from the caller's buffer. No valid input is longer. */
+#define NTKLOG_INFORMATION_SIZE_MAX	0x40
 
 u32 ntklog_query_system_information(u32 information_class, const void *in,
 				    size_t in_length, size_t length, bool privileged,

@@ -3,16 +3,17 @@
 #define _NATIVE_CONTESTANT_H
 
 /*
- * A lock to be compared. One macro makes the loops around the inlined functions of each lock, so
- * that the loops differ by the lock only.
+ * A contestant is a lock that the program compares with others. One macro makes the loops around
+ * the inlined functions of each lock, so that the loops differ by the lock only.
  */
 
 #include <stdbool.h>
 
 /*
- * Setting of the instrumentation. NT's locks are counted or tracked. For Linux' own lock, both
- * functions call a trampoline that returns at once (ENTERED), that continues in a copy of the
- * function (REDIRECTED), or that of ntklog's modes SAMPLED and FULL. No other lock has hooks.
+ * Setting of the instrumentation. NT's locks are counted or tracked. Linux' functions that acquire
+ * and release call a trampoline: one that only returns (ENTERED), one that continues in a copy of
+ * the function (REDIRECTED), or that of ntklog's mode sampled or full (SAMPLED, FULL). Other locks
+ * have no hooks.
  */
 enum native_tracing {
 	NATIVE_OFF,
@@ -34,7 +35,7 @@ enum native_tracing {
  * @outside: maximum iterations of native_work() after a release; the number is random
  * @deadline: TSC at which to stop; 0: the run has not begun
  * @count: number of acquisitions, the result
- * @handovers: acquisitions after another thread's; 0 if @section is 0
+ * @handovers: number of acquisitions that followed one of another thread; 0 if @section is 0
  * @thread: number of the thread
  */
 struct native_contender {
@@ -51,8 +52,8 @@ struct native_contender {
  * struct native_contestant - a lock to be compared
  * @name: name in the tables; NULL ends an array
  * @initialize: initialize the lock as free
- * @pairs: acquire and release @count times; with @apart wait after each release until its store
- *	has reached the cache
+ * @pairs: acquire and release @count times; if @apart, wait after each release until its store has
+ *	reached the cache
  * @contend: acquire and release until the deadline
  * @tracing: setting of the instrumentation
  * @contention_sample_rate: rate of the events of contended acquisitions, with the module's defaults
@@ -108,10 +109,13 @@ static inline void native_wait_100_cycles(void)
 	__asm__ volatile("lfence; .rept 33; imul %0, %0; .endr; lfence" : "+r" (x) :: "memory");
 }
 
-/* Acquisitions between two readings of the clock, so that a reading's share is small. */
+/* Number of acquisitions between two readings of the clock, whose time is thus a small part. */
 #define NATIVE_BATCH	8
 
-/* @_declare declares variables of a thread; @_acquire and @_release use them, lock and thread. */
+/*
+ * Define the functions of a contestant. @_declare declares variables of a thread. @_acquire and
+ * @_release may use these variables and the variables lock and thread.
+ */
 #define NATIVE_CONTESTANT(_id, _initialize, _declare, _acquire, _release)		\
 static void _id##_make(void *lock)						\
 {											\

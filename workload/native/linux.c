@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' own spin lock under ntklog. As in a preemptible kernel, its functions are not inlined;
- * the first instruction of each calls a trampoline, as ftrace makes it.
+ * Linux' own spin lock under ntklog. As in a preemptible kernel, its functions are not inlined. The
+ * first instruction of each function calls a trampoline, as with ftrace.
  */
 #include <linux/spinlock.h>
 
@@ -10,7 +10,10 @@
 
 #include "contestant.h"
 
-/* The functions of kernel/locking/spinlock.c: the targets, and copies that trampolines jump to. */
+/*
+ * The functions of kernel/locking/spinlock.c, defined twice: as targets of the hooks, and as the
+ * copies to which the trampolines jump.
+ */
 #define LINUX_LOCK(_name)							\
 NATIVE_TRACED void _name##_lock(raw_spinlock_t *lock)				\
 {										\

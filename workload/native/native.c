@@ -10,16 +10,17 @@
  *
  * `pair`: CYCLES is the time of one uncontended acquisition and its release, with the loop, in
  * TSC cycles. APART is 1 if a hundred cycles pass between two pairs.
- * `contended`: THREADS threads contend for as long as `cycles` says, each on its CPU. THREADS is 2,
- * 4, 8 and 16, as the machine has CPUs. SECTION is the time that the lock is held, OUTSIDE the
- * maximum time between two holds, in cycles. COUNT is the number of acquisitions of each thread,
- * HANDOVERS the number of those that follow another thread's, EVENTS the number of written events.
- * A machine with one CPU has no contended runs.
+ * `cycles`: duration of each contended run, in TSC cycles.
+ * `contended`: THREADS threads contend, each on its CPU. THREADS is 2, 4, 8 and 16, if the machine
+ * has as many CPUs. SECTION is the time that the lock is held, OUTSIDE the maximum time between two
+ * holds, in cycles. COUNT is the number of acquisitions of each thread, HANDOVERS the number of
+ * acquisitions that followed one of another thread, EVENTS the number of written events. A machine
+ * with one CPU has no contended runs.
  * `repeated`: a measurement with a context switch in it is repeated, up to ATTEMPTS times. TIMES
  * is the number of repetitions, DISTURBED the number of results with a context switch.
  *
- * In each run all locks take turns, in a rotating order. Lock and stack lie at random addresses,
- * which are the same for all locks of a run.
+ * In each run the program measures one lock after the other, in an order that rotates from run to
+ * run. Lock and stack lie at random addresses, which are the same for all locks of a run.
  */
 
 #define _GNU_SOURCE
@@ -54,7 +55,10 @@ static cpu_set_t processors;
 static void *lock;
 static size_t stack_shift[NATIVE_THREADS_MAX];
 
-/* The current contended run. The barriers order the main thread's writes and the threads' reads. */
+/*
+ * The current contended run. The pthread barriers order the writes of the main thread and the reads
+ * of the threads.
+ */
 static struct {
 	int threads;
 	const struct native_contestant *contestant;
@@ -69,8 +73,8 @@ static struct {
 static unsigned long deadline __attribute__((aligned(LINE)));
 
 /*
- * Take time: each multiplication depends on the one before. All callers share one copy of the
- * loop, because its alignment changes its speed by a fifth.
+ * Take time by multiplications of which each depends on the previous one. All callers share one
+ * copy of the loop, because the alignment of the loop changes its speed by a fifth.
  */
 __attribute__((noinline, aligned(LINE))) void native_work(unsigned int iterations)
 {
@@ -93,7 +97,7 @@ static void add(const struct native_contestant *some)
 }
 
 /* Bind the calling thread to the allowed CPU with this index. */
-static void be_on(int number)
+static void run_on_cpu(int number)
 {
 	cpu_set_t one;
 	int cpu;
@@ -135,7 +139,7 @@ static void prepare(const struct native_contestant *contestant)
 }
 
 /* Keep the compiler from removing an allocation on the stack. */
-static inline void keep(void *memory)
+static inline void keep_allocation(void *memory)
 {
 	__asm__ volatile("" :: "r" (memory) : "memory");
 }
@@ -144,7 +148,7 @@ static inline void keep(void *memory)
 static __attribute__((noinline)) void pairs(const struct native_contestant *contestant,
 					    unsigned long count, bool apart)
 {
-	keep(__builtin_alloca(stack_shift[0]));
+	keep_allocation(__builtin_alloca(stack_shift[0]));
 	contestant->pairs(lock, count, apart);
 }
 
@@ -152,7 +156,7 @@ static __attribute__((noinline)) void contend(int thread)
 {
 	long before = switches();
 
-	keep(__builtin_alloca(stack_shift[thread]));
+	keep_allocation(__builtin_alloca(stack_shift[thread]));
 	__atomic_store_n(&run.ready[thread], true, __ATOMIC_RELEASE);
 	run.contestant->contend(&run.contender[thread]);
 	run.switches[thread] = switches() - before;
@@ -194,7 +198,7 @@ static void *be_contender(void *number)
 {
 	int thread = (long)number;
 
-	be_on(thread);
+	run_on_cpu(thread);
 	native_be_cpu(thread);
 	for (;;) {
 		pthread_barrier_wait(&run.begin);
@@ -206,7 +210,7 @@ static void *be_contender(void *number)
 }
 
 /* Number of iterations of native_work() that take @cycles. */
-static unsigned int iterations(unsigned int cycles)
+static unsigned int iterations_for_cycles(unsigned int cycles)
 {
 	unsigned long least = -1UL;
 	int i;
@@ -297,8 +301,8 @@ static void print_contended(unsigned int section, unsigned int outside, int numb
 static void measure_contended(int runs, unsigned int section, unsigned int outside,
 			      unsigned long cycles)
 {
-	unsigned int inside = section ? iterations(section) : 0;
-	unsigned int between = outside ? iterations(outside) : 0;
+	unsigned int inside = section ? iterations_for_cycles(section) : 0;
+	unsigned int between = outside ? iterations_for_cycles(outside) : 0;
 	long repeated = 0, disturbed = 0, measured = 0;
 	int number, turn, attempt;
 
@@ -385,7 +389,7 @@ int main(int argc, char **argv)
 	add(native_qspinlock);
 	add(native_linux);
 	add(native_nt);
-	be_on(0);
+	run_on_cpu(0);
 	native_start();
 	measure_pairs(atoi(argv[1]), false);
 	measure_pairs(atoi(argv[1]), true);

@@ -17,7 +17,7 @@
 #define SPIN_LOCK	((struct kspin_lock *)lock)
 #define EX_LOCK		((struct ex_spin_lock *)lock)
 
-/* The queue handle in a cache line of its own, as the other locks' entries. */
+/* A queue handle in its own cache line, like the entries of the other locks. */
 struct one_line {
 	struct klock_queue_handle handle;
 } __aligned(64);
@@ -26,7 +26,7 @@ NATIVE_CONTESTANT(in_stack, SPIN_LOCK->word = 0, struct one_line one,
 		  ke_acquire_in_stack_queued_spin_lock_at_dpc_level(SPIN_LOCK, &one.handle),
 		  ke_release_in_stack_queued_spin_lock_from_dpc_level(&one.handle))
 
-/* The worst alignment of a queue handle: Next is the end of a cache line, Lock begins another. */
+/* The worst alignment of a queue handle: a cache line ends between Next and Lock. */
 struct two_lines {
 	char padding[56];
 	struct klock_queue_handle handle;
@@ -81,7 +81,7 @@ const struct native_contestant native_nt[] = {
 	{ }
 };
 
-/* Enable and disable the hooks in the order of module/perf/spin_lock.c. */
+/* Enable and disable the hooks in the same order as module/perf/spin_lock.c. */
 void native_set_tracing(enum native_tracing tracing)
 {
 	bool was_tracked = static_key_enabled(&ntklog_spin_lock_tracking_key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Locks for programs: Concurrency Kit's and the C library's. */
+/* Locks for user space programs: those of Concurrency Kit and of the C library. */
 
 #include <ck_spinlock.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 #define LINE	__attribute__((aligned(64)))
 
-/* The empty loop, whose time is subtracted. */
+/* The empty loop, whose time bench/native.py subtracts. */
 NATIVE_CONTESTANT(nothing, (void)0, (void)0, (void)0, (void)0)
 
 #define MCS	((ck_spinlock_mcs_t *)lock)
@@ -30,7 +30,7 @@ static struct clh_entry {
 	ck_spinlock_clh_t entry;
 } LINE clh_entries[NATIVE_THREADS_MAX + 1];
 
-/* The entry that each thread has at present. */
+/* The entry that each thread will use for its next acquisition. */
 static struct clh_mine {
 	ck_spinlock_clh_t *entry;
 } LINE clh_mine[NATIVE_THREADS_MAX];

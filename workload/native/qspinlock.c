@@ -2,10 +2,10 @@
 /*
  * The slow path of Linux' queued spin lock, and this lock as an inlined contestant.
  *
- * The algorithm is that of kernel/locking/qspinlock.c on a machine without a hypervisor's help: the
- * first waiter sets the pending byte and spins on the word. The other waiters form a queue of MCS
- * entries and spin on their own. Each CPU has one entry, because the program has one context; Linux
- * has four.
+ * The algorithm is that of kernel/locking/qspinlock.c without paravirtualization: the first waiter
+ * sets the pending byte and spins on the word. The other waiters form a queue of MCS entries, and
+ * each spins on its own entry. Each CPU has one entry, because the program has one context; Linux
+ * has four (task, softirq, hard interrupt, NMI).
  */
 
 #include <linux/percpu.h>
@@ -61,7 +61,7 @@ static __always_inline void wait_in_queue(struct qspinlock *lock)
 	WRITE_ONCE(lock->locked, _Q_LOCKED_VAL);
 	if (!next)
 		next = smp_cond_load_acquire(&entry->next, VAL);
-	/* Make @next the first. Pairs with its smp_cond_load_acquire(). */
+	/* Make @next the first waiter. Pairs with smp_cond_load_acquire() of @next's CPU above. */
 	smp_store_release(&next->locked, 1);
 }
 

@@ -16,7 +16,10 @@
 #define PERFINFO_LOG_TYPE_ERESOURCE_DC_START	0x0F4D
 #define PERFINFO_LOG_TYPE_ERESOURCE_DC_END	0x0F4E
 #define PERFINFO_LOG_TYPE_STACKWALK		0x1820
-/* Stacks that are written once and then referred to by a key. ntklog writes none. */
+/*
+ * NT can write a stack once and later refer to it by a key. ntklog writes no such events, but reads
+ * them.
+ */
 #define PERFINFO_LOG_TYPE_STACKWALK_CREATE	0x1822
 #define PERFINFO_LOG_TYPE_STACKWALK_DELETE	0x1823
 #define PERFINFO_LOG_TYPE_STACKWALK_RUNDOWN	0x1824
@@ -65,7 +68,7 @@
 /* flags: TRACE_HEADER_FLAG (0x80) and TRACE_HEADER_EVENT_TRACE (0x40). */
 #define TRACE_HEADER_FLAGS			0xC0
 
-/* extended_flags: items between the trace header and the data. */
+/* extended_flags: values of the CPU's counters between the trace header and the data. */
 #define PERFINFO_EXT_PMC_COUNT			0x07
 #define PERFINFO_EXT_PEBS_INDEX			0x80
 
@@ -174,7 +177,7 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, hold_threshold, 0x0C);
  * @linux_mode: NTKLOG_LINUX_MODE_*
  * @blockers: sample rate N of releases that leave a waiter behind: every Nth is written; 0: off
  *
- * In a file without these events WMI_SPINLOCK's rule is 0.
+ * If a file has no such events, the rule of each WMI_SPINLOCK in it is 0.
  */
 struct ntklog_dc {
 	__u32 linux_mode;
@@ -221,13 +224,13 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_observed, group, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_observed, observed, 0x04);
 
 /**
- * struct ntklog_dropped_dc - data of the rundown events of holders that were not written
- * @spin_locks: releases of spin locks that left a waiter and exceeded the limit, since the module
- *	was loaded
- * @sleeping_locks: the same of Linux' sleeping locks
+ * struct ntklog_dropped_dc - data of the rundown events of blockers that were not written
+ * @spin_locks: number of releases of spin locks, since the module was loaded, that left a waiter
+ *	behind and were not written because the limit was exceeded
+ * @sleeping_locks: number of such releases of Linux' sleeping locks
  *
- * A session with Linux' locks has one at its start and one at its end. The difference is the number
- * that its file lacks.
+ * A session with Linux' locks has such an event at its start and another at its end. The difference
+ * is the number of blockers that are missing in its file.
  */
 struct ntklog_dropped_dc {
 	__u64 spin_locks;
@@ -251,12 +254,14 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, sleeping_locks, 0x08);
  *	from the wake-up by the task that released the lock
  * @wait_blocked: time of the wait before the hold in which the task was blocked
  *
- * Times are in cycles, as in WMI_RESOURCE. All are 0 in the record of an excessive wait, and those
- * of the wait are 0 if there was none. The task ran for the rest of the hold and of the wait.
+ * Times are in cycles, as in WMI_RESOURCE. They are 0 if the record is of an excessive wait, and
+ * those of the wait are 0 if there was no wait. The task was running for the rest of the hold and
+ * of the wait.
  *
- * Written just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock, which has no such member.
- * The event belongs to the record of this CPU that has the same lock and the same time stamp. If
- * there is none, the record was lost. A record without such an event has lost its caller.
+ * Written just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock, because WMI_RESOURCE has no
+ * member for the caller. The event belongs to the record of the same CPU with the same lock and the
+ * same time stamp. If there is no such record, the record was lost; a record without such an event
+ * has lost its caller.
  */
 struct ntklog_caller {
 	__u64 lock;
@@ -289,7 +294,7 @@ struct ntklog_caller_v1 {
 
 NTKLOG_ASSERT_SIZE(struct ntklog_caller_v1, 0x10);
 
-/* action: the lower half; the upper half is the class, as in WMI_RESOURCE */
+/* action of struct ntklog_open_hold: the lower half; the upper half is the class of WMI_RESOURCE */
 #define NTKLOG_OPEN_LIST		0x0000
 #define NTKLOG_OPEN_HELD_EXCLUSIVE	0x0021
 #define NTKLOG_OPEN_WAITS_EXCLUSIVE	0x0024
@@ -305,7 +310,7 @@ NTKLOG_ASSERT_SIZE(struct ntklog_caller_v1, 0x10);
  * @caller: return address of the function that acquired or waits for the lock
  * @thread_id: the task
  * @action: NTKLOG_OPEN_* and the class of the lock
- * @contentions: waits that began during the hold
+ * @contentions: number of waits for the lock that began during the hold
  * @reserved: 0
  *
  * A session that stops, and each snapshot, writes such a list: first an event whose action is

@@ -3,8 +3,8 @@
 #define _UAPI_NTKLOG_IDENTITY_H
 
 /*
- * Kinds of Linux locks in the debugfs file "identities". Spinning locks are identified by their
- * group, sleeping locks by the class of their action.
+ * Kinds of Linux locks in the debugfs file "identities". A reader of events gets the kind of a
+ * spinning lock from the event group, that of a sleeping lock from the class in the action.
  */
 #define NTKLOG_IDENTITY_SPIN		1
 #define NTKLOG_IDENTITY_RW		2
@@ -16,7 +16,7 @@
 #define NTKLOG_IDENTITY_WW_MUTEX	8
 #define NTKLOG_IDENTITY_KINDS		9
 
-/* Kind of a WMI_RESOURCE_CLASS_LINUX_*. */
+/* Convert a WMI_RESOURCE_CLASS_LINUX_* to the kind. */
 #define NTKLOG_IDENTITY_OF_CLASS(_class)	((((_class) >> 16) & 0xF) + 2)
 
 #endif /* _UAPI_NTKLOG_IDENTITY_H */

@@ -38,8 +38,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_system_information, return_length, 0x10);
 NTKLOG_ASSERT_OFFSET(struct ntklog_system_information, status, 0x14);
 
 /*
- * The ioctl itself succeeds whatever @status is, also without memory (STATUS_NO_MEMORY). It fails
- * with EFAULT for a bad address and with ENOTTY for another command.
+ * An ioctl returns 0 whatever @status is, even STATUS_NO_MEMORY. It fails with EFAULT for a bad
+ * address and with ENOTTY for another command.
  */
 #define NTKLOG_QUERY_SYSTEM_INFORMATION \
 	_IOWR(0xE7, 0, struct ntklog_system_information)

@@ -13,7 +13,10 @@
 #define EVENT_TRACE_TYPE_HEADER_EXTENSION	0x0050
 #define EVENT_TRACE_HEADER_VERSION		2
 
-/* Size of the last event's data, which is all zero; the event has 0x50 bytes with its header. */
+/*
+ * Size of the data of EVENT_TRACE_TYPE_HEADER_EXTENSION, which are all zero. The event has 0x50
+ * bytes with its header.
+ */
 #define EVENT_TRACE_HEADER_EXTENSION_SIZE	0x30
 
 /* log_file_mode */
@@ -21,7 +24,7 @@
 #define EVENT_TRACE_BUFFERING_MODE		0x00000400
 #define EVENT_TRACE_SYSTEM_LOGGER_MODE		0x02000000
 
-/* FILETIME counts 100 ns from 1601-01-01. This is 1970-01-01. */
+/* 1970-01-01 as a FILETIME, which is the number of 100 ns since 1601-01-01. */
 #define FILETIME_UNIX_EPOCH			116444736000000000LL
 
 /**
@@ -107,7 +110,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_time_zone_information, daylight_bias, 0xA8);
  * @start_buffers: 1
  * @pointer_size: 8 or 4
  * @events_lost: number of lost events
- * @cpu_speed_in_mhz: frequency of the TSC; 0 if the clock is not the CPU's
+ * @cpu_speed_in_mhz: frequency of the TSC; 0 if the clock does not count cycles of the CPU
  * @logger_name: has no meaning in a file
  * @log_file_name: has no meaning in a file
  * @time_zone: relation of local time to UTC
@@ -116,8 +119,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_time_zone_information, daylight_bias, 0xA8);
  * @perf_freq: ticks of the session clock per second
  * @start_time: FILETIME of the session's start
  * @reserved_flags: clock type, ETW_CLOCK_*
- * @buffers_lost: number of buffers that are not in the file; in files of ntklog the overwritten
- *	ones
+ * @buffers_lost: number of buffers that are not in the file. In files of ntklog: buffers that the
+ *	session has overwritten, and in a snapshot those that it was filling
  *
  * Two UTF-16 strings with a terminating NUL follow: the name of the logger and that of the file.
  */
@@ -178,7 +181,9 @@ NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, start_time, 0x108);
 NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, reserved_flags, 0x110);
 NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, buffers_lost, 0x114);
 
-/* NT's TRACE_LOGFILE_HEADER with 32-bit pointers. The members mean the same. */
+/*
+ * NT's TRACE_LOGFILE_HEADER with 32-bit pointers. The members are those of trace_logfile_header64.
+ */
 struct trace_logfile_header32 {
 	__u32 buffer_size;
 	union {

@@ -25,7 +25,7 @@
  * @flags: ETW_READY_THREAD_*
  * @spare_byte: 0
  *
- * The thread that makes it ready is the one that runs on the CPU of the event.
+ * The thread that makes @thread_id ready is running on the CPU whose buffer has the event.
  */
 struct etw_ready_thread_event {
 	__u32 thread_id;

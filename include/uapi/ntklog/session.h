@@ -7,19 +7,19 @@
  *
  *	claim		open() claims any free session
  *	<n>/claim	open() claims session n
- *	<n>/adopt	open() claims session n as it is: also one that runs or has finished without
- *			an owner
+ *	<n>/adopt	open() claims session n with its present or last run, which may have been
+ *			started by hand
  *	<n>/owner	"PID COMM" of the claim's opener, or "none"
  *
  * open() fails with EBUSY if no session is free, or if session n has an owner. open() of <n>/claim
- * also fails with EBUSY if session n runs. A claim belongs to the open file description. Its close,
- * also by the end of the process, stops the session, frees the buffers and restores the settings
- * that the session had before. While a session is claimed, its files for use by hand can be read,
- * and a write into one of them fails with EBUSY.
+ * also fails with EBUSY if session n runs. A claim belongs to the open file description. When the
+ * file is closed, also by the end of the process, the module stops the session, frees the buffers
+ * and restores the settings that the session had before. While a session is claimed, the other
+ * files of the session can be read, but a write into one of them fails with EBUSY.
  *
- * read() and pread() of a claim give the first buffer of the ETL file, the one with the header.
- * A read at offset 0 makes it anew; it is final after NTKLOG_SESSION_STOP. ENODATA: the claim has
- * no run.
+ * read() and pread() of a claim give the first buffer of the ETL file, which has the header. A read
+ * at offset 0 makes this buffer anew; the buffer is final after NTKLOG_SESSION_STOP. ENODATA: the
+ * claim has no run.
  *
  * The layouts are the same for callers of 32 and of 64 bits. The caller sets @size to the size
  * of the structure; another size fails with EINVAL.
@@ -74,13 +74,13 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_start, flush_timer, 0x74);
 NTKLOG_ASSERT_OFFSET(struct ntklog_session_start, stacks, 0x78);
 NTKLOG_ASSERT_OFFSET(struct ntklog_session_start, contextswap_version, 0x7C);
 
-/* cpu: all of them */
+/* cpu: the sum of all CPUs */
 #define NTKLOG_SESSION_ALL_CPUS		0xFFFFFFFF
 
 /**
- * struct ntklog_session_counts - what the present or last run has counted
+ * struct ntklog_session_counts - the counts of the present or last run
  * @size: bytes of this structure
- * @cpu: in: a CPU, or NTKLOG_SESSION_ALL_CPUS for the sum. ENXIO: the run has no buffers on it
+ * @cpu: in: a CPU, or NTKLOG_SESSION_ALL_CPUS for the sum. ENXIO: the run has no buffers on the CPU
  * @generated: events that were to be written
  * @written: events in buffers
  * @lost: events that found no space
@@ -132,7 +132,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_cpu, cpu, 0x04);
 /* state */
 #define NTKLOG_SESSION_IDLE		0	/* the claim has no run */
 #define NTKLOG_SESSION_STARTED		1
-#define NTKLOG_SESSION_FINISHED		2	/* stopped: all can be read */
+#define NTKLOG_SESSION_FINISHED		2	/* stopped: all buffers can be read */
 
 /**
  * struct ntklog_session_failure - an event group whose events cannot be observed
@@ -174,40 +174,42 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failures, 0x0C);
 NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failure, 0x10);
 
 /*
- * Start a run. If the call fails, the session is as before, except that a run that is in a snapshot
- * may be gone: EINVAL for a setting out of range, EEXIST if another session has the name, EBUSY if
- * the session runs, ENOMEM if there is no memory for the buffers, EINTR after a signal. Buffers of
- * the claim's earlier run are freed, except for those of a CPU that is open with
- * NTKLOG_SESSION_OPEN_CPU.
+ * Start a run. EINVAL: a setting is out of range; EEXIST: another session has the name; EBUSY: the
+ * session runs; ENOMEM: there is no memory for the buffers; EINTR: a signal. If the call fails, the
+ * session is as before, except that a run that a snapshot has copied may have been freed. Otherwise
+ * the buffers of the claim's earlier run are freed, or stay as long as a file of
+ * NTKLOG_SESSION_OPEN_CPU reads them.
  */
 #define NTKLOG_SESSION_START	_IOW(0xE7, 16, struct ntklog_session_start)
 
-/* Stop the run; then all of it can be read. EINVAL: the session does not run. */
+/* Stop the run, whose buffers can all be read afterwards. EINVAL: the session does not run. */
 #define NTKLOG_SESSION_STOP	_IO(0xE7, 17)
 
-/* ENODATA: the claim has no run. */
+/* Get the counts of the run. ENODATA: the claim has no run. */
 #define NTKLOG_SESSION_COUNTS	_IOWR(0xE7, 18, struct ntklog_session_counts)
 
 /*
- * Returns a new file descriptor with close-on-exec. It reads and polls the finished buffers of
- * this run on a CPU, as sessions/<n>/cpu<m> does, and goes on to do so when the claim is closed
- * or starts another run. read() gives 0 when there is no more for now, with POLLHUP from poll()
- * when there will be no more. ENODATA: the claim has no run; EINVAL: there can be no such CPU.
+ * Open a file, with close-on-exec, of the finished buffers of this run on a CPU, like
+ * sessions/<n>/cpu<m>. The ioctl returns the file descriptor, which stays valid when the claim is
+ * closed or starts another run. read() returns 0 if no buffer is finished and unread; poll()
+ * reports POLLHUP if the run will finish no more. ENODATA: the claim has no run; EINVAL: there can
+ * be no such CPU.
  */
 #define NTKLOG_SESSION_OPEN_CPU	_IOW(0xE7, 19, struct ntklog_session_cpu)
 
+/* Get the number, the state and the failures of the claimed session. */
 #define NTKLOG_SESSION_INFO	_IOWR(0xE7, 20, struct ntklog_session_info)
 
 /*
- * Make what has been written so far readable, except for the events in the last free buffer of each
- * CPU. EINVAL: the session does not run, or its mode is NTKLOG_SESSION_BUFFERING (read
- * sessions/<n>/snapshot then).
+ * Make the events that were written so far readable, except for those in the last free buffer of
+ * each CPU. EINVAL: the session does not run, or its mode is NTKLOG_SESSION_BUFFERING, in which
+ * sessions/<n>/snapshot is read instead.
  */
 #define NTKLOG_SESSION_FLUSH	_IO(0xE7, 21)
 
 /*
- * Give up the claim, but let the session run, or keep its buffers, as after a start by hand. The
- * settings stay. Every later ioctl on the file fails with EBADFD.
+ * Give up the claim, but keep the session: it continues to run or keeps its buffers, as after a
+ * start by hand, and keeps its settings. Every later ioctl on the file fails with EBADFD.
  */
 #define NTKLOG_SESSION_KEEP	_IO(0xE7, 22)
 

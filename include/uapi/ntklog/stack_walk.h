@@ -6,7 +6,7 @@
 
 #include <ntklog/layout.h>
 
-/* Most addresses that an event of ntklog has; NT has the same limit. */
+/* Most addresses that an event can have: written by ntklog, and written by NT. */
 #define NTKLOG_STACK_WALK_MAX		64
 #define STACK_WALK_MAX			192
 
@@ -16,8 +16,8 @@
  * @stack_process: process whose stack it is
  * @stack_thread: thread whose stack it is
  *
- * Addresses follow up to the end of the event, innermost first. In
- * PERFINFO_LOG_TYPE_STACKWALK_KEY_* a key follows instead.
+ * Addresses follow up to the end of the event, innermost first. In events of type
+ * PERFINFO_LOG_TYPE_STACKWALK_KEY_* a key of a stack follows instead.
  */
 struct stack_walk_event {
 	__u64 event_time_stamp;

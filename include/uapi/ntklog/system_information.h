@@ -168,7 +168,7 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_executive_resource_information,
  * @lock_count: number of owners
  * @contention_count: number of waits that have begun
  * @entry_count: number of acquisitions of all owners that have not been released
- * @recursion_count: the same of the exclusive owner; 0: none
+ * @recursion_count: number of acquisitions of the exclusive owner; 0: no exclusive owner
  * @number_of_waiting_shared: number of waiters for shared ownership
  * @number_of_waiting_exclusive: number of waiters for exclusive ownership
  */

@@ -50,8 +50,8 @@
  * @old_thread_id: thread that stops running
  * @new_thread_priority: 0 to 31
  * @old_thread_priority: 0 to 31
- * @new_thread_quantum: rest of its time slice; ntklog writes 0
- * @old_thread_quantum: rest of its time slice; ntklog writes 0
+ * @new_thread_quantum: remaining time slice of the new thread; ntklog writes 0
+ * @old_thread_quantum: remaining time slice of the old thread; ntklog writes 0
  * @old_thread_wait_reason: KWAIT_REASON_*
  * @old_thread_wait_mode: KPROCESSOR_MODE_*
  * @old_thread_state: KTHREAD_STATE_*
@@ -95,7 +95,7 @@ NTKLOG_ASSERT_OFFSET(struct wmi_contextswap_v1, old_thread_ideal_processor, 0x0F
  * @old_thread_state: KTHREAD_STATE_*
  * @old_thread_ideal_processor: low byte of the CPU on which the old thread prefers to run
  * @new_thread_wait_time: clock ticks that the new thread has waited for the CPU
- * @old_thread_remaining_quantum: rest of the old thread's time slice, in units of 1024 cycles
+ * @old_thread_remaining_quantum: remaining time slice of the old thread, in units of 1024 cycles
  */
 struct wmi_contextswap {
 	__u32 new_thread_id;

@@ -9,7 +9,8 @@
 /*
  * action. NT names four of these values; the meaning of the bits is derived from them: 0x10000
  * resource; 1 acquire, 2 release, 4 wait, 8 initialise; 0x10 repeated; 0x20 exclusive, 0x40 shared;
- * 0x100 owner pointer; 0x200 excessive. Values marked "tracked" appear in no event.
+ * 0x100 owner pointer; 0x200 excessive. NT only tracks the changes marked "tracked": no event has
+ * these values.
  */
 #define WMI_RESOURCE_ACTION_INITIALIZE				0x00010008
 #define WMI_RESOURCE_ACTION_REINITIALIZE			0x00010018
@@ -28,7 +29,7 @@
 #define WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE	0x00010224
 #define WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED		0x00010244
 
-/* Bit of both excessive waits, which are written while the wait continues. */
+/* Bit that both excessive waits have. Their events are written while the wait continues. */
 #define WMI_RESOURCE_ACTION_EXCESSIVE				0x00000200
 
 /* Bits of the action that are the class of the object. */
@@ -90,7 +91,7 @@ NTKLOG_ASSERT_OFFSET(struct wmi_resource64, resource, 0x20);
 NTKLOG_ASSERT_OFFSET(struct wmi_resource64, action, 0x28);
 NTKLOG_ASSERT_OFFSET(struct wmi_resource64, contention_delta, 0x2C);
 
-/* NT's WMI_RESOURCE with 32-bit pointers. The members mean the same; @padding is zero. */
+/* WMI_RESOURCE with 32-bit pointers, and the members of wmi_resource64; @padding is zero. */
 struct wmi_resource32 {
 	__u64 acquire_time;
 	__u64 hold_time;

@@ -19,9 +19,9 @@
 #define WMI_SPINLOCK_EXECUTE_ISR		0x80
 
 /*
- * rule: rules of ntklog by which the event was written; 0: only by NT's. In NT the byte is
- * reserved and 0. Readers that do not know it see an ordinary event. A sum that weights events by
- * the sample rates must distinguish them.
+ * rule: rules of ntklog by which the event was written; 0: only NT's rules. On NT the byte is
+ * reserved and 0, so a program that does not know the rules sees ordinary events. A program that
+ * weights events by the sample rates must tell the rules apart.
  */
 #define WMI_SPINLOCK_RULE_SAMPLED		0x01
 #define WMI_SPINLOCK_RULE_WAIT			0x02
@@ -43,7 +43,8 @@
  * @thread_id: thread that released the lock
  * @interrupt_count: number of interrupts on the CPU from the start of the wait to the release
  * @irql: IRQL at the release, before it is lowered
- * @acquire_depth: number of tracked locks at the release, with this one, 1 to 8; 0: not known
+ * @acquire_depth: number of tracked locks that are held at the release, with this one, 1 to 8; 0:
+ *	not known
  * @acquire_mode: WMI_SPINLOCK_ORDINARY ... _EXECUTIVE_CONVERTED
  * @execute_dpc: the release was made while serving a softirq
  * @execute_isr: the release was made in a hard interrupt
@@ -88,7 +89,7 @@ NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, acquire_depth, 0x31);
 NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, flags, 0x32);
 NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, rule, 0x33);
 
-/* NT's WMI_SPINLOCK with 32-bit pointers. The members mean the same. */
+/* NT's WMI_SPINLOCK with 32-bit pointers. The members are those of wmi_spinlock64. */
 struct wmi_spinlock32 {
 	__u32 spin_lock_address;
 	__u32 caller_address;

@@ -54,14 +54,14 @@ typedef __s64 s64;
 #define SHIM_IS_1(x)			SHIM_HAS_ARGUMENT(SHIM_ARGUMENT_##x)
 #define IS_ENABLED(x)			SHIM_IS_1(x)
 
-/* The clock's inline functions need these. */
+/* Definitions that the inline functions of ground/clock.h need. */
 #define USEC_PER_SEC			1000000L
 #define div_u64(a, b)			((a) / (b))
 #define mul_u64_u32_div(a, m, d)		((u64)((__uint128_t)(a) * (m) / (d)))
 #define div_s64(a, b)			((a) / (b))
 extern unsigned int tsc_khz;
 
-/* perf/record_limit.h needs these. */
+/* Definitions that perf/record_limit.h needs. */
 #define HZ				250
 extern unsigned long jiffies;
 int check_tsc_unstable(void);
@@ -115,7 +115,7 @@ int check_tsc_unstable(void);
 	false;									\
 })
 
-/* Lockdep, locks and RCU are empty, because the code between them never runs concurrently. */
+/* Lockdep, locks and RCU are empty, because no two threads run the code that they protect. */
 #define spin_acquire(...)			do { } while (0)
 #define spin_release(...)			do { } while (0)
 #define lock_acquire_shared(...)		do { } while (0)
@@ -332,7 +332,9 @@ do {										\
 /* The context is a thread with interrupts enabled. */
 #define preemptible()			(!raw_cpu_read(shim_preempt_count))
 
-/* For the trampolines that targets call: see shim_set_call(). */
+/*
+ * Stand-in for the type that the trampolines' code names. shim_set_call() does the work of ftrace.
+ */
 struct ftrace_ops { int none; };
 
 /*

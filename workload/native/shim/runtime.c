@@ -104,7 +104,7 @@ void shim_start(void)
 		per_cpu(shim_cpu_number, cpu) = cpu;
 		per_cpu(shim_task, cpu).pid = 1000 + cpu;
 		per_cpu(shim_current, cpu) = &per_cpu(shim_task, cpu);
-		per_cpu(ntklog_current, cpu).passive = &per_cpu(shim_task, cpu);
+		per_cpu(ntklog_current, cpu).passive_task = &per_cpu(shim_task, cpu);
 	}
 }
 
@@ -116,14 +116,14 @@ void shim_be_cpu(int cpu)
 /* Stand-in for module/ground/each_cpu.c: the calling thread becomes each CPU in turn. */
 void ntklog_update_each_cpu(void (*update)(int cpu))
 {
-	unsigned long here = raw_cpu_read(shim_this_cpu_off);
+	unsigned long own_offset = raw_cpu_read(shim_this_cpu_off);
 	int cpu;
 
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		shim_be_cpu(cpu);
 		update(cpu);
 	}
-	for (cpu = 0; shim_cpu_off[cpu] != here; cpu++)
+	for (cpu = 0; shim_cpu_off[cpu] != own_offset; cpu++)
 		;
 	shim_be_cpu(cpu);
 }

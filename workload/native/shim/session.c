@@ -97,10 +97,10 @@ void shim_start_session(void)
 	}
 	etw_run_cpus[session->id] = shim_run.cpus;
 	session->run = &shim_run;
-	session->logging = true;
+	session->is_logging = true;
 	session->settings.group_mask.masks[PERF_MASK_INDEX(PERF_LINUX_SPINLOCK)] =
 		PERF_MASK_BITS(PERF_LINUX_SPINLOCK);
 	etw_publish_sessions();
-	if (ntklog_enable_identities_always(true))
+	if (ntklog_set_identities_always_enabled(true))
 		abort();
 }
