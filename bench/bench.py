@@ -23,7 +23,7 @@ OURS = PAIRS[6:10] + PAIRS[11:14] + PAIRS[16:18]
 # Numbers of sessions that record an event, of locks that the CPU holds beside the measured one, and
 # of owners of a resource.
 SESSIONS = [1, 2, 4, 8]
-BELOW = list(range(9))
+LOCKS_BELOW = list(range(9))
 OWNERS = [1, 100, 10000]
 # Runs that count instructions: in the test kernel, and in Debian's.
 EXACT = ["icount", "stock"]
@@ -107,8 +107,8 @@ def show_growth(run):
     pairs = run["pairs"]
     in_stack = pairs["in_stack_at_dpc_level"]
     print("\na tracked in-stack pair on top of %d to %d others: %s" % (
-        BELOW[0], BELOW[-1],
-        ", ".join("%.0f" % in_stack["below_%d" % count] for count in BELOW)))
+        LOCKS_BELOW[0], LOCKS_BELOW[-1],
+        ", ".join("%.0f" % in_stack["below_%d" % count] for count in LOCKS_BELOW)))
     print("two pairs, the first released last: %.0f; released first: %.0f" % tuple(
         pairs["in_stack_%s" % order]["unsampled"] for order in ("in_turn", "out_of_turn")))
     print("a tracked exclusive resource pair beside %s threads that own one each: %s" % (
@@ -189,11 +189,11 @@ def main():
         json.dump(runs, stream, indent=1)
     print("""
 What cannot be concluded: QEMU counts or times emulated instructions. Caches, the
-cost of moving a line between processors, speculation and the price of a locked
+cost of moving a line between processors, speculation and the cost of a locked
 instruction are not in these numbers; ratios of instructions bound the work that is
 done, not the time that it takes. In the parallel runs virtual processors outnumber or
 share the host's, so a spinner may wait for one that is not running. On a real machine
-`insmod ntklog_bench.ko` prints the same in cycles.""")
+`insmod ntklog_bench.ko` prints the same rows in cycles.""")
 
 
 main()

@@ -238,9 +238,10 @@ def main():
 Fairness: the ownerships of the thread that had the least, divided by those of the thread that had
 the most. Handed over: the part of a lock's ownerships that came after another thread's. Hand-overs:
 how many of those, against those of the base. Events: how many were written for each acquisition;
-"1 in 100" and "each" are rates of contended acquisitions, without a rate nothing is written. The
-same lock twice tells how far two figures differ for nothing. How long an ownership takes depends on
-how far a line has to go; where the processors are virtual, that changes while this runs.""")
+"1 in 100" and "each" are rates of contended acquisitions, without a rate nothing is written. The two
+runs of the same lock tell how far two figures differ by chance. How long an ownership takes depends
+on how far the lock's cache line has to move; where the processors are virtual, that changes while
+this runs.""")
     with open(sys.argv[1], "w") as stream:
         json.dump(result, stream, indent=1)
 

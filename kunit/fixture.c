@@ -6,8 +6,6 @@
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/preempt.h>
 #include <linux/relay.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
@@ -205,18 +203,6 @@ void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 void session_stop(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, etw_stop_session(&etw_sessions[0]), 0);
-}
-
-/*
- * Disable preemption at a moment when no worker that has been preempted on this CPU holds
- * etw_mutex. Such a worker could not go on, and a thread on another CPU that starts or stops a
- * session would wait until preemption is enabled.
- */
-void disable_preemption_with_etw_mutex_free(void)
-{
-	mutex_lock(&etw_mutex);
-	preempt_disable();
-	mutex_unlock(&etw_mutex);
 }
 
 /* Return the bytes of the CPU's buffer with this index, in the order of use. */

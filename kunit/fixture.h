@@ -84,7 +84,6 @@ u64 get_u(const u8 *bytes, size_t offset, size_t size);
 
 void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers);
 void session_stop(struct kunit *test);
-void disable_preemption_with_etw_mutex_free(void);
 const u8 *session_buffer(unsigned int cpu, unsigned int index);
 unsigned int session_finished_buffers(unsigned int cpu);
 const u8 *session_event(unsigned int index, u16 hook_id);

@@ -5,7 +5,6 @@
 #include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
-#include <linux/preempt.h>
 #include <linux/relay.h>
 #include <linux/sched.h>
 
@@ -33,7 +32,7 @@ static int log_in_flight(void *data)
 	u64 bytes[LENGTH / 8] = {};
 	int i;
 
-	disable_preemption_with_etw_mutex_free();
+	preempt_disable();
 	WRITE_ONCE(logger_in_flight->is_there, true);
 	while (!READ_ONCE(logger_in_flight->may_go_on))
 		cpu_relax();

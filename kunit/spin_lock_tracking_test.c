@@ -98,15 +98,6 @@ static bool hooks_are_enabled(void)
 /* Set by the test when the thread on the other CPU shall start or stop the session. */
 static bool may_go;
 
-/* Acquire lock[0], and let the thread on the other CPU start or stop the session. */
-static void acquire_and_let_go(struct klock_queue_handle *handle)
-{
-	disable_preemption_with_etw_mutex_free();
-	ke_acquire_in_stack_queued_spin_lock(&lock[0], handle);
-	preempt_enable();
-	WRITE_ONCE(may_go, true);
-}
-
 static int start_session_thread(void *data)
 {
 	while (!READ_ONCE(may_go))
@@ -147,7 +138,8 @@ static void lock_held_at_enable_not_tracked(struct kunit *test)
 	before = counts();
 	may_go = false;
 	test_thread_start(test, &thread, 1, start_session_thread, test);
-	acquire_and_let_go(&handle[0]);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+	WRITE_ONCE(may_go, true);
 	while (!hooks_are_enabled())
 		cpu_relax();
 	/* lock[0] will be released through a hook without a slot. Until then tracking stays off. */
@@ -186,7 +178,8 @@ static void tracked_lock_released_after_disable_written(struct kunit *test)
 	before = counts();
 	may_go = false;
 	test_thread_start(test, &thread, 1, stop_session_thread, test);
-	acquire_and_let_go(&handle[0]);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+	WRITE_ONCE(may_go, true);
 	/*
 	 * Disabling stops new tracking at once, but the tracked lock keeps its slot. After 20 s
 	 * the kernel reports a soft lockup.

@@ -16,7 +16,7 @@ KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 
 # /usr/lib/ccache has gcc and clang that run through ccache: a source that was compiled before with
 # the same paths, also for another clone, is not compiled again, and its warnings are printed again.
-# /usr/bin has the programs of the packages that need() installs; another python3 of that name may
+# /usr/bin has the programs of the packages that need() installs; another python3 in PATH may
 # be a wrapper that takes ten times as long to start. depmod is in /usr/sbin, which only root has in
 # PATH.
 export PATH=/usr/lib/ccache:/usr/bin:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
@@ -53,7 +53,7 @@ as_root()
 }
 
 # run_quietly LABEL COMMAND...: run a command with its output in out/log/LABEL.log. If it fails,
-# print the end of that and exit.
+# print the end of this log and exit.
 run_quietly()
 {
 	local label=$1 log

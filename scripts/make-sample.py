@@ -43,7 +43,7 @@ def kind_of(hook, event):
 
 def choose(buffers, most_of_kind):
     """Return a dictionary: processor: [time of its last buffer, chosen events]. Of each kind, at
-    most MOST events of a processor are chosen.
+    most most_of_kind events of a processor are chosen.
     """
     counts, processors = {}, {}
     for buffer in buffers:

@@ -31,9 +31,9 @@ begin_stages()
 
 print_stage_status()
 {
-	local left=$((expected - EPOCHSECONDS + NTKLOG_START)) text='longer than usual'
-	[ $left -le 0 ] || text="about $left s left"
-	[ $left -lt 120 ] || text="about $((left / 60)) min left"
+	local seconds_left=$((expected - EPOCHSECONDS + NTKLOG_START)) text='longer than usual'
+	[ $seconds_left -le 0 ] || text="about $seconds_left s left"
+	[ $seconds_left -lt 120 ] || text="about $((seconds_left / 60)) min left"
 	printf '[%4ds] %s; %s\n' $((EPOCHSECONDS - NTKLOG_START)) "$(cat "$NTKLOG_STAGE")" "$text"
 }
 
@@ -50,28 +50,29 @@ end_progress()
 	unset NTKLOG_STAGE
 }
 
-# show_progress STATUS: print the lines of standard input and, between them, that of STATUS.
+# show_progress STATUS: print the lines of standard input to standard error and, between them, the
+# line that the function STATUS prints.
 show_progress()
 {
-	local status=$1 line='' shown=$EPOCHSECONDS every=60 code=0
-	[ ! -t 2 ] || every=${progress_every:-2}
+	local status=$1 line='' last_time=$EPOCHSECONDS interval=60 code=0
+	[ ! -t 2 ] || interval=${progress_every:-2}
 	while :; do
 		code=0
 		IFS= read -r -t 1 line || code=$?
 		if [ $code = 0 ]; then
-			[ $every != 2 ] || printf '\r\033[K' >&2
+			[ $interval != 2 ] || printf '\r\033[K' >&2
 			printf '%s\n' "$line" >&2
 		elif [ $code -le 128 ]; then
 			break
 		fi
-		[ $((EPOCHSECONDS - shown)) -ge $every ] || continue
-		shown=$EPOCHSECONDS
+		[ $((EPOCHSECONDS - last_time)) -ge $interval ] || continue
+		last_time=$EPOCHSECONDS
 		line=$("$status") || continue
-		if [ $every != 2 ]; then
+		if [ $interval != 2 ]; then
 			printf '%s\n' "$line" >&2
 		else
 			printf '\r\033[K%s' "${line:0:$(($(tput cols 2>/dev/null || echo 80) - 1))}" >&2
 		fi
 	done
-	[ $every != 2 ] || printf '\r\033[K' >&2
+	[ $interval != 2 ] || printf '\r\033[K' >&2
 }

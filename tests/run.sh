@@ -212,7 +212,7 @@ select_steps
 mkdir -p "$OUT"
 exec 6>"$OUT/test.lock"
 flock -n 6 || die "another run of the tests is going on in this tree: $OUT is its"
-# Steps leave files of root.
+# Steps of earlier runs may have left files that belong to root.
 rm -rf "$TEST" 2>/dev/null || as_root rm -rf "$TEST"
 export SCRIPT_OUTPUTS=$TEST/script-outputs NTKLOG_STEPS=${#steps[@]}
 mkdir -p "$SCRIPT_OUTPUTS"

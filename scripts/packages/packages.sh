@@ -4,9 +4,11 @@
 # Groups of Debian's packages, and their purpose for the message of need(), which installs a group.
 
 declare -A PACKAGES=(
-	[tool]="ccache gcc make libc6-dev pkg-config libbpf-dev libjansson-dev uthash-dev
+	[tool]="ccache gcc make libc6-dev pkg-config libbpf-dev libjansson-dev libmicrohttpd-dev uthash-dev
 		protobuf-c-compiler libprotobuf-c-dev zlib1g-dev"
-	[tool-tests]="python3 python3-jsonschema bash-completion mandoc time babeltrace2"
+	[tool-tests]="python3 python3-jsonschema python3-prometheus-client bash-completion mandoc time
+		babeltrace2"
+	[metrics]="python3 python3-prometheus-client"
 	[headers]="gcc g++ libc6-dev"
 	[style]="perl git python3 sparse"
 	[fuzz]="ccache clang libclang-rt-dev"
@@ -31,6 +33,7 @@ declare -A PACKAGES=(
 declare -A PURPOSE=(
 	[tool]="to build the tool"
 	[tool-tests]="to test the tool"
+	[metrics]="to test the metrics with Prometheus"
 	[headers]="to check the wire headers"
 	[style]="to check the style of the sources"
 	[fuzz]="to fuzz the tool: libFuzzer"

@@ -9,7 +9,7 @@
 . "$TOP/scripts/packages/suite.sh"
 
 PROGRAMS="busybox-static kmod trace-cmd"
-DEVELOPMENT="libc6-dev libbpf-dev libjansson-dev uthash-dev libprotobuf-c-dev zlib1g-dev"
+DEVELOPMENT="libc6-dev libbpf-dev libjansson-dev libmicrohttpd-dev uthash-dev libprotobuf-c-dev zlib1g-dev"
 
 architecture=${1:?usage: foreign-root.sh ARCHITECTURE}
 suite=$(update_foreign_suite "$architecture")

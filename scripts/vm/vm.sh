@@ -9,9 +9,9 @@
 #	-M DIRECTORY	the kernel's /lib/modules/ABI, if 9p is a module in it
 #	-c CPUS		number of virtual CPUs (2)
 #	-m MIB		memory (1024)
-#	-t SECONDS	send an NMI after this time (1200), of which the kernel panics and prints all
-#			tasks and CPUs to the console; long, because a busy host may run a virtual CPU
-#			for a tenth of the time only
+#	-t SECONDS	send an NMI to the guest after this time (1200); its kernel then panics and
+#			prints all tasks and CPUs to the console. The time is long because a busy
+#			host may run a virtual CPU for a tenth of the time only
 #	-a WORDS	more kernel parameters
 #	-P PROGRAM	one more program for the guest, in /bin; may be given again
 #	-A ROOT		the kernel is another architecture's (arm64 or i386): take programs and

@@ -148,5 +148,18 @@ class Classes(unittest.TestCase):
         self.assertGreaterEqual(len(named), .97 * len(found))
 
 
+class TopBy(unittest.TestCase):
+    def test_waits_of_top_are_those_charged_to_holders(self):
+        for by in "cgroup", "process", "stack":
+            with open(path("top-%s.json" % by), encoding="utf-8") as stream:
+                top = json.load(stream)
+            waited = sum(row["wait_total_ns"] for row in top["waiters"])
+            self.assertGreater(waited, 0)
+            self.assertAlmostEqual(sum(row["charged_total_ns"] for row in top["blockers"]), waited,
+                                   delta=waited / 1e6)
+            self.assertAlmostEqual(sum(row["charged_share"] for row in top["waiters"]), 1, delta=1e-6)
+            self.assertEqual(top["events_lost"], 0)
+
+
 if __name__ == "__main__":
     tap.main(CLASSES)

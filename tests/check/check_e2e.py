@@ -420,7 +420,9 @@ class ManySessions(unittest.TestCase):
                                                    *(rundown[h] for h in hook_ids)), i)
 
     def test_two_sessions_have_the_same_events_and_times(self):
-        """They differ in events before the later session's start and after the earlier one's stop."""
+        """The sessions differ only in the events before the later one started and after the
+        earlier one stopped.
+        """
         for one, other in ((0, 1), (2, 3), (1, 6), (3, 6)):
             if stats("many%d.stats" % one)["total"][2] or \
                     stats("many%d.stats" % other)["total"][2]:

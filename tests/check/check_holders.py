@@ -77,7 +77,9 @@ class Holders(unittest.TestCase):
             self.assertEqual(record.acquire_mode, 1)
 
     def test_locks_that_sleep_write_no_release(self):
-        """They fire the tracepoint as well. A record of a spin lock is a wait or a release."""
+        """Locks that sleep call the same tracepoint as spin locks, but every record is of a spin
+        lock's wait or release.
+        """
         self.assertLessEqual({record.rule for record in self.one.records},
                              {2, BLOCKER | BLOCKER_ONLY | HOLD_UNKNOWN})
         address = self.one.locks["queued_read"]

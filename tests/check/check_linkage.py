@@ -56,7 +56,7 @@ UNDEFINED = {line.split()[0] for line in UNDEFINED.splitlines()}
 CODE = "\n".join(without_comments(read_text(os.path.join(SOURCES, name)))
                  for name in sorted(os.listdir(SOURCES)) if name.endswith((".c", ".h"))
                  and not name.endswith(".mod.c"))
-USED = set(re.findall(r"\w+", CODE))
+USED_WORDS = set(re.findall(r"\w+", CODE))
 
 
 def is_private(name):
@@ -92,7 +92,8 @@ class Linkage(unittest.TestCase):
         self.assertTrue({"eresource.h", "ex_spin_lock.h", "irql.h", "nt.h", "nt_sal.h",
                          "nt_types.h", "queued_spin_lock.h", "spin_lock.h"} <=
                         {os.path.basename(header) for header in HEADERS})
-        found = {name for header in HEADERS for name in types_of(without_comments(read_text(header)))}
+        found = {name for header in HEADERS
+                 for name in types_of(without_comments(read_text(header)))}
         self.assertTrue({"eresource", "LockQueuePfnLock", "PERESOURCE", "KSPIN_LOCK", "PPVOID",
                          "LOCK_QUEUE_BCB_LOCK", "LARGE_INTEGER"} <= found)
 
@@ -124,12 +125,12 @@ class Linkage(unittest.TestCase):
     def test_every_macro_is_used(self):
         self.assertEqual([name for header in HEADERS
                           for name in macros_of(without_comments(read_text(header)))
-                          if not is_private(name) and name not in USED], [])
+                          if not is_private(name) and name not in USED_WORDS], [])
 
     def test_every_type_and_enumerator_is_used(self):
         self.assertEqual([name for header in HEADERS
                           for name in types_of(without_comments(read_text(header)))
-                          if name not in USED], [])
+                          if name not in USED_WORDS], [])
 
 
 tap.main()

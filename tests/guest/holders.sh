@@ -29,15 +29,15 @@ if [ -e $T/events/lock/contended_release ]; then
 		-e linux_spinlock --no-names --duration 0.2 -o /tmp/holders.etl
 	check "holders: record has set the mode" is "$(cat $D/linux_mode)" holders
 	start_load 1000
-	left=0
+	failures=0
 	for _ in 1 2 3 4 5; do
 		echo start >$S/state
 		usleep 100000
 		echo stop >$S/state
-		wait_for grep -q "^spinlock: off" $D/linux || left=$((left + 1))
+		wait_for grep -q "^spinlock: off" $D/linux || failures=$((failures + 1))
 	done
 	end_load
-	check "holders: attached and detached under load" is $left 0
+	check "holders: attached and detached under load" is $failures 0
 else
 	check "holders: the missing tracepoint is the reason" \
 		grep '^spinlock: unavailable: no tracepoint contended_release for spin locks; mode "waits" can be had$' $D/linux

@@ -47,7 +47,7 @@ check "linux: the end of both sessions restores the functions" spinning_is_off
 
 start_load 10000
 times=0
-left=0
+failures=0
 turns=$([ -e few ] && echo 2 || echo 4)
 unmatched=$(print_counter_sum Unmatched)
 untracked=$(print_counter_sum Untracked)
@@ -55,10 +55,10 @@ while [ $times -lt $turns ]; do
 	echo start >$S/state
 	usleep 100000
 	echo stop >$S/state
-	spinning_is_off >/dev/null || left=$((left + 1))
+	spinning_is_off >/dev/null || failures=$((failures + 1))
 	times=$((times + 1))
 done
-check "linux: attached and detached under load: no slot stays in use" is $left 0
+check "linux: attached and detached under load: no slot stays in use" is $failures 0
 check "linux: no release is unmatched" is "$(print_counter_sum Unmatched)" "$unmatched"
 check "linux: no acquisition is untracked" is "$(print_counter_sum Untracked)" "$untracked"
 cat $D/linux $D/counters

@@ -44,7 +44,8 @@ spinning_is_on()
 	grep -q "^spinlock: on" $D/linux && grep -q "^rwlock: on" $D/linux
 }
 
-# spinning_is_off: test that neither kind is redirected, and that no slot is in use.
+# spinning_is_off: test that the functions of spin locks and rwlocks are not redirected, and that no
+# slot is in use.
 spinning_is_off()
 {
 	cat $D/linux

@@ -95,9 +95,9 @@ for failure in $places; do
 	insmod no_memory.ko function=${failure%:*} nth=${failure#*:} || break
 	echo start >$S/state
 	cat $D/linux
-	left=$(count_redirected_functions)
-	echo "$failure: $left redirected"
-	case $left in
+	redirected=$(count_redirected_functions)
+	echo "$failure: $redirected redirected"
+	case $redirected in
 	"$SPIN") grep -q '^rwlock: failed: _raw_.* (-12)' $D/linux && grep -q '^spinlock: on' $D/linux ;;
 	"$RW") grep -q '^spinlock: failed: _raw_.* (-12)' $D/linux && grep -q '^rwlock: on' $D/linux ;;
 	*) false ;;

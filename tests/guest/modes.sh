@@ -93,15 +93,15 @@ check "modes: waits: ntklog selftest reports that it has nothing to test" sh -c 
 # Attach and detach under load, in each mode.
 start_load 300000
 unmatched=$(print_counter_sum Unmatched)
-left=0
+failures=0
 for mode in sampled waits sampled waits sampled waits sampled full; do
-	echo $mode >$D/linux_mode || left=9
+	echo $mode >$D/linux_mode || failures=9
 	echo start >$S/state
 	usleep 100000
 	echo stop >$S/state
-	spinning_is_off >/dev/null || left=$((left + 1))
+	spinning_is_off >/dev/null || failures=$((failures + 1))
 done
-check "modes: attached and detached under load: no slot stays in use" is $left 0
+check "modes: attached and detached under load: no slot stays in use" is $failures 0
 check "modes: no release is unmatched" is "$(print_counter_sum Unmatched)" "$unmatched"
 end_load
 

@@ -58,8 +58,9 @@ held_as_open_holds()
 		done | sort
 }
 
-# open_holds_of FILE: print the same from the output of ntklog dump on standard input, for the locks
-# that FILE, a copy of the file held, has.
+# open_holds_of FILE: read the output of ntklog dump on standard input, and print address, task,
+# kind and state of the open holds and waits of those locks that are in FILE, a copy of the file
+# held.
 open_holds_of()
 {
 	held_as_open_holds "$1" | cut -d ' ' -f 1 | sort -u >/tmp/held_addresses
@@ -93,8 +94,8 @@ no_task_records()
 	grep -q '^task records: 0, spare: 0$' $D/linux
 }
 
-# sleeping_now owned|"waited for"|"while waited for"|forgotten: print this number of the file linux:
-# of all tasks together.
+# sleeping_now owned|"waited for"|"while waited for"|forgotten: print this number of all tasks
+# together, which the file linux has in its line "sleeping locks".
 sleeping_now()
 {
 	sed -n "s/^sleeping locks\(.*,\)\{0,1\} $1: \([0-9]*\).*/\2/p" $D/linux

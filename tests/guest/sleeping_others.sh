@@ -10,7 +10,8 @@ insmod ntklog.ko buffers=64
 echo $SLEEPING >$S/group_mask
 start_load 50000
 
-# released_since NUMBER: more than fifty releases have been counted since the count was NUMBER.
+# released_since NUMBER: test that more than fifty releases have been counted since the counter
+# SleepingReleased was NUMBER.
 released_since()
 {
 	[ "$(print_counter_sum SleepingReleased)" -gt $(($1 + 50)) ]

@@ -2,7 +2,8 @@
 # shellcheck shell=sh disable=SC2154,SC2086
 #
 # Processes and cgroups of the tasks in a recording: a task that ends while the session runs, and
-# one that calls exec. Both write to one file, so that they wait for its lock.
+# one that calls exec. Both write to one file, so that they wait for its lock. check_classes.py
+# checks the numbers of top.
 
 . ./linux_lib.sh
 
@@ -79,5 +80,35 @@ waited_for_each_other()
 check "tasks: the cgroups have waited for each other" waited_for_each_other
 check "tasks: a filter takes the events of one cgroup" sh -c \
 	"ntklog dump --filter 'cgroup == /ends.scope' tasks.etl | grep -q ThreadId=$(cat /tmp/ends.pid)"
+
+# While both write, top tells which cgroup, process and function waits, and which held the lock.
+mkdir /tmp/cgroup/first.scope /tmp/cgroup/second.scope
+cat >/tmp/writer <<'END'
+echo $$ >/tmp/cgroup/$1.scope/cgroup.procs
+while [ ! -e /tmp/enough ]; do
+	dd if=/dev/zero of=/tmp/shared conv=notrunc bs=256k count=20
+done
+END
+sh /tmp/writer first 2>/dev/null &
+sh /tmp/writer second 2>/dev/null &
+# top_tells BY PATTERN...: run top into top-BY.json; succeed if it has all patterns.
+top_tells()
+{
+	by=$1
+	shift
+	ntklog top --once --json -d 2 -e linux_mutex,linux_rwsem --by $by >top-$by.json || return
+	for pattern; do
+		grep -q -- "$pattern" top-$by.json || return
+	done
+}
+check "tasks: top --by cgroup tells who waited for whom" wait_for top_tells cgroup \
+	'"waiter":"/first.scope","holder":"/second.scope"' \
+	'"waiter":"/second.scope","holder":"/first.scope"'
+check "tasks: top --by process tells names" wait_for top_tells process '"waiter":"[0-9]* dd"'
+check "tasks: top --by stack tells functions" wait_for top_tells stack \
+	'"waiter":"[a-z0-9_]* < [^"]* < ' '"holder":"[a-z0-9_]* < [^"]* < '
+touch /tmp/enough
+wait
+rmdir /tmp/cgroup/first.scope /tmp/cgroup/second.scope
 umount /tmp/cgroup
 rmmod ntklog

@@ -41,7 +41,10 @@ static int fail_nth_call(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
-/* A kprobe with a post handler is not optimized to a jump, after which fail() could not set ip. */
+/*
+ * A kprobe with a post handler is not optimized to a jump, after which fail_nth_call() could not
+ * set ip.
+ */
 static void empty_post_handler(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }

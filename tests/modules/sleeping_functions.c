@@ -22,7 +22,7 @@ MODULE_PARM_DESC(hold, "minimum cycles for which each lock is held");
 
 /* One lock of each kind, which all methods of that kind take. */
 DEFINE_WW_CLASS(ww_class);
-/* Held by the test only. */
+/* The locks protect no data. */
 DEFINE_MUTEX(a_mutex);
 DECLARE_RWSEM(a_rwsem);
 struct semaphore a_semaphore =
@@ -156,8 +156,8 @@ const struct method *find_method(const char *name)
 }
 
 /*
- * Acquire a lock, call @while_held unless it is NULL, hold for `hold` cycles, release and print.
- * @waited and @contentions are the expected values of the event.
+ * Acquire a lock, call @while_held with @data unless it is NULL, hold the lock for `hold` cycles,
+ * release it, and print the expected event of the release, with @waited and @contentions.
  */
 void take(const struct method *method, bool waited, int contentions, void (*while_held)(void *),
 	  void *data)

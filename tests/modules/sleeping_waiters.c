@@ -137,7 +137,7 @@ void read_percpu_while_written(void)
 
 /*
  * Hold a semaphore while two tasks wait for it. ContentionCount stays 0, because a semaphore does
- * not record its owner; so only the blocker rule has the release written.
+ * not record its owner. ntklog writes the release by its blocker rule only.
  */
 static void block_two_by_semaphore(void)
 {
@@ -210,7 +210,7 @@ static void block_two_by_readers(void)
 
 /*
  * Hold a lock of each kind while two tasks wait for it. Then acquire and release by each method
- * without a waiter: of these releases none must be written at a great release rate.
+ * without a waiter: ntklog must not write these releases if the release rate is great.
  */
 void hold_before_waiters(void)
 {
@@ -284,7 +284,7 @@ void take_while_tried(const char *owner, const char *name)
 	take(find_method(owner), false, 0, run_failing_trylock, &waiter);
 }
 
-/* Have another thread wait for @hold_ms, and print the expected event of its long wait. */
+/* Have a thread wait for the waiter's hold_ms, and print the expected event of this long wait. */
 static void hold_until_wait_is_long(void *data)
 {
 	struct waiter *waiter = data;

@@ -30,7 +30,7 @@
 
 /*
  * Upper limit of the allocations that the kernel makes to clean up after a refused load.
- * allocations_before_init() counts them too, so the first tried allocation is earlier by this.
+ * allocations_before_init() counts these too, so this program starts so many allocations earlier.
  */
 #define CLEANUP_ALLOCATIONS 15
 
@@ -54,28 +54,33 @@ static int write_text(const char *path, const char *text)
 	return err;
 }
 
-/*
- * Make the @n-th allocation of this thread from now on fail; none if @n is 0. If @n is negative,
- * change nothing. Return: if @n is negative, the number of allocations left until the one that
- * fails, 0 if it has failed; else 0 or a negative errno.
- */
-static int fail_nth(int fd, int nth)
-{
-	char text[16] = "";
-
-	if (nth >= 0) {
-		snprintf(text, sizeof(text), "%d", nth);
-		return pwrite(fd, text, strlen(text), 0) < 0 ? -errno : 0;
-	}
-	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
-		return -errno;
-	return atoi(text);
-}
-
 static void fail_test(const char *what, int nth)
 {
 	printf("not ok - fail: %s (allocation %d)\n", what, nth);
 	exit(1);
+}
+
+/*
+ * Make the @nth allocation of this thread from now on fail; none if @nth is 0. @fd is the thread's
+ * file fail-nth.
+ */
+static void set_failing_allocation(int fd, int nth)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", nth);
+	if (pwrite(fd, text, strlen(text), 0) < 0)
+		fail_test("cannot write fail-nth", nth);
+}
+
+/* Return the number of allocations left until the one that fails; 0 if it has failed. */
+static int allocations_until_failure(int fd)
+{
+	char text[16] = "";
+
+	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
+		fail_test("cannot read fail-nth", 0);
+	return atoi(text);
 }
 
 static void check_not_loaded(int nth)
@@ -95,20 +100,23 @@ static void check_stopped(int nth)
 	close(fd);
 }
 
-/* Return the number of kinds of lock that the file reports as failed. Each must have -ENOMEM. */
-static int failed_kinds(const char *path, int nth)
+/*
+ * Return the number of kinds of lock that the file reports as failed. The reason of each must be
+ * -ENOMEM.
+ */
+static int count_failed_kinds(const char *path, int nth)
 {
 	char text[1024] = "";
 	const char *at = text;
 	int fd = open(path, O_RDONLY), count = 0;
 
 	if (read(fd, text, sizeof(text) - 1) <= 0)
-		fail_test("cannot read what is redirected", nth);
+		fail_test("cannot read the file of the kinds that failed", nth);
 	close(fd);
 	while ((at = strstr(at, ": failed: "))) {
 		at = strchr(at, '(');
 		if (!at || strncmp(at, "(-12)", 5))
-			fail_test("redirecting fails otherwise", nth);
+			fail_test("a kind failed for another reason than -ENOMEM", nth);
 		count++;
 	}
 	return count;
@@ -119,11 +127,11 @@ static int allocations_before_init(const char *module, int fail_fd)
 {
 	int fd = open(module, O_RDONLY | O_CLOEXEC), allocations_left;
 
-	fail_nth(fail_fd, 1000000);
+	set_failing_allocation(fail_fd, 1000000);
 	if (!syscall(SYS_finit_module, fd, "buffers=0", 0))
-		fail_test("buffers=0 is taken", 0);
-	allocations_left = fail_nth(fail_fd, -1);
-	fail_nth(fail_fd, 0);
+		fail_test("the module accepts buffers=0", 0);
+	allocations_left = allocations_until_failure(fail_fd);
+	set_failing_allocation(fail_fd, 0);
 	close(fd);
 	return 1000000 - allocations_left;
 }
@@ -154,13 +162,13 @@ int main(int argc, char **argv)
 			fd = open(argv[2], O_RDONLY | O_CLOEXEC);
 		else
 			state_fd = open(state_path, O_WRONLY);
-		fail_nth(fail_fd, nth);
+		set_failing_allocation(fail_fd, nth);
 		if (is_module_load)
 			err = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
 		else
 			err = write(state_fd, "start", 5) < 0 ? -errno : 0;
-		allocations_left = fail_nth(fail_fd, -1);
-		fail_nth(fail_fd, 0);
+		allocations_left = allocations_until_failure(fail_fd);
+		set_failing_allocation(fail_fd, 0);
 		close(is_module_load ? fd : state_fd);
 		if (err) {
 			failed++;
@@ -173,7 +181,7 @@ int main(int argc, char **argv)
 		if (is_module_load && syscall(SYS_delete_module, "ntklog", 0))
 			fail_test("cannot be unloaded", nth);
 		if (argc == 6)
-			failed += failed_kinds(argv[5], nth);
+			failed += count_failed_kinds(argv[5], nth);
 		if (!is_module_load && write_text(state_path, "stop"))
 			fail_test("cannot be stopped", nth);
 		if (allocations_left)

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 OURS='^(/build/|(include|module|kunit|workload|tests|tools|Documentation)/|ntklog\.)'
-TOOLS="ccache make perl python3 dwarves libc6-dev libelf-dev pkg-config libbpf-dev libjansson-dev uthash-dev protobuf-c-compiler libprotobuf-c-dev zlib1g-dev"
+TOOLS="ccache make perl python3 dwarves libc6-dev libelf-dev pkg-config libbpf-dev libjansson-dev libmicrohttpd-dev uthash-dev protobuf-c-compiler libprotobuf-c-dev zlib1g-dev"
 
 # builds_in_suite KERNEL NAME [ARGUMENT...]: test that everything builds for a kernel of
 # debian-kernel.sh in a fresh Debian of the kernel's suite. The result is in out/build/NAME.

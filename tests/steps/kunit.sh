@@ -53,14 +53,14 @@ make_stock_guest_files()
 	vm=(-k "$IMAGE" -M "$MODULES" -a preempt=full)
 }
 
-# make_test_kernel_guest_files: the same for a test kernel, which has KUnit.
+# make_test_kernel_guest_files: build the modules for a test kernel, which has KUnit, copy them to
+# $DIR, and set vm to the options of vm.sh.
 make_test_kernel_guest_files()
 {
 	run_test "$kernel: the modules build with W=1 and no warning" \
 		build_modules_silently "$(output_of test-kernel "$kernel")" "$OUT/build/$kernel"
 	fill_shared_directory "$DIR" "$kernel" </dev/null
-	# KUnit is part of this kernel, so its filter is a parameter of the kernel.
-	vm=(-k "$(print_image "$kernel")" -a "kunit.filter_glob=${KUNIT_FILTER:-*}")
+	vm=(-k "$(print_image "$kernel")")
 }
 
 # print_tap: print KUnit's results with one line for each case. KUnit prints the explanation of a

@@ -72,6 +72,9 @@ run_test "packages: DKMS has the module there" sh -c "$(declare -f run_in_root a
 run_test "packages: man pages and completion are there" ls \
 	"$root/usr/share/man/man1/ntklog.1.gz" "$root/usr/share/man/man5/ntklog-etl.5.gz" \
 	"$root/usr/share/bash-completion/completions/ntklog"
+run_test "packages: the exporter's service is there, and off" sh -c "
+	ls $root/lib/systemd/system/ntklog-exporter.service $root/etc/default/ntklog-exporter
+	! find $root/etc/systemd -name 'ntklog-exporter*' | grep ."
 run_test "packages: the documentation is there" ls "$root/usr/share/doc/ntklog/html/index.html" \
 	"$root/usr/share/doc/ntklog/html/nt/porting.html" "$root/usr/share/doc/ntklog/NEWS.rst.gz" \
 	"$root/usr/share/doc/ntklog/README.md.gz" \

@@ -30,20 +30,20 @@ debug | kcsan)
 	kernel=$(output_of test-kernel "$1")
 	cp "$kernel"/kernel/{torture,locking/locktorture}.ko "$DIR/"
 	build_guest_programs "$DIR" fail
-	machine=(-k "$(print_image "$1")" -m 2048)
+	vm_options=(-k "$(print_image "$1")" -m 2048)
 	;;
 *)
 	debian_kernel "$1"
 	script+="types=none"$'\n'
 	run_test "strain: the modules build" build_modules_silently "$KDIR" "$OUT/build/$ABI"
 	cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI"/tests/modules/*.ko "$DIR/"
-	machine=(-k "$IMAGE" -M "$MODULES")
+	vm_options=(-k "$IMAGE" -M "$MODULES")
 	;;
 esac
 cp "$TESTS"/guest/*.sh "$DIR/"
 printf '. ./lib.sh\n%s. ./strain.sh\n' "$script" >"$DIR/guest.sh"
 run_test "strain: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -t 3000 "${machine[@]}" -c 4 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -t 3000 "${vm_options[@]}" -c 4 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 # The kernel's fair server may count its time wrongly on a CPU that goes offline, and warns
 # (6.12.117). The stack of the warning has only functions of the scheduler and of timers.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All sums of a trace. analysis_read() adds the events of a file in the order of time, top those of
- * one buffer after the other. Tables have limits, so that memory does not grow with the file.
+ * All sums of a trace. Events are added in the order of time: analysis_read() adds those of a file,
+ * the command top those of a running session. Tables have limits, so that memory does not grow with
+ * the number of events.
  */
 
 #define _GNU_SOURCE
@@ -22,7 +23,7 @@
 #define HOOK_IDS	0x10000
 
 /* Return the time of the earliest event in the first buffers of all CPUs; session clock. */
-static uint64_t first_time_left(struct etl_reader reader)
+static uint64_t earliest_time_in_buffers(struct etl_reader reader)
 {
 	struct etl_place *first = calloc(UINT16_MAX + 1, sizeof(*first));
 	struct etl_cursor cursor = { 0 };
@@ -54,18 +55,19 @@ static uint64_t first_time_left(struct etl_reader reader)
 }
 
 /*
- * Find the begin of the time lines: that of the trace, or that of the selected time if it is later.
+ * Find the begin of the time lines: the begin of the trace, or of the selected time if that is
+ * later.
  */
 static void find_origin(struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 
-	analysis->origin = file->overwritten ? first_time_left(*etl_const_reader(file)) :
+	analysis->origin = file->overwritten ? earliest_time_in_buffers(*etl_const_reader(file)) :
 						 file->start_clock;
-	if (selection && selection->has_from && selection->from > 0 &&
-	    etl_seconds(file, analysis->origin) < selection->from)
+	if (selection && selection->has_begin && selection->begin_seconds > 0 &&
+	    etl_seconds(file, analysis->origin) < selection->begin_seconds)
 		analysis->origin = file->start_clock +
-				   (uint64_t)(selection->from * (double)file->perf_freq);
+				   (uint64_t)(selection->begin_seconds * (double)file->perf_freq);
 }
 
 /**
@@ -102,7 +104,7 @@ static bool is_of_header(const struct etl_file *file, const struct etl_event *ev
 		event->header_type == TRACE_HEADER_TYPE_SYSTEM64);
 }
 
-static void take_time(struct analysis *analysis, uint64_t time)
+static void extend_time_range(struct analysis *analysis, uint64_t time)
 {
 	if (!analysis->first_time || time < analysis->first_time)
 		analysis->first_time = time;
@@ -127,7 +129,10 @@ static bool has_wanted_name(const struct analysis *analysis, uint64_t key)
 	       (!name[length] || !strncmp(name + length, " (", 2));
 }
 
-/* Test whether the events of a lock are summed up. */
+/*
+ * Return whether the events of a lock are summed up: those of all locks, unless the user asked for
+ * one lock. Count the events of that lock.
+ */
 static bool count_wanted_lock(struct analysis *analysis, uint64_t address, uint64_t key)
 {
 	struct wanted_lock *cached =
@@ -163,11 +168,19 @@ static const struct resource_rates *resource_rates_of(const struct analysis *ana
 		&analysis->resources.rates;
 }
 
-static void add_spinlock(struct analysis *analysis, const struct charge_event *from)
+static void add_stack(struct analysis *analysis, const struct stack *stack,
+		      const struct stack_record *record)
 {
-	const struct etl_event *event = from->event;
+	stack_stats_add(&analysis->stacks, stack, record);
+	if (analysis->has_lock_stacks)
+		stack_stats_add(&analysis->lock_stacks, stack, record);
+}
+
+static void add_spinlock(struct analysis *analysis, const struct charge_event *source)
+{
+	const struct etl_event *event = source->event;
 	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
-	const struct stack *stack = from->stack;
+	const struct stack *stack = source->stack;
 	struct spinlock_record record;
 	uint64_t class;
 	bool is_wanted;
@@ -177,7 +190,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 	class = key_of(analysis, record.lock, event);
 	is_wanted = count_wanted_lock(analysis, record.lock, class);
 	if (analysis->charges.charges)
-		charge_add_spinlock(&analysis->charges, from, &record, class,
+		charge_add_spinlock(&analysis->charges, source, &record, class,
 				    is_wanted ? spinlock_weight(rates, &record) : 0,
 				    spinlock_rule(rates, &record));
 	if (!is_wanted)
@@ -186,7 +199,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 	spinlock_stats_add(&analysis->spinlocks, &record, rates, event->processor,
 			   event->time_stamp - analysis->origin);
 	hold = record.release_time - record.acquire_time;
-	stack_stats_add(&analysis->stacks, stack, &(struct stack_record) {
+	add_stack(analysis, stack, &(struct stack_record) {
 		.weight = spinlock_weight(rates, &record),
 		.is_sample = rates->acquire_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
@@ -204,42 +217,42 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
  * Add the record of a lock that is not summed up to the charges, as a wait that is not counted: the
  * holder of a wanted lock may be blocked in it.
  */
-static void add_unwanted_resource(struct analysis *analysis, const struct charge_event *from,
+static void add_unwanted_resource(struct analysis *analysis, const struct charge_event *source,
 				  struct resource_record *record, uint64_t address)
 {
 	uint64_t class = record->resource;
 
 	record->resource = address;
 	if (analysis->charges.charges)
-		charge_add_resource(&analysis->charges, from, record, class, 0);
+		charge_add_resource(&analysis->charges, source, record, class, 0);
 }
 
-static void add_resource(struct analysis *analysis, const struct charge_event *from)
+static void add_resource(struct analysis *analysis, const struct charge_event *source)
 {
-	const struct etl_event *event = from->event;
+	const struct etl_event *event = source->event;
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
-	const struct stack *stack = from->stack;
+	const struct stack *stack = source->stack;
 	struct resource_record record;
 	uint64_t address, class, weight;
 
 	resource_record_read(&record, event);
 	address = record.resource;
-	kept_callers_read(analysis->callers, event, &record);
+	kept_callers_complete(analysis->callers, event, &record);
 	if (resource_record_is_release(&record))
-		open_holds_end(&analysis->open, address, record.thread_id);
+		open_holds_drop(&analysis->open_holds, address, record.thread_id);
 	class = key_of(analysis, address, event);
 	record.resource = class;
 	if (!count_wanted_lock(analysis, address, class)) {
-		add_unwanted_resource(analysis, from, &record, address);
+		add_unwanted_resource(analysis, source, &record, address);
 		return;
 	}
 	weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
 				    event->time_stamp - analysis->origin);
 	if (analysis->charges.charges) {
 		record.resource = address;
-		charge_add_resource(&analysis->charges, from, &record, class, weight);
+		charge_add_resource(&analysis->charges, source, &record, class, weight);
 	}
-	stack_stats_add(&analysis->stacks, stack, &(struct stack_record) {
+	add_stack(analysis, stack, &(struct stack_record) {
 		.weight = weight,
 		.is_sample = rates->release_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
@@ -248,6 +261,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 		.has_hold = record.hold_time,
 		.hold = record.hold_time,
 		.class = class,
+		.is_sleeping = true,
 		.thread_id = record.thread_id,
 	});
 }
@@ -259,12 +273,12 @@ static void add_open_hold(struct analysis *analysis, const struct etl_event *eve
 	memcpy(&hold.event, event->data, sizeof(hold.event));
 	hold.class = key_of(analysis, hold.event.lock, event);
 	hold.is_wanted = count_wanted_lock(analysis, hold.event.lock, hold.class);
-	open_holds_add(&analysis->open, &hold);
+	open_holds_add(&analysis->open_holds, &hold);
 }
 
-/* Collect what events tell about the recording: covered times, rates, observed groups. */
-static void take_facts(struct analysis *analysis, const struct etl_file *file,
-		       const struct etl_event *event, const struct event_type *type)
+/* Collect what an event tells about the recording: covered times, rates, observed groups. */
+static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
+				    const struct etl_event *event, const struct event_type *type)
 {
 	if (!event->has_time || is_of_header(file, event) || analysis->history.is_finished)
 		return;
@@ -299,7 +313,7 @@ static void take_facts(struct analysis *analysis, const struct etl_file *file,
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event, const struct stack *stack)
 {
-	const struct charge_event from = { .file = file, .event = event, .stack = stack };
+	const struct charge_event source = { .file = file, .event = event, .stack = stack };
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
 	struct contextswap_record contextswap;
@@ -307,25 +321,25 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	if (event->has_impossible_time)
 		return 0;
 	/* Rates and covered times come from all events, whether they are selected or not. */
-	take_facts(analysis, file, event, type);
+	collect_recording_facts(analysis, file, event, type);
 	if (selection && !selection_includes_time(selection, file, event)) {
-		analysis->has_later_events |= selection->has_to &&
-			etl_seconds(file, event->time_stamp) > selection->to;
+		analysis->has_later_events |= selection->has_end &&
+			etl_seconds(file, event->time_stamp) > selection->end_seconds;
 		return 0;
 	}
 	if (type && event_type_check(file, event, type))
 		return -1;
-	/* The caller is a part of the record behind it. A filter chooses by the record. */
+	/* An NtklogCaller event completes the next record. The filter is applied to that record. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 		analysis->resources.no_memory |= !kept_callers_keep(&analysis->callers, event);
 		return 0;
 	}
-	/* A list without a selected event replaces the older one, too. */
+	/* A new list of open holds replaces the older one, even if the filter drops all of it. */
 	if (type && event->hook_id == NTKLOG_LOG_TYPE_OPEN_HOLD)
-		open_holds_begin_list(&analysis->open, event->data);
+		open_holds_begin_list(&analysis->open_holds, event->data);
 	/* The first and the last time include events that the filter leaves out. */
 	if (event->has_time && !is_of_header(file, event))
-		take_time(analysis, event->time_stamp);
+		extend_time_range(analysis, event->time_stamp);
 	if (selection && selection->filter &&
 	    !filter_matches(selection->filter, file, event, type, analysis->names))
 		return 0;
@@ -339,10 +353,10 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
-		add_spinlock(analysis, &from);
+		add_spinlock(analysis, &source);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
-		add_resource(analysis, &from);
+		add_resource(analysis, &source);
 		break;
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
 		add_open_hold(analysis, event);
@@ -352,7 +366,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		switch_stats_add(&analysis->switches, &contextswap, event->processor,
 				 event->time_stamp, analysis->origin);
 		if (analysis->charges.charges)
-			charge_add_contextswap(&analysis->charges, &from, &contextswap);
+			charge_add_contextswap(&analysis->charges, &source, &contextswap);
 		break;
 	}
 	return 0;
@@ -363,14 +377,10 @@ static uint64_t last_wanted_time(const struct analysis *analysis, const struct e
 {
 	const struct selection *selection = analysis->selection;
 
-	if (selection && selection->has_to && analysis->has_later_events)
-		return file->start_clock + (uint64_t)(selection->to * (double)file->perf_freq);
+	if (selection && selection->has_end && analysis->has_later_events)
+		return file->start_clock +
+		       (uint64_t)(selection->end_seconds * (double)file->perf_freq);
 	return analysis->last_time;
-}
-
-static const struct etl_event *next_event(void *merge)
-{
-	return etl_merge_next(merge);
 }
 
 static void read_events(struct analysis *analysis, struct etl_file *file)
@@ -387,7 +397,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	analysis->resources.has_cpus = etl_overwrites_buffers(file);
 	/* The charges need the events in the order of time. */
 	merge = etl_merge_open(file);
-	stacks = merge ? stacks_open(file, next_event, merge) : NULL;
+	stacks = merge ? stacks_open(file, merge) : NULL;
 	if (!stacks) {
 		analysis->stacks.no_memory = true;
 		goto close;
@@ -396,14 +406,17 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
 				 file->perf_freq);
 	analysis->charges.origin = analysis->origin;
-	if (analysis->stacks.by_lock_and_task)
+	analysis->lock_stacks.by_lock = true;
+	if (analysis->has_lock_stacks)
+		analysis->charges.stacks = &analysis->lock_stacks;
+	else if (analysis->stacks.by_lock)
 		analysis->charges.stacks = &analysis->stacks;
 	while ((event = stacks_next(stacks, &stack)))
 		analysis_add(analysis, file, event, stack);
 	analysis->stacks.counts = *stacks_counts(stacks);
 	analysis->stacks.has_any = stacks_has_any(stacks);
 	stacks_close(stacks);
-	open_holds_finish(&analysis->open, file, &analysis->charges);
+	open_holds_finish(&analysis->open_holds, file, &analysis->charges);
 	charge_sums_finish(&analysis->charges);
 close:
 	if (merge)
@@ -422,11 +435,12 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	const struct names *names = analysis->names;
 	struct coverage coverage = analysis->coverage;
 	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
-	bool by_lock_and_task = analysis->stacks.by_lock_and_task;
+	bool by_lock = analysis->stacks.by_lock, by_task = analysis->stacks.by_task;
+	bool has_lock_stacks = analysis->has_lock_stacks;
 	enum charge_by charge_by = analysis->charge_by;
 	const char *lock = analysis->lock;
 
-	/* Reset the counts of damage, because the second pass counts it again. */
+	/* Reset the counts of damage, because the second pass counts the same damage again. */
 	*file = *before;
 	analysis->history = (struct rates_history) { 0 };
 	analysis->coverage = (struct coverage) { 0 };
@@ -439,7 +453,9 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->charges_waits = charges_waits;
 	analysis->charge_by = charge_by;
 	analysis->lock = lock;
-	analysis->stacks.by_lock_and_task = by_lock_and_task;
+	analysis->has_lock_stacks = has_lock_stacks;
+	analysis->stacks.by_lock = by_lock;
+	analysis->stacks.by_task = by_task;
 	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
 	analysis->resources.rates = history.stretches[0].rates.resource;
 	find_origin(analysis, file);
@@ -457,7 +473,7 @@ static uint64_t first_wanted_time(const struct analysis *analysis, const struct 
 
 	for (i = 0; i < analysis->coverage.cpu_count; i++)
 		if (analysis->coverage.is_uneven && analysis->coverage.cpus[i].has_all_buffers &&
-		    !(selection && selection->has_from))
+		    !(selection && selection->has_begin))
 			return file->start_clock;
 	return analysis->origin;
 }
@@ -506,18 +522,18 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
-	double from = etl_seconds(file, analysis->origin), to;
+	double begin = etl_seconds(file, analysis->origin), end;
 
 	if (analysis->coverage.is_uneven)
 		return (double)coverage_ticks(&analysis->coverage, COVERAGE_ANY_GROUP,
 					      COVERAGE_LONGEST) / (double)file->perf_freq;
-	if (selection && selection->has_to && analysis->has_later_events)
-		to = selection->to;
+	if (selection && selection->has_end && analysis->has_later_events)
+		end = selection->end_seconds;
 	else if (analysis->last_time)
-		to = etl_seconds(file, analysis->last_time);
+		end = etl_seconds(file, analysis->last_time);
 	else
 		return 0;
-	return to > from ? to - from : 0;
+	return end > begin ? end - begin : 0;
 }
 
 /**
@@ -567,10 +583,11 @@ void analysis_free(struct analysis *analysis)
 	resource_stats_free(&analysis->resources);
 	switch_stats_free(&analysis->switches);
 	stack_stats_free(&analysis->stacks);
+	stack_stats_free(&analysis->lock_stacks);
 	coverage_free(&analysis->coverage);
 	rates_history_free(&analysis->history);
 	charge_sums_free(&analysis->charges);
-	open_holds_free(&analysis->open);
+	open_holds_free(&analysis->open_holds);
 	free(analysis->unknown);
 	free(analysis->callers);
 	*analysis = (struct analysis) { 0 };

@@ -22,7 +22,7 @@
 #define WANTED_LOCKS_BITS	8
 
 /**
- * struct analysis - sums of a trace; all zero: of no events
+ * struct analysis - sums of a trace; all zero before the first event
  * @selection: events to sum up, or NULL for all events
  * @names: names of addresses and threads, for the selection and the classes of locks; or NULL
  * @lock: name or address of the only lock to sum up, or NULL for all locks
@@ -34,10 +34,12 @@
  * @resources: sums of WMI_RESOURCE records
  * @switches: sums of WMI_CONTEXTSWAP records
  * @stacks: sums of WMI_SPINLOCK and WMI_RESOURCE records by their stacks
+ * @lock_stacks: the same by lock too, with the waits charged to holders, if @has_lock_stacks
+ * @has_lock_stacks: set by the caller, with @charges_waits: analysis_read() makes @lock_stacks
  * @charges: waits charged to holds, if @charges_waits
  * @charge_by: attribute by which waiters and holders are told apart
  * @charges_waits: set by the caller: analysis_read() charges waits
- * @open: locks that were held at the end, or at the last snapshot
+ * @open_holds: locks that were held at the end, or at the last snapshot
  * @coverage: time that the events cover
  * @history: changes of the sampling parameters
  * @has_groups: the file says which event groups were enabled
@@ -69,10 +71,12 @@ struct analysis {
 	struct resource_stats resources;
 	struct switch_stats switches;
 	struct stack_stats stacks;
+	struct stack_stats lock_stacks;
+	bool has_lock_stacks;
 	struct charge_sums charges;
 	enum charge_by charge_by;
 	bool charges_waits;
-	struct open_holds open;
+	struct open_holds open_holds;
 	struct coverage coverage;
 	struct rates_history history;
 	bool has_groups;

@@ -17,7 +17,7 @@
  */
 #define VISITS_MAX		(4 * CHARGE_KEPT)
 
-/* The distance from the hold that is added to an earlier one; 0 if the ring has that no more. */
+/* Count the holds from that of @link to the one that is being added; 0: the ring has lost @link. */
 static uint32_t distance_from(const struct charges *charges, uint64_t link)
 {
 	uint64_t distance = charges->hold_count + 1 - link;
@@ -51,8 +51,8 @@ struct charges *charges_open(charge_callback callback, void *argument)
 }
 
 /*
- * Whether a hold, or the wait before it, can be divided into the times in which the task had a CPU.
- * A task that spins for a lock, or holds one, is not switched out.
+ * Whether it is known when the task had no CPU during a hold and the wait before it. A task that
+ * spins for a lock, or holds a spin lock, is not switched out.
  */
 static bool can_divide(const struct charges *charges, const struct charge_hold *hold)
 {
@@ -83,8 +83,11 @@ static bool switches_are_missing(const struct charges *charges, const struct cha
 	return known < sum - sum / 4;
 }
 
-/* All context switches before the release have been added. */
-static void choose_times(const struct charges *charges, struct charge_hold *hold)
+/*
+ * Choose whether the sums in the record or the context switches divide the hold, and the wait. All
+ * context switches before the release have been added.
+ */
+static void choose_divisions(const struct charges *charges, struct charge_hold *hold)
 {
 	hold->hold_by_sums = hold->has_off_cpu &&
 			     switches_are_missing(charges, hold, hold->acquired, hold->released,
@@ -94,9 +97,9 @@ static void choose_times(const struct charges *charges, struct charge_hold *hold
 						  hold->ready_at_end + hold->wait_blocked);
 }
 
-static void give(struct charges *charges, const struct charge_hold *waiter,
-		 const struct charge_hold *holder, const struct charge_absence *absence,
-		 enum charge_part part, uint64_t from, uint64_t ticks)
+static void emit_piece(struct charges *charges, const struct charge_hold *waiter,
+		       const struct charge_hold *holder, const struct charge_absence *absence,
+		       enum charge_part part, uint64_t from, uint64_t ticks)
 {
 	const struct charge_piece piece = {
 		.part = part,
@@ -112,10 +115,10 @@ static void give(struct charges *charges, const struct charge_hold *waiter,
 		charges->callback(charges->argument, waiter, &piece);
 }
 
-/* Give the three parts of a time, of which only the sums are known: @ticks, by the same index. */
-static void give_sums(struct charges *charges, const struct charge_hold *waiter,
-		      const struct charge_hold *task, uint64_t from, uint64_t until,
-		      const enum charge_part *parts, const uint64_t *ticks)
+/* Emit the three @parts of a time of which only their sums, @ticks, are known. */
+static void emit_parts(struct charges *charges, const struct charge_hold *waiter,
+		       const struct charge_hold *task, uint64_t from, uint64_t until,
+		       const enum charge_part *parts, const uint64_t *ticks)
 {
 	size_t i;
 
@@ -155,8 +158,8 @@ static void divide_hold_by_sums(struct charges *charges, const struct charge_hol
 	uint64_t blocked = proportion(hold->blocked, ticks, held, ticks);
 	uint64_t ready = proportion(hold->ready, ticks, held, ticks - blocked);
 
-	give_sums(charges, waiter, hold, from, until, parts,
-		  (const uint64_t []) { ticks - blocked - ready, ready, blocked });
+	emit_parts(charges, waiter, hold, from, until, parts,
+		   (const uint64_t []) { ticks - blocked - ready, ready, blocked });
 }
 
 /*
@@ -173,8 +176,8 @@ static void divide_gap_by_sums(struct charges *charges, const struct charge_hold
 	uint64_t ready = least(owner->ready_at_end, ticks);
 	uint64_t asleep = least(owner->wait_blocked, ticks - ready);
 
-	give_sums(charges, waiter, owner, from, until, parts,
-		  (const uint64_t []) { ticks - asleep - ready, ready, asleep });
+	emit_parts(charges, waiter, owner, from, until, parts,
+		   (const uint64_t []) { ticks - asleep - ready, ready, asleep });
 }
 
 /* Split a piece into the times in which @task ran, was ready and slept; the last one first. */
@@ -195,14 +198,14 @@ static void divide(struct charges *charges, const struct charge_hold *waiter,
 		end = least(absence->until, until);
 		ready_from = least(greatest(absence->ready_from, begin), end);
 		if (charges->tells_runs)
-			give(charges, waiter, task, NULL, running, end, until - end);
+			emit_piece(charges, waiter, task, NULL, running, end, until - end);
 		else
 			ran += until - end;
-		give(charges, waiter, task, absence, ready, ready_from, end - ready_from);
-		give(charges, waiter, task, absence, asleep, begin, ready_from - begin);
+		emit_piece(charges, waiter, task, absence, ready, ready_from, end - ready_from);
+		emit_piece(charges, waiter, task, absence, asleep, begin, ready_from - begin);
 		until = begin;
 	}
-	give(charges, waiter, task, NULL, running, from, ran + (until - from));
+	emit_piece(charges, waiter, task, NULL, running, from, ran + (until - from));
 }
 
 static int compare_acquired(const void *a, const void *b)
@@ -245,8 +248,8 @@ static void charge_gap(struct charges *charges, const struct charge_hold *waiter
 	uint64_t waits_from = least(greatest(owner->wait_start, from), until);
 
 	if (waits_from > from)
-		give(charges, waiter, after_hold ? owner : NULL, NULL,
-		     after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, from, waits_from - from);
+		emit_piece(charges, waiter, after_hold ? owner : NULL, NULL,
+			   after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, from, waits_from - from);
 	if (owner->wait_by_sums)
 		divide_gap_by_sums(charges, waiter, owner, waits_from, until);
 	else
@@ -284,7 +287,7 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 	if (count)
 		charge_gap(charges, waiter, waiter, at, waiter->acquired, true);
 	else
-		give(charges, waiter, NULL, NULL, CHARGE_UNKNOWN, at, waiter->acquired - at);
+		emit_piece(charges, waiter, NULL, NULL, CHARGE_UNKNOWN, at, waiter->acquired - at);
 }
 
 /**
@@ -293,12 +296,12 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
  * @hold: the hold, whose @logged is not before that of the last one; its links, @hold_by_sums and
  *	@wait_by_sums are not used
  *
- * Return: the hold as it is kept until others overwrite it.
+ * Return: the copy of @hold in the ring, which stays until CHARGE_KEPT newer holds were added.
  */
 const struct charge_hold *charges_add_hold(struct charges *charges,
 					   const struct charge_hold *hold)
 {
-	uint64_t *of_lock = &charges->lock_heads[bucket_of(hold->lock)];
+	uint64_t *of_lock = &charges->lock_heads[ring_bucket(hold->lock)];
 	size_t at = charges->hold_count % CHARGE_KEPT;
 	struct charge_hold *kept = &charges->holds[at];
 
@@ -306,10 +309,10 @@ const struct charge_hold *charges_add_hold(struct charges *charges,
 	if (hold->frames)
 		kept->frames = memcpy(charges->hold_frames[at], hold->frames,
 				      sizeof(*charges->hold_frames));
-	choose_times(charges, kept);
+	choose_divisions(charges, kept);
 	kept->older_of_lock = distance_from(charges, *of_lock);
 	if (hold->is_sleeping && hold->acquired > hold->wait_start) {
-		uint64_t *of_thread = &charges->thread_heads[bucket_of(hold->thread_id)];
+		uint64_t *of_thread = &charges->thread_heads[ring_bucket(hold->thread_id)];
 
 		kept->older_of_thread = distance_from(charges, *of_thread);
 		*of_thread = charges->hold_count + 1;
@@ -331,14 +334,14 @@ const struct charge_hold *charges_add_hold(struct charges *charges,
 void charges_tell_steps(struct charges *charges, const struct charge_hold *waiter,
 			charge_callback callback, void *argument)
 {
-	charge_callback usual = charges->callback;
+	charge_callback usual_callback = charges->callback;
 	void *usual_argument = charges->argument;
 
 	charges->callback = callback;
 	charges->argument = argument;
 	charges->tells_runs = true;
 	charge_wait(charges, waiter);
-	charges->callback = usual;
+	charges->callback = usual_callback;
 	charges->argument = usual_argument;
 	charges->tells_runs = false;
 }
@@ -346,12 +349,12 @@ void charges_tell_steps(struct charges *charges, const struct charge_hold *waite
 /**
  * charges_switch_out() - a task loses its CPU
  * @charges: open
- * @absence: begins; its @until and @older are not used; @ready_from is @from of a task that is
- *	preempted, and UINT64_MAX of one that blocks
+ * @absence: the time that begins. @until and @older are not used. @ready_from equals @from if the
+ *	task is preempted, and is UINT64_MAX if it blocks
  */
 void charges_switch_out(struct charges *charges, const struct charge_absence *absence)
 {
-	uint64_t *head = &charges->absence_heads[bucket_of(absence->thread_id)];
+	uint64_t *head = &charges->absence_heads[ring_bucket(absence->thread_id)];
 	size_t at = charges->absence_count % CHARGE_KEPT;
 	struct charge_absence *kept = &charges->absences[at];
 
@@ -377,7 +380,7 @@ void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t tim
 {
 	struct charge_absence *absence;
 
-	absence = absence_at(charges, charges->absence_heads[bucket_of(thread_id)]);
+	absence = absence_at(charges, charges->absence_heads[ring_bucket(thread_id)]);
 	while (absence && absence->thread_id != thread_id)
 		absence = absence_at(charges, absence->older);
 	if (!absence || absence->until != UINT64_MAX)

@@ -9,7 +9,7 @@
 
 #include "charge_events.h"
 
-/* A file may claim times of centuries. */
+/* Round down. A damaged file may have times of centuries, which do not fit into 63 bits. */
 static uint64_t whole_ticks(double ticks)
 {
 	return ticks < 0x1p63 ? (uint64_t)ticks : INT64_MAX;
@@ -24,21 +24,21 @@ static uint64_t ticks_of(const struct etl_file *file, uint64_t cycles)
 }
 
 /* When the hold ended: by the record's own clock, if that is the session clock. */
-static uint64_t end_of(const struct charge_event *from, uint64_t released)
+static uint64_t end_of(const struct charge_event *source, uint64_t released)
 {
-	if (from->file->perf_freq == from->file->cycle_freq && released &&
-	    released <= from->event->time_stamp)
+	if (source->file->perf_freq == source->file->cycle_freq && released &&
+	    released <= source->event->time_stamp)
 		return released;
-	return from->event->time_stamp;
+	return source->event->time_stamp;
 }
 
-static void set_times(struct charge_hold *hold, const struct charge_event *from, uint64_t released,
-		      uint64_t held, uint64_t waited)
+static void set_times(struct charge_hold *hold, const struct charge_event *source,
+		      uint64_t released, uint64_t held, uint64_t waited)
 {
-	hold->logged = from->event->time_stamp;
-	hold->released = end_of(from, released);
-	hold->acquired = hold->released - ticks_of(from->file, held);
-	hold->wait_start = hold->acquired - ticks_of(from->file, waited);
+	hold->logged = source->event->time_stamp;
+	hold->released = end_of(source, released);
+	hold->acquired = hold->released - ticks_of(source->file, held);
+	hold->wait_start = hold->acquired - ticks_of(source->file, waited);
 	/* A file may claim times before the clock began. */
 	if (hold->acquired > hold->released || hold->wait_start > hold->acquired) {
 		hold->acquired = hold->released;
@@ -62,13 +62,13 @@ static const uint64_t *read_frames(uint64_t *frames, const struct stack *stack)
 /**
  * charge_add_spinlock() - add the record of a spin lock
  * @sums: open
- * @from: event that the record was read from
+ * @source: event that the record was read from
  * @record: the record, with the lock's own address
  * @class: key of the lock's class, or the address of a lock that has none
  * @weight: waits that the record stands for
  * @rule: WMI_SPINLOCK_RULE_*
  */
-void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *from,
+void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *source,
 			 const struct spinlock_record *record, uint64_t class, uint64_t weight,
 			 uint8_t rule)
 {
@@ -76,7 +76,7 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *fr
 	int64_t held = record->release_time - record->acquire_time;
 	uint64_t frames[CHARGE_FRAMES];
 	struct charge_hold hold = {
-		.frames = read_frames(frames, from->stack),
+		.frames = read_frames(frames, source->stack),
 		.lock = record->lock,
 		.class = class,
 		.caller = record->caller,
@@ -86,12 +86,12 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *fr
 		.start_unknown = rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN,
 		.in_softirq = record->dpc,
 		.in_interrupt = record->isr,
-		.cpu = from->event->processor,
+		.cpu = source->event->processor,
 		.irql = record->irql,
 		.was_interrupted = record->interrupts,
 	};
 
-	set_times(&hold, from, record->release_time, has_hold && held > 0 ? held : 0,
+	set_times(&hold, source, record->release_time, has_hold && held > 0 ? held : 0,
 		  record->spin_count ? record->wait_time : 0);
 	charge_sums_add_hold(sums, &hold);
 }
@@ -99,24 +99,24 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *fr
 /**
  * charge_add_resource() - add the record of a lock that tasks sleep for
  * @sums: open
- * @from: event that the record was read from
- * @record: the record, with the lock's own address; others than of last releases are ignored
+ * @source: event that the record was read from
+ * @record: the record, with the lock's own address; ignored unless it is of a last release
  * @class: key of the lock's class, or the address of a lock that has none
  * @weight: releases that the record stands for
  */
-void charge_add_resource(struct charge_sums *sums, const struct charge_event *from,
+void charge_add_resource(struct charge_sums *sums, const struct charge_event *source,
 			 const struct resource_record *record, uint64_t class, uint64_t weight)
 {
 	bool is_timed = record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN;
 	uint64_t frames[CHARGE_FRAMES];
 	struct charge_hold hold = {
-		.frames = read_frames(frames, from->stack),
+		.frames = read_frames(frames, source->stack),
 		.lock = record->resource,
 		.class = class,
 		.caller = record->caller,
 		.thread_id = record->thread_id,
 		.weight = weight,
-		.cpu = from->event->processor,
+		.cpu = source->event->processor,
 		.is_sleeping = true,
 		.is_shared = record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
 	};
@@ -125,12 +125,12 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *fr
 		return;
 	if (record->has_off_cpu) {
 		hold.has_off_cpu = true;
-		hold.ready = ticks_of(from->file, record->hold_ready);
-		hold.blocked = ticks_of(from->file, record->hold_blocked);
-		hold.ready_at_end = ticks_of(from->file, record->wait_last_ready);
-		hold.wait_blocked = ticks_of(from->file, record->wait_blocked);
+		hold.ready = ticks_of(source->file, record->hold_ready);
+		hold.blocked = ticks_of(source->file, record->hold_blocked);
+		hold.ready_at_end = ticks_of(source->file, record->wait_last_ready);
+		hold.wait_blocked = ticks_of(source->file, record->wait_blocked);
 	}
-	set_times(&hold, from, is_timed ? record->acquire_time + record->hold_time : 0,
+	set_times(&hold, source, is_timed ? record->acquire_time + record->hold_time : 0,
 		  record->hold_time,
 		  record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ? record->wait_time : 0);
 	charge_sums_add_hold(sums, &hold);
@@ -174,10 +174,10 @@ void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
 /**
  * charge_add_contextswap() - add a context switch
  * @sums: open
- * @from: event that the record was read from
+ * @source: event that the record was read from
  * @record: the record
  */
-void charge_add_contextswap(struct charge_sums *sums, const struct charge_event *from,
+void charge_add_contextswap(struct charge_sums *sums, const struct charge_event *source,
 			    const struct contextswap_record *record)
 {
 	bool is_ready = record->old_thread_state == KTHREAD_STATE_READY ||
@@ -186,13 +186,13 @@ void charge_add_contextswap(struct charge_sums *sums, const struct charge_event 
 			record->old_thread_state == KTHREAD_STATE_DEFERRED_READY;
 	uint64_t frames[CHARGE_FRAMES];
 	struct charge_absence absence = {
-		.frames = read_frames(frames, from->stack),
+		.frames = read_frames(frames, source->stack),
 		.thread_id = record->old_thread_id,
-		.from = from->event->time_stamp,
-		.ready_from = is_ready ? from->event->time_stamp : UINT64_MAX,
+		.from = source->event->time_stamp,
+		.ready_from = is_ready ? source->event->time_stamp : UINT64_MAX,
 	};
-	double ready_for = (double)record->new_thread_wait_time * (double)from->file->tick_ns *
-			   (double)from->file->perf_freq / 1e9;
+	double ready_for = (double)record->new_thread_wait_time * (double)source->file->tick_ns *
+			   (double)source->file->perf_freq / 1e9;
 
 	charge_sums_add_switch(sums, &absence, record->new_thread_id, whole_ticks(ready_for));
 }

@@ -23,14 +23,14 @@ struct charge_event {
 	const struct stack *stack;
 };
 
-void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *from,
+void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *source,
 			 const struct spinlock_record *record, uint64_t class, uint64_t weight,
 			 uint8_t rule);
-void charge_add_resource(struct charge_sums *sums, const struct charge_event *from,
+void charge_add_resource(struct charge_sums *sums, const struct charge_event *source,
 			 const struct resource_record *record, uint64_t class, uint64_t weight);
 void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
 		     const struct ntklog_open_hold *event, uint64_t class, uint64_t weight);
-void charge_add_contextswap(struct charge_sums *sums, const struct charge_event *from,
+void charge_add_contextswap(struct charge_sums *sums, const struct charge_event *source,
 			    const struct contextswap_record *record);
 
 #endif /* _NTKLOG_CHARGE_EVENTS_H */

@@ -70,9 +70,10 @@ enum charge_part {
  * @has_off_cpu: the record has the times without a CPU
  * @hold_by_sums: @ready and @blocked divide the hold, and not context switches
  * @wait_by_sums: @ready_at_end and @wait_blocked divide the end of the wait
- * @older_of_lock: distance to an earlier hold, of a lock of the same bucket; 0: none
- * @older_of_thread: if @is_sleeping and there was a wait, distance to an earlier such hold, of a
- *	task of its bucket; 0: none
+ * @older_of_lock: number of holds from the next older one of the same bucket of locks to this one;
+ *	0: none
+ * @older_of_thread: if @is_sleeping and there was a wait, number of holds from the next older one
+ *	for which this is true too, of the same bucket of tasks, to this one; 0: none
  */
 struct charge_hold {
 	uint64_t lock;
@@ -148,9 +149,9 @@ struct charge_piece {
 /**
  * struct charge_link - a lock that a holder waited for
  * @class: class of the lock
- * @from: when the wait began, or the time that is asked for if that began later
- * @ticks: how long it was, up to the end of that time; session clock
- * @thread_id: the task that held the lock, as far as @has_holder
+ * @from: begin of the wait, or of the time that charges_find_chain() searches if that is later
+ * @ticks: length of the wait within that time, session clock
+ * @thread_id: the task that held the lock, if @has_holder
  * @has_holder: a holder is recorded
  */
 struct charge_link {

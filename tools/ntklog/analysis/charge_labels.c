@@ -8,11 +8,15 @@
 #include "macros.h"
 #include "text.h"
 
-/* Locks of a chain that are named. Deadlocked tasks have no records, so no chain is endless. */
+/*
+ * Greatest number of locks that the label of a chain names. Deadlocked tasks release no lock, so
+ * they have no records, and no chain is endless.
+ */
 #define CHAIN_MAX	4
 
 const char *const charge_by_names[CHARGE_BYS] = {
 	[CHARGE_BY_CALLER] = "caller",
+	[CHARGE_BY_FUNCTION] = "function",
 	[CHARGE_BY_TASK] = "task",
 	[CHARGE_BY_STACK] = "stack",
 	[CHARGE_BY_THREAD] = "thread",
@@ -23,10 +27,10 @@ const char *const charge_by_names[CHARGE_BYS] = {
 };
 
 /**
- * charge_find_by() - find a property by its name
- * @name: name of the property
+ * charge_find_by() - find an attribute by its name
+ * @name: name of the attribute
  *
- * Return: the property, or CHARGE_BYS if none has that name.
+ * Return: the attribute, or CHARGE_BYS if none has that name.
  */
 enum charge_by charge_find_by(const char *name)
 {
@@ -125,7 +129,7 @@ static void format_cgroup(const struct names *names, const struct charge_hold *h
 	text_clean(text);
 }
 
-/* A context of Linux has the name of the IRQL that ntklog records for it. */
+/* Linux has no IRQLs: ntklog records the one that corresponds to the context of the release. */
 static void format_irql(const struct charge_hold *hold, char *text, size_t size)
 {
 	static const char *const names[] = { "passive", "APC", "dispatch" };
@@ -205,8 +209,8 @@ void charge_format_holder(const struct names *names, enum charge_by by,
 	} else if (by == CHARGE_BY_IRQL) {
 		format_irql(hold, text, size);
 	} else if (!charge_format_place(names, hold, function, sizeof(function))) {
-		snprintf(text, size, "%s", task);
-	} else if (hold->caller && !hold->is_sleeping) {
+		snprintf(text, size, "%s", by == CHARGE_BY_FUNCTION ? "unknown function" : task);
+	} else if (by == CHARGE_BY_FUNCTION || (hold->caller && !hold->is_sleeping)) {
 		snprintf(text, size, "%s", function);
 	} else {
 		snprintf(text, size, "%s in %s", task, function);

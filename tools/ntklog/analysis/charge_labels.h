@@ -20,6 +20,7 @@
  * enum charge_by - attribute by which waiters and holders are told apart
  * @CHARGE_BY_CALLER: the function that released the lock; for locks that sleep the task, and the
  *	function of the stack, or without one the function that acquired the lock
+ * @CHARGE_BY_FUNCTION: the same function without the task
  * @CHARGE_BY_TASK: the name of the task
  * @CHARGE_BY_STACK: the innermost functions of the stack
  * @CHARGE_BY_THREAD: the task's id and name
@@ -27,10 +28,11 @@
  * @CHARGE_BY_CGROUP: the path of the task's cgroup
  * @CHARGE_BY_CPU: the CPU that released the lock
  * @CHARGE_BY_IRQL: the IRQL of the release, by its name
- * @CHARGE_BYS: number of properties
+ * @CHARGE_BYS: number of attributes
  */
 enum charge_by {
 	CHARGE_BY_CALLER,
+	CHARGE_BY_FUNCTION,
 	CHARGE_BY_TASK,
 	CHARGE_BY_STACK,
 	CHARGE_BY_THREAD,
@@ -41,8 +43,8 @@ enum charge_by {
 	CHARGE_BYS,
 };
 
-/* The names of the properties, for messages. */
-#define CHARGE_BY_NAMES	"caller, task, stack, thread, process, cgroup, cpu or irql"
+/* The names of the attributes, for messages. */
+#define CHARGE_BY_NAMES	"caller, function, task, stack, thread, process, cgroup, cpu or irql"
 
 extern const char *const charge_by_names[CHARGE_BYS];
 

@@ -52,7 +52,7 @@ struct charges {
 	bool tells_runs;
 };
 
-static inline size_t bucket_of(uint64_t key)
+static inline size_t ring_bucket(uint64_t key)
 {
 	return (key * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - CHARGE_BUCKET_BITS);
 }

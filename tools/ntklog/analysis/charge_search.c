@@ -28,7 +28,7 @@ static const struct charge_hold *next_visit(const struct charges *charges, uint6
 const struct charge_hold *charges_find_wait(const struct charges *charges, uint32_t thread_id,
 					    uint64_t time)
 {
-	uint64_t link = charges->thread_heads[bucket_of(thread_id)], visits = 0;
+	uint64_t link = charges->thread_heads[ring_bucket(thread_id)], visits = 0;
 	const struct charge_hold *hold;
 
 	for (; (hold = next_visit(charges, link, time, &visits));
@@ -50,7 +50,7 @@ const struct charge_hold *charges_find_wait(const struct charges *charges, uint3
 const struct charge_hold *charges_find_holder(const struct charges *charges,
 					      const struct charge_hold *wait, uint64_t time)
 {
-	uint64_t link = charges->lock_heads[bucket_of(wait->lock)], visits = 0;
+	uint64_t link = charges->lock_heads[ring_bucket(wait->lock)], visits = 0;
 	const struct charge_hold *hold;
 
 	for (; (hold = next_visit(charges, link, time, &visits));
@@ -66,7 +66,7 @@ static const struct charge_hold *find_longest_wait(const struct charges *charges
 						   uint32_t thread_id, uint64_t from,
 						   uint64_t until)
 {
-	uint64_t link = charges->thread_heads[bucket_of(thread_id)], visits = 0, longest = 0;
+	uint64_t link = charges->thread_heads[ring_bucket(thread_id)], visits = 0, longest = 0;
 	const struct charge_hold *hold, *found = NULL;
 
 	for (; (hold = next_visit(charges, link, from, &visits));
@@ -153,7 +153,7 @@ const struct charge_absence *charges_last_absence(const struct charges *charges,
 	const struct charge_absence *absence = newer;
 
 	if (!absence)
-		absence = absence_at(charges, charges->absence_heads[bucket_of(thread_id)]);
+		absence = absence_at(charges, charges->absence_heads[ring_bucket(thread_id)]);
 	while (absence && (absence->thread_id != thread_id || absence->from >= time))
 		absence = absence_at(charges, absence->older);
 	return absence;

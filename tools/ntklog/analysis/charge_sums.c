@@ -26,7 +26,7 @@ static void free_label(struct charge_sums *sums, struct charge_label *label)
 	free(label);
 }
 
-/* The label of a text; that of all others without memory. */
+/* Return the label of a text, or the label "(others)" if there is no memory. */
 static struct charge_label *label_of(struct charge_sums *sums, const char *text)
 {
 	uint64_t hash = hash_text(text);
@@ -58,7 +58,7 @@ static size_t cache_index(uint64_t a, uint64_t b, uint64_t c)
 
 static struct charge_label *label_of_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	struct charge_who who = {
+	struct charge_label_key key = {
 		.caller = hold->caller,
 		.thread_id = hold->thread_id,
 		.flags = hold->is_shared | hold->in_softirq << 1 | hold->in_interrupt << 2 |
@@ -69,29 +69,31 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 	const char *name;
 
 	if (sums->by == CHARGE_BY_CPU)
-		who.flags |= hold->cpu << 16;
+		key.flags |= hold->cpu << 16;
 	if (sums->by == CHARGE_BY_IRQL)
-		who.flags |= hold->irql << 16;
+		key.flags |= hold->irql << 16;
 	if (hold->frames)
-		memcpy(who.frames, hold->frames, sizeof(who.frames));
-	/* The label of a spin lock's holder is the caller's, whichever task it was. */
-	if (sums->by == CHARGE_BY_CALLER && who.caller && !hold->is_sleeping)
-		who.thread_id = 0;
-	/* The process and the cgroup of a task change with time. Each has one text in the names. */
+		memcpy(key.frames, hold->frames, sizeof(key.frames));
+	/* The label of a spin lock's holder is the function, whichever task called it. */
+	if (sums->by == CHARGE_BY_CALLER && key.caller && !hold->is_sleeping)
+		key.thread_id = 0;
+	if (sums->by == CHARGE_BY_FUNCTION)
+		key.thread_id = 0;
+	/* A task's process and cgroup change with time: their texts' addresses tell them apart. */
 	if (sums->by == CHARGE_BY_PROCESS &&
-	    names_process(sums->names, hold->thread_id, hold->logged, &who.thread_id, &name)) {
-		who.caller = (uintptr_t)name;
-		/* A process without a name is another one than the thread of its number. */
-		who.flags |= 1u << 31;
+	    names_process(sums->names, hold->thread_id, hold->logged, &key.thread_id, &name)) {
+		key.caller = (uintptr_t)name;
+		/* Tell a process without a name from the thread of the same number. */
+		key.flags |= 1u << 31;
 	}
 	if (sums->by == CHARGE_BY_CGROUP)
-		who.caller = (uintptr_t)names_cgroup(sums->names, hold->thread_id, hold->logged);
-	cached = &sums->label_cache[cache_index(who.caller + who.flags, who.thread_id,
-						who.frames[1])];
-	if (!cached->label || memcmp(&cached->who, &who, sizeof(who))) {
+		key.caller = (uintptr_t)names_cgroup(sums->names, hold->thread_id, hold->logged);
+	cached = &sums->label_cache[cache_index(key.caller + key.flags, key.thread_id,
+						key.frames[1])];
+	if (!cached->label || memcmp(&cached->key, &key, sizeof(key))) {
 		charge_format_holder(sums->names, sums->by, hold, text, sizeof(text));
 		cached->label = label_of(sums, text);
-		cached->who = who;
+		cached->key = key;
 	}
 	return cached->label;
 }
@@ -118,7 +120,7 @@ static struct charge_row *find_row(struct charge_sums *sums, enum charge_row_kin
 	return row;
 }
 
-/* The class of size of a sum: sums of one class differ by a quarter at most. */
+/* Return the size class of a sum. Sums of one size class differ by a quarter at most. */
 static unsigned int size_class_of_sum(uint64_t ticks)
 {
 	unsigned int bits = ticks < 8 ? 0 : 61 - __builtin_clzll(ticks);
@@ -126,18 +128,20 @@ static unsigned int size_class_of_sum(uint64_t ticks)
 	return 4 * bits + (ticks >> bits);
 }
 
-/* The sums that are kept: all of class @size_class and above, and @rest of the class below. */
+/* Which sums are kept: all of @size_class and above, and @extra_count of the size class below. */
 struct limit {
 	unsigned int size_class;
-	size_t rest;
+	size_t extra_count;
 };
 
 static struct limit find_limit(const size_t *counts, size_t kept)
 {
 	struct limit limit = { SUM_SIZES, kept };
 
-	for (; limit.size_class && counts[limit.size_class - 1] <= limit.rest; limit.size_class--)
-		limit.rest -= counts[limit.size_class - 1];
+	while (limit.size_class && counts[limit.size_class - 1] <= limit.extra_count) {
+		limit.size_class--;
+		limit.extra_count -= counts[limit.size_class];
+	}
 	return limit;
 }
 
@@ -147,9 +151,9 @@ static bool is_kept(struct limit *limit, uint64_t ticks)
 
 	if (size_class >= limit->size_class)
 		return true;
-	if (size_class + 1 < limit->size_class || !limit->rest)
+	if (size_class + 1 < limit->size_class || !limit->extra_count)
 		return false;
-	limit->rest--;
+	limit->extra_count--;
 	return true;
 }
 
@@ -186,7 +190,7 @@ void charge_row_add(struct charge_row *sum, const struct charge_row *row)
 		sum->longest = row->longest;
 }
 
-/* Add a row to that of all others of its kind. */
+/* Add a dropped row to the row "(others)" of its kind. */
 static void fold_row(struct charge_sums *sums, const struct charge_row *row)
 {
 	struct charge_label *others = sums->fixed[CHARGE_LABEL_OTHERS];
@@ -204,7 +208,7 @@ static void fold_row(struct charge_sums *sums, const struct charge_row *row)
 	charge_row_add(sum, row);
 }
 
-/* Drop the light rows, and those without a class: a class that comes back begins anew. */
+/* Drop the light rows, and the rows of dropped classes: if such a class returns, it begins anew. */
 static void drop_light_rows(struct charge_sums *sums)
 {
 	struct charge_row *row, *next;
@@ -247,7 +251,7 @@ static void drop_unused_labels(struct charge_sums *sums)
 	}
 }
 
-/* Keep the tables small: drop what costs least. No class or label is in use meanwhile. */
+/* Drop the lightest entries of full tables. The caller has no pointer to a class, row or label. */
 static void limit_tables(struct charge_sums *sums)
 {
 	if (HASH_COUNT(sums->classes) < 2 * CHARGE_CLASSES_KEPT &&
@@ -346,7 +350,7 @@ static void add_charged(struct charge_sums *sums, const struct charge_hold *wait
 		count = charges_find_chain(sums->charges, piece, links, ARRAY_SIZE(links));
 		if (count)
 			add_wait_of_holder(sums, links, waiter->weight);
-		longest_waits_take_chain(sums->longest, waiter, piece, links, count);
+		longest_waits_offer_chain(sums->longest, waiter, piece, links, count);
 	}
 	piece->ticks = 0;
 }
@@ -436,7 +440,7 @@ static struct charge_class *find_class(struct charge_sums *sums, const struct ch
 
 /**
  * charge_sums_open() - begin to sum up
- * @sums: all zero, but for the charges of sums that were at the same place
+ * @sums: all zero; but @charges may stay from the last interval, for the waits that cross its end
  * @names: of functions and tasks, or NULL
  * @by: attribute by which waiters and holders are told apart
  * @ticks_per_second: of the session clock
@@ -501,8 +505,8 @@ void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *ho
  * charge_sums_add_switch() - add a context switch
  * @sums: open
  * @absence: of the task that loses the CPU, as for charges_switch_out()
- * @new_thread_id: the task that gets it
- * @ready_for: how long that one was ready, session clock; 0: not known
+ * @new_thread_id: the task that gets the CPU
+ * @ready_for: how long the new task was ready, session clock; 0: not known
  */
 void charge_sums_add_switch(struct charge_sums *sums, const struct charge_absence *absence,
 			    uint32_t new_thread_id, uint64_t ready_for)
@@ -528,7 +532,7 @@ bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge
 }
 
 /**
- * charge_sums_finish() - free what only adding needs
+ * charge_sums_finish() - free @charges, which only adding needs
  * @sums: sums to which nothing is added any more
  */
 void charge_sums_finish(struct charge_sums *sums)

@@ -24,7 +24,7 @@
 #define CHARGE_ROWS_KEPT	8192
 #define CHARGE_LABELS_MAX	65536
 
-/* Labels that are always there. */
+/* Labels that exist from charge_sums_open() on. */
 enum charge_fixed_label {
 	CHARGE_LABEL_OTHERS,
 	CHARGE_LABEL_HANDED_OVER,
@@ -83,7 +83,7 @@ struct charge_class {
  * @CHARGE_ROW_BLOCKER: @first waited while @second held the lock;
  *	a fixed label stands for free and unknown time
  * @CHARGE_ROW_WAITER: @first waited
- * @CHARGE_ROW_HOLDER: @first held the lock while unallocated waited
+ * @CHARGE_ROW_HOLDER: @first held the lock while other tasks waited
  * @CHARGE_ROW_BLOCKED: the holder was blocked in @first: a function, or a chain of locks
  * @CHARGE_ROW_PREEMPTED: the function @first of the holder was preempted
  * @CHARGE_ROW_KINDS: number of kinds
@@ -99,7 +99,7 @@ enum charge_row_kind {
 
 /**
  * struct charge_label - a name of waiters, holders or functions
- * @hash: hash_bytes() of the text, twice; the key
+ * @hash: the key: hash_bytes() of the whole text and of its first half
  * @text: the label
  * @is_used: a row has the label; valid while labels are dropped
  * @hh: in the table of labels
@@ -155,7 +155,7 @@ struct charge_row {
  * @waited: time of the waits, weighted, session clock; the time before @origin is left out
  * @longest: the longest waits, and the longest chain; from charge_sums_open() on
  * @total: of all waits
- * @sleeping: of those for locks that sleep
+ * @sleeping: of the waits for locks that tasks sleep for
  * @current: class of the wait that is being charged
  * @waiter: label of the task that has waited
  * @charged: the piece that is growing: the time charged to one hold, or one free or unknown time
@@ -167,11 +167,11 @@ struct charge_row {
  * @unallocated: sums of the locks whose class could not be allocated
  * @rows: table
  * @labels: table, by text
- * @fixed: the labels that are always there
+ * @fixed: the labels of enum charge_fixed_label
  * @has_switches: context switches are recorded
  * @has_off_cpu: context switches, or sums of holds, tell when holders that may sleep had no CPU
  * @no_memory: something is missing for want of memory
- * @label_cache: labels of recent holds, to find them without a search
+ * @label_cache: labels of recent holds, by the members of a hold that make its label
  * @row_cache: rows that were used recently
  */
 struct charge_sums {
@@ -203,12 +203,12 @@ struct charge_sums {
 	bool has_off_cpu;
 	bool no_memory;
 	struct charge_label_cached {
-		struct charge_who {
+		struct charge_label_key {
 			uint64_t frames[CHARGE_FRAMES];
 			uint64_t caller;
 			uint32_t thread_id;
 			uint32_t flags;
-		} who;
+		} key;
 		struct charge_label *label;
 	} label_cache[1 << CHARGE_CACHE_BITS];
 	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];

@@ -93,7 +93,7 @@ static uint64_t field_limit(const struct event_field *field)
 }
 
 /* Parse "Pmc0" to "Pmc7". */
-static bool is_counter(const char *name, unsigned int *number)
+static bool parse_counter_name(const char *name, unsigned int *number)
 {
 	if (strncasecmp(name, "Pmc", 3) || name[3] < '0' || name[3] > '7' || name[4])
 		return false;
@@ -104,7 +104,7 @@ static bool is_counter(const char *name, unsigned int *number)
 /* Return field @i of a type; behind the last one its additional field for filters, or NULL. */
 static const struct event_field *field_at(const struct event_type *type, size_t i)
 {
-	return i < type->field_count ? &type->fields[i] : type->part;
+	return i < type->field_count ? &type->fields[i] : type->filter_field;
 }
 
 /*
@@ -114,7 +114,7 @@ static const struct event_field *field_at(const struct event_type *type, size_t 
 static bool find_fields(struct compared *compared, const char *name)
 {
 	size_t length = strlen(name), i, j;
-	bool found = false, symbol;
+	bool found = false, is_symbol;
 
 	for (i = 0; i < EVENT_TYPES; i++)
 		for (j = 0; j <= event_types[i].field_count; j++) {
@@ -136,14 +136,14 @@ static bool find_fields(struct compared *compared, const char *name)
 			}
 			if (strncasecmp(name, field->name, own_length))
 				continue;
-			symbol = field->format == FIELD_HEX && length == own_length + 6 &&
+			is_symbol = field->format == FIELD_HEX && length == own_length + 6 &&
 				 !strcasecmp(name + own_length, "Symbol");
-			if (length != own_length && !symbol)
+			if (length != own_length && !is_symbol)
 				continue;
 			compared->fields[i] = field;
 			compared->is_thread = !strcmp(field->name, "ThreadId");
-			compared->subject = symbol ? SUBJECT_FIELD_SYMBOL : SUBJECT_FIELD;
-			compared->kind = symbol ? OPERAND_ADDRESS : field_operand(field);
+			compared->subject = is_symbol ? SUBJECT_FIELD_SYMBOL : SUBJECT_FIELD;
+			compared->kind = is_symbol ? OPERAND_ADDRESS : field_operand(field);
 			if (!found || field_limit(field) > compared->most)
 				compared->most = field_limit(field);
 			found = true;
@@ -173,7 +173,7 @@ int comparison_find_subject(struct compared *compared, const char *name, size_t 
 			compared->most = subjects[i].most;
 			return 0;
 		}
-	if (is_counter(name, &compared->counter)) {
+	if (parse_counter_name(name, &compared->counter)) {
 		compared->subject = SUBJECT_PMC;
 		compared->kind = OPERAND_NUMBER;
 		compared->most = UINT64_MAX;
@@ -318,7 +318,7 @@ static bool is_text(enum operand_kind kind)
 int comparison_resolve_value(struct compared *compared, const char *field, char *error,
 			     size_t size)
 {
-	bool ordered = compared->comparison != IS_EQUAL &&
+	bool has_order = compared->comparison != IS_EQUAL &&
 		       compared->comparison != IS_NOT_EQUAL;
 	int number;
 
@@ -330,7 +330,7 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 	}
 	switch (compared->kind) {
 	case OPERAND_EVENT:
-		if (ordered)
+		if (has_order)
 			return refuse(error, size, compared->at,
 				      "%s has no order: use ==, != or ~", field);
 		if (!event_name_exists(compared->text))
@@ -338,8 +338,8 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 				      "no event is called \"%.40s\"", compared->text);
 		return 0;
 	case OPERAND_TEXT:
-		if (ordered && (compared->subject == SUBJECT_CLASS ||
-				compared->subject == SUBJECT_CGROUP))
+		if (has_order && (compared->subject == SUBJECT_CLASS ||
+				  compared->subject == SUBJECT_CGROUP))
 			return refuse(error, size, compared->at,
 				      "names have no order: use ==, != or ~");
 		return 0;
@@ -374,13 +374,13 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 	if (!number)
 		return 0;
 	if (compared->kind == OPERAND_SYMBOL) {
-		if (ordered)
+		if (has_order)
 			return refuse(error, size, compared->at,
 				      "names have no order: use ==, != or ~");
 		return resolve_name_of_value(compared, error, size);
 	}
 	if (compared->kind == OPERAND_ADDRESS || compared->kind == OPERAND_THREAD) {
-		if (ordered)
+		if (has_order)
 			return refuse(error, size, compared->at,
 				      "names have no order: use ==, != or ~");
 		return compared->kind == OPERAND_ADDRESS ?

@@ -83,7 +83,7 @@ enum operand_kind {
  *	has no such field
  * @is_thread: the field is ThreadId, which the header of an event of unknown type may have too
  * @counter: number of the counter of SUBJECT_PMC
- * @most: greatest value that the subject can have
+ * @most: greatest value that the subject can have, if the value is a number
  * @text: value as the user wrote it; of a symbol the part without offset and module
  * @at: position of the value in the filter, counted from 1
  * @is_number: the value is @number, not @text

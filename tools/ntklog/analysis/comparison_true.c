@@ -62,7 +62,7 @@ static bool compare_address(const struct compared *compared, const struct names 
 	char text[NAME_SIZE];
 	uint64_t offset;
 	const char *name, *module;
-	bool is_it;
+	bool is_same;
 
 	if (compared->is_number)
 		return compare_number(compared, address);
@@ -70,10 +70,10 @@ static bool compare_address(const struct compared *compared, const struct names 
 		return names_symbol(names, address, use, text, sizeof(text)) &&
 		       compare_text(compared, text);
 	name = names_find_symbol(names, address, use, &offset, &module);
-	is_it = name && !strcmp(name, compared->text) &&
+	is_same = name && !strcmp(name, compared->text) &&
 		(!compared->has_offset || offset == compared->number) &&
 		(!compared->module || (module && !strcmp(module, compared->module)));
-	return is_it == (compared->comparison == IS_EQUAL);
+	return is_same == (compared->comparison == IS_EQUAL);
 }
 
 static bool compare_class(const struct compared *compared, const struct names *names,
@@ -154,7 +154,7 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 	struct etw_ready_thread_event ready;
 	struct resource_record resource;
 	struct spinlock_record spinlock;
-	bool old, new;
+	bool old_matches, new_matches;
 
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
@@ -200,10 +200,13 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 		if (!is_of_task(compared))
 			return false;
 		contextswap_record_read(&contextswap, event);
-		old = compare_task(compared, names, event->time_stamp, contextswap.old_thread_id);
-		new = compare_task(compared, names, event->time_stamp, contextswap.new_thread_id);
+		old_matches = compare_task(compared, names, event->time_stamp,
+					   contextswap.old_thread_id);
+		new_matches = compare_task(compared, names, event->time_stamp,
+					   contextswap.new_thread_id);
 		/* "==" needs one of the two threads, "!=" neither of them. */
-		return compared->comparison == IS_NOT_EQUAL ? old && new : old || new;
+		return compared->comparison == IS_NOT_EQUAL ? old_matches && new_matches :
+							      old_matches || new_matches;
 	case PERFINFO_LOG_TYPE_READY_THREAD:
 		if (!is_of_task(compared))
 			return false;
@@ -217,35 +220,35 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 static bool compare_header(const struct compared *compared, const struct etl_event *event,
 			   const struct names *names)
 {
-	struct etl_event_header info;
+	struct etl_event_header header;
 	char guid[ETL_GUID_SIZE];
 	const char *name;
 
-	etl_read_event_header(&info, event);
+	etl_read_event_header(&header, event);
 	switch (compared->subject) {
 	case SUBJECT_PROVIDER:
-		if (!info.has_provider)
+		if (!header.has_provider)
 			return false;
-		etl_format_guid(info.provider, guid);
-		name = etl_provider_name(info.provider);
+		etl_format_guid(header.provider, guid);
+		name = etl_provider_name(header.provider);
 		/* A provider is compared by its GUID and by its name: "!=" needs both to differ. */
 		if (compared->comparison == IS_NOT_EQUAL)
 			return compare_text(compared, guid) &&
 			       (!name || compare_text(compared, name));
 		return compare_text(compared, guid) || (name && compare_text(compared, name));
 	case SUBJECT_ID:
-		return info.has_id && compare_number(compared, info.id);
+		return header.has_id && compare_number(compared, header.id);
 	case SUBJECT_VERSION:
-		return info.has_opcode && compare_number(compared, info.version);
+		return header.has_opcode && compare_number(compared, header.version);
 	case SUBJECT_OPCODE:
-		return info.has_opcode && compare_number(compared, info.opcode);
+		return header.has_opcode && compare_number(compared, header.opcode);
 	case SUBJECT_LEVEL:
-		return info.has_opcode && compare_number(compared, info.level);
+		return header.has_opcode && compare_number(compared, header.level);
 	case SUBJECT_PROCESS_ID:
-		return info.has_process && compare_number(compared, info.process_id);
+		return header.has_process && compare_number(compared, header.process_id);
 	default:
-		return info.has_process &&
-		       compare_task(compared, names, event->time_stamp, info.thread_id);
+		return header.has_process &&
+		       compare_task(compared, names, event->time_stamp, header.thread_id);
 	}
 }
 

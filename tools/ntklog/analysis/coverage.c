@@ -71,13 +71,13 @@ static int compare_changes(const void *a, const void *b)
 /**
  * coverage_finish() - set the limits of the time that is wanted
  * @coverage: coverage to which nothing is added any more
- * @from: begin of the time, session clock
- * @to: end of the time
+ * @begin: begin of the time, session clock
+ * @end: end of the time
  */
-void coverage_finish(struct coverage *coverage, uint64_t from, uint64_t to)
+void coverage_finish(struct coverage *coverage, uint64_t begin, uint64_t end)
 {
-	coverage->from = from;
-	coverage->to = to > from ? to : from;
+	coverage->begin = begin;
+	coverage->end = end > begin ? end : begin;
 	if (coverage->change_count)
 		qsort(coverage->changes, coverage->change_count, sizeof(*coverage->changes),
 		      compare_changes);
@@ -92,12 +92,12 @@ void coverage_finish(struct coverage *coverage, uint64_t from, uint64_t to)
  */
 uint64_t coverage_begin(const struct coverage *coverage, size_t cpu)
 {
-	uint64_t begin = coverage->from;
+	uint64_t begin = coverage->begin;
 
 	if (coverage->is_uneven && cpu < coverage->cpu_count &&
 	    !coverage->cpus[cpu].has_all_buffers && coverage->cpus[cpu].first_time > begin)
 		begin = coverage->cpus[cpu].first_time;
-	return begin < coverage->to ? begin : coverage->to;
+	return begin < coverage->end ? begin : coverage->end;
 }
 
 static bool is_of_groups(const struct coverage_change *change, uint32_t groups)
@@ -129,32 +129,33 @@ bool coverage_knows_group(const struct coverage *coverage, uint32_t groups)
  */
 static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups)
 {
-	uint32_t observed = 0, seen = 0;
+	uint32_t observed = 0, changed_before = 0;
 	size_t i;
 
 	for (i = 0; i < coverage->change_count; i++) {
 		const struct coverage_change *change = &coverage->changes[i];
 
-		if (!is_of_groups(change, groups) || seen & PERF_MASK_BITS(change->group))
+		if (!is_of_groups(change, groups) || changed_before & PERF_MASK_BITS(change->group))
 			continue;
-		seen |= PERF_MASK_BITS(change->group);
+		changed_before |= PERF_MASK_BITS(change->group);
 		if (!change->is_observed)
 			observed |= PERF_MASK_BITS(change->group);
 	}
 	return observed;
 }
 
-/* Return the ticks of the time from @from to @to in which any of the groups is observed. */
-static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups, uint64_t from,
-			       uint64_t to)
+/* Return the ticks of the time from @begin to @end in which any of the groups is observed. */
+static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups, uint64_t begin,
+			       uint64_t end)
 {
 	uint32_t observed = groups_at_begin(coverage, groups);
-	uint64_t ticks = 0, since = from;
+	uint64_t ticks = 0, since = begin;
 	size_t i;
 
 	for (i = 0; i < coverage->change_count; i++) {
 		const struct coverage_change *change = &coverage->changes[i];
-		uint64_t time = change->time < from ? from : change->time > to ? to : change->time;
+		uint64_t time = change->time < begin ? begin :
+				change->time > end ? end : change->time;
 
 		if (!is_of_groups(change, groups))
 			continue;
@@ -166,7 +167,7 @@ static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups,
 		else
 			observed &= ~PERF_MASK_BITS(change->group);
 	}
-	return observed ? ticks + (to - since) : ticks;
+	return observed ? ticks + (end - since) : ticks;
 }
 
 /**
@@ -180,22 +181,23 @@ static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups,
  */
 uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t cpu)
 {
-	uint64_t from = coverage->to, begin;
+	uint64_t begin, cpu_begin;
 	size_t i;
 
 	if (cpu == COVERAGE_LONGEST) {
-		from = coverage->is_uneven && coverage->cpu_count ? coverage->to : coverage->from;
+		begin = coverage->is_uneven && coverage->cpu_count ? coverage->end :
+								     coverage->begin;
 		for (i = 0; coverage->is_uneven && i < coverage->cpu_count; i++) {
-			begin = coverage_begin(coverage, i);
-			if (coverage->cpus[i].events && begin < from)
-				from = begin;
+			cpu_begin = coverage_begin(coverage, i);
+			if (coverage->cpus[i].events && cpu_begin < begin)
+				begin = cpu_begin;
 		}
 	} else {
-		from = coverage_begin(coverage, cpu);
+		begin = coverage_begin(coverage, cpu);
 	}
 	if (groups == COVERAGE_ANY_GROUP || !coverage_knows_group(coverage, groups))
-		return coverage->to - from;
-	return observed_ticks(coverage, groups, from, coverage->to);
+		return coverage->end - begin;
+	return observed_ticks(coverage, groups, begin, coverage->end);
 }
 
 /**
@@ -249,7 +251,7 @@ void coverage_find_whole_cpus(struct coverage *coverage, const struct etl_file *
 		if (cpu < coverage->cpu_count && ++buffers[cpu] > most)
 			most = buffers[cpu];
 	}
-	/* A full ring may lack one buffer, which a reader was about to get. */
+	/* A full ring may lack one buffer, because a reader was just taking it. */
 	for (i = 0; buffers && i < coverage->cpu_count; i++)
 		coverage->cpus[i].has_all_buffers = buffers[i] + 1 < most;
 	coverage->no_memory |= !buffers;

@@ -3,9 +3,9 @@
 #define _NTKLOG_COVERAGE_H
 
 /*
- * The time that a trace covers, of each CPU and of each event group. Buffers of a flight recorder
- * reach back as far as each CPU's ring does. A group is observed from the moment when its hooks are
- * attached until they are detached, which ntklog's sessions write as events.
+ * The time that a trace covers, by CPU and by event group. In a flight recorder the oldest buffer
+ * of each CPU's ring is of another age. A group is observed while its hooks are attached: sessions
+ * of ntklog write an event when its hooks are attached and when they are detached.
  */
 
 #include <stdbool.h>
@@ -48,8 +48,8 @@ struct coverage_change {
  * @cpu_count: number of @cpus
  * @changes: changes of the groups that are observed; in the order of time after coverage_finish()
  * @change_count: number of @changes
- * @from: begin of the time that is wanted, session clock
- * @to: end of that time
+ * @begin: begin of the time that is wanted, session clock
+ * @end: end of that time
  * @is_uneven: older buffers were overwritten: a CPU is covered from its first event on
  * @no_memory: something is missing for want of memory
  */
@@ -58,8 +58,8 @@ struct coverage {
 	size_t cpu_count;
 	struct coverage_change *changes;
 	size_t change_count;
-	uint64_t from;
-	uint64_t to;
+	uint64_t begin;
+	uint64_t end;
 	bool is_uneven;
 	bool no_memory;
 };
@@ -67,7 +67,7 @@ struct coverage {
 void coverage_add_event(struct coverage *coverage, const struct etl_event *event);
 void coverage_add_observed(struct coverage *coverage, const struct etl_event *event);
 void coverage_find_whole_cpus(struct coverage *coverage, const struct etl_file *file);
-void coverage_finish(struct coverage *coverage, uint64_t from, uint64_t to);
+void coverage_finish(struct coverage *coverage, uint64_t begin, uint64_t end);
 uint64_t coverage_begin(const struct coverage *coverage, size_t cpu);
 bool coverage_knows_group(const struct coverage *coverage, uint32_t groups);
 uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t cpu);

@@ -353,11 +353,11 @@ bool selection_includes_time(const struct selection *selection, const struct etl
 {
 	double seconds;
 
-	if (!selection->has_from && !selection->has_to)
+	if (!selection->has_begin && !selection->has_end)
 		return true;
 	seconds = etl_seconds(file, event->time_stamp);
-	return (!selection->has_from || seconds >= selection->from) &&
-	       (!selection->has_to || seconds <= selection->to);
+	return (!selection->has_begin || seconds >= selection->begin_seconds) &&
+	       (!selection->has_end || seconds <= selection->end_seconds);
 }
 
 /**
@@ -369,7 +369,7 @@ bool selection_includes_time(const struct selection *selection, const struct etl
 bool selection_includes_all(const struct selection *selection)
 {
 	return !selection ||
-	       (!selection->filter && !selection->has_from && !selection->has_to);
+	       (!selection->filter && !selection->has_begin && !selection->has_end);
 }
 
 /**

@@ -39,17 +39,17 @@ struct filter;
 /**
  * struct selection - filter and limits of time that events have to pass
  * @filter: filter, or NULL
- * @from: first time, seconds since the start of the session
- * @to: last time, seconds since the start of the session
- * @has_from: @from is set
- * @has_to: @to is set
+ * @begin_seconds: first time, in seconds since the start of the session
+ * @end_seconds: last time, in seconds since the start of the session
+ * @has_begin: @begin_seconds is set
+ * @has_end: @end_seconds is set
  */
 struct selection {
 	struct filter *filter;
-	double from;
-	double to;
-	bool has_from;
-	bool has_to;
+	double begin_seconds;
+	double end_seconds;
+	bool has_begin;
+	bool has_end;
 };
 
 struct filter *filter_parse(const char *text, char *error, size_t size);

@@ -59,16 +59,16 @@ static bool move_counts(struct histogram *histogram, unsigned int first, unsigne
 
 	if (!to)
 		return false;
-	if (histogram->room)
+	if (histogram->capacity)
 		memcpy(to + (histogram->first - first) * size, from,
-		       histogram->room * size);
+		       histogram->capacity * size);
 	free(from);
 	if (histogram->wide_counts)
 		histogram->wide_counts = (uint64_t *)to;
 	else
 		histogram->counts = (uint32_t *)to;
 	histogram->first = first;
-	histogram->room = end - first;
+	histogram->capacity = end - first;
 	return true;
 }
 
@@ -78,23 +78,23 @@ static bool make_room(struct histogram *histogram, unsigned int bucket)
 	unsigned int first = bucket - bucket % SUB_BUCKETS;
 	unsigned int end = first + SUB_BUCKETS;
 
-	if (histogram->room) {
+	if (histogram->capacity) {
 		if (histogram->first < first)
 			first = histogram->first;
-		if (histogram->first + histogram->room > end)
-			end = histogram->first + histogram->room;
+		if (histogram->first + histogram->capacity > end)
+			end = histogram->first + histogram->capacity;
 	}
 	return move_counts(histogram, first, end);
 }
 
 static bool widen_counts(struct histogram *histogram)
 {
-	uint64_t *wide = calloc(histogram->room, sizeof(*wide));
+	uint64_t *wide = calloc(histogram->capacity, sizeof(*wide));
 	unsigned int i;
 
 	if (!wide)
 		return false;
-	for (i = 0; i < histogram->room; i++)
+	for (i = 0; i < histogram->capacity; i++)
 		wide[i] = histogram->counts[i];
 	free(histogram->counts);
 	histogram->counts = NULL;
@@ -108,7 +108,7 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 	unsigned int i;
 
 	/* The difference of a bucket before @first is a large number. */
-	if (bucket - histogram->first >= histogram->room && !make_room(histogram, bucket))
+	if (bucket - histogram->first >= histogram->capacity && !make_room(histogram, bucket))
 		return false;
 	i = bucket - histogram->first;
 	if (!histogram->wide_counts && weight > UINT32_MAX - histogram->counts[i] &&
@@ -131,17 +131,17 @@ static double log_variance(const struct histogram *histogram)
 
 static void add_variance(struct histogram *histogram, uint64_t value, uint64_t weight)
 {
-	double variance = weight_variance(weight), of_value, value_log;
+	double variance = weight_variance(weight), value_variance, value_log;
 
 	/* A value of weight 1 was written in any case, and adds no variance. */
 	if (!(variance > 0))
 		return;
-	of_value = (double)value * (double)value * variance;
+	value_variance = (double)value * (double)value * variance;
 	value_log = log(value ? (double)value : 1);
 	histogram->total_variance += variance;
-	histogram->sum_variance += of_value;
-	if (of_value > histogram->greatest_variance)
-		histogram->greatest_variance = of_value;
+	histogram->sum_variance += value_variance;
+	if (value_variance > histogram->greatest_variance)
+		histogram->greatest_variance = value_variance;
 	histogram->sampled_sum += (double)value * variance;
 	histogram->sampled_logs += value_log * variance;
 	histogram->sampled_log_squares += value_log * value_log * variance;
@@ -176,7 +176,7 @@ void histogram_prefetch(const struct histogram *histogram, uint64_t value)
 {
 	unsigned int i = bucket_of(value) - histogram->first;
 
-	if (i >= histogram->room)
+	if (i >= histogram->capacity)
 		return;
 	if (histogram->wide_counts)
 		__builtin_prefetch(&histogram->wide_counts[i], 1);
@@ -195,7 +195,7 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 {
 	unsigned int i;
 
-	for (i = 0; i < more->room; i++)
+	for (i = 0; i < more->capacity; i++)
 		if (count_of(more, i) &&
 		    !add_to_bucket(histogram, more->first + i, count_of(more, i)))
 			return false;
@@ -223,8 +223,8 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
  * too. So the greatest value counts seven times: twice the error then holds for 92 of 100 rows of
  * the distributions in tests/test_errors.py.
  *
- * Return: standard error by the sum; INFINITY if the values are too few to tell, that is if the
- * square root of @variance is more than 1 / sqrt(10) of @sum.
+ * Return: the standard error divided by @sum; INFINITY if there are too few values for an estimate,
+ * that is if the square root of @variance is more than 1 / sqrt(10) of @sum.
  */
 double sum_error(double variance, double greatest_variance, double sum)
 {
@@ -280,7 +280,7 @@ double histogram_percentile(const struct histogram *histogram, unsigned int perc
 	double wanted = (double)histogram->total * percent / 100, seen = 0;
 	unsigned int i;
 
-	for (i = 0; i < histogram->room; i++) {
+	for (i = 0; i < histogram->capacity; i++) {
 		seen += (double)count_of(histogram, i);
 		if (count_of(histogram, i) && seen >= wanted) {
 			double middle = bucket_middle(histogram->first + i);

@@ -18,23 +18,25 @@
  *	because the buckets are most of the memory of an analysis
  * @wide_counts: weights in 64 bits, once one of them needs more than 32 bits; else NULL
  * @first: number of the bucket that is the first element of the array
- * @room: number of elements of the array
+ * @capacity: number of elements of the array
  * @total: sum of the weights
  * @sum: sum of values times weights
  * @total_variance: variance of the estimate @total, if the probability that a value was sampled
  *	is 1 divided by its weight
  * @sum_variance: variance of the estimate @sum, under the same condition
  * @greatest_variance: greatest part of a single value in @sum_variance
- * @sampled_sum: sum of the values, each times its part of @total_variance
- * @sampled_logs: sum of the logarithms of the values, each times the part of its value
- * @sampled_log_squares: sum of the squares of these logarithms, each times the part of its value
+ * @sampled_sum: sum of the values, each times the value's part of @total_variance
+ * @sampled_logs: sum of the logarithms of the values, each times the value's part of
+ *	@total_variance
+ * @sampled_log_squares: sum of the squares of these logarithms, each times the value's part of
+ *	@total_variance
  * @max: greatest value
  */
 struct histogram {
 	uint32_t *counts;
 	uint64_t *wide_counts;
 	unsigned int first;
-	unsigned int room;
+	unsigned int capacity;
 	uint64_t total;
 	double sum;
 	double total_variance;

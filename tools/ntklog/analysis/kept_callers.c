@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events that stand before the records of Linux' sleeping locks: see kept_callers.h. */
+/* NtklogCaller events, which stand before the records of Linux' sleeping locks. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +31,15 @@ bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *eve
 }
 
 /**
- * kept_callers_read() - set the members of a record that the event before it tells
+ * kept_callers_complete() - set the members of a record that its NtklogCaller event has
  * @callers: from kept_callers_keep(), or NULL
  * @event: event of the record
  * @record: the record, with the lock's own address
  *
- * The members of a record stay 0 if the file has no event for it, or if that was lost.
+ * These members stay 0 if the file has no NtklogCaller event for the record, or if it was lost.
  */
-void kept_callers_read(const struct kept_caller *callers, const struct etl_event *event,
-		       struct resource_record *record)
+void kept_callers_complete(const struct kept_caller *callers, const struct etl_event *event,
+			   struct resource_record *record)
 {
 	const struct kept_caller *kept;
 

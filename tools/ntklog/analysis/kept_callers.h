@@ -3,9 +3,9 @@
 #define _NTKLOG_KEPT_CALLERS_H
 
 /*
- * The events that stand before the records of Linux' sleeping locks. Each has what its record
- * lacks: the place in which the lock was acquired, and the times without a CPU of the hold and of
- * the wait.
+ * NtklogCaller events, which stand before the records of Linux' sleeping locks. Each has what its
+ * record lacks: the place in which the lock was acquired, and the times without a CPU of the hold
+ * and of the wait.
  */
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "wmi_record.h"
 
 /**
- * struct kept_caller - the last such event of a CPU
+ * struct kept_caller - the last NtklogCaller event of a CPU
  * @time_stamp: time stamp of the event, which its record has too
  * @event: data of the event; of version 1 the times are 0
  * @has_off_cpu: the event has the times
@@ -29,7 +29,7 @@ struct kept_caller {
 };
 
 bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *event);
-void kept_callers_read(const struct kept_caller *callers, const struct etl_event *event,
-		       struct resource_record *record);
+void kept_callers_complete(const struct kept_caller *callers, const struct etl_event *event,
+			   struct resource_record *record);
 
 #endif /* _NTKLOG_KEPT_CALLERS_H */

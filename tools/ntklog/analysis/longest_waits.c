@@ -7,7 +7,7 @@
 #include "longest_waits.h"
 
 /**
- * longest_waits_open() - begin without a wait
+ * longest_waits_open() - allocate an empty list of longest waits
  *
  * Return: the waits, to be freed with free(); NULL without memory.
  */
@@ -39,16 +39,16 @@ static struct longest_step *find_step_slot(struct longest_wait *wait, uint64_t t
 	return shortest->piece.ticks < ticks ? shortest : NULL;
 }
 
-struct taken {
+struct step_context {
 	struct longest_wait *wait;
 	const struct charges *charges;
 };
 
-static void take_step(void *argument, const struct charge_hold *waiter,
+static void keep_step(void *argument, const struct charge_hold *waiter,
 		      const struct charge_piece *piece)
 {
-	struct taken *taken = argument;
-	struct longest_wait *wait = taken->wait;
+	struct step_context *step_context = argument;
+	struct longest_wait *wait = step_context->wait;
 	struct longest_step *step;
 
 	step = find_step_slot(wait, piece->ticks);
@@ -67,10 +67,10 @@ static void take_step(void *argument, const struct charge_hold *waiter,
 	step->holder = *piece->holder;
 	if (piece->holder->frames)
 		memcpy(step->holder_frames, piece->holder->frames, sizeof(step->holder_frames));
-	/* Of pieces of the same time, only the blocked one tells of the locks. */
+	/* Pieces that sums have made share one time. Only the blocked piece gets its chain. */
 	if (piece->part <= CHARGE_HOLDER_BLOCKED && piece->holder->is_sleeping &&
 	    (piece->part == CHARGE_HOLDER_BLOCKED || piece->until == piece->from + piece->ticks))
-		step->link_count = charges_find_chain(taken->charges, piece, step->links,
+		step->link_count = charges_find_chain(step_context->charges, piece, step->links,
 						      LONGEST_LINKS);
 }
 
@@ -95,7 +95,7 @@ void longest_waits_add(struct longest_waits *longest, struct charges *charges,
 {
 	struct longest_wait *wait = longest->order[LONGEST_WAITS - 1];
 	uint64_t ticks = waiter->acquired - waiter->wait_start;
-	struct taken taken = { .wait = wait, .charges = charges };
+	struct step_context step_context = { .wait = wait, .charges = charges };
 	size_t at, i;
 
 	if (ticks <= wait->ticks)
@@ -111,7 +111,7 @@ void longest_waits_add(struct longest_waits *longest, struct charges *charges,
 	wait->step_count = 0;
 	wait->others = 0;
 	wait->other_ticks = 0;
-	charges_tell_steps(charges, waiter, take_step, &taken);
+	charges_tell_steps(charges, waiter, keep_step, &step_context);
 	qsort(wait->steps, wait->step_count, sizeof(*wait->steps), compare_steps);
 	/* The steps have their places now: let the holds point to the copies of their stacks. */
 	wait->waiter.frames = wait->waiter_frames;
@@ -120,7 +120,7 @@ void longest_waits_add(struct longest_waits *longest, struct charges *charges,
 }
 
 /**
- * longest_waits_take_chain() - keep the chain that begins with a piece of a wait, if it is longest
+ * longest_waits_offer_chain() - keep the chain that begins with a piece of a wait if it is longest
  * @longest: the waits
  * @waiter: the hold that followed the wait
  * @piece: time inside a hold of the lock
@@ -129,9 +129,9 @@ void longest_waits_add(struct longest_waits *longest, struct charges *charges,
  *
  * A chain that leads back to the waiter is a deadlock, and is not kept.
  */
-void longest_waits_take_chain(struct longest_waits *longest, const struct charge_hold *waiter,
-			      const struct charge_piece *piece, const struct charge_link *links,
-			      size_t count)
+void longest_waits_offer_chain(struct longest_waits *longest, const struct charge_hold *waiter,
+			       const struct charge_piece *piece, const struct charge_link *links,
+			       size_t count)
 {
 	struct longest_chain *kept = &longest->chain;
 	uint32_t thread_id = piece->holder->thread_id;

@@ -60,7 +60,7 @@ struct longest_wait {
  * @from: when the waiter waited for the first holder, session clock
  * @ticks: how long that was
  * @thread_id: the waiter
- * @links: the locks, the first one is that of the waiter
+ * @links: the locks; the first one is the lock that @thread_id waited for
  * @count: number of @links; 0: no holder has waited
  */
 struct longest_chain {
@@ -86,8 +86,8 @@ struct longest_waits {
 struct longest_waits *longest_waits_open(void);
 void longest_waits_add(struct longest_waits *longest, struct charges *charges,
 		       const struct charge_hold *waiter);
-void longest_waits_take_chain(struct longest_waits *longest, const struct charge_hold *waiter,
-			      const struct charge_piece *piece, const struct charge_link *links,
-			      size_t count);
+void longest_waits_offer_chain(struct longest_waits *longest, const struct charge_hold *waiter,
+			       const struct charge_piece *piece, const struct charge_link *links,
+			       size_t count);
 
 #endif /* _NTKLOG_LONGEST_WAITS_H */

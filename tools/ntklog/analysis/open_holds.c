@@ -48,12 +48,12 @@ void open_holds_add(struct open_holds *holds, const struct open_hold *hold)
 }
 
 /**
- * open_holds_end() - drop the entry of a hold or wait that a later record tells of
+ * open_holds_drop() - drop the entry of a hold or wait that a later record tells of
  * @holds: the list
  * @lock: address of the lock
  * @thread_id: the task
  */
-void open_holds_end(struct open_holds *holds, uint64_t lock, uint32_t thread_id)
+void open_holds_drop(struct open_holds *holds, uint64_t lock, uint32_t thread_id)
 {
 	size_t i;
 

@@ -159,12 +159,12 @@ static bool knows_rates(const struct rates *rates)
 	return rates->spinlock.known && rates->spinlock.has_rules && rates->resource.known;
 }
 
-/* Wait for another buffer of a stream, as long as parameters are unknown. */
+/* Index another buffer of a stream, unless all parameters are known. Returns false if not. */
 static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reader)
 {
 	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || knows_rates(rates))
 		return false;
-	return etl_more(reader);
+	return etl_add_next_buffer(reader);
 }
 
 /**
@@ -206,8 +206,8 @@ out:
 }
 
 /*
- * Keep the module's counts of dropped blockers of the first event, if the session's start wrote it,
- * and of the last event. Events are added in the order of time.
+ * Keep the module's counts of dropped blockers in two events: the first one, if it was written at
+ * the start of the session, and the last one. Events are added in the order of time.
  */
 static void add_dropped(struct dropped_blockers *dropped, const struct etl_event *event)
 {
@@ -313,7 +313,7 @@ static void add_stretch(struct rates_history *history, uint64_t from, const stru
  */
 void rates_history_finish(struct rates_history *history)
 {
-	struct rates now;
+	struct rates current;
 	size_t i, j;
 
 	history->is_finished = true;
@@ -329,11 +329,11 @@ void rates_history_finish(struct rates_history *history)
 			return;
 		for (j = 0; j < history->count; j++)
 			add_missing(&history->stretches[j].rates, &rundown->rates);
-		now = history->stretches[history->count - 1].rates;
-		if (!set_rates(&now, &rundown->rates))
+		current = history->stretches[history->count - 1].rates;
+		if (!set_rates(&current, &rundown->rates))
 			continue;
 		if (is_start(rundown->hook_id))
-			add_stretch(history, rundown->time, &now);
+			add_stretch(history, rundown->time, &current);
 		else
 			history->has_unknown_change = true;
 	}

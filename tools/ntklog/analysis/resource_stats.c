@@ -10,10 +10,10 @@
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
-		uint64_t rest = a % b;
+		uint64_t remainder = a % b;
 
 		a = b;
-		b = rest;
+		b = remainder;
 	}
 	return a;
 }
@@ -114,8 +114,8 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
  * @cpu: number of the CPU that wrote the record
  * @ticks: time of the record, session clock since the begin of the time lines
  *
- * Return: number of last releases that the record stands for; 0 for a record of something else, and
- * for a blocker's.
+ * Return: number of last releases that the record stands for; 0 if it is not of a last release, or
+ * was written only because the release left a waiter behind.
  */
 uint64_t resource_stats_add(struct resource_stats *stats,
 			    const struct resource_record *record,

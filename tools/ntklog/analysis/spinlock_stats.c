@@ -141,7 +141,7 @@ static void free_sum(struct spinlock_sum *sum)
 	cpu_sums_free(&sum->cpus);
 }
 
-static void add_pending(struct spinlock_stats *stats)
+static void add_pending_records(struct spinlock_stats *stats)
 {
 	unsigned int i;
 
@@ -248,7 +248,7 @@ static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 	struct spinlock_lock *lock;
 
 	/* Pending records point to pairs. */
-	add_pending(stats);
+	add_pending_records(stats);
 	if (!stats->heap && !make_heap(stats)) {
 		stats->no_memory = true;
 		return NULL;
@@ -385,7 +385,7 @@ void spinlock_stats_add(struct spinlock_stats *stats,
 			histogram_prefetch(&pair->sum.wait, record->wait_time);
 	}
 	if (++stats->pending_count == SPINLOCK_PENDING)
-		add_pending(stats);
+		add_pending_records(stats);
 }
 
 /**
@@ -396,7 +396,7 @@ void spinlock_stats_finish(struct spinlock_stats *stats)
 {
 	struct spinlock_pair *pair;
 
-	add_pending(stats);
+	add_pending_records(stats);
 	for (pair = stats->pairs; pair; pair = pair->hh.next)
 		if (!add_sum(&pair->lock->sum, &pair->sum) ||
 		    !add_sum(&stats->total, &pair->sum))

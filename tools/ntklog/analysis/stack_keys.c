@@ -47,11 +47,11 @@ static size_t definitions_until(const struct stack_key *key, uint64_t time)
 
 /**
  * stack_keys_define() - add the definition or the deletion of a key
- * @all: keys of the file
+ * @keys: keys of the file
  * @event: event that defines or deletes the key
  * @stack: contents of @event
  */
-void stack_keys_define(struct stack_keys *all, const struct etl_event *event,
+void stack_keys_define(struct stack_keys *keys, const struct etl_event *event,
 		       const struct etl_stack *stack)
 {
 	struct stack_definition new = { .time = event->time_stamp, .count = stack->count };
@@ -59,11 +59,11 @@ void stack_keys_define(struct stack_keys *all, const struct etl_event *event,
 	struct stack_key *key;
 	size_t at;
 
-	if (all->count >= STACK_DEFINITIONS_MAX) {
-		all->is_full = true;
+	if (keys->count >= STACK_DEFINITIONS_MAX) {
+		keys->is_full = true;
 		return;
 	}
-	hash_find_or_add(all->keys, key, &stack->key, STACK_DEFINITIONS_MAX, key);
+	hash_find_or_add(keys->keys, key, &stack->key, STACK_DEFINITIONS_MAX, key);
 	if (!key)
 		return;
 	at = definitions_until(key, new.time);
@@ -83,12 +83,12 @@ void stack_keys_define(struct stack_keys *all, const struct etl_event *event,
 	memmove(more + at + 1, more + at, (key->count - at) * sizeof(*more));
 	more[at] = new;
 	key->count++;
-	all->count++;
+	keys->count++;
 }
 
 /**
  * stack_keys_find() - find the definition of a key at a time
- * @all: keys of the file
+ * @keys: keys of the file
  * @value: number of the key
  * @time: time at which the key was used, session clock
  *
@@ -97,13 +97,13 @@ void stack_keys_define(struct stack_keys *all, const struct etl_event *event,
  *
  * Return: the definition, or NULL if there is none.
  */
-const struct stack_definition *stack_keys_find(const struct stack_keys *all, uint64_t value,
+const struct stack_definition *stack_keys_find(const struct stack_keys *keys, uint64_t value,
 					       uint64_t time)
 {
 	const struct stack_key *key;
 	size_t at;
 
-	HASH_FIND(hh, all->keys, &value, sizeof(value), key);
+	HASH_FIND(hh, keys->keys, &value, sizeof(value), key);
 	if (!key)
 		return NULL;
 	at = definitions_until(key, time);
@@ -124,14 +124,14 @@ static void free_key(struct stack_key *key)
 
 /**
  * stack_keys_free() - free the keys
- * @all: keys of the file
+ * @keys: keys of the file
  */
-void stack_keys_free(struct stack_keys *all)
+void stack_keys_free(struct stack_keys *keys)
 {
 	struct stack_key *key, *next;
 
-	HASH_ITER(hh, all->keys, key, next) {
-		HASH_DEL(all->keys, key);
+	HASH_ITER(hh, keys->keys, key, next) {
+		HASH_DEL(keys->keys, key);
 		free_key(key);
 	}
 }

@@ -40,10 +40,10 @@ struct stack_keys {
 	bool is_full;
 };
 
-void stack_keys_define(struct stack_keys *all, const struct etl_event *event,
+void stack_keys_define(struct stack_keys *keys, const struct etl_event *event,
 		       const struct etl_stack *stack);
-const struct stack_definition *stack_keys_find(const struct stack_keys *all, uint64_t value,
+const struct stack_definition *stack_keys_find(const struct stack_keys *keys, uint64_t value,
 					       uint64_t time);
-void stack_keys_free(struct stack_keys *all);
+void stack_keys_free(struct stack_keys *keys);
 
 #endif /* _NTKLOG_STACK_KEYS_H */

@@ -30,12 +30,12 @@ struct stack_rundown {
 };
 
 /**
- * stack_rundowns_is_one() - test whether an event is a rundown of stacks
+ * event_is_stack_rundown() - test whether an event is a rundown of stacks
  * @event: event of any type
  *
  * Return: true if the event is a rundown of stacks.
  */
-bool stack_rundowns_is_one(const struct etl_event *event)
+bool event_is_stack_rundown(const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
 
@@ -44,41 +44,41 @@ bool stack_rundowns_is_one(const struct etl_event *event)
 	       event->data_size == sizeof(struct ntklog_stacks_dc);
 }
 
-static size_t rundowns_until(const struct stack_rundowns *all, uint64_t time)
+static size_t rundowns_until(const struct stack_rundowns *rundowns, uint64_t time)
 {
-	return count_until(all->rundowns, all->count, sizeof(*all->rundowns), time);
+	return count_until(rundowns->rundowns, rundowns->count, sizeof(*rundowns->rundowns), time);
 }
 
 /**
  * stack_rundowns_add() - add a rundown
- * @all: rundowns of the file
- * @event: a rundown of stacks. One that was added before is ignored
+ * @rundowns: rundowns of the file
+ * @event: a rundown of stacks; ignored if it was added before
  */
-void stack_rundowns_add(struct stack_rundowns *all, const struct etl_event *event)
+void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event *event)
 {
-	size_t at = rundowns_until(all, event->time_stamp);
+	size_t at = rundowns_until(rundowns, event->time_stamp);
 	struct stack_rundown *more;
 	struct ntklog_stacks_dc dc;
 
-	if (at && all->rundowns[at - 1].time == event->time_stamp)
+	if (at && rundowns->rundowns[at - 1].time == event->time_stamp)
 		return;
-	if (all->count == STACK_RUNDOWNS_MAX) {
-		all->is_full = true;
+	if (rundowns->count == STACK_RUNDOWNS_MAX) {
+		rundowns->is_full = true;
 		return;
 	}
-	more = grown(all->rundowns, all->count, sizeof(*more));
+	more = grown(rundowns->rundowns, rundowns->count, sizeof(*more));
 	if (!more)
 		return;
 	memcpy(&dc, event->data, sizeof(dc));
-	all->rundowns = more;
-	memmove(more + at + 1, more + at, (all->count - at) * sizeof(*more));
+	rundowns->rundowns = more;
+	memmove(more + at + 1, more + at, (rundowns->count - at) * sizeof(*more));
 	more[at] = (struct stack_rundown) { event->time_stamp, dc.stacks };
-	all->count++;
+	rundowns->count++;
 }
 
 /**
  * stack_rundowns_expect() - test whether an event was written with a stack
- * @all: rundowns of the file
+ * @rundowns: rundowns of the file
  * @event: event of any type
  *
  * The rundown before the event decides. A flight recorder may have overwritten it; then the first
@@ -86,17 +86,17 @@ void stack_rundowns_add(struct stack_rundowns *all, const struct etl_event *even
  *
  * Return: true if the event was written with a stack; false also if there is no rundown.
  */
-bool stack_rundowns_expect(const struct stack_rundowns *all, const struct etl_event *event)
+bool stack_rundowns_expect(const struct stack_rundowns *rundowns, const struct etl_event *event)
 {
 	const struct event_type *type;
 	struct resource_record resource;
 	uint32_t stack_bits;
 	size_t at;
 
-	if (!all->count)
+	if (!rundowns->count)
 		return false;
-	at = rundowns_until(all, event->time_stamp);
-	stack_bits = all->rundowns[at ? at - 1 : 0].stacks;
+	at = rundowns_until(rundowns, event->time_stamp);
+	stack_bits = rundowns->rundowns[at ? at - 1 : 0].stacks;
 	type = event_type_find(event);
 	if (!type || event->data_size != type->size[event->pointer_size == 8])
 		return false;
@@ -119,9 +119,9 @@ bool stack_rundowns_expect(const struct stack_rundowns *all, const struct etl_ev
 
 /**
  * stack_rundowns_free() - free the rundowns
- * @all: rundowns of the file
+ * @rundowns: rundowns of the file
  */
-void stack_rundowns_free(struct stack_rundowns *all)
+void stack_rundowns_free(struct stack_rundowns *rundowns)
 {
-	free(all->rundowns);
+	free(rundowns->rundowns);
 }

@@ -26,9 +26,9 @@ struct stack_rundowns {
 	bool is_full;
 };
 
-bool stack_rundowns_is_one(const struct etl_event *event);
-void stack_rundowns_add(struct stack_rundowns *all, const struct etl_event *event);
-bool stack_rundowns_expect(const struct stack_rundowns *all, const struct etl_event *event);
-void stack_rundowns_free(struct stack_rundowns *all);
+bool event_is_stack_rundown(const struct etl_event *event);
+void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event *event);
+bool stack_rundowns_expect(const struct stack_rundowns *rundowns, const struct etl_event *event);
+void stack_rundowns_free(struct stack_rundowns *rundowns);
 
 #endif /* _NTKLOG_STACK_RUNDOWNS_H */

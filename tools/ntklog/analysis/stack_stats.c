@@ -41,19 +41,21 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 }
 
 /* Find a stack, or add it. Returns NULL if the table is full, or without memory. */
-static struct stack_entry *find_stack(struct stack_stats *stats, uint64_t class,
-				      uint32_t thread_id, const uint64_t *addresses, size_t count)
+static struct stack_entry *find_stack(struct stack_stats *stats, const struct stack_stats_key *key,
+				      const uint64_t *addresses, size_t count)
 {
 	union {
-		struct stack_key key;
-		uint64_t words[sizeof(struct stack_key) / sizeof(uint64_t) + STACK_ADDRESSES_MAX];
+		struct stack_stats_key key;
+		uint64_t words[sizeof(struct stack_stats_key) / sizeof(uint64_t) +
+			       STACK_ADDRESSES_MAX];
 	} wanted;
 	size_t size = count * sizeof(*addresses);
 	size_t key_size = sizeof(wanted.key) + size;
 	struct stack_entry *entry;
 
-	wanted.key.class = stats->by_lock_and_task ? class : 0;
-	wanted.key.thread_id = stats->by_lock_and_task ? thread_id : 0;
+	wanted.key.class = stats->by_lock ? key->class : 0;
+	wanted.key.is_sleeping = stats->by_lock ? key->is_sleeping : 0;
+	wanted.key.thread_id = stats->by_task ? key->thread_id : 0;
 	memcpy(wanted.key.addresses, addresses, size);
 	HASH_FIND(hh, stats->stacks, &wanted, key_size, entry);
 	if (entry || HASH_COUNT(stats->stacks) >= STACK_STATS_MAX ||
@@ -84,6 +86,7 @@ no_memory:
 void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		     const struct stack_record *record)
 {
+	const struct stack_stats_key key = { record->class, record->is_sleeping, record->thread_id };
 	const uint64_t *addresses = &record->caller;
 	size_t count = 1;
 	struct stack_entry *entry;
@@ -94,14 +97,14 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 	if (stack && stack->state == STACK_FOUND) {
 		addresses = stack->addresses;
 		count = stack->count;
-	} else if (stats->by_lock_and_task) {
+	} else if (stats->by_lock) {
 		count = record->caller ? 1 : 0;
 	} else {
 		if (stack)
 			add_record(&stats->without, record);
 		return;
 	}
-	entry = find_stack(stats, record->class, record->thread_id, addresses, count);
+	entry = find_stack(stats, &key, addresses, count);
 	add_record(entry ? &entry->sum : &stats->others, record);
 }
 
@@ -113,6 +116,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
  */
 void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *holder, double ticks)
 {
+	const struct stack_stats_key key = { holder->class, holder->is_sleeping, holder->thread_id };
 	const uint64_t *addresses = holder->frames;
 	struct stack_entry *entry;
 	size_t count = 0;
@@ -123,7 +127,7 @@ void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *hol
 		addresses = &holder->caller;
 		count = holder->caller ? 1 : 0;
 	}
-	entry = find_stack(stats, holder->class, holder->thread_id, addresses, count);
+	entry = find_stack(stats, &key, addresses, count);
 	if (entry)
 		entry->sum.charged += ticks;
 	else

@@ -66,10 +66,11 @@ struct stack_sum {
  * @wait: duration of the wait, cycles
  * @has_hold: the hold is known
  * @hold: duration of the hold, cycles
- * @class: key of the lock's class; used only if stacks are told apart by lock and task
- * @thread_id: the task; as @class
+ * @class: key of the lock's class; used only if stacks are told apart by lock
+ * @is_sleeping: tasks sleep for the lock; used as @class
+ * @thread_id: the task; used only if stacks are told apart by task
  * @caller: address of the caller, which is the stack of a record without one if stacks are told
- *	apart by lock and task; 0: not recorded
+ *	apart by lock; 0: not recorded
  */
 struct stack_record {
 	uint64_t weight;
@@ -80,18 +81,21 @@ struct stack_record {
 	bool has_hold;
 	uint64_t hold;
 	uint64_t class;
+	bool is_sleeping;
 	uint32_t thread_id;
 	uint64_t caller;
 };
 
 /**
- * struct stack_key - key of a stack in the table, with the addresses behind it
+ * struct stack_stats_key - key of a stack in the table, with its addresses
  * @class: key of the lock's class, or 0
+ * @is_sleeping: tasks sleep for the lock; 0 if @class is 0
  * @thread_id: the task, or 0
  * @addresses: return addresses, the innermost first
  */
-struct stack_key {
+struct stack_stats_key {
 	uint64_t class;
+	uint64_t is_sleeping;
 	uint64_t thread_id;
 	uint64_t addresses[];
 };
@@ -107,23 +111,24 @@ struct stack_entry {
 	struct stack_sum sum;
 	UT_hash_handle hh;
 	size_t count;
-	struct stack_key key;
+	struct stack_stats_key key;
 };
 
 /**
  * struct stack_stats - sums of the records of a file, by stack; all zero: empty
- * @by_lock_and_task: set by the caller: stacks of different classes of locks, or of different
- *	tasks, are told apart
+ * @by_lock: set by the caller: stacks of different classes of locks are told apart
+ * @by_task: set by the caller: stacks of different tasks are told apart
  * @stacks: hash table of stacks
  * @address_count: number of addresses in @stacks
  * @others: sums of records whose stack the full table, or missing memory, keeps out of @stacks
- * @without: sums of records whose stack was lost or is not known; unused if @by_lock_and_task
+ * @without: sums of records whose stack was lost or is not known; unused if @by_lock
  * @counts: numbers of stacks by their state
  * @has_any: events have stacks, or should have them
  * @no_memory: a stack is missing in @stacks for want of memory
  */
 struct stack_stats {
-	bool by_lock_and_task;
+	bool by_lock;
+	bool by_task;
 	struct stack_entry *stacks;
 	size_t address_count;
 	struct stack_sum others;

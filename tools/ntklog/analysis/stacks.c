@@ -32,43 +32,41 @@
  *
  * @event: event, whose pointers lead into @bytes
  * @bytes: copy of the whole event
- * @room: allocated bytes of @bytes
+ * @byte_capacity: allocated bytes of @bytes
  * @stack: stack of the event, if @has_stack
  * @has_stack: @stack is set
  * @addresses: addresses of @stack
- * @address_room: number of addresses for which @addresses has memory
+ * @address_capacity: number of addresses for which @addresses has memory
  */
-struct kept {
+struct queued_event {
 	struct etl_event event;
 	unsigned char *bytes;
-	size_t room;
+	size_t byte_capacity;
 	struct stack stack;
 	bool has_stack;
 	uint64_t *addresses;
-	size_t address_room;
+	size_t address_capacity;
 };
 
 /*
  * @file: file of the events
- * @next: function that returns the next event
- * @from: argument of @next
+ * @merge: events of @file in the order of time
  * @has_stacks: a stack has been seen, or stacks were enabled in the trace
- * @has_ended: @next has returned all events
- * @kept: queue of events, a ring of STACKS_PENDING places
- * @first: index of the oldest event in @kept
- * @count: number of events in @kept
- * @was_returned: the oldest event was returned, and is dropped at the next call
+ * @has_ended: @merge has returned all events
+ * @queued: queue of events, a ring of STACKS_PENDING places
+ * @first: index of the oldest event in @queued
+ * @count: number of events in @queued
+ * @was_returned: the oldest event was returned, and is dropped when the next one is asked for
  * @keys: definitions of keys
  * @rundowns: rundowns, which say which events should have a stack
  * @counts: numbers of events returned so far, by the state of their stack
  */
 struct stacks {
 	struct etl_file *file;
-	stacks_next_t next;
-	void *from;
+	struct etl_merge *merge;
 	bool has_stacks;
 	bool has_ended;
-	struct kept *kept;
+	struct queued_event *queued;
 	size_t first;
 	size_t count;
 	bool was_returned;
@@ -107,7 +105,7 @@ static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 			continue;
 		while (cursor.next_offset < cursor.end &&
 		       etl_parse_event_quietly(reader, &cursor, &event) == 1) {
-			if (stack_rundowns_is_one(&event))
+			if (event_is_stack_rundown(&event))
 				stack_rundowns_add(&stacks->rundowns, &event);
 			else if (!etl_read_stack(&stack, &reader->file, &event))
 				stacks->has_stacks |= stack.kind != ETL_STACK_NONE;
@@ -140,29 +138,43 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
 }
 
 /**
- * stacks_open() - begin to read events with their stacks
- * @file: open file, whose position and error stay
- * @next: function that returns the next event, which has to be valid until the next call
- * @from: argument of @next
+ * stacks_open_session() - begin to join the events of a running session with their stacks
+ * @file: header of the session's trace
+ *
+ * The caller passes the events to stacks_add(), and takes them by stacks_next_pending().
  *
  * Return: the stacks, or NULL without memory.
  */
-struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *from)
+struct stacks *stacks_open_session(struct etl_file *file)
 {
 	struct stacks *stacks = calloc(1, sizeof(*stacks));
+
+	if (!stacks)
+		return NULL;
+	stacks->file = file;
+	stacks->queued = calloc(STACKS_PENDING, sizeof(*stacks->queued));
+	if (stacks->queued)
+		return stacks;
+	free(stacks);
+	return NULL;
+}
+
+/**
+ * stacks_open() - begin to read events with their stacks
+ * @file: open file, whose position and error stay
+ * @merge: merge of @file, of which no event was read; the caller closes it after stacks_close()
+ *
+ * Return: the stacks, or NULL without memory.
+ */
+struct stacks *stacks_open(struct etl_file *file, struct etl_merge *merge)
+{
+	struct stacks *stacks = stacks_open_session(file);
 	const struct etl_reader *reader = etl_const_reader(file);
 	struct etl_reader copy = *reader;
 
 	if (!stacks)
 		return NULL;
-	stacks->file = file;
-	stacks->next = next;
-	stacks->from = from;
-	stacks->kept = calloc(STACKS_PENDING, sizeof(*stacks->kept));
-	if (!stacks->kept) {
-		free(stacks);
-		return NULL;
-	}
+	stacks->merge = merge;
 	/* The buffers of a stream can be read only once. */
 	if (reader->input)
 		return stacks;
@@ -172,9 +184,9 @@ struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *from
 	return stacks;
 }
 
-static struct kept *kept_at(struct stacks *stacks, size_t number)
+static struct queued_event *queued_at(struct stacks *stacks, size_t number)
 {
-	return &stacks->kept[(stacks->first + number) % STACKS_PENDING];
+	return &stacks->queued[(stacks->first + number) % STACKS_PENDING];
 }
 
 /*
@@ -215,44 +227,44 @@ static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool
  *
  * Return: 0 if the stack cannot belong to the event, at most BEST_FIT; the largest value wins.
  */
-static unsigned int rate_fit(const struct kept *kept, const struct etl_event *event,
+static unsigned int rate_fit(const struct queued_event *queued, const struct etl_event *event,
 			     const struct etl_stack *stack)
 {
-	bool here = kept->event.processor == event->processor, has_id, is_own;
+	bool is_same_cpu = queued->event.processor == event->processor, has_id, is_own;
 
-	if (kept->has_stack && kept->stack.state == STACK_ALONE)
+	if (queued->has_stack && queued->stack.state == STACK_ALONE)
 		return 0;
 	/* The stack belongs to the caller's record, which has the same time stamp. */
-	if (kept->event.has_hook_id && kept->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER)
+	if (queued->event.has_hook_id && queued->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER)
 		return 0;
-	is_own = is_of_thread(&kept->event, stack->thread_id, &has_id);
+	is_own = is_of_thread(&queued->event, stack->thread_id, &has_id);
 	/*
 	 * The program's part of a stack may follow the kernel's part, which the event has already.
 	 */
-	if (kept->has_stack)
-		return kept->stack.thread_id == stack->thread_id ? 1 : 0;
+	if (queued->has_stack)
+		return queued->stack.thread_id == stack->thread_id ? 1 : 0;
 	/* On one CPU the thread may differ: a thread may release a lock of another thread. */
-	if (!here && !is_own)
+	if (!is_same_cpu && !is_own)
 		return 0;
-	return 2 + 2 * is_own + (here ? (has_id && !is_own ? 1 : 2) : 0);
+	return 2 + 2 * is_own + (is_same_cpu ? (has_id && !is_own ? 1 : 2) : 0);
 }
 
 /* Find the newest of the queued events that @stack fits best; NULL if it fits none. */
-static struct kept *find_event(struct stacks *stacks, const struct etl_event *event,
-			       const struct etl_stack *stack)
+static struct queued_event *find_event(struct stacks *stacks, const struct etl_event *event,
+				       const struct etl_stack *stack)
 {
 	unsigned int best_fit = 0, this_fit;
-	struct kept *best = NULL, *kept;
+	struct queued_event *best = NULL, *queued;
 	size_t i;
 
 	for (i = stacks->count; i--;) {
-		kept = kept_at(stacks, i);
-		if (kept->event.time_stamp != stack->event_time_stamp ||
-		    !kept->event.has_time || kept->event.has_impossible_time)
+		queued = queued_at(stacks, i);
+		if (queued->event.time_stamp != stack->event_time_stamp ||
+		    !queued->event.has_time || queued->event.has_impossible_time)
 			continue;
-		this_fit = rate_fit(kept, event, stack);
+		this_fit = rate_fit(queued, event, stack);
 		if (this_fit > best_fit) {
-			best = kept;
+			best = queued;
 			best_fit = this_fit;
 		}
 		/* No older event fits better. Most stacks stop here after one or two events. */
@@ -262,80 +274,81 @@ static struct kept *find_event(struct stacks *stacks, const struct etl_event *ev
 	return best;
 }
 
-static void add_addresses(struct stacks *stacks, struct kept *kept, const struct etl_event *event,
-			  const struct etl_stack *stack, enum stack_state state)
+static void add_addresses(struct stacks *stacks, struct queued_event *queued,
+			  const struct etl_event *event, const struct etl_stack *stack,
+			  enum stack_state state)
 {
 	const struct stack_definition *definition = NULL;
 	size_t count = stack->count, i;
 	uint64_t *more;
 
-	if (!kept->has_stack) {
-		kept->stack.state = state;
-		kept->stack.event_time_stamp = stack->event_time_stamp;
-		kept->stack.process_id = stack->process_id;
-		kept->stack.thread_id = stack->thread_id;
-		kept->stack.count = 0;
-		kept->has_stack = true;
+	if (!queued->has_stack) {
+		queued->stack.state = state;
+		queued->stack.event_time_stamp = stack->event_time_stamp;
+		queued->stack.process_id = stack->process_id;
+		queued->stack.thread_id = stack->thread_id;
+		queued->stack.count = 0;
+		queued->has_stack = true;
 	}
 	if (stack->kind == ETL_STACK_KEY_OF_EVENT) {
 		definition = stack_keys_find(&stacks->keys, stack->key, event->time_stamp);
 		count = definition ? definition->count : 0;
-		if (!definition && state == STACK_FOUND && !kept->stack.count)
-			kept->stack.state = STACK_UNKNOWN;
+		if (!definition && state == STACK_FOUND && !queued->stack.count)
+			queued->stack.state = STACK_UNKNOWN;
 	}
-	if (count > STACK_ADDRESSES_MAX - kept->stack.count)
-		count = STACK_ADDRESSES_MAX - kept->stack.count;
+	if (count > STACK_ADDRESSES_MAX - queued->stack.count)
+		count = STACK_ADDRESSES_MAX - queued->stack.count;
 	if (!count)
 		return;
-	if (kept->stack.count + count > kept->address_room) {
-		more = reallocarray(kept->addresses, kept->stack.count + count, sizeof(*more));
+	if (queued->stack.count + count > queued->address_capacity) {
+		more = reallocarray(queued->addresses, queued->stack.count + count, sizeof(*more));
 		if (!more) {
-			if (!kept->stack.count)
-				kept->stack.state = STACK_UNKNOWN;
+			if (!queued->stack.count)
+				queued->stack.state = STACK_UNKNOWN;
 			return;
 		}
-		kept->addresses = more;
-		kept->address_room = kept->stack.count + count;
+		queued->addresses = more;
+		queued->address_capacity = queued->stack.count + count;
 	}
-	if (kept->stack.state == STACK_UNKNOWN)
-		kept->stack.state = STACK_FOUND;
+	if (queued->stack.state == STACK_UNKNOWN)
+		queued->stack.state = STACK_FOUND;
 	for (i = 0; i < count; i++)
-		kept->addresses[kept->stack.count + i] = definition ? definition->addresses[i] :
+		queued->addresses[queued->stack.count + i] = definition ? definition->addresses[i] :
 								      etl_stack_address(stack, i);
-	kept->stack.count += count;
-	kept->stack.addresses = kept->addresses;
+	queued->stack.count += count;
+	queued->stack.addresses = queued->addresses;
 }
 
 /* Copy an event to the end of the queue, which must not be full. Returns NULL without memory. */
-static struct kept *queue_event(struct stacks *stacks, const struct etl_event *event)
+static struct queued_event *queue_event(struct stacks *stacks, const struct etl_event *event)
 {
-	struct kept *kept = kept_at(stacks, stacks->count);
+	struct queued_event *queued = queued_at(stacks, stacks->count);
 	unsigned char *more;
 
-	if (event->size > kept->room) {
-		more = realloc(kept->bytes, event->size);
+	if (event->size > queued->byte_capacity) {
+		more = realloc(queued->bytes, event->size);
 		if (!more)
 			return NULL;
-		kept->bytes = more;
-		kept->room = event->size;
+		queued->bytes = more;
+		queued->byte_capacity = event->size;
 	}
-	memcpy(kept->bytes, event->header, event->size);
-	kept->event = *event;
-	kept->event.header = kept->bytes;
-	kept->event.extension = kept->bytes + (event->extension - event->header);
-	kept->event.data = kept->bytes + (event->data - event->header);
-	kept->has_stack = false;
+	memcpy(queued->bytes, event->header, event->size);
+	queued->event = *event;
+	queued->event.header = queued->bytes;
+	queued->event.extension = queued->bytes + (event->extension - event->header);
+	queued->event.data = queued->bytes + (event->data - event->header);
+	queued->has_stack = false;
 	stacks->count++;
-	return kept;
+	return queued;
 }
 
-/* Put an event into the queue; a stack is added to the queued event that it belongs to. */
+/* Put an event into the queue, or add it to the queued event whose stack it is. */
 static void take_event(struct stacks *stacks, const struct etl_event *event)
 {
 	struct etl_stack stack;
-	struct kept *kept;
+	struct queued_event *queued;
 
-	if (stack_rundowns_is_one(event))
+	if (event_is_stack_rundown(event))
 		stack_rundowns_add(&stacks->rundowns, event);
 	if (etl_read_stack(&stack, stacks->file, event))
 		return;
@@ -345,25 +358,25 @@ static void take_event(struct stacks *stacks, const struct etl_event *event)
 		queue_event(stacks, event);
 		return;
 	}
-	kept = find_event(stacks, event, &stack);
-	if (kept) {
-		add_addresses(stacks, kept, event, &stack, STACK_FOUND);
+	queued = find_event(stacks, event, &stack);
+	if (queued) {
+		add_addresses(stacks, queued, event, &stack, STACK_FOUND);
 		return;
 	}
-	kept = queue_event(stacks, event);
-	if (kept)
-		add_addresses(stacks, kept, event, &stack, STACK_ALONE);
+	queued = queue_event(stacks, event);
+	if (queued)
+		add_addresses(stacks, queued, event, &stack, STACK_ALONE);
 }
 
 /* Test whether an event is about stacks, so that the file has stacks from here on. */
 static bool begins_stacks(const struct etl_event *event)
 {
-	return stack_rundowns_is_one(event) ||
+	return event_is_stack_rundown(event) ||
 	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
 		event->hook_id <= PERFINFO_LOG_TYPE_STACKWALK_KEY_USER);
 }
 
-static void drop_given(struct stacks *stacks)
+static void drop_returned(struct stacks *stacks)
 {
 	if (!stacks->was_returned)
 		return;
@@ -375,26 +388,26 @@ static void drop_given(struct stacks *stacks)
 /* Return the oldest event of the queue with its stack; NULL if the queue is empty. */
 static const struct etl_event *take_oldest(struct stacks *stacks, const struct stack **stack)
 {
-	struct kept *kept;
+	struct queued_event *queued;
 
-	drop_given(stacks);
+	drop_returned(stacks);
 	*stack = NULL;
 	if (!stacks->count)
 		return NULL;
 	stacks->was_returned = true;
-	kept = kept_at(stacks, 0);
-	if (!kept->has_stack && stack_rundowns_expect(&stacks->rundowns, &kept->event)) {
-		kept->stack = (struct stack) { .state = STACK_MISSING };
-		kept->has_stack = true;
+	queued = queued_at(stacks, 0);
+	if (!queued->has_stack && stack_rundowns_expect(&stacks->rundowns, &queued->event)) {
+		queued->stack = (struct stack) { .state = STACK_MISSING };
+		queued->has_stack = true;
 	}
-	if (kept->has_stack) {
-		*stack = &kept->stack;
-		stacks->counts.found += kept->stack.state == STACK_FOUND;
-		stacks->counts.missing += kept->stack.state == STACK_MISSING;
-		stacks->counts.unknown += kept->stack.state == STACK_UNKNOWN;
-		stacks->counts.alone += kept->stack.state == STACK_ALONE;
+	if (queued->has_stack) {
+		*stack = &queued->stack;
+		stacks->counts.found += queued->stack.state == STACK_FOUND;
+		stacks->counts.missing += queued->stack.state == STACK_MISSING;
+		stacks->counts.unknown += queued->stack.state == STACK_UNKNOWN;
+		stacks->counts.alone += queued->stack.state == STACK_ALONE;
 	}
-	return &kept->event;
+	return &queued->event;
 }
 
 /*
@@ -403,15 +416,26 @@ static const struct etl_event *take_oldest(struct stacks *stacks, const struct s
  */
 static bool oldest_may_get_stack(struct stacks *stacks)
 {
-	const struct kept *first = kept_at(stacks, 0);
+	const struct queued_event *first = queued_at(stacks, 0);
 	size_t i;
 
 	if (first->has_stack || !stack_rundowns_expect(&stacks->rundowns, &first->event))
 		return false;
 	for (i = 1; i < stacks->count; i++)
-		if (kept_at(stacks, i)->event.processor == first->event.processor)
+		if (queued_at(stacks, i)->event.processor == first->event.processor)
 			return false;
 	return true;
+}
+
+/**
+ * stacks_add() - add an event of a running session
+ * @stacks: from stacks_open_session(); stacks_next_pending() has returned NULL since the last call
+ * @event: event; it is copied
+ */
+void stacks_add(struct stacks *stacks, const struct etl_event *event)
+{
+	drop_returned(stacks);
+	take_event(stacks, event);
 }
 
 /**
@@ -426,8 +450,9 @@ static bool oldest_may_get_stack(struct stacks *stacks)
  */
 const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack)
 {
-	drop_given(stacks);
-	if (stacks->count && oldest_may_get_stack(stacks)) {
+	drop_returned(stacks);
+	/* A full queue has no room for the stack. */
+	if (stacks->count && stacks->count < STACKS_PENDING && oldest_may_get_stack(stacks)) {
 		*stack = NULL;
 		return NULL;
 	}
@@ -449,7 +474,7 @@ const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **
 	const struct etl_event *event;
 
 	while (!stacks->has_ended && stacks->count - stacks->was_returned < STACKS_PENDING - 1) {
-		event = stacks->next(stacks->from);
+		event = etl_merge_next(stacks->merge);
 		if (!event) {
 			stacks->has_ended = true;
 			break;
@@ -525,10 +550,10 @@ void stacks_close(struct stacks *stacks)
 	if (!stacks)
 		return;
 	for (i = 0; i < STACKS_PENDING; i++) {
-		free(stacks->kept[i].bytes);
-		free(stacks->kept[i].addresses);
+		free(stacks->queued[i].bytes);
+		free(stacks->queued[i].addresses);
 	}
-	free(stacks->kept);
+	free(stacks->queued);
 	stack_keys_free(&stacks->keys);
 	stack_rundowns_free(&stacks->rundowns);
 	free(stacks);

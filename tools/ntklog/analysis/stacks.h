@@ -4,8 +4,8 @@
 
 /*
  * Events with their stacks. ntklog writes a stack right behind its event. Windows may write it
- * later, and the user part of the stack later still. So events are queued for a while. They are
- * given in their order, with the stacks that have been found by then.
+ * later, and the user part of the stack later still. So up to STACKS_PENDING events wait in a
+ * queue for their stacks. stacks_next() returns them in their order.
  */
 
 #include <stdbool.h>
@@ -69,9 +69,9 @@ struct stacks_counts {
 
 struct stacks;
 
-typedef const struct etl_event *(*stacks_next_t)(void *from);
-
-struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *from);
+struct stacks *stacks_open_session(struct etl_file *file);
+struct stacks *stacks_open(struct etl_file *file, struct etl_merge *merge);
+void stacks_add(struct stacks *stacks, const struct etl_event *event);
 const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **stack);
 const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack);
 const struct stacks_counts *stacks_counts(const struct stacks *stacks);

@@ -73,16 +73,16 @@ void switch_stats_add(struct switch_stats *stats,
 		      const struct contextswap_record *record, unsigned int processor,
 		      uint64_t time, uint64_t origin)
 {
-	struct switch_processor *there = find_processor(stats, processor);
+	struct switch_processor *switch_cpu = find_processor(stats, processor);
 	struct switch_thread *thread;
 
-	if (!there)
+	if (!switch_cpu)
 		return;
-	add_run(stats, there, record->old_thread_id, time, origin);
-	if (!there->switches++)
-		there->first_time = time;
-	there->last_time = time;
-	there->thread_id = record->new_thread_id;
+	add_run(stats, switch_cpu, record->old_thread_id, time, origin);
+	if (!switch_cpu->switches++)
+		switch_cpu->first_time = time;
+	switch_cpu->last_time = time;
+	switch_cpu->thread_id = record->new_thread_id;
 	if (record->old_thread_id) {
 		thread = find_thread(stats, record->old_thread_id);
 		thread->switched_out++;
@@ -100,8 +100,8 @@ void switch_stats_add(struct switch_stats *stats,
 }
 
 /**
- * switch_stats_free() - make it an empty one
- * @stats: whatever it holds
+ * switch_stats_free() - free the sums
+ * @stats: sums; all zero afterwards
  */
 void switch_stats_free(struct switch_stats *stats)
 {

@@ -31,7 +31,7 @@ struct timeline {
 /**
  * struct timelines - set of time lines with equal slots; all zero: none
  * @slot_ticks: length of a slot, session clock; 0 before the first sum
- * @ticks_per_cycle: ticks of the session clock in a cycle; 0 for one
+ * @ticks_per_cycle: ticks of the session clock in a cycle; 0 stands for 1
  * @first: list of all time lines
  * @count: number of time lines
  * @spare: list of time lines that timeline_release() has given back

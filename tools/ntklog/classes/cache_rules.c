@@ -119,15 +119,15 @@ static enum cache_match try_type(const struct types *types, const char *name,
 /* Remove a meaningless word from the end of a name. Returns false if there is none. */
 static bool remove_ending(char *name)
 {
-	static const char *const ends[] = {
+	static const char *const useless_endings[] = {
 		"_cache", "_jar", "_slab", "_cachep", "_kmem", "_pool", "_struct", "_info"
 	};
 	size_t length = strlen(name), i;
 
-	for (i = 0; i < ARRAY_SIZE(ends); i++) {
-		size_t end = strlen(ends[i]);
+	for (i = 0; i < ARRAY_SIZE(useless_endings); i++) {
+		size_t end = strlen(useless_endings[i]);
 
-		if (length > end && !strcmp(name + length - end, ends[i])) {
+		if (length > end && !strcmp(name + length - end, useless_endings[i])) {
 			name[length - end] = '\0';
 			return true;
 		}
@@ -147,9 +147,9 @@ static bool remove_ending(char *name)
 enum cache_match cache_rules_apply(const struct types *types, const struct lock_place *place,
 				   char *text, size_t size)
 {
-	static const char *const more[] = { "", "_struct", "_info", "_node" };
+	static const char *const endings[] = { "", "_struct", "_info", "_node" };
 	enum cache_match match, best = CACHE_NOT_KNOWN;
-	char name[64], with[80];
+	char name[64], candidate[80];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(structures_of_caches); i++)
@@ -159,9 +159,9 @@ enum cache_match cache_rules_apply(const struct types *types, const struct lock_
 	/* The kernel adds the name of one of several equal caches in parentheses. */
 	name[strcspn(name, "(")] = '\0';
 	do {
-		for (i = 0; i < ARRAY_SIZE(more); i++) {
-			snprintf(with, sizeof(with), "%s%s", name, more[i]);
-			match = try_type(types, with, place, text, size);
+		for (i = 0; i < ARRAY_SIZE(endings); i++) {
+			snprintf(candidate, sizeof(candidate), "%s%s", name, endings[i]);
+			match = try_type(types, candidate, place, text, size);
 			if (match == CACHE_NAMED)
 				return match;
 			if (match > best)
@@ -195,7 +195,7 @@ bool cache_is_kmalloc(const struct lock_place *place)
 	return end > dash + 1 && !*end && size == place->object_size;
 }
 
-/* Return the size of the next smaller cache of kmalloc(), which serves all up to that size. */
+/* Return the size of the next smaller cache of kmalloc(), which serves requests up to that size. */
 static uint32_t smaller_size(uint32_t size)
 {
 	switch (size) {

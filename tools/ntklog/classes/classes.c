@@ -56,7 +56,7 @@ struct classes {
  * A parsed line of the file identities.
  *
  * @kind: kind of the lock, NTKLOG_IDENTITY_*
- * @what: kind of memory that the lock is in, such as "slab" or "symbol"
+ * @memory: kind of memory that the lock is in, such as "slab" or "symbol"
  * @offset: offset of the lock in the slab or in the symbol, bytes
  * @size: bytes of an object with its metadata, or of the symbol
  * @object_size: bytes of an object
@@ -67,7 +67,7 @@ struct classes {
  */
 struct place {
 	unsigned int kind;
-	char what[16];
+	char memory[16];
 	uint64_t offset;
 	uint32_t size;
 	uint32_t object_size;
@@ -100,7 +100,7 @@ static void parse_symbol(const char *text, char name[128], char module[64], uint
 /* Parse a line of the file identities. Returns false if it is malformed. */
 static bool parse_line(const char *line, struct class_note *note, struct place *place)
 {
-	const char *by = strstr(line, " by "), *rest;
+	const char *by = strstr(line, " by "), *after_memory;
 	char text[512];
 	uint64_t offset;
 	uint32_t size;
@@ -108,28 +108,28 @@ static bool parse_line(const char *line, struct class_note *note, struct place *
 
 	*place = (struct place) { 0 };
 	if (sscanf(line, "0x%" SCNx64 " %u %" SCNu64 " %15s%n", &note->address, &place->kind,
-		   &note->time, place->what, &used) != 4 || !by ||
+		   &note->time, place->memory, &used) != 4 || !by ||
 	    !place->kind || place->kind >= NTKLOG_IDENTITY_KINDS)
 		return false;
 	parse_symbol(by + 4, place->caller, place->caller_module, &offset, &size);
 	/* GCC names parts of a function FUNCTION.constprop.0 and the like. */
 	place->caller[strcspn(place->caller, ".")] = '\0';
-	rest = line + used;
-	if (rest > by)
+	after_memory = line + used;
+	if (after_memory > by)
 		return false;
-	snprintf(text, sizeof(text), "%.*s", (int)(by - rest), rest);
-	if (!strcmp(place->what, "slab"))
+	snprintf(text, sizeof(text), "%.*s", (int)(by - after_memory), after_memory);
+	if (!strcmp(place->memory, "slab"))
 		return sscanf(text, " 0x%*x %" SCNu64 " %" SCNu32 " %" SCNu32 " %127s",
 			      &place->offset, &place->size, &place->object_size,
 			      place->name) == 4;
-	if (!strcmp(place->what, "symbol") ||
-	    (!strcmp(place->what, "percpu") && sscanf(text, " %" SCNu64, &place->offset) != 1)) {
+	if (!strcmp(place->memory, "symbol") ||
+	    (!strcmp(place->memory, "percpu") && sscanf(text, " %" SCNu64, &place->offset) != 1)) {
 		parse_symbol(text + (*text == ' '), place->name, place->module, &place->offset,
 			     &place->size);
 		return *place->name;
 	}
-	if (!strcmp(place->what, "node") || !strcmp(place->what, "page") ||
-	    !strcmp(place->what, "lists"))
+	if (!strcmp(place->memory, "node") || !strcmp(place->memory, "page") ||
+	    !strcmp(place->memory, "lists"))
 		return sscanf(text, " %" SCNu64, &place->offset) == 1;
 	return true;
 }
@@ -173,7 +173,7 @@ static bool name_by_aliases(const struct classes *classes, struct lock_place *pl
 /* Name a lock in a slab by the cache and the offset in the object. "~" marks a guess. */
 static void name_slab(const struct classes *classes, const struct place *place, char *name)
 {
-	struct lock_place where = {
+	struct lock_place slab_place = {
 		.cache = place->name,
 		.object_size = place->object_size,
 		.kind = place->kind,
@@ -188,25 +188,26 @@ static void name_slab(const struct classes *classes, const struct place *place, 
 		print_caller(place, name, "slab");
 		return;
 	}
-	where.offset = place->offset % place->size - zone;
-	if (cache_is_kmalloc(&where)) {
-		if (cache_guess(classes->types, &where, place->caller, place->caller_module, text,
-				sizeof(text)))
+	slab_place.offset = place->offset % place->size - zone;
+	if (cache_is_kmalloc(&slab_place)) {
+		if (cache_guess(classes->types, &slab_place, place->caller, place->caller_module,
+				text, sizeof(text)))
 			snprintf(name, CLASS_SIZE, "~%s", text);
 		else
 			snprintf(name, CLASS_SIZE, "%.60s+0x%" PRIx32 " (%.120s)", place->name,
-				 where.offset, *place->caller ? place->caller : "?");
+				 slab_place.offset, *place->caller ? place->caller : "?");
 		return;
 	}
 	if (slab_names_find(&classes->slabs, place->name, &first) > 1) {
-		if (name_by_aliases(classes, &where, name))
+		if (name_by_aliases(classes, &slab_place, name))
 			return;
-	} else if (cache_rules_apply(classes->types, &where, text, sizeof(text)) == CACHE_NAMED) {
+	} else if (cache_rules_apply(classes->types, &slab_place, text, sizeof(text)) ==
+		   CACHE_NAMED) {
 		/* Without /sys/kernel/slab it is not known which caches are merged. */
 		snprintf(name, CLASS_SIZE, "%s%s", classes->slabs.count ? "" : "~", text);
 		return;
 	}
-	snprintf(name, CLASS_SIZE, "%s+0x%" PRIx32, place->name, where.offset);
+	snprintf(name, CLASS_SIZE, "%s+0x%" PRIx32, place->name, slab_place.offset);
 }
 
 static bool name_member(const struct classes *classes, const char *type, const char *prefix,
@@ -302,7 +303,7 @@ static void name_per_cpu(const struct classes *classes, const struct place *plac
 static bool name_element(const struct classes *classes, const struct place *place, char *name)
 {
 	static const struct {
-		const char *what;
+		const char *memory;
 		const char *type;
 		const char *prefix;
 	} elements[] = {
@@ -314,7 +315,7 @@ static bool name_element(const struct classes *classes, const struct place *plac
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(elements); i++)
-		if (!strcmp(place->what, elements[i].what) &&
+		if (!strcmp(place->memory, elements[i].memory) &&
 		    name_member(classes, elements[i].type, elements[i].prefix, place, name))
 			return true;
 	return false;
@@ -322,14 +323,14 @@ static bool name_element(const struct classes *classes, const struct place *plac
 
 static void name_place(const struct classes *classes, const struct place *place, char *name)
 {
-	if (!strcmp(place->what, "slab"))
+	if (!strcmp(place->memory, "slab"))
 		name_slab(classes, place, name);
-	else if (!strcmp(place->what, "symbol"))
+	else if (!strcmp(place->memory, "symbol"))
 		name_symbol(classes, place, name);
-	else if (!strcmp(place->what, "percpu"))
+	else if (!strcmp(place->memory, "percpu"))
 		name_per_cpu(classes, place, name);
 	else if (!name_element(classes, place, name))
-		print_caller(place, name, place->what);
+		print_caller(place, name, place->memory);
 }
 
 /*
@@ -338,17 +339,17 @@ static void name_place(const struct classes *classes, const struct place *place,
  */
 static void make_key(const struct place *place, char key[KEY_SIZE])
 {
-	const struct lock_place where = {
+	const struct lock_place slab_place = {
 		.cache = place->name,
 		.object_size = place->object_size,
 	};
-	bool is_slab = !strcmp(place->what, "slab"), is_symbol = !strcmp(place->what, "symbol");
-	bool has_cache = is_slab && strcmp(place->name, "-") && !cache_is_kmalloc(&where);
+	bool is_slab = !strcmp(place->memory, "slab"), is_symbol = !strcmp(place->memory, "symbol");
+	bool has_cache = is_slab && strcmp(place->name, "-") && !cache_is_kmalloc(&slab_place);
 	bool has_type = place->size && (is_symbol || has_cache);
 	uint64_t offset = is_slab && place->size ? place->offset % place->size : place->offset;
 
 	snprintf(key, KEY_SIZE, "%s %u %" PRIu64 " %" PRIu32 " %" PRIu32 " %s %s %s",
-		 place->what, place->kind, offset, place->size, place->object_size, place->name,
+		 place->memory, place->kind, offset, place->size, place->object_size, place->name,
 		 has_type ? "" : place->caller,
 		 *place->module || has_type ? place->module : place->caller_module);
 }
@@ -405,7 +406,7 @@ void classes_refresh(struct classes *classes)
 {
 	char path[512];
 
-	types_look_for_modules(classes->types);
+	types_add_new_modules(classes->types);
 	snprintf(path, sizeof(path), "%s/slab", classes->directory);
 	slab_names_read(&classes->slabs, path);
 }

@@ -29,23 +29,23 @@ void slab_names_read(struct slab_names *names, const char *directory)
 {
 	DIR *caches = opendir(directory);
 	struct slab_name *more;
-	char path[512], to[256];
+	char path[512], target[256];
 	struct dirent *entry;
 	ssize_t length;
 
 	slab_names_free(names);
 	while (caches && (entry = readdir(caches))) {
 		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
-		length = readlink(path, to, sizeof(to) - 1);
+		length = readlink(path, target, sizeof(target) - 1);
 		if (length <= 0)
 			continue;
-		to[length] = '\0';
+		target[length] = '\0';
 		more = grown(names->names, names->count, sizeof(*more));
 		if (!more)
 			break;
 		names->names = more;
 		more += names->count;
-		*more = (struct slab_name) { strdup(entry->d_name), strdup(to) };
+		*more = (struct slab_name) { strdup(entry->d_name), strdup(target) };
 		if (!more->name || !more->cache) {
 			free(more->name);
 			free(more->cache);
@@ -70,19 +70,21 @@ void slab_names_read(struct slab_names *names, const char *directory)
 size_t slab_names_find(const struct slab_names *names, const char *name,
 		       const struct slab_name **first)
 {
-	size_t i, from, to;
+	size_t i, first_index, end_index;
 
 	for (i = 0; i < names->count && strcmp(names->names[i].name, name); i++)
 		;
 	if (i == names->count)
 		return 0;
-	for (from = i; from && !compare_names(&names->names[from - 1], &names->names[i]); from--)
-		;
-	for (to = i + 1;
-	     to < names->count && !compare_names(&names->names[to], &names->names[i]); to++)
-		;
-	*first = &names->names[from];
-	return to - from;
+	first_index = i;
+	while (first_index && !compare_names(&names->names[first_index - 1], &names->names[i]))
+		first_index--;
+	end_index = i + 1;
+	while (end_index < names->count &&
+	       !compare_names(&names->names[end_index], &names->names[i]))
+		end_index++;
+	*first = &names->names[first_index];
+	return end_index - first_index;
 }
 
 static bool read_number(const char *directory, const char *cache, const char *name,
@@ -113,9 +115,9 @@ static bool read_number(const char *directory, const char *cache, const char *na
  */
 uint32_t slab_red_zone(const char *directory, const char *cache)
 {
-	unsigned int has, align;
+	unsigned int has_red_zone, align;
 
-	if (!read_number(directory, cache, "red_zone", &has) || !has)
+	if (!read_number(directory, cache, "red_zone", &has_red_zone) || !has_red_zone)
 		return 0;
 	if (!read_number(directory, cache, "align", &align) || align < sizeof(void *))
 		align = sizeof(void *);

@@ -51,7 +51,7 @@ struct indexed {
  * @module_count: number of @modules
  * @index: hash table by name and kind, with open addressing
  * @index_size: size of @index, a power of two
- * @indexed: number of used entries of @index
+ * @index_count: number of used entries of @index
  * @section: section of the kernel's per-CPU variables, or NULL
  */
 struct types {
@@ -61,7 +61,7 @@ struct types {
 	size_t module_count;
 	struct indexed *index;
 	size_t index_size;
-	size_t indexed;
+	size_t index_count;
 	const struct btf_type *section;
 };
 
@@ -89,7 +89,7 @@ static bool index_reserve(struct types *types, size_t more)
 	size_t size = types->index_size ? types->index_size : 1 << 15, i;
 	struct types old = *types;
 
-	while (size / 2 < types->indexed + more)
+	while (size / 2 < types->index_count + more)
 		size *= 2;
 	if (size == types->index_size)
 		return true;
@@ -123,7 +123,7 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 		index_put(types, &(struct indexed) {
 			btf_name(btf, type->name_off), btf, id, kind
 		});
-		types->indexed++;
+		types->index_count++;
 	}
 }
 
@@ -201,14 +201,14 @@ bool types_find_variable(const struct types *types, const char *name, struct typ
 /**
  * types_variable_at() - find the per-CPU variable at an offset of their section
  * @types: types to search, or NULL
- * @place: offset in the section, bytes
+ * @section_offset: offset in the section, bytes
  * @name: set to the name of the variable
  * @found: set to the type of the variable
  * @offset: set to the offset in the variable, bytes
  *
- * Return: true if there is a variable at @place.
+ * Return: true if there is a variable at @section_offset.
  */
-bool types_variable_at(const struct types *types, uint64_t place, const char **name,
+bool types_variable_at(const struct types *types, uint64_t section_offset, const char **name,
 		       struct type_ref *found, uint32_t *offset)
 {
 	const struct btf_var_secinfo *variable;
@@ -219,13 +219,14 @@ bool types_variable_at(const struct types *types, uint64_t place, const char **n
 		return false;
 	variable = btf_var_secinfos(types->section);
 	for (i = 0; i < btf_vlen(types->section); i++, variable++) {
-		if (place < variable->offset || place - variable->offset >= variable->size)
+		if (section_offset < variable->offset ||
+		    section_offset - variable->offset >= variable->size)
 			continue;
 		type = btf__type_by_id(types->kernel, variable->type);
 		if (!type)
 			return false;
 		*name = btf_name(types->kernel, type->name_off);
-		*offset = place - variable->offset;
+		*offset = section_offset - variable->offset;
 		describe_type(found, types->kernel, type->type);
 		return true;
 	}
@@ -399,12 +400,12 @@ static void add_module(struct types *types, const char *name)
 }
 
 /**
- * types_look_for_modules() - read the types of modules that were loaded since the last call
+ * types_add_new_modules() - read the types of modules that were loaded since the last call
  * @types: types to add to, or NULL
  *
  * Types of modules that were unloaded stay, because a trace may still need them.
  */
-void types_look_for_modules(struct types *types)
+void types_add_new_modules(struct types *types)
 {
 	DIR *directory = types ? opendir(types->directory) : NULL;
 	struct dirent *entry;
@@ -456,7 +457,7 @@ int types_open(struct types **types, const char *directory)
 	}
 	add_to_index(*types, (*types)->kernel, 1);
 	find_section(*types);
-	types_look_for_modules(*types);
+	types_add_new_modules(*types);
 	return 0;
 
 err:

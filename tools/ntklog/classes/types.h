@@ -42,12 +42,12 @@ struct lock_path {
 #define TYPES_NEAR	400
 
 int types_open(struct types **types, const char *directory);
-void types_look_for_modules(struct types *types);
+void types_add_new_modules(struct types *types);
 bool types_find_struct(const struct types *types, const char *name, struct type_ref *found);
 bool types_find_lock(const struct type_ref *type, uint32_t offset, unsigned int kind,
 		     struct lock_path *path);
 bool types_find_variable(const struct types *types, const char *name, struct type_ref *found);
-bool types_variable_at(const struct types *types, uint64_t place, const char **name,
+bool types_variable_at(const struct types *types, uint64_t section_offset, const char **name,
 		       struct type_ref *found, uint32_t *offset);
 uint64_t types_per_cpu_size(const struct types *types);
 size_t types_near_function(const struct types *types, const char *name, const char *module,

@@ -121,23 +121,24 @@ void child_end(struct child *child, int signal_fd)
 	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
 	pid_t group = child->pid;
 	double start = recording_now();
-	bool killed = false;
+	bool was_killed = false;
 
 	if (child->pid > 0) {
-		child->was_told = true;
+		child->was_signalled = true;
 		kill(-group, SIGTERM);
 	}
 	while (child->pid > 0) {
-		bool again = poll(&fd, 1, POLL_MS) > 0 && child_take_signals(child, signal_fd);
+		bool is_second_signal = poll(&fd, 1, POLL_MS) > 0 &&
+					child_take_signals(child, signal_fd);
 
-		if (child->pid <= 0 || killed ||
-		    (!again && recording_now() - start < GRACE_S))
+		if (child->pid <= 0 || was_killed ||
+		    (!is_second_signal && recording_now() - start < GRACE_S))
 			continue;
-		message(again ? "%s has not ended at a second signal: it is killed" :
+		message(is_second_signal ? "%s has not ended at a second signal: it is killed" :
 				"%s has not ended 5 seconds after SIGTERM: it is killed",
 			child->command[0]);
 		kill(-group, SIGKILL);
-		killed = true;
+		was_killed = true;
 	}
 	if (child->has_terminal)
 		give_terminal(getpgrp());
@@ -147,12 +148,12 @@ void child_end(struct child *child, int signal_fd)
  * child_exit_status() - get the exit status of the recording of a command
  * @child: the command, which has ended, or none
  *
- * Return: the command's, or 128 and the signal that has ended it. NTKLOG_OK without a command, and
- * of one that was told to end, whose status means nothing.
+ * Return: the exit status of the command, or 128 plus the number of the signal that has ended it.
+ * NTKLOG_OK if there is no command, or if child_end() has ended it.
  */
 int child_exit_status(const struct child *child)
 {
-	if (!child->command || child->was_told)
+	if (!child->command || child->was_signalled)
 		return NTKLOG_OK;
 	if (WIFEXITED(child->status))
 		return WEXITSTATUS(child->status);
@@ -165,7 +166,7 @@ int child_exit_status(const struct child *child)
  * @path: path of the file, which the command finds in its environment as NTKLOG_FILE
  * @mask: signals that are blocked from now on, here and in the command
  *
- * A signal ends this process meanwhile, because no session is claimed.
+ * While the command runs, these signals end this process: it has claimed no session.
  *
  * Return: 0, or -1 after a message.
  */

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_CHILD_H
 #define _NTKLOG_CHILD_H
 
-/* The command that a recording runs, and whose end is the recording's end; and that of --exec. */
+/* The command that a recording runs, and that ends the recording; and the command of --exec. */
 
 #include <signal.h>
 #include <stdbool.h>
@@ -13,14 +13,14 @@
  * @command: command to run, or NULL
  * @pid: process of @command; 0: none
  * @status: status of wait() when the process has ended
- * @was_told: a signal that ends the process was sent to it
+ * @was_signalled: child_end() has sent SIGTERM to the process
  * @has_terminal: the process is in the foreground of the terminal
  */
 struct child {
 	char **command;
 	pid_t pid;
 	int status;
-	bool was_told;
+	bool was_signalled;
 	bool has_terminal;
 };
 

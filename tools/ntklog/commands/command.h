@@ -14,6 +14,7 @@ int command_selftest(int argc, char **argv);
 int command_names(int argc, char **argv);
 int command_record(int argc, char **argv);
 int command_top(int argc, char **argv);
+int command_exporter(int argc, char **argv);
 int command_held(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_info(int argc, char **argv);

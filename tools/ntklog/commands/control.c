@@ -33,12 +33,12 @@ struct options {
 	size_t argument_count;
 };
 
-/* Read a file of a session as one line; an unreadable file is empty. */
+/* Read a file of a session as one line. The text is empty if the file cannot be read. */
 static const char *session_text(int number, const char *name, char *text, size_t size)
 {
 	if (kernel_read(text, size, "sessions/%d/%s", number, name))
 		text[0] = '\0';
-	/* JSON takes UTF-8 alone. */
+	/* json_pack() refuses text that is not UTF-8. */
 	text_clean(text);
 	for (char *at = text; *at; at++)
 		if (*at == '\n')

@@ -31,12 +31,7 @@ struct options {
 	const char *pprof;
 };
 
-static const struct etl_event *next_merged(void *merge)
-{
-	return etl_merge_next(merge);
-}
-
-/* Convert event by event. */
+/* Convert to CTF or to Perfetto, whose traces have each event; pprof has sums only. */
 static int convert_events(const struct options *options, struct etl_file *file,
 			  const struct names *names)
 {
@@ -48,7 +43,7 @@ static int convert_events(const struct options *options, struct etl_file *file,
 
 	conversion_find_rates(&conversion);
 	merge = etl_merge_open(file);
-	conversion.stacks = merge ? stacks_open(file, next_merged, merge) : NULL;
+	conversion.stacks = merge ? stacks_open(file, merge) : NULL;
 	if (conversion.stacks)
 		err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
 				     convert_to_perfetto(&conversion, options->perfetto);

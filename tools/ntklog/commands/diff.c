@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ntklog diff: compare two traces. */
 
+#define _GNU_SOURCE
+
 #include <argp.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,13 +14,20 @@
 #include "file_list.h"
 #include "jobs.h"
 #include "message.h"
+#include "page.h"
 #include "table_argp.h"
 #include "trace_argp.h"
 
 enum {
 	OPTION_OF = 0x100,
 	OPTION_FAIL_IF,
+	OPTION_HTML,
 };
+
+/* Rows of the table of a page, those of them that are visible before a click, and drawn changes. */
+#define PAGE_ROWS		200
+#define PAGE_ROWS_VISIBLE	20
+#define PAGE_CHANGES		30
 
 /*
  * @path: file, or directory of files
@@ -38,8 +47,9 @@ struct side {
  * @sides: files before and after
  * @path_count: number of paths given
  * @opened_count: number of files that could be opened
+ * @html: path of the page; NULL: none
  * @measure: measure that the table shows
- * @lock_events: events of that lock in all files
+ * @lock_events: events of the lock of --lock in all files
  * @has_condition: --fail-if was given
  * @limited_measure: measure that the condition of --fail-if limits
  * @is_increase: the condition is an increase, not a decrease
@@ -51,6 +61,7 @@ struct options {
 	struct side sides[2];
 	size_t path_count;
 	size_t opened_count;
+	const char *html;
 	enum difference_measure measure;
 	uint64_t lock_events;
 	bool has_condition;
@@ -61,18 +72,21 @@ struct options {
 };
 
 /*
- * The result of reading a file, behind which the rows of its difference are.
+ * First part of the result of a process that reads a file; the rows of its difference follow.
  * @seconds: duration of the recording
  * @lock_events: events of the only lock that is compared
  * @has_holds: each record of the file has a hold
  */
-struct reading {
+struct file_sums {
 	double seconds;
 	uint64_t lock_events;
 	bool has_holds;
 };
 
-/* Return the side of a file by its number, and make the number that of the side. */
+/*
+ * Return the side of a file. @number counts the files of both sides, and is changed to the index of
+ * the file in its side.
+ */
 static size_t side_of(const struct options *options, size_t *number)
 {
 	if (*number < options->sides[0].files.count)
@@ -89,7 +103,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 	size_t which = side_of(options, &number);
 	struct trace_options trace = { .path = options->sides[which].files.paths[number] };
 	struct difference difference = { 0 };
-	struct reading reading = { 0 };
+	struct file_sums file_sums = { 0 };
 	struct names *names;
 	struct etl_file *file;
 	bool is_open;
@@ -102,14 +116,14 @@ static int read_file(void *argument, size_t number, FILE *result)
 	analysis.lock = options->table.lock;
 	if (is_open) {
 		analysis_read(&analysis, file);
-		reading.seconds = analysis_seconds(&analysis, file);
-		reading.has_holds = !analysis.spinlocks.total.waits_only;
-		reading.lock_events = analysis.lock_events;
+		file_sums.seconds = analysis_seconds(&analysis, file);
+		file_sums.has_holds = !analysis.spinlocks.total.waits_only;
+		file_sums.lock_events = analysis.lock_events;
 		difference_add(&difference, which, &analysis, file, names);
 		difference.no_memory |= analysis.spinlocks.no_memory ||
 					analysis.resources.no_memory;
 		difference_merge(&difference, options->measure);
-		fwrite(&reading, sizeof(reading), 1, result);
+		fwrite(&file_sums, sizeof(file_sums), 1, result);
 		difference_write(&difference, result);
 	}
 	difference_free(&difference);
@@ -123,30 +137,45 @@ static int read_file(void *argument, size_t number, FILE *result)
 }
 
 /* Add the sums of a file to those of its side. */
-static bool take_file(void *argument, size_t number, FILE *result)
+static bool add_file_result(void *argument, size_t number, FILE *result)
 {
 	struct options *options = argument;
 	struct side *side = &options->sides[side_of(options, &number)];
-	struct reading reading;
+	struct file_sums file_sums;
 
-	if (fread(&reading, sizeof(reading), 1, result) != 1 ||
+	if (fread(&file_sums, sizeof(file_sums), 1, result) != 1 ||
 	    !difference_read(&options->difference, result))
 		return false;
 	/* Files have the same rows, mostly: the memory grows with the rows, not with the files. */
 	difference_merge(&options->difference, options->measure);
 	options->opened_count++;
-	options->lock_events += reading.lock_events;
-	side->seconds += reading.seconds;
-	if (!reading.has_holds && !side->without_holds)
+	options->lock_events += file_sums.lock_events;
+	side->seconds += file_sums.seconds;
+	if (!file_sums.has_holds && !side->without_holds)
 		side->without_holds = side->files.paths[number];
 	return true;
+}
+
+/* Refuse to overwrite a file that is read, or its names. */
+static int refuse_output(const struct options *options)
+{
+	struct trace_options trace = { 0 };
+	size_t which, i;
+
+	for (which = 0; which < 2; which++)
+		for (i = 0; i < options->sides[which].files.count; i++) {
+			trace.path = options->sides[which].files.paths[i];
+			if (trace_refuse_output(&trace, options->html))
+				return NTKLOG_USAGE;
+		}
+	return NTKLOG_OK;
 }
 
 static int read_files(struct options *options)
 {
 	const struct jobs jobs = {
 		.count = options->sides[0].files.count + options->sides[1].files.count,
-		.run = read_file, .take = take_file, .argument = options,
+		.run = read_file, .take = add_file_result, .argument = options,
 	};
 
 	return jobs_run(&jobs);
@@ -225,7 +254,8 @@ static void print_json(const struct options *options, const struct difference *d
 	json_decref(object);
 }
 
-static void print_total(const struct difference *difference, enum difference_measure measure)
+static void print_total(const struct difference *difference, enum difference_measure measure,
+			FILE *stream)
 {
 	enum cell_kind kind = measure == DIFFERENCE_OF_COUNTS ? CELL_COUNT : CELL_TIME;
 	const struct difference_row *total = &difference->total;
@@ -241,41 +271,84 @@ static void print_total(const struct difference *difference, enum difference_mea
 	for (i = 0; i < 4; i++)
 		cell_format(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
 			    sizeof(texts[i]));
-	printf("%s: %s before, %s after: %s%s +-%s", difference_measure_name(measure), texts[0],
-	       texts[1], change > 0 ? "+" : "", texts[2], texts[3]);
+	fprintf(stream, "%s: %s before, %s after: %s%s +-%s", difference_measure_name(measure),
+		texts[0], texts[1], change > 0 ? "+" : "", texts[2], texts[3]);
 	if (total->sums[0][measure].estimate > 0)
-		printf(" (%+.1f%%)", 100 * change / total->sums[0][measure].estimate);
+		fprintf(stream, " (%+.1f%%)", 100 * change / total->sums[0][measure].estimate);
 	if (isinf(cells[3].number))
-		puts(", unknown");
+		fputs(", unknown\n", stream);
 	else
-		puts(fabs(change) > cells[3].number ? "" : ", noise");
+		fputs(fabs(change) > cells[3].number ? "\n" : ", noise\n", stream);
 }
 
-static void print_side(const char *heading, const struct side *side)
+static void print_side(const char *heading, const struct side *side, FILE *stream)
 {
-	printf("%s %.3f s in ", heading, side->seconds);
+	fprintf(stream, "%s %.3f s in ", heading, side->seconds);
 	if (strcmp(side->path, side->files.paths[0]))
-		printf("%zu files of ", side->files.count);
-	puts(side->path);
+		fprintf(stream, "%zu files of ", side->files.count);
+	fprintf(stream, "%s\n", side->path);
+}
+
+/* Print the recordings and the changes of their totals. */
+static void print_totals(const struct options *options, const struct difference *difference,
+			 FILE *stream)
+{
+	size_t i;
+
+	print_side("Before:", &options->sides[0], stream);
+	print_side("After: ", &options->sides[1], stream);
+	for (i = 0; i < DIFFERENCE_MEASURES; i++)
+		if (i == DIFFERENCE_OF_HOLDS && path_without_holds(options))
+			fprintf(stream,
+				"%s: not known: the mode of %s records no holds of spin locks\n",
+				difference_measure_name(i), path_without_holds(options));
+		else
+			print_total(difference, i, stream);
 }
 
 static void print_text(const struct options *options, const struct difference *difference,
 		       struct table *table)
 {
-	size_t i;
-
-	print_side("Before:", &options->sides[0]);
-	print_side("After: ", &options->sides[1]);
-	for (i = 0; i < DIFFERENCE_MEASURES; i++)
-		if (i == DIFFERENCE_OF_HOLDS && path_without_holds(options))
-			printf("%s: not known: the mode of %s records no holds of spin locks\n",
-			       difference_measure_name(i), path_without_holds(options));
-		else
-			print_total(difference, i);
+	print_totals(options, difference, stdout);
 	if (!table_has_cells(table))
 		return;
 	putchar('\n');
 	table_print_fitted(table, stdout, options->table.top, options->table.is_wide);
+}
+
+static int print_page(const struct options *options, const struct difference *difference,
+		      const struct table *table)
+{
+	size_t top = options->table.has_top ? options->table.top : PAGE_ROWS_VISIBLE;
+	size_t all = options->table.has_top ? options->table.top : PAGE_ROWS;
+	char *title = NULL, *text = NULL;
+	FILE *stream, *memory;
+	size_t size;
+
+	if (asprintf(&title, "From %s to %s", options->sides[0].path, options->sides[1].path) < 0)
+		title = NULL;
+	stream = page_open(options->html, title ? title : "Changes");
+	free(title);
+	if (!stream)
+		return -1;
+	memory = open_memstream(&text, &size);
+	if (memory) {
+		print_totals(options, difference, memory);
+		fclose(memory);
+		page_print_block(stream, "answer", text);
+	}
+	free(text);
+	if (table_has_cells(table)) {
+		struct table titled = *table;
+
+		titled.title = "Changes by lock and caller";
+		page_print_table(stream, &titled, top, all);
+	}
+	return page_close(stream, options->html,
+			  json_pack("{s:b, s:I, s:o}", "is_count",
+				    options->measure == DIFFERENCE_OF_COUNTS, "change_count",
+				    (json_int_t)table->rows, "changes",
+				    table_json(table, PAGE_CHANGES)));
 }
 
 static int show_difference(const struct options *options, const struct difference *difference)
@@ -288,6 +361,9 @@ static int show_difference(const struct options *options, const struct differenc
 		status = NTKLOG_FAILED;
 	} else if (options->table.json) {
 		print_json(options, difference, &table);
+	} else if (options->html) {
+		if (print_page(options, difference, &table))
+			status = NTKLOG_FAILED;
 	} else if (options->table.csv) {
 		table_print_csv(&table, stdout, options->table.top);
 	} else {
@@ -315,11 +391,11 @@ static bool find_measure(const char *text, size_t length, enum difference_measur
 /* Parse "wait_total > +20%" or "waits < -10%". */
 static bool parse_condition(struct options *options, const char *text)
 {
-	char name[32], comparison, percent, rest;
+	char name[32], comparison, percent, trailing;
 	double limit;
 
 	if (sscanf(text, " %31[a-z_] %c %lf %c %c", name, &comparison, &limit, &percent,
-		   &rest) != 4 ||
+		   &trailing) != 4 ||
 	    !find_measure(name, strlen(name), &options->limited_measure) ||
 	    !strchr("<>", comparison) || percent != '%' || !(fabs(limit) < 1e9))
 		return false;
@@ -350,6 +426,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "--fail-if: \"%s\" is never true: no sum is below 0",
 				   argument);
 		return 0;
+	case OPTION_HTML:
+		options->html = argument;
+		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->table;
 		return 0;
@@ -363,6 +442,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "give two files or directories: before and after");
 		if (!strcmp(options->sides[0].path, "-") && !strcmp(options->sides[1].path, "-"))
 			argp_error(state, "only one of the two files can be the standard input");
+		if (options->html && (options->table.json || options->table.csv))
+			argp_error(state, "give only one of --json, --csv and --html");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -370,6 +451,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option diff_options[] = {
+	{ "html", OPTION_HTML, "PAGE", 0,
+	  "Write one page with the changes, which needs nothing else; - is the standard output",
+	  0 },
 	{ "of", OPTION_OF, "wait_total|hold_total|waits", 0,
 	  "What the table compares; wait_total, if not given", 0 },
 	{ "fail-if", OPTION_FAIL_IF, "CONDITION", 0,
@@ -413,7 +497,9 @@ int command_diff(int argc, char **argv)
 	argp_parse(&diff_argp, argc, argv, 0, NULL, &options);
 	status = file_list_add(&options.sides[0].files, options.sides[0].path) ||
 		 file_list_add(&options.sides[1].files, options.sides[1].path) ?
-		 NTKLOG_FAILED : read_files(&options);
+		 NTKLOG_FAILED : refuse_output(&options);
+	if (!status)
+		status = read_files(&options);
 	count = options.sides[0].files.count + options.sides[1].files.count;
 	if (!status && options.table.lock && !options.lock_events) {
 		message("no file has an event of a lock \"%s\"", options.table.lock);

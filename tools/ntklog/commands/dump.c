@@ -51,11 +51,6 @@ struct dumping {
 	struct stacks *stacks;
 };
 
-static const struct etl_event *next_merged(void *merge)
-{
-	return etl_merge_next(merge);
-}
-
 static int dump_event(const struct dumping *dumping, const struct etl_event *event,
 		      const struct stack *stack)
 {
@@ -93,7 +88,7 @@ static int dump_events(const struct dump *dump, struct etl_file *file,
 
 	/* A row of CSV has no column for a stack. Events that are stacks are rows as all others. */
 	if (merge && dump->format != DUMP_CSV) {
-		dumping.stacks = stacks_open(file, next_merged, merge);
+		dumping.stacks = stacks_open(file, merge);
 		if (!dumping.stacks) {
 			message("%s: no memory for its stacks", file->path);
 			err = -1;

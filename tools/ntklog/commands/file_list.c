@@ -77,17 +77,17 @@ int file_list_add(struct file_list *list, const char *path)
 	return count ? err : -1;
 }
 
-/* Return the name of a file without its directory, and set @length to that without the suffix. */
+/* Return the name of a file without its directory. Set @length to its length without the suffix. */
 static const char *short_name(const char *path, int *length)
 {
 	const char *name = strrchr(path, '/');
-	size_t all;
+	size_t full_length;
 
 	name = name ? name + 1 : path;
-	all = strlen(name);
-	if (all > strlen(SUFFIX) && !strcmp(name + all - strlen(SUFFIX), SUFFIX))
-		all -= strlen(SUFFIX);
-	*length = (int)all;
+	full_length = strlen(name);
+	if (full_length > strlen(SUFFIX) && !strcmp(name + full_length - strlen(SUFFIX), SUFFIX))
+		full_length -= strlen(SUFFIX);
+	*length = (int)full_length;
 	return name;
 }
 

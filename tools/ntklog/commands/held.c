@@ -160,15 +160,15 @@ static void print_deadlock(const struct wait_graph *graph, unsigned int number)
 
 static void print_text(const struct wait_graph *graph, const struct options *options)
 {
-	size_t rest = graph->lock_count - graph->contended, i;
+	size_t uncontended = graph->lock_count - graph->contended, i;
 	unsigned int cycle;
 
 	for (cycle = 1; cycle <= graph->cycles; cycle++)
 		print_deadlock(graph, cycle);
 	if (!graph->lock_count && !session_any_is_started())
 		puts("No session records locks that sleep: ntklog start -e linux_mutex,linux_rwsem");
-	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", graph->contended, rest,
-	       rest && !options->all ? " (--all prints them)" : "");
+	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", graph->contended,
+	       uncontended, uncontended && !options->all ? " (--all prints them)" : "");
 	for (i = 0; i < (options->all ? graph->lock_count : graph->contended); i++)
 		print_lock(&graph->locks[i]);
 }
@@ -194,15 +194,15 @@ static void format_wait_name(const struct names *names, const struct wait_slot *
  * @stream: where to
  * @names: classes of locks
  * @part: print only locks with this text in their names
- * @of_tasks: the text may also be in the name of the waiter or the holder
+ * @matches_tasks: the text may also be in the name of the waiter or the holder
  * @count: most locks to print
  * @width: most characters of a line
  *
- * An older module has no such file: nothing is printed.
+ * An older module lacks the file "held": then nothing is printed.
  *
  * Return: 0, or -1 after a message.
  */
-int held_print_waits(FILE *stream, const struct names *names, const char *part, bool of_tasks,
+int held_print_waits(FILE *stream, const struct names *names, const char *part, bool matches_tasks,
 		     size_t count, size_t width)
 {
 	char path[PATH_SIZE], name[2 * NAME_SIZE], line[3 * NAME_SIZE], age[32];
@@ -222,8 +222,8 @@ int held_print_waits(FILE *stream, const struct names *names, const char *part, 
 		format_wait_name(names, lock->slots, name, sizeof(name));
 		/* The tables are filtered by names without the kind of the lock. */
 		if (!strstr(name + strlen(lock->slots->kind) + 1, part) &&
-		    !(of_tasks && (strstr(wait->task->name, part) ||
-				   strstr(lock->slots->task->name, part))))
+		    !(matches_tasks && (strstr(wait->task->name, part) ||
+					strstr(lock->slots->task->name, part))))
 			continue;
 		if (!printed++)
 			fputs("\nWaits that go on\n", stream);
@@ -307,7 +307,7 @@ static json_t *deadlock_json(const struct wait_task *first)
 
 static void print_json(const struct wait_graph *graph, const struct options *options)
 {
-	json_t *locks = json_array(), *deadlocks = json_array(), *all;
+	json_t *locks = json_array(), *deadlocks = json_array(), *document;
 	unsigned int cycle;
 	size_t i;
 
@@ -322,10 +322,10 @@ static void print_json(const struct wait_graph *graph, const struct options *opt
 	}
 	for (cycle = 1; cycle <= graph->cycles; cycle++)
 		json_array_append_new(deadlocks, deadlock_json(wait_graph_cycle(graph, cycle)));
-	all = json_pack("{s:o, s:o}", "deadlocks", deadlocks, "locks", locks);
-	json_dumpf(all, stdout, options->watches ? JSON_COMPACT : JSON_INDENT(1));
+	document = json_pack("{s:o, s:o}", "deadlocks", deadlocks, "locks", locks);
+	json_dumpf(document, stdout, options->watches ? JSON_COMPACT : JSON_INDENT(1));
 	putchar('\n');
-	json_decref(all);
+	json_decref(document);
 }
 
 static int print_once(const struct options *options)

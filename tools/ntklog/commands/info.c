@@ -203,34 +203,35 @@ static void set_group_mask(json_t *object, const struct etl_event *event)
 }
 
 /* Make a name for an event that has none. */
-static const char *describe(const struct etl_event *event, bool in_short, char *text, size_t size)
+static const char *name_event(const struct etl_event *event, bool is_short, char *text, size_t size)
 {
-	struct etl_event_header info;
+	struct etl_event_header header;
 	char guid[ETL_GUID_SIZE];
 	const char *provider;
 
-	etl_read_event_header(&info, event);
+	etl_read_event_header(&header, event);
 	if (event->has_hook_id) {
 		snprintf(text, size, "HookId 0x%04x", event->hook_id);
-	} else if (in_short || !info.has_provider || (!info.has_id && !info.has_opcode)) {
+	} else if (is_short || !header.has_provider || (!header.has_id && !header.has_opcode)) {
 		snprintf(text, size, "HeaderType 0x%02x", event->header_type);
 	} else {
-		etl_format_guid(info.provider, guid);
-		provider = etl_provider_name(info.provider);
+		etl_format_guid(header.provider, guid);
+		provider = etl_provider_name(header.provider);
 		snprintf(text, size, "%s %s %u", provider ? provider : guid,
-			 info.has_id ? "Id" : "Opcode", info.has_id ? info.id : info.opcode);
+			 header.has_id ? "Id" : "Opcode",
+			 header.has_id ? header.id : header.opcode);
 	}
 	return text;
 }
 
 /* Name a record of a resource: those of Linux' locks are counted by their kind. */
-static const char *describe_resource(const struct etl_event *event, bool in_short, const char *name,
+static const char *describe_resource(const struct etl_event *event, bool is_short, const char *name,
 				     char *text, size_t size)
 {
 	struct resource_record record;
 
 	resource_record_read(&record, event);
-	if (record.kind == RESOURCE_KIND_NT || (record.kind == RESOURCE_KINDS && in_short))
+	if (record.kind == RESOURCE_KIND_NT || (record.kind == RESOURCE_KINDS && is_short))
 		return name;
 	if (record.kind == RESOURCE_KINDS)
 		snprintf(text, size, "%s, class 0x%08" PRIx32, name,
@@ -250,7 +251,7 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 	while ((event = etl_next_event(file))) {
 		const struct event_type *type = event_type_find(event);
 		const char *name = event_name(event, type);
-		bool in_short = json_object_size(counts) >= KINDS_MAX;
+		bool is_short = json_object_size(counts) >= KINDS_MAX;
 		char text[96];
 
 		if (event->offset < file->buffer_size) {
@@ -267,9 +268,9 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 		 * Names are limited by KINDS_MAX: a file may have another provider in each event.
 		 */
 		if (!strcmp(name, "Event"))
-			name = describe(event, in_short, text, sizeof(text));
+			name = name_event(event, is_short, text, sizeof(text));
 		else if (type && type->hook_id == PERFINFO_LOG_TYPE_RESOURCE)
-			name = describe_resource(event, in_short, name, text, sizeof(text));
+			name = describe_resource(event, is_short, name, text, sizeof(text));
 		set_number(counts, name,
 			   json_integer_value(json_object_get(counts, name)) + 1);
 	}
@@ -310,8 +311,8 @@ static json_t *make_info(struct etl_file *file)
 	set_number(contents, "DamagedBuffers", file->damaged_buffers);
 	set_number(contents, "DamagedEvents", file->damaged_events);
 	set_number(contents, "WrongTimes", file->wrong_times);
-	set_number(contents, "BuffersTwice", file->twice);
-	set_number(contents, "BuffersMissing", file->missing);
+	set_number(contents, "BuffersTwice", file->repeated_buffers);
+	set_number(contents, "BuffersMissing", file->missing_buffers);
 	analysis_free(&analysis);
 	return json_pack("{s:o, s:o, s:o, s:o}", "Header", header, "Sampling", rates,
 			 "Contents", contents, "Events", events);

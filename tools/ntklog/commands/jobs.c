@@ -85,7 +85,7 @@ int jobs_run(const struct jobs *jobs)
 {
 	size_t most = cpu_count(), begun = 0, job;
 	struct started *started = calloc(most, sizeof(*started));
-	int status = NTKLOG_OK, of_job;
+	int status = NTKLOG_OK, job_status;
 
 	if (!started) {
 		message("no memory for the processes that read the files");
@@ -99,9 +99,9 @@ int jobs_run(const struct jobs *jobs)
 			status = NTKLOG_FAILED;
 			break;
 		}
-		of_job = finish_job(jobs, job, &started[job % most]);
+		job_status = finish_job(jobs, job, &started[job % most]);
 		if (!status)
-			status = of_job;
+			status = job_status;
 	}
 	free(started);
 	return status;

@@ -26,6 +26,7 @@ static const struct command {
 	{ "selftest", command_selftest },
 	{ "record", command_record },
 	{ "top", command_top },
+	{ "exporter", command_exporter },
 	{ "held", command_held },
 	{ "dump", command_dump },
 	{ "info", command_info },
@@ -58,7 +59,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				*command = &commands[i];
 		if (!*command)
 			argp_error(state, "unknown command: %s", argument);
-		/* The rest is the command's. */
+		/* The command parses the arguments that follow its name. */
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -84,6 +85,7 @@ static const struct argp main_argp = {
 	       "  selftest   compare redirected lock functions with the kernel's own\n"
 	       "  record     record in a file, until a command ends or Ctrl-C\n"
 	       "  top        show the locks that are waited for most, now\n"
+	       "  exporter   offer metrics of locks to Prometheus\n"
 	       "  held       show which tasks hold and wait for locks, now, and deadlocks\n"
 	       "  dump       print each event of a file\n"
 	       "  info       print what a file says of itself, and what is in it\n"

@@ -64,7 +64,7 @@ static int write_names(struct names_writer *writer, struct etl_file *file)
 	if (exists || names_writer_prepare(writer) || names_writer_open(writer, file->path, file))
 		return -1;
 	while ((event = etl_next_event(file)))
-		names_writer_take(writer, event);
+		names_writer_add_event(writer, event);
 	return 0;
 }
 

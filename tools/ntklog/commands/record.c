@@ -44,9 +44,10 @@ enum {
 	OPTION_NO_BLOCKERS,
 };
 
-#define PROGRESS_S	.6
-#define NAMES_S		1.
-#define TRAP_S		.5
+/* Seconds between two lines of progress, two updates of the names, and two tests of the trap. */
+#define PROGRESS_INTERVAL_S	.6
+#define NAMES_INTERVAL_S	1.
+#define TRAP_INTERVAL_S		.5
 
 /*
  * NT's default rate of sampling, and the rate in its place. A loop of ten acquisitions is in step
@@ -117,32 +118,33 @@ static void read_notes(void *names)
 static int record_events(struct record *record)
 {
 	double start = recording_now(), end = start + record->duration;
-	double progress = isatty(STDERR_FILENO) ? start : INFINITY;
-	double names = record->trace.has_names ? start : INFINITY;
+	double next_progress = isatty(STDERR_FILENO) ? start : INFINITY;
+	double next_names = record->trace.has_names ? start : INFINITY;
 	bool is_waiting = record->trap.condition;
 	int got;
 
 	while (recording_now() < end) {
-		double next = fmin(end, fmin(progress, names));
+		double next = fmin(end, fmin(next_progress, next_names));
 
-		got = recording_follow(&record->recording,
-				       is_waiting ? fmin(next, recording_now() + TRAP_S) : next);
+		if (is_waiting)
+			next = fmin(next, recording_now() + TRAP_INTERVAL_S);
+		got = recording_follow(&record->recording, next);
 		if (got < 0)
 			return -1;
 		if (got && child_take_signals(&record->child, record->recording.signal_fd)) {
 			record->must_end = true;
 			return 0;
 		}
-		if (is_waiting && record->trap.has_met) {
+		if (is_waiting && record->trap.was_met) {
 			is_waiting = false;
 			end = fmin(end, recording_now() + record->trap.after);
 		}
-		if (recording_now() >= progress) {
-			progress = recording_now() + PROGRESS_S;
+		if (recording_now() >= next_progress) {
+			next_progress = recording_now() + PROGRESS_INTERVAL_S;
 			print_progress(record, recording_now() - start);
 		}
-		if (recording_now() >= names) {
-			names = recording_now() + NAMES_S;
+		if (recording_now() >= next_names) {
+			next_names = recording_now() + NAMES_INTERVAL_S;
 			names_writer_update(&record->trace.names);
 		}
 	}
@@ -189,7 +191,7 @@ static int finish_file(struct record *record)
 		fputs("\r\033[K", stderr);
 	if (record->trap.condition)
 		trap_report_result(&record->trap);
-	if (record->trap.condition && !record->trap.has_met) {
+	if (record->trap.condition && !record->trap.was_met) {
 		trace_file_remove(&record->trace);
 		return err;
 	}
@@ -282,7 +284,7 @@ static int set_blockers(struct record *record)
  * Change the settings of the module that the recording needs. The rates stay as they are while
  * another session runs, which has events of both rates otherwise.
  */
-static int change_module(struct record *record)
+static int change_module_settings(struct record *record)
 {
 	size_t i;
 
@@ -323,7 +325,7 @@ static int record_file(struct record *record)
 	err = (record->trace.has_names && names_writer_prepare(&record->trace.names)) ||
 	      (record->trap.condition && trap_open(&record->trap, &record->trace)) ||
 	      recording_claim(recording, record->session) ||
-	      recording_take_signals(recording, more_signals) || change_module(record);
+	      recording_take_signals(recording, more_signals) || change_module_settings(record);
 	/* The default groups depend on the mode, which the module has by now. */
 	if (!err && !record->settings.groups)
 		record->settings.groups = session_default_groups();
@@ -366,7 +368,7 @@ static int record_files(struct record *record)
 	const struct trace_file trace = record->trace;
 	unsigned long turn;
 	char *path;
-	bool has_met = true, has_file = false;
+	bool was_met = true, has_file = false;
 	sigset_t mask;
 	int err = 0;
 
@@ -376,15 +378,15 @@ static int record_files(struct record *record)
 	/* Let a write fail with an error, which is reported, instead of ending this process. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	for (turn = 1; !err && has_met && !record->must_end && turn <= record->trap.times;
+	for (turn = 1; !err && was_met && !record->must_end && turn <= record->trap.times;
 	     turn++) {
 		record->trace = trace;
 		path = make_path(record, turn);
 		record->trace.path = path;
 		err = !path || record_file(record);
-		has_met = record->trap.has_met;
-		has_file |= has_met || !record->trap.condition;
-		if (!err && has_met && record->trap.exec)
+		was_met = record->trap.was_met;
+		has_file |= was_met || !record->trap.condition;
+		if (!err && was_met && record->trap.exec)
 			err = child_run_exec(record->trap.exec, record->trace.path, &mask);
 		trap_close(&record->trap);
 		free(path);
@@ -398,7 +400,7 @@ static int record_files(struct record *record)
 	return child_exit_status(&record->child);
 }
 
-/* Refuse what leaves nothing of mode holders. */
+/* Refuse options with which mode holders would record no holder. */
 static void check_holders(const struct argp_state *state, const struct record *record)
 {
 	struct perfinfo_groupmask mask;
@@ -477,7 +479,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		record->blocker_rate = "0";
 		return 0;
 	case ARGP_KEY_ARG:
-		/* All that follows is the command's. */
+		/* The arguments that follow belong to the command. */
 		record->child.command = &state->argv[state->next - 1];
 		state->next = state->argc;
 		return 0;

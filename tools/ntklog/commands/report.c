@@ -32,8 +32,9 @@ enum {
 	OPTION_BY,
 };
 
-/* Rows of each table of a page, with those that are visible only after a click. */
-#define PAGE_ROWS	200
+/* Rows of each table of a page, and those of them that are visible before a click. */
+#define PAGE_ROWS		200
+#define PAGE_ROWS_VISIBLE	10
 
 /*
  * @trace: path of the file, its names and the selection of its events
@@ -44,7 +45,7 @@ enum {
  * @by_address: each lock has a row of its own, not each class
  * @by: attribute by which waiters and holders are told apart
  * @tables: bits of the tables to print
- * @columns: columns to print, separated by commas; NULL: the usual ones, or all in JSON and CSV
+ * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
  * @sort: column to sort by; NULL: the default of each table
  * @is_folded: --folded: print stacks alone, for flame graphs
  * @folded: the value that the stacks are weighted with
@@ -67,9 +68,9 @@ struct options {
 };
 
 /* These tables are printed on request only: the answer names the greatest waiters and waits. */
-static const unsigned int other_tables = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
+static const unsigned int tables_on_request = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
 
-#define ALL_TABLES	(((1u << REPORT_TABLES) - 1) & ~other_tables)
+#define ALL_TABLES	(REPORT_ALL_TABLES & ~tables_on_request)
 
 #define COLUMN_NAME_SIZE	64
 
@@ -135,7 +136,7 @@ static int choose_columns(struct report *report, const struct options *options)
 	size_t i, j, length;
 	bool all;
 
-	/* Programs get every column, unless they name some. */
+	/* JSON, NDJSON and CSV have all columns, unless the user names some. */
 	all = columns ? !strcmp(columns, "all") :
 			options->table.json || options->table.csv || options->is_ndjson;
 	if (!columns && !all)
@@ -257,13 +258,24 @@ static void print_tables(struct report *report, const struct options *options,
 static int print_folded(const struct report *report, enum flame_of what)
 {
 	struct flame root = { 0 };
-	bool is_complete = flame_make(&root, report->analysis, report->file, report->names);
+	bool is_complete = flame_make(&root, report, NULL);
 
 	flame_print_folded(&root, what, stdout);
 	flame_free(&root);
 	if (!is_complete)
 		message("%s: %s", report->file->path, strerror(ENOMEM));
 	return finish_output(stdout, NULL) || !is_complete ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+/* The page of everything has the tables that text does not show unless they are named, too. */
+static int print_page(const struct report *report, const struct options *options)
+{
+	size_t top = options->table.has_top ? options->table.top : PAGE_ROWS_VISIBLE;
+	size_t all = options->table.has_top ? options->table.top : PAGE_ROWS;
+
+	return report_print_page(report, options->html, top, all,
+				 options->tables == ALL_TABLES ? REPORT_ALL_TABLES :
+				 options->tables) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
 static int show_report(struct report *report, const struct options *options)
@@ -278,10 +290,7 @@ static int show_report(struct report *report, const struct options *options)
 	} else if (choose_columns(report, options) || sort_tables(report, options)) {
 		status = NTKLOG_USAGE;
 	} else if (options->html) {
-		if (report_print_html(report, options->html, options->table.top,
-				      options->table.has_top ? options->table.top : PAGE_ROWS,
-				      options->tables))
-			status = NTKLOG_FAILED;
+		status = print_page(report, options);
 	} else {
 		print_tables(report, options, NULL);
 		if (finish_output(stdout, NULL))
@@ -335,9 +344,11 @@ static int report_file(struct options *options)
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
 	analysis.by_address = options->by_address;
-	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | other_tables);
+	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | tables_on_request);
 	analysis.lock = options->table.lock;
 	analysis.charge_by = options->by;
+	/* A lock's section on the page has flame graphs of its waiters and holders. */
+	analysis.has_lock_stacks = options->html && analysis.charges_waits;
 	if (is_open) {
 		struct report report = {
 			.file = file, .analysis = &analysis, .names = names,
@@ -398,7 +409,7 @@ static int report_files(struct options *options)
 		status = NTKLOG_FAILED;
 		goto close;
 	}
-	/* The kinds of the locks have shown a column that the user may not have chosen. */
+	/* report_many_read() may have shown the column "kind", which the user has not chosen. */
 	choose_columns(&many.report, options);
 	print_tables(&many.report, options, many.hosts);
 	if (finish_output(stdout, NULL))
@@ -497,7 +508,7 @@ static const struct argp_option report_options[] = {
 	  "Sort by this column, the greatest first. Its name may differ from the heading: a wrong name prints all names",
 	  0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
-	{ "by", OPTION_BY, "caller|task|stack|thread|process|cgroup|cpu|irql", 0,
+	{ "by", OPTION_BY, "caller|function|task|stack|thread|process|cgroup|cpu|irql", 0,
 	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given",
 	  0 },
 	{ 0 }

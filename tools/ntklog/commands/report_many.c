@@ -9,7 +9,7 @@
 
 /**
  * report_many_open() - make the tables, which have no rows
- * @many: has its files, and the rest zero
+ * @many: @files, @tables, @top, @sum_up and @argument are set; the other members are zero
  *
  * Return: true, or false after a message; report_many_close() in either case.
  */
@@ -51,10 +51,10 @@ static bool add_rows(void *argument, size_t number, FILE *result)
 
 /**
  * report_many_read() - read the files, as many at a time as there are CPUs
- * @many: open, with tables that have their order
+ * @many: open, with tables whose columns and order have been chosen
  *
- * The table of resources shows the column "kind" if a file has locks of Linux. A caller whose user
- * has chosen other columns shows those afterwards.
+ * Columns are shown if the report of one of the files alone shows them: kinds, rates, numbers of
+ * locks. If the user has chosen columns, the caller chooses them again afterwards.
  *
  * Return: enum ntklog_status of the first file that is not whole.
  */
@@ -64,12 +64,23 @@ int report_many_read(struct report_many *many)
 		.count = many->files->count, .run = run_job, .take = add_rows, .argument = many,
 	};
 	int status = jobs_run(&jobs);
+	bool has_rates = false, has_lock_counts = false;
 	uint32_t kinds = 0;
 	size_t i;
 
-	for (i = 0; i < many->files->count; i++)
+	for (i = 0; i < many->files->count; i++) {
 		kinds |= many->hosts[i].resource_kinds;
+		has_rates |= many->hosts[i].has_rates;
+		has_lock_counts |= many->hosts[i].has_lock_counts;
+	}
 	report_name_resources(&many->report, kinds);
+	/* The rows were sorted while the files were read, so their order stays. */
+	if (has_rates) {
+		report_show_column(&many->report, "per_second", false);
+		report_show_column(&many->report, "waiting", false);
+	}
+	if (has_lock_counts)
+		report_show_column(&many->report, "locks", false);
 	return status;
 }
 

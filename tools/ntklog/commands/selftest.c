@@ -11,8 +11,8 @@
 #include "macros.h"
 #include "message.h"
 
-/* Bytes for the module's text, which is shorter. */
-#define TEXT	65536
+/* Bytes for the text of the file linux_selftest, which is shorter. */
+#define TEXT_SIZE	65536
 
 #define COLUMNS	8
 
@@ -32,7 +32,7 @@ static void print_row(char *line)
 static int print_table(char *text)
 {
 	char *line;
-	bool same = true;
+	bool is_same = true;
 
 	while ((line = strsep(&text, "\n"))) {
 		if (!strstr(line, ": ")) {
@@ -40,9 +40,9 @@ static int print_table(char *text)
 			continue;
 		}
 		puts(line);
-		same &= !!strstr(line, "functions do what the kernel's own do");
+		is_same &= !!strstr(line, "functions do what the kernel's own do");
 	}
-	return finish_output(stdout, NULL) || !same ? NTKLOG_FAILED : NTKLOG_OK;
+	return finish_output(stdout, NULL) || !is_same ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
 /**
@@ -63,7 +63,7 @@ int command_selftest(int argc, char **argv)
 		       "kernel's own function's is followed by the latter, in parentheses.\n"
 		       "Exit status 1 if something differs or cannot be tried.",
 	};
-	static char text[TEXT];
+	static char text[TEXT_SIZE];
 	int err;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ntklog start and stop: a recording without a process of its own, from the one command to the
- * other.
+ * ntklog start and stop: a recording that goes on without a process of the tool, from the command
+ * start to the command stop.
  */
 
 #include <argp.h>
@@ -75,7 +75,7 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 {
 	size_t size;
 	unsigned char *header = recording_read_header(recording, &size);
-	/* Unread buffers that were overwritten are still among the unread ones. */
+	/* The module's count of unread buffers includes those that were overwritten. */
 	uint64_t buffers = counts->unread - (counts->overwritten < counts->unread ?
 					     counts->overwritten : counts->unread);
 	int err;

@@ -11,11 +11,8 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "etl_reader.h"
 #include "kernel.h"
-#include "linux_mode.h"
 #include "message.h"
-#include "parameter.h"
 #include "session.h"
 #include "top.h"
 
@@ -26,108 +23,11 @@ enum {
 	OPTION_BY,
 };
 
-/* Most locks whose classes are kept before all notes are read anew. */
-#define LOCKS_MAX	262144
-
 /* Seconds between two looks for keys. */
 #define KEYS_S		.1
 
 /* Upper limit of the first interval after a key has changed the view, seconds. */
 #define NEW_VIEW_MAX_S	1
-
-static int take_event(void *argument, const struct etl_event *event)
-{
-	struct top *top = argument;
-
-	top_tasks_take(top, event);
-	return analysis_add(&top->analysis, top->file, event, NULL);
-}
-
-static int tell_damage(const struct top *top)
-{
-	message("session %d: %s", top->recording.session, top->file->error);
-	return -1;
-}
-
-static int take_buffer(void *argument, unsigned char *buffer, size_t size)
-{
-	struct top *top = argument;
-
-	return event_order_add(&top->order, buffer, size) ? tell_damage(top) : 0;
-}
-
-/*
- * Read how Linux' locks are recorded, as the rundown of a file has it. A setting that an older
- * module does not have stays 0.
- */
-static int take_rules(struct spinlock_rates *rates)
-{
-	const char *name = "linux_mode";
-	char mode[KERNEL_TEXT];
-	int err = kernel_read(mode, sizeof(mode), "%s", name);
-
-	if (!err) {
-		rates->has_rules = linux_mode_find(mode, &rates->linux_mode);
-		err = rates->has_rules ? 0 : -EINVAL;
-	}
-	if (!err) {
-		name = "blockers";
-		err = parameter_get("spinlock", name, &rates->blocker_rate);
-	}
-	if (!err || err == -ENOENT)
-		return 0;
-	message("%s: %s", name, strerror(-err));
-	return -1;
-}
-
-/* Read the present rates of sampling, which may change from one interval to the next. */
-static int take_rates(struct top *top)
-{
-	struct spinlock_rates *spinlock = &top->analysis.spinlocks.rates;
-	struct resource_rates *resource = &top->analysis.resources.rates;
-	uint32_t values[PARAMETERS_MAX];
-
-	if (parameter_group_get(parameter_group_find("spinlock"), values))
-		return -1;
-	*spinlock = (struct spinlock_rates) {
-		.known = 1,
-		.spin_threshold = values[0],
-		.acquire_rate = values[1],
-		.contention_rate = values[2],
-		.hold_threshold = values[3],
-	};
-	if (take_rules(spinlock))
-		return -1;
-	if (parameter_group_get(parameter_group_find("resource"), values))
-		return -1;
-	*resource = (struct resource_rates) {
-		.known = 1,
-		.release_rate = values[0],
-		.contention_rate = values[1],
-		.timeouts = values[2],
-	};
-	return 0;
-}
-
-static void take_note(void *argument, const struct class_note *note)
-{
-	struct top *top = argument;
-
-	if (!names_add_lock(&top->symbols.names, note->address, note->time, note->class))
-		top->has_new_class = true;
-}
-
-/* Read notes before the events of the locks that they are about. */
-static void read_notes(void *argument)
-{
-	struct top *top = argument;
-
-	top->has_new_class = false;
-	identities_read(&top->identities, take_note, top);
-	if (top->has_new_class)
-		names_sort_locks(top->symbols.names);
-	top_tasks_read_notes(top);
-}
 
 /* Make the tables of the interval that has ended. */
 static void make_tables(struct top *top, const struct ntklog_session_counts *counts)
@@ -137,16 +37,16 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 
 	report_free(report);
 	*report = (struct report) {
-		.file = top->file,
-		.analysis = &top->analysis,
-		.names = top->symbols.names,
+		.file = top->live.file,
+		.analysis = &top->live.analysis,
+		.names = top->live.symbols.names,
 		.seconds = top->seconds,
 		.sums_waiters = true,
 	};
 	top->shown_view = top->view;
 	top->events = counts->generated - top->before.generated;
 	top->lost = counts->lost - top->before.lost;
-	analysis_finish(&top->analysis);
+	analysis_finish(&top->live.analysis);
 	report_make(report);
 	/* JSON has all columns. */
 	if (!top->json)
@@ -160,7 +60,7 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 /* Show the tables, unless another job has the terminal. */
 static void draw(struct top *top)
 {
-	if (top->screen.is_single || top_screen_is_visible())
+	if (top->screen.is_printed_once || top_screen_is_visible())
 		top_print_screen(top);
 }
 
@@ -173,27 +73,15 @@ static bool has_lost_reader(void)
 	return sigismember(&pending, SIGPIPE);
 }
 
-/* Free the sums of an interval, but keep the holds that later waits are charged to. */
-static void free_sums(struct top *top)
-{
-	struct charges *charges = top->analysis.charges.charges;
-
-	top->analysis.charges.charges = NULL;
-	analysis_free(&top->analysis);
-	top->analysis.charges.charges = charges;
-}
-
 static int show_interval(struct top *top)
 {
 	struct top_keys *keys = &top->keys;
 	struct ntklog_session_counts counts;
-	int got = symbols_update(&top->symbols);
 
-	if (got < 0 || recording_counts(&top->recording, &counts))
+	if (live_sums_refresh_symbols(&top->live) ||
+	    recording_counts(&top->live.recording, &counts))
 		return -1;
-	if (got)
-		identities_refresh_classes(&top->identities);
-	/* An interval that is summed up in the former way is not shown. */
+	/* If a key has changed the view meanwhile, do not show this interval of the former view. */
 	if (top_view_is_same(&top->view, &keys->view)) {
 		if (!keys->is_paused || !top->shown.seconds)
 			make_tables(top, &counts);
@@ -203,7 +91,7 @@ static int show_interval(struct top *top)
 			draw(top);
 		keys->has_new = false;
 	}
-	free_sums(top);
+	live_sums_reset(&top->live);
 	top->before = counts;
 	fflush(stdout);
 	/* The pending signal ends the process silently after the session was stopped. */
@@ -241,7 +129,7 @@ static bool take_signals(struct top *top)
 	struct signalfd_siginfo info;
 	bool ends = false, stops = false;
 
-	while (read(top->recording.signal_fd, &info, sizeof(info)) == sizeof(info)) {
+	while (read(top->live.recording.signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		stops |= info.ssi_signo == SIGTSTP;
 		ends |= info.ssi_signo != SIGTSTP && info.ssi_signo != SIGCONT &&
 			info.ssi_signo != SIGWINCH;
@@ -265,7 +153,7 @@ static int follow(struct top *top, double end)
 	while (!got && recording_now() < end) {
 		double next = recording_now() + KEYS_S;
 
-		got = recording_follow(&top->recording,
+		got = recording_follow(&top->live.recording,
 				       top->keys.is_raw && next < end ? next : end);
 		if (got > 0)
 			got = take_signals(top);
@@ -275,76 +163,49 @@ static int follow(struct top *top, double end)
 	return got || !top->keys.quits ? got : 1;
 }
 
-/* Charge the waits of the next interval, if the view has waiters. */
-static int begin_charges(struct top *top)
-{
-	struct charge_sums *sums = &top->analysis.charges;
-
-	if (!top->view.has_waiters) {
-		charge_sums_finish(sums);
-		return 0;
-	}
-	if (!charge_sums_open(sums, top->symbols.names, top->view.by, top->file->perf_freq)) {
-		message("no memory for the waits of an interval");
-		return -1;
-	}
-	sums->origin = top->file->start_clock;
-	return 0;
-}
-
 /* Gather the events of one interval. Returns 1 if a signal ended it early; -1 after a message. */
 static int gather_interval(struct top *top)
 {
 	double start = recording_now(), end = start + top->interval;
+	struct live_sums *live = &top->live;
 	bool is_new_view;
 	int got;
 
-	if (take_rates(top))
+	if (live_sums_begin(live))
 		return -1;
-	/* Objects come and go, and the addresses of their locks with them. */
-	if (names_lock_count(top->symbols.names) > LOCKS_MAX) {
-		names_forget_classes(top->symbols.names);
-		identities_again(&top->identities);
-	}
 	is_new_view = !top_view_is_same(&top->view, &top->keys.view);
 	if (is_new_view && top->seconds && end > start + NEW_VIEW_MAX_S)
 		end = start + NEW_VIEW_MAX_S;
 	top->view = top->keys.view;
 	top_tasks_prepare(top);
-	top->analysis.names = top->symbols.names;
-	top->analysis.by_address = top->view.by_address;
-	if (begin_charges(top))
+	live->analysis.names = live->symbols.names;
+	live->analysis.by_address = top->view.by_address;
+	if (!top->view.has_waiters)
+		charge_sums_finish(&live->analysis.charges);
+	else if (live_sums_charge(live, top->view.by))
 		return -1;
-	top->analysis.origin = top->file->start_clock;
 	got = follow(top, end);
-	/* Events in buffers that are not full belong to the interval too. */
-	if (got < 0 || recording_flush(&top->recording))
+	if (got < 0 || live_sums_read_all(live))
 		return -1;
-	if (event_order_finish(&top->order))
-		return tell_damage(top);
 	top->seconds = recording_now() - start;
 	return got;
+}
+
+/* Test whether the session records stacks, by which waiters and holders are told apart. */
+static bool records_stacks(const struct top *top)
+{
+	return top->keys.view.has_waiters && top->keys.view.by == CHARGE_BY_STACK;
 }
 
 /* Show intervals of a session that has just been started. */
 static int show_intervals(struct top *top)
 {
-	struct recording *recording = &top->recording;
-	size_t size;
-	unsigned char *header = recording_read_header(recording, &size);
-	int got = 0, err = header ? etl_attach(&top->file, "session", header, size) : -1;
+	int got = 0, err;
 
-	if (err && header)
-		message("session %d: %s", recording->session, top->file->error);
-	free(header);
-	top->order.file = top->file;
-	top->order.give = take_event;
-	top->order.argument = top;
-	recording->drain.give = take_buffer;
-	recording->drain.argument = top;
-	recording->before_read = read_notes;
-	recording->argument = top;
-	err = err || drain_open(&recording->drain, recording->fd, recording->session, size);
+	top->live.take = top_tasks_take;
+	top->live.read_notes = top_tasks_read_notes;
+	top->live.argument = top;
+	err = live_sums_follow(&top->live);
 	while (!err && !got) {
 		if (!top->json && !top->once)
 			top_keys_begin(&top->keys);
@@ -356,11 +217,6 @@ static int show_intervals(struct top *top)
 	}
 	leave_terminal(top);
 	report_free(&top->shown);
-	analysis_free(&top->analysis);
-	event_order_free(&top->order);
-	top_tasks_free(top);
-	if (top->file)
-		etl_close(top->file);
 	return err ? -1 : 0;
 }
 
@@ -379,16 +235,13 @@ static int run(struct top *top)
 	if (!top->groups)
 		top->groups = session_default_groups();
 	settings.groups = top->groups;
-	/* Reading all symbols takes a while, so it precedes the start. */
-	if (symbols_read(&top->symbols))
-		return NTKLOG_FAILED;
-	identities_open(&top->identities);
-	err = recording_claim(&top->recording, -1) ||
-	      recording_take_signals(&top->recording, more_signals) ||
-	      recording_start(&top->recording, &settings) || show_intervals(top);
-	recording_close(&top->recording);
-	identities_close(&top->identities);
-	symbols_free(&top->symbols);
+	if (records_stacks(top))
+		settings.stacks = NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE;
+	err = live_sums_prepare(&top->live) ||
+	      live_sums_start(&top->live, &settings, more_signals) || show_intervals(top);
+	live_sums_stop(&top->live);
+	top_tasks_free(top);
+	live_sums_close(&top->live);
 	if (has_lost_reader())
 		deliver(SIGPIPE);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
@@ -420,7 +273,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_ONCE:
 		top->once = true;
-		top->screen.is_single = true;
+		top->screen.is_printed_once = true;
 		return 0;
 	case OPTION_JSON:
 		top->json = true;
@@ -433,8 +286,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		top->keys.view.by = charge_find_by(argument);
 		if (top->keys.view.by == CHARGE_BYS)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
-		if (top->keys.view.by == CHARGE_BY_STACK)
-			argp_error(state, "--by: ntklog top records no stacks: see ntklog record --stacks");
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "the argument \"%s\" is not understood", argument);
@@ -453,7 +304,7 @@ static const struct argp_option top_options[] = {
 	{ "once", OPTION_ONCE, NULL, 0, "Print one interval, and end", 0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
 	{ "by", OPTION_BY, "PROPERTY", 0,
-	  "Show the tasks that waited and those that held the lock meanwhile, by caller, task, thread, process, cgroup, cpu or irql",
+	  "Show the tasks that waited and those that held the lock meanwhile, by caller, function, task, stack, thread, process, cgroup, cpu or irql",
 	  0 },
 	{ "json", OPTION_JSON, NULL, 0, "Print a JSON object for each interval, on a line", 0 },
 	{ 0 }
@@ -478,7 +329,7 @@ static const struct argp top_argp = {
  */
 int command_top(int argc, char **argv)
 {
-	static struct top top = { .interval = 1, .recording = RECORDING_NONE };
+	static struct top top = { .interval = 1, .live.recording = RECORDING_NONE };
 
 	argp_parse(&top_argp, argc, argv, 0, NULL, &top);
 	return run(&top);

@@ -10,11 +10,8 @@
 
 #include <ntklog/session.h>
 
-#include "event_order.h"
-#include "identities.h"
-#include "recording.h"
+#include "live_sums.h"
 #include "report.h"
-#include "symbols.h"
 #include "task_names.h"
 #include "top_keys.h"
 #include "top_screen.h"
@@ -24,18 +21,12 @@
  * @groups: names of event groups
  * @interval: seconds
  * @top: rows of each table; 0: as many as fit the screen
- * @once: whether to end after one interval
- * @json: whether to print JSON
+ * @once: end after one interval
+ * @json: print JSON
  * @view: how the present interval is summed up
- * @recording: the session
- * @file: header of the session's trace
- * @order: events whose turn has not come
- * @analysis: events of the present interval
- * @symbols: symbols of the kernel, classes of locks, and names of tasks
- * @identities: the module's notes about classes of locks
- * @has_new_class: whether a class was added to @symbols, which must be sorted again
+ * @live: the session, and the sums of the present interval; its symbols have names of tasks, too
  * @tasks: the tasks whose events are charged, while waiters are shown
- * @task_names: number of their names in @symbols
+ * @task_names: number of their names in the symbols
  * @next_names: recording_now() at which names of young tasks are read again
  * @before: counts at the start of the present interval
  * @seconds: length of the last interval
@@ -43,7 +34,7 @@
  * @shown_view: how that interval was summed up
  * @events: number of events of that interval
  * @lost: number of its events that were lost
- * @has_no_waits: the waits that go on cannot be read
+ * @has_no_waits: reading the waits that go on has failed, and is not tried again
  * @keys: keys that change the screen
  * @screen: the terminal
  */
@@ -53,13 +44,7 @@ struct top {
 	size_t top;
 	bool once, json;
 	struct top_view view;
-	struct recording recording;
-	struct etl_file *file;
-	struct event_order order;
-	struct analysis analysis;
-	struct symbols symbols;
-	struct identities identities;
-	bool has_new_class;
+	struct live_sums live;
 	struct task_names tasks;
 	size_t task_names;
 	double next_names;
@@ -75,8 +60,8 @@ struct top {
 
 /* top_tasks.c: names of tasks, for the views that have waiters */
 void top_tasks_prepare(struct top *top);
-void top_tasks_take(struct top *top, const struct etl_event *event);
-void top_tasks_read_notes(struct top *top);
+void top_tasks_take(void *argument, const struct etl_event *event);
+void top_tasks_read_notes(void *argument);
 void top_tasks_free(struct top *top);
 
 /* top_tables.c: the tables */

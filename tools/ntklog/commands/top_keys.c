@@ -52,7 +52,7 @@ static void take_filter_key(struct top_keys *keys, char key)
 		keys->filter[keys->filter_length++] = key;
 }
 
-/* Show waiters by a property, or locks again if that is shown. */
+/* Show waiters by an attribute; or locks again, if waiters by this attribute are shown. */
 static void toggle_waiters(struct top_view *view, enum charge_by by)
 {
 	view->has_waiters = !view->has_waiters || view->by != by;

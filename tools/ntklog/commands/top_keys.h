@@ -15,7 +15,7 @@
  * struct top_view - how an interval is summed up
  * @by_address: each lock has a row of its own, not each class
  * @has_waiters: the tables are those of waiters and blockers, and not those of locks
- * @by: if @has_waiters, property by which waiters and holders are told apart
+ * @by: if @has_waiters, attribute by which waiters and holders are told apart
  */
 struct top_view {
 	bool by_address;

@@ -38,7 +38,7 @@ struct winsize top_screen_size(void)
 }
 
 /**
- * top_screen_is_visible() - test whether to draw
+ * top_screen_is_visible() - test whether the terminal shows what this process prints
  *
  * Return: false while another job is in the foreground of the terminal.
  */
@@ -96,7 +96,7 @@ void top_screen_draw(struct top_screen *screen, const char *text)
 
 	if (!stream_has_cursor(stdout)) {
 		fputs(text, stdout);
-	} else if (screen->is_single) {
+	} else if (screen->is_printed_once) {
 		printf(CLEAR "%s", text);
 	} else {
 		open_screen(screen);

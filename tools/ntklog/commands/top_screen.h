@@ -9,11 +9,11 @@
 
 /**
  * struct top_screen - the standard output
- * @is_single: one text is printed, which stays in the terminal
+ * @is_printed_once: one text is printed, which stays in the terminal
  * @is_open: the terminal shows its alternate screen, without a cursor
  */
 struct top_screen {
-	bool is_single;
+	bool is_printed_once;
 	bool is_open;
 };
 

@@ -14,7 +14,7 @@
 #include "top.h"
 
 /* Most lines about waits that go on. */
-#define HOLDERS		3
+#define WAIT_LINES		3
 
 /* Sort by a column that is shown: by the next one each time that the key was pressed. */
 static void choose_sort(struct table *table, size_t turn)
@@ -92,7 +92,7 @@ static void print_lines(struct top *top, FILE *stream)
 	bool has_waiters = top->shown_view.has_waiters, has_waits;
 	unsigned int wanted = 0;
 	/* The screen has two lines above the tables. */
-	size_t rows = top->top, others = 3 + top_keys_lines(keys), tables, count = 0, i;
+	size_t rows = top->top, other_lines = 3 + top_keys_lines(keys), tables, count = 0, i;
 	char clock[16];
 	time_t time_now = time(NULL);
 	struct tm tm;
@@ -106,14 +106,15 @@ static void print_lines(struct top *top, FILE *stream)
 	tables = __builtin_popcount(wanted);
 	/* The waits that go on have a heading and an empty line above it. */
 	if (has_waits)
-		others += HOLDERS + 2;
+		other_lines += WAIT_LINES + 2;
 	/* A table has two lines of headings and an empty one. */
 	if (!rows)
-		rows = size.ws_row > others + 5 * tables ? (size.ws_row - others) / tables - 3 : 2;
+		rows = size.ws_row > other_lines + 5 * tables ?
+		       (size.ws_row - other_lines) / tables - 3 : 2;
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
 	fprintf(stream, "ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
 		clock, report->seconds, (double)top->events / report->seconds,
-		(double)top->lost / report->seconds, top->recording.session);
+		(double)top->lost / report->seconds, top->live.recording.session);
 	top_keys_print(keys, stream);
 	for (i = 0; i < ARRAY_SIZE(screen_tables); i++) {
 		enum report_table table = screen_tables[i].table;
@@ -126,8 +127,8 @@ static void print_lines(struct top *top, FILE *stream)
 			    size.ws_col);
 	}
 	if (has_waits && !top->has_no_waits)
-		top->has_no_waits = held_print_waits(stream, top->symbols.names, keys->filter,
-						     has_waiters, HOLDERS, size.ws_col);
+		top->has_no_waits = held_print_waits(stream, top->live.symbols.names, keys->filter,
+						     has_waiters, WAIT_LINES, size.ws_col);
 }
 
 /**

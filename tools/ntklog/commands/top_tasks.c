@@ -7,14 +7,14 @@
 #include "top.h"
 #include "wmi_record.h"
 
-/* Most tasks, and most names of tasks, that the next interval begins with: more are read anew. */
+/* If an interval ends with more tasks, or names of tasks, than this, all names are read anew. */
 #define TASKS_KEPT	65536
 
-/* Most tasks, and most names of tasks, at all: more have no names. */
+/* Greatest number of tasks, and of names of tasks. Further tasks have no names. */
 #define TASKS_MAX	(4 * TASKS_KEPT)
 
-/* Seconds between two looks for new names of young tasks. */
-#define NAMES_S		1
+/* Seconds between two readings of the names of young tasks, which may change. */
+#define NAMES_INTERVAL_S	1
 
 static void take_name(void *argument, const struct thread_name *thread)
 {
@@ -23,21 +23,21 @@ static void take_name(void *argument, const struct thread_name *thread)
 	if (top->task_names >= TASKS_MAX)
 		return;
 	/* Without memory the task has no name. */
-	names_set_thread(&top->symbols.names, thread);
+	names_set_thread(&top->live.symbols.names, thread);
 	top->task_names++;
 }
 
 static void forget(struct top *top)
 {
 	task_names_free(&top->tasks);
-	names_forget_threads(top->symbols.names);
+	names_forget_threads(top->live.symbols.names);
 	top->tasks = (struct task_names) { 0 };
 	top->task_names = 0;
 }
 
 /**
  * top_tasks_prepare() - read the names of all tasks, if the next interval needs them
- * @top: between two intervals: the sums of one have names
+ * @top: between two intervals, because the sums of an interval point to names
  */
 void top_tasks_prepare(struct top *top)
 {
@@ -54,40 +54,43 @@ void top_tasks_prepare(struct top *top)
 
 /**
  * top_tasks_take() - find the names of the task of an event before the event is summed up
- * @top: prepared
+ * @argument: the struct top, prepared
  * @event: the event
  */
-void top_tasks_take(struct top *top, const struct etl_event *event)
+void top_tasks_take(void *argument, const struct etl_event *event)
 {
+	struct top *top = argument;
 	const struct event_type *type = event_type_find(event);
 	struct resource_record resource;
 	struct spinlock_record spinlock;
 
 	if (!top->tasks.give || task_names_count(&top->tasks) >= TASKS_MAX || !type ||
-	    event_type_check(top->file, event, type))
+	    event_type_check(top->live.file, event, type))
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
 		spinlock_record_read(&spinlock, event);
-		task_names_take(&top->tasks, spinlock.thread_id);
+		task_names_add(&top->tasks, spinlock.thread_id);
 	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE) {
 		resource_record_read(&resource, event);
-		task_names_take(&top->tasks, resource.thread_id);
+		task_names_add(&top->tasks, resource.thread_id);
 	}
 	task_names_give_new(&top->tasks);
 }
 
 /**
  * top_tasks_read_notes() - read the module's notes about tasks, and new names of young tasks
- * @top: prepared or not
+ * @argument: the struct top, prepared or not
  */
-void top_tasks_read_notes(struct top *top)
+void top_tasks_read_notes(void *argument)
 {
+	struct top *top = argument;
+
 	if (!top->tasks.give)
 		return;
 	task_names_read_notes(&top->tasks);
 	if (recording_now() < top->next_names)
 		return;
-	top->next_names = recording_now() + NAMES_S;
+	top->next_names = recording_now() + NAMES_INTERVAL_S;
 	task_names_update(&top->tasks);
 }
 

@@ -79,12 +79,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "--filter: %s", error);
 		return 0;
 	case OPTION_FROM:
-		selection->from = parse_limit("--from", argument, state);
-		selection->has_from = true;
+		selection->begin_seconds = parse_limit("--from", argument, state);
+		selection->has_begin = true;
 		return 0;
 	case OPTION_TO:
-		selection->to = parse_limit("--to", argument, state);
-		selection->has_to = true;
+		selection->end_seconds = parse_limit("--to", argument, state);
+		selection->has_end = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!options->files)
@@ -94,7 +94,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->path = options->files->paths[0];
 		return 0;
 	case ARGP_KEY_END:
-		if (selection->has_from && selection->has_to && selection->from > selection->to)
+		if (selection->has_begin && selection->has_end &&
+		    selection->begin_seconds > selection->end_seconds)
 			argp_error(state, "--from is later than --to: exchange them");
 		return 0;
 	default:
@@ -272,30 +273,30 @@ int trace_report_damage(const struct etl_file *file)
 	if (file->damaged_buffers || file->damaged_events)
 		message("%s: left out: %" PRIu64 " bytes of %" PRIu64
 			" damaged buffers and %" PRIu64 " damaged events",
-			file->path, file->left_out, file->damaged_buffers,
+			file->path, file->left_out_bytes, file->damaged_buffers,
 			file->damaged_events);
 	if (file->wrong_times)
 		message("%s: offset 0x%" PRIx64 ": the time of an event is impossible; %" PRIu64
 			" such events are left out of all sums",
 			file->path, file->wrong_time_at, file->wrong_times);
-	if (file->twice)
+	if (file->repeated_buffers)
 		message("%s: left out: %" PRIu64 " buffers that are in the file twice", file->path,
-			file->twice);
-	if (file->missing)
+			file->repeated_buffers);
+	if (file->missing_buffers)
 		message("%s: %" PRIu64 " buffers are missing, from sequence number %" PRId64 " on",
-			file->path, file->missing, file->first_missing);
-	if (file->late)
+			file->path, file->missing_buffers, file->first_missing_number);
+	if (file->late_buffers)
 		message("%s: %" PRIu64
 			" buffers came too late to be in the order of time: write the stream to a file first, and read that",
-			file->path, file->late);
+			file->path, file->late_buffers);
 	if (file->backwards)
 		message("%s: offset 0x%" PRIx64 ": the clock goes back; %" PRIu64
 			" events are earlier than those before them on the same CPU, and are not in the order of time",
 			file->path, file->backwards_at, file->backwards);
-	if (file->unfinished)
+	if (file->unfinished_bytes)
 		message("%s: left out: %" PRIu64
 			" bytes of the last buffer, which is not complete",
-			file->path, file->unfinished);
-	return file->error[0] || file->wrong_times || file->twice || file->missing || file->late ?
-		-1 : 0;
+			file->path, file->unfinished_bytes);
+	return file->error[0] || file->wrong_times || file->repeated_buffers ||
+	       file->missing_buffers || file->late_buffers ? -1 : 0;
 }

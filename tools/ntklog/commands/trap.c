@@ -25,7 +25,7 @@
 
 /*
  * @next: link in the list of kept buffers
- * @newest: latest time of an event up to this buffer's end, session clock
+ * @newest: latest time of an event in this buffer and in those before it, session clock
  * @size: bytes of @data
  */
 struct trap_buffer {
@@ -126,7 +126,7 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 	STAILQ_INIT(&trap->kept);
 	trap->trace = trace;
 	trap->path = trace->path;
-	/* Only a regular file can get, at its end, the number of left-out buffers in its header. */
+	/* At the end the number of left-out buffers is written to the header of the file. */
 	if (trace->fd >= 0 || (!stat(trace->path, &status) && !S_ISREG(status.st_mode))) {
 		message("--on: %s is not a regular file: give the name of one (-o)", trace->path);
 		return -1;
@@ -147,12 +147,12 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 		return -1;
 	}
 	/* A file that has the path already must stay if the condition is never met. */
-	if (asprintf(&trap->part, "%s" PART_SUFFIX, trace->path) < 0) {
-		trap->part = NULL;
+	if (asprintf(&trap->part_path, "%s" PART_SUFFIX, trace->path) < 0) {
+		trap->part_path = NULL;
 		message("--on: no memory for the path of the file");
 		return -1;
 	}
-	trace->path = trap->part;
+	trace->path = trap->part_path;
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 	struct etl_cursor cursor = { .buffer = buffer };
 	struct etl_file *file = trap->trace->etl;
 	struct etl_event event;
-	bool met = false;
+	bool is_met = false;
 
 	if (etl_use_buffer(etl_reader(file), &cursor, 1))
 		return false;
@@ -182,12 +182,12 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 		trap->events++;
 		if (type && event_type_check(file, &event, type))
 			continue;
-		met |= filter_matches(trap->condition, file, &event, type,
-				      trap->trace->names.symbols.names);
+		is_met |= filter_matches(trap->condition, file, &event, type,
+					 trap->trace->names.symbols.names);
 	}
 	if (cursor.last_time > trap->newest)
 		trap->newest = cursor.last_time;
-	return met;
+	return is_met;
 }
 
 /* Add a buffer to the kept ones, and drop those that have become too old, or too many. */
@@ -212,7 +212,7 @@ static int keep_buffer(struct trap *trap, const unsigned char *buffer, size_t si
 			break;
 		trap->is_short |= !is_old;
 		drop_oldest(trap);
-		trap->trace->left_out++;
+		trap->trace->left_out_buffers++;
 	}
 	return 0;
 }
@@ -244,12 +244,12 @@ int trap_take(void *argument, unsigned char *buffer, size_t size)
 {
 	struct trap *trap = argument;
 
-	if (trap->has_met)
+	if (trap->was_met)
 		return trace_file_write(trap->trace, buffer, size);
-	trap->has_met = meets_condition(trap, buffer);
+	trap->was_met = meets_condition(trap, buffer);
 	if (keep_buffer(trap, buffer, size))
 		return -1;
-	return trap->has_met ? write_kept(trap) : 0;
+	return trap->was_met ? write_kept(trap) : 0;
 }
 
 /**
@@ -258,7 +258,7 @@ int trap_take(void *argument, unsigned char *buffer, size_t size)
  */
 void trap_report_result(const struct trap *trap)
 {
-	if (!trap->has_met)
+	if (!trap->was_met)
 		message("--on: none of %" PRIu64 " events has met the condition: nothing is written",
 			trap->events);
 	else if (trap->is_short)
@@ -276,7 +276,7 @@ void trap_close(struct trap *trap)
 {
 	while (!STAILQ_EMPTY(&trap->kept))
 		drop_oldest(trap);
-	free(trap->part);
+	free(trap->part_path);
 	*trap = (struct trap) {
 		.condition = trap->condition, .before = trap->before, .after = trap->after,
 		.times = trap->times, .exec = trap->exec,

@@ -28,13 +28,13 @@ STAILQ_HEAD(trap_buffers, trap_buffer);
  * @has_option: an option was given that needs a condition
  * @trace: file to write
  * @path: path of the file after the condition was met
- * @part: path of the file until then
+ * @part_path: path of the file until then
  * @kept: the latest buffers, the oldest first
  * @kept_bytes: bytes of the buffers in @kept
  * @newest: latest time of an event, session clock
  * @events: number of events that were tested
  * @is_short: buffers were dropped that were younger than @before
- * @has_met: an event has met the condition: buffers are written at once
+ * @was_met: an event has met the condition: buffers are written at once
  */
 struct trap {
 	struct filter *condition;
@@ -45,13 +45,13 @@ struct trap {
 	bool has_option;
 	struct trace_file *trace;
 	const char *path;
-	char *part;
+	char *part_path;
 	struct trap_buffers kept;
 	size_t kept_bytes;
 	uint64_t newest;
 	uint64_t events;
 	bool is_short;
-	bool has_met;
+	bool was_met;
 };
 
 /* Options of a trap; the input is a struct trap. */

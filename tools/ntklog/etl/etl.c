@@ -30,7 +30,8 @@ static int begin_stream(struct etl_reader *reader, const struct wmi_buffer_heade
 	fd = etl_input_spool(reader->input);
 	if (fd < 0)
 		return etl_damage(reader, 0, "%s%s",
-				  reader->input->is_of_file ? "TMPDIR: " : "", strerror(errno));
+				  reader->input->spill_has_failed ? "TMPDIR: " : "",
+				  strerror(errno));
 	etl_input_free(reader->input);
 	reader->input = NULL;
 	reader->fd = fd;
@@ -171,7 +172,7 @@ const struct etl_event *etl_next_event(struct etl_file *file)
 
 	for (;;) {
 		while (cursor->next_offset >= cursor->end)
-			if ((reader->next_place >= file->buffers && !etl_more(reader)) ||
+			if ((reader->next_place >= file->buffers && !etl_add_next_buffer(reader)) ||
 			    !etl_take_buffer(reader, cursor,
 					     reader->places[reader->next_place++].number))
 				return NULL;

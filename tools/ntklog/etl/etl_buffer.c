@@ -75,23 +75,23 @@ int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 /**
  * etl_read_at() - read a part of a buffer from a file or a stream
  * @reader: reader of the file
- * @to: set to the bytes
+ * @data: set to the bytes
  * @count: number of bytes to read
  * @offset: offset of the first byte in the file
  *
  * Return: number of bytes that exist, up to @count; -1 with a message in the file's error.
  */
-ssize_t etl_read_at(struct etl_reader *reader, void *to, size_t count, uint64_t offset)
+ssize_t etl_read_at(struct etl_reader *reader, void *data, size_t count, uint64_t offset)
 {
 	size_t got = 0;
 
 	if (reader->input) {
-		ssize_t n = etl_input_read(reader->input, to, count, offset);
+		ssize_t n = etl_input_read(reader->input, data, count, offset);
 
 		return n < 0 ? etl_damage(reader, offset, "%s", strerror(errno)) : n;
 	}
 	while (got < count) {
-		ssize_t n = pread(reader->fd, (char *)to + got, count - got, offset + got);
+		ssize_t n = pread(reader->fd, (char *)data + got, count - got, offset + got);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -133,7 +133,7 @@ bool etl_is_past_written(const struct etl_reader *reader, uint64_t number)
 }
 
 /**
- * etl_take_incomplete_buffer() - note or report the incomplete buffer at the end of the file
+ * etl_note_incomplete_buffer() - count or report the incomplete buffer at the end of the file
  * @reader: reader of the file
  * @number: number of the buffer
  * @got: number of its bytes in the file; negative after an error that was already reported
@@ -141,14 +141,14 @@ bool etl_is_past_written(const struct etl_reader *reader, uint64_t number)
  * In the file of a session that has not ended the recorder is writing the buffer, or was killed.
  * In any other file it is damage.
  */
-void etl_take_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssize_t got)
+void etl_note_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssize_t got)
 {
 	struct etl_file *file = &reader->file;
 
 	if (!got)
 		report_short_file(reader, number);
 	else if (got > 0 && number && !file->end_time)
-		file->unfinished = got;
+		file->unfinished_bytes = got;
 	else if (got > 0)
 		etl_damage(reader, number * file->buffer_size + got,
 			   "the file ends inside a buffer of 0x%zx bytes", file->buffer_size);
@@ -222,7 +222,7 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 		return 1;
 	}
 	if (got < (ssize_t)file->buffer_size) {
-		etl_take_incomplete_buffer(reader, number, got);
+		etl_note_incomplete_buffer(reader, number, got);
 		return 0;
 	}
 	if (etl_use_buffer(reader, cursor, number)) {

@@ -62,7 +62,7 @@ int etl_no_memory(struct etl_reader *reader)
 void etl_leave_out_bytes(struct etl_reader *reader, size_t bytes)
 {
 	reader->file.damaged_buffers++;
-	reader->file.left_out += bytes;
+	reader->file.left_out_bytes += bytes;
 }
 
 /**
@@ -95,6 +95,6 @@ int etl_leave_out_event(struct etl_file *file, const struct etl_event *event,
 	describe_damage(etl_reader(file), event->offset, format, arguments);
 	va_end(arguments);
 	file->damaged_events++;
-	file->left_out += event->size;
+	file->left_out_bytes += event->size;
 	return -1;
 }

@@ -91,15 +91,15 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
 			    struct etl_event *event)
 {
-	size_t room = cursor->end - cursor->next_offset;
+	size_t available = cursor->end - cursor->next_offset;
 	const unsigned char *at = cursor->buffer + cursor->next_offset;
 	const struct header_kind *kind;
 	size_t extension = 0;
 
 	event->offset = cursor->number * reader->file.buffer_size + cursor->next_offset;
-	if (room < 8)
+	if (available < 8)
 		return etl_damage(reader, event->offset,
-				  "%zu bytes before SavedOffset are no event", room);
+				  "%zu bytes before SavedOffset are no event", available);
 	kind = find_kind(at, &event->header_type);
 	if (!kind)
 		return etl_damage(reader, event->offset,
@@ -107,10 +107,10 @@ int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor
 				  at[3], at[2], at[1], at[0]);
 
 	event->size = get_u16(at + kind->size_offset);
-	if (event->size < kind->header_size || event->size > room)
+	if (event->size < kind->header_size || event->size > available)
 		return etl_damage(reader, event->offset,
 				  "event of 0x%zx bytes where 0x%x to 0x%zx fit",
-				  event->size, kind->header_size, room);
+				  event->size, kind->header_size, available);
 	event->processor = cursor->processor;
 	event->header = at;
 	event->pointer_size = kind->pointer_size;

@@ -63,7 +63,7 @@ static int compare_places_by_number(const void *a, const void *b)
 struct etl_seen_buffer {
 	struct {
 		int64_t sequence_number;
-		uint64_t digest_buffer;
+		uint64_t digest;
 	} key;
 	UT_hash_handle hh;
 };
@@ -136,7 +136,7 @@ static int drop_repeated(struct etl_reader *reader)
 		if (before < 0)
 			break;
 		if (before)
-			file->twice++;
+			file->repeated_buffers++;
 		else
 			places[kept++] = places[i];
 	}
@@ -162,12 +162,12 @@ static void add_gap(struct etl_reader *reader, int64_t before, int64_t after)
 	struct etl_file *file = &reader->file;
 	uint64_t gap = (uint64_t)after - (uint64_t)before - 1;
 
-	if (gap && !file->missing)
-		file->first_missing = before + 1;
+	if (gap && !file->missing_buffers)
+		file->first_missing_number = before + 1;
 	/* A flipped bit in a number must not make all numbers between count as missing. */
 	if (gap > file->buffers)
 		gap = 1;
-	file->missing += gap;
+	file->missing_buffers += gap;
 }
 
 /*
@@ -178,8 +178,8 @@ static void subtract_damaged(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
 
-	file->missing -= file->missing < reader->unknown_buffers ? file->missing :
-								 reader->unknown_buffers;
+	file->missing_buffers -= file->missing_buffers < reader->unknown_buffers ?
+				 file->missing_buffers : reader->unknown_buffers;
 }
 
 /*
@@ -260,7 +260,7 @@ int etl_make_index(struct etl_reader *reader)
 	for (number = 0; !etl_is_past_written(reader, number); number++) {
 		got = read_header(reader, &header, number, size);
 		if (got < (ssize_t)file->buffer_size) {
-			etl_take_incomplete_buffer(reader, number, got);
+			etl_note_incomplete_buffer(reader, number, got);
 			break;
 		}
 		if (etl_check_buffer(reader, number * file->buffer_size, &header)) {
@@ -310,7 +310,7 @@ static bool add_stream_place(struct etl_reader *reader, uint64_t number, const u
 		return false;
 	}
 	before = is_repeated(reader, header->sequence_number, data);
-	file->twice += before == 1;
+	file->repeated_buffers += before == 1;
 	if (before || etl_add_place(reader, header, number))
 		return false;
 	reader->places[file->buffers - 1].first_time = etl_first_time(reader, data);
@@ -318,14 +318,14 @@ static bool add_stream_place(struct etl_reader *reader, uint64_t number, const u
 }
 
 /* Report damage at the end of a stream, and count its missing buffers. */
-static void end_stream(struct etl_reader *reader, ssize_t rest)
+static void end_stream(struct etl_reader *reader, ssize_t incomplete_bytes)
 {
 	reader->has_ended = true;
-	if (rest < 0)
+	if (incomplete_bytes < 0)
 		etl_damage(reader, reader->next_number * reader->file.buffer_size, "%s%s",
-			   reader->input->is_of_file ? "TMPDIR: " : "", strerror(errno));
+			   reader->input->spill_has_failed ? "TMPDIR: " : "", strerror(errno));
 	else
-		etl_take_incomplete_buffer(reader, reader->next_number, rest);
+		etl_note_incomplete_buffer(reader, reader->next_number, incomplete_bytes);
 	if (!must_have_all_buffers(reader))
 		return;
 	/* Restore the order afterwards, because callers have indexes of places. */
@@ -335,22 +335,22 @@ static void end_stream(struct etl_reader *reader, ssize_t rest)
 }
 
 /**
- * etl_more() - wait for the next buffer of a stream
+ * etl_add_next_buffer() - wait for the next buffer of a stream, and add it to the index
  * @reader: reader whose places were all used
  *
- * Return: true if there is one more, at the end of @reader->places; false at the end of the stream,
- * and always for a file, whose index is complete.
+ * Return: true if a buffer was added to @reader->places; false at the end of the stream, and always
+ * for a file, whose index is complete.
  */
-bool etl_more(struct etl_reader *reader)
+bool etl_add_next_buffer(struct etl_reader *reader)
 {
 	const unsigned char *data = NULL;
-	ssize_t rest = 0;
+	ssize_t incomplete_bytes = 0;
 
 	while (reader->input && !reader->has_ended) {
 		if (!etl_is_past_written(reader, reader->next_number))
-			data = etl_input_next(reader->input, &rest);
+			data = etl_input_next(reader->input, &incomplete_bytes);
 		if (!data) {
-			end_stream(reader, rest);
+			end_stream(reader, incomplete_bytes);
 			break;
 		}
 		if (begins_recording(reader, reader->next_number,

@@ -36,14 +36,14 @@ struct etl_input *etl_input_make(int fd)
 	if (!input)
 		return NULL;
 	input->fd = fd;
-	input->file = -1;
+	input->spill_fd = -1;
 	/* A larger pipe needs fewer reads. The system may refuse the size. */
 	fcntl(fd, F_SETPIPE_SZ, ETL_INPUT_PIPE);
 	return input;
 }
 
 /* Read @size bytes, or fewer at the end of the pipe. Returns the number of bytes. */
-static size_t read_pipe(struct etl_input *input, unsigned char *to, size_t size)
+static size_t read_pipe(struct etl_input *input, unsigned char *data, size_t size)
 {
 	struct pollfd polled = { .fd = input->fd, .events = POLLIN };
 	size_t got = 0;
@@ -53,7 +53,7 @@ static size_t read_pipe(struct etl_input *input, unsigned char *to, size_t size)
 
 		if (input->wait && !poll(&polled, 1, 0))
 			input->wait(input->argument);
-		n = read(input->fd, to + got, size - got);
+		n = read(input->fd, data + got, size - got);
 		if (n < 0 && errno == EINTR)
 			continue;
 		/* The pipe may have been made with O_NONBLOCK. */
@@ -71,20 +71,20 @@ static size_t read_pipe(struct etl_input *input, unsigned char *to, size_t size)
 }
 
 /**
- * etl_input_head() - read the first bytes of a pipe, which have the size of a buffer
+ * etl_input_head() - read the first bytes of a pipe, which tell the size of a buffer
  * @input: input from which nothing has been read
- * @to: set to the bytes
+ * @data: set to the bytes
  * @size: number of bytes to read
  *
  * Return: number of bytes read, or -1 with errno.
  */
-ssize_t etl_input_head(struct etl_input *input, void *to, size_t size)
+ssize_t etl_input_head(struct etl_input *input, void *data, size_t size)
 {
 	input->head = malloc(size);
 	if (!input->head)
 		return -1;
 	input->head_size = read_pipe(input, input->head, size);
-	memcpy(to, input->head, input->head_size);
+	memcpy(data, input->head, input->head_size);
 	errno = input->error;
 	return input->error ? -1 : (ssize_t)input->head_size;
 }
@@ -99,7 +99,7 @@ void etl_input_set_size(struct etl_input *input, size_t buffer_size)
 	input->buffer_size = buffer_size;
 }
 
-static int make_file(void)
+static int make_spill_file(void)
 {
 	const char *directory = getenv("TMPDIR");
 	char *path;
@@ -114,15 +114,16 @@ static int make_file(void)
 	return fd;
 }
 
-static int write_file(struct etl_input *input, const unsigned char *data, size_t size,
-		      uint64_t offset)
+static int write_spill_file(struct etl_input *input, const unsigned char *data, size_t size,
+			    uint64_t offset)
 {
 	size_t written = 0;
 
-	if (input->file < 0)
-		input->file = make_file();
-	while (input->file >= 0 && written < size) {
-		ssize_t n = pwrite(input->file, data + written, size - written, offset + written);
+	if (input->spill_fd < 0)
+		input->spill_fd = make_spill_file();
+	while (input->spill_fd >= 0 && written < size) {
+		ssize_t n = pwrite(input->spill_fd, data + written, size - written,
+				   offset + written);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -133,7 +134,7 @@ static int write_file(struct etl_input *input, const unsigned char *data, size_t
 	if (written == size)
 		return 0;
 	input->error = errno;
-	input->is_of_file = true;
+	input->spill_has_failed = true;
 	return -1;
 }
 
@@ -192,7 +193,7 @@ static bool read_buffer(struct etl_input *input)
 		input->error = ENOMEM;
 	}
 	if (got < input->buffer_size) {
-		input->rest = got;
+		input->incomplete_bytes = got;
 		goto end;
 	}
 	buffer = add_buffer(input);
@@ -205,7 +206,7 @@ static bool read_buffer(struct etl_input *input)
 		input->bytes += input->buffer_size;
 		return true;
 	}
-	if (write_file(input, data, input->buffer_size, number * input->buffer_size))
+	if (write_spill_file(input, data, input->buffer_size, number * input->buffer_size))
 		goto end;
 	keep_spare(input, data);
 	return true;
@@ -219,13 +220,13 @@ end:
 /**
  * etl_input_read() - read a part of one buffer
  * @input: input with a known size of buffers
- * @to: set to the bytes
+ * @data: set to the bytes
  * @size: number of bytes to read
  * @offset: offset of the first byte in the trace
  *
  * Return: number of bytes that exist, up to @size; -1 with errno.
  */
-ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t offset)
+ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_t offset)
 {
 	uint64_t number = offset / input->buffer_size;
 	size_t within = offset % input->buffer_size;
@@ -244,17 +245,18 @@ ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t 
 		if (errno)
 			return -1;
 		/* Callers need the length of an incomplete last buffer, but not its contents. */
-		if (number > input->first + input->count || input->rest <= within)
+		if (number > input->first + input->count || input->incomplete_bytes <= within)
 			return 0;
-		return input->rest - within < size ? input->rest - within : size;
+		return input->incomplete_bytes - within < size ? input->incomplete_bytes - within :
+								 size;
 	}
 	buffer = &input->buffers[number - input->first];
 	if (buffer->data) {
-		memcpy(to, buffer->data + within, size);
+		memcpy(data, buffer->data + within, size);
 		return size;
 	}
 	while (got < size) {
-		ssize_t n = pread(input->file, (char *)to + got, size - got, offset + got);
+		ssize_t n = pread(input->spill_fd, (char *)data + got, size - got, offset + got);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -268,16 +270,16 @@ ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t 
 /**
  * etl_input_next() - read the next buffer
  * @input: input with a known size of buffers
- * @rest: set at the end to the bytes of an incomplete last buffer, or to -1 with errno
+ * @incomplete_bytes: set at the end to the bytes of an incomplete last buffer, or to -1 with errno
  *
  * Return: the buffer, which is valid until the next call; NULL at the end.
  */
-const unsigned char *etl_input_next(struct etl_input *input, ssize_t *rest)
+const unsigned char *etl_input_next(struct etl_input *input, ssize_t *incomplete_bytes)
 {
 	if (read_buffer(input))
 		return input->newest;
 	errno = input->error;
-	*rest = input->error ? -1 : (ssize_t)input->rest;
+	*incomplete_bytes = input->error ? -1 : (ssize_t)input->incomplete_bytes;
 	return NULL;
 }
 
@@ -296,9 +298,9 @@ void etl_input_drop(struct etl_input *input, uint64_t number)
 	if (buffer->data) {
 		input->bytes -= input->buffer_size;
 		keep_spare(input, buffer->data);
-	} else if (!buffer->is_dropped && input->file >= 0) {
+	} else if (!buffer->is_dropped && input->spill_fd >= 0) {
 		/* Otherwise the file of an endless stream would fill the disk. */
-		fallocate(input->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		fallocate(input->spill_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			  number * input->buffer_size, input->buffer_size);
 	}
 	buffer->data = NULL;
@@ -321,17 +323,17 @@ int etl_input_spool(struct etl_input *input)
 
 	for (i = 0; data && i < input->count; i++, at += input->buffer_size)
 		if (input->buffers[i].data &&
-		    write_file(input, input->buffers[i].data, input->buffer_size, at))
+		    write_spill_file(input, input->buffers[i].data, input->buffer_size, at))
 			goto err;
 	do {
 		got = data ? read_pipe(input, data, input->buffer_size) : 0;
-		if (!data || input->error || write_file(input, data, got, at))
+		if (!data || input->error || write_spill_file(input, data, got, at))
 			goto err;
 		at += got;
 	} while (got == input->buffer_size);
 	free(data);
-	fd = input->file;
-	input->file = -1;
+	fd = input->spill_fd;
+	input->spill_fd = -1;
 	return fd;
 
 err:
@@ -355,8 +357,8 @@ void etl_input_free(struct etl_input *input)
 	free(input->buffers);
 	free(input->spare);
 	free(input->head);
-	if (input->file >= 0)
-		close(input->file);
+	if (input->spill_fd >= 0)
+		close(input->spill_fd);
 	close(input->fd);
 	free(input);
 }

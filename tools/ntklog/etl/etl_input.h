@@ -32,11 +32,11 @@ struct etl_input_buffer;
  * @bytes: bytes of the buffers in memory
  * @newest: contents of the buffer that was read last
  * @spare: memory for the next buffer, or NULL
- * @rest: bytes behind the last complete buffer, when the pipe has ended
+ * @incomplete_bytes: bytes behind the last complete buffer, when the pipe has ended
  * @has_ended: the pipe has ended
  * @error: errno of a failure, or 0
- * @is_of_file: @error is of @file, not of the pipe
- * @file: descriptor of the file for buffers beyond the limit, or -1 before its first use
+ * @spill_has_failed: @error is that of @spill_fd, not of the pipe
+ * @spill_fd: descriptor of the file for buffers beyond the limit, or -1 before its first use
  * @wait: function to call before a read that may block, or NULL
  * @argument: argument of @wait
  */
@@ -51,20 +51,20 @@ struct etl_input {
 	size_t bytes;
 	unsigned char *newest;
 	unsigned char *spare;
-	size_t rest;
+	size_t incomplete_bytes;
 	bool has_ended;
 	int error;
-	bool is_of_file;
-	int file;
+	bool spill_has_failed;
+	int spill_fd;
 	void (*wait)(void *argument);
 	void *argument;
 };
 
 struct etl_input *etl_input_make(int fd);
-ssize_t etl_input_head(struct etl_input *input, void *to, size_t size);
+ssize_t etl_input_head(struct etl_input *input, void *data, size_t size);
 void etl_input_set_size(struct etl_input *input, size_t buffer_size);
-ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t offset);
-const unsigned char *etl_input_next(struct etl_input *input, ssize_t *rest);
+ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_t offset);
+const unsigned char *etl_input_next(struct etl_input *input, ssize_t *incomplete_bytes);
 void etl_input_drop(struct etl_input *input, uint64_t number);
 int etl_input_spool(struct etl_input *input);
 void etl_input_free(struct etl_input *input);

@@ -3,7 +3,7 @@
  * Merging the events of all processors by time. The events of a processor are in the order of
  * time, and so are its buffers in the file. The buffers of a circular file are sorted by their
  * sequence numbers. One buffer of each processor is in memory, and the earliest event of all
- * processors is the next one. A stream is read until it is certain which event is the earliest.
+ * processors is the next one. A pipe is read until it is certain which event is the earliest.
  */
 
 #define _GNU_SOURCE
@@ -20,9 +20,9 @@
  * @buffers: buffers of the processor
  * @buffer_count: number of @buffers
  * @next_buffer: index in @buffers of the buffer after the current one
- * @is_in_heap: @event is valid, and the stream is in the heap
+ * @is_in_heap: @event is valid, and the processor is in the heap
  */
-struct etl_stream {
+struct etl_merge_cpu {
 	struct etl_cursor cursor;
 	struct etl_event event;
 	struct etl_place *buffers;
@@ -33,22 +33,22 @@ struct etl_stream {
 
 /*
  * @reader: reader of the file
- * @streams: streams by processor; NULL for a processor without buffers
- * @stream_count: number of @streams
- * @heap: streams that have an event, as a heap with the earliest event on top
- * @heap_count: number of streams in @heap
+ * @cpus: processors by number; NULL for a processor without buffers
+ * @cpu_count: number of @cpus
+ * @heap: processors that have an event, as a heap with the earliest event on top
+ * @heap_count: number of processors in @heap
  * @was_returned: etl_merge_next() has returned the event on top
  * @last_returned_time: session clock of that event
- * @place_count: number of the file's places that were added to streams
+ * @place_count: number of the file's places that were added to @cpus
  * @is_in_order: the sequence numbers of these places had no gap
  * @latest_begin: latest time of a first event in the buffers that the pipe has given before the
  *	first gap, session clock; further buffers were begun later
  */
 struct etl_merge {
 	struct etl_reader *reader;
-	struct etl_stream **streams;
-	size_t stream_count;
-	struct etl_stream **heap;
+	struct etl_merge_cpu **cpus;
+	size_t cpu_count;
+	struct etl_merge_cpu **heap;
 	size_t heap_count;
 	bool was_returned;
 	uint64_t last_returned_time;
@@ -57,7 +57,7 @@ struct etl_merge {
 	uint64_t latest_begin;
 };
 
-static bool is_earlier(const struct etl_stream *a, const struct etl_stream *b)
+static bool is_earlier(const struct etl_merge_cpu *a, const struct etl_merge_cpu *b)
 {
 	/* Events of the same time keep the order of the file. */
 	if (a->event.time_stamp == b->event.time_stamp)
@@ -69,7 +69,7 @@ static void sift_down(struct etl_merge *merge, size_t at)
 {
 	for (;;) {
 		size_t least = at, child = 2 * at + 1;
-		struct etl_stream *stream = merge->heap[at];
+		struct etl_merge_cpu *cpu = merge->heap[at];
 
 		for (; child <= 2 * at + 2 && child < merge->heap_count; child++)
 			if (is_earlier(merge->heap[child], merge->heap[least]))
@@ -77,39 +77,39 @@ static void sift_down(struct etl_merge *merge, size_t at)
 		if (least == at)
 			return;
 		merge->heap[at] = merge->heap[least];
-		merge->heap[least] = stream;
+		merge->heap[least] = cpu;
 		at = least;
 	}
 }
 
-/* Read the next event of a stream. Returns false if the stream has no more. */
-static bool read_next_event(struct etl_merge *merge, struct etl_stream *stream)
+/* Read the next event of a processor. Returns false if no buffer of the processor is left. */
+static bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 {
-	const uint64_t before = stream->cursor.last_time;
+	const uint64_t before = cpu->cursor.last_time;
 	bool is_new_buffer = false;
 
 	do {
-		while (stream->cursor.next_offset >= stream->cursor.end) {
-			if (stream->next_buffer == stream->buffer_count ||
-			    !etl_take_buffer(merge->reader, &stream->cursor,
-					     stream->buffers[stream->next_buffer++].number))
+		while (cpu->cursor.next_offset >= cpu->cursor.end) {
+			if (cpu->next_buffer == cpu->buffer_count ||
+			    !etl_take_buffer(merge->reader, &cpu->cursor,
+					     cpu->buffers[cpu->next_buffer++].number))
 				return false;
 			is_new_buffer = true;
 		}
-	} while (etl_parse_event(merge->reader, &stream->cursor, &stream->event) != 1);
-	if (is_new_buffer && stream->cursor.last_time && stream->cursor.last_time < before)
-		etl_count_backwards(merge->reader, stream->event.offset);
+	} while (etl_parse_event(merge->reader, &cpu->cursor, &cpu->event) != 1);
+	if (is_new_buffer && cpu->cursor.last_time && cpu->cursor.last_time < before)
+		etl_count_backwards(merge->reader, cpu->event.offset);
 	return true;
 }
 
-static int add_buffer(struct etl_stream *stream, const struct etl_place *place)
+static int add_buffer(struct etl_merge_cpu *cpu, const struct etl_place *place)
 {
-	struct etl_place *more = grown(stream->buffers, stream->buffer_count, sizeof(*more));
+	struct etl_place *more = grown(cpu->buffers, cpu->buffer_count, sizeof(*more));
 
 	if (!more)
 		return -1;
-	stream->buffers = more;
-	stream->buffers[stream->buffer_count++] = *place;
+	cpu->buffers = more;
+	cpu->buffers[cpu->buffer_count++] = *place;
 	return 0;
 }
 
@@ -123,67 +123,68 @@ static int compare_sequence_numbers(const void *a, const void *b)
 }
 
 /* Grow the arrays for @count processors. */
-static int grow_streams(struct etl_merge *merge, size_t count)
+static int grow_cpus(struct etl_merge *merge, size_t count)
 {
-	struct etl_stream **more;
+	struct etl_merge_cpu **more;
 
 	more = reallocarray(merge->heap, count, sizeof(*more));
 	if (!more)
 		return -1;
 	merge->heap = more;
-	more = grown_to(merge->streams, merge->stream_count, count, sizeof(*more));
+	more = grown_to(merge->cpus, merge->cpu_count, count, sizeof(*more));
 	if (!more)
 		return -1;
-	merge->streams = more;
-	merge->stream_count = count;
+	merge->cpus = more;
+	merge->cpu_count = count;
 	return 0;
 }
 
-/* Add a buffer to the stream of its processor. Returns the stream, or NULL without memory. */
-static struct etl_stream *add_indexed_buffer(struct etl_merge *merge, const struct etl_place *place)
+/* Add a buffer to its processor. Returns the processor, or NULL without memory. */
+static struct etl_merge_cpu *add_indexed_buffer(struct etl_merge *merge,
+						const struct etl_place *place)
 {
-	struct etl_stream *stream;
+	struct etl_merge_cpu *cpu;
 
-	if (place->processor >= merge->stream_count && grow_streams(merge, place->processor + 1))
+	if (place->processor >= merge->cpu_count && grow_cpus(merge, place->processor + 1))
 		return NULL;
-	stream = merge->streams[place->processor];
-	if (!stream)
-		stream = calloc(1, sizeof(*stream));
-	merge->streams[place->processor] = stream;
-	return stream && !add_buffer(stream, place) ? stream : NULL;
+	cpu = merge->cpus[place->processor];
+	if (!cpu)
+		cpu = calloc(1, sizeof(*cpu));
+	merge->cpus[place->processor] = cpu;
+	return cpu && !add_buffer(cpu, place) ? cpu : NULL;
 }
 
-/* Add all buffers of the index to streams. */
-static int make_streams(struct etl_merge *merge)
+/* Add all buffers of the index to their processors. */
+static int add_index(struct etl_merge *merge)
 {
 	const struct etl_reader *reader = merge->reader;
-	struct etl_stream *stream;
+	struct etl_merge_cpu *cpu;
 	size_t i;
 
 	for (; merge->place_count < reader->file.buffers; merge->place_count++)
 		if (!add_indexed_buffer(merge, &reader->places[merge->place_count]))
 			return -1;
-	for (i = 0; etl_is_circular(&reader->file) && i < merge->stream_count; i++) {
-		stream = merge->streams[i];
-		if (stream)
-			qsort(stream->buffers, stream->buffer_count, sizeof(struct etl_place),
+	for (i = 0; etl_is_circular(&reader->file) && i < merge->cpu_count; i++) {
+		cpu = merge->cpus[i];
+		if (cpu)
+			qsort(cpu->buffers, cpu->buffer_count, sizeof(struct etl_place),
 			      compare_sequence_numbers);
 	}
 	return 0;
 }
 
-static void add_to_heap(struct etl_merge *merge, struct etl_stream *stream)
+static void add_to_heap(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 {
 	size_t at = merge->heap_count++, parent;
 
 	for (; at; at = parent) {
 		parent = (at - 1) / 2;
-		if (!is_earlier(stream, merge->heap[parent]))
+		if (!is_earlier(cpu, merge->heap[parent]))
 			break;
 		merge->heap[at] = merge->heap[parent];
 	}
-	merge->heap[at] = stream;
-	stream->is_in_heap = true;
+	merge->heap[at] = cpu;
+	cpu->is_in_heap = true;
 }
 
 /* Wait for one more buffer of a pipe. Returns false at its end. */
@@ -191,34 +192,34 @@ static bool wait_for_buffer(struct etl_merge *merge)
 {
 	struct etl_reader *reader = merge->reader;
 	const struct etl_place *place;
-	struct etl_stream *stream;
+	struct etl_merge_cpu *cpu;
 	uint64_t before;
 
-	if (merge->place_count == reader->file.buffers && !etl_more(reader))
+	if (merge->place_count == reader->file.buffers && !etl_add_next_buffer(reader))
 		return false;
 	place = &reader->places[merge->place_count];
 	merge->is_in_order &= place->sequence_number == (int64_t)merge->place_count;
 	merge->place_count++;
 	if (merge->is_in_order && place->first_time > merge->latest_begin)
 		merge->latest_begin = place->first_time;
-	stream = add_indexed_buffer(merge, place);
-	if (!stream) {
+	cpu = add_indexed_buffer(merge, place);
+	if (!cpu) {
 		etl_no_memory(reader);
 		return false;
 	}
-	if (stream->is_in_heap)
+	if (cpu->is_in_heap)
 		return true;
-	before = stream->cursor.time_stamp;
-	if (!read_next_event(merge, stream))
+	before = cpu->cursor.time_stamp;
+	if (!read_next_event(merge, cpu))
 		return true;
 	/*
 	 * The event is too late if a later one was already returned: its processor is not in the
 	 * header's count, or its buffer was begun long after the event's time was read. An event
 	 * before the last one of its own processor is counted as one that goes backwards instead.
 	 */
-	reader->file.late += stream->event.time_stamp < merge->last_returned_time &&
-		      stream->event.time_stamp >= before;
-	add_to_heap(merge, stream);
+	reader->file.late_buffers += cpu->event.time_stamp < merge->last_returned_time &&
+		      cpu->event.time_stamp >= before;
+	add_to_heap(merge, cpu);
 	return true;
 }
 
@@ -231,8 +232,8 @@ static bool wait_for_buffer(struct etl_merge *merge)
 static bool top_is_certain(const struct etl_merge *merge)
 {
 	const struct etl_file *file = &merge->reader->file;
-	size_t processors = file->processors > merge->stream_count ? file->processors :
-								     merge->stream_count;
+	size_t processors = file->processors > merge->cpu_count ? file->processors :
+								     merge->cpu_count;
 
 	if (!merge->heap_count)
 		return false;
@@ -266,11 +267,11 @@ struct etl_merge *etl_merge_open(struct etl_file *file)
 	reader->is_merged = true;
 	merge->reader = reader;
 	merge->is_in_order = true;
-	if (make_streams(merge))
+	if (add_index(merge))
 		goto err;
-	for (i = 0; i < merge->stream_count; i++)
-		if (merge->streams[i] && read_next_event(merge, merge->streams[i]))
-			add_to_heap(merge, merge->streams[i]);
+	for (i = 0; i < merge->cpu_count; i++)
+		if (merge->cpus[i] && read_next_event(merge, merge->cpus[i]))
+			add_to_heap(merge, merge->cpus[i]);
 	return merge;
 
 err:
@@ -287,14 +288,14 @@ err:
  */
 const struct etl_event *etl_merge_next(struct etl_merge *merge)
 {
-	struct etl_stream *stream;
+	struct etl_merge_cpu *cpu;
 
 	/* Step over the event of the last call only now, because the caller was using its data. */
 	if (merge->was_returned) {
-		stream = merge->heap[0];
+		cpu = merge->heap[0];
 		merge->was_returned = false;
-		if (!read_next_event(merge, stream)) {
-			stream->is_in_heap = false;
+		if (!read_next_event(merge, cpu)) {
+			cpu->is_in_heap = false;
 			merge->heap[0] = merge->heap[--merge->heap_count];
 		}
 		if (merge->heap_count)
@@ -319,14 +320,14 @@ void etl_merge_close(struct etl_merge *merge)
 
 	if (!merge)
 		return;
-	for (i = 0; i < merge->stream_count; i++) {
-		if (!merge->streams[i])
+	for (i = 0; i < merge->cpu_count; i++) {
+		if (!merge->cpus[i])
 			continue;
-		free(merge->streams[i]->cursor.buffer);
-		free(merge->streams[i]->buffers);
-		free(merge->streams[i]);
+		free(merge->cpus[i]->cursor.buffer);
+		free(merge->cpus[i]->buffers);
+		free(merge->cpus[i]);
 	}
-	free(merge->streams);
+	free(merge->cpus);
 	free(merge->heap);
 	free(merge);
 }

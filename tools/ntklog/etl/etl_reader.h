@@ -69,9 +69,9 @@ struct etl_seen_buffer;
  * @cursor: position of etl_next_event()
  * @event: event that etl_next_event() has returned
  * @places: index of the readable buffers with the header buffer, in the order of the file; of a
- *	stream those that have arrived: see etl_more()
+ *	stream the buffers that etl_add_next_buffer() has added so far
  * @next_place: index in @places of the buffer after that of @cursor
- * @slack: ticks that a time may be outside the session
+ * @slack: ticks by which a possible time may be before the start or after the end of the session
  * @earliest_possible: earliest possible time of events, session clock
  * @latest_possible: latest possible time of events, session clock; UINT64_MAX if the session had
  *	not ended
@@ -121,9 +121,9 @@ void etl_count_backwards(struct etl_reader *reader, uint64_t offset);
 unsigned int etl_processor(const struct wmi_buffer_header *header);
 int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 		     const struct wmi_buffer_header *header);
-ssize_t etl_read_at(struct etl_reader *reader, void *to, size_t count, uint64_t offset);
+ssize_t etl_read_at(struct etl_reader *reader, void *data, size_t count, uint64_t offset);
 bool etl_is_past_written(const struct etl_reader *reader, uint64_t number);
-void etl_take_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssize_t got);
+void etl_note_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssize_t got);
 int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
@@ -145,7 +145,7 @@ bool etl_may_have_names(const struct etl_reader *reader);
 int etl_add_place(struct etl_reader *reader, const struct wmi_buffer_header *header,
 		  uint64_t number);
 int etl_make_index(struct etl_reader *reader);
-bool etl_more(struct etl_reader *reader);
+bool etl_add_next_buffer(struct etl_reader *reader);
 void etl_free_index(struct etl_reader *reader);
 
 #endif /* _NTKLOG_ETL_READER_H */

@@ -282,16 +282,10 @@ static const struct event_field eresource_dc_fields[] = {
 	      number_of_excessive_timeouts),
 };
 
-#define SWAP_OF(_type, _name, _format, _member, ...)			\
-{									\
-	.name = _name,							\
-	.format = _format,						\
-	.where = { WHERE(_type, _member), WHERE(_type, _member) },	\
-	__VA_ARGS__							\
-}
-
-#define SWAP_V1(...)	SWAP_OF(struct wmi_contextswap_v1, __VA_ARGS__)
-#define SWAP(...)	SWAP_OF(struct wmi_contextswap, __VA_ARGS__)
+#define SWAP_V1(_name, _format, _member, ...) \
+	PLAIN(struct wmi_contextswap_v1, _name, _member, .format = _format, ##__VA_ARGS__)
+#define SWAP(_name, _format, _member, ...) \
+	PLAIN(struct wmi_contextswap, _name, _member, .format = _format, ##__VA_ARGS__)
 
 static const struct event_symbol thread_states[] = {
 	{ KTHREAD_STATE_INITIALIZED, "initialized" },
@@ -449,7 +443,7 @@ const struct event_type event_types[] = {
 		.size = { sizeof(struct wmi_resource32),
 			  sizeof(struct wmi_resource64) },
 		FIELDS(resource_fields),
-		.part = &resource_kind_field,
+		.filter_field = &resource_kind_field,
 	},
 	{
 		.hook_id = PERFINFO_LOG_TYPE_CONTEXTSWAP,

@@ -29,8 +29,8 @@ struct field_place {
  * @name: NT's name of the field
  * @format: format of the value
  * @where: place in the 32-bit and in the 64-bit record
- * @minus: place of the number to subtract, for a derived field, which no record has; size 0 for a
- *	field of the record. A negative difference counts as 0
+ * @minus: place of the number to subtract from that at @where, for a derived field, which no record
+ *	has; size 0 for a field of the record. A negative difference counts as 0
  * @mask: bits of the value, or 0 for all bits
  * @shift: number of bits to shift right after masking
  * @version: version of the event that has the field, or 0 for all versions
@@ -63,7 +63,7 @@ struct event_field {
  * @size: bytes of the 32-bit and of the 64-bit record
  * @fields: fields in the order of the record
  * @field_count: number of @fields
- * @part: additional field for filters, which is some bits of one of @fields; or NULL
+ * @filter_field: additional field for filters, which is some bits of one of @fields; or NULL
  */
 struct event_type {
 	uint16_t hook_id;
@@ -73,7 +73,7 @@ struct event_type {
 	size_t size[2];
 	const struct event_field *fields;
 	size_t field_count;
-	const struct event_field *part;
+	const struct event_field *filter_field;
 };
 
 #define EVENT_TYPES	19

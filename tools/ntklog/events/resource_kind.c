@@ -37,7 +37,7 @@ enum resource_kind resource_kind_find(uint32_t action)
  * resource_is_blocker() - test whether a release is written only because it leaves a waiter
  * @action: action of a record
  *
- * Return: true if it is, and NT's rules have not chosen it.
+ * Return: true if the release left a waiter behind and NT's rules have not selected it.
  */
 bool resource_is_blocker(uint32_t action)
 {

@@ -95,10 +95,10 @@ void resource_record_read(struct resource_record *record, const struct etl_event
 }
 
 /**
- * resource_record_is_release() - test whether a record tells of a last release
+ * resource_record_is_release() - test whether a record is of a last release
  * @record: the record
  *
- * Return: true if it does; the hold and the wait before it have ended.
+ * Return: true if it is: the hold of the lock, and the wait before it, have ended.
  */
 bool resource_record_is_release(const struct resource_record *record)
 {

@@ -58,15 +58,16 @@ struct spinlock_record {
  * @kind: kind of lock, or RESOURCE_KINDS if it is not known
  * @action: WMI_RESOURCE_ACTION_* for all kinds, or a number that is not one of them
  * @contention_delta: number of waits that began during the hold
- * @caller: address behind the call of the lock function, from the event before the record; 0: not
- *	recorded
- * @hold_ready: time of the hold in which the owner was ready and had no CPU, cycles; from that
- *	event
+ * @caller: address behind the call of the lock function, from the NtklogCaller event before the
+ *	record; 0: not recorded
+ * @hold_ready: time of the hold in which the owner was ready and had no CPU, cycles; from the
+ *	NtklogCaller event
  * @hold_blocked: time of the hold in which the owner was blocked
  * @wait_last_ready: time of the wait in which the owner was ready, before it last got a CPU
  * @wait_blocked: time of the wait in which the owner was blocked
- * @has_off_cpu: the event before the record tells these four times
- * @is_blocker: a release that is written only because it leaves a waiter: it stands for no other
+ * @has_off_cpu: the NtklogCaller event has these four times
+ * @is_blocker: the release was written only because it left a waiter behind: the record stands for
+ *	no other release
  */
 struct resource_record {
 	uint64_t resource;

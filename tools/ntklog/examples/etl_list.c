@@ -58,17 +58,20 @@ int main(int argc, char **argv)
 	/* Damage does not end the reading. Report it when all events have been read. */
 	if (*file->error)
 		fprintf(stderr, "%s: %s\n", argv[1], file->error);
-	if (file->left_out)
-		fprintf(stderr, "%s: left out: %" PRIu64 " bytes\n", argv[1], file->left_out);
-	if (file->missing || file->twice || file->late || file->wrong_times)
+	if (file->left_out_bytes)
+		fprintf(stderr, "%s: left out: %" PRIu64 " bytes\n", argv[1], file->left_out_bytes);
+	if (file->missing_buffers || file->repeated_buffers || file->late_buffers ||
+	    file->wrong_times)
 		fprintf(stderr,
 			"%s: buffers missing: %" PRIu64 ", twice: %" PRIu64 ", too late: %" PRIu64
 			"; events with wrong times: %" PRIu64 "\n",
-			argv[1], file->missing, file->twice, file->late, file->wrong_times);
+			argv[1], file->missing_buffers, file->repeated_buffers, file->late_buffers,
+			file->wrong_times);
 	/* These events were lost when the file was recorded. */
 	if (file->events_lost || file->lossy_buffers)
 		fprintf(stderr, "%s: events were lost in recording\n", argv[1]);
-	status = *file->error || file->missing || file->twice || file->late || file->wrong_times;
+	status = *file->error || file->missing_buffers || file->repeated_buffers ||
+		 file->late_buffers || file->wrong_times;
 	etl_close(file);
 	return status;
 }

@@ -42,7 +42,7 @@ uint32_t hash_bytes(const void *bytes, size_t size)
 {
 	static uint64_t key[2];
 	const unsigned char *at = bytes;
-	size_t left = size;
+	size_t remaining = size;
 	uint64_t v[4], word;
 
 	/* Without random bytes the tables stay correct, but a crafted file can make them slow. */
@@ -53,12 +53,12 @@ uint32_t hash_bytes(const void *bytes, size_t size)
 	v[1] = key[1] ^ UINT64_C(0x646F72616E646F6D);
 	v[2] = key[0] ^ UINT64_C(0x6C7967656E657261);
 	v[3] = key[1] ^ UINT64_C(0x7465646279746573);
-	for (; left >= sizeof(word); at += sizeof(word), left -= sizeof(word)) {
+	for (; remaining >= sizeof(word); at += sizeof(word), remaining -= sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
 		absorb_word(v, word);
 	}
 	word = 0;
-	memcpy(&word, at, left);
+	memcpy(&word, at, remaining);
 	absorb_word(v, word | (uint64_t)size << 56);
 	v[2] ^= 0xFF;
 	mix_state(v);

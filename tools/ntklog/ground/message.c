@@ -14,7 +14,7 @@
 /* Most bytes of deferred messages. Further ones are dropped. */
 #define DEFERRED_MAX	4096
 
-/* Messages that wait for message_release(); NULL: messages are printed at once. */
+/* Stream of the messages that wait for message_release(); NULL: messages are printed at once. */
 static FILE *deferred_stream;
 static char *deferred_text;
 static size_t deferred_size;
@@ -86,9 +86,9 @@ bool stream_has_cursor(FILE *stream)
  */
 bool stream_has_colour(FILE *stream)
 {
-	const char *none = getenv("NO_COLOR");
+	const char *no_color = getenv("NO_COLOR");
 
-	return stream_has_cursor(stream) && !(none && *none);
+	return stream_has_cursor(stream) && !(no_color && *no_color);
 }
 
 /**
@@ -111,7 +111,7 @@ size_t terminal_width(FILE *stream)
 }
 
 /* A failed write to the standard output was reported. check_output() does not repeat it. */
-static bool has_failed;
+static bool output_has_failed;
 
 /**
  * check_output() - report unwritten standard output when the program ends
@@ -120,7 +120,7 @@ static bool has_failed;
  */
 void check_output(void)
 {
-	if (!has_failed && finish_output(stdout, NULL))
+	if (!output_has_failed && finish_output(stdout, NULL))
 		_exit(NTKLOG_FAILED);
 }
 
@@ -139,6 +139,6 @@ int finish_output(FILE *stream, const char *path)
 		message("%s: cannot write: %s", path, strerror(errno));
 	else
 		message("cannot write: %s", strerror(errno));
-	has_failed |= stream == stdout;
+	output_has_failed |= stream == stdout;
 	return -1;
 }

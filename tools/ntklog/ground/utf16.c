@@ -23,15 +23,15 @@ static unsigned int unit_at(const unsigned char *from, const unsigned char *end)
 }
 
 /* Put a character of up to 0x10FFFF as UTF-8. */
-static char *put_utf8(char *to, unsigned int character)
+static char *put_utf8(char *dest, unsigned int character)
 {
 	static const unsigned char first[] = { 0, 0xC0, 0xE0, 0xF0 };
 	unsigned int more = (character >= 0x80) + (character >= 0x800) + (character >= 0x10000);
 
-	*to++ = first[more] | character >> 6 * more;
+	*dest++ = first[more] | character >> 6 * more;
 	while (more--)
-		*to++ = 0x80 | (character >> 6 * more & 0x3F);
-	return to;
+		*dest++ = 0x80 | (character >> 6 * more & 0x3F);
+	return dest;
 }
 
 /**
@@ -47,7 +47,7 @@ const unsigned char *utf16_read(const unsigned char *from, const unsigned char *
 				char *text, size_t size)
 {
 	/* The last place where a character of four bytes and the NUL fit. */
-	char *to = text, *limit = text + size - 5;
+	char *dest = text, *limit = text + size - 5;
 
 	for (; end - from >= 2; from += 2) {
 		unsigned int unit = unit_at(from, end), next = unit_at(from + 2, end);
@@ -63,10 +63,10 @@ const unsigned char *utf16_read(const unsigned char *from, const unsigned char *
 			/* A surrogate without its other half is malformed. */
 			unit = '?';
 		}
-		if (to <= limit)
-			to = put_utf8(to, unit);
+		if (dest <= limit)
+			dest = put_utf8(dest, unit);
 	}
-	*to = '\0';
+	*dest = '\0';
 	text_clean_line(text);
 	return from;
 }

@@ -138,8 +138,9 @@ static bool lock_can_be_released(const struct wait_lock *lock,
 }
 
 /*
- * Find the tasks that no known task can release. At first each waiting task is one. A task stops
- * to be one when its lock can become free.
+ * Find the tasks whose wait no known task can end. At first take each waiting task for stuck,
+ * unless its wait began while the slots were listed. A task is not stuck any more when its lock
+ * can be released.
  */
 static void find_stuck_tasks(struct wait_graph *graph)
 {

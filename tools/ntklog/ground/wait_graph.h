@@ -45,7 +45,7 @@ struct wait_task {
  * @symbol: symbol of the lock, or NULL
  * @class: key of the lock's class, or 0
  * @caller: function that acquires the lock, or NULL
- * @is_exclusive: not as a reader
+ * @is_exclusive: the task is not a reader of the lock
  * @is_waiting: the task waits for the lock
  * @began_while_listing: the hold or wait began while the slots were listed. Another listed slot may
  *	have ended before that

@@ -122,7 +122,7 @@ int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
 	return got > 0 && drain->polled[0].revents;
 }
 
-/* Hand on the buffers that are next by sequence number; with @all also those after a gap. */
+/* Pass on the buffers that are next by sequence number; with @all also those after a gap. */
 static int deliver_held_buffers(struct drain *drain, bool all)
 {
 	while (drain->held && (all || drain->held->sequence_number <= drain->next)) {
@@ -160,8 +160,8 @@ static void insert_held_buffer(struct drain *drain, struct drain_buffer *buffer)
 }
 
 /*
- * Read at most @buffers_max full buffers of a CPU. The bound lets the other CPUs and signals have
- * their turn: handling a buffer may cause the events that fill the next one, without an end.
+ * Read at most @buffers_max full buffers of a CPU. Without a bound the loop might never end, and
+ * other CPUs and signals would wait: handling a buffer may cause the events that fill the next one.
  */
 static int read_processor(struct drain *drain, size_t processor, size_t buffers_max)
 {

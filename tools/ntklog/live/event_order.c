@@ -8,7 +8,7 @@
 #include "etl_reader.h"
 #include "event_order.h"
 
-/* Most bytes of buffers in the list: then all events are given, whether others may precede them. */
+/* With more bytes of buffers, all events are passed on, even if earlier ones may still arrive. */
 #define BYTES_MAX	((size_t)64 << 20)
 
 /*
@@ -49,10 +49,10 @@ static bool is_earlier(const struct ordered_buffer *a, const struct ordered_buff
 }
 
 /*
- * Insert a buffer where its next event is in the order of time. Of each CPU only one buffer has
- * an event among the next ones, so few buffers are passed.
+ * Insert a buffer where its next event is in the order of time. The loop passes few buffers,
+ * because only one buffer of each CPU is near the begin of the list.
  */
-static void insert(struct event_order *order, struct ordered_buffer *buffer)
+static void insert_buffer(struct event_order *order, struct ordered_buffer *buffer)
 {
 	struct ordered_buffer **place = &order->first;
 
@@ -62,8 +62,8 @@ static void insert(struct event_order *order, struct ordered_buffer *buffer)
 	*place = buffer;
 }
 
-/* Give the events up to a time. */
-static int give_events(struct event_order *order, uint64_t end)
+/* Pass the events up to the time @end to order->give(). */
+static int pass_events(struct event_order *order, uint64_t end)
 {
 	while (order->first && order->first->event.time_stamp <= end) {
 		struct ordered_buffer *buffer = order->first;
@@ -74,7 +74,7 @@ static int give_events(struct event_order *order, uint64_t end)
 		order->first = buffer->next;
 		got = parse_next(order, buffer);
 		if (got > 0) {
-			insert(order, buffer);
+			insert_buffer(order, buffer);
 			continue;
 		}
 		order->bytes -= buffer->size;
@@ -86,7 +86,7 @@ static int give_events(struct event_order *order, uint64_t end)
 }
 
 /**
- * event_order_add() - add a buffer, and give the events that no later one can precede
+ * event_order_add() - add a buffer, and pass on the events that no later event can precede
  * @order: its @file, @give and @argument are set
  * @buffer: the buffer
  * @size: bytes of @buffer
@@ -116,25 +116,25 @@ int event_order_add(struct event_order *order, const unsigned char *buffer, size
 	if (added->event.time_stamp > order->latest_begin)
 		order->latest_begin = added->event.time_stamp;
 	order->bytes += size;
-	insert(order, added);
+	insert_buffer(order, added);
 	if (order->bytes > BYTES_MAX)
 		return event_order_finish(order);
-	return order->latest_begin < slack ? 0 : give_events(order, order->latest_begin - slack);
+	return order->latest_begin < slack ? 0 : pass_events(order, order->latest_begin - slack);
 }
 
 /**
- * event_order_finish() - give all events
+ * event_order_finish() - pass on all events
  * @order: all buffers up to now were added
  *
  * Return: 0, or -1 with a message in the file's error.
  */
 int event_order_finish(struct event_order *order)
 {
-	return give_events(order, UINT64_MAX);
+	return pass_events(order, UINT64_MAX);
 }
 
 /**
- * event_order_free() - free the buffers whose events were not given
+ * event_order_free() - free the buffers whose events were not passed on
  * @order: all zero, or after event_order_add()
  */
 void event_order_free(struct event_order *order)

@@ -15,7 +15,7 @@
 struct ordered_buffer;
 
 /**
- * struct event_order - buffers with events that were not given yet
+ * struct event_order - buffers with events that were not passed to @give yet
  * @file: header of the session's trace
  * @give: called with each event; returns 0, or -1 with a message in @file->error
  * @argument: argument of @give

@@ -31,7 +31,7 @@ static int read_text(struct held *held)
 {
 	char path[PATH_SIZE];
 	FILE *stream;
-	size_t room = 0;
+	size_t capacity = 0;
 	ssize_t length;
 	int err;
 
@@ -45,7 +45,7 @@ static int read_text(struct held *held)
 	}
 	errno = 0;
 	/* The file has no NUL. */
-	length = getdelim(&held->text, &room, '\0', stream);
+	length = getdelim(&held->text, &capacity, '\0', stream);
 	err = errno;
 	fclose(stream);
 	if (length > 0)
@@ -77,12 +77,12 @@ static char *cut_symbol(char **line)
 }
 
 /*
- * Parse a line of a lock. A hold or wait younger than @read_ns may have begun after another line
- * was written. Returns 0, or a negative errno.
+ * Parse a line of a lock. @read_ns is how long it took to read the file: a younger hold or wait may
+ * have begun after the module wrote an earlier line. Returns 0, or a negative errno.
  */
 static int parse_slot(struct held *held, char *line, uint64_t read_ns)
 {
-	char mode[16], state[16], *rest, *kind;
+	char mode[16], state[16], *next_field, *kind;
 	struct wait_slot slot = { 0 };
 	uint64_t age_us;
 	uint32_t thread_id;
@@ -92,12 +92,12 @@ static int parse_slot(struct held *held, char *line, uint64_t read_ns)
 		   &slot.address, &kind_at, &kind_end, mode, state, &thread_id, &age_us,
 		   &slot.contentions, &end) != 6 || !end)
 		return -EINVAL;
-	rest = line + end;
+	next_field = line + end;
 	kind = line + kind_at;
 	line[kind_end] = '\0';
 	slot.kind = kind;
-	slot.symbol = cut_symbol(&rest);
-	slot.caller = slot.symbol ? cut_symbol(&rest) : NULL;
+	slot.symbol = cut_symbol(&next_field);
+	slot.caller = slot.symbol ? cut_symbol(&next_field) : NULL;
 	slot.is_exclusive = !strcmp(mode, "exclusive");
 	slot.is_waiting = !strcmp(state, "waiting");
 	slot.age_ns = age_us * 1000;
@@ -109,7 +109,7 @@ static int parse_slot(struct held *held, char *line, uint64_t read_ns)
 	slot.task = wait_graph_task(&held->graph, thread_id);
 	if (!slot.task)
 		return -ENOMEM;
-	slot.task->name = rest;
+	slot.task->name = next_field;
 	return wait_graph_add(&held->graph, &slot) ? 0 : -ENOMEM;
 }
 
@@ -156,7 +156,7 @@ static int parse_text(struct held *held, uint64_t read_ns)
 	return 0;
 }
 
-/* Let tasks point to their stacks, which are in the order of the file, as the slots still are. */
+/* Let tasks point to their stacks: frames and slots are both still in the order of the file. */
 static void find_stacks(struct held *held)
 {
 	const char **next = held->frames;

@@ -14,8 +14,8 @@
  * identities_open() - let the module make notes from now on
  * @identities: all zero
  *
- * If the kernel allows no notes, the function says so and identities_read() reads none. An older
- * module has no such file.
+ * If the module can make no notes, the function prints why, and identities_read() reads none. An
+ * older module lacks the file: then there are no notes either, and no message.
  */
 void identities_open(struct identities *identities)
 {
@@ -36,7 +36,7 @@ void identities_open(struct identities *identities)
 		message("%s: no memory for the classes of locks", path);
 }
 
-/* Read "missed COUNT replaced COUNT": the first of all readers, the second of this open file. */
+/* Read "missed COUNT replaced COUNT": missed for all readers, replaced for this open file. */
 static void take_losses(struct identities *identities, const char *line)
 {
 	unsigned int missed, replaced;
@@ -57,14 +57,14 @@ void identities_read(struct identities *identities,
 		     void (*take)(void *argument, const struct class_note *note), void *argument)
 {
 	struct class_note note;
-	size_t room = 0;
+	size_t capacity = 0;
 	char *line = NULL;
 
 	if (!identities->stream || !identities->classes)
 		return;
 	/* The end of the file is the end of the notes so far. */
 	clearerr(identities->stream);
-	while (getline(&line, &room, identities->stream) > 0) {
+	while (getline(&line, &capacity, identities->stream) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		if (classes_read(identities->classes, line, &note))
 			take(argument, &note);
@@ -75,10 +75,10 @@ void identities_read(struct identities *identities,
 }
 
 /**
- * identities_again() - let the next identities_read() read all notes once more
+ * identities_rewind() - let the next identities_read() read all notes from the first one on
  * @identities: open, or all zero
  */
-void identities_again(struct identities *identities)
+void identities_rewind(struct identities *identities)
 {
 	char path[PATH_SIZE];
 	FILE *stream;

@@ -2,7 +2,10 @@
 #ifndef _NTKLOG_IDENTITIES_H
 #define _NTKLOG_IDENTITIES_H
 
-/* The module's notes about locks, which it makes while its file is open, as names of classes. */
+/*
+ * Read the module's notes about locks, and make names of classes of them. The module makes notes
+ * while its file "identities" is open.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +30,7 @@ struct identities {
 void identities_open(struct identities *identities);
 void identities_read(struct identities *identities,
 		     void (*take)(void *argument, const struct class_note *note), void *argument);
-void identities_again(struct identities *identities);
+void identities_rewind(struct identities *identities);
 void identities_refresh_classes(struct identities *identities);
 void identities_close(struct identities *identities);
 

@@ -140,7 +140,7 @@ int kernel_write(const char *text, const char *format, ...)
 	int fd, err = 0;
 
 	va_start(arguments, format);
-	fd = open_file(O_WRONLY, format, arguments);
+	fd = open_file(O_WRONLY | O_TRUNC, format, arguments);
 	va_end(arguments);
 	if (fd < 0)
 		return fd;

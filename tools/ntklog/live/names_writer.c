@@ -61,7 +61,7 @@ struct names_note {
  * @address: address of the lock
  * @notes: notes that are not written yet
  * @count: number of @notes
- * @last: class of the latest note
+ * @last_class: class of the latest note
  * @is_written: a line of the file has the lock
  * @hh: link in the table
  */
@@ -69,7 +69,7 @@ struct names_lock {
 	uint64_t address;
 	struct names_note *notes;
 	size_t count;
-	char *last;
+	char *last_class;
 	bool is_written;
 	UT_hash_handle hh;
 };
@@ -80,7 +80,7 @@ static void add_note(struct names_lock *lock, const struct class_note *note)
 	struct names_note *more;
 	char *class;
 
-	if (lock->last && !strcmp(lock->last, note->class))
+	if (lock->last_class && !strcmp(lock->last_class, note->class))
 		return;
 	more = grown(lock->notes, lock->count, sizeof(*more));
 	if (!more)
@@ -94,8 +94,8 @@ static void add_note(struct names_lock *lock, const struct class_note *note)
 		return;
 	}
 	more[lock->count++].time = note->time;
-	free(lock->last);
-	lock->last = class;
+	free(lock->last_class);
+	lock->last_class = class;
 }
 
 /* Write the notes of a lock. A second line for a lock has the time from which on it holds. */
@@ -128,7 +128,7 @@ static void take_note(void *argument, const struct class_note *note)
 		writer->has_new_class = true;
 	hash_find_or_add(writer->locks, address, &note->address, LOCKS_MAX, lock);
 	if (!lock) {
-		writer->left_out++;
+		writer->dropped_notes++;
 		return;
 	}
 	add_note(lock, note);
@@ -173,12 +173,12 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		spinlock_record_read(&spinlock, event);
 		take_address(writer, spinlock.lock);
 		take_address(writer, spinlock.caller);
-		task_names_take(&writer->tasks, spinlock.thread_id);
+		task_names_add(&writer->tasks, spinlock.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
 		take_address(writer, resource.resource);
-		task_names_take(&writer->tasks, resource.thread_id);
+		task_names_add(&writer->tasks, resource.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
 		/* An older module writes version 1, with which the others begin. */
@@ -189,16 +189,16 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		memcpy(&open, event->data, sizeof(open));
 		take_address(writer, open.lock);
 		take_address(writer, open.caller);
-		task_names_take(&writer->tasks, open.thread_id);
+		task_names_add(&writer->tasks, open.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);
-		task_names_take(&writer->tasks, contextswap.new_thread_id);
-		task_names_take(&writer->tasks, contextswap.old_thread_id);
+		task_names_add(&writer->tasks, contextswap.new_thread_id);
+		task_names_add(&writer->tasks, contextswap.old_thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_READY_THREAD:
 		memcpy(&ready, event->data, sizeof(ready));
-		task_names_take(&writer->tasks, ready.thread_id);
+		task_names_add(&writer->tasks, ready.thread_id);
 		break;
 	}
 }
@@ -211,7 +211,7 @@ static void take_stack(struct names_writer *writer, const struct etl_event *even
 	if (etl_read_stack(&stack, writer->file, event))
 		return;
 	if (stack.thread_id)
-		task_names_take(&writer->tasks, stack.thread_id);
+		task_names_add(&writer->tasks, stack.thread_id);
 	for (i = 0; i < stack.count; i++) {
 		uint64_t address = etl_stack_address(&stack, i);
 
@@ -222,11 +222,11 @@ static void take_stack(struct names_writer *writer, const struct etl_event *even
 }
 
 /**
- * names_writer_take() - note the addresses and threads of an event
+ * names_writer_add_event() - add the addresses and threads of an event to those of the trace
  * @writer: opened
  * @event: an event of the trace
  */
-void names_writer_take(struct names_writer *writer, const struct etl_event *event)
+void names_writer_add_event(struct names_writer *writer, const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
 
@@ -251,7 +251,7 @@ int names_writer_prepare(struct names_writer *writer)
 	return 0;
 }
 
-/* Write which boot the names are of: addresses mean something else in another one. */
+/* Write the id of the boot: in another boot the same addresses belong to other symbols. */
 static void write_boot(struct names_writer *writer)
 {
 	char path[PATH_SIZE], id[64];
@@ -390,7 +390,7 @@ static void free_lock(struct names_lock *lock)
 	for (i = 0; i < lock->count; i++)
 		free(lock->notes[i].class);
 	free(lock->notes);
-	free(lock->last);
+	free(lock->last_class);
 	free(lock);
 }
 
@@ -417,9 +417,9 @@ int names_writer_close(struct names_writer *writer)
 		free(address);
 	}
 	identities_close(&writer->identities);
-	if (writer->left_out)
+	if (writer->dropped_notes)
 		message("%s: too many locks: %" PRIu64 " notes about their classes are left out",
-			writer->path, writer->left_out);
+			writer->path, writer->dropped_notes);
 	HASH_ITER(hh, writer->locks, lock, next_lock) {
 		HASH_DEL(writer->locks, lock);
 		free_lock(lock);

@@ -36,7 +36,7 @@ struct names_lock;
  * @adds_classes: the classes of locks are added to @symbols, too
  * @has_new_class: @symbols has got a class since it was last sorted
  * @locks: table of the locks that have a class
- * @left_out: number of notes that were dropped, because there were too many locks
+ * @dropped_notes: number of notes that were dropped, because there were too many locks
  * @tasks: tasks of the trace
  * @seen: latest addresses in the trace, by hash: most events need no look-up in @addresses
  */
@@ -52,14 +52,14 @@ struct names_writer {
 	bool adds_classes;
 	bool has_new_class;
 	struct names_lock *locks;
-	uint64_t left_out;
+	uint64_t dropped_notes;
 	struct task_names tasks;
 	uint64_t seen[1 << NAMES_SEEN_BITS];
 };
 
 int names_writer_prepare(struct names_writer *writer);
 int names_writer_open(struct names_writer *writer, const char *trace_path, struct etl_file *file);
-void names_writer_take(struct names_writer *writer, const struct etl_event *event);
+void names_writer_add_event(struct names_writer *writer, const struct etl_event *event);
 void names_writer_read_notes(struct names_writer *writer);
 void names_writer_update(struct names_writer *writer);
 int names_writer_close(struct names_writer *writer);

@@ -100,7 +100,7 @@ int recording_adopt(struct recording *recording, int session)
 }
 
 /**
- * recording_take_signals() - from now on let signals end the recording, not the process
+ * recording_take_signals() - let signals end the recording, and not the process, from now on
  * @recording: claimed, not started
  * @more: more signals that @recording's signal_fd gives; 0 ends them
  *
@@ -109,6 +109,7 @@ int recording_adopt(struct recording *recording, int session)
 int recording_take_signals(struct recording *recording, const int *more)
 {
 	recording->signal_fd = signals_open(&recording->signals, more);
+	recording->wake_fd = recording->signal_fd;
 	return recording->signal_fd < 0 ? -1 : 0;
 }
 
@@ -207,7 +208,7 @@ int recording_state(const struct recording *recording)
 /**
  * recording_read_header() - read the first buffer of the ETL file, as it is now
  * @recording: claimed
- * @size: set to the bytes of the buffer
+ * @size: set to the size of the buffer in bytes
  *
  * Return: the buffer, to be freed; or NULL after a message.
  */
@@ -253,17 +254,17 @@ int recording_counts(const struct recording *recording, struct ntklog_session_co
  * @recording: started, with its drain open
  * @end: recording_now() at which to return
  *
- * Return: 1: signal_fd has a signal; 0: the time has come; -1 after a message.
+ * Return: 1: wake_fd can be read; 0: the time has come; -1 after a message.
  */
 int recording_follow(struct recording *recording, double end)
 {
 	int got = 0;
 
 	while (!got && recording_now() < end) {
-		double left = end - recording_now();
+		double remaining = end - recording_now();
 
-		got = drain_wait(&recording->drain, recording->signal_fd,
-				 left > TICK_S ? TICK_S * 1e3 : left * 1e3 + 1);
+		got = drain_wait(&recording->drain, recording->wake_fd,
+				 remaining > TICK_S ? TICK_S * 1e3 : remaining * 1e3 + 1);
 		if (got < 0)
 			return -1;
 		if (recording->before_read)

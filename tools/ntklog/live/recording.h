@@ -22,7 +22,8 @@
  * @fd: the claim; -1: none
  * @session: number of the session
  * @signal_fd: signalfd of @signals; -1: signals keep their default actions
- * @signals: signals that end the recording, and others; blocked except while a start attaches
+ * @wake_fd: file whose input ends recording_follow(): @signal_fd, unless a caller sets another
+ * @signals: signals that end the recording, and others; blocked except in recording_start()
  * @drain: buffers of the run
  * @next_tick: recording_now() at which buffers of all CPUs are looked for again
  * @before_read: called before buffers are read, with @argument; NULL: nothing is called
@@ -32,6 +33,7 @@ struct recording {
 	int fd;
 	int session;
 	int signal_fd;
+	int wake_fd;
 	sigset_t signals;
 	struct drain drain;
 	double next_tick;
@@ -39,7 +41,7 @@ struct recording {
 	void *argument;
 };
 
-#define RECORDING_NONE	{ .fd = -1, .session = -1, .signal_fd = -1 }
+#define RECORDING_NONE	{ .fd = -1, .session = -1, .signal_fd = -1, .wake_fd = -1 }
 
 double recording_now(void);
 int recording_claim(struct recording *recording, int session);

@@ -129,37 +129,53 @@ const char *session_unknown_group(const char *groups)
 }
 
 /**
- * session_default_groups() - choose the groups for a user who names none
+ * session_possible_groups() - list the groups of all locks that the running kernel allows
+ * @groups: set to the names, separated by commas
+ * @size: bytes of @groups
+ * @with_sleeping: list Linux' locks that sleep, too
  *
- * The events of Linux' locks that sleep cost the same in each mode. The function leaves them out
- * in the cheaper modes and says so.
+ * A kind that failed at an earlier start is tried again.
  *
- * Return: names of NT's locks and of those of Linux' locks that the running kernel allows,
- * separated by commas. A kind that failed at an earlier start is tried again.
+ * Return: true if kinds that sleep are possible, listed or not.
  */
-const char *session_default_groups(void)
+bool session_possible_groups(char *groups, size_t size, bool with_sleeping)
 {
-	static char groups[256];
-	char text[KERNEL_TEXT], mode[KERNEL_TEXT];
-	bool is_full = kernel_read(mode, sizeof(mode), "linux_mode") || !strcmp(mode, "full");
-	bool are_left_out = false;
+	bool can_sleep = false;
+	char text[KERNEL_TEXT];
 	const char *trouble;
 	size_t i;
 
-	snprintf(groups, sizeof(groups), "spinlock,resource");
+	snprintf(groups, size, "spinlock,resource");
 	for (i = 0; i < session_group_count; i++) {
 		if (!session_groups[i].linux_kind)
 			continue;
 		trouble = session_group_trouble(&session_groups[i], text);
 		if (trouble && strncmp(trouble, "failed: ", 8))
 			continue;
-		if (session_groups[i].sleeps && !is_full)
-			are_left_out = true;
-		else
-			snprintf(groups + strlen(groups), sizeof(groups) - strlen(groups), ",%s",
+		can_sleep |= session_groups[i].sleeps;
+		if (with_sleeping || !session_groups[i].sleeps)
+			snprintf(groups + strlen(groups), size - strlen(groups), ",%s",
 				 session_groups[i].name);
 	}
-	if (are_left_out)
+	return can_sleep;
+}
+
+/**
+ * session_default_groups() - choose the groups for a user who names none
+ *
+ * The events of Linux' locks that sleep cost the same in each mode. The function leaves them out
+ * in the cheaper modes and says so.
+ *
+ * Return: names of NT's locks and of those of Linux' locks that the running kernel allows,
+ * separated by commas.
+ */
+const char *session_default_groups(void)
+{
+	static char groups[SESSION_GROUPS_SIZE];
+	char mode[KERNEL_TEXT];
+	bool is_full = kernel_read(mode, sizeof(mode), "linux_mode") || !strcmp(mode, "full");
+
+	if (session_possible_groups(groups, sizeof(groups), is_full) && !is_full)
 		message("mode %s: Linux' locks that sleep are not recorded, for every mode tracks them in full (-e records them)",
 			mode);
 	return groups;

@@ -12,6 +12,9 @@
 
 #include "kernel.h"
 
+/* Bytes for the names of all groups, separated by commas. */
+#define SESSION_GROUPS_SIZE	256
+
 /**
  * struct session_group - a group of events that a session can record
  * @name: name for the option -e
@@ -71,6 +74,7 @@ struct session_counts {
 const char *session_kind_trouble(const char *kind, char text[KERNEL_TEXT]);
 const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT]);
 const char *session_unknown_group(const char *groups);
+bool session_possible_groups(char *groups, size_t size, bool with_sleeping);
 const char *session_default_groups(void);
 int session_parse_groups(const char *groups, struct perfinfo_groupmask *mask);
 bool session_mask_has(const struct perfinfo_groupmask *mask, uint32_t group);

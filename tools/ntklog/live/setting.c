@@ -8,16 +8,17 @@
 /**
  * setting_change() - change a setting of the module
  * @setting: its file is set
- * @from: the value that is changed, others stay; NULL: any value
+ * @expected: change the setting only if it has this value; NULL: whatever value it has
  * @value: new value
  *
  * Return: 0 or -errno: -ENOENT if the module has no such setting.
  */
-int setting_change(struct setting *setting, const char *from, const char *value)
+int setting_change(struct setting *setting, const char *expected, const char *value)
 {
-	int err = kernel_read(setting->old, sizeof(setting->old), "%s", setting->file);
+	int err = kernel_read(setting->old_value, sizeof(setting->old_value), "%s", setting->file);
 
-	if (!err && strcmp(setting->old, value) && (!from || !strcmp(setting->old, from))) {
+	if (!err && strcmp(setting->old_value, value) &&
+	    (!expected || !strcmp(setting->old_value, expected))) {
 		err = kernel_write(value, "%s", setting->file);
 		setting->is_changed = !err;
 	}
@@ -31,6 +32,6 @@ int setting_change(struct setting *setting, const char *from, const char *value)
 void setting_restore(struct setting *setting)
 {
 	if (setting->is_changed)
-		kernel_write(setting->old, "%s", setting->file);
+		kernel_write(setting->old_value, "%s", setting->file);
 	setting->is_changed = false;
 }

@@ -11,16 +11,16 @@
 /**
  * struct setting - a file of the module that holds one value
  * @file: path below kernel_directory()
- * @old: value before the change
- * @is_changed: the file has another value than @old, which setting_restore() writes back
+ * @old_value: value before the change
+ * @is_changed: the file has another value than @old_value, which setting_restore() writes back
  */
 struct setting {
 	const char *file;
-	char old[KERNEL_TEXT];
+	char old_value[KERNEL_TEXT];
 	bool is_changed;
 };
 
-int setting_change(struct setting *setting, const char *from, const char *value);
+int setting_change(struct setting *setting, const char *expected, const char *value);
 void setting_restore(struct setting *setting);
 
 #endif /* _NTKLOG_SETTING_H */

@@ -11,7 +11,7 @@
 
 static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP };
 
-/* Set by the handler, which runs only between the two functions below. */
+/* Set by the handler, which runs only between signals_let_interrupt() and the function after it. */
 static volatile sig_atomic_t has_interrupted;
 
 static void note_signal(int number)

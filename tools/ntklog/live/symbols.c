@@ -17,7 +17,7 @@
 static char *read_modules(void)
 {
 	char path[PATH_SIZE], *text = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	FILE *stream;
 
 	snprintf(path, sizeof(path), "%s/modules", kernel_proc());
@@ -25,7 +25,7 @@ static char *read_modules(void)
 	if (!stream)
 		return NULL;
 	/* The file has no NUL. Therefore the "line" up to a NUL is the whole file. */
-	if (getdelim(&text, &room, '\0', stream) < 0) {
+	if (getdelim(&text, &capacity, '\0', stream) < 0) {
 		free(text);
 		text = NULL;
 	}

@@ -67,7 +67,7 @@ struct noted_task {
  * @is_in_trace: an event of the trace has the task
  * @is_given: the user of this file has the members above as they are now
  * @has_name: the user has at least one name of the task
- * @seen: number of the update at which it was first in the trace, or had its last note
+ * @young_since: number of the update at which it was first in the trace, or had its last note
  * @hh: link in the table
  */
 struct task_name {
@@ -81,17 +81,17 @@ struct task_name {
 	bool is_in_trace;
 	bool is_given;
 	bool has_name;
-	unsigned int seen;
+	unsigned int young_since;
 	UT_hash_handle hh;
 };
 
 /*
- * Read a line of a file in /proc: the one that begins with @prefix, without the prefix. A line of
- * the file of names has no control characters. Returns NULL if there is none.
+ * Find the line of a file in /proc that begins with @prefix. Returns the line without the prefix,
+ * and without control characters, which FILE.names must not have; NULL if there is no such line.
  */
 static char *read_line(uint32_t id, const char *file, const char *prefix)
 {
-	size_t room = 0, length = strlen(prefix);
+	size_t capacity = 0, length = strlen(prefix);
 	char path[PATH_SIZE], *line = NULL;
 	bool found = false;
 	FILE *stream;
@@ -100,7 +100,7 @@ static char *read_line(uint32_t id, const char *file, const char *prefix)
 	stream = fopen(path, "re");
 	if (!stream)
 		return NULL;
-	while (!found && getline(&line, &room, stream) > 0)
+	while (!found && getline(&line, &capacity, stream) > 0)
 		found = !strncmp(line, prefix, length);
 	fclose(stream);
 	if (!found) {
@@ -194,7 +194,7 @@ static struct task_name *add_to_trace(struct task_names *names, uint32_t id)
 	if (!task || task->is_in_trace)
 		return task;
 	task->is_in_trace = true;
-	task->seen = names->updates;
+	task->young_since = names->updates;
 	task->next_new = names->new_tasks;
 	names->new_tasks = task;
 	HASH_FIND(hh, names->noted, &id, sizeof(id), noted);
@@ -276,14 +276,14 @@ void task_names_read_notes(struct task_names *names)
 {
 	struct task_note *note;
 	char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	uint32_t id;
 
 	if (!names->notes)
 		return;
 	/* The end of the file is the end of the notes so far. */
 	clearerr(names->notes);
-	while (getline(&line, &room, names->notes) > 0) {
+	while (getline(&line, &capacity, names->notes) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		if (sscanf(line, "lost %" SCNu64 " long %u", &names->lost,
 			   &names->long_paths) == 2)
@@ -307,11 +307,11 @@ static void open_notes(struct task_names *names)
 }
 
 /**
- * task_names_take() - note that a task is in the trace
+ * task_names_add() - add a task to the tasks of the trace, and its process
  * @names: tasks of the trace
  * @id: id of the task
  */
-void task_names_take(struct task_names *names, uint32_t id)
+void task_names_add(struct task_names *names, uint32_t id)
 {
 	uint32_t *seen = &names->seen[id % (1 << TASK_NAMES_SEEN_BITS)];
 	struct task_name *task;
@@ -354,7 +354,7 @@ void task_names_prepare(struct task_names *names)
 		closedir(processes);
 }
 
-static bool is_same(const char *a, const char *b)
+static bool is_same_text(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
@@ -374,7 +374,7 @@ static void give_name(struct task_names *names, struct task_name *task, uint32_t
 
 /*
  * Call names->give() with the name in each note of a task, unless the user has it already. Each
- * note ends a name, so what was read from /proc before is outdated: read it again.
+ * note ends a name, so the name that was read from /proc is outdated: read the task again.
  */
 static void give_notes(struct task_names *names, struct task_name *task)
 {
@@ -384,7 +384,8 @@ static void give_notes(struct task_names *names, struct task_name *task)
 		return;
 	for (note = task->notes; note; note = note->next) {
 		if (!task->is_given || note->process_id != task->process_id ||
-		    !is_same(note->name, task->name) || !is_same(note->cgroup, task->cgroup))
+		    !is_same_text(note->name, task->name) ||
+		    !is_same_text(note->cgroup, task->cgroup))
 			give_name(names, task, note->process_id, note->name, note->cgroup);
 		task->from = note->until;
 		task->process_id = note->process_id;
@@ -396,7 +397,7 @@ static void give_notes(struct task_names *names, struct task_name *task)
 	free(task->cgroup);
 	task->name = NULL;
 	task->cgroup = NULL;
-	task->seen = names->updates;
+	task->young_since = names->updates;
 	read_task(task);
 }
 
@@ -410,7 +411,7 @@ static void give_task(struct task_names *names, struct task_name *task)
 }
 
 /**
- * task_names_give_new() - give the names of tasks that task_names_take() has found
+ * task_names_give_new() - pass the names of the tasks that are new in the trace to @names->give
  * @names: tasks of the trace
  */
 void task_names_give_new(struct task_names *names)
@@ -420,7 +421,7 @@ void task_names_give_new(struct task_names *names)
 }
 
 /**
- * task_names_update() - give what is new
+ * task_names_update() - pass new names of tasks to @names->give
  * @names: tasks of the trace
  */
 void task_names_update(struct task_names *names)
@@ -432,14 +433,15 @@ void task_names_update(struct task_names *names)
 	for (task = names->tasks; task; task = task->hh.next) {
 		if (!task->is_in_trace)
 			continue;
-		if (names->updates != task->seen && names->updates - task->seen <= NEW_TASK_UPDATES)
+		if (names->updates != task->young_since &&
+		    names->updates - task->young_since <= NEW_TASK_UPDATES)
 			read_task(task);
 		give_task(names, task);
 	}
 }
 
 /**
- * task_names_finish() - read all tasks of the trace once more, and give what is new
+ * task_names_finish() - read all tasks of the trace once more, and pass new names to @names->give
  * @names: tasks of the trace
  */
 void task_names_finish(struct task_names *names)

@@ -3,10 +3,10 @@
 #define _NTKLOG_TASK_NAMES_H
 
 /*
- * Names, processes and cgroups of the tasks in a trace. The user gets them from /proc: at the
- * start, when a task is new, a few times while it is young (a program gets its name after its task
- * was started), and at the end. Tasks that have ended, and earlier names of a task, are in the
- * module's notes.
+ * Names, processes and cgroups of the tasks in a trace. They are read from /proc: at the start,
+ * when a task is new, a few times while it is young (a program gets its name after its task was
+ * started), and at the end. Tasks that have ended, and earlier names of a task, are in the module's
+ * notes. The caller that sets @give is called the user here.
  */
 
 #include <stdbool.h>
@@ -51,7 +51,7 @@ struct task_names {
 
 void task_names_prepare(struct task_names *names);
 void task_names_read_notes(struct task_names *names);
-void task_names_take(struct task_names *names, uint32_t id);
+void task_names_add(struct task_names *names, uint32_t id);
 void task_names_give_new(struct task_names *names);
 void task_names_update(struct task_names *names);
 void task_names_finish(struct task_names *names);

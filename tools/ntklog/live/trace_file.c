@@ -24,7 +24,7 @@
 #define OLD_SUFFIX	".old"
 
 /**
- * trace_file_open_stream() - open the file before the recording if it is a pipe or the like
+ * trace_file_open_stream() - open the file before the recording if it is no regular file
  * @trace: its path is set
  *
  * A pipe has to wait for its reader. A regular file behind the standard output is a stream too:
@@ -34,10 +34,10 @@
  */
 int trace_file_open_stream(struct trace_file *trace)
 {
-	bool is_standard = !strcmp(trace->path, "-");
+	bool is_standard_output = !strcmp(trace->path, "-");
 	struct stat status;
 
-	if (is_standard) {
+	if (is_standard_output) {
 		if (isatty(STDOUT_FILENO)) {
 			message("-o -: the standard output is a terminal: redirect it");
 			return -1;
@@ -54,7 +54,7 @@ int trace_file_open_stream(struct trace_file *trace)
 		message("%s: %s", trace->path, strerror(errno));
 		return -1;
 	}
-	trace->is_stream = is_standard || lseek(trace->fd, 0, SEEK_CUR) < 0;
+	trace->is_stream = is_standard_output || lseek(trace->fd, 0, SEEK_CUR) < 0;
 	/* FILE.names needs a FILE beside it. */
 	trace->has_names = false;
 	return 0;
@@ -66,12 +66,12 @@ int trace_file_open_stream(struct trace_file *trace)
  */
 static int lock_file(const char *path, int fd)
 {
-	struct stat opened, there;
+	struct stat opened, at_path;
 
 	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		goto in_use;
 	/* Another recording may have renamed the file between open() and flock(). */
-	if (!fstat(fd, &opened) && !stat(path, &there) && opened.st_ino == there.st_ino)
+	if (!fstat(fd, &opened) && !stat(path, &at_path) && opened.st_ino == at_path.st_ino)
 		return 0;
 in_use:
 	message("%s: another recording is writing this file: choose another name (-o)", path);
@@ -215,7 +215,7 @@ int trace_file_begin(struct trace_file *trace, unsigned char *header, size_t siz
 	return trace->has_names ? names_writer_open(&trace->names, trace->path, trace->etl) : 0;
 }
 
-/* Count the events of a buffer, and find what has names in them. */
+/* Count the events of a buffer, and collect their addresses and tasks for FILE.names. */
 static uint64_t read_events(struct trace_file *trace, unsigned char *buffer)
 {
 	struct etl_cursor cursor = { .buffer = buffer };
@@ -228,7 +228,7 @@ static uint64_t read_events(struct trace_file *trace, unsigned char *buffer)
 	while (cursor.next_offset < cursor.end && etl_parse_event(reader, &cursor, &event) == 1) {
 		count++;
 		if (trace->has_names && !trace->has_failed)
-			names_writer_take(&trace->names, &event);
+			names_writer_add_event(&trace->names, &event);
 	}
 	return count;
 }
@@ -241,7 +241,7 @@ static uint64_t read_events(struct trace_file *trace, unsigned char *buffer)
  *
  * After a write has failed, buffers are counted and dropped.
  *
- * Return: 0, or -1 after a message, once.
+ * Return: 0, or -1 after a message if this write has failed; 0 again in the calls after that.
  */
 int trace_file_write(void *trace_file, unsigned char *buffer, size_t size)
 {
@@ -274,23 +274,23 @@ int trace_file_write(void *trace_file, unsigned char *buffer, size_t size)
 int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t size)
 {
 	struct trace_logfile_header64 numbers;
-	unsigned char *place = header + sizeof(struct wmi_buffer_header) +
+	unsigned char *logfile_header = header + sizeof(struct wmi_buffer_header) +
 			       sizeof(struct system_trace_header);
 
 	if (trace->is_stream || !trace->bytes)
 		return 0;
-	if (size < place - header + sizeof(numbers))
+	if (size < logfile_header - header + sizeof(numbers))
 		return -1;
-	memcpy(&numbers, place, sizeof(numbers));
-	numbers.buffers_written -= trace->dropped_buffers + trace->left_out;
-	numbers.buffers_lost += trace->dropped_buffers + trace->left_out;
+	memcpy(&numbers, logfile_header, sizeof(numbers));
+	numbers.buffers_written -= trace->dropped_buffers + trace->left_out_buffers;
+	numbers.buffers_lost += trace->dropped_buffers + trace->left_out_buffers;
 	numbers.events_lost += trace->dropped_events;
 	/* A file of the last buffers is that of a flight recorder. */
-	if (trace->left_out) {
+	if (trace->left_out_buffers) {
 		numbers.log_file_mode &= ~EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 		numbers.log_file_mode |= EVENT_TRACE_BUFFERING_MODE;
 	}
-	memcpy(place, &numbers, sizeof(numbers));
+	memcpy(logfile_header, &numbers, sizeof(numbers));
 	return write_at(trace, header, size, 0);
 }
 

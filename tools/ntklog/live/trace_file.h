@@ -28,7 +28,7 @@
  * @bytes: bytes written
  * @buffers: buffers written, without the first one
  * @events: events in @buffers
- * @left_out: buffers before the first of @buffers that were left out on purpose
+ * @left_out_buffers: buffers before the first of @buffers that were left out on purpose
  * @dropped_buffers: buffers that were read but could not be written
  * @dropped_events: events in @dropped_buffers
  */
@@ -43,7 +43,7 @@ struct trace_file {
 	uint64_t bytes;
 	uint64_t buffers;
 	uint64_t events;
-	uint64_t left_out;
+	uint64_t left_out_buffers;
 	uint64_t dropped_buffers;
 	uint64_t dropped_events;
 };

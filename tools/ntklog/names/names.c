@@ -492,7 +492,7 @@ const char *names_thread(const struct names *names, uint32_t thread_id)
  * names_process() - find the process of a thread
  * @names: names, or NULL
  * @thread_id: id of the thread
- * @clock: time at which the process or cgroup is wanted, session clock
+ * @clock: time at which the thread was in the process, session clock
  * @process_id: set to the id of the process
  * @name: set to the name of the process at that time, or to NULL if it is empty or not known
  *
@@ -514,7 +514,7 @@ bool names_process(const struct names *names, uint32_t thread_id, uint64_t clock
  * names_cgroup() - find the cgroup of a thread
  * @names: names, or NULL
  * @thread_id: id of the thread
- * @clock: time at which the process or cgroup is wanted, session clock
+ * @clock: time at which the thread was in the cgroup, session clock
  *
  * Return: the path of the cgroup, or NULL if it is not known.
  */

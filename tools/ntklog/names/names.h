@@ -31,7 +31,7 @@
 struct names;
 
 /**
- * enum names_use - which symbols an address can be meant by
+ * enum names_use - the symbols that may name an address
  * @NAMES_OF_ANY: functions and variables: the address of a lock, which may be in a structure
  * @NAMES_OF_CODE: functions alone: the address of an instruction
  */
@@ -84,8 +84,8 @@ int names_add_image(struct names **names, uint64_t base, uint64_t size, const ch
 int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, const char *name);
 int names_set_thread(struct names **names, const struct thread_name *thread);
 int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const char *class);
-void names_move_classes(struct names *to, struct names *from);
-void names_move_threads(struct names *to, struct names *from);
+void names_move_classes(struct names *destination, struct names *source);
+void names_move_threads(struct names *destination, struct names *source);
 void names_forget_threads(struct names *names);
 void names_forget_classes(struct names *names);
 size_t names_lock_count(const struct names *names);

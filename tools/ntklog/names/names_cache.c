@@ -62,14 +62,14 @@ const struct cached_name *names_cache_fill(struct names_cache *cache,
 
 /**
  * names_format_json() - escape a name for JSON, for member format of struct names_cache
- * @to: set to the escaped name, without quotes and NUL; NAMES_CACHE_TEXT bytes
+ * @dest: set to the escaped name, without quotes and NUL; NAMES_CACHE_TEXT bytes
  * @name: name, without control characters other than tabs and newlines
  *
  * Return: length of the escaped name.
  */
-size_t names_format_json(char *to, const char *name)
+size_t names_format_json(char *dest, const char *name)
 {
-	char *at = to;
+	char *at = dest;
 
 	for (; *name; name++) {
 		if (*name == '\t' || *name == '\n') {
@@ -81,7 +81,7 @@ size_t names_format_json(char *to, const char *name)
 			*at++ = '\\';
 		*at++ = *name;
 	}
-	return at - to;
+	return at - dest;
 }
 
 /**

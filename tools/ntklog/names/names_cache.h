@@ -56,7 +56,7 @@ enum cached_kind {
  */
 struct names_cache {
 	const struct names *names;
-	size_t (*format)(char *to, const char *name);
+	size_t (*format)(char *dest, const char *name);
 	enum cached_kind kind;
 	struct cached_name entries[1 << NAMES_CACHE_BITS];
 	struct cached_name fallback;
@@ -65,7 +65,7 @@ struct names_cache {
 
 const struct cached_name *names_cache_fill(struct names_cache *cache,
 					   struct cached_name *entry, uint64_t key);
-size_t names_format_json(char *to, const char *name);
+size_t names_format_json(char *dest, const char *name);
 void names_cache_clear(struct names_cache *cache);
 
 /**

@@ -192,18 +192,18 @@ static int read_lines(struct names *names, const char *path)
 
 static int read_text(struct names *names, FILE *stream)
 {
-	size_t size = 0, room = 0;
+	size_t size = 0, capacity = 0;
 
 	do {
 		char *more;
 
-		room = room ? 2 * room : 1 << 20;
-		more = realloc(names->text, room + 1);
+		capacity = capacity ? 2 * capacity : 1 << 20;
+		more = realloc(names->text, capacity + 1);
 		if (!more)
 			return -1;
 		names->text = more;
-		size += fread(names->text + size, 1, room - size, stream);
-	} while (size == room);
+		size += fread(names->text + size, 1, capacity - size, stream);
+	} while (size == capacity);
 	names->text[size] = '\0';
 	/* A NUL would hide the rest of the text. */
 	if (ferror(stream) || strlen(names->text) != size)

@@ -208,32 +208,32 @@ int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const
 
 /**
  * names_move_classes() - move all classes of locks to other names
- * @to: names without classes, to move to
- * @from: names to move from
+ * @destination: names without classes, to move to
+ * @source: names to move from
  *
  * The keys of the classes stay valid.
  */
-void names_move_classes(struct names *to, struct names *from)
+void names_move_classes(struct names *destination, struct names *source)
 {
-	to->locks = from->locks;
-	from->locks = (struct lock_names) { 0 };
+	destination->locks = source->locks;
+	source->locks = (struct lock_names) { 0 };
 }
 
 /**
  * names_move_threads() - move the names of threads to other names
- * @to: names without threads, to move to
- * @from: names to move from, whose threads names_set_thread() has named
+ * @destination: names without threads, to move to
+ * @source: names to move from, whose threads names_set_thread() has named
  *
  * The texts of the names stay where they are.
  */
-void names_move_threads(struct names *to, struct names *from)
+void names_move_threads(struct names *destination, struct names *source)
 {
-	to->threads = from->threads;
-	to->thread_count = from->thread_count;
-	to->added = from->added;
-	from->threads = NULL;
-	from->thread_count = 0;
-	from->added = NULL;
+	destination->threads = source->threads;
+	destination->thread_count = source->thread_count;
+	destination->added = source->added;
+	source->threads = NULL;
+	source->thread_count = 0;
+	source->added = NULL;
 }
 
 /**

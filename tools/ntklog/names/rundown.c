@@ -75,56 +75,56 @@ struct rundown {
 };
 
 /*
- * The unread rest of an event's data.
+ * The part of an event's data that has not been read.
  *
- * @at: begin of the rest
- * @left: bytes of the rest; a value that is not all in it reads as 0 and consumes the rest
+ * @at: begin of the part
+ * @size: bytes of the part. A value that exceeds the part reads as 0 and consumes all of it
  * @pointer_size: bytes of a pointer in the data
- * @is_short: a value was not all in the rest
+ * @is_short: a value has exceeded the part
  */
-struct rest {
+struct unread_data {
 	const unsigned char *at;
-	size_t left;
+	size_t size;
 	unsigned int pointer_size;
 	bool is_short;
 };
 
-static void skip_bytes(struct rest *rest, size_t bytes)
+static void skip_bytes(struct unread_data *unread, size_t bytes)
 {
-	if (bytes > rest->left) {
-		rest->is_short = true;
-		bytes = rest->left;
+	if (bytes > unread->size) {
+		unread->is_short = true;
+		bytes = unread->size;
 	}
-	rest->at += bytes;
-	rest->left -= bytes;
+	unread->at += bytes;
+	unread->size -= bytes;
 }
 
-static uint64_t take_number(struct rest *rest, size_t bytes)
+static uint64_t read_number(struct unread_data *unread, size_t bytes)
 {
 	uint64_t value = 0;
 
-	if (bytes <= rest->left)
-		memcpy(&value, rest->at, bytes);
-	skip_bytes(rest, bytes);
+	if (bytes <= unread->size)
+		memcpy(&value, unread->at, bytes);
+	skip_bytes(unread, bytes);
 	return value;
 }
 
-static uint64_t take_pointer(struct rest *rest)
+static uint64_t read_pointer(struct unread_data *unread)
 {
-	return take_number(rest, rest->pointer_size);
+	return read_number(unread, unread->pointer_size);
 }
 
 /* Skip a TOKEN_USER and the SID that it points to; without a user there are four zero bytes. */
-static void skip_user(struct rest *rest)
+static void skip_user(struct unread_data *unread)
 {
-	struct rest sid = *rest;
+	struct unread_data sid = *unread;
 
-	if (!take_number(&sid, 4)) {
-		skip_bytes(rest, 4);
+	if (!read_number(&sid, 4)) {
+		skip_bytes(unread, 4);
 		return;
 	}
-	skip_bytes(rest, 2 * (size_t)rest->pointer_size + 1);
-	skip_bytes(rest, 6 + 4 * take_number(rest, 1));
+	skip_bytes(unread, 2 * (size_t)unread->pointer_size + 1);
+	skip_bytes(unread, 6 + 4 * read_number(unread, 1));
 }
 
 /* Return the name of a file without its directories. Spaces become "_": a space ends a symbol. */
@@ -140,30 +140,30 @@ static char *base_name(char *path)
 
 static void add_process(struct rundown *rundown, const struct etl_event *event)
 {
-	struct rest rest = { event->data, event->data_size, event->pointer_size, false };
+	struct unread_data unread = { event->data, event->data_size, event->pointer_size, false };
 	struct process *process;
 	char path[NAME_SIZE] = "", *name;
 	uint32_t id;
 	size_t i;
 
 	if (!event->version) {
-		id = take_pointer(&rest);
-		take_pointer(&rest);
+		id = read_pointer(&unread);
+		read_pointer(&unread);
 	} else {
-		take_pointer(&rest);
-		id = take_number(&rest, 4);
+		read_pointer(&unread);
+		id = read_number(&unread, 4);
 		/* Parent, session and exit status; then a member of version 3 and one of 4. */
-		skip_bytes(&rest, 12);
+		skip_bytes(&unread, 12);
 		if (event->version >= 3)
-			take_pointer(&rest);
+			read_pointer(&unread);
 		if (event->version >= 4)
-			skip_bytes(&rest, 4);
+			skip_bytes(&unread, 4);
 	}
-	skip_user(&rest);
-	if (rest.is_short || !memchr(rest.at, 0, rest.left))
+	skip_user(&unread);
+	if (unread.is_short || !memchr(unread.at, 0, unread.size))
 		return;
-	for (i = 0; rest.at[i] && i < sizeof(path) - 1; i++)
-		path[i] = rest.at[i];
+	for (i = 0; unread.at[i] && i < sizeof(path) - 1; i++)
+		path[i] = unread.at[i];
 	name = base_name(path);
 	if (!*name)
 		return;
@@ -189,15 +189,15 @@ static struct thread *find_thread(struct rundown *rundown, uint32_t id)
 
 static void add_thread(struct rundown *rundown, const struct etl_event *event)
 {
-	struct rest rest = { event->data, event->data_size, event->pointer_size, false };
+	struct unread_data unread = { event->data, event->data_size, event->pointer_size, false };
 	bool has_name = event->version >= 4 || event->hook_id == HOOK_THREAD_SET_NAME;
-	uint32_t first = take_number(&rest, 4), second = take_number(&rest, 4);
+	uint32_t first = read_number(&unread, 4), second = read_number(&unread, 4);
 	/* Windows 2000 logs the id of the thread before that of the process. */
 	bool is_first = !event->version && event->hook_id != HOOK_THREAD_SET_NAME;
 	char name[NAME_SIZE] = "";
 	struct thread *thread;
 
-	if (rest.is_short)
+	if (unread.is_short)
 		return;
 	thread = find_thread(rundown, is_first ? first : second);
 	if (!thread)
@@ -205,9 +205,9 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 	thread->process_id = is_first ? second : first;
 	/* Six addresses, affinity, a tag, three priorities and flags. */
 	if (event->hook_id != HOOK_THREAD_SET_NAME)
-		skip_bytes(&rest, 7 * (size_t)rest.pointer_size + 8);
+		skip_bytes(&unread, 7 * (size_t)unread.pointer_size + 8);
 	if (has_name)
-		utf16_read(rest.at, rest.at + rest.left, name, sizeof(name));
+		utf16_read(unread.at, unread.at + unread.size, name, sizeof(name));
 	free(thread->name);
 	thread->name = *name ? strdup(name) : NULL;
 	rundown->no_memory |= *name && !thread->name;
@@ -226,25 +226,25 @@ static bool is_of_kernel(uint64_t address, unsigned int pointer_size)
 static void add_image(struct rundown *rundown, const struct etl_event *event, bool is_id,
 		      unsigned int version)
 {
-	struct rest rest = { event->data, event->data_size, event->pointer_size, false };
-	uint64_t base = take_pointer(&rest), size = take_pointer(&rest);
+	struct unread_data unread = { event->data, event->data_size, event->pointer_size, false };
+	uint64_t base = read_pointer(&unread), size = read_pointer(&unread);
 	char path[NAME_SIZE] = "", *name;
 
 	if (is_id) {
 		/* Id of the process, and time stamp of the image. */
-		skip_bytes(&rest, 8);
+		skip_bytes(&unread, 8);
 	} else if (version) {
-		skip_bytes(&rest, 4);
+		skip_bytes(&unread, 4);
 		/* Checksum, time stamp, signature, base before relocation, reserved members. */
 		if (version >= 2) {
-			skip_bytes(&rest, 12);
-			take_pointer(&rest);
-			skip_bytes(&rest, 16);
+			skip_bytes(&unread, 12);
+			read_pointer(&unread);
+			skip_bytes(&unread, 16);
 		}
 	}
-	utf16_read(rest.at, rest.at + rest.left, path, sizeof(path));
+	utf16_read(unread.at, unread.at + unread.size, path, sizeof(path));
 	name = base_name(path);
-	if (rest.is_short || !*name || !is_of_kernel(base, rest.pointer_size) ||
+	if (unread.is_short || !*name || !is_of_kernel(base, unread.pointer_size) ||
 	    !size || size > UINT64_C(0x40000000) || rundown->images >= IMAGES_MAX)
 		return;
 	rundown->images++;
@@ -256,16 +256,16 @@ static void add_image(struct rundown *rundown, const struct etl_event *event, bo
 static void add_event(struct rundown *rundown, const struct etl_event *event)
 {
 	unsigned int type = event->hook_id & 0xFF;
-	struct etl_event_header info;
+	struct etl_event_header header;
 
 	if (!event->has_hook_id) {
 		if (event->header_type != TRACE_HEADER_TYPE_FULL_HEADER64 &&
 		    event->header_type != TRACE_HEADER_TYPE_FULL_HEADER32)
 			return;
-		etl_read_event_header(&info, event);
-		if (!info.opcode &&
-		    !memcmp(info.provider, image_id_provider, sizeof(info.provider)))
-			add_image(rundown, event, true, info.version);
+		etl_read_event_header(&header, event);
+		if (!header.opcode &&
+		    !memcmp(header.provider, image_id_provider, sizeof(header.provider)))
+			add_image(rundown, event, true, header.version);
 		return;
 	}
 	if (event->hook_id == HOOK_THREAD_SET_NAME) {

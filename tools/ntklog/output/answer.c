@@ -27,26 +27,15 @@
 /* Number of locks of the longest chain that the answer shows. */
 #define CHAIN_LINKS	3
 
-/* Shares below this one are left out. */
+/* Least share that the answer shows. */
 #define SHARE_MIN	0.02
 
-/* Least shares of the waiting at which the answer is: want of CPUs, stopped virtual CPUs. */
+/* Least shares of the waiting at which the answer blames want of CPUs, stopped virtual CPUs. */
 #define SHORTAGE_MIN	(1.0 / 3)
 #define STOPPED_MIN	0.25
 
 /* Least share of unknown holders at which the answer names the option that records them. */
 #define UNKNOWN_MIN	0.1
-
-static const char *const part_texts[CHARGE_PARTS] = {
-	[CHARGE_HOLDER_RAN] = "the holder ran",
-	[CHARGE_HOLDER_PREEMPTED] = "the holder was preempted: ready, but without a CPU",
-	[CHARGE_HOLDER_BLOCKED] = "the holder was blocked",
-	[CHARGE_FREE_ASLEEP] = "the lock was free; its next owner was not woken yet",
-	[CHARGE_FREE_READY] = "the lock was free; its next owner had no CPU",
-	[CHARGE_FREE_SPINNING] = "the lock was free; its next owner did not take it yet",
-	[CHARGE_OVERTAKEN] = "the lock was free; then another task overtook the waiter",
-	[CHARGE_UNKNOWN] = "unknown: no record says who held the lock",
-};
 
 static double share_of(uint64_t part, uint64_t all)
 {
@@ -97,7 +86,7 @@ static void find_largest(const struct charge_sums *sums, const struct charge_cla
 	}
 }
 
-/* Append "NAME 53%, NAME 25%" as far as the line has room for it and for @reserved more. */
+/* Append "NAME 53%, NAME 25%", as far as the line then has @reserved characters left. */
 static void append_names(const struct answer *answer, const struct charge_class *class,
 			 enum charge_row_kind kind, char *text, size_t size, size_t reserved)
 {
@@ -131,7 +120,7 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 {
 	static const struct {
 		enum charge_part part;
-		enum charge_row_kind where;
+		enum charge_row_kind row_kind;
 		const char *text;
 	} reasons[] = {
 		{ CHARGE_HOLDER_PREEMPTED, CHARGE_ROW_PREEMPTED, "had no CPU" },
@@ -146,22 +135,22 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
 		uint64_t ticks = class->sum.parts[reasons[i].part] -
 				 (reasons[i].part == CHARGE_HOLDER_RAN ? class->sum.undivided : 0);
-		const struct charge_row *where = NULL;
+		const struct charge_row *place = NULL;
 
 		if (share_of(ticks, held_ticks(&class->sum)) < SHARE_MIN)
 			continue;
-		if (reasons[i].where != CHARGE_ROW_KINDS)
-			find_largest(sums, class, reasons[i].where, &where, 1);
+		if (reasons[i].row_kind != CHARGE_ROW_KINDS)
+			find_largest(sums, class, reasons[i].row_kind, &place, 1);
 		answer_append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
 			      100 * share_of(ticks, held_ticks(&class->sum)));
-		if (!where)
+		if (!place)
 			continue;
 		/* The chain of locks has a line of its own. */
-		held_by = strstr(where->key.first->text, CHARGE_HELD_BY);
+		held_by = strstr(place->key.first->text, CHARGE_HELD_BY);
 		if (held_by)
-			chain = where->key.first->text;
+			chain = place->key.first->text;
 		answer_append(text, sizeof(text), " (%.*s)",
-			      held_by ? (int)(held_by - chain) : NAME_SIZE, where->key.first->text);
+			      held_by ? (int)(held_by - chain) : NAME_SIZE, place->key.first->text);
 	}
 	if (*text && share_of(class->sum.undivided, held_ticks(&class->sum)) >= SHARE_MIN)
 		answer_append(text, sizeof(text), ", not recorded %.0f%%",
@@ -189,7 +178,7 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	const struct charge_sums *sums = &report->analysis->charges;
 	const struct charge_sum *sum = &class->sum;
 	uint64_t free_ticks = sum->wait - held_ticks(sum) - sum->parts[CHARGE_UNKNOWN];
-	char name[NAME_SIZE], time[32], begin[32], text[512], rest[64] = "";
+	char name[NAME_SIZE], time[32], begin[32], text[512], suffix[64] = "";
 
 	names_address(report->names, class->key.class, name, sizeof(name));
 	answer_add_line(answer, "%zu. %s: %s (%.0f%%) in %" PRIu64 " wait%s", number, name,
@@ -202,17 +191,17 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	append_names(answer, class, CHARGE_ROW_WAITER, text, sizeof(text), 0);
 	answer_add_line(answer, "%s", text);
 	if (share_of(free_ticks, sum->wait) >= SHARE_MIN)
-		answer_append(rest, sizeof(rest), "; free %.0f%%",
+		answer_append(suffix, sizeof(suffix), "; free %.0f%%",
 			      100 * share_of(free_ticks, sum->wait));
 	if (share_of(sum->parts[CHARGE_UNKNOWN], sum->wait) >= SHARE_MIN)
-		answer_append(rest, sizeof(rest), "; unknown %.0f%%",
+		answer_append(suffix, sizeof(suffix), "; unknown %.0f%%",
 			      100 * share_of(sum->parts[CHARGE_UNKNOWN], sum->wait));
 	snprintf(text, sizeof(text), "   Held %.0f%%", 100 * share_of(held_ticks(sum), sum->wait));
 	if (held_ticks(sum)) {
 		answer_append(text, sizeof(text), ": ");
-		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(rest));
+		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(suffix));
 	}
-	answer_add_line(answer, "%s%s", text, rest);
+	answer_add_line(answer, "%s%s", text, suffix);
 	if (class->key.is_sleeping && sums->has_off_cpu)
 		add_reasons(answer, class);
 }
@@ -240,7 +229,7 @@ static void add_parts(struct answer *answer, size_t most)
 		order[i] = i;
 	qsort_r(order, CHARGE_PARTS, sizeof(*order), compare_parts, &total);
 	for (i = 0; i < CHARGE_PARTS && i < most; i++) {
-		const char *text = part_texts[order[i]];
+		const char *text = answer_part_texts[order[i]];
 
 		/* A holder that may sleep is not always known to have run. */
 		if (order[i] == CHARGE_HOLDER_RAN &&
@@ -252,7 +241,7 @@ static void add_parts(struct answer *answer, size_t most)
 	}
 }
 
-/* Say so if the tasks waited for CPUs rather than for locks. */
+/* Say so if the tasks waited for CPUs rather than for locks, or for stopped virtual CPUs. */
 static void add_verdicts(struct answer *answer)
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
@@ -303,7 +292,7 @@ static void add_hints(struct answer *answer)
 		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }
 
-/* Add the lines about all locks together. Keep @reserved lines for the rest. */
+/* Add the lines about all locks together. Leave @reserved lines for the lines that follow. */
 static void add_total(struct answer *answer, size_t reserved)
 {
 	const struct report *report = answer->report;
@@ -340,7 +329,7 @@ static void add_command(struct answer *answer)
 		answer_add_line(answer, "%s %s", command, path);
 }
 
-/* Tell the longest chain of holders that waited themselves. A deadlock is told instead. */
+/* Name the longest chain of holders that waited themselves, unless the answer has a deadlock. */
 static void add_longest_chain(struct answer *answer)
 {
 	const struct report *report = answer->report;
@@ -350,7 +339,7 @@ static void add_longest_chain(struct answer *answer)
 	char lock[NAME_SIZE], task[NAME_SIZE], begin[64], time[32];
 	size_t count = 0, i;
 
-	if (!chain->count || report->analysis->open.graph.cycles)
+	if (!chain->count || report->analysis->open_holds.graph.cycles)
 		return;
 	for (i = 0; i < chain->count && i < CHAIN_LINKS; i++) {
 		const struct charge_link *link = &chain->links[i];
@@ -374,7 +363,7 @@ static void add_longest_chain(struct answer *answer)
 	answer_add_phrases(answer, phrases, count);
 }
 
-static void add_no_waits(struct answer *answer)
+static void add_lines_for_no_waits(struct answer *answer)
 {
 	const struct report *report = answer->report;
 	uint64_t blockers = report->analysis->spinlocks.total.blockers;
@@ -392,38 +381,38 @@ static void make_answer(struct answer *answer)
 	const struct report *report = answer->report;
 	const struct spinlock_sum *spinlocks = &report->analysis->spinlocks.total;
 	const struct charge_sums *sums = &report->analysis->charges;
-	struct answer hints = { .report = report }, open = { .report = report };
+	struct answer hints = { .report = report }, open_lines = { .report = report };
 	const struct charge_class **sorted;
 	size_t count, i;
 
 	answer_add_deadlocks(answer);
 	if (!spinlocks->sampled && !spinlocks->blockers && !report->analysis->resources.records &&
-	    !report->analysis->open.count) {
+	    !report->analysis->open_holds.count) {
 		answer_add_line(answer, selection_includes_all(report->analysis->selection) ?
 				"This file has no events of locks." :
 				"No event of a lock is selected (--filter, --from, --to).");
 		return;
 	}
 	if (!sums->total.wait) {
-		add_no_waits(answer);
+		add_lines_for_no_waits(answer);
 		return;
 	}
 	add_hints(&hints);
-	answer_add_open_holds(&open);
-	add_longest_chain(&open);
-	/* The last line but the hints is the command. */
-	add_total(answer, open.count + hints.count + 1);
-	answer_add_lines(answer, &open);
+	answer_add_open_holds(&open_lines);
+	add_longest_chain(&open_lines);
+	/* One line, the command, precedes the hints. */
+	add_total(answer, open_lines.count + hints.count + 1);
+	answer_add_lines(answer, &open_lines);
 	count = sort_classes(sums, &sorted);
 	for (i = 0; i < count && i < LOCKS_MAX; i++) {
-		struct answer lock = { .report = report };
+		struct answer lock_lines = { .report = report };
 
 		if (i && share_of(sorted[i]->sum.wait, sums->total.wait) < SHARE_MIN)
 			break;
-		add_lock(&lock, sorted[i], i + 1);
-		if (answer->count + lock.count + hints.count + 1 > ANSWER_LINES)
+		add_lock(&lock_lines, sorted[i], i + 1);
+		if (answer->count + lock_lines.count + hints.count + 1 > ANSWER_LINES)
 			break;
-		answer_add_lines(answer, &lock);
+		answer_add_lines(answer, &lock_lines);
 	}
 	add_command(answer);
 	answer_add_lines(answer, &hints);

@@ -20,6 +20,17 @@ const char *const answer_part_names[CHARGE_PARTS] = {
 	[CHARGE_UNKNOWN] = "unknown",
 };
 
+const char *const answer_part_texts[CHARGE_PARTS] = {
+	[CHARGE_HOLDER_RAN] = "the holder ran",
+	[CHARGE_HOLDER_PREEMPTED] = "the holder was preempted: ready, but without a CPU",
+	[CHARGE_HOLDER_BLOCKED] = "the holder was blocked",
+	[CHARGE_FREE_ASLEEP] = "the lock was free; its next owner was not woken yet",
+	[CHARGE_FREE_READY] = "the lock was free; its next owner had no CPU",
+	[CHARGE_FREE_SPINNING] = "the lock was free; its next owner did not take it yet",
+	[CHARGE_OVERTAKEN] = "the lock was free; then another task overtook the waiter",
+	[CHARGE_UNKNOWN] = "unknown: no record says who held the lock",
+};
+
 /**
  * answer_add_line() - add a line, cut to fit, if there is one left
  * @answer: the answer

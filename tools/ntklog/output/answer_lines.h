@@ -29,8 +29,9 @@ struct answer {
 	size_t count;
 };
 
-/* Names of enum charge_part in JSON. */
+/* Names of enum charge_part in JSON, and texts for people. */
 extern const char *const answer_part_names[CHARGE_PARTS];
+extern const char *const answer_part_texts[CHARGE_PARTS];
 
 __printf(2, 3)
 void answer_add_line(struct answer *answer, const char *format, ...);

@@ -29,7 +29,7 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 {
 	const struct report *report = answer->report;
 	char name[NAME_SIZE], task[NAME_SIZE], since[64];
-	const struct charge_hold who = {
+	const struct charge_hold holder = {
 		.caller = hold->event.caller,
 		.thread_id = hold->event.thread_id,
 		.is_sleeping = true,
@@ -37,7 +37,7 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 	};
 
 	names_address(report->names, hold->class, name, sizeof(name));
-	charge_format_holder(report->names, CHARGE_BY_CALLER, &who, task, sizeof(task));
+	charge_format_holder(report->names, CHARGE_BY_CALLER, &holder, task, sizeof(task));
 	format_since(report, hold->event.since, since, sizeof(since));
 	/* The names come last, because they may be cut. */
 	if (hold->holders)
@@ -48,10 +48,13 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 				hold->waiters, hold->waiters == 1 ? "s" : "", since, name);
 }
 
-/* Test whether a line about @hold is wanted: of a lock without a known holder the first waiter. */
-static bool is_told(const struct open_holds *open, size_t i)
+/*
+ * Test whether entry @i gets a line: a hold that others wait for, or, if the holder of a lock is
+ * not known, the first waiter.
+ */
+static bool has_line(const struct open_holds *open_holds, size_t i)
 {
-	const struct open_hold *hold = &open->entries[i];
+	const struct open_hold *hold = &open_holds->entries[i];
 
 	if (!hold->waiters || !hold->is_wanted)
 		return false;
@@ -61,21 +64,21 @@ static bool is_told(const struct open_holds *open, size_t i)
 }
 
 /**
- * answer_add_open_holds() - tell the locks that were held at the end and waited for
+ * answer_add_open_holds() - name the locks that were held at the end and waited for
  * @answer: the answer
  *
  * The oldest come first.
  */
 void answer_add_open_holds(struct answer *answer)
 {
-	const struct open_holds *open = &answer->report->analysis->open;
+	const struct open_holds *open_holds = &answer->report->analysis->open_holds;
 	const struct open_hold *oldest[OPEN_MAX] = { NULL };
 	size_t others = 0, i, at;
 
-	for (i = 0; i < open->count; i++) {
-		const struct open_hold *hold = &open->entries[i];
+	for (i = 0; i < open_holds->count; i++) {
+		const struct open_hold *hold = &open_holds->entries[i];
 
-		if (!is_told(open, i))
+		if (!has_line(open_holds, i))
 			continue;
 		others += !!oldest[OPEN_MAX - 1];
 		for (at = OPEN_MAX; at && (!oldest[at - 1] || oldest[at - 1]->event.since >
@@ -87,23 +90,23 @@ void answer_add_open_holds(struct answer *answer)
 	}
 	for (i = 0; i < OPEN_MAX && oldest[i]; i++)
 		add_open_hold(answer, oldest[i]);
-	if (others || open->others)
+	if (others || open_holds->others)
 		answer_add_line(answer,
 				"Held at the end: %" PRIu64 " more, in dump's NtklogOpenHold.",
-				others + open->others);
+				others + open_holds->others);
 }
 
 /* Test whether a task of a deadlock waits for a lock that is summed up. */
-static bool deadlock_is_wanted(const struct open_holds *open, const struct wait_task *first)
+static bool deadlock_is_wanted(const struct open_holds *open_holds, const struct wait_task *first)
 {
 	const struct wait_task *task = first;
 
 	do {
 		size_t i;
 
-		for (i = 0; i < open->count; i++)
-			if (open->entries[i].is_wanted &&
-			    open->entries[i].event.lock == task->wait->address)
+		for (i = 0; i < open_holds->count; i++)
+			if (open_holds->entries[i].is_wanted &&
+			    open_holds->entries[i].event.lock == task->wait->address)
 				return true;
 		task = task->blocker;
 	} while (task != first);
@@ -140,20 +143,20 @@ static void add_deadlock(struct answer *answer, const struct wait_task *first)
 }
 
 /**
- * answer_add_deadlocks() - tell the tasks that waited for each other when the recording ended
+ * answer_add_deadlocks() - name the tasks that waited for each other when the recording ended
  * @answer: the answer
  *
- * The first deadlock is told, the others are counted: the answer has lines for the rest, too.
+ * Only the first deadlock is described. The others are counted, to leave lines for the locks.
  */
 void answer_add_deadlocks(struct answer *answer)
 {
-	const struct open_holds *open = &answer->report->analysis->open;
+	const struct open_holds *open_holds = &answer->report->analysis->open_holds;
 	unsigned int wanted = 0, cycle;
 
-	for (cycle = 1; cycle <= open->graph.cycles; cycle++) {
-		const struct wait_task *first = wait_graph_cycle(&open->graph, cycle);
+	for (cycle = 1; cycle <= open_holds->graph.cycles; cycle++) {
+		const struct wait_task *first = wait_graph_cycle(&open_holds->graph, cycle);
 
-		if (deadlock_is_wanted(open, first) && !wanted++)
+		if (deadlock_is_wanted(open_holds, first) && !wanted++)
 			add_deadlock(answer, first);
 	}
 	if (wanted > 1)
@@ -168,12 +171,12 @@ void answer_add_deadlocks(struct answer *answer)
  */
 json_t *answer_open_holds_json(const struct report *report)
 {
-	const struct open_holds *open = &report->analysis->open;
+	const struct open_holds *open_holds = &report->analysis->open_holds;
 	json_t *array = json_array();
 	size_t i;
 
-	for (i = 0; i < open->count; i++) {
-		const struct open_hold *hold = &open->entries[i];
+	for (i = 0; i < open_holds->count; i++) {
+		const struct open_hold *hold = &open_holds->entries[i];
 		const struct ntklog_open_hold *event = &hold->event;
 		const char *task = names_thread(report->names, event->thread_id);
 		char name[NAME_SIZE], caller[NAME_SIZE];
@@ -227,14 +230,14 @@ static json_t *deadlock_json(const struct report *report, const struct wait_task
  */
 json_t *answer_deadlocks_json(const struct report *report)
 {
-	const struct open_holds *open = &report->analysis->open;
+	const struct open_holds *open_holds = &report->analysis->open_holds;
 	json_t *array = json_array();
 	unsigned int cycle;
 
-	for (cycle = 1; cycle <= open->graph.cycles; cycle++) {
-		const struct wait_task *first = wait_graph_cycle(&open->graph, cycle);
+	for (cycle = 1; cycle <= open_holds->graph.cycles; cycle++) {
+		const struct wait_task *first = wait_graph_cycle(&open_holds->graph, cycle);
 
-		if (deadlock_is_wanted(open, first))
+		if (deadlock_is_wanted(open_holds, first))
 			json_array_append_new(array, deadlock_json(report, first));
 	}
 	return array;

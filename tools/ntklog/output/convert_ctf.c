@@ -287,15 +287,15 @@ static struct ctf_stream *find_stream(struct ctf *ctf, unsigned int processor)
 	return ctf->streams[processor];
 }
 
-static char *put_fields(struct ctf *ctf, char *to, const struct etl_event *event,
+static char *put_fields(struct ctf *ctf, char *dest, const struct etl_event *event,
 			const struct event_type *type)
 {
-	int which = event->pointer_size == 8;
+	int is_64bit = event->pointer_size == 8;
 	size_t i;
 
 	for (i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
-		const unsigned char *from = event->data + field->where[which].offset;
+		const unsigned char *from = event->data + field->where[is_64bit].offset;
 		unsigned int size = field->where[1].size;
 		const struct cached_name *name;
 		uint64_t value = 0;
@@ -303,7 +303,7 @@ static char *put_fields(struct ctf *ctf, char *to, const struct etl_event *event
 		if (event_field_is_derived(field))
 			continue;
 		/* The output has the 64-bit layout. Copy a field that has the same size there. */
-		if (field->mask || field->where[which].size != size)
+		if (field->mask || field->where[is_64bit].size != size)
 			value = event_has_field(event, field) ?
 				event_field_value(field, event) : 0;
 		else if (!event_has_field(event, field))
@@ -314,32 +314,32 @@ static char *put_fields(struct ctf *ctf, char *to, const struct etl_event *event
 			memcpy(&value, from, 4);
 		else
 			memcpy(&value, from, size);
-		memcpy(to, &value, sizeof(value));
-		to += size;
+		memcpy(dest, &value, sizeof(value));
+		dest += size;
 		if (field->format != FIELD_HEX)
 			continue;
 		name = field->is_code ? names_cache_find(&ctf->code, value) :
 			names_cache_find_at(&ctf->locks, value, event->time_stamp);
-		to = put_short(to, name->text, name->length);
-		*to++ = '\0';
+		dest = put_short(dest, name->text, name->length);
+		*dest++ = '\0';
 	}
-	return to;
+	return dest;
 }
 
-static char *put_stack(struct ctf *ctf, const struct stack *stack, char *to)
+static char *put_stack(struct ctf *ctf, const struct stack *stack, char *dest)
 {
 	const struct cached_name *name;
 	uint32_t count = stack->count, i;
 
-	to = put_bytes(to, (const char *)&count, sizeof(count));
+	dest = put_bytes(dest, (const char *)&count, sizeof(count));
 	for (i = 0; i < count; i++)
-		to = put_bytes(to, (const char *)&stack->addresses[i], sizeof(uint64_t));
+		dest = put_bytes(dest, (const char *)&stack->addresses[i], sizeof(uint64_t));
 	for (i = 0; i < count; i++) {
 		name = names_cache_find(&ctf->code, stack->addresses[i]);
-		to = put_bytes(to, name->text, name->length);
-		*to++ = '\0';
+		dest = put_bytes(dest, name->text, name->length);
+		*dest++ = '\0';
 	}
-	return to;
+	return dest;
 }
 
 static int put_event(struct ctf *ctf, const struct etl_event *event,
@@ -351,7 +351,7 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 	uint64_t time = event->time_stamp - ctf->conversion->file->start_clock;
 	uint16_t id = type - event_types, processor = event->processor;
 	uint16_t class = id + has_stack * EVENT_TYPES;
-	char *to;
+	char *dest;
 
 	if (!stream) {
 		message("%s: %s", ctf->directory, strerror(ENOMEM));
@@ -365,15 +365,15 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 	stream->last = time;
 	if (stream->used == sizeof(struct packet_header))
 		stream->first = time;
-	to = stream->packet + stream->used;
-	to = put_bytes(to, (const char *)&class, sizeof(class));
-	to = put_bytes(to, (const char *)&time, sizeof(time));
-	to = put_bytes(to, (const char *)&processor, sizeof(processor));
+	dest = stream->packet + stream->used;
+	dest = put_bytes(dest, (const char *)&class, sizeof(class));
+	dest = put_bytes(dest, (const char *)&time, sizeof(time));
+	dest = put_bytes(dest, (const char *)&processor, sizeof(processor));
 	if (has_stack)
-		to = put_stack(ctf, stack, to);
+		dest = put_stack(ctf, stack, dest);
 	ctf->has_stack[id] |= has_stack;
-	to = put_fields(ctf, to, event, type);
-	stream->used = to - stream->packet;
+	dest = put_fields(ctf, dest, event, type);
+	stream->used = dest - stream->packet;
 	return 0;
 }
 
@@ -381,17 +381,17 @@ static int write_events(struct ctf *ctf)
 {
 	const struct event_type *type;
 	const struct etl_event *event;
-	bool made = false;
+	bool has_directory = false;
 	size_t i;
 
 	while ((event = conversion_next(ctf->conversion, &type))) {
 		/* Make the directory at the first event: no events, no directory. */
-		if (!made) {
+		if (!has_directory) {
 			if (mkdir(ctf->directory, 0777) && errno != EEXIST) {
 				message("%s: %s", ctf->directory, strerror(errno));
 				return -1;
 			}
-			made = true;
+			has_directory = true;
 		}
 		if (put_event(ctf, event, type))
 			return -1;
@@ -400,11 +400,11 @@ static int write_events(struct ctf *ctf)
 		if (ctf->streams[i] && write_packet(ctf, i))
 			return -1;
 	/* The metadata comes last, because only now the classes with stacks are known. */
-	if (made && write_metadata(ctf))
+	if (has_directory && write_metadata(ctf))
 		return -1;
-	if (!made)
+	if (!has_directory)
 		message("%s: is not made: there are no events to convert", ctf->directory);
-	return made ? 0 : -1;
+	return has_directory ? 0 : -1;
 }
 
 /**

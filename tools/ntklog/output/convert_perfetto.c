@@ -28,14 +28,14 @@
  * struct last_hold - the last recorded hold of a lock
  * @lock: address of the lock
  * @flow: number of the flow that begins in the hold, or 0 if a wait has ended it
- * @from: begin, ns
- * @to: end, ns
+ * @begin_ns: begin, ns
+ * @end_ns: end, ns
  */
 struct last_hold {
 	uint64_t lock;
 	uint64_t flow;
-	int64_t from;
-	int64_t to;
+	int64_t begin_ns;
+	int64_t end_ns;
 };
 
 /**
@@ -112,7 +112,7 @@ static int64_t acquire_ns(const struct records *records, const struct etl_event 
 /**
  * struct lock_slices - the slices of a record of a lock
  * @group: group of the track
- * @of: number of the CPU, or id of the task, that has the track
+ * @track_owner: number of the CPU, or id of the task, that has the track
  * @lock: address of the lock
  * @thread_id: id of the task
  * @waits: the record tells of a wait
@@ -123,7 +123,7 @@ static int64_t acquire_ns(const struct records *records, const struct etl_event 
  */
 struct lock_slices {
 	enum perfetto_group group;
-	uint64_t of;
+	uint64_t track_owner;
 	uint64_t lock;
 	uint32_t thread_id;
 	bool waits;
@@ -142,8 +142,8 @@ static void set_flows(struct records *records, struct lock_slices *slices)
 	uint64_t mixed = slices->lock * UINT64_C(0x9E3779B97F4A7C15);
 	struct last_hold *last = &records->last_holds[mixed >> (64 - LAST_HOLDS_BITS)];
 
-	if (slices->waits && last->lock == slices->lock && last->to > slices->wait.from &&
-	    last->from <= slices->wait.to) {
+	if (slices->waits && last->lock == slices->lock && last->end_ns > slices->wait.begin_ns &&
+	    last->begin_ns <= slices->wait.end_ns) {
 		slices->wait.previous = last->flow;
 		last->flow = 0;
 	}
@@ -152,7 +152,7 @@ static void set_flows(struct records *records, struct lock_slices *slices)
 	slices->hold.next = ++records->last_flow;
 	*last = (struct last_hold) {
 		.lock = slices->lock, .flow = slices->hold.next,
-		.from = slices->hold.from, .to = slices->hold.to,
+		.begin_ns = slices->hold.begin_ns, .end_ns = slices->hold.end_ns,
 	};
 }
 
@@ -161,7 +161,9 @@ static void put_class_wait(struct records *records, uint64_t class, uint32_t thr
 			   int64_t wait, int64_t hold)
 {
 	struct perfetto *perfetto = &records->perfetto;
-	struct perfetto_slice slice = { .category = PERFETTO_WAIT, .from = wait, .to = hold };
+	struct perfetto_slice slice = {
+		.category = PERFETTO_WAIT, .begin_ns = wait, .end_ns = hold,
+	};
 	struct perfetto_track *track;
 
 	slice.track = perfetto_find_lane(perfetto, PERFETTO_CLASSES, class, wait, wait, hold);
@@ -187,15 +189,15 @@ static void put_lock(struct records *records, const struct etl_event *event,
 
 	wait->category = PERFETTO_WAIT;
 	hold->category = slices->start_unknown ? PERFETTO_RELEASE : PERFETTO_HOLD;
-	wait->track = perfetto_find_lane(perfetto, slices->group, slices->of, wait->from,
-					 wait->to, hold->to);
+	wait->track = perfetto_find_lane(perfetto, slices->group, slices->track_owner,
+					 wait->begin_ns, wait->end_ns, hold->end_ns);
 	hold->track = wait->track;
 	set_flows(records, slices);
 	last->stack = perfetto_intern_stack(perfetto, perfetto->conversion->stack);
 	if (slices->waits) {
 		wait->name = perfetto_intern(perfetto, PERFETTO_WAIT_NAME, class);
 		perfetto_put_slice(perfetto, wait);
-		put_class_wait(records, class, slices->thread_id, wait->from, wait->to);
+		put_class_wait(records, class, slices->thread_id, wait->begin_ns, wait->end_ns);
 	}
 	if (slices->start_unknown) {
 		hold->name = perfetto_intern(perfetto, PERFETTO_RELEASE_NAME, class);
@@ -223,7 +225,9 @@ static void add_caller(struct perfetto *perfetto, struct perfetto_slice *slice,
 
 static void put_spinlock(struct records *records, const struct etl_event *event)
 {
-	struct lock_slices slices = { .group = PERFETTO_SPINLOCKS, .of = event->processor };
+	struct lock_slices slices = {
+		.group = PERFETTO_SPINLOCKS, .track_owner = event->processor,
+	};
 	struct perfetto_slice *wait = &slices.wait, *hold = &slices.hold;
 	struct spinlock_record record;
 	uint8_t rule;
@@ -235,12 +239,12 @@ static void put_spinlock(struct records *records, const struct etl_event *event)
 	slices.holds = !(rule & WMI_SPINLOCK_RULE_WAIT);
 	slices.start_unknown = slices.holds && rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
 	slices.waits = record.spin_count || !slices.holds;
-	hold->to = release_ns(records, event, record.release_time);
-	hold->from = !slices.start_unknown && record.release_time > record.acquire_time ?
-		hold->to - cycles_ns(records, record.release_time - record.acquire_time) :
-		hold->to;
-	wait->to = hold->from;
-	wait->from = wait->to - (slices.waits ? cycles_ns(records, record.wait_time) : 0);
+	hold->end_ns = release_ns(records, event, record.release_time);
+	hold->begin_ns = !slices.start_unknown && record.release_time > record.acquire_time ?
+		hold->end_ns - cycles_ns(records, record.release_time - record.acquire_time) :
+		hold->end_ns;
+	wait->end_ns = hold->begin_ns;
+	wait->begin_ns = wait->end_ns - (slices.waits ? cycles_ns(records, record.wait_time) : 0);
 	if (slices.waits)
 		perfetto_add_number(wait, PERFETTO_SPINS, record.spin_count);
 	/* If the hold is not known the wait gets the arguments of the hold. */
@@ -273,15 +277,15 @@ static void put_resource(struct records *records, const struct etl_event *event)
 	if (record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED &&
 	    record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE)
 		return;
-	slices.of = record.thread_id;
+	slices.track_owner = record.thread_id;
 	slices.lock = record.resource;
 	slices.thread_id = record.thread_id;
 	slices.waits = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
-	hold->to = ticks_ns(records, event->time_stamp);
-	hold->from = hold->to - cycles_ns(records, record.hold_time);
-	wait->to = slices.waits && !record.hold_time ?
-		acquire_ns(records, event, record.acquire_time) : hold->from;
-	wait->from = wait->to - (slices.waits ? cycles_ns(records, record.wait_time) : 0);
+	hold->end_ns = ticks_ns(records, event->time_stamp);
+	hold->begin_ns = hold->end_ns - cycles_ns(records, record.hold_time);
+	wait->end_ns = slices.waits && !record.hold_time ?
+		acquire_ns(records, event, record.acquire_time) : hold->begin_ns;
+	wait->begin_ns = wait->end_ns - (slices.waits ? cycles_ns(records, record.wait_time) : 0);
 	add_kind(&records->perfetto, wait, &record);
 	add_kind(&records->perfetto, hold, &record);
 	perfetto_add_number(hold, PERFETTO_CONTENTION, record.contention_delta);
@@ -292,16 +296,16 @@ static void put_switch(struct records *records, const struct etl_event *event)
 {
 	int64_t now = ticks_ns(records, event->time_stamp);
 	struct perfetto *perfetto = &records->perfetto;
-	struct perfetto_slice slice = { .category = PERFETTO_RUN, .to = now };
+	struct perfetto_slice slice = { .category = PERFETTO_RUN, .end_ns = now };
 	struct contextswap_record record;
 	uint32_t cpu = event->processor;
 
 	contextswap_record_read(&record, event);
 	if (record.old_thread_id && records->running[cpu].since <= now &&
 	    records->running[cpu].thread_id == record.old_thread_id) {
-		slice.from = records->running[cpu].since;
-		slice.track = perfetto_find_lane(perfetto, PERFETTO_THREADS, cpu, slice.from,
-						 slice.from, now);
+		slice.begin_ns = records->running[cpu].since;
+		slice.track = perfetto_find_lane(perfetto, PERFETTO_THREADS, cpu, slice.begin_ns,
+						 slice.begin_ns, now);
 		slice.name = perfetto_intern(perfetto, PERFETTO_TASK_NAME, record.old_thread_id);
 		slice.stack = perfetto_intern_stack(perfetto, perfetto->conversion->stack);
 		perfetto_add_number(&slice, PERFETTO_STATE, record.old_thread_state);

@@ -61,7 +61,7 @@ struct profile_text {
  * @id: id of the location
  * @hh: entry of the table
  */
-struct profile_place {
+struct profile_location {
 	uint64_t address;
 	uint64_t id;
 	UT_hash_handle hh;
@@ -73,7 +73,7 @@ struct profile_place {
  * @file: trace of the profile
  * @names: names of the trace, or NULL
  * @texts: table of the strings
- * @places: table of the locations with addresses
+ * @locations: table of the locations with addresses
  * @no_memory: a part is missing for want of memory
  */
 struct profile {
@@ -81,7 +81,7 @@ struct profile {
 	const struct etl_file *file;
 	const struct names *names;
 	struct profile_text *texts;
-	struct profile_place *places;
+	struct profile_location *locations;
 	bool no_memory;
 };
 
@@ -208,19 +208,19 @@ static uint64_t add_location(struct profile *profile, uint64_t address, const ch
 /* Return the id of the location at @address; 0 without memory. */
 static uint64_t location_id(struct profile *profile, uint64_t address)
 {
-	struct profile_place *place;
+	struct profile_location *location;
 	char name[NAME_SIZE];
 
-	hash_find_or_add(profile->places, address, &address, UINT32_MAX, place);
-	if (!place) {
+	hash_find_or_add(profile->locations, address, &address, UINT32_MAX, location);
+	if (!location) {
 		profile->no_memory = true;
 		return 0;
 	}
-	if (!place->id) {
+	if (!location->id) {
 		names_function(profile->names, address, name, sizeof(name));
-		place->id = add_location(profile, address, name);
+		location->id = add_location(profile, address, name);
 	}
-	return place->id;
+	return location->id;
 }
 
 static void add_label(struct profile *profile, Pprof__Sample *sample, const char *key,
@@ -261,7 +261,7 @@ static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum
 static void add_stack(struct profile *profile, const struct stack_entry *entry)
 {
 	Pprof__Sample *sample = add_sample(profile, &entry->sum);
-	const struct stack_key *key = &entry->key;
+	const struct stack_stats_key *key = &entry->key;
 	char name[NAME_SIZE];
 	const char *task;
 	size_t i;
@@ -371,12 +371,12 @@ static int compress_profile(const struct profile *profile, const char *path)
 
 static void free_profile(struct profile *profile)
 {
-	struct profile_place *place, *next_place;
+	struct profile_location *location, *next_place;
 	struct profile_text *text, *next_text;
 
-	HASH_ITER(hh, profile->places, place, next_place) {
-		HASH_DEL(profile->places, place);
-		free(place);
+	HASH_ITER(hh, profile->locations, location, next_place) {
+		HASH_DEL(profile->locations, location);
+		free(location);
 	}
 	HASH_ITER(hh, profile->texts, text, next_text) {
 		HASH_DEL(profile->texts, text);
@@ -406,7 +406,8 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	analysis.selection = selection;
 	analysis.names = names;
 	analysis.charges_waits = true;
-	analysis.stacks.by_lock_and_task = true;
+	analysis.stacks.by_lock = true;
+	analysis.stacks.by_task = true;
 	analysis_read(&analysis, file);
 	profile.message = NEW_MESSAGE(&profile, Pprof__Profile, pprof__profile__init);
 	if (profile.message) {

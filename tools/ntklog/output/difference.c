@@ -37,7 +37,7 @@ static double arrival_variance(const struct histogram *times)
 	uint64_t weight;
 	unsigned int i;
 
-	for (i = 0; i < times->room; i++) {
+	for (i = 0; i < times->capacity; i++) {
 		value = histogram_bucket(times, i, &weight);
 		variance += (double)weight * value * value;
 	}
@@ -74,7 +74,7 @@ static void add_sums(struct difference_sum *sums, const struct histogram *wait,
  * @ns_per_cycle: nanoseconds per cycle of the file
  * @wait, @hold: distributions of all waits and holds of the file
  */
-struct adding {
+struct row_adder {
 	struct difference *difference;
 	size_t which;
 	double ns_per_cycle;
@@ -84,10 +84,10 @@ struct adding {
 /*
  * Add a row, which takes over the memory of @lock and @caller. They may be NULL for want of memory.
  */
-static void add_row(struct adding *adding, char *lock, char *caller,
+static void add_row(struct row_adder *row_adder, char *lock, char *caller,
 		    const struct histogram *wait, const struct histogram *hold)
 {
-	struct difference *difference = adding->difference;
+	struct difference *difference = row_adder->difference;
 	struct difference_row row = { .lock = lock, .caller = caller };
 	struct difference_row *more = grown(difference->rows, difference->count, sizeof(*more));
 
@@ -99,10 +99,10 @@ static void add_row(struct adding *adding, char *lock, char *caller,
 		free(caller);
 		return;
 	}
-	add_sums(row.sums[adding->which], wait, hold, adding->ns_per_cycle);
+	add_sums(row.sums[row_adder->which], wait, hold, row_adder->ns_per_cycle);
 	difference->rows[difference->count++] = row;
 	/* A row of few records does not tell its error, but all rows together may tell theirs. */
-	if (!histogram_merge(&adding->wait, wait) || !histogram_merge(&adding->hold, hold))
+	if (!histogram_merge(&row_adder->wait, wait) || !histogram_merge(&row_adder->hold, hold))
 		difference->no_memory = true;
 }
 
@@ -120,7 +120,7 @@ void difference_add(struct difference *difference, size_t which, const struct an
 	const struct spinlock_stats *spinlocks = &analysis->spinlocks;
 	const struct resource_stats *resources = &analysis->resources;
 	const struct report report = { .file = file, .analysis = analysis, .names = names };
-	struct adding adding = {
+	struct row_adder row_adder = {
 		.difference = difference,
 		.which = which,
 		.ns_per_cycle = etl_cycles_ns(file, 1),
@@ -130,24 +130,25 @@ void difference_add(struct difference *difference, size_t which, const struct an
 	unsigned int class, kind;
 
 	for (pair = spinlocks->pairs; pair; pair = pair->hh.next)
-		add_row(&adding, report_symbol_text(&report, pair->key.lock),
+		add_row(&row_adder, report_symbol_text(&report, pair->key.lock),
 			report_code_text(&report, pair->key.caller), &pair->sum.wait,
 			&pair->sum.hold);
-	add_row(&adding, strdup("(others)"), strdup(""), &spinlocks->others.wait,
+	add_row(&row_adder, strdup("(others)"), strdup(""), &spinlocks->others.wait,
 		&spinlocks->others.hold);
 	for (class = 0; class < RESOURCE_CLASSES; class++) {
 		for (entry = resources->resources; entry; entry = entry->hh.next)
-			add_row(&adding, report_symbol_text(&report, entry->key.address),
+			add_row(&row_adder, report_symbol_text(&report, entry->key.address),
 				strdup(""), &entry->classes[class].wait,
 				&entry->classes[class].hold);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
-			add_row(&adding, strdup("(others)"), strdup(""),
+			add_row(&row_adder, strdup("(others)"), strdup(""),
 				&resources->others[kind].classes[class].wait,
 				&resources->others[kind].classes[class].hold);
 	}
-	add_sums(difference->total.sums[which], &adding.wait, &adding.hold, adding.ns_per_cycle);
-	histogram_free(&adding.wait);
-	histogram_free(&adding.hold);
+	add_sums(difference->total.sums[which], &row_adder.wait, &row_adder.hold,
+		 row_adder.ns_per_cycle);
+	histogram_free(&row_adder.wait);
+	histogram_free(&row_adder.hold);
 }
 
 /**

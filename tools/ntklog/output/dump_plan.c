@@ -71,13 +71,13 @@ struct dump_plan {
 
 static inline uint64_t step_value(const struct step *step, const struct etl_event *event)
 {
-	int which = event->pointer_size == 8;
-	const unsigned char *at = event->data + step->where[which].offset;
+	int is_64bit = event->pointer_size == 8;
+	const unsigned char *at = event->data + step->where[is_64bit].offset;
 	uint64_t value64;
 	uint32_t value32;
 	uint16_t value16;
 
-	switch (step->where[which].size) {
+	switch (step->where[is_64bit].size) {
 	case 8:
 		memcpy(&value64, at, 8);
 		break;
@@ -110,19 +110,19 @@ static inline uint64_t symbol_slot(uint64_t value)
 	return (value ^ value >> 14) % SYMBOL_SLOTS;
 }
 
-static inline char *put_symbol(char *to, const struct step *step, uint64_t value)
+static inline char *put_symbol(char *dest, const struct step *step, uint64_t value)
 {
 	const struct symbol_slot *slot = &step->symbols[symbol_slot(value)];
 	const char *text;
 
 	if (slot->text.length && slot->value == value)
-		return put_label(to, &slot->text);
+		return put_label(dest, &slot->text);
 	text = event_field_symbol(step->field, value);
-	return text ? put_text(to, text) : put_unsigned(to, value);
+	return text ? put_text(dest, text) : put_unsigned(dest, value);
 }
 
 /* Put a duration with its unit: whole nanoseconds, or a longer unit with three decimals. */
-static char *put_duration(char *to, double ns)
+static char *put_duration(char *dest, double ns)
 {
 	static const struct {
 		double ns;
@@ -133,80 +133,80 @@ static char *put_duration(char *to, double ns)
 	size_t i = 0;
 
 	if (ns < 999.5)
-		return put_literal(put_unsigned(to, (uint64_t)(ns + .5)), "ns");
+		return put_literal(put_unsigned(dest, (uint64_t)(ns + .5)), "ns");
 	/* From 999.9995 on a number would be printed as 1000.000. */
 	while (i < 2 && ns >= 999.9995 * units[i].ns)
 		i++;
 	thousandths = ns / units[i].ns * 1000 + .5;
 	/* A duration of 64 bits in a file whose clock is slow may exceed 64 bits in thousandths. */
 	whole = thousandths < 0x1p64 ? (uint64_t)thousandths : UINT64_MAX;
-	to = put_unsigned(to, whole / 1000);
-	*to++ = '.';
-	*to++ = '0' + whole / 100 % 10;
-	*to++ = '0' + whole / 10 % 10;
-	*to++ = '0' + whole % 10;
-	return put_text(to, units[i].unit);
+	dest = put_unsigned(dest, whole / 1000);
+	*dest++ = '.';
+	*dest++ = '0' + whole / 100 % 10;
+	*dest++ = '0' + whole / 10 % 10;
+	*dest++ = '0' + whole % 10;
+	return put_text(dest, units[i].unit);
 }
 
 /**
  * dump_plans_put() - print the name and the fields of an event
  * @plans: plans from dump_plans_make()
- * @to: buffer of DUMP_FIELDS_SIZE bytes
+ * @dest: buffer of DUMP_FIELDS_SIZE bytes
  * @event: event to print
  * @type: type of the event
  *
  * Return: the end of the text.
  */
-char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event *event,
+char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_event *event,
 		     const struct event_type *type)
 {
 	const struct dump_plan *plan =
 		plans->plans[type - event_types][event->version - type->version];
 	const struct step *step = plan->steps, *end = step + plan->count;
 
-	to = put_label(to, &plan->head);
+	dest = put_label(dest, &plan->head);
 	if (plans->format == DUMP_CSV) {
-		to = put_unsigned(to, event->size);
-		to = put_hex(put_literal(to, ","), event->header_type);
+		dest = put_unsigned(dest, event->size);
+		dest = put_hex(put_literal(dest, ","), event->header_type);
 	}
 	for (; step < end; step++) {
 		const struct cached_name *name;
 		uint64_t value;
 
-		to = put_label(to, &step->label);
+		dest = put_label(dest, &step->label);
 		if (step->kind == STEP_NOTHING)
 			continue;
 		value = step_value(step, event);
 		switch (step->kind) {
 		case STEP_HEX:
-			to = put_hex(to, value);
+			dest = put_hex(dest, value);
 			break;
 		case STEP_SYMBOL:
-			to = put_symbol(to, step, value);
+			dest = put_symbol(dest, step, value);
 			break;
 		case STEP_SIGNED:
-			to = put_signed(to, sign_extended(step, event, value));
+			dest = put_signed(dest, sign_extended(step, event, value));
 			break;
 		case STEP_JSON_DECIMAL:
-			to = put_json_unsigned(to, value);
+			dest = put_json_unsigned(dest, value);
 			break;
 		case STEP_DERIVED:
-			to = put_unsigned(to, event_field_value(step->field, event));
+			dest = put_unsigned(dest, event_field_value(step->field, event));
 			break;
 		case STEP_JSON_DERIVED:
-			to = put_json_unsigned(to, event_field_value(step->field, event));
+			dest = put_json_unsigned(dest, event_field_value(step->field, event));
 			break;
 		case STEP_DURATION:
 			value = event_field_value(step->field, event);
-			to = event_field_is_duration(step->field, event) ?
-				put_duration(to, (double)value * plans->ns_per_cycle) :
-				put_unsigned(to, value);
+			dest = event_field_is_duration(step->field, event) ?
+				put_duration(dest, (double)value * plans->ns_per_cycle) :
+				put_unsigned(dest, value);
 			break;
 		default:
-			to = put_unsigned(to, value);
+			dest = put_unsigned(dest, value);
 		}
 		if (step->after)
-			*to++ = step->after;
+			*dest++ = step->after;
 		if (!step->names)
 			continue;
 		name = step->names == &plans->locks ?
@@ -214,33 +214,33 @@ char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event 
 			names_cache_find(step->names, value);
 		if (!name->length)
 			continue;
-		to = put_label(to, &step->name_label);
-		to = put_short(to, name->text, name->length);
+		dest = put_label(dest, &step->name_label);
+		dest = put_short(dest, name->text, name->length);
 	}
-	return to;
+	return dest;
 }
 
 /* Leave out the module, which is behind a space: in text a space ends the field. */
-static size_t format_text_symbol(char *to, const char *name)
+static size_t format_text_symbol(char *dest, const char *name)
 {
-	return put_bytes(to, name, strcspn(name, " ")) - to;
+	return put_bytes(dest, name, strcspn(name, " ")) - dest;
 }
 
-static size_t format_text_thread(char *to, const char *name)
+static size_t format_text_thread(char *dest, const char *name)
 {
 	char *at;
 
-	for (at = to; *name; name++)
+	for (at = dest; *name; name++)
 		*at++ = *name == ' ' || *name == '\t' ? '_' : *name;
-	return at - to;
+	return at - dest;
 }
 
-static size_t format_csv(char *to, const char *name)
+static size_t format_csv(char *dest, const char *name)
 {
-	char *at = to;
+	char *at = dest;
 
 	if (!name[strcspn(name, ",\"")])
-		return put_text(to, name) - to;
+		return put_text(dest, name) - dest;
 	*at++ = '"';
 	for (; *name; name++) {
 		if (*name == '"')
@@ -248,14 +248,14 @@ static size_t format_csv(char *to, const char *name)
 		*at++ = *name;
 	}
 	*at++ = '"';
-	return at - to;
+	return at - dest;
 }
 
-static size_t format_json(char *to, const char *name)
+static size_t format_json(char *dest, const char *name)
 {
-	size_t length = names_format_json(to, name);
+	size_t length = names_format_json(dest, name);
 
-	to[length++] = '"';
+	dest[length++] = '"';
 	return length;
 }
 
@@ -443,7 +443,7 @@ static void make_columns(struct dump_columns *columns)
 int dump_plans_make(struct dump_plans *plans, enum dump_format format,
 		    const struct names *names, double ns_per_cycle)
 {
-	static size_t (*const formats[][2])(char *to, const char *name) = {
+	static size_t (*const formats[][2])(char *dest, const char *name) = {
 		[DUMP_TEXT] = { format_text_symbol, format_text_thread },
 		[DUMP_JSON] = { format_json, format_json },
 		[DUMP_CSV] = { format_csv, format_csv },

@@ -70,7 +70,7 @@ struct dump_plans {
 
 int dump_plans_make(struct dump_plans *plans, enum dump_format format,
 		    const struct names *names, double ns_per_cycle);
-char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event *event,
+char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_event *event,
 		     const struct event_type *type);
 void dump_plans_clear(struct dump_plans *plans);
 

@@ -41,274 +41,275 @@ struct dump_writer {
 };
 
 /* Put a hook id in hexadecimal, with all four digits. */
-static char *put_hook_id(char *to, uint16_t id)
+static char *put_hook_id(char *dest, uint16_t id)
 {
-	to = put_literal(to, "0x");
-	*to++ = "0123456789abcdef"[id >> 12];
-	*to++ = "0123456789abcdef"[id >> 8 & 0xF];
-	*to++ = "0123456789abcdef"[id >> 4 & 0xF];
-	*to++ = "0123456789abcdef"[id & 0xF];
-	return to;
+	dest = put_literal(dest, "0x");
+	*dest++ = "0123456789abcdef"[id >> 12];
+	*dest++ = "0123456789abcdef"[id >> 8 & 0xF];
+	*dest++ = "0123456789abcdef"[id >> 4 & 0xF];
+	*dest++ = "0123456789abcdef"[id & 0xF];
+	return dest;
 }
 
 /*
  * Put seconds like printf("%*.*f"), but faster. If the product seems to be just half of the last
  * decimal, fma() computes the part that rounding has lost, which tells whether to round up.
  */
-static char *put_seconds(char *to, const struct etl_file *file, uint64_t time_stamp,
+static char *put_seconds(char *dest, const struct etl_file *file, uint64_t time_stamp,
 			 double scale, unsigned int decimals, unsigned int width)
 {
 	double seconds = etl_seconds(file, time_stamp), value = fabs(seconds) * scale, part;
-	double rest = 0;
+	double lost_part = 0;
 	char digits[OUT_DIGITS + 1], *end = digits + sizeof(digits), *start;
 	unsigned int length, i;
 	uint64_t whole;
 
 	/* A double is not exact to so many digits. No session is that long. */
 	if (value >= 1e15)
-		return to + sprintf(to, "%*.*f", width, decimals, seconds);
+		return dest + sprintf(dest, "%*.*f", width, decimals, seconds);
 	whole = (uint64_t)value;
 	part = value - (double)whole;
 	if (part == .5)
-		rest = fma(fabs(seconds), scale, -value);
-	whole += part > .5 || (part == .5 && (rest > 0 || (!(rest < 0) && whole & 1)));
+		lost_part = fma(fabs(seconds), scale, -value);
+	whole += part > .5 || (part == .5 && (lost_part > 0 || (!(lost_part < 0) && whole & 1)));
 	start = out_digits(end, whole);
 	while (end - start <= (int)decimals)
 		*--start = '0';
 	length = end - start;
 	for (i = length + 1 + (seconds < 0); i < width; i++)
-		*to++ = ' ';
+		*dest++ = ' ';
 	if (seconds < 0)
-		*to++ = '-';
-	to = put_bytes(to, start, length - decimals);
-	*to++ = '.';
-	return put_bytes(to, end - decimals, decimals);
+		*dest++ = '-';
+	dest = put_bytes(dest, start, length - decimals);
+	*dest++ = '.';
+	return put_bytes(dest, end - decimals, decimals);
 }
 
 /* Put seconds without trailing zeros. */
-static char *put_json_seconds(char *to, const struct etl_file *file, uint64_t time_stamp)
+static char *put_json_seconds(char *dest, const struct etl_file *file, uint64_t time_stamp)
 {
-	to = put_seconds(to, file, time_stamp, 1e12, 12, 0);
-	while (to[-1] == '0' && to[-2] != '.')
-		to--;
-	return to;
+	dest = put_seconds(dest, file, time_stamp, 1e12, 12, 0);
+	while (dest[-1] == '0' && dest[-2] != '.')
+		dest--;
+	return dest;
 }
 
-static char *put_provider(char *to, const struct etl_event_header *info)
+static char *put_provider(char *dest, const struct etl_event_header *header)
 {
-	const char *name = etl_provider_name(info->provider);
+	const char *name = etl_provider_name(header->provider);
 
 	if (name)
-		return put_text(to, name);
-	etl_format_guid(info->provider, to);
-	return to + ETL_GUID_SIZE - 1;
+		return put_text(dest, name);
+	etl_format_guid(header->provider, dest);
+	return dest + ETL_GUID_SIZE - 1;
 }
 
 /* Put the name of a thread behind its id, if it has one. */
-static char *put_thread_name(struct dump_writer *writer, char *to, uint32_t thread_id)
+static char *put_thread_name(struct dump_writer *writer, char *dest, uint32_t thread_id)
 {
-	static const char *const before[] = { " ThreadName=", ",\"ThreadName\":\"", "" };
+	static const char *const prefixes[] = { " ThreadName=", ",\"ThreadName\":\"", "" };
 	const struct cached_name *name;
 
 	if (!writer->plans.has_names)
-		return to;
+		return dest;
 	name = names_cache_find(&writer->plans.threads, thread_id);
 	if (!name->length)
-		return to;
+		return dest;
 	/* The cached name is formatted for the output; in JSON it includes the closing quote. */
-	return put_bytes(put_text(to, before[writer->format]), name->text, name->length);
+	return put_bytes(put_text(dest, prefixes[writer->format]), name->text, name->length);
 }
 
-static char *put_text_unknown(struct dump_writer *writer, char *to,
+static char *put_text_unknown(struct dump_writer *writer, char *dest,
 			      const struct etl_event *event)
 {
-	struct etl_event_header info;
+	struct etl_event_header header;
 
-	etl_read_event_header(&info, event);
-	*to++ = ' ';
-	to = put_text(to, event_name(event, NULL));
+	etl_read_event_header(&header, event);
+	*dest++ = ' ';
+	dest = put_text(dest, event_name(event, NULL));
 	if (event->has_hook_id) {
-		to = put_hook_id(put_literal(to, " HookId="), event->hook_id);
-		to = put_unsigned(put_literal(to, " Version="), event->version);
+		dest = put_hook_id(put_literal(dest, " HookId="), event->hook_id);
+		dest = put_unsigned(put_literal(dest, " Version="), event->version);
 	} else {
-		to = put_literal(to, " HeaderType=0x");
-		*to++ = "0123456789abcdef"[event->header_type >> 4];
-		*to++ = "0123456789abcdef"[event->header_type & 0xF];
+		dest = put_literal(dest, " HeaderType=0x");
+		*dest++ = "0123456789abcdef"[event->header_type >> 4];
+		*dest++ = "0123456789abcdef"[event->header_type & 0xF];
 	}
-	to = put_unsigned(put_literal(to, " Size="), event->size);
-	if (info.has_provider)
-		to = put_provider(put_literal(to, " Provider="), &info);
-	if (info.has_id)
-		to = put_unsigned(put_literal(to, " Id="), info.id);
-	if (info.has_opcode) {
-		to = put_unsigned(put_literal(to, " Version="), info.version);
-		to = put_unsigned(put_literal(to, " Opcode="), info.opcode);
-		to = put_unsigned(put_literal(to, " Level="), info.level);
+	dest = put_unsigned(put_literal(dest, " Size="), event->size);
+	if (header.has_provider)
+		dest = put_provider(put_literal(dest, " Provider="), &header);
+	if (header.has_id)
+		dest = put_unsigned(put_literal(dest, " Id="), header.id);
+	if (header.has_opcode) {
+		dest = put_unsigned(put_literal(dest, " Version="), header.version);
+		dest = put_unsigned(put_literal(dest, " Opcode="), header.opcode);
+		dest = put_unsigned(put_literal(dest, " Level="), header.level);
 	}
-	if (info.has_process) {
-		to = put_unsigned(put_literal(to, " ProcessId="), info.process_id);
-		to = put_unsigned(put_literal(to, " ThreadId="), info.thread_id);
-		to = put_thread_name(writer, to, info.thread_id);
+	if (header.has_process) {
+		dest = put_unsigned(put_literal(dest, " ProcessId="), header.process_id);
+		dest = put_unsigned(put_literal(dest, " ThreadId="), header.thread_id);
+		dest = put_thread_name(writer, dest, header.thread_id);
 	}
-	return to;
+	return dest;
 }
 
-static char *put_text_event(struct dump_writer *writer, char *to,
+static char *put_text_event(struct dump_writer *writer, char *dest,
 			    const struct etl_event *event, const struct event_type *type)
 {
 	unsigned int i;
 
-	to = put_seconds(to, writer->file, event->time_stamp, 1e9, 9, 14);
-	to = put_unsigned(put_literal(to, " cpu"), event->processor);
+	dest = put_seconds(dest, writer->file, event->time_stamp, 1e9, 9, 14);
+	dest = put_unsigned(put_literal(dest, " cpu"), event->processor);
 	if (type)
-		to = dump_plans_put(&writer->plans, to, event, type);
+		dest = dump_plans_put(&writer->plans, dest, event, type);
 	else
-		to = put_text_unknown(writer, to, event);
+		dest = put_text_unknown(writer, dest, event);
 	for (i = 0; i < event->counters; i++) {
-		to = put_unsigned(put_literal(to, " Pmc"), i);
-		*to++ = '=';
-		to = put_unsigned(to, event_extension(event, i));
+		dest = put_unsigned(put_literal(dest, " Pmc"), i);
+		*dest++ = '=';
+		dest = put_unsigned(dest, event_extension(event, i));
 	}
 	if (event->has_pebs_index)
-		to = put_unsigned(put_literal(to, " PebsIndex="),
-				  event_extension(event, event->counters));
+		dest = put_unsigned(put_literal(dest, " PebsIndex="),
+				    event_extension(event, event->counters));
 	if (event->has_impossible_time)
-		to = put_unsigned(put_literal(to, " WrongTimeStamp="), event->raw_time);
+		dest = put_unsigned(put_literal(dest, " WrongTimeStamp="), event->raw_time);
 	else if (writer->cycles)
-		to = put_unsigned(put_literal(to, " TimeStamp="), event->time_stamp);
-	return to;
+		dest = put_unsigned(put_literal(dest, " TimeStamp="), event->time_stamp);
+	return dest;
 }
 
-static char *put_json_unknown(struct dump_writer *writer, char *to,
+static char *put_json_unknown(struct dump_writer *writer, char *dest,
 			      const struct etl_event *event)
 {
-	struct etl_event_header info;
+	struct etl_event_header header;
 
-	etl_read_event_header(&info, event);
-	to = put_text(to, event_name(event, NULL));
-	*to++ = '"';
+	etl_read_event_header(&header, event);
+	dest = put_text(dest, event_name(event, NULL));
+	*dest++ = '"';
 	if (event->has_hook_id) {
-		to = put_unsigned(put_literal(to, ",\"HookId\":"), event->hook_id);
-		to = put_unsigned(put_literal(to, ",\"Version\":"), event->version);
+		dest = put_unsigned(put_literal(dest, ",\"HookId\":"), event->hook_id);
+		dest = put_unsigned(put_literal(dest, ",\"Version\":"), event->version);
 	} else {
-		to = put_unsigned(put_literal(to, ",\"HeaderType\":"), event->header_type);
+		dest = put_unsigned(put_literal(dest, ",\"HeaderType\":"), event->header_type);
 	}
-	to = put_unsigned(put_literal(to, ",\"Size\":"), event->size);
-	if (info.has_provider) {
-		to = put_provider(put_literal(to, ",\"Provider\":\""), &info);
-		to = put_literal(to, "\",\"ProviderGuid\":\"");
-		etl_format_guid(info.provider, to);
-		to = put_literal(to + ETL_GUID_SIZE - 1, "\"");
+	dest = put_unsigned(put_literal(dest, ",\"Size\":"), event->size);
+	if (header.has_provider) {
+		dest = put_provider(put_literal(dest, ",\"Provider\":\""), &header);
+		dest = put_literal(dest, "\",\"ProviderGuid\":\"");
+		etl_format_guid(header.provider, dest);
+		dest = put_literal(dest + ETL_GUID_SIZE - 1, "\"");
 	}
-	if (info.has_id)
-		to = put_unsigned(put_literal(to, ",\"Id\":"), info.id);
-	if (info.has_opcode) {
-		to = put_unsigned(put_literal(to, ",\"Version\":"), info.version);
-		to = put_unsigned(put_literal(to, ",\"Opcode\":"), info.opcode);
-		to = put_unsigned(put_literal(to, ",\"Level\":"), info.level);
+	if (header.has_id)
+		dest = put_unsigned(put_literal(dest, ",\"Id\":"), header.id);
+	if (header.has_opcode) {
+		dest = put_unsigned(put_literal(dest, ",\"Version\":"), header.version);
+		dest = put_unsigned(put_literal(dest, ",\"Opcode\":"), header.opcode);
+		dest = put_unsigned(put_literal(dest, ",\"Level\":"), header.level);
 	}
-	if (info.has_process) {
-		to = put_unsigned(put_literal(to, ",\"ProcessId\":"), info.process_id);
-		to = put_unsigned(put_literal(to, ",\"ThreadId\":"), info.thread_id);
-		to = put_thread_name(writer, to, info.thread_id);
+	if (header.has_process) {
+		dest = put_unsigned(put_literal(dest, ",\"ProcessId\":"), header.process_id);
+		dest = put_unsigned(put_literal(dest, ",\"ThreadId\":"), header.thread_id);
+		dest = put_thread_name(writer, dest, header.thread_id);
 	}
-	return to;
+	return dest;
 }
 
-static char *put_json_event(struct dump_writer *writer, char *to,
+static char *put_json_event(struct dump_writer *writer, char *dest,
 			    const struct etl_event *event, const struct event_type *type)
 {
 	unsigned int i;
 
-	to = put_json_seconds(put_literal(to, "{\"Time\":"), writer->file, event->time_stamp);
-	to = put_unsigned(put_literal(to, ",\"Cpu\":"), event->processor);
-	to = put_literal(to, ",\"Event\":\"");
+	dest = put_json_seconds(put_literal(dest, "{\"Time\":"), writer->file, event->time_stamp);
+	dest = put_unsigned(put_literal(dest, ",\"Cpu\":"), event->processor);
+	dest = put_literal(dest, ",\"Event\":\"");
 	if (type)
-		to = dump_plans_put(&writer->plans, to, event, type);
+		dest = dump_plans_put(&writer->plans, dest, event, type);
 	else
-		to = put_json_unknown(writer, to, event);
+		dest = put_json_unknown(writer, dest, event);
 	for (i = 0; i < event->counters; i++) {
-		to = put_unsigned(put_literal(to, ",\"Pmc"), i);
-		to = put_json_unsigned(put_literal(to, "\":"), event_extension(event, i));
+		dest = put_unsigned(put_literal(dest, ",\"Pmc"), i);
+		dest = put_json_unsigned(put_literal(dest, "\":"), event_extension(event, i));
 	}
 	if (event->has_pebs_index)
-		to = put_json_unsigned(put_literal(to, ",\"PebsIndex\":"),
-				       event_extension(event, event->counters));
+		dest = put_json_unsigned(put_literal(dest, ",\"PebsIndex\":"),
+					 event_extension(event, event->counters));
 	if (event->has_impossible_time)
-		to = put_json_unsigned(put_literal(to, ",\"WrongTimeStamp\":"), event->raw_time);
+		dest = put_json_unsigned(put_literal(dest, ",\"WrongTimeStamp\":"),
+					 event->raw_time);
 	else if (writer->cycles)
-		to = put_json_unsigned(put_literal(to, ",\"TimeStamp\":"), event->time_stamp);
-	return to;
+		dest = put_json_unsigned(put_literal(dest, ",\"TimeStamp\":"), event->time_stamp);
+	return dest;
 }
 
-static char *put_csv_unknown(struct dump_writer *writer, char *to,
+static char *put_csv_unknown(struct dump_writer *writer, char *dest,
 			     const struct etl_event *event)
 {
 	const struct dump_columns *columns = &writer->plans.columns;
-	struct etl_event_header info;
+	struct etl_event_header header;
 	size_t i;
 
-	etl_read_event_header(&info, event);
-	*to++ = ',';
-	to = put_text(to, event_name(event, NULL));
-	*to++ = ',';
+	etl_read_event_header(&header, event);
+	*dest++ = ',';
+	dest = put_text(dest, event_name(event, NULL));
+	*dest++ = ',';
 	if (event->has_hook_id)
-		to = put_hook_id(to, event->hook_id);
-	*to++ = ',';
-	if (event->has_hook_id || info.has_opcode)
-		to = put_unsigned(to, event->has_hook_id ? event->version : info.version);
-	to = put_unsigned(put_literal(to, ","), event->size);
-	to = put_hex(put_literal(to, ","), event->header_type);
-	*to++ = ',';
-	if (info.has_provider)
-		to = put_provider(to, &info);
-	*to++ = ',';
-	if (info.has_id)
-		to = put_unsigned(to, info.id);
-	*to++ = ',';
-	if (info.has_opcode)
-		to = put_unsigned(to, info.opcode);
-	*to++ = ',';
-	if (info.has_opcode)
-		to = put_unsigned(to, info.level);
-	*to++ = ',';
-	if (info.has_process)
-		to = put_unsigned(to, info.process_id);
+		dest = put_hook_id(dest, event->hook_id);
+	*dest++ = ',';
+	if (event->has_hook_id || header.has_opcode)
+		dest = put_unsigned(dest, event->has_hook_id ? event->version : header.version);
+	dest = put_unsigned(put_literal(dest, ","), event->size);
+	dest = put_hex(put_literal(dest, ","), event->header_type);
+	*dest++ = ',';
+	if (header.has_provider)
+		dest = put_provider(dest, &header);
+	*dest++ = ',';
+	if (header.has_id)
+		dest = put_unsigned(dest, header.id);
+	*dest++ = ',';
+	if (header.has_opcode)
+		dest = put_unsigned(dest, header.opcode);
+	*dest++ = ',';
+	if (header.has_opcode)
+		dest = put_unsigned(dest, header.level);
+	*dest++ = ',';
+	if (header.has_process)
+		dest = put_unsigned(dest, header.process_id);
 	for (i = 0; i < columns->count; i++) {
-		*to++ = ',';
-		if (i == columns->thread && info.has_process)
-			to = put_unsigned(to, info.thread_id);
+		*dest++ = ',';
+		if (i == columns->thread && header.has_process)
+			dest = put_unsigned(dest, header.thread_id);
 		if (columns->suffixes[i])
-			*to++ = ',';
-		if (i == columns->thread && info.has_process)
-			to = put_thread_name(writer, to, info.thread_id);
+			*dest++ = ',';
+		if (i == columns->thread && header.has_process)
+			dest = put_thread_name(writer, dest, header.thread_id);
 	}
-	return to;
+	return dest;
 }
 
-static char *put_csv_event(struct dump_writer *writer, char *to,
+static char *put_csv_event(struct dump_writer *writer, char *dest,
 			   const struct etl_event *event, const struct event_type *type)
 {
-	to = put_seconds(to, writer->file, event->time_stamp, 1e9, 9, 0);
-	*to++ = ',';
+	dest = put_seconds(dest, writer->file, event->time_stamp, 1e9, 9, 0);
+	*dest++ = ',';
 	if (writer->cycles) {
-		to = put_unsigned(to, event->has_impossible_time ? event->raw_time :
+		dest = put_unsigned(dest, event->has_impossible_time ? event->raw_time :
 								   event->time_stamp);
-		*to++ = ',';
+		*dest++ = ',';
 	}
-	to = put_unsigned(to, event->processor);
-	return type ? dump_plans_put(&writer->plans, to, event, type) :
-		      put_csv_unknown(writer, to, event);
+	dest = put_unsigned(dest, event->processor);
+	return type ? dump_plans_put(&writer->plans, dest, event, type) :
+		      put_csv_unknown(writer, dest, event);
 }
 
 /* Print the data in hexadecimal: up to 64 KiB, which may not fit in the buffer. */
 static void put_data(struct dump_writer *writer, const struct etl_event *event)
 {
-	static const char *const before[] = { " Hex=", ",\"Hex\":\"", "," };
+	static const char *const prefixes[] = { " Hex=", ",\"Hex\":\"", "," };
 	struct out *out = &writer->out;
 	size_t i;
 
-	out_text(out, before[writer->format]);
+	out_text(out, prefixes[writer->format]);
 	for (i = 0; i < event->data_size; i++) {
 		out_char(out, "0123456789abcdef"[event->data[i] >> 4]);
 		out_char(out, "0123456789abcdef"[event->data[i] & 0xF]);
@@ -376,7 +377,7 @@ static void put_json_stack(struct dump_writer *writer, const struct stack *stack
 }
 
 /* Print the values of a stack whose event is not in the file. */
-static void put_text_alone(struct dump_writer *writer, const struct stack *stack)
+static void put_text_lone_stack(struct dump_writer *writer, const struct stack *stack)
 {
 	struct out *out = &writer->out;
 
@@ -400,23 +401,23 @@ static void put_text_alone(struct dump_writer *writer, const struct stack *stack
 int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
 		    const struct event_type *type, const struct stack *stack)
 {
-	char *from = out_room(&writer->out, LINE_SIZE + PUT_MORE), *to;
+	char *from = out_reserve(&writer->out, LINE_SIZE + PUT_MORE), *dest;
 
 	switch (writer->format) {
 	case DUMP_TEXT:
-		to = put_text_event(writer, from, event, type);
+		dest = put_text_event(writer, from, event, type);
 		break;
 	case DUMP_JSON:
-		to = put_json_event(writer, from, event, type);
+		dest = put_json_event(writer, from, event, type);
 		break;
 	default:
-		to = put_csv_event(writer, from, event, type);
+		dest = put_csv_event(writer, from, event, type);
 	}
-	writer->out.used += to - from;
+	writer->out.used += dest - from;
 	if (writer->hex)
 		put_data(writer, event);
 	if (stack && writer->format == DUMP_TEXT && stack->state == STACK_ALONE)
-		put_text_alone(writer, stack);
+		put_text_lone_stack(writer, stack);
 	if (stack && writer->format == DUMP_JSON)
 		put_json_stack(writer, stack);
 	if (writer->format == DUMP_JSON)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flame.h"
+#include "report_rows.h"
 
 static struct flame *find_callee(struct flame *caller, const char *name)
 {
@@ -35,27 +36,27 @@ static void add_sum(struct flame *flame, const double ns[FLAME_KINDS], uint64_t 
 	flame->samples += samples;
 }
 
-/* Add a stack of @count addresses, or of the one name @instead. */
-static bool add_stack(struct flame *root, const struct etl_file *file, const struct names *names,
-		      const uint64_t *addresses, size_t count, const char *instead,
-		      const struct stack_sum *sum)
+/* Add a stack of @count addresses; of none: of the one name @instead. */
+static bool add_stack(struct flame *root, const struct report *report, const uint64_t *addresses,
+		      size_t count, const char *instead, const struct stack_sum *sum)
 {
 	const double ns[FLAME_KINDS] = {
-		[FLAME_WAIT] = etl_cycles_ns(file, sum->wait),
-		[FLAME_HOLD] = etl_cycles_ns(file, sum->hold),
+		[FLAME_WAIT] = etl_cycles_ns(report->file, sum->wait),
+		[FLAME_HOLD] = etl_cycles_ns(report->file, sum->hold),
+		[FLAME_CHARGED] = report_ticks_ns(report, sum->charged),
 	};
 	struct flame *flame = root;
 	char name[NAME_SIZE], *at;
 	unsigned int i;
 
-	if (!sum->sampled)
+	if (!sum->sampled && sum->charged <= 0)
 		return true;
 	add_sum(flame, ns, sum->sampled);
 	do {
-		if (instead)
+		if (!count)
 			snprintf(name, sizeof(name), "%s", instead);
 		else
-			names_function(names, addresses[--count], name, sizeof(name));
+			names_function(report->names, addresses[--count], name, sizeof(name));
 		/* ";" separates the functions of folded stacks. */
 		while ((at = strchr(name, ';')))
 			*at = ':';
@@ -85,26 +86,32 @@ static void sort_by_name(struct flame *flame)
 }
 
 /**
- * flame_make() - make the tree of all stacks
+ * flame_make() - make the tree of all stacks, or of those of a lock
  * @root: root of the tree, all zero; the caller must use flame_free() even after a failure
- * @analysis: analysis with the stacks
- * @file: file of the analysis
- * @names: names of the trace, or NULL
+ * @report: report with its file, analysis and names
+ * @lock: the lock, for which the analysis has its lock_stacks; NULL: all locks
  *
  * Return: true, or false if there was no memory for all stacks.
  */
-bool flame_make(struct flame *root, const struct analysis *analysis, const struct etl_file *file,
-		const struct names *names)
+bool flame_make(struct flame *root, const struct report *report,
+		const struct charge_class_key *lock)
 {
-	const struct stack_stats *stats = &analysis->stacks;
+	const struct analysis *analysis = report->analysis;
+	const struct stack_stats *stats = lock ? &analysis->lock_stacks : &analysis->stacks;
 	const struct stack_entry *entry;
 	bool is_complete = true;
 
-	for (entry = stats->stacks; entry; entry = entry->hh.next)
-		is_complete &= add_stack(root, file, names, entry->key.addresses, entry->count,
-					 NULL, &entry->sum);
-	is_complete &= add_stack(root, file, names, NULL, 0, "(other stacks)", &stats->others);
-	is_complete &= add_stack(root, file, names, NULL, 0, "(no stack)", &stats->without);
+	for (entry = stats->stacks; entry; entry = entry->hh.next) {
+		if (lock && (entry->key.class != lock->class ||
+			     entry->key.is_sleeping != lock->is_sleeping))
+			continue;
+		is_complete &= add_stack(root, report, entry->key.addresses, entry->count,
+					 "(no stack)", &entry->sum);
+	}
+	if (!lock) {
+		is_complete &= add_stack(root, report, NULL, 0, "(other stacks)", &stats->others);
+		is_complete &= add_stack(root, report, NULL, 0, "(no stack)", &stats->without);
+	}
 	sort_by_name(root);
 	return is_complete;
 }

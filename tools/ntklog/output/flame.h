@@ -8,19 +8,21 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "analysis.h"
 #include "hash.h"
 #include "names.h"
+#include "report.h"
 
 /**
  * enum flame_of - sums of a function
  * @FLAME_WAIT: time waited for locks that were acquired there
  * @FLAME_HOLD: time for which these locks were held
+ * @FLAME_CHARGED: waits of others that are charged to these holds
  * @FLAME_KINDS: number of sums
  */
 enum flame_of {
 	FLAME_WAIT,
 	FLAME_HOLD,
+	FLAME_CHARGED,
 	FLAME_KINDS,
 };
 
@@ -42,8 +44,8 @@ struct flame {
 	UT_hash_handle hh;
 };
 
-bool flame_make(struct flame *root, const struct analysis *analysis, const struct etl_file *file,
-		const struct names *names);
+bool flame_make(struct flame *root, const struct report *report,
+		const struct charge_class_key *lock);
 void flame_print_folded(const struct flame *root, enum flame_of what, FILE *stream);
 void flame_free(struct flame *root);
 

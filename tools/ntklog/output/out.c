@@ -42,7 +42,7 @@ void out_large(struct out *out, const char *text, size_t length)
 void out_hex(struct out *out, uint64_t value)
 {
 	unsigned int digits = value ? (67 - __builtin_clzll(value)) / 4 : 1, i;
-	char *to = out_room(out, 2 + digits);
+	char *to = out_reserve(out, 2 + digits);
 
 	to[0] = '0';
 	to[1] = 'x';

@@ -85,10 +85,10 @@ static inline char *out_digits(char *end, uint64_t value)
 }
 
 /*
- * Flush the buffer if fewer than @length bytes are free. Returns the first free byte; the caller
- * increases @out->used by the bytes that it writes there.
+ * Reserve @length bytes: flush the buffer if fewer are free. Returns the first free byte. The
+ * caller increases @out->used by the bytes that it writes there.
  */
-static inline char *out_room(struct out *out, size_t length)
+static inline char *out_reserve(struct out *out, size_t length)
 {
 	if (out->used + length > sizeof(out->buffer))
 		out_flush(out);
@@ -101,13 +101,13 @@ static inline void out_bytes(struct out *out, const char *text, size_t length)
 		out_large(out, text, length);
 		return;
 	}
-	memcpy(out_room(out, length), text, length);
+	memcpy(out_reserve(out, length), text, length);
 	out->used += length;
 }
 
 static inline void out_char(struct out *out, char c)
 {
-	*out_room(out, 1) = c;
+	*out_reserve(out, 1) = c;
 	out->used++;
 }
 

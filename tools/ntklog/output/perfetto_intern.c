@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names and stacks of a Perfetto trace. Each is written before the first slice that refers to it.
- * If the table of them is full, it is emptied, and the trace has them again.
+ * Names and stacks of a Perfetto trace, to which slices refer by numbers. Each is written before
+ * the first slice that has its number. When the table of written names and stacks is full, it is
+ * emptied, and they are written again with new numbers.
  */
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include "perfetto_packet.h"
 #include "text.h"
 
-/* Names and stacks in the table, not counting those of one event more. */
+/* Before an event is converted, a table with this many names and stacks is emptied. */
 #define INTERNED_MAX	0x10000
 
 /* The kernel, which has the code of all frames. */
@@ -50,8 +51,8 @@ struct interned_key {
 
 /*
  * @key: kind and value
- * @number: number by which the trace refers to it
- * @is_written: the trace has it
+ * @number: number by which the trace refers to the name or stack
+ * @is_written: the name or stack was written to the trace
  * @hh: entry of the table
  */
 struct perfetto_interned {
@@ -75,7 +76,7 @@ static struct perfetto_interned *find_interned(struct perfetto *perfetto,
 	return entry;
 }
 
-/* Set @to to the names of @names from 1 on, which have their indexes for numbers. */
+/* Set @to to @names from index 1 on. The number of each name is its index. */
 static size_t fixed_names(Perfetto__InternedName *to, Perfetto__InternedName **pointers,
 			  const char *const *names, size_t count)
 {
@@ -131,10 +132,10 @@ static void put_fixed(struct perfetto *perfetto)
 }
 
 /**
- * perfetto_limit_interned() - make room for the names and the stack of an event
+ * perfetto_limit_interned() - make space for the names and the stack of an event
  * @perfetto: state of the conversion
  *
- * No number of a name or a stack is valid any more.
+ * The numbers that perfetto_intern() and perfetto_intern_stack() have returned become invalid.
  */
 void perfetto_limit_interned(struct perfetto *perfetto)
 {

@@ -25,7 +25,7 @@ static const char *const group_names[PERFETTO_GROUPS] = {
 static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
 {
 	Perfetto__Trace trace = PERFETTO__TRACE__INIT;
-	char *to = out_room(&perfetto->out, PACKET_SIZE);
+	char *to = out_reserve(&perfetto->out, PACKET_SIZE);
 
 	packet->has_trusted_packet_sequence_id = true;
 	packet->trusted_packet_sequence_id = 1;
@@ -101,20 +101,20 @@ static void name_track(const struct perfetto *perfetto, enum perfetto_group grou
  * perfetto_find_lane() - find a lane for a wait and the hold behind it
  * @perfetto: state of the conversion
  * @group: group of the track
- * @of: number of the CPU, id of the task, or key of the class of locks
+ * @track_owner: number of the CPU, id of the task, or key of the class of locks
  * @wait: begin of the wait, ns
  * @hold: begin of the hold, ns
  * @end: end of the hold, ns
  *
- * A new lane gets a name. If all lanes are full, the two get a lane that is not used again; those
- * of a class get none, because any number of tasks may wait for it.
+ * A new lane gets a name. If no lane has space, the wait and the hold get a lane that is not used
+ * again; but those of a class get none, because any number of tasks may wait for its locks.
  *
- * Return: number of the lane; 0: none has room.
+ * Return: number of the lane; 0: no lane of the class has space.
  */
-uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group, uint64_t of,
-			    int64_t wait, int64_t hold, int64_t end)
+uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group,
+			    uint64_t track_owner, int64_t wait, int64_t hold, int64_t end)
 {
-	struct perfetto_track *track = perfetto_track_find(&perfetto->tracks, group, of);
+	struct perfetto_track *track = perfetto_track_find(&perfetto->tracks, group, track_owner);
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	unsigned int lanes = track ? track->lane_count : 0;
 	char text[NAME_SIZE], name[NAME_SIZE + 16];
@@ -127,12 +127,12 @@ uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group
 	if (!lane && group == PERFETTO_CLASSES)
 		return 0;
 	number = lane ? lane->number : perfetto_new_number(&perfetto->tracks);
-	name_track(perfetto, group, of, text, sizeof(text));
+	name_track(perfetto, group, track_owner, text, sizeof(text));
 	snprintf(name, sizeof(name), lanes ? "%s (%u)" : "%s", text, lanes + 1);
 	descriptor.has_parent_uuid = true;
 	descriptor.parent_uuid = group;
 	descriptor.has_sibling_order_rank = group != PERFETTO_CLASSES;
-	descriptor.sibling_order_rank = (int32_t)of;
+	descriptor.sibling_order_rank = (int32_t)track_owner;
 	put_track(perfetto, number, name, &descriptor);
 	return number;
 }
@@ -232,7 +232,7 @@ static void put_begin(struct perfetto *perfetto, Perfetto__TrackEvent__Type type
 	begin.flow_ids = &slice->next;
 	begin.has_callstack_iid = !!slice->stack;
 	begin.callstack_iid = slice->stack;
-	put_event(perfetto, &begin, type, slice->track, slice->from);
+	put_event(perfetto, &begin, type, slice->track, slice->begin_ns);
 }
 
 /**
@@ -248,7 +248,7 @@ void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice)
 	end.n_terminating_flow_ids = !!slice->previous;
 	end.terminating_flow_ids = &slice->previous;
 	put_event(perfetto, &end, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, slice->track,
-		  slice->to);
+		  slice->end_ns);
 }
 
 /**

@@ -90,8 +90,8 @@ struct perfetto {
  * @track: number of the track's lane
  * @category: category
  * @name: number of the name
- * @from: begin, ns
- * @to: end, ns; not used of an instant
+ * @begin_ns: begin, ns
+ * @end_ns: end, ns; not used of an instant
  * @next: number of the flow that begins in the slice, or 0
  * @previous: number of the flow that ends at the slice's end, or 0; not used of an instant
  * @stack: number of the stack, or 0
@@ -102,8 +102,8 @@ struct perfetto_slice {
 	uint64_t track;
 	enum perfetto_category category;
 	uint64_t name;
-	int64_t from;
-	int64_t to;
+	int64_t begin_ns;
+	int64_t end_ns;
 	uint64_t next;
 	uint64_t previous;
 	uint64_t stack;
@@ -118,7 +118,7 @@ void perfetto_add_text(struct perfetto_slice *slice, enum perfetto_argument argu
 		       uint64_t number);
 void perfetto_put_groups(struct perfetto *perfetto);
 uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group,
-			    uint64_t of, int64_t wait, int64_t hold, int64_t end);
+			    uint64_t track_owner, int64_t wait, int64_t hold, int64_t end);
 void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice);
 void perfetto_put_instant(struct perfetto *perfetto, struct perfetto_slice *slice);
 void perfetto_put_counters(struct perfetto *perfetto);

@@ -52,8 +52,8 @@ static bool is_within(const struct perfetto_lane *lane, int64_t time)
 
 	if (time < lane->forgotten)
 		return true;
-	for (i = lane->count; i-- > 0 && lane->intervals[i].to > time;)
-		if (lane->intervals[i].from <= time)
+	for (i = lane->count; i-- > 0 && lane->intervals[i].end_ns > time;)
+		if (lane->intervals[i].begin_ns <= time)
 			return true;
 	return false;
 }
@@ -61,10 +61,10 @@ static bool is_within(const struct perfetto_lane *lane, int64_t time)
 static void add_interval(struct perfetto_lane *lane, int64_t from, int64_t to)
 {
 	/* Intervals within the new one do not matter any more. */
-	while (lane->count && lane->intervals[lane->count - 1].from >= from)
+	while (lane->count && lane->intervals[lane->count - 1].begin_ns >= from)
 		lane->count--;
 	if (lane->count == PERFETTO_INTERVALS_MAX) {
-		lane->forgotten = lane->intervals[0].to;
+		lane->forgotten = lane->intervals[0].end_ns;
 		memmove(lane->intervals, lane->intervals + 1,
 			(PERFETTO_INTERVALS_MAX - 1) * sizeof(*lane->intervals));
 		lane->count--;
@@ -80,7 +80,8 @@ static void add_interval(struct perfetto_lane *lane, int64_t from, int64_t to)
  * @hold: begin of the hold, ns
  * @end: end of the hold, ns; calls come nearly in the order of @end
  *
- * Return: the lane, to which the interval was added; NULL if no lane has room, or without memory.
+ * Return: the lane, to which the interval was added; NULL if slices of all lanes overlap it, or
+ * without memory.
  */
 const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 					       struct perfetto_track *track, int64_t wait,
@@ -91,7 +92,7 @@ const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 
 	for (i = 0; track && i < track->lane_count; i++) {
 		lane = track->lanes[i];
-		if (lane->count && lane->intervals[lane->count - 1].to > end)
+		if (lane->count && lane->intervals[lane->count - 1].end_ns > end)
 			continue;
 		if (!is_within(lane, wait) && !is_within(lane, hold))
 			goto found;

@@ -36,8 +36,8 @@ enum perfetto_group {
 #define PERFETTO_INTERVALS_MAX	24
 
 struct perfetto_interval {
-	int64_t from;
-	int64_t to;
+	int64_t begin_ns;
+	int64_t end_ns;
 };
 
 /**

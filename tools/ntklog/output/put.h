@@ -3,7 +3,7 @@
 #define _NTKLOG_PUT_H
 
 /*
- * Fast formatting into a buffer. Each function writes at @to and returns the end of the text. The
+ * Fast formatting into a buffer. Each function writes at @dest and returns the end of the text. The
  * caller reserves memory for a whole line and PUT_MORE bytes, because the functions copy blocks of
  * a fixed size, which is faster than the exact length.
  */
@@ -27,70 +27,70 @@ struct label {
 	char text[PUT_MORE];
 };
 
-static inline char *put_bytes(char *to, const char *text, size_t length)
+static inline char *put_bytes(char *dest, const char *text, size_t length)
 {
-	memcpy(to, text, length);
-	return to + length;
+	memcpy(dest, text, length);
+	return dest + length;
 }
 
-#define put_literal(to, text)	put_bytes(to, text, sizeof(text) - 1)
+#define put_literal(dest, text)	put_bytes(dest, text, sizeof(text) - 1)
 
-static inline char *put_text(char *to, const char *text)
+static inline char *put_text(char *dest, const char *text)
 {
-	return put_bytes(to, text, strlen(text));
+	return put_bytes(dest, text, strlen(text));
 }
 
-static inline char *put_label(char *to, const struct label *label)
+static inline char *put_label(char *dest, const struct label *label)
 {
-	memcpy(to, label->text, sizeof(label->text) / 2);
+	memcpy(dest, label->text, sizeof(label->text) / 2);
 	if (label->length > sizeof(label->text) / 2)
-		memcpy(to + sizeof(label->text) / 2, label->text + sizeof(label->text) / 2,
+		memcpy(dest + sizeof(label->text) / 2, label->text + sizeof(label->text) / 2,
 		       sizeof(label->text) / 2);
-	return to + label->length;
+	return dest + label->length;
 }
 
 /* Put bytes that are usually few. Reads @text up to a multiple of 16 bytes. */
-static inline char *put_short(char *to, const char *text, size_t length)
+static inline char *put_short(char *dest, const char *text, size_t length)
 {
 	size_t at = 0;
 
 	do {
-		memcpy(to + at, text + at, 16);
+		memcpy(dest + at, text + at, 16);
 		at += 16;
 	} while (at < length);
-	return to + length;
+	return dest + length;
 }
 
-static inline char *put_unsigned(char *to, uint64_t value)
+static inline char *put_unsigned(char *dest, uint64_t value)
 {
 	unsigned int length;
 
 	if (value < 10) {
-		*to = '0' + value;
-		return to + 1;
+		*dest = '0' + value;
+		return dest + 1;
 	}
 	length = out_length(value);
-	out_digits(to + length, value);
-	return to + length;
+	out_digits(dest + length, value);
+	return dest + length;
 }
 
 /* Put a number of JSON. Above 63 bits it becomes a string, which no reader rounds. */
-static inline char *put_json_unsigned(char *to, uint64_t value)
+static inline char *put_json_unsigned(char *dest, uint64_t value)
 {
 	if (value <= INT64_MAX)
-		return put_unsigned(to, value);
-	*to++ = '"';
-	to = put_unsigned(to, value);
-	*to++ = '"';
-	return to;
+		return put_unsigned(dest, value);
+	*dest++ = '"';
+	dest = put_unsigned(dest, value);
+	*dest++ = '"';
+	return dest;
 }
 
-static inline char *put_signed(char *to, int64_t value)
+static inline char *put_signed(char *dest, int64_t value)
 {
 	if (value >= 0)
-		return put_unsigned(to, value);
-	*to++ = '-';
-	return put_unsigned(to, -(uint64_t)value);
+		return put_unsigned(dest, value);
+	*dest++ = '-';
+	return put_unsigned(dest, -(uint64_t)value);
 }
 
 /* Return the eight hexadecimal digits of a number, as they are in memory. */
@@ -108,19 +108,19 @@ static inline uint64_t hex_digits(uint32_t value)
 	return __builtin_bswap64(digits);
 }
 
-static inline char *put_hex(char *to, uint64_t value)
+static inline char *put_hex(char *dest, uint64_t value)
 {
 	unsigned int length = value ? (67 - __builtin_clzll(value)) / 4 : 1;
 	uint64_t digits;
 
-	to[0] = '0';
-	to[1] = 'x';
+	dest[0] = '0';
+	dest[1] = 'x';
 	value <<= 64 - 4 * length;
 	digits = hex_digits(value >> 32);
-	memcpy(to + 2, &digits, 8);
+	memcpy(dest + 2, &digits, 8);
 	digits = hex_digits(value);
-	memcpy(to + 10, &digits, 8);
-	return to + 2 + length;
+	memcpy(dest + 10, &digits, 8);
+	return dest + 2 + length;
 }
 
 #endif /* _NTKLOG_PUT_H */

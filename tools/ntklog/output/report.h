@@ -24,6 +24,8 @@ enum report_table {
 	REPORT_TABLES,
 };
 
+#define REPORT_ALL_TABLES	((1u << REPORT_TABLES) - 1)
+
 /**
  * struct report - tables of an analysis, and the analysis that they are made of
  * @file: trace, of which only the header and the counts of damage are used
@@ -53,6 +55,9 @@ struct report {
 enum report_table report_find_table(const char *name);
 void report_print_columns(unsigned int tables, FILE *stream);
 void report_print_column_help(unsigned int tables, FILE *stream);
+bool report_has_rates(const struct report *report);
+bool report_has_lock_counts(const struct report *report);
+void report_show_column(struct report *report, const char *name, bool sorts);
 void report_make(struct report *report);
 void report_make_for_hosts(struct report *report);
 int report_is_complete(const struct report *report);
@@ -63,7 +68,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 void report_print_stacks(const struct report *report, FILE *stream, size_t top);
 json_t *report_rates_json(const struct analysis *analysis);
 json_t *report_json(const struct report *report, size_t top, unsigned int tables);
-int report_print_html(const struct report *report, const char *path, size_t top, size_t all,
+int report_print_page(const struct report *report, const char *path, size_t top, size_t all,
 		      unsigned int tables);
 void report_free(struct report *report);
 

@@ -138,7 +138,7 @@ static const struct column waiter_columns[] = {
 };
 
 /* Make a row for each waiter: the sum of its rows for all locks. */
-static void make_sums(struct report *report)
+static void make_waiter_rows(struct report *report)
 {
 	struct table *table = &report->tables[REPORT_WAITERS];
 	struct charge_row *sums = NULL, *sum, *next;
@@ -166,7 +166,7 @@ static void make_waiters(struct report *report)
 	const struct charge_row *row;
 
 	if (report->sums_waiters) {
-		make_sums(report);
+		make_waiter_rows(report);
 		return;
 	}
 	for (row = report->analysis->charges.rows; row; row = row->hh.next)

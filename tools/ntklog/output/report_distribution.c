@@ -24,7 +24,7 @@ static void find_shares(const struct report *report, const struct histogram *tim
 	unsigned int i;
 
 	memset(shares, 0, DECADES_MAX * sizeof(*shares));
-	for (i = 0; i < times->room; i++) {
+	for (i = 0; i < times->capacity; i++) {
 		uint64_t weight;
 		double ns = etl_cycles_ns(report->file, histogram_bucket(times, i, &weight));
 		int decade = (ns >= 1 ? (int)floor(log10(ns)) : 0) - axis->first;

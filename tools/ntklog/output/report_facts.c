@@ -90,8 +90,8 @@ static void print_spinlock_rates(const struct report *report, const struct spinl
 }
 
 /*
- * Test whether the trace may have acquisitions and holds of spin locks, whose rates are facts. In
- * the modes waits and holders only NT's spin locks have them.
+ * Test whether the trace may have acquisitions and holds of spin locks, so that a reader needs
+ * their rates. In the modes waits and holders only NT's spin locks have acquisitions and holds.
  */
 static bool has_nt_or_holds(const struct report *report)
 {
@@ -272,7 +272,7 @@ static void print_covered_times(const struct report *report, FILE *stream, const
 	fact(stream, before, after,
 	     "CPU %zu is covered from %.3f s on, the others from later on, the last, CPU %zu, from %.3f s; to %.3f s",
 	     first, etl_seconds(file, coverage_begin(coverage, first)), last,
-	     etl_seconds(file, coverage_begin(coverage, last)), etl_seconds(file, coverage->to));
+	     etl_seconds(file, coverage_begin(coverage, last)), etl_seconds(file, coverage->end));
 	fact(stream, before, after,
 	     "sums are of all that is left; per second, waiting and the order of rows use the time of each CPU");
 }
@@ -353,10 +353,10 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64 " times left out",
 		     file->damaged_buffers, file->damaged_events, file->wrong_times);
-	if (file->twice || file->missing)
+	if (file->repeated_buffers || file->missing_buffers)
 		fact(stream, before, after,
 		     "DAMAGED: %" PRIu64 " buffers are in the file twice, %" PRIu64 " are missing",
-		     file->twice, file->missing);
+		     file->repeated_buffers, file->missing_buffers);
 	if (!file->end_time)
 		fact(stream, before, after,
 		     "the session had not ended: events may be missing, and their number is not known");

@@ -2,10 +2,9 @@
 #ifndef _NTKLOG_REPORT_HISTOGRAMS_H
 #define _NTKLOG_REPORT_HISTOGRAMS_H
 
-/* Pictures of a page that show how long locks are waited for and held. */
+/* Distributions of waits and holds over an axis of powers of ten. */
 
-#include <stdint.h>
-#include <stdio.h>
+#include <jansson.h>
 
 #include "histogram.h"
 #include "report.h"
@@ -22,8 +21,7 @@ struct histogram_axis {
 
 void report_widen_axis(const struct report *report, const struct histogram *times,
 		       struct histogram_axis *axis);
-void report_print_histogram(const struct report *report, FILE *stream, uint64_t lock,
-			    const char *what, const struct histogram *wait,
-			    const struct histogram *hold, const struct histogram_axis *axis);
+json_t *report_histogram_json(const struct report *report, const struct histogram *times,
+			      const struct histogram_axis *axis);
 
 #endif /* _NTKLOG_REPORT_HISTOGRAMS_H */

@@ -24,6 +24,8 @@ void report_write(const struct report *report, unsigned int tables, FILE *stream
 		.buffers_lost = report->file->buffers_lost,
 		.lock_events = report->analysis->lock_events,
 		.resource_kinds = report->analysis->resources.kinds,
+		.has_rates = report_has_rates(report),
+		.has_lock_counts = report_has_lock_counts(report),
 		.is_read = true,
 	};
 	size_t i;

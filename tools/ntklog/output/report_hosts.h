@@ -23,6 +23,8 @@
  * @buffers_lost: number of buffers that were lost while it was recorded
  * @lock_events: number of events of the only lock that is summed up
  * @resource_kinds: bits of enum resource_kind that its records are of
+ * @has_rates: its tables show rates
+ * @has_lock_counts: its tables show how many locks a row adds up
  * @is_read: the file could be read
  */
 struct report_host {
@@ -34,6 +36,8 @@ struct report_host {
 	uint64_t buffers_lost;
 	uint64_t lock_events;
 	uint32_t resource_kinds;
+	bool has_rates;
+	bool has_lock_counts;
 	bool is_read;
 };
 

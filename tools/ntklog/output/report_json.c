@@ -74,7 +74,7 @@ static json_t *covered_json(const struct report *report)
 {
 	const struct coverage *coverage = &report->analysis->coverage;
 	json_t *array = json_array();
-	double from, to = etl_seconds(report->file, coverage->to);
+	double from, to = etl_seconds(report->file, coverage->end);
 	size_t i;
 
 	for (i = 0; i < coverage->cpu_count; i++) {
@@ -133,8 +133,8 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "damaged_buffers", (json_int_t)file->damaged_buffers,
 			   "damaged_events", (json_int_t)file->damaged_events,
 			   "wrong_times", (json_int_t)file->wrong_times,
-			   "buffers_twice", (json_int_t)file->twice,
-			   "buffers_missing", (json_int_t)file->missing,
+			   "buffers_twice", (json_int_t)file->repeated_buffers,
+			   "buffers_missing", (json_int_t)file->missing_buffers,
 			   "blockers_dropped",
 			   (json_int_t)rates_dropped_blockers(&analysis->history),
 			   "rates_changed", analysis->rates_changed,

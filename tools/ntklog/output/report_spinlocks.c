@@ -135,7 +135,10 @@ static double per_second(const struct report *report, const void *row)
 				  (double)sum->acquisitions);
 }
 
-/* Contended and uncontended acquisitions have sample rates that are far apart. */
+/*
+ * Without the rates the share is not known: the records have far more of the contended acquisitions
+ * than of the others.
+ */
 static double contended(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
@@ -202,7 +205,7 @@ static double undisturbed_mean(const struct report *report, const void *row)
 		report_cycles_ns(report, (sum->hold.sum - sum->interrupted.sum) / count) : NAN;
 }
 
-/* The table locks has all but the first. */
+/* Columns of the table callers. The table locks has all of them but the first. */
 static const struct column columns[] = {
 	TEXT_COLUMN("caller", "caller", caller,
 		    "function that released the lock; in mode waits the one that asked for it"),

@@ -92,21 +92,47 @@ void report_print_column_help(unsigned int tables, FILE *stream)
 	}
 }
 
-/* Sort by rates, because totals of CPUs that are covered for different times are not comparable. */
-static void rank_by_rates(struct report *report)
+/**
+ * report_has_rates() - test whether the tables show rates
+ * @report: its file, analysis, names and seconds are set
+ *
+ * Return: true if totals are not comparable, because the CPUs are covered for different times.
+ */
+bool report_has_rates(const struct report *report)
 {
-	static const char *const rates[] = { "per_second", "waiting" };
-	size_t i, j;
+	return report->has_coverage && report->analysis->coverage.is_uneven;
+}
 
-	for (i = 0; i < REPORT_PROCESSORS; i++)
-		for (j = 0; j < ARRAY_SIZE(rates); j++) {
-			int column = table_find_column(&report->tables[i], rates[j]);
+/**
+ * report_has_lock_counts() - test whether the tables show how many locks a row adds up
+ * @report: its analysis and names are set
+ *
+ * Return: true if locks are summed up by their classes.
+ */
+bool report_has_lock_counts(const struct report *report)
+{
+	return names_have_classes(report->names) && !report->analysis->by_address;
+}
 
-			if (column < 0)
-				continue;
-			table_insert(&report->tables[i], column);
+/**
+ * report_show_column() - show a column in all tables of locks and threads that have one
+ * @report: its tables are initialized
+ * @name: name of the column
+ * @sorts: sort these tables by it
+ */
+void report_show_column(struct report *report, const char *name, bool sorts)
+{
+	size_t i;
+
+	for (i = 0; i < REPORT_PROCESSORS; i++) {
+		int column = table_find_column(&report->tables[i], name);
+
+		if (column < 0)
+			continue;
+		table_insert(&report->tables[i], column);
+		if (sorts)
 			report->tables[i].sort = column;
-		}
+	}
 }
 
 /**
@@ -121,13 +147,12 @@ void report_make(struct report *report)
 		if (table_init(&report->tables[i], classes[i]->name, classes[i]->title,
 			       classes[i]->columns, classes[i]->column_count, classes[i]->sort))
 			classes[i]->make(report);
-	if (report->has_coverage && report->analysis->coverage.is_uneven)
-		rank_by_rates(report);
-	for (i = 0; i < REPORT_TABLES && names_have_classes(report->names) &&
-	     !report->analysis->by_address; i++)
-		if (table_find_column(&report->tables[i], "locks") >= 0)
-			table_insert(&report->tables[i],
-				     table_find_column(&report->tables[i], "locks"));
+	if (report_has_rates(report)) {
+		report_show_column(report, "per_second", true);
+		report_show_column(report, "waiting", true);
+	}
+	if (report_has_lock_counts(report))
+		report_show_column(report, "locks", false);
 }
 
 /**
@@ -175,7 +200,7 @@ int report_is_complete(const struct report *report)
 	       !report->analysis->stacks.no_memory &&
 	       !report->analysis->charges.no_memory &&
 	       !report->analysis->charges.periods.no_memory &&
-	       !report->analysis->open.no_memory &&
+	       !report->analysis->open_holds.no_memory &&
 	       !report->analysis->coverage.no_memory &&
 	       !report->analysis->history.no_memory &&
 	       !report->analysis->spinlocks.timelines.no_memory &&

@@ -16,7 +16,7 @@ enum cell_kind {
 	CELL_ESTIMATE,	/* a count that is estimated from a sample */
 	CELL_SHARE,	/* 0 to 1 */
 	CELL_TIME,	/* nanoseconds */
-	CELL_ERROR,	/* standard error of another column's cell, by that */
+	CELL_ERROR,	/* standard error of another column's cell, divided by that cell */
 };
 
 struct report;

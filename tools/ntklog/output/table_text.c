@@ -41,18 +41,18 @@ static const char *skip_characters(const char *text, size_t count)
 /* Cut characters out of the middle of a text, because names differ most at both ends. */
 static void shorten(char *text, size_t width)
 {
-	size_t all = text_width(text), head, tail;
+	size_t whole_width = text_width(text), head, tail;
 	char *cut;
-	const char *rest;
+	const char *tail_text;
 
-	if (all <= width)
+	if (whole_width <= width)
 		return;
 	tail = (width - strlen(CUT)) / 2;
 	head = width - strlen(CUT) - tail;
 	cut = (char *)skip_characters(text, head);
-	rest = skip_characters(text, all - tail);
+	tail_text = skip_characters(text, whole_width - tail);
 	memmove(cut, CUT, strlen(CUT));
-	memmove(cut + strlen(CUT), rest, strlen(rest) + 1);
+	memmove(cut + strlen(CUT), tail_text, strlen(tail_text) + 1);
 }
 
 /* Format a cell as the table shows it. Texts may contain control characters of a terminal. */
@@ -69,15 +69,16 @@ static void format_cell(const struct table *table, size_t row, size_t column, ch
 		shorten(text, table->text_max);
 }
 
-static void print_padded(FILE *stream, const char *text, size_t width, bool left, bool is_last)
+static void print_padded(FILE *stream, const char *text, size_t width, bool is_left_aligned,
+			 bool is_last)
 {
 	size_t length = text_width(text);
 	int padding = length < width ? width - length : 0;
 
-	if (!left)
+	if (!is_left_aligned)
 		fprintf(stream, "%*s", padding, "");
 	fputs(text, stream);
-	if (left && !is_last)
+	if (is_left_aligned && !is_last)
 		fprintf(stream, "%*s", padding, "");
 	fputs(is_last ? "\n" : "  ", stream);
 }
@@ -111,9 +112,9 @@ static size_t table_width(const struct table *table, size_t rows)
 /*
  * Find the shown column that is left out first. Returns the number of columns if all have to stay.
  */
-static size_t find_least(const struct table *table)
+static size_t find_droppable_column(const struct table *table)
 {
-	size_t least = table->column_count, k;
+	size_t droppable = table->column_count, k;
 	unsigned int most_droppable = 0;
 
 	for (k = 0; k < table->shown_count; k++) {
@@ -122,9 +123,9 @@ static size_t find_least(const struct table *table)
 		if (column == table->sort || table->columns[column].drop <= most_droppable)
 			continue;
 		most_droppable = table->columns[column].drop;
-		least = column;
+		droppable = column;
 	}
-	return least;
+	return droppable;
 }
 
 /**
@@ -136,13 +137,13 @@ static size_t find_least(const struct table *table)
  */
 void table_fit(struct table *table, size_t top, size_t width, bool shortens)
 {
-	size_t rows = table_top(table, top), least, text_max;
+	size_t rows = table_top(table, top), droppable, text_max;
 
 	while (table_width(table, rows) > width) {
-		least = find_least(table);
-		if (least == table->column_count)
+		droppable = find_droppable_column(table);
+		if (droppable == table->column_count)
 			break;
-		table_hide(table, least);
+		table_hide(table, droppable);
 	}
 	for (text_max = width; shortens && text_max >= TEXT_MIN && table_width(table, rows) > width;
 	     text_max--)

@@ -43,7 +43,7 @@ static int make_file(const void *data, size_t size, char *path)
 	return fd;
 }
 
-/* Like make_file(), with a pipe, which has room for 64 KiB. */
+/* Like make_file(), with a pipe, which has space for 64 KiB. */
 static int make_pipe(const void *data, size_t size, char *path)
 {
 	int fds[2];
@@ -55,17 +55,12 @@ static int make_pipe(const void *data, size_t size, char *path)
 	return fds[0];
 }
 
-static const struct etl_event *next_merged(void *merged)
-{
-	return etl_merge_next(merged);
-}
-
 static void read_merged(struct etl_file *file, const struct names *names,
 			const struct filter *filter)
 {
 	uint64_t last_offset = UINT64_MAX, sum = 0;
 	struct etl_merge *merged = etl_merge_open(file);
-	struct stacks *stacks = merged ? stacks_open(file, next_merged, merged) : NULL;
+	struct stacks *stacks = merged ? stacks_open(file, merged) : NULL;
 	const struct etl_event *event;
 	const struct stack *stack;
 	size_t i;
@@ -102,13 +97,15 @@ static void print_report(struct etl_file *file, const struct names *names, bool 
 	struct report made = { .file = file, .analysis = &analysis, .names = names };
 	size_t i;
 
+	analysis.charges_waits = html;
+	analysis.has_lock_stacks = html;
 	analysis_read(&analysis, file);
 	made.seconds = analysis_seconds(&analysis, file);
 	report_make(&made);
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_sort(&made.tables[i]);
 	if (html)
-		report_print_html(&made, "/dev/null", 20, 200, UINT32_MAX);
+		report_print_page(&made, "/dev/null", 20, 200, REPORT_ALL_TABLES);
 	else
 		json_decref(report_json(&made, 20, UINT32_MAX));
 	report_free(&made);
@@ -124,7 +121,7 @@ static void print_perfetto(struct etl_file *file, const struct names *names)
 
 	conversion_find_rates(&conversion);
 	merged = etl_merge_open(file);
-	conversion.stacks = merged ? stacks_open(file, next_merged, merged) : NULL;
+	conversion.stacks = merged ? stacks_open(file, merged) : NULL;
 	if (conversion.stacks)
 		convert_to_perfetto(&conversion, "/dev/null");
 	stacks_close(conversion.stacks);

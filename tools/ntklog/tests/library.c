@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	}
 	printf("buffers %zu\n", file->buffers);
 	printf("damaged %llu %llu %llu\n", (unsigned long long)file->damaged_buffers,
-	       (unsigned long long)file->damaged_events, (unsigned long long)file->left_out);
+	       (unsigned long long)file->damaged_events, (unsigned long long)file->left_out_bytes);
 	printf("error %s\n", file->error);
 	if (!err)
 		read_again(file);

@@ -50,7 +50,9 @@ class OpenHolds(Case):
         self.assertEqual(parts, {"holder_ran": 1000 + 4000, "free_overtaken": 1000})
 
     def test_exclusive_hold_ends_older_holds(self):
-        """Another task may have released what a reader acquired, and the module still lists it."""
+        """Another task may have released the lock for a reader, whose hold the module still
+        lists.
+        """
         for kind, holders in (("rwsem", ["holder"]), ("semaphore", ["bystander (reader)", "holder"])):
             self.assertEqual(self.answer(
                 self.begin(9000), held(9000, "reads", thread=57, kind=kind),
@@ -212,7 +214,9 @@ class Charge(Case):
                                  "unknown": 500 + 500})
 
     def test_overlapping_readers_are_charged_once(self):
-        """The reader that came first is charged, and the other one for what is left."""
+        """The reader that came first is charged for its hold, and the other one for the rest of the
+        wait.
+        """
         parts = self.answer(
             sleep(1000, 3000, action=0x42, kind="rwsem"),
             sleep(2000, 4000, action=0x42, kind="rwsem", thread=57),
@@ -555,7 +559,7 @@ class Text(Case):
         self.write_events(spin(1000, 5000))
         result = run("report", "--by", "moon", self.path)
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn('"moon" is not caller, task, stack, thread, process, cgroup, cpu or irql',
+        self.assertIn('"moon" is not caller, function, task, stack, thread, process, cgroup, cpu or irql',
                       result.stderr)
 
     def test_stack_of_the_holder_tells_the_function(self):

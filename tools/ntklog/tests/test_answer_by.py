@@ -7,7 +7,7 @@ Usage: test_answer_by.py NTKLOG
 
 import json
 
-from answer_case import BASE, LOCK, NS, RATES, WAITER, Case, sleep, spin, switch
+from answer_case import BASE, LOCK, NS, RATES, WAITER, Case, sleep, spin, stack_of, switch
 import etl_writer as etl
 import tap
 import tool
@@ -66,6 +66,16 @@ thread 58 other\t56\t/system.slice/web.service
                             for number in range(1, 5)))
         rows = json.loads(self.report("--json", "--table", "waiters", "--by", "process"))["waiters"]
         self.assertEqual({row["waiter"][:3] for row in rows if "waiter" in row}, {"62 ", "63 "})
+
+    def test_function_is_that_of_all_tasks(self):
+        self.write_events(
+            sleep(1000, 5000), stack_of(5000, 0xFFFFFFFF81000601),
+            sleep(5000, 5100, 3000, thread=56), sleep(6000, 8000, thread=57),
+            stack_of(8000, 0xFFFFFFFF81000601, thread=57), sleep(8000, 8100, 1000, thread=58),
+            sleep(8100, 8200, 40, thread=57))
+        self.assertEqual(self.blockers("--by", "function"), {
+            ("my_lock", "unknown function", "walks_pages"): 4000,
+            ("my_lock", "unknown function", "unknown function"): 40})
 
     def test_cgroup_is_that_of_the_time(self):
         self.write_tasks()

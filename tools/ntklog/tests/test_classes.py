@@ -369,6 +369,11 @@ class Reports(Base):
                           "0x%x inode.i_lock" % self.LOCKS[1]: 2,
                           "0x%x dentry.d_lockref.lock" % self.LOCKS[2]: 2})
 
+    def test_many_files_show_how_many_locks_a_row_adds_up(self):
+        for options, shows in ((), True), (("--addresses",), False):
+            text = run("report", "--wide", "--table", "locks", *options, self.etl, self.etl).stdout
+            (self.assertRegex if shows else self.assertNotRegex)(text, "\nhost +lock +locks ")
+
     def test_callers_and_page_show_classes(self):
         callers = json.loads(run("report", "--json", self.etl).stdout)["callers"]
         self.assertEqual({row["lock"] for row in callers},

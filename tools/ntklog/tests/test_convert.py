@@ -216,7 +216,7 @@ class Perfetto(Case):
         self.assertEqual(hold["cat"], "hold")
 
     def test_release_whose_hold_has_no_known_start_is_an_instant(self):
-        """Its flow leads to the waiter, as that of a hold does."""
+        """The flow of the release leads to the waiter, as the flow of a hold does."""
         def lock(time, **changes):
             return etl.perfinfo(0x0529, etl.spin_lock(
                 acquire=etl.START_CLOCK + time, release=etl.START_CLOCK + time, depth=0, **changes),
@@ -403,7 +403,7 @@ class Perfetto(Case):
                          [(0, 50 * self.US)])
 
     def test_names_are_written_once(self):
-        """And again after so many others that the table of names was emptied."""
+        """A name is written again after so many others that the table of names was emptied."""
         self.assertEqual(self.trace(*self.events(*range(100, 3000, 100))).resets, 1)
         count = 70000
         self.convert("--perfetto", etl.long_file([etl.perfinfo(

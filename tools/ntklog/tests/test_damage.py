@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Damaged files: what is told, with its offset, and all that is read nevertheless.
+"""Damaged files: the tool reports each damage with its offset, and reads all other events.
 
 Usage: test_damage.py NTKLOG
 """

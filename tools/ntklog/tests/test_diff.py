@@ -6,6 +6,7 @@ Usage: test_diff.py NTKLOG
 """
 
 import csv
+import html
 import io
 import json
 import os
@@ -137,6 +138,29 @@ class Diff(tool.Case):
         self.assertEqual(len(self.json()["changes"]), 49)
         self.assertEqual(len(self.diff("--csv").splitlines()), 50)
         self.assertEqual(len(self.json("--top", "7")["changes"]), 7)
+
+    def test_page_has_the_text_the_table_and_the_changes(self):
+        self.write_both([spin(0x10, wait=100)] * 30 + [spin(0x20, wait=7)],
+                        [spin(0x10, wait=300)] * 30)
+        page = self.diff("--html", "-")
+        text, rows = html.unescape(page), self.json()["changes"]
+        self.assertIn(self.diff().split("\n\n")[0], text)
+        self.assertEqual(page.count("<tr><td"), len(rows))
+        self.assertEqual(tool.pictures(page),
+                         {"is_count": False, "change_count": 2, "changes": rows})
+        counted = tool.pictures(self.diff("--html", "-", "--of", "waits", "--top", "1"))
+        self.assertTrue(counted["is_count"])
+        self.assertEqual(counted["changes"][0]["change"], -1)
+
+    def test_page_does_not_overwrite_a_file_that_is_read(self):
+        self.write_both([spin(0x10)], [spin(0x10)])
+        files = self.path, self.after
+        for path in *files, self.after + ".names":
+            result = run("diff", "--html", path, *files)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("choose another name", result.stderr)
+        self.assertEqual(run("diff", "--html", "-", "--json", *files).returncode, 2)
+        self.assertIn("cannot write", run("diff", "--html", "/dev/full", *files).stderr)
 
     def test_condition_sets_the_exit_status(self):
         self.write_both([spin(0x10, 100)] * 1000, [spin(0x10, 100)] * 1500)

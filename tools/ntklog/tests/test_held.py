@@ -117,7 +117,7 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
             self.assertEqual(self.deadlocks(*(line.replace("%s", kind) for line in lines)), expected)
 
     def test_exclusive_hold_ends_older_holds(self):
-        """Another task may have released what a reader acquired, and the module keeps its slot."""
+        """Another task may have released the lock for a reader, whose slot the module keeps."""
         lines = (slot(1, "held", 1, 60_000_000, kind="%s", mode="shared"),
                  slot(1, "held", 2, 9_000_000, kind="%s"),
                  slot(1, "waiting", 1, 8_000_000, kind="%s"))

@@ -16,8 +16,8 @@ import tap
 
 NTKLOG, GENERATE = sys.argv[1:3]
 
-# Limit of the additional memory for a file 4 times as large, of 128 MiB, in KiB. The smaller one has more
-# holds than the analysis keeps.
+# Limit, in KiB, of the additional memory that a file of 128 MiB takes, compared with one of 32 MiB.
+# The smaller file already has more holds than the analysis keeps.
 GROWTH = 4096
 
 # Sizes of the two files in MiB.

@@ -148,7 +148,7 @@ class Program(unittest.TestCase):
             stream.write(data)
 
     def two_processors(self):
-        """Not in the order of time."""
+        """Return a file whose events are ordered by time on each processor, but not in the file."""
         first = [etl.perfinfo(0x0529, etl.spin_lock(address=0x1000 + i),
                               time_stamp=etl.START_CLOCK + 100 * i) for i in range(5)]
         second = [etl.perfinfo(0x0529, etl.spin_lock(address=0x2000 + i),

@@ -19,7 +19,7 @@ NTKLOG = sys.argv[1]
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAN = os.path.join(HERE, "..", "man")
 COMPLETION = os.path.join(HERE, "..", "completion", "ntklog")
-COMMANDS = ["list", "start", "stop", "status", "set", "selftest", "record", "top", "held", "dump", "info",
+COMMANDS = ["list", "start", "stop", "status", "set", "selftest", "record", "top", "exporter", "held", "dump", "info",
             "report", "diff", "convert", "names"]
 
 
@@ -111,7 +111,7 @@ class Completion(unittest.TestCase):
     def test_values_of_options_are_completed(self):
         self.assertEqual(complete("ntklog", "set", ""), {"spinlock", "resource"})
         self.assertEqual(complete("ntklog", "start", "-m", ""), {"sequential", "buffering"})
-        for command in "start", "record", "top":
+        for command in "start", "record", "top", "exporter":
             offered = complete("ntklog", command, "-e", "linux_r")
             self.assertEqual(offered, {"linux_rwlock", "linux_rwsem", "linux_rt_mutex"})
         self.assertIn("callers", complete("ntklog", "report", "--table", ""))

@@ -57,8 +57,9 @@ class Parts(Case):
                                  "free_next_owner_without_cpu": 100})
 
     def test_context_switches_count_instead_of_sums(self):
-        """They tell that half of the time without a CPU was before the wait. The clock of the sums
-        differs a little."""
+        """The context switches show that half of the holder's time without a CPU was before the
+        wait. The clock of the sums differs a little from that of the switches.
+        """
         parts = self.answer(
             switch(1500, 55, 0), switch(2500, 0, 55),
             *with_sums(HOLDER, 1000, 5000, hold_ready=10, hold_blocked=1005),

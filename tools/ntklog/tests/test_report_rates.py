@@ -15,6 +15,7 @@ import subprocess
 import etl_writer as etl
 import tap
 from report_case import Case, NS, lock
+import tool
 from tool import NTKLOG, run
 
 
@@ -219,6 +220,18 @@ class FlightRecordings(Case):
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x114, lost)
         self.write(data)
 
+    def test_many_files_show_rates_if_one_of_them_does(self):
+        self.flight()
+        other = os.path.join(self.directory.name, "other.etl")
+        with open(other, "wb") as stream:
+            stream.write(etl.file(etl.spinlock_rundown(), lock(5, wait=7)))
+        for files, shows in ((self.path, other), True), ((other, other), False):
+            text = run("report", "--wide", "--table", "locks", *files).stdout
+            (self.assertRegex if shows else self.assertNotRegex)(
+                text, "\nhost +lock .* per second .* waiters ")
+        text = run("report", "--columns", "lock,wait_total", self.path, other).stdout
+        self.assertNotIn("per second", text)
+
     def test_rates_are_of_the_time_that_is_left(self):
         for mode, lost in (0x400, 17), (0x400, 0), (0x2, 0):
             self.flight(mode, lost)
@@ -265,8 +278,8 @@ class FlightRecordings(Case):
                 self.assertAlmostEqual(row["waiting"], waiting, delta=waiting / 50)
 
     def test_a_cpu_that_lost_nothing_is_covered_from_the_start(self):
-        """Its ring has fewer buffers than those of others: one event at the end does not make a
-        rate.
+        """The CPU filled fewer buffers than its ring has. Its only event is near the end, and the
+        rate is one event in the time since the start, not since this event.
         """
         def event(time, address):
             return etl.perfinfo(0x0529, etl.spin_lock(address=address, spins=1),
@@ -287,13 +300,15 @@ class FlightRecordings(Case):
         self.report("--html", page)
         with open(page) as stream:
             text = stream.read()
-        starts = [float(x) for x in re.findall(r"<title>from ([\d.]+) s on", text)]
+        line, = tool.pictures(text)["timelines"]
+        starts = [line["origin"] + i * line["slot"] for row in line["rows"]
+                  for i, value in enumerate(row["sums"]) if value]
         # The wait of the first event ended before the event, and so before the time line.
         self.assertAlmostEqual(min(starts), 91, delta=.2)
         self.assertGreater(len(set(starts)), 20)
-        axis = [float(x) for x in re.findall(r'<span[^>]* style="left:\d+%">([\d.]+) s</span>', text)]
-        self.assertEqual(axis[0], 90)
-        self.assertAlmostEqual(axis[4], 100, delta=.2)
+        self.assertEqual(line["origin"], 90)
+        self.assertAlmostEqual(line["origin"] + line["slot"] * len(line["rows"][0]["sums"]), 100,
+                               delta=.2)
 
     def test_file_without_overwritten_buffers_is_covered_from_its_start(self):
         self.write(etl.file(lock()))

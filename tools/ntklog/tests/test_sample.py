@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The samples of the documentation: the tool prints of them what is beside them.
+"""The samples of the documentation: the tool prints what is in the text files beside them.
 
 Usage: test_sample.py NTKLOG
 """
@@ -49,7 +49,7 @@ class Samples(unittest.TestCase):
                 self.assertIn("``%s``" % name, page)
 
     def test_hex_dump_of_the_page_is_that_of_the_sample(self):
-        """Its lines are bytes of the sample."""
+        """The lines of the dump have an offset and the bytes of the sample at it."""
         data, count = read("sample.etl"), 0
         with open(os.path.join(PAGES, "etw", "tools.rst"), encoding="utf-8") as stream:
             for line in stream:

@@ -61,7 +61,7 @@ class Windows(unittest.TestCase):
         self.assertEqual([int(fields(line)["TimeStamp"]) - etl.START_CLOCK
                           for line in lines[3:]], [10, 20, 30, 40])
 
-    def test_preallocated_files_end_before_their_end(self):
+    def test_preallocated_file_ends_at_its_last_written_buffer(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")) + bytes(5 * etl.SIZE))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x21)
         result, lines = dump(bytes(data))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the tests of the tool share: the tool itself, and files for it."""
 
+import json
 import os
 import re
 import subprocess
@@ -9,8 +10,8 @@ import tempfile
 import unittest
 
 NTKLOG = sys.argv[1]
-# Environment of tests that start the tool hundreds of times: the search for memory that was not freed takes half
-# of the time of a start under ASan, and other tests of the same command have it.
+# Environment of tests that start the tool hundreds of times: the search for memory that was not
+# freed takes half of the time of a start under ASan, and other tests of the same command do it.
 NO_LEAK_CHECK = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
 
 
@@ -74,3 +75,9 @@ class Case(unittest.TestCase):
     def write(self, data):
         with open(self.path, "wb") as stream:
             stream.write(data)
+
+
+def pictures(page):
+    """The data of a page's pictures."""
+    return json.loads(re.search(r'<script type="application/json" id="data">\n(.*)\n</script>',
+                                page)[1])

@@ -58,14 +58,14 @@ extern "C" {
  * @other_buffers: buffers of types without events, which are skipped
  * @damaged_buffers: buffers of which a part was left out
  * @damaged_events: single events that were left out
- * @left_out: bytes left out, of damaged buffers and events
+ * @left_out_bytes: bytes left out, of damaged buffers and events
  * @wrong_times: events with an impossible time
  * @wrong_time_at: offset of the first such event
- * @twice: repeated buffers, which are left out
- * @missing: buffers whose sequence numbers are absent
- * @first_missing: first absent sequence number
- * @late: buffers of a stream that begin before an event that was already returned
- * @unfinished: bytes of an incomplete last buffer
+ * @repeated_buffers: repeated buffers, which are left out
+ * @missing_buffers: buffers whose sequence numbers are absent
+ * @first_missing_number: first absent sequence number
+ * @late_buffers: buffers of a pipe that begin before an event that a merge has already returned
+ * @unfinished_bytes: bytes of an incomplete last buffer
  * @error: description of the first damage in the file; empty if there is none
  * @boot_time: FILETIME of the boot, or 0 if it is not known
  * @backwards: events that are earlier than the event before them in the same buffer, or in a merge
@@ -95,14 +95,14 @@ struct etl_file {
 	uint64_t other_buffers;
 	uint64_t damaged_buffers;
 	uint64_t damaged_events;
-	uint64_t left_out;
+	uint64_t left_out_bytes;
 	uint64_t wrong_times;
 	uint64_t wrong_time_at;
-	uint64_t twice;
-	uint64_t missing;
-	int64_t first_missing;
-	uint64_t late;
-	uint64_t unfinished;
+	uint64_t repeated_buffers;
+	uint64_t missing_buffers;
+	int64_t first_missing_number;
+	uint64_t late_buffers;
+	uint64_t unfinished_bytes;
 	char error[240];
 	uint64_t boot_time;
 	uint64_t backwards;

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Check ntklog exporter and contrib/prometheus with Debian's Prometheus. The exporter runs on an
+imitation of the module.
+
+Usage: check_metrics.py NTKLOG FAKE_MODULE PROMETHEUS_DIRECTORY
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "../../tools/ntklog/tests"))
+
+import tap
+from exporter_case import ExporterCase
+from prometheus_server import CONTRIB, Server, dashboard_queries, metrics_of
+
+PROGRAMS = sys.argv[3]
+
+
+def promtool(*arguments, **options):
+    return subprocess.run([os.path.join(PROGRAMS, "promtool"), *arguments], text=True,
+                          capture_output=True, timeout=600, cwd=CONTRIB, **options)
+
+
+class Files(unittest.TestCase):
+    def check(self, *arguments):
+        result = promtool(*arguments)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_rules_are_correct(self):
+        self.check("check", "rules", "ntklog-rules.yml")
+
+    def test_example_of_a_configuration_is_correct(self):
+        self.check("check", "config", "scrape.yml")
+
+    def test_alerts_fire_when_they_should(self):
+        self.check("test", "rules", "ntklog-rules-test.yml")
+
+
+class Exporter(ExporterCase):
+    def setUp(self):
+        super().setUp()
+        self.log_events(self.spin(3, 1000, 9000, caller=1),
+                        self.spin(3, 9000, 9100, wait=6000, caller=2))
+        self.start_exporter()
+
+    def test_promtool_finds_no_fault(self):
+        self.scrape_later()
+        checked = promtool("check", "metrics", input=self.get_page()[1])
+        self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
+
+    def test_queries_of_rules_and_dashboard_use_metrics_that_exist(self):
+        self.scrape_later()
+        with open(os.path.join(CONTRIB, "ntklog-rules.yml"), encoding="utf-8") as stream:
+            rules = stream.read()
+        known = {key[0] for key in self.scrape()} | {"ntklog_lock_wait_seconds"}
+        queries = [*dashboard_queries(), rules]
+        self.assertGreater(len(queries), 15)
+        for query in queries:
+            self.assertEqual(metrics_of(query) - known, set(), query)
+
+    @contextlib.contextmanager
+    def contended(self):
+        """Function 1 holds lock 3 while function 2 waits for it, again and again."""
+        stop = threading.Event()
+
+        def contend():
+            turn = 1
+            while not stop.wait(.2):
+                self.record_more(
+                    self.spin(3, turn * 20000, turn * 20000 + 8000, caller=1),
+                    self.spin(3, turn * 20000 + 8000, turn * 20000 + 8100, wait=6000, caller=2))
+                turn += 1
+
+        thread = threading.Thread(target=contend)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def test_a_server_finds_the_contended_lock(self):
+        with self.contended(), Server(PROGRAMS, self.directory, self.address) as server:
+            top, = server.wait_for("topk(1, rate(ntklog_lock_wait_seconds_sum[10s]) > 0)")
+            self.assertEqual((top["metric"]["kind"], top["metric"]["class"]),
+                             ("spinlock", "class_3"))
+            holder, = server.wait_for("topk(1, rate(ntklog_lock_charged_wait_seconds_total[10s]) > 0)")
+            self.assertEqual(holder["metric"]["holder"], "function_1")
+            for query in dashboard_queries():
+                self.assertTrue(server.wait_for(query), query)
+            self.assertEqual(server.query("up")[0]["value"][1], "1")
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# ntklog exporter, with the capabilities that its service has: metrics of a contended lock of
+# Linux', by HTTP; and a budget that is too small for the machine. check_exporter.py checks the
+# metrics.
+
+URL=http://127.0.0.1:10529/metrics
+
+# start_exporter OPTION...: start it in the background. BusyBox has another setpriv.
+start_exporter()
+{
+	LD_LIBRARY_PATH=/bin /bin/setpriv --bounding-set -all,+syslog,+perfmon --inh-caps -all \
+		ntklog exporter --interval 1 "$@" 2>exporter-$count.log &
+	exporter=$!
+	count=$((count + 1))
+}
+
+# metrics_have PATTERN [FILE]: scrape, and test that a line of the metrics has the pattern.
+metrics_have()
+{
+	wget -q -O /tmp/metrics $URL && grep -q "$1" /tmp/metrics
+}
+
+# updates: print the number of updates.
+updates()
+{
+	wget -q -O - $URL | sed -n 's/^ntklog_updates_total //p'
+}
+
+updates_reach()
+{
+	[ "$(updates)" -ge "$1" ]
+}
+
+# append: append to the file that all writers append to, whose inode's lock they contend for.
+append()
+{
+	dd if=/dev/zero of=/tmp/one bs=1M count=24 oflag=append conv=notrunc 2>/dev/null
+}
+
+nothing_is_attached()
+{
+	! grep -E '^[a-z_]+: on' $D/linux && is "$(cat $D/sessions/*/state | sort -u)" stopped
+}
+
+ifconfig lo 127.0.0.1 up
+insmod ntklog.ko
+count=1
+start_exporter --mode full --budget 100%
+check "exporter: it offers metrics" wait_for metrics_have '^ntklog_updates_total [2-9]'
+wget -q -O exporter-before.prom $URL
+for _ in 1 2 3 4; do
+	append &
+	writers="$writers $!"
+done
+# shellcheck disable=SC2086 # words
+wait $writers
+check "exporter: it sums up the load" wait_for updates_reach $(($(updates) + 2))
+wget -q -O exporter-after.prom $URL
+wget -q -O exporter-after.openmetrics --header 'Accept: application/openmetrics-text' $URL
+rm -f /tmp/one
+check "exporter: another one cannot use the port" sh -c \
+	"! LD_LIBRARY_PATH=/bin ntklog exporter 2>/tmp/said && grep 'Address already in use' /tmp/said"
+kill $exporter
+check "exporter: SIGTERM ends it" wait $exporter
+check "exporter: nothing stays attached" wait_for nothing_is_attached
+
+# An emulated machine exceeds this budget in each mode, so that the cheapest one is reached.
+start_exporter --mode full --budget 0.01%
+check "exporter: a small budget leaves out locks that sleep" \
+	wait_for metrics_have 'ntklog_recording_group{group="linux_mutex"} 0'
+check "exporter: a small budget chooses the cheapest mode" \
+	metrics_have 'ntklog_recording_mode{mode="waits"} 1'
+wget -q -O exporter-budget.prom $URL
+kill $exporter
+check "exporter: it ends in another mode" wait $exporter
+check "exporter: it restores the mode" is "$(cat $D/linux_mode)" full
+check "exporter: it restores the rates" is "$(cat $P/acquire_sample_rate) $(cat $P/contention_sample_rate) \
+$(cat $P/blockers) $(cat $R/release_sample_rate) $(cat $R/contention_sample_rate)" "1000 1 0 1000 1"
+check "exporter: nothing stays attached after changes of the mode" wait_for nothing_is_attached
+rmmod ntklog
+check "exporter: the kernel log has no warning" kernel_is_silent

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_EXPORTER_H
+#define _NTKLOG_EXPORTER_H
+
+/* The state of ntklog exporter, for its files. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ntklog/session.h>
+
+#include "budget.h"
+#include "counters.h"
+#include "exporter_http.h"
+#include "live_sums.h"
+#include "lock_metrics.h"
+#include "overhead.h"
+#include "setting.h"
+
+/* Files with the rates that the budget changes. */
+enum exporter_rate {
+	EXPORTER_SPINLOCK_ACQUIRE,
+	EXPORTER_SPINLOCK_CONTENTION,
+	EXPORTER_SPINLOCK_BLOCKERS,
+	EXPORTER_RESOURCE_RELEASE,
+	EXPORTER_RESOURCE_CONTENTION,
+	EXPORTER_RATES,
+};
+
+/**
+ * struct exporter_rate_setting - a rate of the module
+ * @setting: its file, and the value to restore at the end
+ * @base: value of the first step of the budget
+ * @value: present value; 0: off, or the module has no such rate
+ */
+struct exporter_rate_setting {
+	struct setting setting;
+	uint32_t base;
+	uint32_t value;
+};
+
+/**
+ * struct exporter_loss - events and buffers that were lost since the start
+ * @no_space: events for which no buffer had space
+ * @suppressed: events that would have been written while another one was
+ * @limited: releases that left a waiter behind, beyond the module's limit for each second
+ * @untracked: acquisitions beyond the number that the module tracks at once
+ * @notes: notes about classes that were overwritten before they were read
+ * @missing_buffers: buffers that the module wrote and this process did not get
+ */
+struct exporter_loss {
+	uint64_t no_space;
+	uint64_t suppressed;
+	uint64_t limited;
+	uint64_t untracked;
+	uint64_t notes;
+	uint64_t missing_buffers;
+};
+
+/**
+ * struct exporter_text - the metrics as text, made when it is first wanted after an update
+ * @text: text, or NULL
+ * @size: bytes of @text
+ */
+struct exporter_text {
+	char *text;
+	size_t size;
+};
+
+/**
+ * struct exporter - the command
+ * @listen: ADDRESS:PORT, or NULL
+ * @textfile: path of the file to write, or NULL
+ * @interval: seconds between two updates
+ * @groups: names of event groups that the user wants; NULL: those that the kernel allows
+ * @first_mode: richest of exporter_modes[] that may be used
+ * @live: session, and sums of the present interval
+ * @http: server
+ * @wake_fd: epoll file of the server and of the signals; -1: none
+ * @locks: metrics of locks
+ * @counters: counters of the module
+ * @mode_setting: file of the mode of Linux' locks, and the mode to restore at the end
+ * @rates: rates of the module, by enum exporter_rate
+ * @present_groups: event groups of the session
+ * @budget: present choice of mode and rates
+ * @counts: counts at the begin of the present interval, for the overhead
+ * @overhead: overhead since the start
+ * @share: overhead of the last interval, as a share of the time of all CPUs
+ * @hooks_share: part of the hooks in @share
+ * @tool_begin: CPU time of this process at the begin of the present interval, seconds
+ * @before: counts of the session at the begin of the present interval
+ * @missing_before: missing buffers of the session at that time
+ * @notes_before: overwritten notes of the open file at that time
+ * @events: events that the module has generated for this command
+ * @loss: lost events and buffers
+ * @changes: changes that the budget made, by enum budget_change
+ * @updates: number of updates
+ * @updated: time of the last update, seconds since the epoch
+ * @texts: text of the metrics in Prometheus' format, and in OpenMetrics
+ * @has_file: @textfile has been written
+ */
+struct exporter {
+	const char *listen;
+	const char *textfile;
+	double interval;
+	const char *groups;
+	unsigned int first_mode;
+	struct live_sums live;
+	struct exporter_http http;
+	int wake_fd;
+	struct lock_metrics locks;
+	struct counters counters;
+	struct setting mode_setting;
+	struct exporter_rate_setting rates[EXPORTER_RATES];
+	char present_groups[SESSION_GROUPS_SIZE];
+	struct budget budget;
+	struct overhead_counts counts;
+	struct overhead overhead;
+	double share;
+	double hooks_share;
+	double tool_begin;
+	struct ntklog_session_counts before;
+	uint64_t missing_before;
+	unsigned int notes_before;
+	uint64_t events;
+	struct exporter_loss loss;
+	uint64_t changes[BUDGET_UP + 1];
+	uint64_t updates;
+	double updated;
+	struct exporter_text texts[2];
+	bool has_file;
+};
+
+/* exporter_module.c: the settings of the module, and the session */
+int exporter_find_mode(const char *name);
+const char *exporter_mode_name(const struct exporter *exporter);
+int exporter_begin_settings(struct exporter *exporter);
+int exporter_apply_rates(struct exporter *exporter);
+int exporter_start_session(struct exporter *exporter);
+int exporter_change_mode(struct exporter *exporter, unsigned int old_mode);
+void exporter_restore_settings(struct exporter *exporter);
+
+/* exporter_overhead.c: counts, and the budget */
+double exporter_cpu_seconds(void);
+int exporter_count(struct exporter *exporter, double seconds);
+int exporter_keep_budget(struct exporter *exporter);
+
+/* exporter_text.c: the metrics as text */
+const char *exporter_get_text(void *argument, bool is_openmetrics, size_t *size);
+void exporter_drop_text(struct exporter *exporter);
+
+#endif /* _NTKLOG_EXPORTER_H */

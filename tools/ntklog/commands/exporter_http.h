@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_EXPORTER_HTTP_H
+#define _NTKLOG_EXPORTER_HTTP_H
+
+/*
+ * The HTTP server of ntklog exporter. It has no thread: the caller waits until a file is readable,
+ * and then lets the server work.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct MHD_Daemon;
+
+/**
+ * struct exporter_http - a server; all zero: none
+ * @daemon: libmicrohttpd's server
+ * @get_text: makes the text of the metrics; returns NULL without memory
+ * @argument: argument of @get_text
+ */
+struct exporter_http {
+	struct MHD_Daemon *daemon;
+	const char *(*get_text)(void *argument, bool is_openmetrics, size_t *size);
+	void *argument;
+};
+
+bool exporter_http_is_address(const char *address);
+int exporter_http_open(struct exporter_http *http, const char *address);
+int exporter_http_fd(const struct exporter_http *http);
+void exporter_http_work(struct exporter_http *http);
+void exporter_http_close(struct exporter_http *http);
+
+#endif /* _NTKLOG_EXPORTER_HTTP_H */

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The metrics of ntklog exporter as text. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter.h"
+#include "exposition.h"
+#include "linux_mode.h"
+
+static const struct metric build = {
+	.name = "ntklog_build_info",
+	.type = METRIC_GAUGE,
+	.help = "The version of ntklog exporter, as a label; the value is 1",
+};
+
+static const struct metric events = {
+	.name = "ntklog_events",
+	.type = METRIC_COUNTER,
+	.help = "Events that the module has generated for the exporter, the lost ones too",
+};
+
+static const struct metric events_lost = {
+	.name = "ntklog_events_lost",
+	.type = METRIC_COUNTER,
+	.help =
+		"Events that the sums lack, by reason. no_space: no buffer had space. suppressed: the CPU was writing another event. limited: releases with a waiter beyond 10000 a second. untracked: acquisitions beyond those that are tracked at once",
+};
+
+static const struct metric buffers_lost = {
+	.name = "ntklog_buffers_lost",
+	.type = METRIC_COUNTER,
+	.help = "Buffers with events that the sums lack, by reason. missing: the exporter did not get them in time",
+};
+
+static const struct metric notes_lost = {
+	.name = "ntklog_class_notes_lost",
+	.type = METRIC_COUNTER,
+	.help = "Notes about the classes of locks that were lost: these locks may be in class unnamed",
+};
+
+static const struct metric overhead_seconds = {
+	.name = "ntklog_overhead_seconds",
+	.type = METRIC_COUNTER,
+	.unit = "seconds",
+	.help =
+		"CPU time that the recording costs, by part. hooks: functions of locks, and events: writing events, estimated from counts and constant costs. tool: the exporter itself, measured",
+};
+
+static const struct metric overhead_ratio = {
+	.name = "ntklog_overhead_ratio",
+	.type = METRIC_GAUGE,
+	.unit = "ratio",
+	.help = "Share of the time of all CPUs that the recording cost in the last interval",
+};
+
+static const struct metric budget_ratio = {
+	.name = "ntklog_overhead_budget_ratio",
+	.type = METRIC_GAUGE,
+	.unit = "ratio",
+	.help = "Share of the time of all CPUs that the recording may cost",
+};
+
+static const struct metric budget_changes = {
+	.name = "ntklog_overhead_budget_changes",
+	.type = METRIC_COUNTER,
+	.help = "Changes of the mode or the rates that the budget made. down: less is recorded. up: more is recorded",
+};
+
+static const struct metric sampling_rate = {
+	.name = "ntklog_sampling_rate",
+	.type = METRIC_GAUGE,
+	.help = "Rates in force: one in so many acquisitions or releases is written. 0: none for this reason",
+};
+
+static const struct metric recording_mode = {
+	.name = "ntklog_recording_mode",
+	.type = METRIC_GAUGE,
+	.help = "1 for the mode in force of Linux' spin locks and rwlocks, 0 for the others",
+};
+
+static const struct metric recording_group = {
+	.name = "ntklog_recording_group",
+	.type = METRIC_GAUGE,
+	.help = "1 for each group of events that is recorded at present, 0 for the others",
+};
+
+static const struct metric series = {
+	.name = "ntklog_lock_series",
+	.type = METRIC_GAUGE,
+	.help = "Classes and holders that have series of their own",
+};
+
+static const struct metric series_limit = {
+	.name = "ntklog_lock_series_limit",
+	.type = METRIC_GAUGE,
+	.help = "Most classes, and most holders, that get series of their own: option --top",
+};
+
+static const struct metric updates = {
+	.name = "ntklog_updates",
+	.type = METRIC_COUNTER,
+	.help = "Intervals whose sums are in the metrics",
+};
+
+static const struct metric updated = {
+	.name = "ntklog_last_update_timestamp_seconds",
+	.type = METRIC_GAUGE,
+	.unit = "seconds",
+	.help = "Time of the last update, since the epoch",
+};
+
+static void put(struct exposition *exposition, const struct metric *metric, const char *name,
+		const char *value, double number)
+{
+	const struct label labels[] = { { name, value }, { 0 } };
+
+	if (exposition->metric != metric)
+		exposition_begin(exposition, metric);
+	exposition_put_value(exposition, name ? labels : NULL, number);
+}
+
+static void put_loss(const struct exporter *exporter, struct exposition *exposition)
+{
+	const struct exporter_loss *loss = &exporter->loss;
+
+	put(exposition, &events, NULL, NULL, (double)exporter->events);
+	put(exposition, &events_lost, "reason", "no_space", (double)loss->no_space);
+	put(exposition, &events_lost, "reason", "suppressed", (double)loss->suppressed);
+	put(exposition, &events_lost, "reason", "limited", (double)loss->limited);
+	put(exposition, &events_lost, "reason", "untracked", (double)loss->untracked);
+	put(exposition, &buffers_lost, "reason", "missing", (double)loss->missing_buffers);
+	put(exposition, &notes_lost, NULL, NULL, (double)loss->notes);
+}
+
+static void put_overhead(const struct exporter *exporter, struct exposition *exposition)
+{
+	const struct overhead *overhead = &exporter->overhead;
+
+	put(exposition, &overhead_seconds, "part", "hooks", overhead->hooks);
+	put(exposition, &overhead_seconds, "part", "events", overhead->events);
+	put(exposition, &overhead_seconds, "part", "tool", overhead->tool);
+	put(exposition, &overhead_ratio, NULL, NULL, exporter->share);
+	put(exposition, &budget_ratio, NULL, NULL, exporter->budget.limit);
+	put(exposition, &budget_changes, "direction", "down",
+	    (double)exporter->changes[BUDGET_DOWN]);
+	put(exposition, &budget_changes, "direction", "up", (double)exporter->changes[BUDGET_UP]);
+}
+
+static void put_settings(const struct exporter *exporter, struct exposition *exposition)
+{
+	static const char *const rates[EXPORTER_RATES] = {
+		[EXPORTER_SPINLOCK_ACQUIRE] = "spinlock_acquire",
+		[EXPORTER_SPINLOCK_CONTENTION] = "spinlock_contention",
+		[EXPORTER_SPINLOCK_BLOCKERS] = "spinlock_blockers",
+		[EXPORTER_RESOURCE_RELEASE] = "resource_release",
+		[EXPORTER_RESOURCE_CONTENTION] = "resource_contention",
+	};
+	size_t i;
+
+	for (i = 0; i < EXPORTER_RATES; i++)
+		put(exposition, &sampling_rate, "parameter", rates[i], exporter->rates[i].value);
+	for (i = 0; i < LINUX_MODES; i++)
+		put(exposition, &recording_mode, "mode", linux_modes[i].name,
+		    !strcmp(linux_modes[i].name, exporter_mode_name(exporter)));
+	for (i = 0; i < session_group_count; i++)
+		put(exposition, &recording_group, "group", session_groups[i].name,
+		    *exporter->present_groups &&
+		    session_wants(exporter->present_groups, session_groups[i].mask));
+}
+
+static void put_all(const struct exporter *exporter, struct exposition *exposition)
+{
+	put(exposition, &build, "version", NTKLOG_VERSION, 1);
+	lock_metrics_put(&exporter->locks, exposition);
+	put_loss(exporter, exposition);
+	put_overhead(exporter, exposition);
+	put_settings(exporter, exposition);
+	put(exposition, &series, "of", "classes", (double)exporter->locks.lock_count);
+	put(exposition, &series, "of", "holders", (double)exporter->locks.holder_count);
+	put(exposition, &series_limit, NULL, NULL, (double)exporter->locks.limit);
+	put(exposition, &updates, NULL, NULL, (double)exporter->updates);
+	put(exposition, &updated, NULL, NULL, exporter->updated);
+	exposition_end(exposition);
+}
+
+/**
+ * exporter_get_text() - get the metrics as text
+ * @argument: the struct exporter
+ * @is_openmetrics: the format is OpenMetrics, not Prometheus' own
+ * @size: set to the bytes of the text
+ *
+ * Return: the text, which stays until exporter_drop_text(); NULL without memory.
+ */
+const char *exporter_get_text(void *argument, bool is_openmetrics, size_t *size)
+{
+	struct exporter *exporter = argument;
+	struct exporter_text *text = &exporter->texts[is_openmetrics];
+	struct exposition exposition = { .is_openmetrics = is_openmetrics };
+
+	if (!text->text) {
+		exposition.stream = open_memstream(&text->text, &text->size);
+		if (!exposition.stream)
+			return NULL;
+		put_all(exporter, &exposition);
+		if (fclose(exposition.stream)) {
+			free(text->text);
+			text->text = NULL;
+		}
+	}
+	*size = text->size;
+	return text->text;
+}
+
+/**
+ * exporter_drop_text() - free the text, because the metrics change
+ * @exporter: the command
+ */
+void exporter_drop_text(struct exporter *exporter)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(exporter->texts); i++) {
+		free(exporter->texts[i].text);
+		exporter->texts[i].text = NULL;
+	}
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See live_sums.h. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "etl_reader.h"
+#include "kernel.h"
+#include "linux_mode.h"
+#include "live_sums.h"
+#include "message.h"
+#include "parameter.h"
+
+/* Most locks whose classes are kept before all notes are read anew. */
+#define LOCKS_MAX	262144
+
+static int report_damage(const struct live_sums *sums)
+{
+	message("session %d: %s", sums->recording.session, sums->file->error);
+	return -1;
+}
+
+static int take_event(void *argument, const struct etl_event *event)
+{
+	struct live_sums *sums = argument;
+	const struct stack *stack;
+	int err = 0;
+
+	if (sums->take)
+		sums->take(sums->argument, event);
+	if (!sums->stacks)
+		return analysis_add(&sums->analysis, sums->file, event, NULL);
+	stacks_add(sums->stacks, event);
+	while (!err && (event = stacks_next_pending(sums->stacks, &stack)))
+		err = analysis_add(&sums->analysis, sums->file, event, stack);
+	return err;
+}
+
+static int take_buffer(void *argument, unsigned char *buffer, size_t size)
+{
+	struct live_sums *sums = argument;
+
+	return event_order_add(&sums->order, buffer, size) ? report_damage(sums) : 0;
+}
+
+static void take_note(void *argument, const struct class_note *note)
+{
+	struct live_sums *sums = argument;
+
+	if (!names_add_lock(&sums->symbols.names, note->address, note->time, note->class))
+		sums->has_new_class = true;
+}
+
+/* Read notes before the events of the locks that they are about. */
+static void read_notes(void *argument)
+{
+	struct live_sums *sums = argument;
+
+	sums->has_new_class = false;
+	identities_read(&sums->identities, take_note, sums);
+	if (sums->has_new_class)
+		names_sort_locks(sums->symbols.names);
+	if (sums->read_notes)
+		sums->read_notes(sums->argument);
+}
+
+/*
+ * Read how Linux' locks are recorded, as the rundown of a file has it. A setting that an older
+ * module does not have stays 0.
+ */
+static int take_rules(struct spinlock_rates *rates)
+{
+	const char *name = "linux_mode";
+	char mode[KERNEL_TEXT];
+	int err = kernel_read(mode, sizeof(mode), "%s", name);
+
+	if (!err) {
+		rates->has_rules = linux_mode_find(mode, &rates->linux_mode);
+		err = rates->has_rules ? 0 : -EINVAL;
+	}
+	if (!err) {
+		name = "blockers";
+		err = parameter_get("spinlock", name, &rates->blocker_rate);
+	}
+	if (!err || err == -ENOENT)
+		return 0;
+	message("%s: %s", name, strerror(-err));
+	return -1;
+}
+
+/**
+ * live_sums_take_rates() - read the present rates of sampling, by which the next events count
+ * @sums: followed; its analysis has no events
+ *
+ * Return: 0, or -1 after a message.
+ */
+int live_sums_take_rates(struct live_sums *sums)
+{
+	struct spinlock_rates *spinlock = &sums->analysis.spinlocks.rates;
+	struct resource_rates *resource = &sums->analysis.resources.rates;
+	uint32_t values[PARAMETERS_MAX];
+
+	if (parameter_group_get(parameter_group_find("spinlock"), values))
+		return -1;
+	*spinlock = (struct spinlock_rates) {
+		.known = 1,
+		.spin_threshold = values[0],
+		.acquire_rate = values[1],
+		.contention_rate = values[2],
+		.hold_threshold = values[3],
+	};
+	if (take_rules(spinlock))
+		return -1;
+	if (parameter_group_get(parameter_group_find("resource"), values))
+		return -1;
+	*resource = (struct resource_rates) {
+		.known = 1,
+		.release_rate = values[0],
+		.contention_rate = values[1],
+		.timeouts = values[2],
+	};
+	return 0;
+}
+
+/**
+ * live_sums_prepare() - read the symbols, and let the module make notes of classes
+ * @sums: its recording is RECORDING_NONE
+ *
+ * Reading all symbols takes a while, so it precedes the start.
+ *
+ * Return: 0, or -1 after a message; live_sums_close() in both cases.
+ */
+int live_sums_prepare(struct live_sums *sums)
+{
+	if (symbols_read(&sums->symbols))
+		return -1;
+	identities_open(&sums->identities);
+	return 0;
+}
+
+/**
+ * live_sums_start() - claim and start a session
+ * @sums: prepared
+ * @settings: settings of the run
+ * @signals: more signals that the recording's signal_fd gives; 0 ends them
+ *
+ * Return: 0, or -1 after a message.
+ */
+int live_sums_start(struct live_sums *sums, const struct session_settings *settings,
+		    const int *signals)
+{
+	sums->records_stacks = settings->stacks;
+	return recording_claim(&sums->recording, -1) ||
+	       recording_take_signals(&sums->recording, signals) ||
+	       recording_start(&sums->recording, settings) ? -1 : 0;
+}
+
+/**
+ * live_sums_follow() - begin to read the events of a session that has just been started
+ * @sums: started
+ *
+ * Return: 0, or -1 after a message.
+ */
+int live_sums_follow(struct live_sums *sums)
+{
+	struct recording *recording = &sums->recording;
+	size_t size;
+	unsigned char *header = recording_read_header(recording, &size);
+	int err = header ? etl_attach(&sums->file, "session", header, size) : -1;
+
+	if (err && header)
+		message("session %d: %s", recording->session, sums->file->error);
+	free(header);
+	if (!err && sums->records_stacks) {
+		sums->stacks = stacks_open_session(sums->file);
+		err = sums->stacks ? 0 : -1;
+		if (err)
+			message("no memory for stacks");
+	}
+	sums->order.file = sums->file;
+	sums->order.give = take_event;
+	sums->order.argument = sums;
+	recording->drain.give = take_buffer;
+	recording->drain.argument = sums;
+	recording->before_read = read_notes;
+	recording->argument = sums;
+	return err || drain_open(&recording->drain, recording->fd, recording->session, size) ?
+	       -1 : 0;
+}
+
+/**
+ * live_sums_begin() - begin an interval
+ * @sums: followed; its analysis has no events
+ *
+ * Return: 0, or -1 after a message.
+ */
+int live_sums_begin(struct live_sums *sums)
+{
+	if (live_sums_take_rates(sums))
+		return -1;
+	/* Objects come and go, and the addresses of their locks with them. */
+	if (names_lock_count(sums->symbols.names) > LOCKS_MAX) {
+		names_forget_classes(sums->symbols.names);
+		identities_rewind(&sums->identities);
+	}
+	sums->analysis.names = sums->symbols.names;
+	sums->analysis.origin = sums->file->start_clock;
+	return 0;
+}
+
+/**
+ * live_sums_charge() - charge the waits of the interval that has begun
+ * @sums: begun
+ * @by: attribute by which waiters and holders are told apart
+ *
+ * Return: 0, or -1 after a message.
+ */
+int live_sums_charge(struct live_sums *sums, enum charge_by by)
+{
+	struct charge_sums *charges = &sums->analysis.charges;
+
+	if (!charge_sums_open(charges, sums->symbols.names, by, sums->file->perf_freq)) {
+		message("no memory for the waits of an interval");
+		return -1;
+	}
+	charges->origin = sums->file->start_clock;
+	return 0;
+}
+
+/**
+ * live_sums_read_all() - sum up what was written so far, also in buffers that are not full
+ * @sums: begun
+ *
+ * Return: 0, or -1 after a message.
+ */
+int live_sums_read_all(struct live_sums *sums)
+{
+	if (recording_flush(&sums->recording))
+		return -1;
+	return event_order_finish(&sums->order) ? report_damage(sums) : 0;
+}
+
+/**
+ * live_sums_refresh_symbols() - read the symbols of modules that were loaded meanwhile
+ * @sums: prepared
+ *
+ * Return: 0, or -1 after a message.
+ */
+int live_sums_refresh_symbols(struct live_sums *sums)
+{
+	int got = symbols_update(&sums->symbols);
+
+	if (got > 0)
+		identities_refresh_classes(&sums->identities);
+	return got < 0 ? -1 : 0;
+}
+
+/**
+ * live_sums_reset() - free the sums of an interval
+ * @sums: begun; the holds that later waits are charged to stay
+ */
+void live_sums_reset(struct live_sums *sums)
+{
+	struct charges *charges = sums->analysis.charges.charges;
+
+	sums->analysis.charges.charges = NULL;
+	analysis_free(&sums->analysis);
+	sums->analysis.charges.charges = charges;
+}
+
+/**
+ * live_sums_stop() - stop the session; another one can be started then
+ * @sums: prepared, started or not
+ */
+void live_sums_stop(struct live_sums *sums)
+{
+	analysis_free(&sums->analysis);
+	event_order_free(&sums->order);
+	sums->order = (struct event_order) { 0 };
+	stacks_close(sums->stacks);
+	sums->stacks = NULL;
+	if (sums->file)
+		etl_close(sums->file);
+	sums->file = NULL;
+	recording_close(&sums->recording);
+}
+
+/**
+ * live_sums_close() - free everything
+ * @sums: prepared, or failed to be
+ */
+void live_sums_close(struct live_sums *sums)
+{
+	live_sums_stop(sums);
+	identities_close(&sums->identities);
+	symbols_free(&sums->symbols);
+}

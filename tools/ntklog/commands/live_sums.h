@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LIVE_SUMS_H
+#define _NTKLOG_LIVE_SUMS_H
+
+/* Sums of the events of a running session, interval by interval, for ntklog top and exporter. */
+
+#include <stdbool.h>
+
+#include <ntklog/etl.h>
+
+#include "analysis.h"
+#include "event_order.h"
+#include "identities.h"
+#include "recording.h"
+#include "stacks.h"
+#include "symbols.h"
+
+/**
+ * struct live_sums - a session and the sums of the present interval
+ * @recording: the session
+ * @file: header of the session's trace
+ * @order: events that are not summed up yet, because an earlier one may still arrive
+ * @records_stacks: the session was started with stacks
+ * @stacks: events whose stacks may still arrive; NULL: no stacks are recorded
+ * @analysis: sums of the present interval
+ * @symbols: symbols of the kernel, classes of locks, and names that a user of the sums adds
+ * @identities: the module's notes about classes of locks
+ * @has_new_class: a class was added to @symbols, which must be sorted again
+ * @take: called with @argument before an event is summed up; NULL: nothing is called
+ * @read_notes: called with @argument before buffers are read; NULL: nothing is called
+ * @argument: argument of @take and @read_notes
+ */
+struct live_sums {
+	struct recording recording;
+	struct etl_file *file;
+	struct event_order order;
+	bool records_stacks;
+	struct stacks *stacks;
+	struct analysis analysis;
+	struct symbols symbols;
+	struct identities identities;
+	bool has_new_class;
+	void (*take)(void *argument, const struct etl_event *event);
+	void (*read_notes)(void *argument);
+	void *argument;
+};
+
+int live_sums_prepare(struct live_sums *sums);
+int live_sums_start(struct live_sums *sums, const struct session_settings *settings,
+		    const int *signals);
+int live_sums_follow(struct live_sums *sums);
+int live_sums_begin(struct live_sums *sums);
+int live_sums_charge(struct live_sums *sums, enum charge_by by);
+int live_sums_take_rates(struct live_sums *sums);
+int live_sums_read_all(struct live_sums *sums);
+int live_sums_refresh_symbols(struct live_sums *sums);
+void live_sums_reset(struct live_sums *sums);
+void live_sums_stop(struct live_sums *sums);
+void live_sums_close(struct live_sums *sums);
+
+#endif /* _NTKLOG_LIVE_SUMS_H */

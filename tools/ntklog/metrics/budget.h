@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_BUDGET_H
+#define _NTKLOG_BUDGET_H
+
+/*
+ * The choice of a mode and of the rates that keep the overhead below a budget. The overhead of an
+ * interval has two parts: hooks cost something at each acquisition, which only a cheaper mode
+ * reduces; events cost something where one is written, which higher rates reduce.
+ *
+ * A step down, to less overhead, is made after the first interval that exceeds the budget. A step
+ * up needs several intervals in a row below half of the budget. A step up to a mode that was left
+ * before needs more such intervals each time.
+ */
+
+#include <stdbool.h>
+
+/* Rates are multiplied by BUDGET_RATE_FACTOR to the power of 0 to BUDGET_RATE_STEPS. */
+#define BUDGET_RATE_FACTOR	4
+#define BUDGET_RATE_STEPS	6
+
+/**
+ * struct budget - the present choice
+ * @limit: greatest overhead, as a share of the time of all CPUs
+ * @modes: number of modes, the richest first
+ * @mode: number of the mode
+ * @rate_step: power of BUDGET_RATE_FACTOR by which the rates are multiplied
+ * @quiet: intervals below half of @limit since the last change
+ * @since_mode: intervals since a richer mode was chosen
+ * @patience: intervals before a richer mode is tried; 0 before the first interval
+ */
+struct budget {
+	double limit;
+	unsigned int modes;
+	unsigned int mode;
+	unsigned int rate_step;
+	unsigned int quiet;
+	unsigned int since_mode;
+	unsigned int patience;
+};
+
+/**
+ * enum budget_change - what an interval changes
+ * @BUDGET_STAYS: nothing
+ * @BUDGET_DOWN: less is recorded from now on
+ * @BUDGET_UP: more is recorded from now on
+ */
+enum budget_change {
+	BUDGET_STAYS,
+	BUDGET_DOWN,
+	BUDGET_UP,
+};
+
+unsigned int budget_multiplier(const struct budget *budget);
+enum budget_change budget_step(struct budget *budget, double hooks, double events);
+
+#endif /* _NTKLOG_BUDGET_H */

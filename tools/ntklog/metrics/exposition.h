@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_EXPOSITION_H
+#define _NTKLOG_EXPOSITION_H
+
+/*
+ * Metrics as text, in two formats that Prometheus reads: its own one, version 0.0.4, which
+ * node_exporter's textfile collector reads too, and OpenMetrics 1.0.
+ */
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Most labels of a sample. */
+#define LABELS_MAX	4
+
+enum metric_type {
+	METRIC_COUNTER,
+	METRIC_GAUGE,
+	METRIC_HISTOGRAM,
+};
+
+/**
+ * struct metric - a family of samples
+ * @name: name without the suffix that samples of its type have
+ * @type: type of the metric
+ * @unit: unit at the end of @name, or NULL
+ * @help: meaning, without a full stop
+ */
+struct metric {
+	const char *name;
+	enum metric_type type;
+	const char *unit;
+	const char *help;
+};
+
+/**
+ * struct label - what tells the samples of a metric apart
+ * @name: name; NULL after the last label
+ * @value: any text of UTF-8
+ */
+struct label {
+	const char *name;
+	const char *value;
+};
+
+/**
+ * struct exposition - text that is being written
+ * @stream: destination
+ * @is_openmetrics: the format is OpenMetrics
+ * @metric: the metric whose samples follow
+ */
+struct exposition {
+	FILE *stream;
+	bool is_openmetrics;
+	const struct metric *metric;
+};
+
+void exposition_begin(struct exposition *exposition, const struct metric *metric);
+void exposition_put(const struct exposition *exposition, const char *suffix,
+		    const struct label *labels, const struct label *more, double value);
+void exposition_put_value(const struct exposition *exposition, const struct label *labels,
+			  double value);
+void exposition_end(const struct exposition *exposition);
+
+#endif /* _NTKLOG_EXPOSITION_H */

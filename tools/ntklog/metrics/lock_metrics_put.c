@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The text of the metrics of locks. */
+
+#include "lock_metrics.h"
+
+static const struct metric acquisitions = {
+	.name = "ntklog_lock_acquisitions",
+	.type = METRIC_COUNTER,
+	.help =
+		"Acquisitions of locks, estimated from a sample with its rates. In mode waits those of spin locks and rwlocks are not counted",
+};
+
+static const struct metric contended = {
+	.name = "ntklog_lock_contended_acquisitions",
+	.type = METRIC_COUNTER,
+	.help =
+		"Acquisitions of locks that waited, estimated from a sample with its rates",
+};
+
+static const struct metric wait = {
+	.name = "ntklog_lock_wait_seconds",
+	.type = METRIC_HISTOGRAM,
+	.unit = "seconds",
+	.help = "Waits for locks, estimated from a sample with its rates",
+};
+
+static const struct metric hold = {
+	.name = "ntklog_lock_hold_seconds",
+	.type = METRIC_HISTOGRAM,
+	.unit = "seconds",
+	.help =
+		"Holds of locks, estimated from a sample with its rates. In mode waits those of spin locks and rwlocks are not recorded",
+};
+
+static const struct metric charged = {
+	.name = "ntklog_lock_charged_wait_seconds",
+	.type = METRIC_COUNTER,
+	.unit = "seconds",
+	.help =
+		"Waiting for locks by the function that held the lock meanwhile, estimated from a sample with its rates. Holder free: the lock was free. Holder unknown: the hold was not recorded",
+};
+
+static void put_count(const struct lock_metrics *metrics, struct exposition *exposition,
+		      const struct metric *metric, double (*count)(const struct lock_series *))
+{
+	const struct lock_series *series;
+
+	exposition_begin(exposition, metric);
+	for (series = metrics->locks; series; series = series->hh.next) {
+		const struct label labels[] = {
+			{ "kind", series->kind }, { "class", series->class }, { 0 }
+		};
+
+		exposition_put_value(exposition, labels, count(series));
+	}
+}
+
+static void put_times(const struct lock_metrics *metrics, struct exposition *exposition,
+		      const struct metric *metric,
+		      const struct time_buckets *(*times)(const struct lock_series *))
+{
+	const struct lock_series *series;
+
+	exposition_begin(exposition, metric);
+	for (series = metrics->locks; series; series = series->hh.next) {
+		const struct label labels[] = {
+			{ "kind", series->kind }, { "class", series->class }, { 0 }
+		};
+
+		time_buckets_put(times(series), exposition, labels);
+	}
+}
+
+static double acquisitions_of(const struct lock_series *series)
+{
+	return series->acquisitions;
+}
+
+static double contended_of(const struct lock_series *series)
+{
+	return series->contended;
+}
+
+static const struct time_buckets *wait_of(const struct lock_series *series)
+{
+	return &series->wait;
+}
+
+static const struct time_buckets *hold_of(const struct lock_series *series)
+{
+	return &series->hold;
+}
+
+/**
+ * lock_metrics_put() - write all series
+ * @metrics: series
+ * @exposition: text to write
+ */
+void lock_metrics_put(const struct lock_metrics *metrics, struct exposition *exposition)
+{
+	const struct holder_series *series;
+
+	put_count(metrics, exposition, &acquisitions, acquisitions_of);
+	put_count(metrics, exposition, &contended, contended_of);
+	put_times(metrics, exposition, &wait, wait_of);
+	put_times(metrics, exposition, &hold, hold_of);
+	exposition_begin(exposition, &charged);
+	for (series = metrics->holders; series; series = series->hh.next) {
+		const struct label labels[] = {
+			{ "kind", series->lock->kind }, { "class", series->lock->class },
+			{ "holder", series->holder }, { 0 }
+		};
+
+		exposition_put_value(exposition, labels, series->seconds);
+	}
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LOCK_SERIES_H
+#define _NTKLOG_LOCK_SERIES_H
+
+/*
+ * Series of locks, which sum up all intervals, and only grow. At most @limit classes have series of
+ * their own, and so do at most @limit pairs of a class and a function. A series stays once it is
+ * there; everything else is in the series "other" of the kind or of the class. Each class may also
+ * have the holders "free" and "unknown".
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "hash.h"
+#include "time_buckets.h"
+
+/* Class or holder of the series that has everything without a series of its own. */
+#define OTHER_SERIES	"other"
+
+/**
+ * struct lock_series - a class of locks of a kind, since the start
+ * @key: kind, a line feed, and the class
+ * @kind: kind of lock
+ * @class: class, in @key
+ * @acquisitions: estimated number of acquisitions
+ * @contended: estimated number of those that waited
+ * @wait: waits
+ * @hold: holds
+ * @hh: in the table of series
+ */
+struct lock_series {
+	char *key;
+	const char *kind;
+	const char *class;
+	double acquisitions;
+	double contended;
+	struct time_buckets wait;
+	struct time_buckets hold;
+	UT_hash_handle hh;
+};
+
+/**
+ * struct holder_series - the waiting for a class of locks that is charged to a holder
+ * @key: key of @lock, a line feed, and the holder
+ * @lock: series of the class
+ * @holder: holder, in @key
+ * @seconds: waiting
+ * @hh: in the table of series
+ */
+struct holder_series {
+	char *key;
+	const struct lock_series *lock;
+	const char *holder;
+	double seconds;
+	UT_hash_handle hh;
+};
+
+/**
+ * struct lock_metrics - the series; all zero but for @limit: none
+ * @limit: most classes, and most pairs of a class and a holder, that have series of their own
+ * @locks: series of the classes, and of the others of each kind
+ * @lock_count: number of @locks that are not of others
+ * @idle_count: number of these that had not waited when they got their series
+ * @holders: series of the holders, and of the others of each class
+ * @holder_count: number of @holders that are functions
+ * @no_memory: something is missing for want of memory
+ */
+struct lock_metrics {
+	size_t limit;
+	struct lock_series *locks;
+	size_t lock_count;
+	size_t idle_count;
+	struct holder_series *holders;
+	size_t holder_count;
+	bool no_memory;
+};
+
+struct lock_series *lock_series_find(const struct lock_metrics *metrics, const char *kind,
+				     const char *class);
+struct lock_series *lock_series_add(struct lock_metrics *metrics, const char *kind,
+				    const char *class);
+struct lock_series *lock_series_other(struct lock_metrics *metrics, const char *kind);
+struct holder_series *holder_series_find(const struct lock_metrics *metrics,
+					 const struct lock_series *lock,
+					 const char *holder);
+struct holder_series *holder_series_add(struct lock_metrics *metrics,
+					const struct lock_series *lock, const char *holder);
+
+#endif /* _NTKLOG_LOCK_SERIES_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_OVERHEAD_H
+#define _NTKLOG_OVERHEAD_H
+
+/*
+ * The overhead of a recording: the module's counts times measured costs, and the CPU time of this
+ * process. The costs are constants, because a hook that timed itself would cost more than it does.
+ * They are from Documentation/dev/measurements.rst.
+ */
+
+#include <stdint.h>
+
+/**
+ * struct overhead_counts - what has occurred since the start
+ * @spins: acquisitions of spin locks and rwlocks
+ * @spin_contentions: those that waited
+ * @sleeps: acquisitions of locks that sleep, Linux' and NT's
+ * @sleep_contentions: those that waited
+ * @events: events that were written
+ */
+struct overhead_counts {
+	uint64_t spins;
+	uint64_t spin_contentions;
+	uint64_t sleeps;
+	uint64_t sleep_contentions;
+	uint64_t events;
+};
+
+/**
+ * struct overhead - CPU time, seconds
+ * @hooks: of the hooks in the functions of locks
+ * @events: of writing events
+ * @tool: of this process
+ */
+struct overhead {
+	double hooks;
+	double events;
+	double tool;
+};
+
+void overhead_add(struct overhead *overhead, const struct overhead_counts *before,
+		  const struct overhead_counts *counts, uint32_t linux_mode,
+		  double cycle_seconds);
+
+#endif /* _NTKLOG_OVERHEAD_H */

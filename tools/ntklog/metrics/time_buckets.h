@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_TIME_BUCKETS_H
+#define _NTKLOG_TIME_BUCKETS_H
+
+/*
+ * Distributions of times as Prometheus has them: counts in fixed buckets, which only grow. The
+ * bounds are 250 ns, 1 us, 4 us and so on, each four times the one before, up to 4.2 s.
+ */
+
+#include <stdint.h>
+
+#include "exposition.h"
+#include "histogram.h"
+
+#define TIME_BUCKETS	13
+
+/**
+ * struct time_buckets - a distribution of times; all zero: an empty one
+ * @counts: numbers of times in each bucket; the last one has no upper bound
+ * @seconds: sum of the times
+ */
+struct time_buckets {
+	uint64_t counts[TIME_BUCKETS + 1];
+	double seconds;
+};
+
+void time_buckets_add(struct time_buckets *buckets, const struct histogram *times,
+		      double cycle_seconds);
+void time_buckets_put(const struct time_buckets *buckets, const struct exposition *exposition,
+		      const struct label *labels);
+
+#endif /* _NTKLOG_TIME_BUCKETS_H */

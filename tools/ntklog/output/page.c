@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Pages of HTML: see page.h. Names come from the traced system and may hold any character. */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "macros.h"
+#include "message.h"
+#include "names.h"
+#include "page.h"
+#include "text.h"
+
+/* Characters of a text from which on a part of it is behind a click, and of the visible part. */
+#define LONG_TEXT	160
+#define LONG_TEXT_BEGIN	72
+
+/* The style sheet, and the script in its parts, which the Makefile makes strings of. */
+static const char style[] =
+#include "page/style.css.h"
+#include "page/pictures.css.h"
+;
+
+static const char *const scripts[] = {
+#include "page/base.js.h"
+,
+#include "page/tables.js.h"
+,
+#include "page/marks.js.h"
+,
+#include "page/timelines.js.h"
+,
+#include "page/flames.js.h"
+,
+#include "page/locks.js.h"
+,
+#include "page/changes.js.h"
+,
+#include "page/main.js.h"
+};
+
+/* The policy forbids each request to a network. */
+static const char head[] =
+	"<!DOCTYPE html>\n"
+	"<html lang=\"en\">\n"
+	"<head>\n"
+	"<meta charset=\"utf-8\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	"<meta name=\"color-scheme\" content=\"light dark\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	"style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+	"<style>\n";
+
+static void print_character(FILE *stream, char character)
+{
+	switch (character) {
+	case '<':
+		fputs("&lt;", stream);
+		break;
+	case '>':
+		fputs("&gt;", stream);
+		break;
+	case '&':
+		fputs("&amp;", stream);
+		break;
+	case '"':
+		fputs("&quot;", stream);
+		break;
+	default:
+		if ((unsigned char)character >= 0x20 || character == '\n')
+			fputc(character, stream);
+	}
+}
+
+static void print_escaped(FILE *stream, const char *text, size_t length)
+{
+	while (length--)
+		print_character(stream, *text++);
+}
+
+/* Print a name that may be broken between its words. */
+static void print_name(FILE *stream, const char *name)
+{
+	for (; *name; name++) {
+		print_character(stream, *name);
+		if (strchr("_.:/+", *name))
+			fputs("<wbr>", stream);
+	}
+}
+
+/**
+ * page_print_text() - print text in which nothing is markup
+ * @stream: stream of the page
+ * @text: text; control characters are left out, malformed UTF-8 is replaced
+ */
+void page_print_text(FILE *stream, const char *text)
+{
+	char *clean = strdup(text);
+
+	if (!clean)
+		return;
+	text_clean(clean);
+	print_escaped(stream, clean, strlen(clean));
+	free(clean);
+}
+
+/**
+ * page_print_block() - print lines of text as they are
+ * @stream: stream of the page
+ * @class: CSS class
+ * @text: the lines
+ */
+void page_print_block(FILE *stream, const char *class, const char *text)
+{
+	fprintf(stream, "<pre class=\"%s\">", class);
+	page_print_text(stream, text);
+	fputs("</pre>\n", stream);
+}
+
+/**
+ * page_open() - begin a page
+ * @path: path of the page; "-" is the standard output
+ * @title: title of the page
+ *
+ * Return: the stream of the page, for page_close(); NULL after a message.
+ */
+FILE *page_open(const char *path, const char *title)
+{
+	FILE *stream = strcmp(path, "-") ? fopen(path, "w") : stdout;
+
+	if (!stream) {
+		message("%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	fprintf(stream, "%s%s</style>\n<title>ntklog: ", head, style);
+	page_print_text(stream, title);
+	fputs("</title>\n</head>\n<body>\n<header><h1>", stream);
+	page_print_text(stream, title);
+	fputs("</h1></header>\n<main>\n", stream);
+	return stream;
+}
+
+static void print_head(const struct table *table, FILE *stream)
+{
+	size_t k;
+
+	fputs("<thead><tr>", stream);
+	for (k = 0; k < table->shown_count; k++) {
+		const struct column *column = &table->columns[table->shown[k]];
+		bool is_name = column->kind == CELL_TEXT;
+
+		fprintf(stream, "<th scope=\"col\"%s%s title=\"", is_name ? " class=\"name\"" : "",
+			table->shown[k] != table->sort ? "" :
+			is_name ? " aria-sort=\"ascending\"" : " aria-sort=\"descending\"");
+		page_print_text(stream, column->help);
+		fprintf(stream, "\">%s</th>", column->title);
+	}
+	fputs("</tr></thead>\n<tbody>\n", stream);
+}
+
+/* Print a text of which a long rest is behind a click. */
+static void print_cell_text(FILE *stream, const char *text)
+{
+	char *clean = strdup(text);
+	const char *rest;
+
+	if (!clean)
+		return;
+	text_clean(clean);
+	rest = strlen(clean) > LONG_TEXT ? strchr(clean + LONG_TEXT_BEGIN, ' ') : NULL;
+	if (rest) {
+		fputs("<details><summary>", stream);
+		print_escaped(stream, clean, rest - clean);
+		fputs("</summary>", stream);
+		print_name(stream, rest);
+		fputs("</details>", stream);
+	} else {
+		print_name(stream, clean);
+	}
+	free(clean);
+}
+
+static void print_number(FILE *stream, const struct table *table, size_t row, size_t column)
+{
+	const union cell *cell = &table->cells[row * table->column_count + column];
+	char text[NAME_SIZE], *error;
+
+	table_format_cell(table, row, column, text, sizeof(text));
+	if (isfinite(cell->number))
+		fprintf(stream, " data-value=\"%.15g\"", cell->number);
+	fputc('>', stream);
+	/* A number may be broken before its error: "~19286" and "+-23%". */
+	error = strstr(text, "+-");
+	print_escaped(stream, text, error ? (size_t)(error - text) : strlen(text));
+	if (error) {
+		fputs("<wbr>", stream);
+		print_escaped(stream, error, strlen(error));
+	}
+}
+
+static void print_row(FILE *stream, const struct table *table, size_t row)
+{
+	size_t k;
+
+	fputs("<tr>", stream);
+	for (k = 0; k < table->shown_count; k++) {
+		size_t i = table->shown[k];
+		const union cell *cell = &table->cells[row * table->column_count + i];
+		bool is_name = table->columns[i].kind == CELL_TEXT;
+
+		fprintf(stream, "<td data-title=\"%s\"", table->columns[i].title);
+		if (is_name) {
+			fputs(" class=\"name\">", stream);
+			print_cell_text(stream, cell->text ? cell->text : "");
+		} else {
+			print_number(stream, table, row, i);
+		}
+		fputs("</td>", stream);
+	}
+	fputs("</tr>\n", stream);
+}
+
+/**
+ * page_print_table() - print a table, with a heading
+ * @stream: stream of the page
+ * @table: sorted table
+ * @top: most rows that are visible before a click; 0 for all
+ * @all: most rows in the page; 0 for all
+ */
+void page_print_table(FILE *stream, const struct table *table, size_t top, size_t all)
+{
+	size_t shown = table_top(table, top), rows = table_top(table, all), row;
+
+	fprintf(stream, "<section id=\"table-%s\" class=\"%s\"><h2>", table->name, table->name);
+	page_print_text(stream, table->title);
+	fprintf(stream, "</h2>\n<p>By %s", table->columns[table->sort].title);
+	if (rows < table->rows)
+		fprintf(stream, "; %zu of %zu rows (<code>--top</code>)", rows, table->rows);
+	fputs("</p>\n<div class=\"table\"><table>\n", stream);
+	print_head(table, stream);
+	for (row = 0; row < rows; row++) {
+		if (row == shown)
+			fputs("</tbody>\n<tbody>\n", stream);
+		print_row(stream, table, row);
+	}
+	fputs("</tbody></table></div></section>\n", stream);
+}
+
+/**
+ * page_string() - make a JSON string
+ * @text: text; malformed UTF-8 and control characters are replaced
+ *
+ * Return: the string, or NULL without memory.
+ */
+json_t *page_string(const char *text)
+{
+	char *clean = strdup(text);
+	json_t *string = NULL;
+
+	if (clean) {
+		text_clean(clean);
+		string = json_string(clean);
+	}
+	free(clean);
+	return string;
+}
+
+/*
+ * Print a part of the JSON. In JSON, "<" is within strings only. As an escape sequence it can
+ * neither end the element nor begin a comment.
+ */
+static int print_json_part(const char *part, size_t size, void *stream)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		if (part[i] == '<')
+			fputs("\\u003c", stream);
+		else
+			fputc(part[i], stream);
+	return 0;
+}
+
+/**
+ * page_close() - end a page
+ * @stream: stream from page_open()
+ * @path: path of the page; "-" is the standard output
+ * @pictures: data for the script; freed
+ *
+ * Return: 0, or -1 after a message.
+ */
+int page_close(FILE *stream, const char *path, json_t *pictures)
+{
+	size_t i;
+	int err;
+
+	fputs("<noscript><p>The pictures need a script.</p></noscript>\n</main>\n", stream);
+	fputs("<script type=\"application/json\" id=\"data\">\n", stream);
+	json_dump_callback(pictures, print_json_part, stream,
+			   JSON_COMPACT | JSON_REAL_PRECISION(15));
+	json_decref(pictures);
+	fputs("\n</script>\n<script>\n\"use strict\";\n", stream);
+	for (i = 0; i < ARRAY_SIZE(scripts); i++)
+		fputs(scripts[i], stream);
+	fputs("</script>\n</body>\n</html>\n", stream);
+	err = finish_output(stream, stream == stdout ? NULL : path);
+	if (stream != stdout)
+		fclose(stream);
+	return err;
+}

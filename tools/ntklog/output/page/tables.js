@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tables: sort by a click on a heading, show more rows, tell the exact number of a cell.
+
+// Sort numbers from the greatest on, and names from A on; a sorted column, backwards.
+function sortTable(table, column) {
+  const heads = [...table.tHead.rows[0].cells], head = heads[column];
+  const isName = head.classList.contains("name");
+  const first = isName ? "ascending" : "descending", other = isName ? "descending" : "ascending";
+  const order = head.ariaSort === first ? other : first, sign = order === "ascending" ? 1 : -1;
+  const [shown] = table.tBodies, count = shown.rows.length;
+  const value = (row) => isName ? row.cells[column].textContent :
+    Number(row.cells[column].dataset.value ?? -1);
+  const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+  rows.sort((a, b) => sign * (isName ? value(a).localeCompare(value(b)) : value(a) - value(b)));
+  rows.forEach((row, i) => table.tBodies[i < count ? 0 : 1].append(row));
+  heads.forEach((each) => each.removeAttribute("aria-sort"));
+  head.setAttribute("aria-sort", order);
+}
+
+// Hide the rows of the second body behind a button.
+function shortenTable(table) {
+  const more = table.tBodies[1];
+  if (!more)
+    return;
+  const button = makeButton("", () => {
+    more.hidden = !more.hidden;
+    label();
+  });
+  const label = () => {
+    button.textContent = more.hidden ? `Show ${more.rows.length} more` : "Show less";
+    button.setAttribute("aria-expanded", !more.hidden);
+  };
+  button.className = "more";
+  more.hidden = true;
+  label();
+  table.parentNode.after(button);
+}
+
+// Tell what a cell has: its row, its column and the number that is rounded in it.
+function cellText(cell) {
+  const head = cell.closest("table").tHead.rows[0].cells[cell.cellIndex];
+  const name = cell.parentNode.cells[0].textContent, value = cell.dataset.value;
+  const shown = cell.textContent, isTime = /\d[num]?s$|\d[num]?s\+/.test(shown);
+  const exact = value === undefined || !isTime ? shown :
+    `${shown} = ${formatCount(Number(value))} ns`;
+  return `${name}\n${head.textContent}: ${exact}\n${head.dataset.help}`;
+}
+
+function prepareTable(table) {
+  [...table.tHead.rows[0].cells].forEach((head, i) => {
+    head.dataset.help = head.title;
+    head.replaceChildren(makeButton(head.textContent, () => sortTable(table, i)));
+  });
+  shortenTable(table);
+  const cells = [...table.querySelectorAll("td:not(.name)")];
+  for (const cell of cells)
+    cell.tip = () => cellText(cell);
+  const width = table.tBodies[0].rows[0].querySelectorAll("td:not(.name)").length;
+  addMarks(table, () => [...table.querySelectorAll("tbody:not([hidden]) td:not(.name)")],
+           { rowLength: width });
+}
+
+function prepareTables() {
+  document.querySelectorAll("table").forEach(prepareTable);
+}

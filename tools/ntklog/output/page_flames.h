@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PAGE_FLAMES_H
+#define _NTKLOG_PAGE_FLAMES_H
+
+/* The flame graphs of a page. */
+
+#include <jansson.h>
+
+#include "flame.h"
+
+json_t *page_flame(const struct flame *root, enum flame_of what, size_t most);
+
+#endif /* _NTKLOG_PAGE_FLAMES_H */

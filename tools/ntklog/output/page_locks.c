@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The locks of a page, as JSON. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer_lines.h"
+#include "page.h"
+#include "page_flames.h"
+#include "page_locks.h"
+#include "report_histograms.h"
+#include "report_rows.h"
+
+/* Most locks with a section, most names in each of its lists, and functions of its flame graphs. */
+#define LOCKS_MAX	12
+#define NAMES_MAX	8
+#define FUNCTIONS_MAX	600
+
+static int compare_locks(const void *a, const void *b)
+{
+	const struct page_lock *left = a, *right = b;
+
+	if (left->wait != right->wait)
+		return left->wait < right->wait ? 1 : -1;
+	if (left->count != right->count)
+		return left->count < right->count ? 1 : -1;
+	return strcmp(left->name, right->name);
+}
+
+static void add_spinlocks(const struct report *report, struct page_lock *locks, size_t *count)
+{
+	const struct spinlock_lock *from;
+
+	for (from = report->analysis->spinlocks.locks; from; from = from->hh.next) {
+		struct page_lock *lock = &locks[*count];
+
+		/* Records of blockers alone stand for no acquisition. */
+		if (!from->sum.sampled)
+			continue;
+		*lock = (struct page_lock) {
+			.key.class = from->address, .spinlock = from, .timeline = from->timeline,
+			.wait = from->sum.wait.sum, .count = from->sum.acquisitions,
+		};
+		names_address(report->names, from->address, lock->name, NAME_SIZE);
+		++*count;
+	}
+}
+
+static void add_resources(const struct report *report, struct page_lock *locks, size_t *count)
+{
+	const struct resource_stats *stats = &report->analysis->resources;
+	bool has_linux = resource_stats_has_linux(stats);
+	const struct resource_entry *from;
+
+	for (from = stats->resources; from; from = from->hh.next) {
+		struct page_lock *lock = &locks[(*count)++];
+
+		*lock = (struct page_lock) {
+			.key = { from->key.address, true }, .resource = from,
+			.timeline = from->timeline,
+			.wait = from->classes[0].wait.sum + from->classes[1].wait.sum,
+			.count = from->classes[0].releases + from->classes[1].releases,
+		};
+		names_address(report->names, from->key.address, lock->name, NAME_SIZE);
+		if (has_linux)
+			snprintf(lock->name + strlen(lock->name), 16, " %s",
+				 resource_kinds[from->key.kind].name);
+	}
+}
+
+/**
+ * page_locks_find() - find all locks, those with the longest waits first
+ * @report: report with its analysis
+ * @tables: tables of the page, as bits, which choose the locks too
+ * @count: set to the number of locks
+ *
+ * Return: an array, which the caller frees; NULL without memory.
+ */
+struct page_lock *page_locks_find(const struct report *report, unsigned int tables, size_t *count)
+{
+	const struct analysis *analysis = report->analysis;
+	size_t most = HASH_COUNT(analysis->spinlocks.locks) +
+		      HASH_COUNT(analysis->resources.resources);
+	struct page_lock *locks = calloc(most + 1, sizeof(*locks));
+	unsigned int all = 1 << REPORT_BLOCKERS | 1 << REPORT_WAITERS;
+
+	*count = 0;
+	if (!locks)
+		return NULL;
+	if (tables & (all | 1 << REPORT_LOCKS | 1 << REPORT_CALLERS))
+		add_spinlocks(report, locks, count);
+	if (tables & (all | 1 << REPORT_RESOURCES))
+		add_resources(report, locks, count);
+	qsort(locks, *count, sizeof(*locks), compare_locks);
+	return locks;
+}
+
+/**
+ * page_parts() - make the parts of the waiting time
+ * @report: report with its file
+ * @sum: waits and their parts
+ *
+ * Return: a JSON array of [text, time], or NULL without memory.
+ */
+json_t *page_parts(const struct report *report, const struct charge_sum *sum)
+{
+	json_t *parts = json_array();
+	size_t i;
+
+	for (i = 0; i < CHARGE_PARTS; i++) {
+		uint64_t ticks = sum->parts[i] - (i == CHARGE_HOLDER_RAN ? sum->undivided : 0);
+
+		json_array_append_new(parts,
+				      json_pack("[s, s, f]", answer_part_names[i],
+						answer_part_texts[i],
+						report_ticks_ns(report, (double)ticks)));
+	}
+	json_array_append_new(parts,
+			      json_pack("[s, s, f]", "held",
+					"a task held the lock; not recorded whether it ran",
+					report_ticks_ns(report, (double)sum->undivided)));
+	return parts;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct charge_row *left = *(const struct charge_row *const *)a;
+	const struct charge_row *right = *(const struct charge_row *const *)b;
+
+	if (left->ticks != right->ticks)
+		return left->ticks < right->ticks ? 1 : -1;
+	return strcmp(left->key.first->text, right->key.first->text);
+}
+
+/* Make a list of the waiters or holders of a lock, the greatest first, and of the rest in one. */
+static json_t *names_json(const struct report *report, const struct charge_class_key *key,
+			  enum charge_row_kind kind)
+{
+	const struct charge_sums *sums = &report->analysis->charges;
+	const struct charge_row **rows = calloc(HASH_COUNT(sums->rows) + 1, sizeof(*rows));
+	const struct charge_row *row;
+	json_t *array = json_array();
+	double rest = 0;
+	size_t count = 0, i;
+
+	for (row = sums->rows; rows && row; row = row->hh.next)
+		if (row->key.kind == kind && !memcmp(&row->key.class, key, sizeof(*key)))
+			rows[count++] = row;
+	if (count)
+		qsort(rows, count, sizeof(*rows), compare_rows);
+	for (i = 0; i < count; i++) {
+		double ns = report_ticks_ns(report, (double)rows[i]->ticks);
+
+		if (i < NAMES_MAX)
+			json_array_append_new(array,
+					      json_pack("[o, f]",
+							page_string(rows[i]->key.first->text), ns));
+		else
+			rest += ns;
+	}
+	if (rest > 0)
+		json_array_append_new(array, json_pack("[s, f]", "(others)", rest));
+	free(rows);
+	return array;
+}
+
+static void append_times(json_t *array, const struct report *report, const char *label,
+			 const struct histogram *wait, const struct histogram *hold)
+{
+	struct histogram_axis axis = { 0 };
+
+	report_widen_axis(report, wait, &axis);
+	report_widen_axis(report, hold, &axis);
+	if (axis.decades)
+		json_array_append_new(array,
+				      json_pack("{s:s, s:i, s:i, s:o*, s:o*}", "label", label,
+						"first", axis.first, "decades", axis.decades,
+						"waits", report_histogram_json(report, wait, &axis),
+						"holds", report_histogram_json(report, hold,
+									       &axis)));
+}
+
+/* Make the distributions of waits and holds: of a lock that sleeps by the class of its owners. */
+static json_t *times_json(const struct report *report, const struct page_lock *lock)
+{
+	static const char *const classes[] = { "exclusive", "shared" };
+	json_t *times = json_array();
+	size_t i;
+
+	if (lock->spinlock)
+		append_times(times, report, "", &lock->spinlock->sum.wait,
+			     &lock->spinlock->sum.hold);
+	for (i = 0; lock->resource && i < RESOURCE_CLASSES; i++)
+		append_times(times, report, classes[i], &lock->resource->classes[i].wait,
+			     &lock->resource->classes[i].hold);
+	return times;
+}
+
+/* Make the shares of the acquisitions by the number of locks owned; NULL if no record has it. */
+static json_t *depths_json(const struct page_lock *lock)
+{
+	const struct spinlock_sum *sum = lock->spinlock ? &lock->spinlock->sum : NULL;
+	json_t *depths;
+	size_t i;
+
+	if (!sum || !sum->max_depth || !sum->acquisitions)
+		return NULL;
+	depths = json_array();
+	for (i = 0; i < SPINLOCK_DEPTHS; i++)
+		json_array_append_new(depths, json_real((double)sum->depths[i] /
+							(double)sum->acquisitions));
+	return depths;
+}
+
+static void add_charges(json_t *object, const struct report *report, const struct page_lock *lock)
+{
+	const struct charge_sums *sums = &report->analysis->charges;
+	const struct charge_class *class;
+	struct flame root = { .name = "all" };
+
+	HASH_FIND(hh, sums->classes, &lock->key, sizeof(lock->key), class);
+	if (class) {
+		double at = etl_seconds(report->file, class->sum.longest_at);
+
+		json_object_set_new(object, "waits", json_integer(class->sum.waits));
+		json_object_set_new(object, "wait",
+				    json_real(report_ticks_ns(report, (double)class->sum.wait)));
+		json_object_set_new(object, "longest",
+				    json_real(report_ticks_ns(report,
+							      (double)class->sum.longest)));
+		json_object_set_new(object, "longest_at", json_real(at));
+		json_object_set_new(object, "parts", page_parts(report, &class->sum));
+		json_object_set_new(object, "waiters",
+				    names_json(report, &lock->key, CHARGE_ROW_WAITER));
+		json_object_set_new(object, "holders",
+				    names_json(report, &lock->key, CHARGE_ROW_HOLDER));
+	}
+	if (report->analysis->has_lock_stacks && flame_make(&root, report, &lock->key)) {
+		json_object_set_new(object, "waiter_stacks",
+				    page_flame(&root, FLAME_WAIT, FUNCTIONS_MAX));
+		json_object_set_new(object, "holder_stacks",
+				    page_flame(&root, FLAME_CHARGED, FUNCTIONS_MAX));
+	}
+	flame_free(&root);
+}
+
+/**
+ * page_locks() - make the sections of the locks with the longest waits
+ * @report: report with its analysis
+ * @locks: all locks, from page_locks_find()
+ * @count: number of @locks
+ *
+ * Return: a JSON array, or NULL without memory.
+ */
+json_t *page_locks(const struct report *report, const struct page_lock *locks, size_t count)
+{
+	json_t *array = json_array(), *object;
+	char name[NAME_SIZE];
+	size_t i;
+
+	for (i = 0; i < count && i < LOCKS_MAX; i++) {
+		names_address(report->names, locks[i].key.class, name, sizeof(name));
+		object = json_pack("{s:o, s:o, s:b, s:I, s:o, s:o*}", "name",
+				   page_string(locks[i].name), "lock", page_string(name),
+				   "is_sleeping", (int)locks[i].key.is_sleeping, "acquisitions",
+				   (json_int_t)locks[i].count, "times",
+				   times_json(report, &locks[i]), "depths",
+				   depths_json(&locks[i]));
+		if (report->analysis->charges_waits)
+			add_charges(object, report, &locks[i]);
+		json_array_append_new(array, object);
+	}
+	return array;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PAGE_LOCKS_H
+#define _NTKLOG_PAGE_LOCKS_H
+
+/* The locks of a page, each with its waiters, its holders and its distributions. */
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "report.h"
+
+/**
+ * struct page_lock - a lock, or a class of locks
+ * @key: address or key of the class, and whether tasks sleep for the lock
+ * @name: name, with the kind of a lock of Linux that sleeps
+ * @spinlock: its sums, or NULL
+ * @resource: its sums, or NULL
+ * @timeline: waits by time, or NULL
+ * @wait: sum of the waits, cycles
+ * @count: number of acquisitions, or of releases of a lock that sleeps
+ */
+struct page_lock {
+	struct charge_class_key key;
+	char name[NAME_SIZE + 16];
+	const struct spinlock_lock *spinlock;
+	const struct resource_entry *resource;
+	const struct timeline *timeline;
+	double wait;
+	uint64_t count;
+};
+
+struct page_lock *page_locks_find(const struct report *report, unsigned int tables, size_t *count);
+json_t *page_locks(const struct report *report, const struct page_lock *locks, size_t count);
+json_t *page_parts(const struct report *report, const struct charge_sum *sum);
+
+#endif /* _NTKLOG_PAGE_LOCKS_H */

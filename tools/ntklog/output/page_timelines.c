@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The time lines of a page, as JSON. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "page.h"
+#include "page_timelines.h"
+#include "report_rows.h"
+#include "timeline.h"
+
+/* Greatest number of rows of a picture. */
+#define ROWS		10
+
+/*
+ * @label: name of the lock or the thread
+ * @timeline: sums of the row, or NULL
+ */
+struct timeline_row {
+	const char *label;
+	const struct timeline *timeline;
+};
+
+/*
+ * @title: title of the picture
+ * @what: plural of the things that the height of a bar counts
+ * @is_wait: the picture is of waits, not of running threads
+ * @set: the set of the time lines, which gives the length of a slot
+ * @ns: nanoseconds per unit of a sum
+ * @rows: locks or threads
+ * @count: number of @rows
+ */
+struct picture {
+	const char *title;
+	const char *what;
+	bool is_wait;
+	const struct timelines *set;
+	double ns;
+	struct timeline_row rows[ROWS];
+	size_t count;
+};
+
+/* Return the number of slots that the trace covers, or more if a later slot is not empty. */
+static size_t count_slots(const struct report *report, const struct picture *picture)
+{
+	const struct analysis *analysis = report->analysis;
+	double ticks = report->seconds * (double)report->file->perf_freq, slots;
+	size_t used = 0, i, slot;
+
+	/* In a flight recording report->seconds is the time of one CPU, not of the whole trace. */
+	if (report->file->overwritten)
+		ticks = (double)(analysis->last_time - analysis->origin);
+	for (i = 0; i < picture->count; i++)
+		for (slot = used; slot < TIMELINE_SLOTS; slot++)
+			if (picture->rows[i].timeline->slots[slot] > 0)
+				used = slot + 1;
+	slots = ceil(ticks / (double)picture->set->slot_ticks);
+	if (used && slots > (double)used)
+		used = slots < TIMELINE_SLOTS ? (size_t)slots : TIMELINE_SLOTS;
+	return used;
+}
+
+/* Make the sums of a row, each in units of the length of a slot. */
+static json_t *sums_json(const struct timeline *timeline, size_t used, double scale)
+{
+	json_t *sums = json_array();
+	size_t slot;
+
+	for (slot = 0; slot < used; slot++)
+		json_array_append_new(sums, json_real(timeline->slots[slot] * scale));
+	return sums;
+}
+
+static bool has_sums(const struct timeline *timeline)
+{
+	size_t slot;
+
+	for (slot = 0; timeline && slot < TIMELINE_SLOTS; slot++)
+		if (timeline->slots[slot] > 0)
+			return true;
+	return false;
+}
+
+static void add_row(struct picture *picture, const char *label, const struct timeline *timeline)
+{
+	if (picture->count < ROWS && has_sums(timeline))
+		picture->rows[picture->count++] = (struct timeline_row) { label, timeline };
+}
+
+static void append_picture(json_t *pictures, const struct report *report,
+			   const struct picture *picture)
+{
+	double slot_ns = (double)picture->set->slot_ticks * 1e9 / (double)report->file->perf_freq;
+	size_t used = picture->count ? count_slots(report, picture) : 0, i;
+	json_t *rows;
+
+	if (!used)
+		return;
+	rows = json_array();
+	for (i = 0; i < picture->count; i++)
+		json_array_append_new(rows, json_pack("{s:o, s:o}", "label",
+						      page_string(picture->rows[i].label), "sums",
+						      sums_json(picture->rows[i].timeline, used,
+								picture->ns / slot_ns)));
+	json_array_append_new(pictures,
+			      json_pack("{s:s, s:s, s:b, s:f, s:f, s:o}", "title", picture->title,
+					"what", picture->what, "is_wait", picture->is_wait,
+					"origin", etl_seconds(report->file,
+							      report->analysis->origin),
+					"slot", slot_ns / 1e9, "rows", rows));
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct switch_thread *left = *(const struct switch_thread *const *)a;
+	const struct switch_thread *right = *(const struct switch_thread *const *)b;
+
+	if (left->run.sum != right->run.sum)
+		return left->run.sum < right->run.sum ? 1 : -1;
+	return (left->thread_id > right->thread_id) - (left->thread_id < right->thread_id);
+}
+
+static void append_threads(json_t *pictures, const struct report *report)
+{
+	const struct switch_stats *stats = &report->analysis->switches;
+	struct picture picture = {
+		.title = "When threads ran", .what = "CPUs that the thread had",
+		.set = &stats->timelines, .ns = report_ticks_ns(report, 1),
+	};
+	const struct switch_thread **threads = calloc(HASH_COUNT(stats->threads) + 1,
+						       sizeof(*threads));
+	char labels[ROWS][NAME_SIZE + 16];
+	const struct switch_thread *thread;
+	size_t count = 0, i;
+
+	for (thread = stats->threads; threads && thread; thread = thread->hh.next)
+		threads[count++] = thread;
+	if (count)
+		qsort(threads, count, sizeof(*threads), compare_threads);
+	for (i = 0; i < count && i < ROWS; i++) {
+		const char *name = names_thread(report->names, threads[i]->thread_id);
+
+		snprintf(labels[i], sizeof(labels[i]), "%.200s%s%u", name ? name : "",
+			 name ? " " : "thread ", threads[i]->thread_id);
+		add_row(&picture, labels[i], threads[i]->timeline);
+	}
+	append_picture(pictures, report, &picture);
+	free(threads);
+}
+
+static void append_locks(json_t *pictures, const struct report *report,
+			 const struct page_lock *locks, size_t count, bool are_sleeping)
+{
+	struct picture picture = {
+		.title = are_sleeping ? "When locks that sleep were waited for" :
+			 "When spin locks were waited for",
+		.what = are_sleeping ? "threads that waited for it" : "CPUs that waited for it",
+		.is_wait = true,
+		.set = are_sleeping ? &report->analysis->resources.timelines :
+		       &report->analysis->spinlocks.timelines,
+		.ns = etl_cycles_ns(report->file, 1),
+	};
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (locks[i].key.is_sleeping == are_sleeping)
+			add_row(&picture, locks[i].name, locks[i].timeline);
+	append_picture(pictures, report, &picture);
+}
+
+/**
+ * page_timelines() - make the time lines of a page
+ * @report: report with its analysis
+ * @locks: locks of the page, those with the longest waits first
+ * @count: number of @locks
+ * @tables: tables of the page, as bits
+ *
+ * Return: a JSON array, or NULL without memory.
+ */
+json_t *page_timelines(const struct report *report, const struct page_lock *locks, size_t count,
+		       unsigned int tables)
+{
+	json_t *pictures = json_array();
+
+	append_locks(pictures, report, locks, count, false);
+	append_locks(pictures, report, locks, count, true);
+	if (tables & 1 << REPORT_THREADS)
+		append_threads(pictures, report);
+	return pictures;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PAGE_TIMELINES_H
+#define _NTKLOG_PAGE_TIMELINES_H
+
+/* The time lines of a page: when locks were waited for, and when threads ran. */
+
+#include <jansson.h>
+
+#include "page_locks.h"
+#include "report.h"
+
+json_t *page_timelines(const struct report *report, const struct page_lock *locks, size_t count,
+		       unsigned int tables);
+
+#endif /* _NTKLOG_PAGE_TIMELINES_H */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The page of a report: the answer, the tables, and the data of the pictures. */
+
+#include <stdlib.h>
+
+#include "answer.h"
+#include "page.h"
+#include "page_flames.h"
+#include "page_locks.h"
+#include "page_timelines.h"
+#include "report_distribution.h"
+#include "report_longest.h"
+
+/* Most functions of a flame graph of all locks. */
+#define FUNCTIONS_MAX	3000
+
+/* The order of the tables on the page. */
+static const enum report_table order[REPORT_TABLES] = {
+	REPORT_LOCKS, REPORT_RESOURCES, REPORT_BLOCKERS, REPORT_WAITERS, REPORT_CALLERS,
+	REPORT_LONGEST, REPORT_STACKS, REPORT_THREADS, REPORT_PROCESSORS, REPORT_UNKNOWN,
+};
+
+/* Print the output of a function that prints text. */
+static void print_as_text(const struct report *report, FILE *stream, const char *class,
+			  void (*print)(const struct report *report, FILE *stream))
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return;
+	print(report, memory);
+	if (!fclose(memory))
+		page_print_block(stream, class, text);
+	free(text);
+}
+
+static json_t *flames_json(const struct report *report)
+{
+	struct flame root = { .name = "all" };
+	json_t *flames = NULL;
+
+	if (flame_make(&root, report, NULL))
+		flames = json_pack("{s:o*, s:o*}", "waits",
+				   page_flame(&root, FLAME_WAIT, FUNCTIONS_MAX), "holds",
+				   page_flame(&root, FLAME_HOLD, FUNCTIONS_MAX));
+	flame_free(&root);
+	return flames;
+}
+
+static json_t *pictures_json(const struct report *report, unsigned int tables)
+{
+	const struct analysis *analysis = report->analysis;
+	json_t *pictures = json_object();
+	struct page_lock *locks;
+	size_t count;
+
+	locks = page_locks_find(report, tables, &count);
+	if (analysis->charges.total.wait) {
+		json_object_set_new(pictures, "parts",
+				    page_parts(report, &analysis->charges.total));
+		json_object_set_new(pictures, "longest", report_longest_json(report));
+	}
+	if (locks) {
+		json_object_set_new(pictures, "timelines",
+				    page_timelines(report, locks, count, tables));
+		json_object_set_new(pictures, "locks", page_locks(report, locks, count));
+		json_object_set_new(pictures, "lock_count", json_integer(count));
+	}
+	if (tables & 1 << REPORT_STACKS && analysis->stacks.has_any)
+		json_object_set_new(pictures, "flames", flames_json(report));
+	free(locks);
+	return pictures;
+}
+
+/**
+ * report_print_page() - write the page of a report
+ * @report: report with sorted tables
+ * @path: path of the page; "-" is the standard output
+ * @top: most rows of a table that are visible before a click; 0 for all
+ * @all: most rows of a table in the page; 0 for all
+ * @tables: tables to show, as bits, which also choose the pictures
+ *
+ * Return: 0, or -1 after a message.
+ */
+int report_print_page(const struct report *report, const char *path, size_t top, size_t all,
+		      unsigned int tables)
+{
+	FILE *stream = page_open(path, report->file->path);
+	size_t i;
+
+	if (!stream)
+		return -1;
+	fputs("<section id=\"answer\">", stream);
+	if (tables == REPORT_ALL_TABLES) {
+		fputs("<h2>Answer</h2>\n", stream);
+		print_as_text(report, stream, "answer", answer_print);
+	}
+	fputs("<ul class=\"facts\">\n", stream);
+	report_facts(report, stream, "<li>", "</li>");
+	fputs("</ul></section>\n", stream);
+	for (i = 0; i < REPORT_TABLES; i++)
+		if (tables & 1 << order[i] && table_has_cells(&report->tables[order[i]]))
+			page_print_table(stream, &report->tables[order[i]], top, all);
+	if (report->analysis->lock) {
+		fputs("<section id=\"distributions\"><h2>Distributions</h2>\n", stream);
+		print_as_text(report, stream, "distributions", report_print_distributions);
+		fputs("</section>\n", stream);
+	}
+	return page_close(stream, path, pictures_json(report, tables));
+}

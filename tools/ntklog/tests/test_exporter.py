@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog exporter on sessions like the module's.
+
+Usage: test_exporter.py NTKLOG FAKE_MODULE
+"""
+
+import os
+import re
+import signal
+import socket
+import urllib.error
+
+import etl_writer as etl
+import tap
+from exporter_case import ExporterCase, lock_address, samples
+
+TICK = 1 / etl.PERF_FREQ
+
+
+class Metrics(ExporterCase):
+    def test_a_contended_lock_is_named_with_its_holder(self):
+        self.log_events(self.spin(3, 1000, 9000, caller=1),
+                        self.spin(3, 9000, 9100, wait=6000, caller=2))
+        self.start_exporter()
+        found = self.scrape_later()
+        labels = ("spinlock", "class_3")
+        self.assertEqual(found["ntklog_lock_acquisitions_total", *labels], 1009 + 1)
+        self.assertEqual(found["ntklog_lock_contended_acquisitions_total", *labels], 1)
+        self.assertEqual(found["ntklog_lock_wait_seconds_count", *labels], 1)
+        self.assertAlmostEqual(found["ntklog_lock_wait_seconds_sum", *labels], 6000 * TICK)
+        self.assertAlmostEqual(found["ntklog_lock_hold_seconds_sum", *labels],
+                               (8000 * 1009 + 100) * TICK)
+        charged = {key[3]: value for key, value in found.items()
+                   if key[0] == "ntklog_lock_charged_wait_seconds_total"}
+        self.assertEqual(list(charged), ["function_1"])
+        self.assertAlmostEqual(charged["function_1"], 6000 * TICK)
+
+    def test_histograms_have_fixed_bounds(self):
+        self.log_events(self.spin(0, 1000, 1020, wait=9, rule=2),
+                        self.spin(0, 5000, 5020, wait=90000, rule=2))
+        self.start_exporter()
+        found = self.scrape_later()
+        buckets = {key[3]: value for key, value in found.items()
+                   if key[0] == "ntklog_lock_wait_seconds_bucket"}
+        self.assertEqual(list(map(float, buckets)),
+                         [250e-9, 1e-6, 4e-6, 16e-6, 64e-6, 256e-6, .001024, .004096, .016384,
+                          .065536, .262144, 1.048576, 4.194304, float("inf")])
+        self.assertEqual(list(buckets.values()), [0] * 2 + [0] + [1] * 6 + [2] * 5)
+
+    def test_kinds_and_unnamed_locks(self):
+        self.log_events(self.spin(0, 1000, 1100, flags=0x10), etl.linux_lock("mutex", wait=40),
+                        etl.linux_lock("rwsem", address=lock_address(1)),
+                        etl.linux_lock("rwsem", 0x42, address=lock_address(1)))
+        self.start_exporter()
+        found = self.scrape_later()
+        self.assertEqual(
+            {key[1:]: value for key, value in found.items()
+             if key[0] == "ntklog_lock_acquisitions_total"},
+            {("rwlock", "class_0"): 1009, ("mutex", "unnamed"): 1, ("rwsem", "class_1"): 2})
+        self.assertNotRegex(self.get_page()[1], "0x[0-9a-f]")
+
+    def test_both_formats_are_correct(self):
+        self.log_events(self.spin(0, 1000, 9000), self.spin(0, 9000, 9100, wait=6000))
+        self.start_exporter()
+        self.scrape_later()
+        headers, text = self.get_page()
+        self.assertEqual(headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
+        headers, text = self.get_page(headers={"Accept": "application/openmetrics-text"})
+        self.assertEqual(headers["Content-Type"],
+                         "application/openmetrics-text; version=1.0.0; charset=utf-8")
+        self.assertTrue(text.endswith("\n# EOF\n"))
+        self.assertEqual({key[:3] for key in samples(text, openmetrics=True)},
+                         {key[:3] for key in self.scrape()})
+
+    def test_counters_grow_and_series_stay(self):
+        self.log_events(self.spin(0, 1000, 1100))
+        self.start_exporter("--top", "8")
+        before = self.scrape_later()
+        for turn in range(3):
+            self.record_more(*(self.spin(turn * 10 + number, 2000, 2100, wait=5)
+                               for number in range(1, 10)))
+            after = self.scrape_later()
+            self.assertLessEqual(set(before), set(after))
+            for key, value in before.items():
+                if key[0].endswith(("_total", "_bucket", "_count", "_sum")):
+                    self.assertGreaterEqual(after[key], value, key)
+            before = after
+        classes = {key[2]: value for key, value in before.items()
+                   if key[0] == "ntklog_lock_acquisitions_total"}
+        self.assertEqual(len(classes), 9)
+        self.assertEqual(classes["class_0"], 1009)
+        self.assertEqual(classes["other"], 3 * 9 - 7)
+        self.assertEqual(before["ntklog_lock_series", "classes"], 8)
+
+    def test_locks_without_waits_leave_half_of_the_series(self):
+        self.log_events(*(self.spin(number, 1000, 1100) for number in range(20)))
+        self.start_exporter("--top", "8")
+        self.assertEqual(self.scrape_later()["ntklog_lock_series", "classes"], 4)
+        self.record_more(self.spin(70, 2000, 2100, wait=5))
+        self.assertIn(("ntklog_lock_acquisitions_total", "spinlock", "class_70"), self.scrape_later())
+
+    def test_holders_are_limited(self):
+        self.log_events(*(event for number in range(1, 7) for event in (
+            self.spin(0, number * 10000, number * 10000 + 8000, caller=number),
+            self.spin(0, number * 10000 + 8000, number * 10000 + 8100, wait=1000 * number, caller=7))))
+        self.start_exporter("--top", "2")
+        charged = {key[3]: round(value / TICK) for key, value in self.scrape_later().items()
+                   if key[0] == "ntklog_lock_charged_wait_seconds_total"}
+        self.assertEqual(charged, {"function_6": 6000, "function_5": 5000, "other": 10000})
+
+    def test_a_change_of_rates_divides_the_sums(self):
+        self.log_events(self.spin(0, 1000, 1100))
+        self.start_exporter()
+        self.scrape_later()
+        self.set("spinlock/acquire_sample_rate", 5000)
+        self.record_more(etl.spinlock_rundown(acquire=1009, end=True),
+                         etl.spinlock_rundown(acquire=5000), self.spin(0, 2000, 2100))
+        self.assertEqual(self.scrape_later()["ntklog_lock_acquisitions_total", "spinlock", "class_0"],
+                         1009 + 5000)
+
+    def test_loss_is_counted_by_reason(self):
+        self.log_events(self.spin(0, 1000, 1100))
+        self.start_exporter()
+        self.write(7, "stats", "total 50 46 4 0 0 0\n")
+        self.count(Suppressed=10, Untracked=2 ** 32 + 8, BlockersDropped=12)
+        with open(os.path.join(self.directory, "identities"), "a", encoding="ascii") as stream:
+            stream.write("missed 3 replaced 5\n")
+        found = self.scrape_later()
+        self.assertEqual({key[1]: value for key, value in found.items()
+                          if key[0] == "ntklog_events_lost_total"},
+                         {"no_space": 4, "suppressed": 6, "untracked": 2, "limited": 10})
+        self.assertEqual(found["ntklog_events_total",], 50)
+        self.assertEqual(found["ntklog_class_notes_lost_total",], 5)
+
+    def test_build_and_settings_are_told(self):
+        self.log_events(self.spin(0, 1000, 1100))
+        self.start_exporter("--mode", "waits", "--top", "3", budget="2.5%")
+        found = self.scrape()
+        self.assertIn(("ntklog_build_info", re.search(r"\S+$", self.run_there("--version").stdout)[0]),
+                      found)
+        self.assertEqual(found["ntklog_recording_mode", "waits"], 1)
+        self.assertEqual(found["ntklog_recording_mode", "full"], 0)
+        self.assertEqual(found["ntklog_recording_group", "linux_mutex"], 1)
+        self.assertEqual(found["ntklog_sampling_rate", "spinlock_acquire"], 1009)
+        self.assertEqual(found["ntklog_overhead_budget_ratio",], .025)
+        self.assertEqual(found["ntklog_lock_series_limit",], 3)
+
+
+class Budget(ExporterCase):
+    """Simulated loads: the module's counters, and the events that a session has generated."""
+
+    def setUp(self):
+        super().setUp()
+        self.log_events(self.spin(0, 1000, 1100))
+        self.cpus = os.cpu_count()
+
+    def put_load(self, condition, acquisitions=0, events=0):
+        """Put a load on the module until the metrics meet a condition. Return them."""
+        before = self.scrape()
+        for _ in range(300):
+            self.spins += acquisitions * self.cpus
+            self.events += events * self.cpus
+            self.count(SpinLockAcquireCount=self.spins % 2 ** 32)
+            self.write(7, "stats.part", "total %d 0 0 0 0 0\n" % self.events)
+            os.rename(self.path(7, "stats.part"), self.path(7, "stats"))
+            turn = self.updates()
+            self.wait_for(lambda: self.updates() != turn)
+            found = self.scrape()
+            for key, value in before.items():
+                if key[0].endswith("_total"):
+                    self.assertGreaterEqual(found[key], value, key)
+            if condition(found):
+                return found
+            before = found
+        self.fail("the condition is not met, the last metrics are %s" % found)
+
+    spins = events = 7
+
+    @staticmethod
+    def mode(found):
+        return [key[1] for key, value in found.items() if key[0] == "ntklog_recording_mode" and value]
+
+    def test_expensive_hooks_need_a_cheaper_mode_until_the_load_ends(self):
+        self.start_exporter("--mode", "full", budget="80%")
+        self.assertEqual(self.mode(self.scrape()), ["full"])
+        found = self.put_load(lambda found: self.mode(found) == ["sampled"], acquisitions=3000000)
+        self.assertEqual(found["ntklog_overhead_budget_changes_total", "down"], 1)
+        self.assertGreater(found["ntklog_overhead_seconds_total", "hooks"], 0)
+        self.assertEqual(self.get("linux_mode"), "sampled")
+        found = self.put_load(lambda found: self.mode(found) == ["full"])
+        self.assertEqual(found["ntklog_overhead_budget_changes_total", "up"], 1)
+        error = self.end_exporter()
+        self.assertRegex(error, r"overhead [0-9.]+%, budget 80.00%: recording less from now on: mode sampled")
+        self.assertRegex(error, r"overhead [0-9.]+%, budget 80.00%: recording more from now on: mode full")
+
+    def test_expensive_events_need_higher_rates_until_the_load_ends(self):
+        self.start_exporter(budget="80%")
+        rate = ("ntklog_sampling_rate", "spinlock_acquire")
+        found = self.put_load(lambda found: found[rate] > 1009, events=1000000)
+        self.assertGreaterEqual(found[rate], 1009 * 4)
+        self.assertEqual(found["ntklog_sampling_rate", "resource_release"], found[rate])
+        self.assertGreater(found["ntklog_sampling_rate", "spinlock_blockers"], 1)
+        self.assertEqual(self.mode(found), ["sampled"])
+        found = self.put_load(lambda found: found[rate] == 1009)
+        self.assertEqual(self.get("spinlock/acquire_sample_rate"), "1009")
+        self.assertGreaterEqual(found["ntklog_overhead_budget_changes_total", "up"], 1)
+        self.end_exporter()
+
+    def test_settings_are_restored_at_the_end(self):
+        names = ["linux_mode", "spinlock/blockers", *self.PARAMETERS]
+        before = {name: self.get(name).strip() for name in names}
+        self.start_exporter("--mode", "waits", budget="80%")
+        self.put_load(lambda found: found["ntklog_overhead_budget_changes_total", "down"],
+                      events=1000000)
+        self.assertEqual(self.get("linux_mode"), "waits")
+        self.end_exporter()
+        self.assertEqual({name: self.get(name).strip() for name in names}, before)
+
+    def test_locks_that_sleep_are_left_out_last(self):
+        self.start_exporter("--mode", "waits", budget="80%")
+        self.put_load(lambda found: not found["ntklog_recording_group", "linux_mutex"],
+                      events=300000000)
+        self.assertEqual(self.groups(7), "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK "
+                         "PERF_LINUX_RWLOCK")
+        self.end_exporter()
+
+
+class Outputs(ExporterCase):
+    def setUp(self):
+        super().setUp()
+        self.log_events(self.spin(0, 1000, 1100, wait=5))
+
+    def test_textfile_is_replaced_and_removed(self):
+        path = os.path.join(self.directory, "ntklog.prom")
+        process = self.start_there("exporter", "--textfile", path, "--interval", ".1", "--budget", "100%")
+
+        def read():
+            with open(path, encoding="utf-8") as stream:
+                return samples(stream.read())
+
+        self.wait_for(lambda: os.path.exists(path) and read()["ntklog_updates_total",] > 2)
+        self.assertEqual(read()["ntklog_lock_wait_seconds_count", "spinlock", "class_0"], 1)
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
+        process.terminate()
+        self.assertEqual(process.communicate(timeout=60)[1], b"")
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual([name for name in os.listdir(self.directory) if "prom" in name], [])
+
+    def test_other_pages_and_methods(self):
+        self.start_exporter()
+        self.assertIn('href="/metrics"', self.get_page("/")[1])
+        headers, text = self.get_page(method="HEAD")
+        self.assertGreater(int(headers["Content-Length"]), 1000)
+        self.assertEqual(text, "")
+        for path, method, status in ("/x", "GET", 404), ("/metrics", "POST", 405):
+            with self.assertRaises(urllib.error.HTTPError) as caught:
+                self.get_page(path, method=method)
+            self.assertEqual(caught.exception.code, status)
+            caught.exception.close()
+        with socket.create_connection(self.address.split(":")) as half:
+            half.send(b"GET /metrics HTTP/1.1\r\nX: ")
+            self.assertTrue(self.scrape_later())
+        self.end_exporter()
+
+    def test_signals_stop_everything(self):
+        for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+            self.start_exporter()
+            self.assertEqual(self.read(7, "state"), "started\n")
+            self.process.send_signal(number)
+            self.process.communicate(timeout=60)
+            self.assertEqual(self.process.returncode, 0)
+            self.assertEqual(self.read(7, "state"), "stopped\n")
+
+    def test_signal_while_the_start_attaches_stops_everything(self):
+        self.write(7, "slow_start", "")
+        process = self.start_there("exporter", "--listen", self.address)
+        self.wait_for(lambda: os.path.exists(self.path(7, "is_starting")))
+        process.terminate()
+        self.assertIn(b"interrupted while it started", process.communicate(timeout=600)[1])
+        self.assertEqual(self.read(7, "state"), "stopped\n")
+        self.assertEqual(self.get("linux_mode"), "full")
+
+
+class Errors(ExporterCase):
+    def fails(self, *arguments, status=1):
+        self.log_events(self.spin(0, 1000, 1100))
+        result = self.run_there("exporter", *arguments)
+        self.assertEqual((result.returncode, result.stdout), (status, ""), result.stderr)
+        self.assertEqual(self.read(7, "state"), "stopped\n")
+        self.assertEqual(self.get("linux_mode").strip(), "full")
+        return result.stderr
+
+    def test_wrong_options(self):
+        for option, value, words in (
+                ("--budget", "0.5", 'is not a percentage of up to 100%, such as 0.5%'),
+                ("--budget", "0%", "is not a percentage"), ("--budget", "101%", "is not a percentage"),
+                ("--budget", "nan%", "is not a percentage"), ("--budget", "x", "is not a percentage"),
+                ("--listen", "10529", "is not ADDRESS:PORT, such as 127.0.0.1:10529"),
+                ("--listen", "localhost:10529", "is not ADDRESS:PORT"),
+                ("--listen", "127.0.0.1:", "is not ADDRESS:PORT"),
+                ("--interval", "0", "is not 0.1 seconds or more"),
+                ("--interval", "inf nite", "is not 0.1 seconds or more"),
+                ("--top", "0", "is not 1 to 10000"), ("--top", "10001", "is not 1 to 10000"),
+                ("--mode", "most", "is not full, sampled or waits"),
+                ("--events", "spinlock_counters", "has no events")):
+            self.assertIn(words, self.fails(option, value, status=2))
+
+    def test_port_in_use(self):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            address = "127.0.0.1:%d" % other.getsockname()[1]
+            self.assertEqual(self.fails("--listen", address),
+                             "ntklog: cannot listen on %s: Address already in use: end the other program, or "
+                             "choose another port\n" % address)
+
+    def test_address_of_another_machine(self):
+        self.assertIn("cannot listen on 192.0.2.1:10529: ", self.fails("--listen", "192.0.2.1:10529"))
+
+    def test_unwritable_file(self):
+        self.assertEqual(self.fails("--textfile", "/nonexistent/x.prom"),
+                         "ntklog: /nonexistent/x.prom.part: No such file or directory\n")
+
+    def test_no_module(self):
+        result = self.run_there("exporter", env={**self.environment(), "NTKLOG_DEBUGFS": "/nonexistent"})
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, "ntklog: /nonexistent: No such file or directory\n"))
+
+    def test_module_without_modes(self):
+        os.remove(os.path.join(self.directory, "linux_mode"))
+        self.log_events(self.spin(0, 1000, 1100))
+        result = self.run_there("exporter", "--listen", self.address)
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, "ntklog: mode sampled: the loaded module has no modes: load a newer one\n"))
+
+    def test_start_that_is_refused_restores_the_settings(self):
+        self.write(7, "fail_start", "1\n")
+        self.assertIn("session 7: cannot be started: Operation not permitted\n",
+                      self.fails("--listen", self.address))
+        self.assertEqual(self.get("spinlock/acquire_sample_rate").strip(), "1000")
+
+    def test_library_that_cannot_be_loaded(self):
+        self.put("libmicrohttpd.so.12", "no library")
+        result = self.run_there("exporter", "--listen", self.address,
+                                env={**self.environment(), "LD_LIBRARY_PATH": self.directory})
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, "^ntklog: --listen needs a library: .*libmicrohttpd.so.12: .*: "
+                         "install libmicrohttpd12, or use --textfile\n$")
+
+    def test_no_free_session(self):
+        for number in range(8):
+            self.write(number, "owner", "123\n")
+        result = self.run_there("exporter", "--listen", self.address)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("session", result.stderr)
+        self.assertEqual(self.get("spinlock/acquire_sample_rate").strip(), "1000")
+
+
+if __name__ == "__main__":
+    tap.main()
