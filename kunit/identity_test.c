@@ -118,7 +118,7 @@ static void slab_object_cache_and_offset_reported_once(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, offset % size, LOCK_OFFSET);
 			KUNIT_EXPECT_NULL(test, strstr(strchr(line, '\n'), CACHE_NAME));
 		}
-		/* A lock that was reported is not reported again. */
+		/* A lock of which the reader has got a note is not in the text again. */
 		record_lock(object + LOCK_OFFSET);
 		read_new_notes(test);
 		KUNIT_EXPECT_NULL(test, line_of(object + LOCK_OFFSET));

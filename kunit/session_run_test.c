@@ -22,8 +22,8 @@
 
 struct logger_in_flight {
 	struct etw_session *session;
-	bool is_there;
-	bool may_go_on;
+	bool has_found_session;
+	bool may_continue;
 };
 
 /* A logger that has found the session started, and writes its events later. */
@@ -34,8 +34,8 @@ static int log_in_flight(void *data)
 	int i;
 
 	disable_preemption_with_etw_mutex_free();
-	WRITE_ONCE(logger_in_flight->is_there, true);
-	while (!READ_ONCE(logger_in_flight->may_go_on))
+	WRITE_ONCE(logger_in_flight->has_found_session, true);
+	while (!READ_ONCE(logger_in_flight->may_continue))
 		cpu_relax();
 	for (i = 0; i < 4 * EVENTS_PER_BUFFER; i++)
 		etw_log_session_event(logger_in_flight->session, TEST_HOOK_ID, 1, bytes,
@@ -61,7 +61,7 @@ static void check_stop_with_logger(struct kunit *test, enum etw_mode mode)
 	reader = etw_open_reader(logger_in_flight.session->run, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
 	test_thread_start(test, &logger, 1, log_in_flight, &logger_in_flight);
-	while (!READ_ONCE(logger_in_flight.is_there))
+	while (!READ_ONCE(logger_in_flight.has_found_session))
 		schedule_timeout_interruptible(1);
 	test_thread_start(test, &stopper, 2, stop_in_flight, &logger_in_flight);
 	while (READ_ONCE(logger_in_flight.session->is_logging))
@@ -70,7 +70,7 @@ static void check_stop_with_logger(struct kunit *test, enum etw_mode mode)
 	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL), 0u);
 	KUNIT_EXPECT_EQ(test, etw_read_buffers(reader, NULL, 1),
 			mode == ETW_MODE_BUFFERING ? -EBUSY : 0);
-	WRITE_ONCE(logger_in_flight.may_go_on, true);
+	WRITE_ONCE(logger_in_flight.may_continue, true);
 	test_thread_join(&logger);
 	test_thread_join(&stopper);
 	KUNIT_EXPECT_FALSE(test, etw_session_is_started(logger_in_flight.session));

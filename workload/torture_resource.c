@@ -101,7 +101,7 @@ static bool torture_resources_stopping;
  * torture_resources_stopping has been set.
  */
 static DEFINE_MUTEX(torture_restart_mutex);
-/* Number of resources that the janitor has created and deleted. Written by it alone. */
+/* Number of resources that the janitor has created and deleted. Only the janitor writes it. */
 static u64 torture_renewed_count;
 /* Set to 1 by the first thread that sleeps for stall_ms. */
 static atomic_t torture_stalled = ATOMIC_INIT(0);

@@ -11,8 +11,8 @@
  * buffer, which has the rundown that a stop would write. If a stop would write no rundown, there is
  * no additional buffer.
  *
- * The list of the locks that are held is written into the session's own buffers before they are
- * copied.
+ * etw_list_holds() writes the list of the locks that are held into the session's own buffers before
+ * the snapshot copies them.
  */
 
 #include <linux/cpu.h>
