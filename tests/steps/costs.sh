@@ -73,6 +73,9 @@ cat >"$DIR/guest.sh" <<-'END'
 		measure_pairs version_$version context_swap
 		stop
 	done
+	sessions 1 PERF_DISPATCHER
+	measure_pairs written ready_thread
+	stop
 	dmesg | grep -o 'ntklog_bench: .*'
 END
 run_test "costs: the virtual machine runs to its end" \
