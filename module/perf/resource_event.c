@@ -33,12 +33,14 @@ static struct etw_logged ntklog_log_record(u64 sessions, const struct wmi_resour
 
 /*
  * Log a record of a Linux lock, and before it what a WMI_RESOURCE does not have: the caller of the
- * lock function, and the times without a CPU. Both events have the same time stamp: one of them may
- * be lost, and a reader of the file must not give the caller to another record. Interrupts are off.
+ * lock function, and the times without a CPU; and, unless @block is NULL, where the holder was
+ * blocked. The events have the same time stamp: one of them may be lost, and a reader of the file
+ * must not give the caller to another record. Interrupts are off.
  */
 static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
 						       const struct wmi_resource64 *record,
-						       const struct ntklog_caller *caller)
+						       const struct ntklog_caller *caller,
+						       struct ntklog_block_stack *block)
 {
 	struct ntklog_caller event = *caller;
 	const u64 time = ntklog_cycles();
@@ -47,16 +49,23 @@ static struct etw_logged ntklog_log_record_with_caller(u64 sessions,
 	event.caller = ntklog_address(caller->caller);
 	etw_log_event_at(time, sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION,
 			 &event, sizeof(event));
+	if (block) {
+		block->lock = record->resource;
+		etw_log_event_at(time, etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, sessions),
+				 PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK, NTKLOG_BLOCK_STACK_VERSION,
+				 block, sizeof(*block));
+	}
 	return etw_log_event_at(time, sessions, PERFINFO_LOG_TYPE_RESOURCE,
 				PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
 }
 
 /*
- * Write an event. @caller and @lock belong to a Linux lock; they are NULL and 0 for NT's resources,
- * which have a tracepoint of their own.
+ * Write an event. @caller, @block and @lock belong to a Linux lock; they are NULL and 0 for NT's
+ * resources, which have a tracepoint of their own.
  */
 static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
-			       const struct ntklog_caller *caller, unsigned long lock)
+			       const struct ntklog_caller *caller,
+			       struct ntklog_block_stack *block, unsigned long lock)
 {
 	struct etw_logged logged;
 	unsigned long flags;
@@ -80,7 +89,7 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
 			ntklog_record_identity(lock, caller->caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
 		sessions = etw_sessions_for_event(group);
-		logged = lock ? ntklog_log_record_with_caller(sessions, record, caller) :
+		logged = lock ? ntklog_log_record_with_caller(sessions, record, caller, block) :
 				ntklog_log_record(sessions, record);
 		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
 			ntklog_count_omitted_stack(ETW_STACKED_RESOURCE, logged);
@@ -104,7 +113,7 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group,
  */
 void ntklog_write_resource(const struct wmi_resource64 *record)
 {
-	ntklog_write_event(record, PERF_SYNC_OBJECTS, NULL, 0);
+	ntklog_write_event(record, PERF_SYNC_OBJECTS, NULL, NULL, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
 
@@ -114,13 +123,15 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
  * @lock: address of the lock; the record may have it hidden
  * @caller: event for the caller, with the return address of the lock function; its @lock is not
  *	used
+ * @block: event for where the holder was blocked, of which @lock is not set; or NULL
  *
  * Context: task, preemption off; locks may be held.
  */
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
-				const struct ntklog_caller *caller)
+				const struct ntklog_caller *caller,
+				struct ntklog_block_stack *block)
 {
-	ntklog_write_event(record, ntklog_sleeping_group(record->action), caller,
+	ntklog_write_event(record, ntklog_sleeping_group(record->action), caller, block,
 			   (unsigned long)lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_sleeping_lock);

@@ -10,6 +10,7 @@ Usage: check_planted.py NTKLOG DIRECTORY [CLASS...]
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import unittest
@@ -60,6 +61,8 @@ class Recording:
                                        *(int(number, 0) for number in numbers)))
             elif kind == "planted":
                 self.planted.append(Planted(lock, *words[:2], *map(int, words[2:])))
+            elif kind == "sleep":
+                self.sleep = int(words[0], 0)
             else:
                 self.planted.append(Planted(lock, None, "free", *map(int, words)))
         self.has_spinning = any(event.hook_id == etl.SPINLOCK for buffer in self.buffers[1:]
@@ -270,7 +273,9 @@ class Switches(Charges):
     name, writes_all = "switches", True
 
     def test_times_without_a_cpu_are_those_of_the_context_switches(self):
-        """Two probes of a switch read the clock, one after the other."""
+        """Two probes of a switch read the clock, one after the other; the host may stop the virtual CPU
+        between them.
+        """
         absences, begins = defaultdict(list), {}
         self.assertEqual(etl.logfile_header(self.one.buffers).events_lost, 0)
         # Of each of three groups the begin of its observation, and then the end.
@@ -289,7 +294,37 @@ class Switches(Charges):
             if observed[2] < acquired and released < observed[3]]
         self.assertGreater(len([times for times in compared if times[1]]), 10)
         tolerance = etl.logfile_header(self.one.buffers).perf_freq // 1000
-        self.assertEqual([times for times in compared if abs(times[0] - times[1]) > tolerance], [])
+        wrong = [times for times in compared if abs(times[0] - times[1]) > tolerance]
+        self.assertLessEqual(len(wrong), len(compared) // 100, wrong)
+
+
+class Stacks(Charges):
+    """With stacks, the file tells where a holder was blocked for longest."""
+
+    name, writes_all = "stacks", False
+
+    def test_blocked_holders_were_blocked_in_planted_sleep(self):
+        steps = [step for lock in self.one.locks for _, told in self.one.waits(lock)
+                 for step in told["steps"] if step["part"] == "holder_blocked"]
+        self.assertEqual({step["without_cpu_in"] for step in steps if "without_cpu_in" in step},
+                         {"msleep"})
+        self.assertLessEqual({one.function for one in self.one.planted
+                              if one.part == "holder_blocked"},
+                             {step["place"] for step in steps if "without_cpu_in" in step})
+
+    def test_events_have_the_stacks_of_planted_blocks(self):
+        stacks = {}
+        for event in etl.in_time(self.one.buffers, etl.BLOCK_STACK):
+            lock, _since, blocked, *frames = struct.unpack("<15Q", event.data)
+            stacks.setdefault(lock, []).append((blocked, frames))
+        for planted in self.one.planted:
+            if planted.part != "holder_blocked":
+                continue
+            (address,) = {hold.address for hold in self.one.of(planted.lock)}
+            for blocked, frames in stacks[address]:
+                self.assertGreater(blocked * self.one.ns, SLEEP_SECONDS * 1e9)
+                self.assertTrue(any(0 < frame - self.one.sleep < FUNCTION_SIZE
+                                    for frame in frames), (planted, frames))
 
 
 del Charges

@@ -99,6 +99,12 @@ def caller(lock, address, off_cpu=None, **changes):
     return perfinfo(0xA052, data + struct.pack("<QQQQQ", *times), version=2, **changes)
 
 
+def block_stack(lock, blocked, frames, since=1000, **changes):
+    """An event of ntklog: where the holder of a lock was blocked; the lock's record follows."""
+    return perfinfo(0xA054, struct.pack("<15Q", lock, since, blocked, *frames,
+                                        *[0] * (12 - len(frames))), version=1, **changes)
+
+
 # ntklog's classes of Linux' sleeping locks, in the upper half of Action.
 LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000,
                "rt_mutex": 0x80040000, "percpu_rwsem": 0x80050000, "ww_mutex": 0x80060000}

@@ -7,13 +7,14 @@
  *				BEFORE ACQUIRED RELEASING AFTER
  *	planted_holders: planted LOCK FUNCTION PART FROM UNTIL
  *	planted_holders: free LOCK FROM UNTIL
+ *	planted_holders: sleep FUNCTION SLEEP
  *
  * FUNCTION, at the address CODE, acquires and releases the lock. BEFORE and ACQUIRED are clock
  * times around the acquisition, RELEASING and AFTER around the release. WAITED is 1 if the task had
  * to wait. From FROM until UNTIL all waiters of the lock waited, and the holder FUNCTION was
  * blocked, was preempted, or ran, as PART says; or the lock was free, because its next owner had no
- * CPU. An interrupt comes during the hold of interrupted_lock, and none during that of
- * undisturbed_lock.
+ * CPU. Holders are blocked in the function at the address SLEEP. An interrupt comes during the hold
+ * of interrupted_lock, and none during that of undisturbed_lock.
  *
  * At the end of the module's init a task holds open_mutex, and another task waits for it.
  */
@@ -47,7 +48,7 @@
  * @cpu: the CPU that the task may use
  * @is_fifo: the task goes before all others of its CPU
  * @has_arrived: the task is just about to wait for a lock, or has one that it shares
- * @may_go_on: what the task spins for has happened
+ * @may_go_on: the task may stop spinning
  * @task: the task; its structure stays valid until the scene ends
  * @ended: completed when @play has returned
  *
@@ -131,6 +132,14 @@ static void spin_for(unsigned int ms)
 		cpu_relax();
 }
 
+/* Block in a function of a known name, in which all holders are blocked. */
+static noinline void planted_sleep(void)
+{
+	msleep(HELD_UP_MS);
+	/* No tail call, which would leave no frame of this function. */
+	barrier();
+}
+
 static bool is_asleep(const struct role *role)
 {
 	return READ_ONCE(role->has_arrived) && !task_is_running(role->task);
@@ -151,7 +160,7 @@ static void start(const struct role *role)
 {
 	wake_up_process(role->task);
 	while (!is_asleep(role))
-		msleep(HELD_UP_MS);
+		planted_sleep();
 }
 
 /* Start all roles behind @role, one after the other. */
@@ -161,14 +170,6 @@ static void start_others(const struct role *role)
 
 	for (next = role + 1; next->play; next++)
 		start(next);
-}
-
-/* Block in a function of a known name. */
-static noinline void planted_sleep(void)
-{
-	msleep(HELD_UP_MS);
-	/* No tail call, which would leave no frame of this function. */
-	barrier();
 }
 
 static void be_blocked(const struct hold *hold)
@@ -302,7 +303,7 @@ static void outlast_first_reader(struct role *role, const struct hold *hold)
 {
 	WRITE_ONCE(role->has_arrived, true);
 	while (!READ_ONCE(first_reader_has_gone))
-		msleep(HELD_UP_MS);
+		planted_sleep();
 	be_blocked(hold);
 }
 
@@ -476,6 +477,7 @@ static int __init planted_holders_init(void)
 	size_t i;
 	int err;
 
+	pr_info("sleep %ps 0x%lx\n", planted_sleep, (unsigned long)planted_sleep);
 	for (i = 0; i < ARRAY_SIZE(scenes); i++) {
 		err = begin_scene(scenes[i]);
 		if (err)

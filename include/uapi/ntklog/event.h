@@ -39,6 +39,7 @@
  * DROPPED_DC		struct ntklog_dropped_dc: number of blockers that were not written
  * CALLER		struct ntklog_caller: where a sleeping lock was acquired
  * OPEN_HOLD		struct ntklog_open_hold: a sleeping lock held at a stop or in a snapshot
+ * BLOCK_STACK		struct ntklog_block_stack: where the holder of a sleeping lock was blocked
  */
 #define NTKLOG_LOG_TYPE_DC_START		0xA04B
 #define NTKLOG_LOG_TYPE_DC_END		0xA04C
@@ -49,12 +50,14 @@
 #define NTKLOG_LOG_TYPE_DROPPED_DC_END		0xA051
 #define PERFINFO_LOG_TYPE_NTKLOG_CALLER		0xA052
 #define NTKLOG_LOG_TYPE_OPEN_HOLD		0xA053
+#define PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK	0xA054
 #define NTKLOG_DC_VERSION			1
 #define NTKLOG_STACKS_DC_VERSION		1
 #define NTKLOG_OBSERVED_VERSION			1
 #define NTKLOG_DROPPED_DC_VERSION		1
 #define NTKLOG_CALLER_VERSION			2
 #define NTKLOG_OPEN_HOLD_VERSION		1
+#define NTKLOG_BLOCK_STACK_VERSION		1
 
 /* header_type: kind of header, and pointer size of the data. */
 #define TRACE_HEADER_TYPE_SYSTEM32		0x01
@@ -288,6 +291,34 @@ struct ntklog_caller_v1 {
 };
 
 NTKLOG_ASSERT_SIZE(struct ntklog_caller_v1, 0x10);
+
+/* Number of return addresses in a struct ntklog_block_stack. */
+#define NTKLOG_BLOCK_FRAMES		12
+
+/**
+ * struct ntklog_block_stack - data of the event that tells where a holder was blocked for longest
+ * @lock: address of the lock, as in the record that follows
+ * @since: when the block began, in cycles, as in WMI_RESOURCE
+ * @blocked: how long the task was blocked then, in cycles
+ * @frames: return addresses of the task's stack, the innermost first; 0 ends them
+ *
+ * Written for the sessions that log the stacks of PERFINFO_LOG_TYPE_RESOURCE, between the event of
+ * the caller and the record, with the same time stamp. A record has none if the holder was not
+ * blocked, if the stack is not known, or if a longer block came before the hold, in the hold of
+ * another lock.
+ */
+struct ntklog_block_stack {
+	__u64 lock;
+	__u64 since;
+	__u64 blocked;
+	__u64 frames[NTKLOG_BLOCK_FRAMES];
+};
+
+NTKLOG_ASSERT_SIZE(struct ntklog_block_stack, 0x78);
+NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, lock, 0x00);
+NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, since, 0x08);
+NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, blocked, 0x10);
+NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, frames, 0x18);
 
 /* action: the lower half; the upper half is the class, as in WMI_RESOURCE */
 #define NTKLOG_OPEN_LIST		0x0000

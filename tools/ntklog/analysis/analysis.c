@@ -280,6 +280,7 @@ static void take_facts(struct analysis *analysis, const struct etl_file *file,
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 	case PERFINFO_LOG_TYPE_READY_THREAD:
 	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
+	case PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK:
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
 		break;
 	default:
@@ -315,9 +316,13 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	if (type && event_type_check(file, event, type))
 		return -1;
-	/* The caller is a part of the record behind it. A filter chooses by the record. */
+	/* These events are parts of the record behind them. A filter chooses by the record. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 		analysis->resources.no_memory |= !kept_callers_keep(&analysis->callers, event);
+		return 0;
+	}
+	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK) {
+		kept_callers_add_block(analysis->callers, event);
 		return 0;
 	}
 	/* A list without a selected event replaces the older one, too. */

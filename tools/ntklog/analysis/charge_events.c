@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <ntklog/event.h>
 #include <ntklog/wmi_contextswap.h>
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
@@ -108,7 +109,7 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *fr
 			 const struct resource_record *record, uint64_t class, uint64_t weight)
 {
 	bool is_timed = record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN;
-	uint64_t frames[CHARGE_FRAMES];
+	uint64_t frames[CHARGE_FRAMES], block_frames[CHARGE_FRAMES];
 	struct charge_hold hold = {
 		.frames = read_frames(frames, from->stack),
 		.lock = record->resource,
@@ -129,6 +130,11 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *fr
 		hold.blocked = ticks_of(from->file, record->hold_blocked);
 		hold.ready_at_end = ticks_of(from->file, record->wait_last_ready);
 		hold.wait_blocked = ticks_of(from->file, record->wait_blocked);
+	}
+	if (record->block) {
+		hold.block_frames = memcpy(block_frames, record->block->frames,
+					   sizeof(block_frames));
+		hold.longest_block = ticks_of(from->file, record->block->blocked);
 	}
 	set_times(&hold, from, is_timed ? record->acquire_time + record->hold_time : 0,
 		  record->hold_time,

@@ -68,10 +68,15 @@ static void take_step(void *argument, const struct charge_hold *waiter,
 	if (piece->holder->frames)
 		memcpy(step->holder_frames, piece->holder->frames, sizeof(step->holder_frames));
 	/* Of pieces of the same time, only the blocked one tells of the locks. */
+	step->holder.block_frames = NULL;
 	if (piece->part <= CHARGE_HOLDER_BLOCKED && piece->holder->is_sleeping &&
 	    (piece->part == CHARGE_HOLDER_BLOCKED || piece->until == piece->from + piece->ticks))
 		step->link_count = charges_find_chain(taken->charges, piece, step->links,
 						      LONGEST_LINKS);
+	if (piece->part == CHARGE_HOLDER_BLOCKED && !piece->absence && !step->link_count &&
+	    piece->holder->block_frames)
+		memcpy(step->absence_frames, piece->holder->block_frames,
+		       sizeof(step->absence_frames));
 }
 
 static int compare_steps(const void *a, const void *b)

@@ -222,8 +222,10 @@ static unsigned int rate_fit(const struct kept *kept, const struct etl_event *ev
 
 	if (kept->has_stack && kept->stack.state == STACK_ALONE)
 		return 0;
-	/* The stack belongs to the caller's record, which has the same time stamp. */
-	if (kept->event.has_hook_id && kept->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER)
+	/* The stack belongs to the record behind these events, which has the same time stamp. */
+	if (kept->event.has_hook_id &&
+	    (kept->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER ||
+	     kept->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK))
 		return 0;
 	is_own = is_of_thread(&kept->event, stack->thread_id, &has_id);
 	/*

@@ -273,6 +273,21 @@ static const struct event_field ntklog_open_hold_fields[] = {
 	PLAIN(struct ntklog_open_hold, "ContentionDelta", contentions),
 };
 
+#define BLOCK_FRAME(_number)							\
+	PLAIN(struct ntklog_block_stack, "Frame" #_number, frames[_number],	\
+	      .format = FIELD_HEX, .is_code = true)
+
+static const struct event_field ntklog_block_stack_fields[] = {
+	PLAIN(struct ntklog_block_stack, "Lock", lock, .format = FIELD_HEX),
+	PLAIN(struct ntklog_block_stack, "Since", since),
+	PLAIN(struct ntklog_block_stack, "BlockedTime", blocked, .is_cycles = true),
+	BLOCK_FRAME(0), BLOCK_FRAME(1), BLOCK_FRAME(2), BLOCK_FRAME(3),
+	BLOCK_FRAME(4), BLOCK_FRAME(5), BLOCK_FRAME(6), BLOCK_FRAME(7),
+	BLOCK_FRAME(8), BLOCK_FRAME(9), BLOCK_FRAME(10), BLOCK_FRAME(11),
+};
+
+static_assert(NTKLOG_BLOCK_FRAMES == 12, "the event has as many fields");
+
 static const struct event_field eresource_dc_fields[] = {
 	PLAIN(struct perfinfo_eresource_dc, "ReleaseSamplingRate",
 	      release_sampling_rate),
@@ -498,6 +513,8 @@ const struct event_type event_types[] = {
 	   struct ntklog_caller, ntklog_caller_fields),
 	DC(NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION, "NtklogOpenHold",
 	   struct ntklog_open_hold, ntklog_open_hold_fields),
+	DC(PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK, NTKLOG_BLOCK_STACK_VERSION, "NtklogBlockStack",
+	   struct ntklog_block_stack, ntklog_block_stack_fields),
 };
 
 static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "EVENT_TYPES is the number of types");

@@ -65,6 +65,7 @@ struct spinlock_record {
  * @hold_blocked: time of the hold in which the owner was blocked
  * @wait_last_ready: time of the wait in which the owner was ready, before it last got a CPU
  * @wait_blocked: time of the wait in which the owner was blocked
+ * @block: event that says where the owner was blocked for longest; NULL: not recorded
  * @has_off_cpu: the event before the record tells these four times
  * @is_blocker: a release that is written only because it leaves a waiter: it stands for no other
  */
@@ -83,6 +84,7 @@ struct resource_record {
 	uint64_t hold_blocked;
 	uint64_t wait_last_ready;
 	uint64_t wait_blocked;
+	const struct ntklog_block_stack *block;
 	bool has_off_cpu;
 	bool is_blocker;
 };

@@ -280,7 +280,7 @@ static void add_hints(struct answer *answer)
 	const struct charge_sum *total = &sums->total;
 	uint64_t unknown_spinning = total->parts[CHARGE_UNKNOWN] -
 				    sums->sleeping.parts[CHARGE_UNKNOWN];
-	bool has_stacks = analysis->stacks.has_any;
+	bool has_stacks = analysis->stacks.has_any || sums->has_block_stacks;
 
 	if (rates_dropped_blockers(&analysis->history))
 		answer_add_line(answer,
@@ -296,9 +296,8 @@ static void add_hints(struct answer *answer)
 	if (sums->sleeping.wait && !sums->has_off_cpu)
 		answer_add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
 				has_stacks ? "" : ", and where (--stacks)");
-	else if (sums->sleeping.wait && !sums->has_switches)
-		answer_add_line(answer,
-				"Not recorded: where holders blocked (-e contextswap --stacks).");
+	else if (sums->sleeping.wait && !sums->has_switches && !sums->has_block_stacks)
+		answer_add_line(answer, "Not recorded: where holders blocked (--stacks).");
 	else if (sums->sleeping.wait && !has_stacks)
 		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }
