@@ -114,15 +114,19 @@ LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000
 OPEN_STATES = {"begin": 0, "held": 0x21, "waits": 0x24, "reads": 0x41, "waits to read": 0x44}
 
 
-def open_hold(list_time, state="begin", kind="mutex", **changes):
+def open_hold(list_time, state="begin", kind="mutex", off_cpu=None, **changes):
     """An event of ntklog: a lock that a task holds or waits for at the end of the recording. State
-    "begin" begins the list of such events.
+    "begin" begins the list of such events. @off_cpu: the cycles in which the task was ready without
+    a CPU, and blocked; None: version 1 of the event, which has none.
     """
     values = {"address": 0, "since": 0, "wait": 0, "caller": 0, "thread": 0, "delta": 0, **changes}
     action = state != "begin" and LINUX_KINDS[kind] | OPEN_STATES[state]
-    return perfinfo(0xA053, struct.pack("<QQQQQIIII", list_time, values["address"], values["since"], values["wait"],
-                                        values["caller"], values["thread"], action, values["delta"], 0),
-                    version=1, time_stamp=list_time + 1)
+    data = struct.pack("<QQQQQIIII", list_time, values["address"], values["since"], values["wait"],
+                       values["caller"], values["thread"], action, values["delta"], 0)
+    if off_cpu is None:
+        return perfinfo(0xA053, data, version=1, time_stamp=list_time + 1)
+    return perfinfo(0xA053, data + struct.pack("<QQ", *off_cpu), version=2,
+                    time_stamp=list_time + 1)
 
 
 def linux_lock(kind, action=0x22, bits=64, time_stamp=START_CLOCK + PERF_FREQ, **changes):

@@ -56,7 +56,7 @@
 #define NTKLOG_OBSERVED_VERSION			1
 #define NTKLOG_DROPPED_DC_VERSION		1
 #define NTKLOG_CALLER_VERSION			2
-#define NTKLOG_OPEN_HOLD_VERSION		1
+#define NTKLOG_OPEN_HOLD_VERSION		2
 #define NTKLOG_BLOCK_STACK_VERSION		1
 
 /* header_type: kind of header, and pointer size of the data. */
@@ -338,6 +338,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, frames, 0x18);
  * @action: NTKLOG_OPEN_* and the class of the lock
  * @contentions: waits that began during the hold
  * @reserved: 0
+ * @ready: time since @since in which the task was ready to run and had no CPU, in cycles
+ * @blocked: time since @since in which the task was blocked, in cycles
  *
  * A session that stops, and each snapshot, writes such a list: first an event whose action is
  * NTKLOG_OPEN_LIST and whose other members but @list_time are 0, then one event for each lock.
@@ -352,9 +354,11 @@ struct ntklog_open_hold {
 	__u32 action;
 	__u32 contentions;
 	__u32 reserved;
+	__u64 ready;
+	__u64 blocked;
 };
 
-NTKLOG_ASSERT_SIZE(struct ntklog_open_hold, 0x38);
+NTKLOG_ASSERT_SIZE(struct ntklog_open_hold, 0x48);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, list_time, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, lock, 0x08);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, since, 0x10);
@@ -364,6 +368,11 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, thread_id, 0x28);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, action, 0x2C);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, contentions, 0x30);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, reserved, 0x34);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, ready, 0x38);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, blocked, 0x40);
+
+/* Size of version 1 of the event, which ends before @ready: older versions of ntklog write it. */
+#define NTKLOG_OPEN_HOLD_V1_SIZE	0x38
 
 /**
  * struct perfinfo_eresource_dc - data of the resource rundown events

@@ -254,9 +254,9 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 
 static void add_open_hold(struct analysis *analysis, const struct etl_event *event)
 {
-	struct open_hold hold;
+	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
 
-	memcpy(&hold.event, event->data, sizeof(hold.event));
+	memcpy(&hold.event, event->data, event->data_size);
 	hold.class = key_of(analysis, hold.event.lock, event);
 	hold.is_wanted = count_wanted_lock(analysis, hold.event.lock, hold.class);
 	open_holds_add(&analysis->open, &hold);

@@ -148,10 +148,12 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *fr
  * @file: file of the event
  * @event: the event; the hold or wait is counted up to its @list_time
  * @class: key of the lock's class, or the address of a lock that has none
+ * @has_off_cpu: the event has the times without a CPU
  * @weight: 1; 0: the wait is not counted
  */
 void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
-		     const struct ntklog_open_hold *event, uint64_t class, uint64_t weight)
+		     const struct ntklog_open_hold *event, uint64_t class, bool has_off_cpu,
+		     uint64_t weight)
 {
 	uint64_t since = event->since < event->list_time ? event->since : event->list_time;
 	uint64_t waited = event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
@@ -173,6 +175,10 @@ void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
 	if (open_hold_is_waiting(event)) {
 		hold.wait_start = since;
 		hold.acquired = event->list_time;
+	} else if (has_off_cpu) {
+		hold.has_off_cpu = true;
+		hold.ready = ticks_of(file, event->ready);
+		hold.blocked = ticks_of(file, event->blocked);
 	}
 	charge_sums_add_hold(sums, &hold);
 }

@@ -501,7 +501,7 @@ void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *ho
 	const struct charge_hold *kept;
 
 	sums->has_off_cpu |= hold->has_off_cpu;
-	sums->has_block_stacks |= hold->block_frames != NULL;
+	sums->has_block_stacks |= !!hold->block_frames;
 	if (has_waited) {
 		limit_tables(sums);
 		sums->current = find_class(sums, hold);

@@ -257,6 +257,7 @@ static const struct event_symbol open_states[] = {
 	{ NTKLOG_OPEN_WAITS_SHARED, "waits_shared" },
 };
 
+/* Version 1 has those before the last two. */
 static const struct event_field ntklog_open_hold_fields[] = {
 	PLAIN(struct ntklog_open_hold, "ListTime", list_time),
 	PLAIN(struct ntklog_open_hold, "Lock", lock, .format = FIELD_HEX),
@@ -271,6 +272,8 @@ static const struct event_field ntklog_open_hold_fields[] = {
 	PLAIN(struct ntklog_open_hold, "State", action, .format = FIELD_SYMBOL, .mask = 0xFFFF,
 	      .symbols = open_states, .symbol_count = ARRAY_SIZE(open_states)),
 	PLAIN(struct ntklog_open_hold, "ContentionDelta", contentions),
+	PLAIN(struct ntklog_open_hold, "ReadyTime", ready, .is_cycles = true),
+	PLAIN(struct ntklog_open_hold, "BlockedTime", blocked, .is_cycles = true),
 };
 
 #define BLOCK_FRAME(_number)							\
@@ -511,6 +514,14 @@ const struct event_type event_types[] = {
 	   ntklog_caller_v1_fields),
 	DC(PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION, "NtklogCaller",
 	   struct ntklog_caller, ntklog_caller_fields),
+	{
+		.hook_id = NTKLOG_LOG_TYPE_OPEN_HOLD,
+		.version = 1,
+		.name = "NtklogOpenHold",
+		.size = { NTKLOG_OPEN_HOLD_V1_SIZE, NTKLOG_OPEN_HOLD_V1_SIZE },
+		.fields = ntklog_open_hold_fields,
+		.field_count = ARRAY_SIZE(ntklog_open_hold_fields) - 2,
+	},
 	DC(NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION, "NtklogOpenHold",
 	   struct ntklog_open_hold, ntklog_open_hold_fields),
 	DC(PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK, NTKLOG_BLOCK_STACK_VERSION, "NtklogBlockStack",

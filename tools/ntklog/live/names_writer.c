@@ -193,7 +193,8 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 			take_address(writer, block.frames[i]);
 		break;
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
-		memcpy(&open, event->data, sizeof(open));
+		/* An older module writes version 1, with which the others begin. */
+		memcpy(&open, event->data, NTKLOG_OPEN_HOLD_V1_SIZE);
 		take_address(writer, open.lock);
 		take_address(writer, open.caller);
 		task_names_take(&writer->tasks, open.thread_id);

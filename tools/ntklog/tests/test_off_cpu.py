@@ -148,6 +148,18 @@ class Parts(Case):
         answer = json.loads(self.report("--json"))["answer"]
         self.assertEqual(answer["undivided"], answer["parts"]["holder_ran"])
 
+    def test_hold_that_did_not_end_is_divided_by_its_times(self):
+        self.answer(
+            etl.open_hold(BASE + 9000, off_cpu=(0, 0)),
+            etl.open_hold(BASE + 9000, "held", off_cpu=(1000, 2000), address=LOCK,
+                          since=BASE + 5000, thread=55),
+            etl.open_hold(BASE + 9000, "waits", off_cpu=(0, 2000), address=LOCK,
+                          since=BASE + 7000, thread=57))
+        answer = json.loads(self.report("--json"))["answer"]
+        self.assertEqual({part: round(time / NS) for part, time in answer["parts"].items() if time},
+                         {"holder_ran": 500, "holder_preempted": 500, "holder_blocked": 1000})
+        self.assertEqual(answer["undivided"], 0)
+
     def test_parts_add_up_whatever_the_event_claims(self):
         chance = random.Random(34)
         values = (0, 1, 299, 3000, 4001, 2**53, 2**63, 2**64 - 1)
