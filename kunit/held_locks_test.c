@@ -97,9 +97,9 @@ static void begin_part(struct kunit *test, struct test_thread *thread, struct pa
 	test_thread_start(test, thread, TEST_CPU + 1, play, part);
 	wait_for_completion(&part->acted);
 	/* Let it begin to sleep. */
-	while (task_is_running(thread->task))
-		msleep(1);
-	msleep(1);
+	do {
+		msleep(20);
+	} while (task_is_running(thread->task));
 }
 
 static void end_part(struct test_thread *thread, struct part *part)

@@ -6,13 +6,15 @@
  *
  * A session with Linux' sleeping locks gets the rates of NT's resources, which apply to both.
  *
- * A session with any of Linux' locks gets the number of blockers that were dropped. At its end one
- * with sleeping locks gets the list of those that are held.
+ * A session with any of Linux' locks gets the number of blockers that were dropped, and the steal
+ * time. At its end one with sleeping locks gets the list of those that are held.
  */
 
 #include <linux/build_bug.h>
 #include <linux/cpumask.h>
+#include <linux/export.h>
 #include <linux/init.h>
+#include <linux/kernel_stat.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
 #include <uapi/ntklog/event.h>
@@ -20,6 +22,7 @@
 
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
+#include "../ground/compat.h"
 #include "../perf/resource.h"
 #include "../perf/sleeping_lock.h"
 #include "../perf/spin_lock.h"
@@ -67,6 +70,15 @@ static void ntklog_sleeping_rundown(struct etw_rundown_event *event, bool end)
 		event->length = 0;
 }
 
+static u64 ntklog_read_steal_time(int cpu)
+{
+	return kcpustat_cpu(cpu).cpustat[CPUTIME_STEAL];
+}
+
+/* A variable, so that a KUnit case may replace the function: emulated CPUs have no steal time. */
+ntklog_steal_time_func_t ntklog_steal_time_of_cpu = ntklog_read_steal_time;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_steal_time_of_cpu);
+
 static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, bool end)
 {
 	struct ntklog_dropped_dc record = { 0 };
@@ -77,6 +89,7 @@ static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, boo
 			READ_ONCE(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu)->blocker_limit.dropped);
 		record.sleeping_locks +=
 			READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->holder_limit.dropped);
+		record.steal_time += ntklog_steal_time_of_cpu(cpu);
 	}
 	event->hook_id = end ? NTKLOG_LOG_TYPE_DROPPED_DC_END : NTKLOG_LOG_TYPE_DROPPED_DC_START;
 	event->version = NTKLOG_DROPPED_DC_VERSION;

@@ -82,9 +82,14 @@ def ntklog_rundown(linux_mode=0, end=False, blockers=0):
                     version=1)
 
 
-def dropped_rundown(spin=0, sleeping=0, end=False, **changes):
-    """An event of ntklog: the numbers of releases that left a waiter and were not written."""
-    return perfinfo(0xA051 if end else 0xA050, struct.pack("<QQ", spin, sleeping), version=1, **changes)
+def dropped_rundown(spin=0, sleeping=0, end=False, steal=None, **changes):
+    """An event of ntklog: the numbers of releases that left a waiter and were not written, and the
+    steal time in ns; None: version 1 of the event, which has no steal time.
+    """
+    data = struct.pack("<QQ", spin, sleeping)
+    if steal is not None:
+        data += struct.pack("<Q", steal)
+    return perfinfo(0xA051 if end else 0xA050, data, version=1 if steal is None else 2, **changes)
 
 
 def caller(lock, address, off_cpu=None, **changes):

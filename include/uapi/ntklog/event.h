@@ -36,7 +36,7 @@
  * DC			struct ntklog_dc: settings that NT does not have
  * STACKS_DC		struct ntklog_stacks_dc: which events have stacks
  * OBSERVED		struct ntklog_observed: when a group is observed
- * DROPPED_DC		struct ntklog_dropped_dc: number of blockers that were not written
+ * DROPPED_DC		struct ntklog_dropped_dc: blockers that were not written, and steal time
  * CALLER		struct ntklog_caller: where a sleeping lock was acquired
  * OPEN_HOLD		struct ntklog_open_hold: a sleeping lock held at a stop or in a snapshot
  * BLOCK_STACK		struct ntklog_block_stack: where the holder of a sleeping lock was blocked
@@ -54,7 +54,7 @@
 #define NTKLOG_DC_VERSION			1
 #define NTKLOG_STACKS_DC_VERSION		1
 #define NTKLOG_OBSERVED_VERSION			1
-#define NTKLOG_DROPPED_DC_VERSION		1
+#define NTKLOG_DROPPED_DC_VERSION		2
 #define NTKLOG_CALLER_VERSION			2
 #define NTKLOG_OPEN_HOLD_VERSION		2
 #define NTKLOG_BLOCK_STACK_VERSION		1
@@ -224,22 +224,30 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_observed, group, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_observed, observed, 0x04);
 
 /**
- * struct ntklog_dropped_dc - data of the rundown events of holders that were not written
+ * struct ntklog_dropped_dc - data of the rundown events of holders that were not written, and of
+ *	the time in which the host stopped virtual CPUs
  * @spin_locks: releases of spin locks that left a waiter and exceeded the limit, since the module
  *	was loaded
  * @sleeping_locks: the same of Linux' sleeping locks
+ * @steal_time: the kernel's steal time of all CPUs, in nanoseconds; 0 where the hypervisor does not
+ *	report it
  *
- * A session with Linux' locks has one at its start and one at its end. The difference is the number
- * that its file lacks.
+ * A session with Linux' locks has one at its start and one at its end. The differences are the
+ * numbers that its file lacks, and the time for which virtual CPUs were stopped meanwhile.
  */
 struct ntklog_dropped_dc {
 	__u64 spin_locks;
 	__u64 sleeping_locks;
+	__u64 steal_time;
 };
 
-NTKLOG_ASSERT_SIZE(struct ntklog_dropped_dc, 0x10);
+NTKLOG_ASSERT_SIZE(struct ntklog_dropped_dc, 0x18);
 NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, spin_locks, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, sleeping_locks, 0x08);
+NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, steal_time, 0x10);
+
+/* Size of version 1 of the event, which ends before @steal_time. */
+#define NTKLOG_DROPPED_DC_V1_SIZE	0x10
 
 /**
  * struct ntklog_caller - data of the event that tells where a sleeping lock was acquired, and why

@@ -224,10 +224,22 @@ static const struct event_field ntklog_observed_fields[] = {
 	PLAIN(struct ntklog_observed, "Observed", observed),
 };
 
+/* Version 1 has those before the last one. */
 static const struct event_field ntklog_dropped_dc_fields[] = {
 	PLAIN(struct ntklog_dropped_dc, "SpinLockBlockersDropped", spin_locks),
 	PLAIN(struct ntklog_dropped_dc, "SleepingBlockersDropped", sleeping_locks),
+	PLAIN(struct ntklog_dropped_dc, "StealTime", steal_time),
 };
+
+#define DROPPED_V1(_hook_id, _name)						\
+{										\
+	.hook_id = _hook_id,							\
+	.version = 1,								\
+	.name = _name,								\
+	.size = { NTKLOG_DROPPED_DC_V1_SIZE, NTKLOG_DROPPED_DC_V1_SIZE },	\
+	.fields = ntklog_dropped_dc_fields,					\
+	.field_count = ARRAY_SIZE(ntklog_dropped_dc_fields) - 1,		\
+}
 
 static const struct event_field ntklog_caller_v1_fields[] = {
 	PLAIN(struct ntklog_caller_v1, "Lock", lock, .format = FIELD_HEX),
@@ -506,6 +518,8 @@ const struct event_type event_types[] = {
 	   struct ntklog_stacks_dc, ntklog_stacks_dc_fields),
 	DC(PERFINFO_LOG_TYPE_NTKLOG_OBSERVED, NTKLOG_OBSERVED_VERSION, "NtklogObserved",
 	   struct ntklog_observed, ntklog_observed_fields),
+	DROPPED_V1(NTKLOG_LOG_TYPE_DROPPED_DC_START, "NtklogDroppedDCStart"),
+	DROPPED_V1(NTKLOG_LOG_TYPE_DROPPED_DC_END, "NtklogDroppedDCEnd"),
 	DC(NTKLOG_LOG_TYPE_DROPPED_DC_START, NTKLOG_DROPPED_DC_VERSION, "NtklogDroppedDCStart",
 	   struct ntklog_dropped_dc, ntklog_dropped_dc_fields),
 	DC(NTKLOG_LOG_TYPE_DROPPED_DC_END, NTKLOG_DROPPED_DC_VERSION, "NtklogDroppedDCEnd",
