@@ -138,6 +138,7 @@ def show_goals(run):
                          ("one from the idle thread", pairs["context_swap_from_idle"])):
         print("the probe of %s: %.0f if version 1 is wanted, %.0f for version 4" % (
             name, switch["version_1"], switch["version_4"]))
+    print("the probe of a wake-up: %.0f" % pairs["ready_thread"]["written"])
     print("\n%-48s %8s %8s" % ("goal", "at most", "is"))
     run["goals"] = []
     for goal, value, limit in goals(pairs, run["handover"]):

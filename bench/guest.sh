@@ -61,6 +61,15 @@ context_swaps()
 	echo stop >$S/state
 }
 
+# ready_threads: measure the probe of sched_waking.
+ready_threads()
+{
+	echo PERF_DISPATCHER >$S/group_mask
+	echo start >$S/state
+	bench written 0 0 ready_thread
+	echo stop >$S/state
+}
+
 insmod ntklog.ko || exit 1
 echo 256 >$S/buffers
 echo 0 >$P/hold_threshold
@@ -105,6 +114,7 @@ done
 echo none >$S/stacks
 context_swaps version_1 1
 context_swaps version_4 4
+ready_threads
 echo 1 >$E
 bench ftrace
 echo 0 >$E

@@ -6,6 +6,7 @@
  */
 
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/instruction_pointer.h>
 #include <linux/mm.h>
@@ -30,6 +31,8 @@
 #define ACTION		(EVENT_DATA + 0x2C)
 #define CONTENTIONS	(EVENT_DATA + 0x30)
 #define RESERVED	(EVENT_DATA + 0x34)
+#define READY		(EVENT_DATA + 0x38)
+#define BLOCKED		(EVENT_DATA + 0x40)
 
 /* Stand for locks: the hooks use only their addresses. */
 static u32 mutex, rwsem, semaphore;
@@ -94,6 +97,10 @@ static void begin_part(struct kunit *test, struct test_thread *thread, struct pa
 	part->act = act;
 	test_thread_start(test, thread, TEST_CPU + 1, play, part);
 	wait_for_completion(&part->hooks_called);
+	/* Let the thread begin to sleep. */
+	do {
+		msleep(20);
+	} while (task_is_running(thread->task));
 }
 
 static void end_part(struct test_thread *thread, struct part *part)
@@ -139,6 +146,10 @@ static void expect_lock(struct kunit *test, const u8 *event, const void *lock, u
 	KUNIT_EXPECT_GE(test, read_u64(event, SINCE), part->start);
 	KUNIT_EXPECT_LE(test, read_u64(event, SINCE), part->end);
 	KUNIT_EXPECT_NE(test, read_u64(event, CALLER), 0ull);
+	/* The thread sleeps. */
+	KUNIT_EXPECT_GT(test, read_u64(event, BLOCKED), 0ull);
+	KUNIT_EXPECT_LE(test, read_u64(event, READY) + read_u64(event, BLOCKED),
+			ntklog_cycles() - part->start);
 	KUNIT_EXPECT_EQ(test, read_u32(event, RESERVED), 0u);
 }
 
@@ -150,8 +161,8 @@ static void expect_list(struct kunit *test, const u8 *const *events)
 	const u8 *const *held = events + (is_waiter_first ? 2 : 1);
 	int i;
 
-	KUNIT_EXPECT_EQ(test, read_u32(events[0], EVENT_MARKER), 0xC0110001u);
-	KUNIT_EXPECT_EQ(test, read_u16(events[0], EVENT_SIZE), 0x48);
+	KUNIT_EXPECT_EQ(test, read_u32(events[0], EVENT_MARKER), 0xC0110002u);
+	KUNIT_EXPECT_EQ(test, read_u16(events[0], EVENT_SIZE), 0x58);
 	KUNIT_EXPECT_EQ(test, read_u32(events[0], ACTION), 0u);
 	KUNIT_EXPECT_EQ(test, read_u64(events[0], LOCK), 0ull);
 	for (i = 0; i < 4; i++) {

@@ -5,6 +5,8 @@
  * is loaded with linux_locks=0.
  */
 
+#include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -14,6 +16,9 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/system_information.h>
 
+#include "../module/etw/session.h"
+#include "../module/etw/settings.h"
+#include "../module/etw/stacks.h"
 #include "../module/perf/resource.h"
 #include "../module/perf/sleeping_lock.h"
 #include "fixture.h"
@@ -27,6 +32,11 @@
 #define CALLER_WAIT_READY	(EVENT_DATA + 0x20)
 #define CALLER_WAIT_LAST_READY	(EVENT_DATA + 0x28)
 #define CALLER_WAIT_BLOCKED	(EVENT_DATA + 0x30)
+#define BLOCK_STACK_HOOK_ID	0xA054
+#define BLOCK_STACK_LOCK	EVENT_DATA
+#define BLOCK_STACK_BLOCKED	(EVENT_DATA + 0x10)
+#define BLOCK_STACK_FRAMES	(EVENT_DATA + 0x18)
+#define BLOCK_STACK_END		(EVENT_DATA + 0x78)
 #define RESOURCE_HOOK_ID	0x052B
 #define RESOURCE_HOLD_TIME	(EVENT_DATA + 0x08)
 #define RESOURCE_WAIT_TIME	(EVENT_DATA + 0x10)
@@ -80,24 +90,35 @@ static void start_hog(struct kunit *test, unsigned int sleep_ms, unsigned int bu
 	msleep(20);
 }
 
-/* Begin to track locks of TEST_CLASS, and set the rate so that each release is written. */
-static void begin_tracking(struct kunit *test)
+/*
+ * Begin to track locks of TEST_CLASS, and set the rate so that each release is written. @stacks:
+ * BIT(ETW_STACKED_*)
+ */
+static void begin_tracking_with_stacks(struct kunit *test, u32 stacks)
 {
 	u32 information[] = { EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS, 1, 1, 1 };
 
 	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_resource_information, information,
 						     sizeof(information)), 0u);
-	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
+	etw_set_stacks(&etw_sessions[0], stacks);
 	session_start(test, PERF_LINUX_SEMAPHORE, 65536, 4);
+	/* A table of stacks is allocated if a session has begun to log them. */
+	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 	acquire(&outer_lock);
 	release(&outer_lock);
 	KUNIT_ASSERT_NOT_NULL(test, ntklog_find_current_record());
+}
+
+static void begin_tracking(struct kunit *test)
+{
+	begin_tracking_with_stacks(test, 0);
 }
 
 static void end_tracking(struct kunit *test)
 {
 	session_stop(test);
 	ntklog_disable_sleeping_class(TEST_CLASS);
+	etw_set_stacks(&etw_sessions[0], 0);
 }
 
 /*
@@ -157,7 +178,59 @@ static void sleep_in_hold_counted_as_blocked(struct kunit *test)
 	KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(10));
 	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_WAIT_BLOCKED), 0);
+	KUNIT_EXPECT_EQ(test, session_event_count(BLOCK_STACK_HOOK_ID), 0);
 	expect_times_without_cpu_bounded(test, 1);
+	end_tracking(test);
+}
+
+static noinline void sleep_in_known_function(void)
+{
+	msleep(60);
+	/* No tail call, which would leave no frame of this function. */
+	barrier();
+}
+
+/* Test whether the stack in an event has a frame of a function. */
+static bool has_frame_of(const u8 *event, const void *function)
+{
+	size_t at;
+
+	for (at = BLOCK_STACK_FRAMES; at < BLOCK_STACK_END; at += 8)
+		if (read_u64(event, at) - (unsigned long)function < 0x100)
+			return true;
+	return false;
+}
+
+static void longest_block_of_holds_written_with_its_stack(struct kunit *test)
+{
+	const u8 *event;
+
+	begin_tracking_with_stacks(test, BIT(ETW_STACKED_RESOURCE));
+	acquire(&outer_lock);
+	msleep(20);
+	sleep_in_known_function();
+	acquire(&inner_lock);
+	msleep(20);
+	/* The inner hold has no stack: the longest block came before it. */
+	release(&inner_lock);
+	KUNIT_EXPECT_EQ(test, session_event_count(BLOCK_STACK_HOOK_ID), 0);
+	release(&outer_lock);
+	event = session_event(0, BLOCK_STACK_HOOK_ID);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, read_u64(event, BLOCK_STACK_LOCK), (unsigned long)&outer_lock);
+	KUNIT_EXPECT_GE(test, read_u64(event, BLOCK_STACK_BLOCKED), ntklog_ms_to_cycles(40));
+	KUNIT_EXPECT_TRUE(test, has_frame_of(event, sleep_in_known_function));
+	/* A later hold does not have the stack of an earlier one. */
+	acquire(&inner_lock);
+	msleep(20);
+	release(&inner_lock);
+	event = session_event(1, BLOCK_STACK_HOOK_ID);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, read_u64(event, BLOCK_STACK_LOCK), (unsigned long)&inner_lock);
+	KUNIT_EXPECT_FALSE(test, has_frame_of(event, sleep_in_known_function));
+	acquire(&inner_lock);
+	release(&inner_lock);
+	KUNIT_EXPECT_EQ(test, session_event_count(BLOCK_STACK_HOOK_ID), 2);
 	end_tracking(test);
 }
 
@@ -350,6 +423,7 @@ static void sleep_without_lock_not_counted(struct kunit *test)
 static struct kunit_case off_cpu_cases[] = {
 	KUNIT_CASE(short_hold_without_time_off_cpu),
 	KUNIT_CASE(sleep_in_hold_counted_as_blocked),
+	KUNIT_CASE(longest_block_of_holds_written_with_its_stack),
 	KUNIT_CASE(nested_hold_has_its_own_part_only),
 	KUNIT_CASE(hold_released_for_sleeping_owner_counted_as_blocked),
 	KUNIT_CASE(preempted_holder_counted_as_ready),

@@ -455,7 +455,7 @@ static void caller_of_sleeping_lock_has_time_stamp_of_its_record(struct kunit *t
 	session_start(test, PERF_LINUX_MUTEX, 4096, 4);
 	for (i = 0; i < 2; i++) {
 		preempt_disable();
-		ntklog_write_sleeping_lock(&record, &lock, &caller_event);
+		ntklog_write_sleeping_lock(&record, &lock, &caller_event, NULL);
 		preempt_enable();
 	}
 	KUNIT_ASSERT_EQ(test, session_event_count(0xA052), 2u);

@@ -2,6 +2,7 @@
 /* Rundown events of parameters that change, and events of when groups are observed. */
 
 #include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/mutex.h>
@@ -20,6 +21,7 @@
 #include "../module/etw/run.h"
 #include "../module/etw/session.h"
 #include "../module/etw/settings.h"
+#include "../module/linux/rundown.h"
 #include "../module/perf/resource.h"
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
@@ -31,6 +33,7 @@
 #define RESOURCE_START	0x0F4D
 #define RESOURCE_END	0x0F4E
 #define DROPPED_START	0xA050
+#define STEAL_TIME	(EVENT_DATA + 0x10)
 
 static void start(struct kunit *test, int i, u32 group)
 {
@@ -267,23 +270,32 @@ static void a_suspend_does_not_wait_for_a_start_without_limit(struct kunit *test
 	refuse_suspend(test, false, -EBUSY);
 }
 
+static u64 steal_time_of_test(int cpu)
+{
+	return 1000;
+}
+
 /* The suites' module is loaded with linux_locks=0. */
 static void an_added_group_that_cannot_be_attached_is_never_observed(struct kunit *test)
 {
 	static const u16 hook_ids[] = {
 		SPIN_LOCK_START, OBSERVED, RESOURCE_START, DROPPED_START, OBSERVED,
 	};
+	ntklog_steal_time_func_t before = ntklog_steal_time_of_cpu;
 	struct etw_group_change change = {};
 
 	start(test, 2, PERF_SPINLOCK);
 	etw_group_mask_set(&change.set, PERF_LINUX_MUTEX);
+	ntklog_steal_time_of_cpu = steal_time_of_test;
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
 	stop(test, 2);
+	ntklog_steal_time_of_cpu = before;
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
-	/* Version 1, PERFINFO64, 0xC0; header and two u64. */
-	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 3), EVENT_MARKER), 0xC0110001u);
-	KUNIT_EXPECT_EQ(test, read_u16(event_at(2, 3), EVENT_SIZE), 0x20);
+	/* Version 2, PERFINFO64, 0xC0; header and three u64. */
+	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 3), EVENT_MARKER), 0xC0110002u);
+	KUNIT_EXPECT_EQ(test, read_u16(event_at(2, 3), EVENT_SIZE), 0x28);
+	KUNIT_EXPECT_EQ(test, read_u64(event_at(2, 3), STEAL_TIME), 1000 * num_possible_cpus());
 	expect_observed(test, event_at(2, 4), PERF_SPINLOCK, 0);
 }
 

@@ -18,7 +18,8 @@
  *
  * If sched_switch has a probe, a `pair` is also the time of one call of this probe, minus that of
  * an empty function. NAME is `context_swap` for a switch between two threads, and
- * `context_swap_from_idle` for a switch from the idle thread.
+ * `context_swap_from_idle` for a switch from the idle thread. If sched_waking has a probe, NAME
+ * `ready_thread` is the same for a wake-up.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -293,12 +294,22 @@ static void bench_pairs(void)
 typedef void (*bench_switch_probe)(void *data, bool preempted, struct task_struct *old,
 				   struct task_struct *new, unsigned int old_state);
 
-static struct tracepoint *bench_sched_switch;
+/* Prototype of a sched_waking probe. */
+typedef void (*bench_waking_probe)(void *data, struct task_struct *task);
 
-static void bench_find_sched_switch(struct tracepoint *tracepoint, void *unused)
+static struct tracepoint *bench_sched_switch, *bench_sched_waking;
+
+static void bench_find_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
 	if (!strcmp(tracepoint->name, "sched_switch"))
 		bench_sched_switch = tracepoint;
+	if (!strcmp(tracepoint->name, "sched_waking"))
+		bench_sched_waking = tracepoint;
+}
+
+static bool bench_has_probe(const struct tracepoint *tracepoint)
+{
+	return tracepoint && rcu_access_pointer(tracepoint->funcs);
 }
 
 static void bench_empty_probe(void *data, bool preempted, struct task_struct *old,
@@ -307,7 +318,10 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 	barrier();
 }
 
-/* Copy of a task, which bench_call_probe() passes to a probe as the task that gets the CPU. */
+/*
+ * Copy of a task that waits in the run queue: bench_call_probe() passes it to a probe as the task
+ * that gets the CPU, bench_call_waking_probe() as the task that is woken up.
+ */
 static struct task_struct *bench_ready;
 
 /* Call a probe of sched_switch for a thread that starts to sleep, or for the idle thread. */
@@ -347,26 +361,58 @@ static void run_context_swap_from_idle(unsigned int count)
 	bench_call_first_probe(true, count);
 }
 
-/* Measure the first probe of sched_switch alone, because the time of a switch varies. */
-static int bench_context_swaps(void)
+static void bench_empty_waking_probe(void *data, struct task_struct *task)
 {
-	u64 empty;
+	barrier();
+}
 
-	for_each_kernel_tracepoint(bench_find_sched_switch, NULL);
-	if (!bench_sched_switch || !rcu_access_pointer(bench_sched_switch->funcs))
-		return 0;
+static void bench_call_waking_probe(bench_waking_probe probe, void *data, unsigned int count)
+{
+	OPTIMIZER_HIDE_VAR(probe);
+	while (count--)
+		probe(data, bench_ready);
+}
+
+static void run_empty_waking_probe(unsigned int count)
+{
+	bench_call_waking_probe(bench_empty_waking_probe, NULL, count);
+}
+
+/* Call the first probe. bench_measure() has disabled interrupts, so RCU does not free it. */
+static void run_ready_thread(unsigned int count)
+{
+	const struct tracepoint_func *first = rcu_dereference_sched(bench_sched_waking->funcs);
+
+	if (first)
+		bench_call_waking_probe((bench_waking_probe)first->func, first->data, count);
+}
+
+static void bench_context_swaps(void)
+{
+	u64 empty = bench_measure(run_empty_probe, false);
+
+	if (bench_is_selected("context_swap"))
+		bench_print("context_swap", bench_measure(run_context_swap, false), empty);
+	if (bench_is_selected("context_swap_from_idle"))
+		bench_print("context_swap_from_idle",
+			    bench_measure(run_context_swap_from_idle, false), empty);
+}
+
+/* Measure the first probe of a tracepoint alone, because the time of a switch varies. */
+static int bench_probes(void)
+{
+	for_each_kernel_tracepoint(bench_find_tracepoint, NULL);
 	bench_ready = kmemdup(current, sizeof(*current), GFP_KERNEL);
 	if (!bench_ready)
 		return -ENOMEM;
 #ifdef CONFIG_SCHED_INFO
 	bench_ready->sched_info.last_queued = local_clock();
 #endif
-	empty = bench_measure(run_empty_probe, false);
-	if (bench_is_selected("context_swap"))
-		bench_print("context_swap", bench_measure(run_context_swap, false), empty);
-	if (bench_is_selected("context_swap_from_idle"))
-		bench_print("context_swap_from_idle",
-			    bench_measure(run_context_swap_from_idle, false), empty);
+	if (bench_has_probe(bench_sched_switch))
+		bench_context_swaps();
+	if (bench_has_probe(bench_sched_waking) && bench_is_selected("ready_thread"))
+		bench_print("ready_thread", bench_measure(run_ready_thread, false),
+			    bench_measure(run_empty_waking_probe, false));
 	kfree(bench_ready);
 	return 0;
 }
@@ -495,7 +541,7 @@ static int __init bench_all(void)
 	if (apc_level)
 		return bench_pairs_with_apc_level();
 	bench_pairs();
-	err = bench_context_swaps();
+	err = bench_probes();
 	if (err || !contended_ms)
 		return err;
 	err = bench_handovers(state);

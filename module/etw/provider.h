@@ -16,7 +16,7 @@
 struct etw_session;
 
 /* The largest data of a rundown event, in bytes. */
-#define ETW_RUNDOWN_DATA_MAX	0x10
+#define ETW_RUNDOWN_DATA_MAX	0x18
 
 /**
  * struct etw_rundown_event - an event that holds the parameters of a provider

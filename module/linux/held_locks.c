@@ -20,6 +20,7 @@
 #include "../ground/compat.h"
 #include "../ground/identity.h"
 #include "../ground/task_table.h"
+#include "../perf/off_cpu.h"
 #include "../perf/resource_event.h"
 #include "../perf/sleeping_lock.h"
 #include "held_locks.h"
@@ -46,12 +47,15 @@ static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
 }
 
 /*
- * Copy a slot of @task to @held. Returns false if the slot is free, or if the task fills it anew
- * during the copy.
+ * Copy a slot of @task to @held. @off_cpu: the task's times without a CPU until now. Returns false
+ * if the slot is free, or if the task fills it anew during the copy.
  */
 static bool ntklog_read_slot(const struct ntklog_sleeping_slot *slot,
-			     const struct task_struct *task, struct ntklog_held_lock *held)
+			     const struct task_struct *task, const struct ntklog_off_cpu *off_cpu,
+			     struct ntklog_held_lock *held)
 {
+	struct ntklog_off_cpu before;
+
 	/* Pairs with the smp_store_release() that publishes slot->lock. */
 	held->lock = smp_load_acquire(&slot->lock);
 	held->action = READ_ONCE(slot->action);
@@ -60,6 +64,8 @@ static bool ntklog_read_slot(const struct ntklog_sleeping_slot *slot,
 			  ntklog_read_u64(slot->wait_time) : 0;
 	held->caller = READ_ONCE(slot->caller);
 	held->contentions = READ_ONCE(slot->contentions);
+	before.ready = ntklog_read_u64(slot->off_cpu_before.ready);
+	before.blocked = ntklog_read_u64(slot->off_cpu_before.blocked);
 	/*
 	 * The task may have filled the slot anew during the reads: test the lock and the time after
 	 * them. Pairs with the smp_store_release() that publishes slot->lock.
@@ -68,6 +74,7 @@ static bool ntklog_read_slot(const struct ntklog_sleeping_slot *slot,
 	if (!held->lock || READ_ONCE(slot->lock) != held->lock ||
 	    ntklog_read_u64(slot->acquire_time) != held->since)
 		return false;
+	held->off_cpu = ntklog_subtract_off_cpu(off_cpu, &before);
 	held->is_waiting = held->action & NTKLOG_SLEEPING_WAITING ||
 			   ntklog_spins_for_rwsem(held->lock, held->action, task);
 	return true;
@@ -84,11 +91,14 @@ static void ntklog_visit_record(struct ntklog_task *record, void *data)
 	/* RCU keeps the task valid. NULL if the task has exited. */
 	struct task_struct *task = READ_ONCE(record->task);
 	const struct ntklog_held_visit *visit = data;
+	struct ntklog_off_cpu off_cpu;
 	size_t count = 0;
 	int i;
 
+	off_cpu = ntklog_off_cpu_until_now(record);
 	for (i = 1; task && i <= NTKLOG_TASK_SLOTS; i++)
-		count += ntklog_read_slot(&record->sleeping_slots[i], task, &locks[count]);
+		count += ntklog_read_slot(&record->sleeping_slots[i], task, &off_cpu,
+					  &locks[count]);
 	if (count)
 		visit->visitor(task, locks, count, visit->data);
 }
@@ -136,6 +146,8 @@ static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct tas
 		.thread_id = task_pid_nr(task),
 		.action = ntklog_make_open_hold_action(held),
 		.contentions = held->contentions,
+		.ready = held->off_cpu.ready,
+		.blocked = held->off_cpu.blocked,
 	};
 	unsigned long flags;
 

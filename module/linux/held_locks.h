@@ -9,6 +9,8 @@
 
 #include <linux/types.h>
 
+#include "../ground/task_record.h"
+
 struct etw_session;
 struct task_struct;
 
@@ -21,6 +23,7 @@ struct task_struct;
  * @action: class, access mode and state bits of the slot
  * @contentions: number of waits that began during the hold
  * @is_waiting: the task waits for the lock
+ * @off_cpu: time since @since in which the task had no CPU
  */
 struct ntklog_held_lock {
 	const void *lock;
@@ -30,6 +33,7 @@ struct ntklog_held_lock {
 	u32 action;
 	u32 contentions;
 	bool is_waiting;
+	struct ntklog_off_cpu off_cpu;
 };
 
 typedef void (*ntklog_visit_held_t)(struct task_struct *task, const struct ntklog_held_lock *locks,

@@ -8,18 +8,22 @@
  * A session with Linux' sleeping locks gets the event with the rates of NT's resources, which also
  * apply to sleeping locks.
  *
- * A session with any of Linux' locks gets the number of blockers whose records were dropped. At its
- * end a session with sleeping locks gets the list of the sleeping locks that are held.
+ * A session with any of Linux' locks gets the number of blockers whose records were dropped, and the
+ * steal time. At its end a session with sleeping locks gets the list of the sleeping locks that are
+ * held.
  */
 
 #include <linux/cpumask.h>
+#include <linux/export.h>
 #include <linux/init.h>
+#include <linux/kernel_stat.h>
 #include <linux/percpu.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
+#include "../ground/compat.h"
 #include "../perf/resource.h"
 #include "../perf/sleeping_lock.h"
 #include "../perf/spin_lock.h"
@@ -65,6 +69,15 @@ static void ntklog_sleeping_rundown(struct etw_rundown_event *event, bool end)
 		event->length = 0;
 }
 
+static u64 ntklog_read_steal_time(int cpu)
+{
+	return kcpustat_cpu(cpu).cpustat[CPUTIME_STEAL];
+}
+
+/* A variable, so that a KUnit case may replace the function: emulated CPUs have no steal time. */
+ntklog_steal_time_func_t ntklog_steal_time_of_cpu = ntklog_read_steal_time;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_steal_time_of_cpu);
+
 static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, bool end)
 {
 	struct ntklog_dropped_dc record = { 0 };
@@ -75,6 +88,7 @@ static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, boo
 			READ_ONCE(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu)->blocker_limit.dropped);
 		record.sleeping_locks +=
 			READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->blocker_limit.dropped);
+		record.steal_time += ntklog_steal_time_of_cpu(cpu);
 	}
 	etw_fill_rundown_event(event, end ? NTKLOG_LOG_TYPE_DROPPED_DC_END :
 					    NTKLOG_LOG_TYPE_DROPPED_DC_START,

@@ -19,6 +19,7 @@
 #include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
+#include <linux/limits.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -26,11 +27,13 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
+#include "../etw/stacks.h"
 #include "../ground/clock.h"
 #include "../ground/run_queue.h"
 #include "../ground/task_cache.h"
 #include "../ground/task_table.h"
 #include "../ground/thread.h"
+#include "block_stack.h"
 #include "context_swap.h"
 #include "off_cpu.h"
 
@@ -48,6 +51,12 @@ static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
 	return &ntklog_off_cpu_task_counts[hash_ptr(task, NTKLOG_OFF_CPU_BITS)];
 }
 
+/* Return true if a session logs the stacks of sleeping locks. */
+static bool ntklog_block_has_stack(void)
+{
+	return etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
+}
+
 static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 					  const struct task_struct *task, bool is_blocked)
 {
@@ -63,6 +72,8 @@ static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu_since, ntklog_cycles());
 	atomic_inc(ntklog_off_cpu_counter(task));
+	if (is_blocked && ntklog_block_has_stack())
+		ntklog_begin_block(record, record->off_cpu_since);
 }
 
 static noinline void ntklog_end_off_cpu(const struct task_struct *task)
@@ -87,6 +98,8 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
 	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu - ready);
 	record->last_ready = ready;
+	if (record->is_blocked && ntklog_block_has_stack())
+		ntklog_end_block(task, off_cpu - ready);
 	atomic_dec(ntklog_off_cpu_counter(task));
 	ntklog_cache_record(record);
 }
@@ -160,10 +173,16 @@ static void ntklog_clear_off_cpu(struct ntklog_task *record, void *unused)
  */
 int ntklog_start_off_cpu_counting(void)
 {
+	int err;
+
 	/* Forget the tasks that had no CPU when the probe was last unregistered. */
 	memset(ntklog_off_cpu_task_counts, 0, sizeof(ntklog_off_cpu_task_counts));
 	ntklog_visit_task_records(ntklog_clear_off_cpu, NULL);
-	return tracepoint_probe_register(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
+	ntklog_alloc_block_stacks();
+	err = tracepoint_probe_register(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
+	if (err)
+		ntklog_free_block_stacks();
+	return err;
 }
 
 /**
@@ -175,4 +194,5 @@ void ntklog_stop_off_cpu_counting(void)
 {
 	tracepoint_probe_unregister(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
 	tracepoint_synchronize_unregister();
+	ntklog_free_block_stacks();
 }

@@ -33,14 +33,15 @@ static struct etw_logged ntklog_log_resource_record(u64 sessions,
 }
 
 /*
- * Log the record of a Linux lock, and before it an event with data that a WMI_RESOURCE does not
- * have: the caller of the lock function, and the times without a CPU. A reader of the file
- * recognizes by the equal time stamps that the two events belong together, even if other events
- * were lost. Called with interrupts off.
+ * Log the record of a Linux lock, and before it events with data that a WMI_RESOURCE does not
+ * have: the caller of the lock function and the times without a CPU; and, unless @block is NULL,
+ * where the holder was blocked. A reader of the file recognizes by the equal time stamps that the
+ * events belong together, even if other events were lost. Called with interrupts off.
  */
 static struct etw_logged ntklog_log_sleeping_record(u64 sessions,
 						    const struct wmi_resource64 *record,
-						       const struct ntklog_caller *caller)
+						    const struct ntklog_caller *caller,
+						    struct ntklog_block_stack *block)
 {
 	struct ntklog_caller event = *caller;
 	const u64 time = ntklog_cycles();
@@ -49,16 +50,24 @@ static struct etw_logged ntklog_log_sleeping_record(u64 sessions,
 	event.caller = ntklog_displayed_address(caller->caller);
 	etw_log_event_with_time(time, sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER,
 				NTKLOG_CALLER_VERSION, &event, sizeof(event));
+	if (block) {
+		block->lock = record->resource;
+		etw_log_event_with_time(time,
+					etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, sessions),
+					PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK,
+					NTKLOG_BLOCK_STACK_VERSION, block, sizeof(*block));
+	}
 	return etw_log_event_with_time(time, sessions, PERFINFO_LOG_TYPE_RESOURCE,
 				       PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
 }
 
 /*
- * Write the event @record of @group. For a Linux lock @caller and @lock are set. For NT's
- * resources, which have a tracepoint of their own, they are NULL and 0.
+ * Write the event @record of @group. For a Linux lock @caller and @lock are set, and @block may be.
+ * For NT's resources, which have a tracepoint of their own, they are NULL and 0.
  */
 static void ntklog_write_resource_event(const struct wmi_resource64 *record, u32 group,
-					const struct ntklog_caller *caller, unsigned long lock)
+					const struct ntklog_caller *caller,
+					struct ntklog_block_stack *block, unsigned long lock)
 {
 	struct etw_logged logged;
 	unsigned long flags;
@@ -82,7 +91,7 @@ static void ntklog_write_resource_event(const struct wmi_resource64 *record, u32
 			ntklog_record_identity(lock, caller->caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
 		sessions = etw_sessions_for_event(group);
-		logged = lock ? ntklog_log_sleeping_record(sessions, record, caller) :
+		logged = lock ? ntklog_log_sleeping_record(sessions, record, caller, block) :
 				ntklog_log_resource_record(sessions, record);
 		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
 			ntklog_count_left_out_stack(ETW_STACKED_RESOURCE, logged);
@@ -106,7 +115,7 @@ static void ntklog_write_resource_event(const struct wmi_resource64 *record, u32
  */
 void ntklog_write_resource(const struct wmi_resource64 *record)
 {
-	ntklog_write_resource_event(record, PERF_SYNC_OBJECTS, NULL, 0);
+	ntklog_write_resource_event(record, PERF_SYNC_OBJECTS, NULL, NULL, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
 
@@ -118,13 +127,16 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
  * @caller: data of the event PERFINFO_LOG_TYPE_NTKLOG_CALLER, which is written before @record. Its
  *	member lock is not used, and its member caller is the unchanged return address of the lock
  *	function
+ * @block: data of the event PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK, whose member lock this function
+ *	sets; or NULL
  *
  * Context: task, preemption off; locks may be held.
  */
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
-				const struct ntklog_caller *caller)
+				const struct ntklog_caller *caller,
+				struct ntklog_block_stack *block)
 {
-	ntklog_write_resource_event(record, ntklog_action_group(record->action), caller,
+	ntklog_write_resource_event(record, ntklog_action_group(record->action), caller, block,
 				    (unsigned long)lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_sleeping_lock);

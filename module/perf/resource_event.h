@@ -23,6 +23,7 @@ static inline u32 ntklog_action_group(u32 action)
 
 void ntklog_write_resource(const struct wmi_resource64 *record);
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
-				const struct ntklog_caller *caller);
+				const struct ntklog_caller *caller,
+				struct ntklog_block_stack *block);
 
 #endif /* _NTKLOG_PERF_RESOURCE_EVENT_H */

@@ -20,6 +20,7 @@
 #include "../ground/compat.h"
 #include "../ground/task_needs.h"
 #include "../ground/task_table.h"
+#include "block_stack.h"
 #include "off_cpu.h"
 #include "resource_event.h"
 #include "resource_parameters.h"
@@ -67,7 +68,8 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 			   ~WMI_RESOURCE_ACTION_CLASS),
 	};
 
-	ntklog_write_sleeping_lock(&record, lock, &(struct ntklog_caller){ .caller = caller });
+	ntklog_write_sleeping_lock(&record, lock, &(struct ntklog_caller){ .caller = caller },
+				   NULL);
 }
 
 static void ntklog_check_wait(const struct ntklog_task *record,
@@ -127,6 +129,8 @@ static DECLARE_DELAYED_WORK(ntklog_wait_check_work, ntklog_check_all_waits);
 static void ntklog_check_all_waits(struct work_struct *work)
 {
 	ntklog_visit_task_records(ntklog_check_task_waits, NULL);
+	/* A session may have begun to log stacks. */
+	ntklog_alloc_block_stacks();
 	schedule_delayed_work(&ntklog_wait_check_work, ntklog_wait_check_interval_jiffies);
 }
 

@@ -17,6 +17,7 @@
 #include "../ground/compat.h"
 #include "../ground/task_needs.h"
 #include "../ground/task_table.h"
+#include "block_stack.h"
 #include "off_cpu.h"
 #include "resource_event.h"
 #include "resource_parameters.h"
@@ -199,13 +200,17 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 		.hold_ready = off_cpu_of_hold.ready,
 		.hold_blocked = off_cpu_of_hold.blocked,
 	};
+	struct ntklog_block_stack block;
+	bool has_block;
 
 	if (snapshot->action & NTKLOG_SLEEPING_WAITED) {
 		caller.wait_ready = snapshot->off_cpu_of_wait.ready;
 		caller.wait_last_ready = snapshot->last_ready_of_wait;
 		caller.wait_blocked = snapshot->off_cpu_of_wait.blocked;
 	}
-	ntklog_write_sleeping_lock(&record, lock, &caller);
+	has_block = off_cpu_of_hold.blocked &&
+		    ntklog_get_longest_block(task, snapshot->acquire_time, &block);
+	ntklog_write_sleeping_lock(&record, lock, &caller, has_block ? &block : NULL);
 }
 
 /*

@@ -19,6 +19,7 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/stacktrace.h>
+#include <linux/string.h>
 #include <uapi/ntklog/event.h>
 
 #include "../ground/address.h"
@@ -85,6 +86,50 @@ static unsigned int ntklog_find_first_frame(const unsigned long *frames, unsigne
 	return min(i + is_hooked, count);
 }
 
+/* Fill this CPU's buffer. Returns the number of frames; 0 where no stack may be walked. */
+static unsigned int ntklog_fill_stack_buffer(unsigned int most)
+{
+	struct ntklog_stack_cpu *cpu = this_cpu_ptr(&ntklog_stack_cpu);
+	unsigned int count;
+
+	lockdep_assert_irqs_disabled();
+	if (in_nmi() || !rcu_is_watching() || cpu->is_walking)
+		return 0;
+	/*
+	 * Events that the walk itself causes get no stack: a second walk would overwrite the
+	 * buffer.
+	 */
+	WRITE_ONCE(cpu->is_walking, true);
+	count = stack_trace_save(this_cpu_ptr(ntklog_stack_buffers)->frames, most, 0);
+	if (!count)
+		WRITE_ONCE(cpu->is_walking, false);
+	return count;
+}
+
+/**
+ * ntklog_save_stack() - save the stack of the current task, from outside of this module
+ * @frames: the result: return addresses, the innermost first; 0 ends them
+ * @most: length of @frames
+ *
+ * Context: interrupts off.
+ * Return: the number of addresses; 0 where no stack may be walked.
+ */
+unsigned int ntklog_save_stack(unsigned long *frames, unsigned int most)
+{
+	const unsigned long *found = this_cpu_ptr(ntklog_stack_buffers)->frames;
+	unsigned int count = ntklog_fill_stack_buffer(NTKLOG_OWN_FRAMES_MAX + most);
+	unsigned int first;
+
+	if (!count)
+		return 0;
+	first = ntklog_find_first_frame(found, count, 0, false);
+	count = min(count - first, most);
+	memset(frames, 0, most * sizeof(*frames));
+	memcpy(frames, found + first, count * sizeof(*frames));
+	WRITE_ONCE(this_cpu_ptr(&ntklog_stack_cpu)->is_walking, false);
+	return count;
+}
+
 /**
  * ntklog_write_stack_slow() - slow path of ntklog_write_stack(): a session needs the stack
  * @sessions: sessions that need the stack, a byte of 1 for each
@@ -103,15 +148,9 @@ void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller,
 	struct ntklog_stack_buffer *buffer = this_cpu_ptr(ntklog_stack_buffers);
 	unsigned int count, first, i;
 
-	lockdep_assert_irqs_disabled();
-	if (in_nmi() || !rcu_is_watching() || cpu->is_walking)
+	count = ntklog_fill_stack_buffer(ARRAY_SIZE(buffer->frames));
+	if (!count)
 		goto left_out;
-	/*
-	 * Events that the walk itself causes get no stack: a second walk would overwrite the
-	 * buffer.
-	 */
-	WRITE_ONCE(cpu->is_walking, true);
-	count = stack_trace_save(buffer->frames, ARRAY_SIZE(buffer->frames), 0);
 	first = ntklog_find_first_frame(buffer->frames, count, caller, is_hooked);
 	count = min_t(unsigned int, count - first, NTKLOG_STACK_WALK_MAX);
 	if (!count) {

@@ -40,6 +40,7 @@ DECLARE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);
 int ntklog_stack_init(void);
 void ntklog_stack_exit(void);
 
+unsigned int ntklog_save_stack(unsigned long *frames, unsigned int most);
 void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked);
 
 /**

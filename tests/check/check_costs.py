@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Check the number of instructions of a pair (acquisition and release), of an event, and of the
-probe of a context switch.
+probes of a context switch and of a wake-up.
 
 Usage: check_costs.py GUEST.LOG
 
@@ -109,6 +109,9 @@ class Event(unittest.TestCase):
     def test_probe_of_a_context_switch_takes_few_instructions(self):
         self.assertLessEqual(COSTS["version_1", "context_swap"], 64)
         self.assertLessEqual(COSTS["version_4", "context_swap"], 172)
+
+    def test_probe_of_a_wake_up_takes_few_instructions(self):
+        self.assertLessEqual(COSTS["written", "ready_thread"], 155)
 
 
 tap.main()

@@ -59,18 +59,7 @@ check "sleeping: blockers: record runs sleeping_locks" ntklog record \
 	insmod sleeping_locks.ko blockers=1
 rmmod sleeping_locks
 ntklog report --json sleeping-callers.etl >sleeping-callers.json
-# The events have the times without a CPU, in a file without and in one with context switches.
-lines=$(dmesg | wc -l)
-check "sleeping: without a CPU: record runs sleeping_locks" ntklog record -e linux_mutex \
-	-o sleeping-off-cpu.etl -- insmod sleeping_locks.ko off_cpu=1
-rmmod sleeping_locks
-dmesg | tail -n +$((lines + 1)) | sed -n 's/.*sleeping_locks: //p' >sleeping-off-cpu.truth
-ntklog report --json sleeping-off-cpu.etl >sleeping-off-cpu.json
 echo 1 >$R/release_sample_rate
-check "sleeping: without a CPU: record runs sleeping_locks with context switches" ntklog record \
-	-e linux_mutex,linux_rwsem,contextswap -o sleeping-switches.etl -- \
-	insmod sleeping_locks.ko off_cpu=1
-rmmod sleeping_locks
 
 # Two sessions with different kinds of lock: the end of one keeps the kinds of the other.
 echo PERF_LINUX_MUTEX PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK >$D/sessions/1/group_mask

@@ -45,6 +45,7 @@ SPINLOCK, DC_START, DC_END = 0x0529, 0x0F4B, 0x0F4C
 NTKLOG_DC_START, NTKLOG_DC_END = 0xA04B, 0xA04C
 OBSERVED = 0xA04F
 DROPPED_DC_START, DROPPED_DC_END, CALLER = 0xA050, 0xA051, 0xA052
+BLOCK_STACK = 0xA054
 # A bit of Action: the release was written only because it left a waiter behind.
 BLOCKER = 0x400
 CONTEXTSWAP = 0x0524
@@ -167,9 +168,12 @@ def resources(buffers):
 
 
 def callers(buffers):
-    """Pairs of a CALLER event's data, in the newest version, and the record behind it."""
+    """Pairs of a CALLER event's data, in the newest version, and the record behind it. A stack of a
+    block may be between them.
+    """
     for buffer in buffers[1:]:
-        for event, following in zip(buffer.events, buffer.events[1:]):
+        events = [event for event in buffer.events if event.hook_id != BLOCK_STACK]
+        for event, following in zip(events, events[1:]):
             if event.hook_id == CALLER and following.time_stamp == event.time_stamp:
                 expect(event.version == 2 and len(event.data) == 0x38, "0x%x: caller", event.offset)
                 yield Caller(*struct.unpack("<QQQQQQQ", event.data)), resource(following)

@@ -83,9 +83,14 @@ def ntklog_rundown(linux_mode=0, end=False, blockers=0):
                     version=1)
 
 
-def dropped_rundown(spin=0, sleeping=0, end=False, **changes):
-    """An event of ntklog: the numbers of releases that left a waiter and were not written."""
-    return perfinfo(0xA051 if end else 0xA050, struct.pack("<QQ", spin, sleeping), version=1, **changes)
+def dropped_rundown(spin=0, sleeping=0, end=False, steal=None, **changes):
+    """An event of ntklog: the numbers of releases that left a waiter and were not written, and the
+    steal time in ns; None: version 1 of the event, which has no steal time.
+    """
+    data = struct.pack("<QQ", spin, sleeping)
+    if steal is not None:
+        data += struct.pack("<Q", steal)
+    return perfinfo(0xA051 if end else 0xA050, data, version=1 if steal is None else 2, **changes)
 
 
 def caller(lock, address, off_cpu=None, **changes):
@@ -100,6 +105,12 @@ def caller(lock, address, off_cpu=None, **changes):
     return perfinfo(0xA052, data + struct.pack("<QQQQQ", *times), version=2, **changes)
 
 
+def block_stack(lock, blocked, frames, since=1000, **changes):
+    """An event of ntklog: where the holder of a lock was blocked; the lock's record follows."""
+    return perfinfo(0xA054, struct.pack("<15Q", lock, since, blocked, *frames,
+                                        *[0] * (12 - len(frames))), version=1, **changes)
+
+
 # ntklog's classes of Linux' sleeping locks, in the upper half of Action.
 LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000,
                "rt_mutex": 0x80040000, "percpu_rwsem": 0x80050000, "ww_mutex": 0x80060000}
@@ -109,15 +120,19 @@ LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000
 OPEN_STATES = {"begin": 0, "held": 0x21, "waits": 0x24, "reads": 0x41, "waits to read": 0x44}
 
 
-def open_hold(list_time, state="begin", kind="mutex", **changes):
+def open_hold(list_time, state="begin", kind="mutex", off_cpu=None, **changes):
     """An event of ntklog: a lock that a task holds or waits for at the end of the recording. State
-    "begin" begins the list of such events.
+    "begin" begins the list of such events. @off_cpu: the cycles in which the task was ready without
+    a CPU, and blocked; None: version 1 of the event, which has none.
     """
     values = {"address": 0, "since": 0, "wait": 0, "caller": 0, "thread": 0, "delta": 0, **changes}
     action = state != "begin" and LINUX_KINDS[kind] | OPEN_STATES[state]
-    return perfinfo(0xA053, struct.pack("<QQQQQIIII", list_time, values["address"], values["since"], values["wait"],
-                                        values["caller"], values["thread"], action, values["delta"], 0),
-                    version=1, time_stamp=list_time + 1)
+    data = struct.pack("<QQQQQIIII", list_time, values["address"], values["since"], values["wait"],
+                       values["caller"], values["thread"], action, values["delta"], 0)
+    if off_cpu is None:
+        return perfinfo(0xA053, data, version=1, time_stamp=list_time + 1)
+    return perfinfo(0xA053, data + struct.pack("<QQ", *off_cpu), version=2,
+                    time_stamp=list_time + 1)
 
 
 def linux_lock(kind, action=0x22, bits=64, time_stamp=START_CLOCK + PERF_FREQ, **changes):

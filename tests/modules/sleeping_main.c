@@ -9,13 +9,9 @@
  * BEFORE and ACQUIRED are clock times around the acquisition, RELEASING and AFTER around the
  * release. WAITED is 1 if another thread held the lock for at least `hold` cycles meanwhile.
  * CONTENTIONS is the number of threads that began to wait during the hold; 0 if the lock does not
- * record this owner. `cycles`: the time for which a thread kept others from its CPU. `held`: a
- * holder or a waiter of the lock has no CPU. `none`: no event is written for the lock. `long`: an
- * event of a long wait of THREAD is written. `wrong`: a lock function has returned an unexpected
- * result:
+ * record this owner. `none`: no event is written for the lock. `long`: an event of a long wait of
+ * THREAD is written. `wrong`: a lock function has returned an unexpected result:
  *
- *	sleeping_locks: cycles NUMBER
- *	sleeping_locks: held NAME LOCK
  *	sleeping_locks: none NAME LOCK
  *	sleeping_locks: long NAME LOCK ACTION THREAD
  *	sleeping_locks: wrong NAME WHAT
@@ -25,7 +21,6 @@
 #include <linux/ww_mutex.h>
 
 #include "sleeping_cases.h"
-#include "sleeping_off_cpu.h"
 #include "sleeping_waiters.h"
 
 static unsigned int long_ms;
@@ -35,10 +30,6 @@ MODULE_PARM_DESC(long_ms, "duration of the long waits, milliseconds; 0, the defa
 static bool blockers;
 module_param(blockers, bool, 0444);
 MODULE_PARM_DESC(blockers, "only hold locks with and without waiters, for a great release rate");
-
-static bool off_cpu;
-module_param(off_cpu, bool, 0444);
-MODULE_PARM_DESC(off_cpu, "only hold locks and wait for locks without a CPU");
 
 static bool block;
 module_param(block, bool, 0444);
@@ -53,10 +44,6 @@ static int __init sleeping_locks_init(void)
 		return block_all();
 	if (blockers) {
 		hold_before_waiters();
-		return 0;
-	}
-	if (off_cpu) {
-		hold_off_cpu();
 		return 0;
 	}
 	for (i = 0; i < method_count; i++)

@@ -33,7 +33,7 @@ static int waiter_thread(void *data)
 	return 0;
 }
 
-void start_waiter(void *data)
+static void start_waiter(void *data)
 {
 	struct waiter *waiter = data;
 	struct task_struct *task;
@@ -46,8 +46,6 @@ void start_waiter(void *data)
 		complete(&waiter->ended);
 		return;
 	}
-	if (waiter->is_bound)
-		kthread_bind(task, 0);
 	waiter->task = task;
 	get_task_struct(task);
 	wake_up_process(task);

@@ -20,7 +20,6 @@ struct task_struct;
  * @ended: completed by the thread at its end
  * @task: the thread, as long as it runs
  * @result: the result of the acquire function if @wait_fails
- * @is_bound: the thread may run on CPU 0 only
  * @wait_fails: a signal or a timeout ends the wait
  * @hold_ms: duration of a long wait, in milliseconds
  */
@@ -30,12 +29,10 @@ struct waiter {
 	struct completion ended;
 	struct task_struct *task;
 	int result;
-	bool is_bound;
 	bool wait_fails;
 	unsigned int hold_ms;
 };
 
-void start_waiter(void *data);
 void take_contended(const char *owner, const char *name, int count);
 void read_percpu_while_written(void);
 void hold_before_waiters(void);

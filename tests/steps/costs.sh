@@ -73,6 +73,9 @@ cat >"$DIR/guest.sh" <<-'END'
 		measure_pairs version_$version context_swap
 		stop
 	done
+	sessions 1 PERF_DISPATCHER
+	measure_pairs written ready_thread
+	stop
 	echo 1000000 >$D/spinlock/hold_threshold
 	measure_pairs plain raw_spin_lock spin_lock_irqsave spin_lock_bh read_lock write_lock \
 		mutex mutex_trylock down_read down_write rt_mutex semaphore

@@ -13,7 +13,7 @@ export PROCESSORS=3
 vm_options=(-c "$PROCESSORS")
 case $1 in
 arm64)
-	kernel=6.12-arm64 sleeping=sleeping
+	kernel=6.12-arm64 sleeping="sleeping planted"
 	export CLOCK_TYPE=1
 	;;
 i386)
@@ -37,7 +37,10 @@ check_with "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_ru
 	Records.test_every_event_is_counted \
 	Records.test_contended_acquisitions_are_sampled_by_the_rate
 check_with "$kernel" check_modes.py WaitsAlone
-[ -z "$sleeping" ] || check_with "$kernel" check_sleeping.py
+if [ -n "$sleeping" ]; then
+	check_with "$kernel" check_sleeping.py
+	check_with "$kernel" check_planted.py
+fi
 # tool_prints_the_same FILE: test that the tool prints the same about a recording here and in the
 # virtual machine.
 tool_prints_the_same()

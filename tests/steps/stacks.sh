@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # stacks.sh KERNEL: test the stacks of events, on a stock kernel of Debian's, against
-# stack_chain.ko, which acquires locks below known chains of functions; and mode holders, which needs
-# the same virtual machine.
+# stack_chain.ko, which acquires locks below known chains of functions. Mode holders, and the reports
+# about planted_holders.ko, which has tasks wait for known reasons, need the same virtual machine.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
@@ -11,6 +11,7 @@
 # A queue of waiters needs three CPUs. Feature bit 159 says "virtual machine"; without it the kernel
 # uses real queued spin locks.
 vm_options=(-c 3 -a clearcpuid=159)
-run_guest "$1" stacks holders
+run_guest "$1" stacks holders planted
 check_with "$1" check_stacks.py
 check_with "$1" check_holders.py
+check_with "$1" check_planted.py

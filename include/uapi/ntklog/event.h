@@ -39,9 +39,10 @@
  * DC			struct ntklog_dc: settings that NT does not have
  * STACKS_DC		struct ntklog_stacks_dc: which events have stacks
  * OBSERVED		struct ntklog_observed: when a group is observed
- * DROPPED_DC		struct ntklog_dropped_dc: number of blockers that were not written
+ * DROPPED_DC		struct ntklog_dropped_dc: blockers that were not written, and steal time
  * CALLER		struct ntklog_caller: where a sleeping lock was acquired
  * OPEN_HOLD		struct ntklog_open_hold: a sleeping lock held at a stop or in a snapshot
+ * BLOCK_STACK		struct ntklog_block_stack: where the holder of a sleeping lock was blocked
  */
 #define NTKLOG_LOG_TYPE_DC_START		0xA04B
 #define NTKLOG_LOG_TYPE_DC_END		0xA04C
@@ -52,12 +53,14 @@
 #define NTKLOG_LOG_TYPE_DROPPED_DC_END		0xA051
 #define PERFINFO_LOG_TYPE_NTKLOG_CALLER		0xA052
 #define NTKLOG_LOG_TYPE_OPEN_HOLD		0xA053
+#define PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK	0xA054
 #define NTKLOG_DC_VERSION			1
 #define NTKLOG_STACKS_DC_VERSION		1
 #define NTKLOG_OBSERVED_VERSION			1
-#define NTKLOG_DROPPED_DC_VERSION		1
+#define NTKLOG_DROPPED_DC_VERSION		2
 #define NTKLOG_CALLER_VERSION			2
-#define NTKLOG_OPEN_HOLD_VERSION		1
+#define NTKLOG_OPEN_HOLD_VERSION		2
+#define NTKLOG_BLOCK_STACK_VERSION		1
 
 /* header_type: kind of header, and pointer size of the data. */
 #define TRACE_HEADER_TYPE_SYSTEM32		0x01
@@ -224,22 +227,31 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_observed, group, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_observed, observed, 0x04);
 
 /**
- * struct ntklog_dropped_dc - data of the rundown events of blockers that were not written
+ * struct ntklog_dropped_dc - data of the rundown events of blockers that were not written, and of
+ *	the time for which the host stopped virtual CPUs
  * @spin_locks: number of releases of spin locks, since the module was loaded, that left a waiter
  *	behind and were not written because the limit was exceeded
  * @sleeping_locks: number of such releases of Linux' sleeping locks
+ * @steal_time: the kernel's steal time of all CPUs, in nanoseconds; 0 where the hypervisor does not
+ *	report it
  *
- * A session with Linux' locks has such an event at its start and another at its end. The difference
- * is the number of blockers that are missing in its file.
+ * A session with Linux' locks has such an event at its start and another at its end. The differences
+ * are the number of blockers that are missing in its file, and the time for which virtual CPUs were
+ * stopped meanwhile.
  */
 struct ntklog_dropped_dc {
 	__u64 spin_locks;
 	__u64 sleeping_locks;
+	__u64 steal_time;
 };
 
-NTKLOG_ASSERT_SIZE(struct ntklog_dropped_dc, 0x10);
+NTKLOG_ASSERT_SIZE(struct ntklog_dropped_dc, 0x18);
 NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, spin_locks, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, sleeping_locks, 0x08);
+NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, steal_time, 0x10);
+
+/* Size of version 1 of the event, which ends before @steal_time. */
+#define NTKLOG_DROPPED_DC_V1_SIZE	0x10
 
 /**
  * struct ntklog_caller - data of the event that tells where a sleeping lock was acquired, and why
@@ -294,6 +306,34 @@ struct ntklog_caller_v1 {
 
 NTKLOG_ASSERT_SIZE(struct ntklog_caller_v1, 0x10);
 
+/* Number of return addresses in a struct ntklog_block_stack. */
+#define NTKLOG_BLOCK_FRAMES		12
+
+/**
+ * struct ntklog_block_stack - data of the event that tells where a holder was blocked for longest
+ * @lock: address of the lock, as in the record that follows
+ * @since: when the block began, in cycles, as in WMI_RESOURCE
+ * @blocked: how long the task was blocked then, in cycles
+ * @frames: return addresses of the task's stack, the innermost first; 0 ends them
+ *
+ * Written for the sessions that log the stacks of PERFINFO_LOG_TYPE_RESOURCE, between the event of
+ * the caller and the record, with the same time stamp. A record has none if the holder was not
+ * blocked, if the stack is not known, or if a longer block came before the hold, in the hold of
+ * another lock.
+ */
+struct ntklog_block_stack {
+	__u64 lock;
+	__u64 since;
+	__u64 blocked;
+	__u64 frames[NTKLOG_BLOCK_FRAMES];
+};
+
+NTKLOG_ASSERT_SIZE(struct ntklog_block_stack, 0x78);
+NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, lock, 0x00);
+NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, since, 0x08);
+NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, blocked, 0x10);
+NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, frames, 0x18);
+
 /* action of struct ntklog_open_hold: the lower half; the upper half is the class of WMI_RESOURCE */
 #define NTKLOG_OPEN_LIST		0x0000
 #define NTKLOG_OPEN_HELD_EXCLUSIVE	0x0021
@@ -312,6 +352,8 @@ NTKLOG_ASSERT_SIZE(struct ntklog_caller_v1, 0x10);
  * @action: NTKLOG_OPEN_* and the class of the lock
  * @contentions: number of waits for the lock that began during the hold
  * @reserved: 0
+ * @ready: time since @since in which the task was ready to run and had no CPU, in cycles
+ * @blocked: time since @since in which the task was blocked, in cycles
  *
  * A session that stops, and each snapshot, writes such a list: first an event whose action is
  * NTKLOG_OPEN_LIST and whose other members but @list_time are 0, then one event for each lock.
@@ -326,9 +368,11 @@ struct ntklog_open_hold {
 	__u32 action;
 	__u32 contentions;
 	__u32 reserved;
+	__u64 ready;
+	__u64 blocked;
 };
 
-NTKLOG_ASSERT_SIZE(struct ntklog_open_hold, 0x38);
+NTKLOG_ASSERT_SIZE(struct ntklog_open_hold, 0x48);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, list_time, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, lock, 0x08);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, since, 0x10);
@@ -338,6 +382,11 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, thread_id, 0x28);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, action, 0x2C);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, contentions, 0x30);
 NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, reserved, 0x34);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, ready, 0x38);
+NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, blocked, 0x40);
+
+/* Size of version 1 of the event, which ends before @ready: older versions of ntklog write it. */
+#define NTKLOG_OPEN_HOLD_V1_SIZE	0x38
 
 /**
  * struct perfinfo_eresource_dc - data of the resource rundown events

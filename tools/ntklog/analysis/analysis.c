@@ -268,9 +268,9 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 
 static void add_open_hold(struct analysis *analysis, const struct etl_event *event)
 {
-	struct open_hold hold;
+	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
 
-	memcpy(&hold.event, event->data, sizeof(hold.event));
+	memcpy(&hold.event, event->data, event->data_size);
 	hold.class = key_of(analysis, hold.event.lock, event);
 	hold.is_wanted = count_wanted_lock(analysis, hold.event.lock, hold.class);
 	open_holds_add(&analysis->open_holds, &hold);
@@ -294,6 +294,7 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 	case PERFINFO_LOG_TYPE_READY_THREAD:
 	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
+	case PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK:
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
 		break;
 	default:
@@ -329,9 +330,13 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	if (type && event_type_check(file, event, type))
 		return -1;
-	/* An NtklogCaller event completes the next record. The filter is applied to that record. */
+	/* These events complete the next record. The filter is applied to that record. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 		analysis->resources.no_memory |= !kept_callers_keep(&analysis->callers, event);
+		return 0;
+	}
+	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK) {
+		kept_callers_add_block(analysis->callers, event);
 		return 0;
 	}
 	/* A new list of open holds replaces the older one, even if the filter drops all of it. */

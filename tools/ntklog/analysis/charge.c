@@ -40,11 +40,13 @@ struct charges *charges_open(charge_callback callback, void *argument)
 		return NULL;
 	charges->holds = calloc(CHARGE_KEPT, sizeof(*charges->holds));
 	charges->hold_frames = calloc(CHARGE_KEPT, sizeof(*charges->hold_frames));
+	charges->block_frames = calloc(CHARGE_KEPT, sizeof(*charges->block_frames));
 	charges->absences = calloc(CHARGE_KEPT, sizeof(*charges->absences));
 	charges->absence_frames = calloc(CHARGE_KEPT, sizeof(*charges->absence_frames));
 	charges->callback = callback;
 	charges->argument = argument;
-	if (charges->holds && charges->hold_frames && charges->absences && charges->absence_frames)
+	if (charges->holds && charges->hold_frames && charges->block_frames && charges->absences &&
+	    charges->absence_frames)
 		return charges;
 	charges_close(charges);
 	return NULL;
@@ -309,6 +311,9 @@ const struct charge_hold *charges_add_hold(struct charges *charges,
 	if (hold->frames)
 		kept->frames = memcpy(charges->hold_frames[at], hold->frames,
 				      sizeof(*charges->hold_frames));
+	if (hold->block_frames)
+		kept->block_frames = memcpy(charges->block_frames[at], hold->block_frames,
+					    sizeof(*charges->block_frames));
 	choose_divisions(charges, kept);
 	kept->older_of_lock = distance_from(charges, *of_lock);
 	if (hold->is_sleeping && hold->acquired > hold->wait_start) {
@@ -399,6 +404,7 @@ void charges_close(struct charges *charges)
 {
 	free(charges->holds);
 	free(charges->hold_frames);
+	free(charges->block_frames);
 	free(charges->absences);
 	free(charges->absence_frames);
 	free(charges);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <ntklog/event.h>
 #include <ntklog/wmi_contextswap.h>
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
@@ -108,7 +109,7 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *so
 			 const struct resource_record *record, uint64_t class, uint64_t weight)
 {
 	bool is_timed = record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN;
-	uint64_t frames[CHARGE_FRAMES];
+	uint64_t frames[CHARGE_FRAMES], block_frames[CHARGE_FRAMES];
 	struct charge_hold hold = {
 		.frames = read_frames(frames, source->stack),
 		.lock = record->resource,
@@ -130,6 +131,11 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *so
 		hold.ready_at_end = ticks_of(source->file, record->wait_last_ready);
 		hold.wait_blocked = ticks_of(source->file, record->wait_blocked);
 	}
+	if (record->block) {
+		hold.block_frames = memcpy(block_frames, record->block->frames,
+					   sizeof(block_frames));
+		hold.longest_block = ticks_of(source->file, record->block->blocked);
+	}
 	set_times(&hold, source, is_timed ? record->acquire_time + record->hold_time : 0,
 		  record->hold_time,
 		  record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ? record->wait_time : 0);
@@ -142,10 +148,12 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *so
  * @file: file of the event
  * @event: the event; the hold or wait is counted up to its @list_time
  * @class: key of the lock's class, or the address of a lock that has none
+ * @has_off_cpu: the event has the times without a CPU
  * @weight: 1; 0: the wait is not counted
  */
 void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
-		     const struct ntklog_open_hold *event, uint64_t class, uint64_t weight)
+		     const struct ntklog_open_hold *event, uint64_t class, bool has_off_cpu,
+		     uint64_t weight)
 {
 	uint64_t since = event->since < event->list_time ? event->since : event->list_time;
 	uint64_t waited = event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
@@ -167,6 +175,10 @@ void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
 	if (open_hold_is_waiting(event)) {
 		hold.wait_start = since;
 		hold.acquired = event->list_time;
+	} else if (has_off_cpu) {
+		hold.has_off_cpu = true;
+		hold.ready = ticks_of(file, event->ready);
+		hold.blocked = ticks_of(file, event->blocked);
 	}
 	charge_sums_add_hold(sums, &hold);
 }

@@ -29,7 +29,8 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *so
 void charge_add_resource(struct charge_sums *sums, const struct charge_event *source,
 			 const struct resource_record *record, uint64_t class, uint64_t weight);
 void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
-		     const struct ntklog_open_hold *event, uint64_t class, uint64_t weight);
+		     const struct ntklog_open_hold *event, uint64_t class, bool has_off_cpu,
+		     uint64_t weight);
 void charge_add_contextswap(struct charge_sums *sums, const struct charge_event *source,
 			    const struct contextswap_record *record);
 

@@ -51,6 +51,9 @@ enum charge_part {
  *	sleep for; 0: not recorded
  * @frames: CHARGE_FRAMES return addresses of the stack of the release, the innermost first; 0 ends
  *	them; NULL: not recorded
+ * @block_frames: as @frames, of the stack with which the task was blocked for longest in the hold;
+ *	NULL: not recorded
+ * @longest_block: if @block_frames, how long it was blocked then, session clock
  * @thread_id: the task
  * @weight: waits that this one stands for; 0: the wait is not counted
  * @ready: if @has_off_cpu, time of the hold in which the task was ready and had no CPU, session
@@ -84,6 +87,8 @@ struct charge_hold {
 	uint64_t logged;
 	uint64_t caller;
 	const uint64_t *frames;
+	const uint64_t *block_frames;
+	uint64_t longest_block;
 	uint64_t weight;
 	uint64_t ready;
 	uint64_t blocked;

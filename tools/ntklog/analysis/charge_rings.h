@@ -21,6 +21,7 @@
  * struct charges - rings of the newest holds and absences, and the wait that is being charged
  * @holds: ring of the newest holds
  * @hold_frames: their stacks
+ * @block_frames: their stacks when they were blocked
  * @hold_count: number of holds so far; the newest has this number minus 1
  * @absences: ring of the newest absences
  * @absence_frames: their stacks
@@ -38,6 +39,7 @@
 struct charges {
 	struct charge_hold *holds;
 	uint64_t (*hold_frames)[CHARGE_FRAMES];
+	uint64_t (*block_frames)[CHARGE_FRAMES];
 	uint64_t hold_count;
 	struct charge_absence *absences;
 	uint64_t (*absence_frames)[CHARGE_FRAMES];

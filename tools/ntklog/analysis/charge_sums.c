@@ -327,6 +327,26 @@ static void add_wait_of_holder(struct charge_sums *sums, const struct charge_lin
 			   link->ticks < blocked ? link->ticks : blocked, weight);
 }
 
+/*
+ * Sum up where a holder was blocked for longest, if no context switch tells of its times. A part of
+ * the hold has its share of that time.
+ */
+static void add_block_of_holder(struct charge_sums *sums, uint64_t weight)
+{
+	const struct charge_hold *holder = sums->charged.piece.holder;
+	const struct charge_absence absence = { .frames = holder->block_frames };
+	double blocked = (double)sums->charged.blocked;
+	char text[CHARGE_LABEL_SIZE];
+
+	if (!absence.frames || !sums->charged.blocked)
+		return;
+	if (holder->longest_block < holder->blocked)
+		blocked *= (double)holder->longest_block / (double)holder->blocked;
+	if (charge_format_absence(sums->names, NULL, &absence, text, sizeof(text)))
+		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
+			   sums->fixed[CHARGE_LABEL_OTHERS], (uint64_t)blocked, weight);
+}
+
 /* Add what is charged to one hold, or to one free or unknown time, and begin anew. */
 static void add_charged(struct charge_sums *sums, const struct charge_hold *waiter)
 {
@@ -350,6 +370,8 @@ static void add_charged(struct charge_sums *sums, const struct charge_hold *wait
 		count = charges_find_chain(sums->charges, piece, links, ARRAY_SIZE(links));
 		if (count)
 			add_wait_of_holder(sums, links, waiter->weight);
+		else
+			add_block_of_holder(sums, waiter->weight);
 		longest_waits_offer_chain(sums->longest, waiter, piece, links, count);
 	}
 	piece->ticks = 0;
@@ -483,6 +505,7 @@ void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *ho
 	const struct charge_hold *kept;
 
 	sums->has_off_cpu |= hold->has_off_cpu;
+	sums->has_block_stacks |= !!hold->block_frames;
 	if (has_waited) {
 		limit_tables(sums);
 		sums->current = find_class(sums, hold);

@@ -170,6 +170,7 @@ struct charge_row {
  * @fixed: the labels of enum charge_fixed_label
  * @has_switches: context switches are recorded
  * @has_off_cpu: context switches, or sums of holds, tell when holders that may sleep had no CPU
+ * @has_block_stacks: events tell where holders were blocked
  * @no_memory: something is missing for want of memory
  * @label_cache: labels of recent holds, by the members of a hold that make its label
  * @row_cache: rows that were used recently
@@ -201,6 +202,7 @@ struct charge_sums {
 	struct charge_label *fixed[CHARGE_FIXED_LABELS];
 	bool has_switches;
 	bool has_off_cpu;
+	bool has_block_stacks;
 	bool no_memory;
 	struct charge_label_cached {
 		struct charge_label_key {

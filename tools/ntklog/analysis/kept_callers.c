@@ -31,10 +31,28 @@ bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *eve
 }
 
 /**
- * kept_callers_complete() - set the members of a record that its NtklogCaller event has
+ * kept_callers_add_block() - keep an event that says where a holder was blocked
+ * @callers: from kept_callers_keep(), or NULL
+ * @event: event of type NtklogBlockStack
+ *
+ * Without the event of the same record before it, the event is ignored.
+ */
+void kept_callers_add_block(struct kept_caller *callers, const struct etl_event *event)
+{
+	struct kept_caller *kept;
+
+	if (!callers)
+		return;
+	kept = &callers[event->processor];
+	if (kept->time_stamp == event->time_stamp)
+		memcpy(&kept->block, event->data, sizeof(kept->block));
+}
+
+/**
+ * kept_callers_complete() - set the members of a record that the events before it have
  * @callers: from kept_callers_keep(), or NULL
  * @event: event of the record
- * @record: the record, with the lock's own address
+ * @record: the record, with the lock's own address; it may point into @callers afterwards
  *
  * These members stay 0 if the file has no NtklogCaller event for the record, or if it was lost.
  */
@@ -54,4 +72,6 @@ void kept_callers_complete(const struct kept_caller *callers, const struct etl_e
 	record->hold_blocked = kept->event.hold_blocked;
 	record->wait_last_ready = kept->event.wait_last_ready;
 	record->wait_blocked = kept->event.wait_blocked;
+	if (kept->block.blocked && kept->block.lock == record->resource)
+		record->block = &kept->block;
 }

@@ -3,9 +3,9 @@
 #define _NTKLOG_KEPT_CALLERS_H
 
 /*
- * NtklogCaller events, which stand before the records of Linux' sleeping locks. Each has what its
+ * The events that stand before the records of Linux' sleeping locks. NtklogCaller has what its
  * record lacks: the place in which the lock was acquired, and the times without a CPU of the hold
- * and of the wait.
+ * and of the wait. NtklogBlockStack, which may follow, says where the holder was blocked.
  */
 
 #include <stdbool.h>
@@ -17,18 +17,21 @@
 #include "wmi_record.h"
 
 /**
- * struct kept_caller - the last NtklogCaller event of a CPU
+ * struct kept_caller - the last such events of a CPU
  * @time_stamp: time stamp of the event, which its record has too
  * @event: data of the event; of version 1 the times are 0
  * @has_off_cpu: the event has the times
+ * @block: data of the second event; its @blocked is 0 if there was none
  */
 struct kept_caller {
 	uint64_t time_stamp;
 	struct ntklog_caller event;
 	bool has_off_cpu;
+	struct ntklog_block_stack block;
 };
 
 bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *event);
+void kept_callers_add_block(struct kept_caller *callers, const struct etl_event *event);
 void kept_callers_complete(const struct kept_caller *callers, const struct etl_event *event,
 			   struct resource_record *record);
 

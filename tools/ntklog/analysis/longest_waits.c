@@ -67,11 +67,16 @@ static void keep_step(void *argument, const struct charge_hold *waiter,
 	step->holder = *piece->holder;
 	if (piece->holder->frames)
 		memcpy(step->holder_frames, piece->holder->frames, sizeof(step->holder_frames));
+	step->holder.block_frames = NULL;
 	/* Pieces that sums have made share one time. Only the blocked piece gets its chain. */
 	if (piece->part <= CHARGE_HOLDER_BLOCKED && piece->holder->is_sleeping &&
 	    (piece->part == CHARGE_HOLDER_BLOCKED || piece->until == piece->from + piece->ticks))
 		step->link_count = charges_find_chain(step_context->charges, piece, step->links,
 						      LONGEST_LINKS);
+	if (piece->part == CHARGE_HOLDER_BLOCKED && !piece->absence && !step->link_count &&
+	    piece->holder->block_frames)
+		memcpy(step->absence_frames, piece->holder->block_frames,
+		       sizeof(step->absence_frames));
 }
 
 static int compare_steps(const void *a, const void *b)

@@ -20,7 +20,8 @@ void open_holds_begin_list(struct open_holds *holds, const void *data)
 {
 	struct ntklog_open_hold event;
 
-	memcpy(&event, data, sizeof(event));
+	/* Of version 1, with which the others begin. */
+	memcpy(&event, data, NTKLOG_OPEN_HOLD_V1_SIZE);
 	if (event.list_time <= holds->list_time)
 		return;
 	holds->list_time = event.list_time;
@@ -171,7 +172,7 @@ static void charge_entries(const struct open_holds *holds, const struct etl_file
 		const struct open_hold *hold = &holds->entries[i];
 
 		if (open_hold_is_waiting(&hold->event) == is_waiting)
-			charge_add_open(sums, file, &hold->event, hold->class,
+			charge_add_open(sums, file, &hold->event, hold->class, hold->has_off_cpu,
 					is_counted && hold->is_wanted);
 	}
 }

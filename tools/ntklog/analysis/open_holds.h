@@ -21,6 +21,7 @@
  * struct open_hold - a lock that a task held or waited for
  * @event: the event
  * @class: key of the lock's class, or the address of a lock that has none
+ * @has_off_cpu: the event has the times without a CPU
  * @is_wanted: the lock is summed up
  * @waiters: number of tasks that waited for the lock; valid after open_holds_finish()
  * @holders: number of tasks that held the lock; valid after open_holds_finish()
@@ -28,6 +29,7 @@
 struct open_hold {
 	struct ntklog_open_hold event;
 	uint64_t class;
+	bool has_off_cpu;
 	bool is_wanted;
 	size_t waiters;
 	size_t holders;

@@ -211,9 +211,10 @@ out:
  */
 static void add_dropped(struct dropped_blockers *dropped, const struct etl_event *event)
 {
-	struct ntklog_dropped_dc dc;
+	struct ntklog_dropped_dc dc = { 0 };
 
-	memcpy(&dc, event->data, sizeof(dc));
+	/* Version 1 has no steal time. */
+	memcpy(&dc, event->data, event->data_size);
 	if (event->hook_id == NTKLOG_LOG_TYPE_DROPPED_DC_START && !dropped->has_start &&
 	    !dropped->has_end) {
 		dropped->has_start = true;
@@ -235,6 +236,20 @@ uint64_t rates_dropped_blockers(const struct rates_history *history)
 
 	return dropped->end.spin_locks - dropped->start.spin_locks +
 	       dropped->end.sleeping_locks - dropped->start.sleeping_locks;
+}
+
+/**
+ * rates_steal_time() - return for how long the host stopped virtual CPUs during a recording
+ * @history: history of the file
+ *
+ * Return: the sum over all CPUs, nanoseconds; 0 if it is not known.
+ */
+uint64_t rates_steal_time(const struct rates_history *history)
+{
+	const struct dropped_blockers *dropped = &history->dropped;
+
+	return dropped->has_start && dropped->end.steal_time > dropped->start.steal_time ?
+	       dropped->end.steal_time - dropped->start.steal_time : 0;
 }
 
 /**

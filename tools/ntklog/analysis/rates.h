@@ -41,7 +41,8 @@ struct rates_stretch {
 struct rates_rundown;
 
 /**
- * struct dropped_blockers - releases that left a waiter behind and that the module did not write
+ * struct dropped_blockers - releases that left a waiter behind and that the module did not write,
+ *	and steal time
  * @has_start: the numbers at the start are known
  * @has_end: a rundown with the numbers has been seen
  * @start: numbers of spin locks and of locks that sleep at the start; 0: not known
@@ -80,6 +81,7 @@ struct rates_history {
 void rates_find(struct rates *rates, struct etl_file *file);
 void rates_history_add(struct rates_history *history, const struct etl_event *event);
 uint64_t rates_dropped_blockers(const struct rates_history *history);
+uint64_t rates_steal_time(const struct rates_history *history);
 void rates_history_finish(struct rates_history *history);
 const struct rates *rates_at(const struct rates_history *history, uint64_t time);
 void rates_find_highest(const struct rates_history *history, struct rates *highest);

@@ -234,8 +234,10 @@ static unsigned int rate_fit(const struct queued_event *queued, const struct etl
 
 	if (queued->has_stack && queued->stack.state == STACK_ALONE)
 		return 0;
-	/* The stack belongs to the caller's record, which has the same time stamp. */
-	if (queued->event.has_hook_id && queued->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER)
+	/* The stack belongs to the record behind these events, which has the same time stamp. */
+	if (queued->event.has_hook_id &&
+	    (queued->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER ||
+	     queued->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK))
 		return 0;
 	is_own = is_of_thread(&queued->event, stack->thread_id, &has_id);
 	/*

@@ -224,10 +224,22 @@ static const struct event_field ntklog_observed_fields[] = {
 	PLAIN(struct ntklog_observed, "Observed", observed),
 };
 
+/* Version 1 has those before the last one. */
 static const struct event_field ntklog_dropped_dc_fields[] = {
 	PLAIN(struct ntklog_dropped_dc, "SpinLockBlockersDropped", spin_locks),
 	PLAIN(struct ntklog_dropped_dc, "SleepingBlockersDropped", sleeping_locks),
+	PLAIN(struct ntklog_dropped_dc, "StealTime", steal_time),
 };
+
+#define DROPPED_V1(_hook_id, _name)						\
+{										\
+	.hook_id = _hook_id,							\
+	.version = 1,								\
+	.name = _name,								\
+	.size = { NTKLOG_DROPPED_DC_V1_SIZE, NTKLOG_DROPPED_DC_V1_SIZE },	\
+	.fields = ntklog_dropped_dc_fields,					\
+	.field_count = ARRAY_SIZE(ntklog_dropped_dc_fields) - 1,		\
+}
 
 static const struct event_field ntklog_caller_v1_fields[] = {
 	PLAIN(struct ntklog_caller_v1, "Lock", lock, .format = FIELD_HEX),
@@ -257,6 +269,7 @@ static const struct event_symbol open_states[] = {
 	{ NTKLOG_OPEN_WAITS_SHARED, "waits_shared" },
 };
 
+/* Version 1 has those before the last two. */
 static const struct event_field ntklog_open_hold_fields[] = {
 	PLAIN(struct ntklog_open_hold, "ListTime", list_time),
 	PLAIN(struct ntklog_open_hold, "Lock", lock, .format = FIELD_HEX),
@@ -271,7 +284,24 @@ static const struct event_field ntklog_open_hold_fields[] = {
 	PLAIN(struct ntklog_open_hold, "State", action, .format = FIELD_SYMBOL, .mask = 0xFFFF,
 	      .symbols = open_states, .symbol_count = ARRAY_SIZE(open_states)),
 	PLAIN(struct ntklog_open_hold, "ContentionDelta", contentions),
+	PLAIN(struct ntklog_open_hold, "ReadyTime", ready, .is_cycles = true),
+	PLAIN(struct ntklog_open_hold, "BlockedTime", blocked, .is_cycles = true),
 };
+
+#define BLOCK_FRAME(_number)							\
+	PLAIN(struct ntklog_block_stack, "Frame" #_number, frames[_number],	\
+	      .format = FIELD_HEX, .is_code = true)
+
+static const struct event_field ntklog_block_stack_fields[] = {
+	PLAIN(struct ntklog_block_stack, "Lock", lock, .format = FIELD_HEX),
+	PLAIN(struct ntklog_block_stack, "Since", since),
+	PLAIN(struct ntklog_block_stack, "BlockedTime", blocked, .is_cycles = true),
+	BLOCK_FRAME(0), BLOCK_FRAME(1), BLOCK_FRAME(2), BLOCK_FRAME(3),
+	BLOCK_FRAME(4), BLOCK_FRAME(5), BLOCK_FRAME(6), BLOCK_FRAME(7),
+	BLOCK_FRAME(8), BLOCK_FRAME(9), BLOCK_FRAME(10), BLOCK_FRAME(11),
+};
+
+static_assert(NTKLOG_BLOCK_FRAMES == 12, "the event has as many fields");
 
 static const struct event_field eresource_dc_fields[] = {
 	PLAIN(struct perfinfo_eresource_dc, "ReleaseSamplingRate",
@@ -482,6 +512,8 @@ const struct event_type event_types[] = {
 	   struct ntklog_stacks_dc, ntklog_stacks_dc_fields),
 	DC(PERFINFO_LOG_TYPE_NTKLOG_OBSERVED, NTKLOG_OBSERVED_VERSION, "NtklogObserved",
 	   struct ntklog_observed, ntklog_observed_fields),
+	DROPPED_V1(NTKLOG_LOG_TYPE_DROPPED_DC_START, "NtklogDroppedDCStart"),
+	DROPPED_V1(NTKLOG_LOG_TYPE_DROPPED_DC_END, "NtklogDroppedDCEnd"),
 	DC(NTKLOG_LOG_TYPE_DROPPED_DC_START, NTKLOG_DROPPED_DC_VERSION, "NtklogDroppedDCStart",
 	   struct ntklog_dropped_dc, ntklog_dropped_dc_fields),
 	DC(NTKLOG_LOG_TYPE_DROPPED_DC_END, NTKLOG_DROPPED_DC_VERSION, "NtklogDroppedDCEnd",
@@ -490,8 +522,18 @@ const struct event_type event_types[] = {
 	   ntklog_caller_v1_fields),
 	DC(PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION, "NtklogCaller",
 	   struct ntklog_caller, ntklog_caller_fields),
+	{
+		.hook_id = NTKLOG_LOG_TYPE_OPEN_HOLD,
+		.version = 1,
+		.name = "NtklogOpenHold",
+		.size = { NTKLOG_OPEN_HOLD_V1_SIZE, NTKLOG_OPEN_HOLD_V1_SIZE },
+		.fields = ntklog_open_hold_fields,
+		.field_count = ARRAY_SIZE(ntklog_open_hold_fields) - 2,
+	},
 	DC(NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION, "NtklogOpenHold",
 	   struct ntklog_open_hold, ntklog_open_hold_fields),
+	DC(PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK, NTKLOG_BLOCK_STACK_VERSION, "NtklogBlockStack",
+	   struct ntklog_block_stack, ntklog_block_stack_fields),
 };
 
 static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "EVENT_TYPES is the number of types");

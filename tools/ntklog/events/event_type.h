@@ -76,7 +76,7 @@ struct event_type {
 	const struct event_field *filter_field;
 };
 
-#define EVENT_TYPES	19
+#define EVENT_TYPES	23
 
 extern const struct event_type event_types[EVENT_TYPES];
 

@@ -166,7 +166,9 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 	struct resource_record resource;
 	struct spinlock_record spinlock;
 	struct ntklog_open_hold open;
+	struct ntklog_block_stack block;
 	struct ntklog_caller_v1 caller;
+	size_t i;
 
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
@@ -185,8 +187,14 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		memcpy(&caller, event->data, sizeof(caller));
 		take_address(writer, caller.caller);
 		break;
+	case PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK:
+		memcpy(&block, event->data, sizeof(block));
+		for (i = 0; i < NTKLOG_BLOCK_FRAMES && block.frames[i]; i++)
+			take_address(writer, block.frames[i]);
+		break;
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
-		memcpy(&open, event->data, sizeof(open));
+		/* An older module writes version 1, with which the others begin. */
+		memcpy(&open, event->data, NTKLOG_OPEN_HOLD_V1_SIZE);
 		take_address(writer, open.lock);
 		take_address(writer, open.caller);
 		task_names_add(&writer->tasks, open.thread_id);

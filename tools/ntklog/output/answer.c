@@ -34,6 +34,9 @@
 #define SHORTAGE_MIN	(1.0 / 3)
 #define STOPPED_MIN	0.25
 
+/* Least share of the CPUs' time that is told to be steal time. */
+#define STEAL_MIN	0.02
+
 /* Least share of unknown holders at which the answer names the option that records them. */
 #define UNKNOWN_MIN	0.1
 
@@ -260,6 +263,22 @@ static void add_verdicts(struct answer *answer)
 				answer_time(answer->report, spun, all, sizeof(all)));
 }
 
+/* Say so if the host stopped virtual CPUs for a part of the recording. */
+static void add_steal_time(struct answer *answer)
+{
+	const struct report *report = answer->report;
+	double steal_ns = (double)rates_steal_time(&report->analysis->history);
+	double share = steal_ns / (report->seconds * 1e9 * report->file->processors);
+	const union cell cell = { .number = steal_ns };
+	char time[32];
+
+	if (!(share >= STEAL_MIN))
+		return;
+	cell_format(CELL_TIME, &cell, time, sizeof(time));
+	answer_add_line(answer, "=> Host stopped virtual CPUs for %s, %.0f%% of their time.", time,
+			100 * share);
+}
+
 /* Name facts that are not recorded, and the options that record them. */
 static void add_hints(struct answer *answer)
 {
@@ -269,7 +288,7 @@ static void add_hints(struct answer *answer)
 	const struct charge_sum *total = &sums->total;
 	uint64_t unknown_spinning = total->parts[CHARGE_UNKNOWN] -
 				    sums->sleeping.parts[CHARGE_UNKNOWN];
-	bool has_stacks = analysis->stacks.has_any;
+	bool has_stacks = analysis->stacks.has_any || sums->has_block_stacks;
 
 	if (rates_dropped_blockers(&analysis->history))
 		answer_add_line(answer,
@@ -285,9 +304,8 @@ static void add_hints(struct answer *answer)
 	if (sums->sleeping.wait && !sums->has_off_cpu)
 		answer_add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
 				has_stacks ? "" : ", and where (--stacks)");
-	else if (sums->sleeping.wait && !sums->has_switches)
-		answer_add_line(answer,
-				"Not recorded: where holders blocked (-e contextswap --stacks).");
+	else if (sums->sleeping.wait && !sums->has_switches && !sums->has_block_stacks)
+		answer_add_line(answer, "Not recorded: where holders blocked (--stacks).");
 	else if (sums->sleeping.wait && !has_stacks)
 		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }
@@ -310,6 +328,7 @@ static void add_total(struct answer *answer, size_t reserved)
 			report->file->processors, sums->total.waits,
 			sums->total.waits == 1 ? "" : "s");
 	add_verdicts(&verdicts);
+	add_steal_time(&verdicts);
 	add_parts(answer, ANSWER_LINES - answer->count - verdicts.count - reserved);
 	answer_add_lines(answer, &verdicts);
 }

@@ -18,7 +18,7 @@
 #include "put.h"
 
 /* Most different names of fields. */
-#define DUMP_COLUMNS_MAX	64
+#define DUMP_COLUMNS_MAX	96
 
 /* Most versions of a type. */
 #define DUMP_VERSIONS_MAX	4

@@ -121,7 +121,7 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 	size_t i;
 
 	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I,"
-			   " s:I, s:I, s:I, s:I, s:I, s:b, s:o}",
+			   " s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}",
 			   "events", (json_int_t)analysis->events,
 			   "seconds", report->seconds,
 			   "processor_count", (json_int_t)file->processors,
@@ -137,6 +137,7 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "buffers_missing", (json_int_t)file->missing_buffers,
 			   "blockers_dropped",
 			   (json_int_t)rates_dropped_blockers(&analysis->history),
+			   "steal_time", (json_int_t)rates_steal_time(&analysis->history),
 			   "rates_changed", analysis->rates_changed,
 			   "rates", report_rates_json(analysis));
 	if (object && analysis->charges_waits)

@@ -285,6 +285,23 @@ class Charge(Case):
                           etl.dropped_rundown(7, 10, end=True, time_stamp=BASE + 6000))
         self.assertNotIn("LOST", self.report())
 
+    def test_steal_time_is_told(self):
+        """400 ms of the two CPUs' second."""
+        def write(*steal):
+            self.write_events(etl.dropped_rundown(steal=steal[0]),
+                              sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                              etl.dropped_rundown(end=True, steal=steal[1],
+                                                  time_stamp=BASE + 6000))
+            return json.loads(self.report("--json"))["steal_time"], self.report()
+
+        steal, text = write(10**9, 14 * 10**8)
+        self.assertEqual(steal, 4 * 10**8)
+        self.assertIn("\n=> Host stopped virtual CPUs for 400ms, 20% of their time.\n", text)
+        for values in (0, 0), (10**9, 10**9), (None, None):
+            steal, text = write(*values)
+            self.assertEqual(steal, 0)
+            self.assertNotIn("Host stopped", text)
+
     def test_other_locks_are_not_charged(self):
         parts = self.answer(spin(1000, 5000, address=LOCK + 64), spin(5000, 5100, 3000, WAITER))
         self.assertEqual(parts, {"unknown": 3000})

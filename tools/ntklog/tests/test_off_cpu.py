@@ -17,6 +17,8 @@ import tap
 from tool import run
 
 INNER = 0xFFFF888012345900
+# Addresses in __schedule and in p9_client_rpc.
+SCHEDULE, SLEEP = 0xFFFFFFFF81000401, 0xFFFFFFFF81000501
 
 
 def with_sums(caller, acquire, release, wait=0, thread=55, address=LOCK, **sums):
@@ -37,7 +39,7 @@ class Parts(Case):
         self.assertIn("\n   50%  the holder was blocked\n", text)
         self.assertIn("\n   Holders had no CPU 25%, blocked 50%, ran 25%\n", text)
         self.assertNotIn("why holders were slow", text)
-        self.assertIn("Not recorded: where holders blocked (-e contextswap --stacks).", text)
+        self.assertIn("Not recorded: where holders blocked (--stacks).", text)
 
     def test_whole_hold_and_time_after_it(self):
         """The waiter was woken 200 ticks after the release, and got a CPU 300 later."""
@@ -55,6 +57,26 @@ class Parts(Case):
             *with_sums(WAITER, 5000, 5100, 3000, 56, wait_last_ready=100))
         self.assertEqual(parts, {"holder_ran": 2500, "free_handed_over": 400,
                                  "free_next_owner_without_cpu": 100})
+
+    def test_place_of_the_longest_block_is_told(self):
+        """In 1500 of 2000 ticks the holder was blocked in that function."""
+        def holds(lock=LOCK, at=5000):
+            return (etl.caller(LOCK, HOLDER, {"hold_blocked": 2000}, time_stamp=BASE + 5000),
+                    etl.block_stack(lock, 1500, [SCHEDULE, SLEEP, HOLDER], time_stamp=BASE + at),
+                    sleep(1000, 5000), *with_sums(WAITER, 5000, 5100, 3000, 56, wait_blocked=2900))
+
+        parts = self.answer(*holds())
+        self.assertEqual(parts, {"holder_ran": 1500, "holder_blocked": 1500})
+        text = self.report()
+        self.assertIn("\n   Holders blocked 50% (in p9_client_rpc), ran 50%\n", text)
+        self.assertNotIn("Not recorded", text)
+        (wait,) = json.loads(self.report("--json"))["answer"]["longest_waits"]
+        self.assertEqual([step.get("without_cpu_in") for step in wait["steps"]],
+                         [None, "p9_client_rpc"])
+        self.assertRegex(self.report("--table", "longest"), r"blocked in\s+p9_client_rpc\n")
+        for other in (LOCK + 8, 5000), (LOCK, 4999):
+            self.answer(*holds(*other))
+            self.assertNotIn("p9_client_rpc", self.report())
 
     def test_context_switches_count_instead_of_sums(self):
         """The context switches show that half of the holder's time without a CPU was before the
@@ -126,6 +148,18 @@ class Parts(Case):
         self.assertIn("   Holders blocked 50%, not recorded 50%\n", text)
         answer = json.loads(self.report("--json"))["answer"]
         self.assertEqual(answer["undivided"], answer["parts"]["holder_ran"])
+
+    def test_hold_that_did_not_end_is_divided_by_its_times(self):
+        self.answer(
+            etl.open_hold(BASE + 9000, off_cpu=(0, 0)),
+            etl.open_hold(BASE + 9000, "held", off_cpu=(1000, 2000), address=LOCK,
+                          since=BASE + 5000, thread=55),
+            etl.open_hold(BASE + 9000, "waits", off_cpu=(0, 2000), address=LOCK,
+                          since=BASE + 7000, thread=57))
+        answer = json.loads(self.report("--json"))["answer"]
+        self.assertEqual({part: round(time / NS) for part, time in answer["parts"].items() if time},
+                         {"holder_ran": 500, "holder_preempted": 500, "holder_blocked": 1000})
+        self.assertEqual(answer["undivided"], 0)
 
     def test_parts_add_up_whatever_the_event_claims(self):
         chance = random.Random(34)

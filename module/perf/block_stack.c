@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * See block_stack.h. The stacks are in a table, which is allocated when sleeping locks are attached
+ * while a session logs stacks, or up to a second after a running session begins to log them. A task
+ * may be in one of a few entries, those of its bucket; if all are used by others, it takes the one
+ * with the oldest block.
+ *
+ * The probe of sched_switch must not wait for a bucket that another CPU uses: the block then has no
+ * stack.
+ */
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/irqflags.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+
+#include "../etw/stacks.h"
+#include "../ground/address.h"
+#include "../ground/word.h"
+#include "block_stack.h"
+#include "sleeping_slots.h"
+#include "stack.h"
+
+#define NTKLOG_BLOCK_BITS	8
+#define NTKLOG_BLOCK_WAYS	4
+
+/**
+ * struct ntklog_block - a time in which a task was blocked
+ * @since: when it began, in cycles; 0: there is none
+ * @cycles: duration; 0 while the task is blocked
+ * @frames: return addresses of the task's stack, the innermost first; 0 ends them
+ */
+struct ntklog_block {
+	u64 since;
+	u64 cycles;
+	unsigned long frames[NTKLOG_BLOCK_FRAMES];
+};
+
+/**
+ * struct ntklog_task_blocks - blocks of one task
+ * @task: the task; only compared, never dereferenced
+ * @last: the last block
+ * @longest: the longest block since the task has had a hold
+ */
+struct ntklog_task_blocks {
+	const struct task_struct *task;
+	struct ntklog_block last;
+	struct ntklog_block longest;
+};
+
+/**
+ * struct ntklog_block_bucket - entries of tasks with the same hash
+ * @is_used: a CPU reads or writes the entries, with interrupts off
+ * @entries: the entries
+ */
+struct ntklog_block_bucket {
+	atomic_t is_used;
+	struct ntklog_task_blocks entries[NTKLOG_BLOCK_WAYS];
+};
+
+/*
+ * NULL while no session logs stacks. Published with smp_store_release(); set to NULL when no probe
+ * and no hook runs.
+ */
+static struct ntklog_block_bucket *ntklog_block_buckets;
+
+/**
+ * ntklog_alloc_block_stacks() - allocate the table if a session logs stacks
+ *
+ * Without memory, no block has a stack.
+ *
+ * Context: task; may sleep. Callers are serialized, also with ntklog_free_block_stacks().
+ */
+void ntklog_alloc_block_stacks(void)
+{
+	struct ntklog_block_bucket *buckets;
+
+	if (ntklog_block_buckets || !static_key_enabled(&etw_stacks_key))
+		return;
+	buckets = kvcalloc(1 << NTKLOG_BLOCK_BITS, sizeof(*buckets), GFP_KERNEL);
+	/* Pairs with smp_load_acquire() in ntklog_use_bucket(). */
+	smp_store_release(&ntklog_block_buckets, buckets);
+}
+
+/**
+ * ntklog_free_block_stacks() - free the table
+ *
+ * Context: task; may sleep. No probe of sched_switch and no hook of a sleeping lock runs.
+ */
+void ntklog_free_block_stacks(void)
+{
+	kvfree(ntklog_block_buckets);
+	ntklog_block_buckets = NULL;
+}
+
+/* Returns NULL if there is no table, or if another CPU uses the bucket. */
+static struct ntklog_block_bucket *ntklog_use_bucket(const struct task_struct *task)
+{
+	struct ntklog_block_bucket *bucket;
+
+	/* Pairs with smp_store_release() in ntklog_alloc_block_stacks(). */
+	bucket = smp_load_acquire(&ntklog_block_buckets);
+	if (!bucket)
+		return NULL;
+	bucket += hash_ptr(task, NTKLOG_BLOCK_BITS);
+	return atomic_cmpxchg_acquire(&bucket->is_used, 0, 1) ? NULL : bucket;
+}
+
+static void ntklog_put_bucket(struct ntklog_block_bucket *bucket)
+{
+	atomic_set_release(&bucket->is_used, 0);
+}
+
+static struct ntklog_task_blocks *ntklog_find_blocks(struct ntklog_block_bucket *bucket,
+						     const struct task_struct *task)
+{
+	int i;
+
+	for (i = 0; i < NTKLOG_BLOCK_WAYS; i++)
+		if (bucket->entries[i].task == task)
+			return &bucket->entries[i];
+	return NULL;
+}
+
+static struct ntklog_task_blocks *ntklog_find_or_take_blocks(struct ntklog_block_bucket *bucket,
+							     const struct task_struct *task)
+{
+	struct ntklog_task_blocks *blocks = ntklog_find_blocks(bucket, task);
+	int i;
+
+	if (blocks)
+		return blocks;
+	blocks = bucket->entries;
+	for (i = 1; i < NTKLOG_BLOCK_WAYS; i++)
+		if (bucket->entries[i].last.since < blocks->last.since)
+			blocks = &bucket->entries[i];
+	blocks->task = task;
+	blocks->longest.since = 0;
+	return blocks;
+}
+
+/* Return when the oldest hold of the current task began, or U64_MAX if it has no hold. */
+static u64 ntklog_oldest_hold(const struct ntklog_task *record)
+{
+	u64 oldest = U64_MAX;
+	int i;
+
+	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++) {
+		const struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
+
+		if (READ_ONCE(slot->lock) && !(READ_ONCE(slot->action) & NTKLOG_SLEEPING_WAITING))
+			oldest = min(oldest, ntklog_read_u64(slot->acquire_time));
+	}
+	return oldest;
+}
+
+/**
+ * ntklog_begin_block() - save the stack of the current task, which is about to be blocked
+ * @record: its record
+ * @now: current time, in cycles
+ *
+ * Context: probe of sched_switch; a session logs stacks.
+ */
+void ntklog_begin_block(const struct ntklog_task *record, u64 now)
+{
+	u64 oldest = ntklog_oldest_hold(record);
+	struct ntklog_block_bucket *bucket;
+	struct ntklog_task_blocks *blocks;
+
+	/* A task that only waits for a lock has no hold to explain. */
+	if (oldest == U64_MAX)
+		return;
+	bucket = ntklog_use_bucket(record->task);
+	if (!bucket)
+		return;
+	blocks = ntklog_find_or_take_blocks(bucket, record->task);
+	if (blocks->longest.since < oldest)
+		blocks->longest.since = 0;
+	blocks->last.since = now;
+	blocks->last.cycles = 0;
+	if (!ntklog_save_stack(blocks->last.frames, NTKLOG_BLOCK_FRAMES))
+		blocks->task = NULL;
+	ntklog_put_bucket(bucket);
+}
+
+/**
+ * ntklog_end_block() - keep the stack of a block if it is the longest one
+ * @task: the task, which gets a CPU
+ * @blocked: how long it was blocked, in cycles
+ *
+ * Context: probe of sched_switch.
+ */
+void ntklog_end_block(const struct task_struct *task, u64 blocked)
+{
+	struct ntklog_block_bucket *bucket = ntklog_use_bucket(task);
+	struct ntklog_task_blocks *blocks;
+
+	if (!bucket)
+		return;
+	blocks = ntklog_find_blocks(bucket, task);
+	if (blocks && !blocks->last.cycles) {
+		blocks->last.cycles = max(blocked, 1ULL);
+		if (!blocks->longest.since || blocks->longest.cycles < blocked)
+			blocks->longest = blocks->last;
+	}
+	ntklog_put_bucket(bucket);
+}
+
+/**
+ * ntklog_get_longest_block() - get the longest block of a hold
+ * @task: the task that holds the lock
+ * @acquire_time: when the hold began, in cycles
+ * @block: the result; its lock is not set
+ *
+ * Context: task, preemption off.
+ * Return: true if the task was blocked in the hold and the stack is known.
+ */
+bool ntklog_get_longest_block(const struct task_struct *task, u64 acquire_time,
+			      struct ntklog_block_stack *block)
+{
+	const struct ntklog_task_blocks *blocks;
+	struct ntklog_block_bucket *bucket;
+	bool is_found = false;
+	unsigned long flags;
+	int i;
+
+	local_irq_save(flags);
+	bucket = ntklog_use_bucket(task);
+	if (bucket) {
+		blocks = ntklog_find_blocks(bucket, task);
+		is_found = blocks && blocks->longest.since >= acquire_time;
+		if (is_found) {
+			block->since = blocks->longest.since;
+			block->blocked = blocks->longest.cycles;
+			for (i = 0; i < NTKLOG_BLOCK_FRAMES; i++)
+				block->frames[i] = ntklog_displayed_address(blocks->longest.frames[i]);
+		}
+		ntklog_put_bucket(bucket);
+	}
+	local_irq_restore(flags);
+	return is_found;
+}
