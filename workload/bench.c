@@ -317,10 +317,7 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 	barrier();
 }
 
-/*
- * Copy of a task that waits in the run queue: the task that bench_call_probe() switches to, and
- * that bench_call_waking_probe() wakes up.
- */
+/* Copy of a task that waits in the run queue: the task to which a probe's call switches. */
 static struct task_struct *bench_ready;
 
 /* Call a probe of sched_switch for a thread that starts to sleep, or for the idle thread. */
@@ -377,7 +374,6 @@ static void run_empty_waking_probe(unsigned int count)
 	bench_call_waking_probe(bench_empty_waking_probe, NULL, count);
 }
 
-/* Call the first probe. bench_measure() has disabled interrupts, so RCU does not free it. */
 static void run_ready_thread(unsigned int count)
 {
 	const struct tracepoint_func *first = rcu_dereference_sched(bench_sched_waking->funcs);
