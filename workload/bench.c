@@ -16,10 +16,9 @@
  * on another CPU has acquired the lock. STATE is the module parameter `state`, which names the
  * setting of the instrumentation.
  *
- * If sched_switch has a probe, a `pair` is also the time of one call of this probe, minus that of
- * an empty function. NAME is `context_swap` for a switch between two threads, and
- * `context_swap_from_idle` for a switch from the idle thread. If sched_waking has a probe, NAME
- * `ready_thread` is the same for a wake-up.
+ * If sched_switch or sched_waking has a probe, a `pair` is also the time of one call of this probe,
+ * minus that of an empty function: NAME is `context_swap` for a switch between two threads,
+ * `context_swap_from_idle` for one from the idle thread, and `ready_thread` for a wake-up.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -318,10 +317,7 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 	barrier();
 }
 
-/*
- * Copy of a task that waits in the run queue: bench_call_probe() passes it to a probe as the task
- * that gets the CPU, bench_call_waking_probe() as the task that is woken up.
- */
+/* Copy of a task that waits in the run queue: a probe is called as if it got the CPU. */
 static struct task_struct *bench_ready;
 
 /* Call a probe of sched_switch for a thread that starts to sleep, or for the idle thread. */
@@ -378,7 +374,6 @@ static void run_empty_waking_probe(unsigned int count)
 	bench_call_waking_probe(bench_empty_waking_probe, NULL, count);
 }
 
-/* Call the first probe. bench_measure() has disabled interrupts, so RCU does not free it. */
 static void run_ready_thread(unsigned int count)
 {
 	const struct tracepoint_func *first = rcu_dereference_sched(bench_sched_waking->funcs);

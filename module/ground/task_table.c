@@ -25,11 +25,9 @@
 #include "task_cache.h"
 #include "task_table.h"
 
-/*
- * Number of spare records of all shards together: while only modules that use NT's locks need
- * records; and while hooks need them, so that each task that acquires a sleeping lock gets one.
- */
+/* Number of spare records of all shards together, while only modules with NT's locks need them. */
 #define NTKLOG_SPARES_FOR_MODULES	128
+/* The same while hooks give one to each task that acquires a sleeping lock. */
 #define NTKLOG_SPARES_FOR_HOOKS		1024
 
 /* Attempts to take a shard's lock, for callers that must not wait for its holder. */
@@ -38,10 +36,7 @@
 #define NTKLOG_TASK_SHARDS		16
 #define NTKLOG_TASK_BUCKETS_MIN		1024UL
 #define NTKLOG_TASK_BUCKETS_MAX		65536UL
-/*
- * The table has a bucket for each 512 pages of the machine's memory. For that much memory the
- * kernel allows about 16 tasks.
- */
+/* The table has a bucket for so many pages of memory, for which the kernel allows 16 tasks. */
 #define NTKLOG_TASK_PAGES_PER_BUCKET	512
 
 /**
@@ -70,10 +65,7 @@ static unsigned int ntklog_task_bucket_bits __read_mostly;
 
 static struct kmem_cache *ntklog_task_cache;
 
-/*
- * NTKLOG_NEEDED_BY_*: why records are needed. Written with ntklog_task_needs_mutex held; read under
- * the lock of a shard, and without any lock as a hint.
- */
+/* NTKLOG_NEEDED_BY_*. Written with ntklog_task_needs_mutex held; read under a shard's lock or not. */
 unsigned int ntklog_task_needs;
 
 /* Slots that were in use when their task exited. */
@@ -172,10 +164,7 @@ static void ntklog_spare_work_run(struct work_struct *work)
 
 static DECLARE_WORK(ntklog_spare_work, ntklog_spare_work_run);
 
-/*
- * A task that takes a spare record may hold locks that a wake-up needs. An interrupt handler
- * therefore schedules the work.
- */
+/* A task that takes a spare record may hold locks that a wake-up needs, so an interrupt does it. */
 static void ntklog_spare_irq_work_run(struct irq_work *work)
 {
 	schedule_work(&ntklog_spare_work);

@@ -16,6 +16,7 @@
 #include "hook_id.h"
 #include "macros.h"
 #include "resource_kind.h"
+#include "wait_reason.h"
 #include "wmi_record.h"
 
 #define WHERE(type, member) \
@@ -328,52 +329,6 @@ static const struct event_symbol thread_states[] = {
 	{ KTHREAD_STATE_DEFERRED_READY, "deferred_ready" },
 	{ KTHREAD_STATE_GATE_WAIT, "gate_wait" },
 	{ 9, "waiting_for_process_in_swap" },
-};
-
-/* NT's KWAIT_REASON, up to Windows 11. */
-static const struct event_symbol wait_reasons[] = {
-	{ 0, "executive" },
-	{ 1, "free_page" },
-	{ 2, "page_in" },
-	{ 3, "pool_allocation" },
-	{ 4, "delay_execution" },
-	{ 5, "suspended" },
-	{ 6, "user_request" },
-	{ 7, "wr_executive" },
-	{ 8, "wr_free_page" },
-	{ 9, "wr_page_in" },
-	{ 10, "wr_pool_allocation" },
-	{ 11, "wr_delay_execution" },
-	{ 12, "wr_suspended" },
-	{ 13, "wr_user_request" },
-	{ 14, "wr_event_pair" },
-	{ 15, "wr_queue" },
-	{ 16, "wr_lpc_receive" },
-	{ 17, "wr_lpc_reply" },
-	{ 18, "wr_virtual_memory" },
-	{ 19, "wr_page_out" },
-	{ 20, "wr_rendezvous" },
-	{ 21, "wr_keyed_event" },
-	{ 22, "wr_terminated" },
-	{ 23, "wr_process_in_swap" },
-	{ 24, "wr_cpu_rate_control" },
-	{ 25, "wr_callout_stack" },
-	{ 26, "wr_kernel" },
-	{ 27, "wr_resource" },
-	{ 28, "wr_push_lock" },
-	{ 29, "wr_mutex" },
-	{ 30, "wr_quantum_end" },
-	{ 31, "wr_dispatch_int" },
-	{ 32, "wr_preempted" },
-	{ 33, "wr_yield_execution" },
-	{ 34, "wr_fast_mutex" },
-	{ 35, "wr_guarded_mutex" },
-	{ 36, "wr_rundown" },
-	{ 37, "wr_alert_by_thread_id" },
-	{ 38, "wr_deferred_preempt" },
-	{ 39, "wr_physical_fault" },
-	{ 40, "wr_io_ring" },
-	{ 41, "wr_mdl_cache" },
 };
 
 static const struct event_symbol wait_modes[] = {

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_WAIT_REASON_H
+#define _NTKLOG_WAIT_REASON_H
+
+/* Names of NT's KWAIT_REASON, up to Windows 11. */
+
+#include "event_symbol.h"
+
+#define WAIT_REASONS	42
+
+extern const struct event_symbol wait_reasons[WAIT_REASONS];
+
+#endif /* _NTKLOG_WAIT_REASON_H */
