@@ -188,7 +188,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 
 	spinlock_record_read(&record, event);
 	class = key_of(analysis, record.lock, event);
-	is_wanted = count_wanted_lock(analysis, record.lock, class);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, record.lock, class);
 	if (analysis->charges.charges)
 		charge_add_spinlock(&analysis->charges, source, &record, class,
 				    is_wanted ? spinlock_weight(rates, &record) : 0,
@@ -213,27 +213,14 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 	});
 }
 
-/*
- * Add the record of a lock that is not summed up to the charges, as a wait that is not counted: the
- * holder of a wanted lock may be blocked in it.
- */
-static void add_unwanted_resource(struct analysis *analysis, const struct charge_event *source,
-				  struct resource_record *record, uint64_t address)
-{
-	uint64_t class = record->resource;
-
-	record->resource = address;
-	if (analysis->charges.charges)
-		charge_add_resource(&analysis->charges, source, record, class, 0);
-}
-
 static void add_resource(struct analysis *analysis, const struct charge_event *source)
 {
 	const struct etl_event *event = source->event;
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
 	const struct stack *stack = source->stack;
 	struct resource_record record;
-	uint64_t address, class, weight;
+	uint64_t address, class, weight = 0;
+	bool is_wanted;
 
 	resource_record_read(&record, event);
 	address = record.resource;
@@ -242,16 +229,16 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 		open_holds_drop(&analysis->open_holds, address, record.thread_id);
 	class = key_of(analysis, address, event);
 	record.resource = class;
-	if (!count_wanted_lock(analysis, address, class)) {
-		add_unwanted_resource(analysis, source, &record, address);
-		return;
-	}
-	weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
-				    event->time_stamp - analysis->origin);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, address, class);
+	if (is_wanted)
+		weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
+					    event->time_stamp - analysis->origin);
 	if (analysis->charges.charges) {
 		record.resource = address;
 		charge_add_resource(&analysis->charges, source, &record, class, weight);
 	}
+	if (!is_wanted)
+		return;
 	add_stack(analysis, stack, &(struct stack_record) {
 		.weight = weight,
 		.is_sample = rates->release_rate > 1,
@@ -266,13 +253,15 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 	});
 }
 
-static void add_open_hold(struct analysis *analysis, const struct etl_event *event)
+static void add_open_hold(struct analysis *analysis, const struct charge_event *source)
 {
+	const struct etl_event *event = source->event;
 	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
 
 	memcpy(&hold.event, event->data, event->data_size);
 	hold.class = key_of(analysis, hold.event.lock, event);
-	hold.is_wanted = count_wanted_lock(analysis, hold.event.lock, hold.class);
+	hold.is_wanted = source->is_selected &&
+			 count_wanted_lock(analysis, hold.event.lock, hold.class);
 	open_holds_add(&analysis->open_holds, &hold);
 }
 
@@ -314,7 +303,7 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event, const struct stack *stack)
 {
-	const struct charge_event source = { .file = file, .event = event, .stack = stack };
+	struct charge_event source = { .file = file, .event = event, .stack = stack };
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
 	struct contextswap_record contextswap;
@@ -345,12 +334,13 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	/* The first and the last time include events that the filter leaves out. */
 	if (event->has_time && !is_of_header(file, event))
 		extend_time_range(analysis, event->time_stamp);
-	if (selection && selection->filter &&
-	    !filter_matches(selection->filter, file, event, type, analysis->names))
+	source.is_selected = !selection || !selection->filter ||
+			     filter_matches(selection->filter, file, event, type, analysis->names);
+	/* The holder that a selected wait is charged to need not be selected. */
+	if (is_of_header(file, event) ||
+	    (!source.is_selected && !(type && analysis->charges.charges)))
 		return 0;
-	if (is_of_header(file, event))
-		return 0;
-	analysis->events++;
+	analysis->events += source.is_selected;
 	if (!type) {
 		if (!(stack && stack->state == STACK_ALONE))
 			add_unknown(analysis, event);
@@ -364,12 +354,13 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		add_resource(analysis, &source);
 		break;
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
-		add_open_hold(analysis, event);
+		add_open_hold(analysis, &source);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);
-		switch_stats_add(&analysis->switches, &contextswap, event->processor,
-				 event->time_stamp, analysis->origin);
+		if (source.is_selected)
+			switch_stats_add(&analysis->switches, &contextswap, event->processor,
+					 event->time_stamp, analysis->origin);
 		if (analysis->charges.charges)
 			charge_add_contextswap(&analysis->charges, &source, &contextswap);
 		break;

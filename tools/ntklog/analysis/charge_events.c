@@ -200,6 +200,7 @@ void charge_add_contextswap(struct charge_sums *sums, const struct charge_event 
 	struct charge_absence absence = {
 		.frames = read_frames(frames, source->stack),
 		.thread_id = record->old_thread_id,
+		.preempter = is_ready ? record->new_thread_id : 0,
 		.from = source->event->time_stamp,
 		.ready_from = is_ready ? source->event->time_stamp : UINT64_MAX,
 	};

@@ -5,6 +5,8 @@
 /* The events of a file as holds and context switches, for charge_sums.h. */
 
 #include <ntklog/etl.h>
+#include <stdbool.h>
+
 #include <ntklog/event.h>
 
 #include "charge_sums.h"
@@ -16,11 +18,14 @@
  * @file: file of the event
  * @event: the event; events are added in the order of time
  * @stack: stack of the event, or NULL
+ * @is_selected: the user's filter is true of the event. The wait of another event is not counted,
+ *	but its hold may have made a selected task wait
  */
 struct charge_event {
 	const struct etl_file *file;
 	const struct etl_event *event;
 	const struct stack *stack;
+	bool is_selected;
 };
 
 void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *source,

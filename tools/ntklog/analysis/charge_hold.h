@@ -118,6 +118,7 @@ struct charge_hold {
  * @frames: CHARGE_FRAMES return addresses of the stack at the switch, the innermost first; 0 ends
  *	them; NULL: not recorded
  * @thread_id: the task
+ * @preempter: the task that got the CPU, if this one was ready; 0: the idle task, or none
  * @older: number of an earlier absence, of a task of the same bucket, plus 1; 0: none
  */
 struct charge_absence {
@@ -126,6 +127,7 @@ struct charge_absence {
 	uint64_t until;
 	const uint64_t *frames;
 	uint32_t thread_id;
+	uint32_t preempter;
 	uint64_t older;
 };
 

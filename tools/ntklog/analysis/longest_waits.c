@@ -58,6 +58,8 @@ static void keep_step(void *argument, const struct charge_hold *waiter,
 	step->piece = *piece;
 	step->piece.holder = NULL;
 	step->piece.absence = NULL;
+	if (piece->absence)
+		step->preempter = piece->absence->preempter;
 	if (piece->absence && piece->absence->frames)
 		memcpy(step->absence_frames, piece->absence->frames,
 		       sizeof(step->absence_frames));

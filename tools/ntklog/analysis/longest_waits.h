@@ -22,6 +22,7 @@
  * @holder_frames: stack of the hold
  * @has_holder: the hold is known
  * @absence_frames: stack of the holder or next owner, if it had no CPU; 0: not recorded
+ * @preempter: task that got the CPU of the holder or next owner, if that was ready; 0: not recorded
  * @links: locks that the holder waited for meanwhile, each held by a task that waited for the next
  * @link_count: number of @links
  */
@@ -31,6 +32,7 @@ struct longest_step {
 	uint64_t holder_frames[CHARGE_FRAMES];
 	bool has_holder;
 	uint64_t absence_frames[CHARGE_FRAMES];
+	uint32_t preempter;
 	struct charge_link links[LONGEST_LINKS];
 	size_t link_count;
 };

@@ -407,9 +407,12 @@ static void make_answer(struct answer *answer)
 	answer_add_deadlocks(answer);
 	if (!spinlocks->sampled && !spinlocks->blockers && !report->analysis->resources.records &&
 	    !report->analysis->open_holds.count) {
-		answer_add_line(answer, selection_includes_all(report->analysis->selection) ?
-				"This file has no events of locks." :
-				"No event of a lock is selected (--filter, --from, --to).");
+		if (selection_includes_all(report->analysis->selection)) {
+			answer_add_line(answer, "This file has no events of locks.");
+			return;
+		}
+		answer_add_line(answer, "No event of a lock is selected (--filter, --from, --to).");
+		answer_add_line(answer, "Events are written at the end of holds and of their waits.");
 		return;
 	}
 	if (!sums->total.wait) {

@@ -89,13 +89,16 @@ static void format_step(const struct report *report, const struct longest_step *
 		[CHARGE_OVERTAKEN] = { "free; then ", " overtook the waiter" },
 		[CHARGE_UNKNOWN] = { "unknown", "" },
 	};
-	char hold[3 * NAME_SIZE] = "", place[NAME_SIZE];
+	char hold[3 * NAME_SIZE] = "", place[NAME_SIZE], task[NAME_SIZE];
 
 	if (step->has_holder)
 		format_hold(report, &step->holder, hold, sizeof(hold));
 	format_absence(report, step, place, sizeof(place));
 	snprintf(text, size, "%s%s%s%s%s", texts[step->piece.part].before, hold,
 		 texts[step->piece.part].behind, *place ? " " : "", place);
+	if (step->preempter)
+		answer_append(text, size, "; preempted by %s",
+			      answer_task(report, step->preempter, task, sizeof(task)));
 	append_links(report, step, text, size);
 }
 
@@ -226,6 +229,10 @@ static json_t *step_json(const struct report *report, const struct longest_step 
 		add_hold_json(report, object, &step->holder);
 	if (*place)
 		json_object_set_new(object, "without_cpu_in", json_string(place + strlen("in ")));
+	if (step->preempter)
+		json_object_set_new(object, "preempted_by",
+				    json_string(answer_task(report, step->preempter, place,
+							    sizeof(place))));
 	if (step->link_count)
 		json_object_set_new(object, "waited_for",
 				    report_links_json(report, step->links, step->link_count));

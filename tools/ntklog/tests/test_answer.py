@@ -543,7 +543,8 @@ class Text(Case):
         self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
         for options in ("--from", "100"), ("--to", "0"), ("--filter", "Event == ContextSwap"):
             self.assertTrue(self.report(*options).startswith(
-                "No event of a lock is selected (--filter, --from, --to).\n\n"))
+                "No event of a lock is selected (--filter, --from, --to).\n"
+                "Events are written at the end of holds and of their waits.\n\n"))
             result = run("report", "--lock", "my_lock", *options, self.path)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn('no selected event is of a lock "my_lock"', result.stderr)

@@ -7,7 +7,7 @@ Usage: test_answer_by.py NTKLOG
 
 import json
 
-from answer_case import BASE, LOCK, NS, RATES, WAITER, Case, sleep, spin, stack_of, switch
+from answer_case import BASE, LOCK, NS, OTHER, RATES, WAITER, Case, sleep, spin, stack_of, switch
 import etl_writer as etl
 import tap
 import tool
@@ -214,6 +214,31 @@ class One(Case):
             report = json.loads(self.report("--json", "--lock", name))
             self.assertEqual(round(report["answer"]["wait_total"] / NS), 1000)
         self.assertEqual(run("report", "--lock", "inode.i_rw", self.path).returncode, 1)
+
+
+class Filtered(Case):
+    """A filter chooses waits. The holder that a wait is charged to need not be chosen."""
+
+    def test_holder_that_the_filter_leaves_out_is_charged(self):
+        self.write_events(spin(0, 100), spin(110, 400, wait=60, caller=WAITER),
+                          spin(405, 410, wait=4, caller=OTHER))
+        options = "--filter", "caller ~ waits_long"
+        rows = self.blockers("--table", "blockers", *options)
+        self.assertEqual({holder: ticks for (_, _, holder), ticks in rows.items()},
+                         {"holds_long": 50, "(free, handed over)": 10})
+        report = json.loads(self.report("--json", *options))
+        self.assertEqual((report["events"], report["answer"]["waits"]), (1, 1))
+        self.assertEqual([row["caller"] for row in report["callers"]], ["waits_long+0x1"])
+
+    def test_sleeping_holder_that_the_filter_leaves_out_is_charged_with_its_reason(self):
+        self.write_events(switch(100, 55, 57, state=1), switch(700, 57, 55), sleep(0, 1000),
+                          sleep(1000, 1100, wait=900, thread=56))
+        report = json.loads(self.report("--json", "--filter", "thread == 56"))
+        parts = {name: round(ns / NS) for name, ns in report["answer"]["parts"].items() if ns}
+        self.assertEqual(parts, {"holder_ran": 300, "holder_preempted": 600})
+        self.assertEqual(report["resources"][0]["sampled"], 1)
+        self.assertEqual(report["events"], 1)
+        self.assertEqual(report["threads"], [])
 
 
 if __name__ == "__main__":

@@ -91,6 +91,18 @@ class Longest(Case):
         self.assertIn("held by holder (55), blocked in p9_client_rpc\n",
                       self.report("--table", "longest"))
 
+    def test_task_that_preempted_the_holder_is_named(self):
+        """57 preempts the holder, which is ready; for a holder that sleeps nobody is named."""
+        for state, preempter in ((1, "bystander (57)"), (5, None)):
+            (wait,) = self.longest(switch(2000, 55, 57, state=state), switch(4000, 57, 55),
+                                   sleep(1000, 5000),
+                                   sleep(5000, 5100, 3500, thread=56))["longest_waits"]
+            self.assertEqual([step.get("preempted_by") for step in wait["steps"]],
+                             [None, preempter, None])
+            text = " ".join(self.report("--table", "longest").split())
+            self.assertEqual("without a CPU; preempted by bystander (57)" in text,
+                             bool(preempter), text)
+
     def test_lock_for_which_the_holder_waited_is_named(self):
         waits = self.longest(*chain_of_three())["longest_waits"]
         (step,) = waits[0]["steps"]
