@@ -8,7 +8,10 @@
  */
 
 #include <linux/bug.h>
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
 #include <linux/container_of.h>
+#include <linux/kernel.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
 #include <ntklog/irql.h>
@@ -22,6 +25,7 @@
 #define NTSYSAPI
 #define FORCEINLINE		static __always_inline
 #define DECLSPEC_NORETURN	__noreturn
+#define DECLSPEC_ALIGN(Bytes)	__aligned(Bytes)
 
 #define CONST			const
 #define VOID			void
@@ -151,6 +155,10 @@ typedef union _ULARGE_INTEGER {
 #define STATUS_NOT_FOUND			((NTSTATUS)0xC0000225)
 #define STATUS_RESOURCE_NOT_OWNED		((NTSTATUS)0xC0000264)
 
+#define C_ASSERT(Expression)		static_assert(Expression)
+#define ARGUMENT_PRESENT(Argument)	((Argument) != NULL)
+#define RTL_NUMBER_OF(Array)		ARRAY_SIZE(Array)
+#define MAXULONG			0xffffffffU
 #define FIELD_OFFSET(Type, Field)	((LONG)offsetof(Type, Field))
 #define CONTAINING_RECORD(Address, Type, Field) \
 	((Type *)((PUCHAR)(Address) - offsetof(Type, Field)))

@@ -411,8 +411,10 @@ static void make_answer(struct answer *answer)
 			answer_add_line(answer, "This file has no events of locks.");
 			return;
 		}
-		answer_add_line(answer, "No event of a lock is selected (--filter, --from, --to).");
-		answer_add_line(answer, "Events are written at the end of holds and of their waits.");
+		answer_add_line(answer,
+				"No event of a lock is selected (--filter, --from, --to).");
+		answer_add_line(answer,
+				"Events are written at the end of holds and of their waits.");
 		return;
 	}
 	if (!sums->total.wait) {
