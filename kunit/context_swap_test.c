@@ -283,7 +283,7 @@ static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 	KUNIT_ASSERT_EQ(test, register_trace_contextswap(probe, NULL), 0);
-	/* A work item registers the probe of sched_switch. Wait until the test's probe is called. */
+	/* A work item registers the probe of sched_switch. Wait for a call of the test's probe. */
 	while (!(atomic_read(&probes) && ntklog_context_swaps_are_traced()) && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_GT(test, atomic_read(&probes), 0);

@@ -65,7 +65,7 @@ static unsigned int ntklog_task_bucket_bits __read_mostly;
 
 static struct kmem_cache *ntklog_task_cache;
 
-/* NTKLOG_NEEDED_BY_*. Written with ntklog_task_needs_mutex held; read under a shard's lock or not. */
+/* NTKLOG_NEEDED_BY_*. Written with ntklog_task_needs_mutex held; read with and without locks. */
 unsigned int ntklog_task_needs;
 
 /* Slots that were in use when their task exited. */

@@ -8,9 +8,9 @@
  * A session with Linux' sleeping locks gets the event with the rates of NT's resources, which also
  * apply to sleeping locks.
  *
- * A session with any of Linux' locks gets the number of blockers whose records were dropped, and the
- * steal time. At its end a session with sleeping locks gets the list of the sleeping locks that are
- * held.
+ * A session with any of Linux' locks gets the number of blockers whose records were dropped, and
+ * the steal time. At its end a session with sleeping locks gets the list of the sleeping locks that
+ * are held.
  */
 
 #include <linux/cpumask.h>

@@ -45,6 +45,7 @@ static struct etw_logged ntklog_log_sleeping_record(u64 sessions,
 {
 	struct ntklog_caller event = *caller;
 	const u64 time = ntklog_cycles();
+	u64 sessions_with_stacks;
 
 	event.lock = record->resource;
 	event.caller = ntklog_displayed_address(caller->caller);
@@ -52,8 +53,8 @@ static struct etw_logged ntklog_log_sleeping_record(u64 sessions,
 				NTKLOG_CALLER_VERSION, &event, sizeof(event));
 	if (block) {
 		block->lock = record->resource;
-		etw_log_event_with_time(time,
-					etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, sessions),
+		sessions_with_stacks = etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, sessions);
+		etw_log_event_with_time(time, sessions_with_stacks,
 					PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK,
 					NTKLOG_BLOCK_STACK_VERSION, block, sizeof(*block));
 	}

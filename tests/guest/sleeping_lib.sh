@@ -12,7 +12,7 @@ SLEEPING_FUNCTIONS=34
 # count_hooked_functions: print the number of functions of sleeping locks that are hooked.
 count_hooked_functions()
 {
-	grep -cE 'trampoline_(2_)?(acquire|release)_|trampoline_(downgrade|end)_rwsem|trampoline_[a-z_]*trylock' \
+	grep -cE 'trampoline_(3args_)?(acquire|release)_|trampoline_(downgrade|end)_rwsem|trampoline_[a-z_]*trylock' \
 		$T/enabled_functions || true
 }
 

@@ -86,7 +86,9 @@ no_memory:
 void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		     const struct stack_record *record)
 {
-	const struct stack_stats_key key = { record->class, record->is_sleeping, record->thread_id };
+	const struct stack_stats_key key = {
+		record->class, record->is_sleeping, record->thread_id
+	};
 	const uint64_t *addresses = &record->caller;
 	size_t count = 1;
 	struct stack_entry *entry;
@@ -116,7 +118,9 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
  */
 void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *holder, double ticks)
 {
-	const struct stack_stats_key key = { holder->class, holder->is_sleeping, holder->thread_id };
+	const struct stack_stats_key key = {
+		holder->class, holder->is_sleeping, holder->thread_id
+	};
 	const uint64_t *addresses = holder->frames;
 	struct stack_entry *entry;
 	size_t count = 0;

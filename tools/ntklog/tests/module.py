@@ -37,6 +37,8 @@ class Directory(unittest.TestCase):
 
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
+        # Cleanups run in reverse: the directory goes after all processes that write in it.
+        self.addCleanup(self.temporary.cleanup)
         self.directory = self.temporary.name
         for number in range(8):
             os.makedirs(os.path.join(self.directory, "sessions", str(number)))
@@ -46,9 +48,6 @@ class Directory(unittest.TestCase):
                                ("buffers", "16"), ("flush_timer", "0"),
                                ("stats", STATS % 0)):
                 self.write(number, name, text + "\n")
-
-    def tearDown(self):
-        self.temporary.cleanup()
 
     def path(self, number, name):
         return os.path.join(self.directory, "sessions", str(number), name)
@@ -103,6 +102,7 @@ class Directory(unittest.TestCase):
         process = subprocess.Popen([NTKLOG, *arguments], **{
             "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "env": self.environment(),
             **options})
+        self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
 
