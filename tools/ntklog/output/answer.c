@@ -267,12 +267,14 @@ static void add_verdicts(struct answer *answer)
 static void add_steal_time(struct answer *answer)
 {
 	const struct report *report = answer->report;
+	const struct selection *selection = report->analysis->selection;
 	double steal_ns = (double)rates_steal_time(&report->analysis->history);
 	double share = steal_ns / (report->seconds * 1e9 * report->file->processors);
 	const union cell cell = { .number = steal_ns };
 	char time[32];
 
-	if (!(share >= STEAL_MIN))
+	/* The file tells the steal time of the whole recording only. */
+	if (!(share >= STEAL_MIN) || (selection && (selection->has_begin || selection->has_end)))
 		return;
 	cell_format(CELL_TIME, &cell, time, sizeof(time));
 	answer_add_line(answer, "=> Host stopped virtual CPUs for %s, %.0f%% of their time.", time,

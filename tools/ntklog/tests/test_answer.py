@@ -297,6 +297,8 @@ class Charge(Case):
         steal, text = write(10**9, 14 * 10**8)
         self.assertEqual(steal, 4 * 10**8)
         self.assertIn("\n=> Host stopped virtual CPUs for 400ms, 20% of their time.\n", text)
+        # It is that of the whole recording, and not of the selected part.
+        self.assertNotIn("Host stopped", self.report("--from", "1us"))
         for values in (0, 0), (10**9, 10**9), (None, None):
             steal, text = write(*values)
             self.assertEqual(steal, 0)

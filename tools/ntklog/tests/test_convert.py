@@ -22,6 +22,13 @@ class Ctf(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout.splitlines()
 
+    def test_each_event_class_has_a_name_of_its_own(self):
+        self.convert("--ctf", etl.file(*self.events(2000000)))
+        with open(os.path.join(self.out, "metadata"), encoding="utf-8") as stream:
+            names = re.findall(r'^event \{\n\tname = "(\w+)"', stream.read(), re.M)
+        self.assertIn("NtklogDroppedDCEndV1", names)
+        self.assertEqual(sorted(set(names)), sorted(names))
+
     def test_fields_are_those_of_the_record(self):
         self.convert("--ctf", etl.file(*self.events(2000000)))
         (line,) = self.read()
