@@ -9,10 +9,14 @@ set -eu
 client=${CLICKHOUSE_CLIENT:-clickhouse-client}
 rows=$(mktemp)
 trap 'rm -f "$rows"' EXIT
-${NTKLOG:-ntklog} report --ndjson --table locks --table resources --table blockers "$@" >"$rows"
+status=0
+# A file that cannot be read is named, and the others are loaded.
+${NTKLOG:-ntklog} report --ndjson --table locks --table resources --table blockers "$@" >"$rows" ||
+	status=$?
 for table in recordings locks resources blockers; do
 	# In a text, a quotation mark follows a backslash: this finds no text that looks like a field.
 	grep -F "\"table\":\"$table\"" "$rows" | $client --date_time_input_format best_effort \
 		--input_format_skip_unknown_fields 1 \
-		--query "INSERT INTO ntklog.$table FORMAT JSONEachRow" || [ $? = 1 ]
+		--query "INSERT INTO ntklog.$table FORMAT JSONEachRow"
 done
+exit $status

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 -- Tables for the lines of "ntklog report --ndjson", and views that the queries read.
 --
--- A recording is known by its host and its begin. Loading it again replaces its rows.
+-- A recording is known by its host and its begin. Loading it again replaces its rows, by their
+-- numbers: locks of one name have a row each.
 
 CREATE DATABASE IF NOT EXISTS ntklog;
 
@@ -18,6 +19,7 @@ CREATE TABLE IF NOT EXISTS ntklog.locks (
 	host String,
 	start DateTime,
 	seconds Float64,
+	row UInt64,
 	lock String,
 	mode String,
 	sampled UInt64,
@@ -27,12 +29,13 @@ CREATE TABLE IF NOT EXISTS ntklog.locks (
 	wait_max_ns Nullable(Float64),
 	hold_total_ns Nullable(Float64),
 	hold_max_ns Nullable(Float64)
-) ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(start) ORDER BY (start, host, lock, mode);
+) ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(start) ORDER BY (start, host, row);
 
 CREATE TABLE IF NOT EXISTS ntklog.resources (
 	host String,
 	start DateTime,
 	seconds Float64,
+	row UInt64,
 	resource String,
 	kind String,
 	class String,
@@ -43,18 +46,19 @@ CREATE TABLE IF NOT EXISTS ntklog.resources (
 	wait_max_ns Nullable(Float64),
 	hold_total_ns Nullable(Float64),
 	hold_max_ns Nullable(Float64)
-) ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(start) ORDER BY (start, host, resource, kind, class);
+) ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(start) ORDER BY (start, host, row);
 
 CREATE TABLE IF NOT EXISTS ntklog.blockers (
 	host String,
 	start DateTime,
 	seconds Float64,
+	row UInt64,
 	lock String,
 	waiter String,
 	holder String,
 	charged_total_ns Float64,
 	charged_max_ns Float64
-) ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(start) ORDER BY (start, host, lock, waiter, holder);
+) ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(start) ORDER BY (start, host, row);
 
 -- Spin locks and locks that sleep, one row for each lock of each recording.
 CREATE VIEW IF NOT EXISTS ntklog.all_locks AS

@@ -223,10 +223,21 @@ class Fleet(unittest.TestCase):
         self.assertEqual(self.server.query(read("queries/01-top-locks.sql")),
                          self.answers["top-locks"])
 
-    def test_a_file_that_is_none_is_an_error(self):
-        result = self.server.load(os.path.join(DIRECTORY, "missing.etl"))
+    def test_a_file_that_cannot_be_read_is_an_error_and_the_others_are_loaded(self):
+        path = os.path.join(DIRECTORY, "one")
+        os.makedirs(path)
+        record(path, 9999, True)
+        result = self.server.load(os.path.join(path, "host9999.etl"),
+                                  os.path.join(DIRECTORY, "missing.etl"))
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("missing.etl", result.stderr)
+        count = "SELECT count() FROM ntklog.recordings WHERE host = 'host9999'"
+        self.assertEqual(self.server.query(count), [["1"]])
+
+    def test_a_client_that_fails_is_an_error(self):
+        client, self.server.client = self.server.client, "false"
+        self.addCleanup(setattr, self.server, "client", client)
+        self.assertNotEqual(self.server.load(self.paths[0]).returncode, 0)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "file_list.h"
 #include "grow.h"
 #include "message.h"
+#include "text.h"
 
 #define SUFFIX	".etl"
 
@@ -91,6 +93,25 @@ static const char *short_name(const char *path, int *length)
 	return name;
 }
 
+/*
+ * Copy a name that is shown. Characters that are no UTF-8 or may control a terminal are replaced;
+ * the number of the file then tells it apart from others. Returns NULL without memory.
+ */
+static char *copy_shown_name(const char *name, int length, size_t file)
+{
+	char *copy, *numbered;
+
+	if (asprintf(&copy, "%.*s", length, name) < 0)
+		return NULL;
+	text_clean_line(copy);
+	if (!strncmp(copy, name, length))
+		return copy;
+	if (asprintf(&numbered, "%s #%zu", copy, file + 1) < 0)
+		numbered = NULL;
+	free(copy);
+	return numbered;
+}
+
 /**
  * file_list_host() - name the machine of a file after the file
  * @list: list of the file
@@ -104,15 +125,14 @@ char *file_list_host(const struct file_list *list, size_t file)
 	int length, other_length;
 	const char *name = short_name(list->paths[file], &length);
 	const char *other;
-	char *host;
 	size_t i;
 
 	for (i = 0; i < list->count; i++) {
 		other = short_name(list->paths[i], &other_length);
 		if (i != file && length == other_length && !strncmp(name, other, length))
-			return strdup(list->paths[file]);
+			return copy_shown_name(list->paths[file], INT_MAX, file);
 	}
-	return asprintf(&host, "%.*s", length, name) < 0 ? NULL : host;
+	return copy_shown_name(name, length, file);
 }
 
 /**

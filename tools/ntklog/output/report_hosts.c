@@ -2,6 +2,8 @@
 /* The report of many files: see report_hosts.h. */
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <ntklog/logfile.h>
@@ -159,8 +161,8 @@ static void print_line(json_t *line, const char *table, const struct report_host
 void report_print_ndjson(const struct report *report, const struct report_host *hosts,
 			 size_t count, size_t top, unsigned int tables, FILE *stream)
 {
+	size_t *row_numbers = calloc(count, sizeof(*row_numbers)), i, row;
 	json_t *host_by_name = json_object(), *line;
-	size_t i, row;
 
 	for (i = 0; i < count; i++) {
 		if (!hosts[i].is_read)
@@ -178,11 +180,16 @@ void report_print_ndjson(const struct report *report, const struct report_host *
 
 		json_array_foreach(rows, row, line) {
 			const char *name = json_string_value(json_object_get(line, "host"));
-			json_t *host = json_object_get(host_by_name, name);
+			size_t host = json_integer_value(json_object_get(host_by_name, name));
 
-			print_line(line, table->name, &hosts[json_integer_value(host)], stream);
+			if (row_numbers)
+				json_object_set_new(line, "row", json_integer(++row_numbers[host]));
+			print_line(line, table->name, &hosts[host], stream);
 		}
 		json_decref(rows);
+		if (row_numbers)
+			memset(row_numbers, 0, count * sizeof(*row_numbers));
 	}
 	json_decref(host_by_name);
+	free(row_numbers);
 }

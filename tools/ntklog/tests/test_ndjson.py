@@ -22,7 +22,7 @@ SCHEMA = os.path.join(TOP, "tools/ntklog/schema/report-rows.json")
 SAMPLES = [os.path.join(TOP, "Documentation/examples", name)
            for name in ("sample.etl", "sample-stacks.etl")]
 # The fields that each line has.
-COMMON = ["schema", "table", "host", "start", "seconds"]
+COMMON = ["schema", "table", "host", "start", "seconds", "row"]
 
 
 def read_schema():
@@ -114,6 +114,23 @@ class Ndjson(tool.Case):
                          [("b", {"wait_total_ns"}), ("a", {"wait_total_ns"})])
         lines = self.lines("--top", "1", "--table", "locks", *paths)
         self.assertEqual([line["host"] for line in lines], ["a", "b", "b"])
+
+    def test_hosts_whose_names_are_no_utf8_are_told_apart(self):
+        paths = [self.make(name, self.spin(0x10, wait))
+                 for name, wait in (("a.etl", 100), ("b\udcfc.etl", 200), ("b\udcfd.etl", 300))]
+        lines = self.lines("--table", "locks", *paths)
+        self.assertEqual([line["host"] for line in lines if line["table"] == "recordings"],
+                         ["a", "b? #2", "b? #3"])
+        self.assertEqual([(line["host"], line["row"]) for line in lines[3:]],
+                         [("b? #3", 1), ("b? #2", 1), ("a", 1)])
+
+    def test_locks_of_one_name_have_rows_with_different_numbers(self):
+        path = self.make("twice.etl", self.spin(0x10, 100), self.spin(0x20, 300))
+        with open(path + ".names", "w", encoding="utf-8") as stream:
+            stream.write("0000000000000010 d lock\n0000000000000020 d lock\n")
+        lines = self.lines("--table", "locks", path)[1:]
+        self.assertEqual([(line["lock"], line["row"]) for line in lines],
+                         [("lock", 1), ("lock", 2)])
 
     def test_unreadable_file_is_named_and_has_no_line(self):
         good, bad = self.make("good.etl", self.spin(0x10, 100)), self.directory.name + "/no.etl"
