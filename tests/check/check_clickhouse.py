@@ -219,9 +219,9 @@ class Fleet(unittest.TestCase):
 
     def test_recordings_loaded_twice_count_once(self):
         again = os.path.join(self.paths[0], "host%04d.etl" % SLOW)
+        before = self.server.query(read("queries/01-top-locks.sql"))
         self.assertEqual(self.server.load(again).returncode, 0)
-        self.assertEqual(self.server.query(read("queries/01-top-locks.sql")),
-                         self.answers["top-locks"])
+        self.assertEqual(self.server.query(read("queries/01-top-locks.sql")), before)
 
     def test_a_file_that_cannot_be_read_is_an_error_and_the_others_are_loaded(self):
         path = os.path.join(DIRECTORY, "one")
