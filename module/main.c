@@ -131,7 +131,7 @@ static int __init ntklog_init(void)
 {
 	int err;
 
-	/* All times in events are readings of this clock. */
+	/* Event time stamps are readings of NTKLOG_CLOCK_NAME. */
 	if (!ntklog_clock_frequency()) {
 		pr_err("this machine has no " NTKLOG_CLOCK_NAME "\n");
 		return -ENODEV;

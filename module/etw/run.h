@@ -26,7 +26,8 @@ struct wmi_buffer_header;
  * @limit: bytes of a buffer
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that found no space
+ * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
+ *	event was logged in an NMI
  * @overwritten: buffers that were overwritten in buffering mode
  * @flushed: @written at the last flush
  * @has_unmarked_loss: events were lost since the last buffer that was marked with
@@ -124,7 +125,8 @@ struct etw_run {
  * struct etw_counts - the counts of a run on a CPU
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that found no space
+ * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
+ *	event was logged in an NMI
  * @finished: finished buffers
  * @unread: finished buffers that have not been read
  * @overwritten: overwritten buffers

@@ -163,6 +163,8 @@ static u64 ntklog_oldest_hold(const struct ntklog_task *record)
  * @record: its record
  * @now: current time, in cycles
  *
+ * Saves nothing if the task holds no sleeping lock, or if another CPU uses the task's bucket.
+ *
  * Context: probe of sched_switch; a session logs stacks.
  */
 void ntklog_begin_block(const struct ntklog_task *record, u64 now)

@@ -292,8 +292,9 @@ DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 extern bool ntklog_spin_lock_in_transition;
 
 /*
- * True if an acquisition may take a slot: each hook on each CPU sees both static keys on, so the
- * hook of the release will free the slot. Written like ntklog_spin_lock_in_transition.
+ * True if an acquisition may take a slot: the hooks of all CPUs see ntklog_spin_lock_key and
+ * ntklog_spin_lock_tracking_key on, so the hook of the release will free the slot. Written by the
+ * task that changes tracking; the table in spin_lock_arming.c has the steps.
  */
 extern bool ntklog_spin_lock_may_take_slot;
 
