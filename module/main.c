@@ -239,7 +239,7 @@ static void __exit ntklog_exit(void)
 {
 	ntklog_device_exit();
 	etw_exit_suspend();
-	etw_exit_claims();
+	etw_wait_for_closed_claims();
 	/* All sessions stop before the debugfs files are removed. */
 	etw_exit_sessions();
 	ntklog_debugfs_exit();

@@ -73,8 +73,8 @@ struct etw_buffer_cpu {
  * @sequence_number: number of the buffer that was numbered last, over all CPUs
  * @clocks: the clocks at the start
  * @end_time: FILETIME of the stop; 0 before
- * @thread_id: thread ID of the task that started the session
- * @process_id: process ID of that task
+ * @starter_thread_id: thread ID of the task that started the session
+ * @starter_process_id: process ID of that task
  * @buffer_size: bytes of a buffer
  * @name: the session's name at the start
  * @group_mask: the event groups of the session; updated when they change
@@ -107,8 +107,8 @@ struct etw_run {
 	atomic64_t sequence_number;
 	struct etw_clocks clocks;
 	s64 end_time;
-	u32 thread_id;
-	u32 process_id;
+	u32 starter_thread_id;
+	u32 starter_process_id;
 	size_t buffer_size;
 	char name[NTKLOG_SESSION_NAME_SIZE];
 	struct perfinfo_groupmask group_mask;

@@ -239,7 +239,8 @@ bool ntklog_get_longest_block(const struct task_struct *task, u64 acquire_time,
 			block->since = blocks->longest.since;
 			block->blocked = blocks->longest.cycles;
 			for (i = 0; i < NTKLOG_BLOCK_FRAMES; i++)
-				block->frames[i] = ntklog_displayed_address(blocks->longest.frames[i]);
+				block->frames[i] =
+					ntklog_displayed_address(blocks->longest.frames[i]);
 		}
 		ntklog_put_bucket(bucket);
 	}

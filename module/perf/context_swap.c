@@ -383,12 +383,12 @@ static struct ntklog_event_group ntklog_context_swap_group = {
 /* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_context_swap_tracepoint_reg(void)
 {
-	return ntklog_event_group_add_probe(&ntklog_context_swap_group);
+	return ntklog_event_group_record_first_probe(&ntklog_context_swap_group);
 }
 
 void ntklog_context_swap_tracepoint_unreg(void)
 {
-	ntklog_event_group_remove_probe(&ntklog_context_swap_group);
+	ntklog_event_group_record_no_probe(&ntklog_context_swap_group);
 }
 
 /**
