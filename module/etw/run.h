@@ -66,7 +66,8 @@ struct etw_buffer_cpu {
  *	each open file
  * @mode: mode of the session at the start
  * @is_finished: no logger writes any more, and everything that was written can be read
- * @is_in_snapshot: a snapshot has all buffers of the finished run; with etw_mutex held
+ * @is_in_snapshot: a snapshot has the buffers of the finished run that were unread; with etw_mutex
+ *	held
  * @logger_id: number of the session
  * @channel: the buffers; NULL when they have been freed, see etw_free_read_buffers()
  * @cpus: the state on each possible CPU
@@ -94,7 +95,7 @@ struct etw_buffer_cpu {
  *
  * The stop sets @is_finished with release after the last flush; readers read it with acquire.
  * @end_time is written with etw_mutex held. Loggers write @sequence_number and the memory of
- * @channel and @cpus. The other fields do not change.
+ * @channel and @cpus. Fields whose writers are not named here or above do not change.
  */
 struct etw_run {
 	struct kref references;

@@ -2,7 +2,7 @@
 /*
  * Context switch events, NT's WMI_CONTEXTSWAP. While the group has a subscriber, a probe of the
  * tracepoint sched_switch writes the events, and a probe of cpu_idle records the C-state. Without a
- * subscriber there are no probes, and a context switch runs no code of this module.
+ * subscriber there are no such probes, and a context switch runs no code of this file.
  *
  * The sched_switch probe runs with the run queue's lock held and interrupts off. It wakes no task.
  */

@@ -183,7 +183,7 @@ void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resourc
  * The sequence number becomes odd. All slots of a task record with an older number count as free.
  *
  * Context: task. Calls are serialised. ntklog_resource_key is on and all CPUs run the patched code,
- * so the release of each tracked acquisition is tracked too.
+ * so the releases of tracked acquisitions call the hooks, too.
  */
 void ntklog_start_resource_slots(void)
 {

@@ -59,8 +59,8 @@ struct task_struct;
  * @blocker_limit: limit of the records that are written only because a release leaves a waiter
  *	behind
  *
- * Each CPU writes only its own counters, by single instructions or with interrupts off. Other CPUs
- * may read stale values.
+ * Each CPU writes only its own counters, by single instructions or with interrupts off; for
+ * @releases of an offline CPU see release_count.h. Other CPUs may read stale values.
  *
  * When no lock operation is in progress, the sums over all CPUs satisfy attempts = releases +
  * untracked + given_up + written_off + slots in use + dropped slots. A slot in use is dropped when

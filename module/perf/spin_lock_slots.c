@@ -205,7 +205,8 @@ static noinline void ntklog_track_acquire_irqsave(const void *lock)
  * ntklog_track_spin_lock_acquire_slow() - slow path of an uncontended tracked acquisition
  * @lock: address of the lock, which is held
  *
- * Called when the countdown has expired or more than eight slots are in use. An expired countdown
+ * Called when the countdown has expired or more than eight slots are in use. The countdown also
+ * counts as expired while tracking is being enabled or disabled. Otherwise an expired countdown
  * makes the next release take the slow path. That release restarts the countdown, because it
  * divides by the sample rate anyway. Until then all acquisitions take the slow path.
  *
@@ -307,9 +308,10 @@ static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 numbe
  * ntklog_count_interrupt_in_slots() - count an interrupt in the slots of all locks that this CPU
  *	holds
  *
- * Called at the start of each interrupt except NMIs, while Linux' locks are tracked. An acquisition
- * then need not read the interrupt counters, of which there are about a dozen; interrupts during a
- * hold are rare. NT's locks read the counters and ignore this count.
+ * Called at the start of each interrupt that InterruptCount includes, except NMIs, while Linux'
+ * spin locks or rwlocks are attached in mode "full". An acquisition then need not read the
+ * interrupt counters, of which there are about a dozen; interrupts during a hold are rare. NT's
+ * locks read the counters and ignore this count.
  *
  * The count misses an interrupt that arrives while the slot is being filled or freed, which is just
  * after the acquisition or just before the release.
