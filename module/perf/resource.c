@@ -2,8 +2,8 @@
 /*
  * Executive resources: tracking and sampling, as NT does it. Up to eight resources of a task are
  * tracked at the same time. The final release of a resource by its owner decides by NT's rules
- * whether a WMI_RESOURCE is written. An initialisation, a new owner pointer and every Nth timeout
- * of a wait write an event without sampling, N being NT's NumberOfExcessiveTimeouts. The slots are
+ * whether a WMI_RESOURCE is written. An initialisation and a new owner pointer write an event each.
+ * Every Nth timeout of a wait writes one, N being NT's NumberOfExcessiveTimeouts. The slots are
  * described in resource_slots.h.
  */
 
