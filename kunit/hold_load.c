@@ -52,14 +52,14 @@ static void hold(const struct module *module, const char *where)
 	WRITE_ONCE(held, "none");
 }
 
-static int hold_coming(struct notifier_block *notifier, unsigned long state, void *module)
+static int hold_coming_module(struct notifier_block *notifier, unsigned long state, void *module)
 {
 	if (state == MODULE_STATE_COMING)
 		hold(module, "coming");
 	return NOTIFY_OK;
 }
 
-static int hold_going(struct notifier_block *notifier, unsigned long state, void *module)
+static int hold_going_module(struct notifier_block *notifier, unsigned long state, void *module)
 {
 	if (state == MODULE_STATE_GOING)
 		hold(module, "going");
@@ -72,12 +72,12 @@ static int hold_going(struct notifier_block *notifier, unsigned long state, void
  * ntklog while these files exist: after the creation, and before the removal.
  */
 static struct notifier_block hold_coming_notifier = {
-	.notifier_call = hold_coming,
+	.notifier_call = hold_coming_module,
 	.priority = -100,
 };
 
 static struct notifier_block hold_going_notifier = {
-	.notifier_call = hold_going,
+	.notifier_call = hold_going_module,
 	.priority = 100,
 };
 

@@ -144,7 +144,10 @@ static void group_enabled_probes_registered_until_stop(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, probes_are_registered());
 }
 
-/* Start a session while @tracepoint is @replacement, and expect this error. */
+/*
+ * Start a session while the pointer *@tracepoint is @replacement; NULL: the kernel lacks the
+ * tracepoint. Expect that the group fails with @error and that no probe is left registered.
+ */
 static void expect_failure(struct kunit *test, struct tracepoint **tracepoint,
 			   struct tracepoint *replacement, u32 error)
 {

@@ -87,7 +87,7 @@ static void expect_observed(struct kunit *test, const u8 *event, u32 group, u32 
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 4), observed);
 }
 
-static void a_group_is_observed_between_two_events(struct kunit *test)
+static void start_and_stop_log_observation_of_group(struct kunit *test)
 {
 	static const u16 hook_ids[] = { SPIN_LOCK_START, OBSERVED, OBSERVED, SPIN_LOCK_END };
 	unsigned int i;
@@ -102,7 +102,7 @@ static void a_group_is_observed_between_two_events(struct kunit *test)
 				read_u64(event_at(2, i - 1), EVENT_TIME));
 }
 
-static void a_group_that_changes_is_observed_between_two_events(struct kunit *test)
+static void change_of_mask_logs_observation_of_group(struct kunit *test)
 {
 	static const u16 hook_ids[] = {
 		SPIN_LOCK_START, OBSERVED, OBSERVED, RESOURCE_START, OBSERVED, RESOURCE_END,
@@ -185,12 +185,12 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 
 	start(test, 2, PERF_SPINLOCK);
 	run = etw_sessions[2].run;
-	KUNIT_EXPECT_EQ(test, etw_begin_suspend(), 0);
+	KUNIT_EXPECT_EQ(test, etw_stop_observing_for_suspend(), 0);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
-	etw_end_suspend();
+	etw_resume_observing();
 	expect_to_be_observed(test, run, PERF_SPINLOCK);
 	/* Ending a suspend twice writes no further event. */
-	etw_end_suspend();
+	etw_resume_observing();
 	stop(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	for (i = 1; i < 5; i++)
@@ -210,8 +210,8 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 	run = session->run;
 	buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
-	KUNIT_EXPECT_EQ(test, etw_begin_suspend(), 0);
-	etw_end_suspend();
+	KUNIT_EXPECT_EQ(test, etw_stop_observing_for_suspend(), 0);
+	etw_resume_observing();
 	KUNIT_ASSERT_TRUE(test, etw_get_counts(run, buf->cpu, &before));
 	relay_subbufs_consumed(buf->chan, buf->cpu, buf->subbufs_produced - buf->subbufs_consumed);
 	do {
@@ -227,7 +227,7 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 static int begin_suspend(void *unused)
 {
 	allow_signal(SIGKILL);
-	return etw_begin_suspend();
+	return etw_stop_observing_for_suspend();
 }
 
 /* Let a task begin a suspend while the test holds etw_mutex, and expect that it fails with @err. */
@@ -391,8 +391,8 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 }
 
 static struct kunit_case rundown_test_cases[] = {
-	KUNIT_CASE(a_group_is_observed_between_two_events),
-	KUNIT_CASE(a_group_that_changes_is_observed_between_two_events),
+	KUNIT_CASE(start_and_stop_log_observation_of_group),
+	KUNIT_CASE(change_of_mask_logs_observation_of_group),
 	KUNIT_CASE(a_lost_observed_event_is_written_later),
 	KUNIT_CASE(a_suspend_interrupts_the_observation),
 	KUNIT_CASE(a_lost_end_of_a_suspend_is_written_after_the_resume),

@@ -198,7 +198,7 @@ static void boot_time_of_all_starts_equal(struct kunit *test)
 static struct task_struct *clock_reader;
 static int clock_readings, clock_readings_with_interrupts;
 
-static int see_clock_reading(struct kprobe *probe, struct pt_regs *regs)
+static int count_clock_reading(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (current != clock_reader)
 		return 0;
@@ -211,7 +211,7 @@ static int see_clock_reading(struct kprobe *probe, struct pt_regs *regs)
 /* The function by which a start reads the wall clock. */
 static struct kprobe clock_probe = {
 	.symbol_name = "ktime_get_with_offset",
-	.pre_handler = see_clock_reading,
+	.pre_handler = count_clock_reading,
 };
 
 static void start_clocks_read_with_interrupts_disabled(struct kunit *test)

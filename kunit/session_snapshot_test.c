@@ -40,7 +40,7 @@ static void buffering_mode_full_oldest_buffer_overwritten(struct kunit *test)
 }
 
 static void check_snapshot(struct kunit *test, const u8 *snapshot, size_t size,
-			   u64 first, u64 last, u32 overwritten)
+			   u64 first, u64 last, u32 buffers_lost)
 {
 	size_t buffers = size / SESSION_BUFFER_SIZE, i;
 
@@ -49,7 +49,7 @@ static void check_snapshot(struct kunit *test, const u8 *snapshot, size_t size,
 	/* LogFileMode, BuffersWritten, BuffersLost: see header_buffer_bytes_match_nt_layout(). */
 	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x20), 0x02000400u);
 	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24), (u32)buffers);
-	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x114), overwritten);
+	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x114), buffers_lost);
 	for (i = 1; i < buffers; i++) {
 		const u8 *bytes = snapshot + i * SESSION_BUFFER_SIZE;
 

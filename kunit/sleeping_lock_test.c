@@ -35,7 +35,10 @@ static struct test_thread other;
 /* Function that the other thread calls in each round after it has acquired the lock. */
 static void (*part_in_round)(unsigned int round);
 
-/* The differences of the counters, which are 0 if each acquisition and wait is counted once. */
+/*
+ * The numbers of acquisitions (attempts) and of waits, minus the counters of their outcomes and the
+ * slots in use or dropped. Both are 0 if each acquisition and wait is counted once.
+ */
 struct remainders {
 	s64 acquisitions;
 	s64 waits;

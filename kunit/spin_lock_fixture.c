@@ -75,7 +75,10 @@ void set_spin_lock_parameters(struct kunit *test, u32 spin_threshold, u32 acquir
 			STATUS_SUCCESS);
 }
 
-/* Set the counters so that the next release of an uncontended hold is sampled, or is not. */
+/*
+ * Set the counters so that the next release of an uncontended hold is sampled, or is not. Does
+ * nothing while keep_counters is true.
+ */
 void sample_next_uncontended(bool sample)
 {
 	if (!keep_counters)

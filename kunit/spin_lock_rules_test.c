@@ -125,7 +125,7 @@ struct model {
 		struct kspin_lock *lock;
 		u64 acquire_time;
 		u32 spin_count;
-		bool tracked;
+		bool is_tracked;
 	} owned[LOCK_COUNT + 3];
 	unsigned int count;
 	unsigned int written;
@@ -166,7 +166,7 @@ static void model_acquire(struct model *model)
 	unsigned int i, tracked = 0;
 
 	for (i = 0; i < model->count; i++)
-		tracked += model->owned[i].tracked;
+		tracked += model->owned[i].is_tracked;
 	if (spin_count)
 		ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_QUEUED, spin_count,
 					       &wait_start);
@@ -178,7 +178,7 @@ static void model_acquire(struct model *model)
 	model->owned[model->count].acquire_time =
 		ntklog_time_value(topmost_slot()->time);
 	model->owned[model->count].spin_count = spin_count;
-	model->owned[model->count].tracked = tracked < PERF_SPIN_LOCK_DEPTH;
+	model->owned[model->count].is_tracked = tracked < PERF_SPIN_LOCK_DEPTH;
 	model->count++;
 }
 
@@ -211,7 +211,7 @@ static bool model_release(struct model *model)
 	else
 		expected = (model->acquire_count - model->contention_count) %
 			   parameters->spin_lock_acquire_sample_rate == 0;
-	expected &= model->owned[victim].tracked;
+	expected &= model->owned[victim].is_tracked;
 	model->written += expected;
 	log_release(model->owned[victim].lock, WMI_SPINLOCK_QUEUED,
 		    (struct ntklog_time){ .low = release_time, .high = release_time >> 32 });

@@ -93,7 +93,7 @@ static unsigned int spinlock_events(void)
 	return session_event_count(PERFINFO_LOG_TYPE_SPINLOCK);
 }
 
-/* Acquire and release a lock @pairs times; set a bit in @chosen for each sampled acquisition. */
+/* Acquire and release a lock @pairs times; set a bit in @sampled for each sampled acquisition. */
 static void count_pairs(unsigned int pairs, unsigned long *sampled)
 {
 	unsigned long flags;

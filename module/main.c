@@ -131,7 +131,7 @@ static int __init ntklog_init(void)
 {
 	int err;
 
-	/* All times in events are readings of this clock. */
+	/* Event time stamps are readings of NTKLOG_CLOCK_NAME. */
 	if (!ntklog_clock_frequency()) {
 		pr_err("this machine has no " NTKLOG_CLOCK_NAME "\n");
 		return -ENODEV;
@@ -239,7 +239,7 @@ static void __exit ntklog_exit(void)
 {
 	ntklog_device_exit();
 	etw_exit_suspend();
-	etw_exit_claims();
+	etw_wait_for_closed_claims();
 	/* All sessions stop before the debugfs files are removed. */
 	etw_exit_sessions();
 	ntklog_debugfs_exit();

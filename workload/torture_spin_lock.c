@@ -127,8 +127,9 @@ static void torture_record_owner(struct torture_user *user, struct torture_lock 
 	WRITE_ONCE(lock->owner, user);
 }
 
-static void torture_record_shared_owner(struct torture_user *user, struct torture_lock *lock,
-					struct torture_handle *handle)
+static void torture_record_or_convert_shared_owner(struct torture_user *user,
+						   struct torture_lock *lock,
+						   struct torture_handle *handle)
 {
 	if (READ_ONCE(lock->owner))
 		torture_fail("lock %td has an exclusive owner too", lock - torture_locks);
@@ -162,7 +163,7 @@ static void torture_acquire(struct torture_user *user, struct torture_lock *lock
 	torture_ops->acquire(&user->random, lock, handle, style);
 
 	if (handle->shared)
-		torture_record_shared_owner(user, lock, handle);
+		torture_record_or_convert_shared_owner(user, lock, handle);
 	else
 		torture_record_owner(user, lock);
 	atomic64_inc(&lock->acquisitions);

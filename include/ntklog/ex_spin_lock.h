@@ -173,9 +173,10 @@ __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 	/* Prefetch the cache line for writing: the test alone would fetch it shared. */
 	__ke_prefetch_to_write(&spin_lock->value);
 	/*
-	 * While bit 31 is set, other CPUs change bit 30 only. As a signed number the word is then
-	 * bit 31 alone, or bits 31 and 30, which is the greater of both; without bit 31 the word is
-	 * 0 or positive.
+	 * While the lock is held exclusively, the word is bit 31 alone or bits 31 and 30, because
+	 * other CPUs change only bit 30. As signed numbers both are negative, and bits 31 and 30
+	 * are the greater one. Without bit 31 the word is 0 or positive, so one comparison
+	 * suffices.
 	 */
 	if (unlikely(data_race(spin_lock->value.counter) >
 		     (int)(EX_SPIN_LOCK_EXCLUSIVE | EX_SPIN_LOCK_EXCLUSIVE_WAITER))) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The part of kunit.ko that stands for KUnit's members of struct module. */
+/*
+ * Part of the kunit.ko that is built for kernels without CONFIG_KUNIT: the suites of a module. With
+ * CONFIG_KUNIT, members of struct module describe them.
+ */
 #include <kunit/test.h>
 #include <linux/export.h>
 

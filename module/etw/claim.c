@@ -223,11 +223,11 @@ void etw_close_claim(struct etw_claim *claim)
 EXPORT_SYMBOL_IF_KUNIT(etw_close_claim);
 
 /**
- * etw_exit_claims() - wait until all closed claims have ended
+ * etw_wait_for_closed_claims() - wait until all closed claims have ended
  *
  * Context: module unload. No claim is open, because an open claim holds a reference to the module.
  */
-void etw_exit_claims(void)
+void etw_wait_for_closed_claims(void)
 {
 	flush_work(&etw_closed_claims_work);
 }

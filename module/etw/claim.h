@@ -34,7 +34,7 @@ struct etw_claim {
 struct etw_claim *etw_open_claim(struct etw_session *session);
 struct etw_claim *etw_adopt_session(struct etw_session *session);
 void etw_close_claim(struct etw_claim *claim);
-void etw_exit_claims(void);
+void etw_wait_for_closed_claims(void);
 int etw_start_claimed_session(struct etw_claim *claim, const struct ntklog_session_start *start);
 int etw_stop_claimed_session(struct etw_claim *claim);
 int etw_flush_claimed_session(struct etw_claim *claim);

@@ -143,8 +143,8 @@ void etw_fill_header_buffer(u8 *buffer, struct etw_run *run)
 		event->header_type = TRACE_HEADER_TYPE_SYSTEM64;
 		event->flags = TRACE_HEADER_FLAGS;
 		event->hook_id = etw_header_events[i].hook_id;
-		event->thread_id = run->thread_id;
-		event->process_id = run->process_id;
+		event->thread_id = run->starter_thread_id;
+		event->process_id = run->starter_process_id;
 		event->system_time = run->clocks.start_clock;
 		event->size = sizeof(*event) +
 			etw_header_events[i].put((u8 *)(event + 1), run);

@@ -51,9 +51,9 @@ struct etw_observed_call {
 
 /*
  * The machine is about to suspend, or has not resumed yet: no group is observed. Written by
- * etw_notify_suspend().
+ * etw_stop_observing_for_suspend() and etw_resume_observing().
  */
-static bool etw_is_suspended;
+static bool etw_machine_is_suspended;
 
 static void etw_run_observe_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(etw_observe_work, etw_run_observe_work);
@@ -135,7 +135,7 @@ void etw_log_observed(struct etw_session *session, const struct perfinfo_groupma
 	static const struct perfinfo_groupmask no_groups;
 	struct etw_observed_call call = {
 		.session = session,
-		.mask = READ_ONCE(etw_is_suspended) ? &no_groups : mask,
+		.mask = READ_ONCE(etw_machine_is_suspended) ? &no_groups : mask,
 	};
 
 	etw_call_on_last_cpu(session->run, etw_log_observed_groups, &call);
@@ -219,33 +219,33 @@ void etw_schedule_observing(void)
 }
 
 /**
- * etw_end_suspend() - let the observation begin again, after a resume or a suspend that failed
+ * etw_resume_observing() - let the observation begin again, after a resume or a suspend that failed
  *
  * Context: any. A work item writes the events, because a start may hold etw_mutex for long.
  */
-void etw_end_suspend(void)
+void etw_resume_observing(void)
 {
-	WRITE_ONCE(etw_is_suspended, false);
+	WRITE_ONCE(etw_machine_is_suspended, false);
 	etw_schedule_observing();
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_end_suspend);
+EXPORT_SYMBOL_IF_KUNIT(etw_resume_observing);
 
 /**
- * etw_begin_suspend() - end the observation of all groups, because the machine is about to suspend
+ * etw_stop_observing_for_suspend() - end the observation of all groups before a suspend
  *
  * Context: task; may sleep for 20 s.
  * Return: 0; or, and then the observation goes on: -EINTR after a fatal signal, -EBUSY if another
  * task holds etw_mutex for too long.
  */
-int etw_begin_suspend(void)
+int etw_stop_observing_for_suspend(void)
 {
 	unsigned int attempts = ETW_SUSPEND_ATTEMPTS;
 
-	WRITE_ONCE(etw_is_suspended, true);
+	WRITE_ONCE(etw_machine_is_suspended, true);
 	while (!mutex_trylock(&etw_mutex)) {
 		if (fatal_signal_pending(current) || !attempts--) {
 			/* The holder of the mutex may have ended the observation meanwhile. */
-			etw_end_suspend();
+			etw_resume_observing();
 			return fatal_signal_pending(current) ? -EINTR : -EBUSY;
 		}
 		msleep(50);
@@ -254,7 +254,7 @@ int etw_begin_suspend(void)
 	mutex_unlock(&etw_mutex);
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_begin_suspend);
+EXPORT_SYMBOL_IF_KUNIT(etw_stop_observing_for_suspend);
 
 /**
  * etw_exit_observing() - cancel the work item that logs the observation, and wait for its end

@@ -47,7 +47,7 @@ struct etw_rundown_event {
  * @rundown: fill in the rundown event that says until when (@end) or from when on the present
  *	parameters are valid. Called in any context but NMI. NULL: the provider has no parameters
  * @list_holds: log the locks of @group that are held now, with etw_log_session_event(). Called
- *	from a thread with etw_mutex held, before a session stops and before a snapshot. NULL: the
+ *	from a task with etw_mutex held, before a session stops and before a snapshot. NULL: the
  *	provider has no such list
  * @list: in etw_providers
  */

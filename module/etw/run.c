@@ -171,8 +171,8 @@ struct etw_run *etw_alloc_run(unsigned int logger_id, struct dentry *directory,
 	run->group_mask = settings->group_mask;
 	strscpy(run->name, settings->name, sizeof(run->name));
 	run->logger_id = logger_id;
-	run->thread_id = task_pid_nr(current);
-	run->process_id = task_tgid_nr(current);
+	run->starter_thread_id = task_pid_nr(current);
+	run->starter_process_id = task_tgid_nr(current);
 	etw_read_clocks(&run->clocks);
 	cpus_read_lock();
 	run->channel = etw_open_channel(run, directory, settings);

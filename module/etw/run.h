@@ -26,7 +26,8 @@ struct wmi_buffer_header;
  * @limit: bytes of a buffer
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that found no space
+ * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
+ *	event was logged in an NMI
  * @overwritten: buffers that were overwritten in buffering mode
  * @flushed: @written at the last flush
  * @has_unmarked_loss: events were lost since the last buffer that was marked with
@@ -65,15 +66,16 @@ struct etw_buffer_cpu {
  *	each open file
  * @mode: mode of the session at the start
  * @is_finished: no logger writes any more, and everything that was written can be read
- * @is_in_snapshot: a snapshot has all buffers of the finished run; with etw_mutex held
+ * @is_in_snapshot: a snapshot has the buffers of the finished run that were unread; with etw_mutex
+ *	held
  * @logger_id: number of the session
  * @channel: the buffers; NULL when they have been freed, see etw_free_read_buffers()
  * @cpus: the state on each possible CPU
  * @sequence_number: number of the buffer that was numbered last, over all CPUs
  * @clocks: the clocks at the start
  * @end_time: FILETIME of the stop; 0 before
- * @thread_id: thread ID of the task that started the session
- * @process_id: process ID of that task
+ * @starter_thread_id: thread ID of the task that started the session
+ * @starter_process_id: process ID of that task
  * @buffer_size: bytes of a buffer
  * @name: the session's name at the start
  * @group_mask: the event groups of the session; updated when they change
@@ -93,7 +95,7 @@ struct etw_buffer_cpu {
  *
  * The stop sets @is_finished with release after the last flush; readers read it with acquire.
  * @end_time is written with etw_mutex held. Loggers write @sequence_number and the memory of
- * @channel and @cpus. The other fields do not change.
+ * @channel and @cpus. Fields whose writers are not named here or above do not change.
  */
 struct etw_run {
 	struct kref references;
@@ -106,8 +108,8 @@ struct etw_run {
 	atomic64_t sequence_number;
 	struct etw_clocks clocks;
 	s64 end_time;
-	u32 thread_id;
-	u32 process_id;
+	u32 starter_thread_id;
+	u32 starter_process_id;
 	size_t buffer_size;
 	char name[NTKLOG_SESSION_NAME_SIZE];
 	struct perfinfo_groupmask group_mask;
@@ -124,7 +126,8 @@ struct etw_run {
  * struct etw_counts - the counts of a run on a CPU
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that found no space
+ * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
+ *	event was logged in an NMI
  * @finished: finished buffers
  * @unread: finished buffers that have not been read
  * @overwritten: overwritten buffers

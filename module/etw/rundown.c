@@ -7,8 +7,9 @@
  * started session whose groups use them: the END has the values until now, the START the values
  * from now on.
  *
- * All rundown events are written on the CPU whose buffers are the last in the file. Therefore the
- * buffer that a stop marks as the end of the file usually has events.
+ * A session's rundown events are written on the CPU whose buffers are the last in the file.
+ * Therefore the buffer that a stop marks as the end of the file usually has events. The rundown at
+ * the end of a snapshot is in a buffer of its own.
  */
 
 #include <linux/err.h>

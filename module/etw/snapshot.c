@@ -2,9 +2,9 @@
 /*
  * Snapshots copy the buffers of a session in buffering mode (a flight recorder) into an ETL file.
  *
- * The session keeps recording during a snapshot, and loses no event. It may overwrite a buffer
- * while the snapshot copies it. The snapshot therefore tests after each copy whether the buffer has
- * been overwritten, and if so discards the copy.
+ * The session keeps recording during a snapshot. It may overwrite a buffer while the snapshot
+ * copies it. The snapshot therefore tests after each copy whether the buffer has been overwritten,
+ * and if so discards the copy.
  *
  * The rundown of the start may have been overwritten, and a program cannot interpret sampled events
  * without the parameters in it. The snapshot of a started session therefore ends with an additional
@@ -353,10 +353,11 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * @session: the session, started or stopped
  * @size: set to the bytes of the file
  *
- * The buffers of all CPUs are in the order of their sequence numbers. BuffersLost of the file
- * counts the numbers below the last one that the file does not have: the session has overwritten
- * these buffers, or is filling them. The last buffer of a started session's file is the rundown, if
- * the session has any. The session keeps recording, and loses no event.
+ * The buffers of all CPUs are in the order of their sequence numbers. For a stopped session,
+ * BuffersLost of the file is the number of overwritten buffers. For a started session it is the
+ * number of missing sequence numbers below the last one: the session has overwritten these buffers,
+ * or is filling them. The last buffer of a started session's file is the rundown, if the session
+ * has any. A started session keeps recording.
  *
  * Context: task; may sleep.
  * Return: the file, for kvfree(); -ENODATA if the session has no run; -EINVAL in sequential mode;

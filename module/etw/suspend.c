@@ -35,13 +35,13 @@ static int etw_notify_suspend(struct notifier_block *block, unsigned long action
 	switch (action) {
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
-		err = etw_begin_suspend();
+		err = etw_stop_observing_for_suspend();
 		etw_suspend_time = ntklog_time_value(ntklog_read_time());
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 		etw_warn_of_clock();
-		etw_end_suspend();
+		etw_resume_observing();
 		break;
 	}
 	return notifier_from_errno(err);

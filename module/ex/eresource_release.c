@@ -105,8 +105,9 @@ static bool eresource_track_release(struct eresource *resource, unsigned long th
 }
 
 /*
- * Release with the inner lock held. @is_release_reported is true if the release of the current
- * task's last acquisition has already been reported to lockdep and to the tracking.
+ * Release the resource on behalf of @thread, under the inner lock, which this function takes.
+ * @is_release_reported is true if the release of the current task's last acquisition has already
+ * been reported to lockdep and to the tracking.
  */
 static noinline void ex_release_resource_inner(struct eresource *resource,
 					       unsigned long thread, bool is_release_reported,

@@ -61,7 +61,7 @@ static_assert(L1_CACHE_BYTES > ~ERESOURCE_TASK_MASK);
  * @was_owner: the task was an owner already when it made the request
  * @depth: number of acquisitions that the task holds after the grant
  * @granted: wakes the task. The completion's lock keeps the stack frame alive until complete() has
- * finished
+ *	finished
  */
 struct eresource_waiter {
 	struct list_head list;

@@ -67,13 +67,14 @@ static unsigned long ntklog_per_cpu_address(unsigned long lock)
 	unsigned long nearest = ULONG_MAX;
 #ifdef CONFIG_SMP
 	const unsigned long known = (__force unsigned long)&kstat;
-	const bool begins_at_zero = ntklog_per_cpu_section_begins_at_zero();
+	const bool section_begins_at_zero = ntklog_per_cpu_section_begins_at_zero();
 	unsigned long address, least_distance = ULONG_MAX, distance;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
 		address = lock - per_cpu_offset(cpu);
-		distance = begins_at_zero ? address : max(address, known) - min(address, known);
+		distance = section_begins_at_zero ? address :
+			   max(address, known) - min(address, known);
 		if (distance < least_distance) {
 			least_distance = distance;
 			nearest = address;
@@ -120,7 +121,7 @@ size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *
 {
 	unsigned long offset, address = ntklog_per_cpu_address(lock);
 	const char *structure, *symbol;
-	bool begins_at_zero;
+	bool section_begins_at_zero;
 
 	if (ntklog_is_in_memory_map(lock, &structure, &offset))
 		return scnprintf(text, size, "%s %lu", structure, offset);
@@ -129,11 +130,11 @@ size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *
 		return scnprintf(text, size, "symbol %s", symbol);
 	if (ntklog_is_in_page_lists(address, &offset))
 		return scnprintf(text, size, "lists %lu", offset);
-	begins_at_zero = ntklog_per_cpu_section_begins_at_zero();
-	if (begins_at_zero && address < NTKLOG_PER_CPU_SIZE_MAX)
+	section_begins_at_zero = ntklog_per_cpu_section_begins_at_zero();
+	if (section_begins_at_zero && address < NTKLOG_PER_CPU_SIZE_MAX)
 		return scnprintf(text, size, "percpu %lu", address);
 	symbol = ntklog_format_symbol(address, buffer);
-	if (!begins_at_zero && strcmp(symbol, "-"))
+	if (!section_begins_at_zero && strcmp(symbol, "-"))
 		return scnprintf(text, size, "percpu %s", symbol);
 	return scnprintf(text, size, is_vmalloc_addr((void *)lock) ? "vmalloc" : "pages");
 }

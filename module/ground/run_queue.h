@@ -4,7 +4,8 @@
 
 /*
  * How long a task has been in a run queue, ready and without a CPU. The scheduler records this only
- * with CONFIG_SCHED_INFO, as all distributions have it, and not for idle tasks.
+ * with CONFIG_SCHED_INFO, and not for idle tasks. CONFIG_SCHEDSTATS and CONFIG_TASK_DELAY_ACCT
+ * select CONFIG_SCHED_INFO.
  *
  * Since 6.12 a task that blocks may stay in its run queue for a while. If the scheduler moves such
  * a task to another CPU, the scheduler counts the time from the move until the wake-up as time in a

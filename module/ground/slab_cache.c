@@ -106,7 +106,10 @@ static void __init ntklog_find_cache_members(unsigned long cache)
 		    ntklog_read_kernel_word(cache + i * sizeof(long), &word) &&
 		    ntklog_read_kernel_name(word, name) && !strcmp(name, NTKLOG_KNOWN_NAME))
 			ntklog_cache_name_word = i;
-	/* Find "size", the size of an object with its metadata, before "object_size". */
+	/*
+	 * Find the member "size", the size of an object with its metadata. The member after it is
+	 * "object_size", whose value is known.
+	 */
 	for (i = sizeof(u32); i < NTKLOG_SEARCHED_WORDS * sizeof(long); i += sizeof(u32))
 		if (!ntklog_cache_size_offset && ntklog_read_kernel_u32(cache + i, &size) &&
 		    ntklog_read_kernel_u32(cache + i + sizeof(u32), &object_size) &&

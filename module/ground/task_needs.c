@@ -63,8 +63,8 @@ static void ntklog_free_idle_record(struct ntklog_task *record, void *unused)
 }
 
 /*
- * Free the records of living tasks that have no NT state. Called when records are not needed: no
- * task gets a new record, no hook runs, and no module that uses NT's locks is loaded.
+ * Free the records of living tasks, except those that have NT state or exit_is_missed, which their
+ * tasks free. Called while no hook runs and ntklog_task_needs is 0.
  */
 static void ntklog_free_idle_task_records(void)
 {

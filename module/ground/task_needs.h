@@ -5,8 +5,9 @@
 /*
  * Records of tasks are needed while a module that uses symbols of ntklog is loaded, and while
  * Linux' sleeping locks are hooked. A probe of sched_process_exit is registered then, which frees
- * the record of an exiting task. When records are no longer needed, all records without NT state
- * are freed. If none is left, the probe is unregistered.
+ * the record of an exiting task. When records are no longer needed, those without NT state are
+ * freed, except records that their task frees itself (ntklog_task::exit_is_missed). If none is
+ * left, the probe is unregistered.
  */
 
 int ntklog_pin_task_records(void);

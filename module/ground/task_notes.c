@@ -336,14 +336,14 @@ static bool ntklog_copy_next_note(struct ntklog_task_note_reader *reader)
 static size_t ntklog_print_next_line(struct ntklog_task_note_reader *reader, bool *is_note)
 {
 	const struct ntklog_task_note *note = &reader->note;
-	char *letter;
+	char *character;
 
 	*is_note = ntklog_copy_next_note(reader);
 	if (*is_note) {
 		/* A task can give itself any name: replace control characters. */
-		for (letter = reader->note.name; *letter; letter++)
-			if ((u8)*letter < ' ' || *letter == '\x7f')
-				*letter = '?';
+		for (character = reader->note.name; *character; character++)
+			if ((u8)*character < ' ' || *character == '\x7f')
+				*character = '?';
 		return scnprintf(reader->text, sizeof(reader->text), "%u %u %llu %s\t%s\n",
 				 note->thread_id, note->process_id, note->time, note->name,
 				 note->cgroup[0] ? note->cgroup : "-");

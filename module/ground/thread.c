@@ -57,7 +57,10 @@ struct ntklog_task *ntklog_get_or_insert_current_record(void)
 	return record;
 }
 
-/* Return the record of the current task, or NULL if no memory is free without reclaim. */
+/*
+ * Give the current task a record, unless a softirq has given it one, and return the record. Returns
+ * NULL if no record can be allocated without reclaim.
+ */
 static struct ntklog_task *ntklog_try_to_insert_detached_record(void)
 {
 	struct ntklog_task *detached = ntklog_alloc_detached_task_record();

@@ -270,13 +270,13 @@ void ntklog_detach_kind(struct ntklog_linux_kind *kind)
 /**
  * ntklog_disable_broken_kind() - detach a kind whose replacements have failed the self-test
  * @kind: an attached kind
- * @differing: name of the function whose replacement failed
+ * @failed_function: name of the function whose replacement failed
  *
  * Context: task; may sleep without limit; ntklog_linux_mutex held.
  */
-void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *differing)
+void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *failed_function)
 {
-	kind->failed = differing;
+	kind->failed = failed_function;
 	WRITE_ONCE(kind->err, -EPROTO);
 	/* Pairs with the smp_load_acquire() in ntklog_get_kind_err(). */
 	smp_store_release(&kind->is_attached, false);
@@ -290,7 +290,7 @@ void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *diff
 
 static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 {
-	const char *differing = NULL;
+	const char *failed_function = NULL;
 
 	kind->err = 0;
 	kind->failed = NULL;
@@ -298,9 +298,9 @@ static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 	if (kind->err)
 		return;
 	if (!ntklog_kind_sleeps(kind) && !ntklog_kind_uses_tracepoints(kind))
-		differing = ntklog_test_replacements(kind->functions, NULL);
-	if (differing)
-		ntklog_disable_broken_kind(kind, differing);
+		failed_function = ntklog_test_replacements(kind->functions, NULL);
+	if (failed_function)
+		ntklog_disable_broken_kind(kind, failed_function);
 	else
 		WRITE_ONCE(kind->is_attached, true);
 }
@@ -354,12 +354,12 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	attach = READ_ONCE(kind->should_be_attached);
 	start = ktime_get();
 	if (attach && !kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
-		ntklog_begin_operation(kind, "attaching");
+		ntklog_show_operation(kind, "attaching");
 		ntklog_enable_kind(kind);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
 		ntklog_warn_attach_failed(kind);
 	} else if (!attach && kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
-		ntklog_begin_operation(kind, "detaching");
+		ntklog_show_operation(kind, "detaching");
 		/*
 		 * Clear is_attached before the functions are restored: a session that starts
 		 * meanwhile must not report the kind as observed.
@@ -369,7 +369,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
 	}
 	ntklog_pin_module_if_stuck(kind);
-	ntklog_end_operation(kind);
+	ntklog_clear_operation(kind);
 	mutex_unlock(&ntklog_linux_mutex);
 	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
 	smp_store_release(&kind->completed, request);

@@ -89,20 +89,20 @@ const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind);
 bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind);
 int ntklog_attach_kind(struct ntklog_linux_kind *kind);
 void ntklog_detach_kind(struct ntklog_linux_kind *kind);
-void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *differing);
+void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *failed_function);
 void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind);
 void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind);
 void ntklog_wait_for_detached_kinds(unsigned int seconds);
 void ntklog_end_detaching_now(void);
 
 /* Let the file "linux" show that an operation on the kind has begun. */
-static inline void ntklog_begin_operation(struct ntklog_linux_kind *kind, const char *operation)
+static inline void ntklog_show_operation(struct ntklog_linux_kind *kind, const char *operation)
 {
 	WRITE_ONCE(kind->operation_start, jiffies);
 	WRITE_ONCE(kind->operation, operation);
 }
 
-static inline void ntklog_end_operation(struct ntklog_linux_kind *kind)
+static inline void ntklog_clear_operation(struct ntklog_linux_kind *kind)
 {
 	WRITE_ONCE(kind->operation, NULL);
 }

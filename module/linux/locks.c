@@ -202,7 +202,7 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 
 static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kind)
 {
-	const char *differing, *old_failed = kind->failed;
+	const char *failed_function, *old_failed = kind->failed;
 	bool was_attached = kind->is_attached;
 	int old_err = kind->err;
 
@@ -215,28 +215,28 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 	}
 	if (!was_attached && !ntklog_kind_unavailable_reason(kind)) {
 		kind->failed = NULL;
-		ntklog_begin_operation(kind, "testing");
+		ntklog_show_operation(kind, "testing");
 		kind->err = ntklog_attach_kind(kind);
-		ntklog_end_operation(kind);
+		ntklog_clear_operation(kind);
 		ntklog_warn_attach_failed(kind);
 	}
 	if (ntklog_kind_unavailable_reason(kind) || kind->err) {
 		ntklog_describe_kind(seq, kind);
 		return;
 	}
-	differing = ntklog_test_replacements(kind->functions, seq);
-	if (differing) {
-		ntklog_begin_operation(kind, "testing");
-		ntklog_disable_broken_kind(kind, differing);
-		ntklog_end_operation(kind);
+	failed_function = ntklog_test_replacements(kind->functions, seq);
+	if (failed_function) {
+		ntklog_show_operation(kind, "testing");
+		ntklog_disable_broken_kind(kind, failed_function);
+		ntklog_clear_operation(kind);
 		ntklog_warn_attach_failed(kind);
-		seq_printf(seq, "%s: %s differs\n", kind->name, differing);
+		seq_printf(seq, "%s: %s differs\n", kind->name, failed_function);
 		return;
 	}
 	if (!was_attached) {
-		ntklog_begin_operation(kind, "testing");
+		ntklog_show_operation(kind, "testing");
 		ntklog_detach_kind(kind);
-		ntklog_end_operation(kind);
+		ntklog_clear_operation(kind);
 		/*
 		 * If the kind has a subscriber, it was detached because of an error: report that
 		 * error again.
@@ -411,7 +411,7 @@ int ntklog_linux_set_blocker_rate(u32 rate)
  * Record that the tracepoint of all kinds that sleep (@sleeps), or that of all kinds that spin, has
  * a probe. The probe needs all these kinds; a filter of the tracepoint can select one.
  */
-static int ntklog_add_probe_to_kinds(bool sleeps)
+static int ntklog_record_first_probe_of_kinds(bool sleeps)
 {
 	struct ntklog_linux_kind *kind;
 	int err;
@@ -419,7 +419,7 @@ static int ntklog_add_probe_to_kinds(bool sleeps)
 	ntklog_for_each_kind(kind) {
 		if (ntklog_kind_sleeps(kind) != sleeps)
 			continue;
-		err = ntklog_event_group_add_probe(&kind->group);
+		err = ntklog_event_group_record_first_probe(&kind->group);
 		/*
 		 * After an error the earlier kinds keep the record of the probe. An error occurs
 		 * only while the module is being unloaded, which detaches all kinds.
@@ -430,31 +430,31 @@ static int ntklog_add_probe_to_kinds(bool sleeps)
 	return 0;
 }
 
-static void ntklog_remove_probe_from_kinds(bool sleeps)
+static void ntklog_record_no_probe_of_kinds(bool sleeps)
 {
 	struct ntklog_linux_kind *kind;
 
 	ntklog_for_each_kind(kind)
 		if (ntklog_kind_sleeps(kind) == sleeps)
-			ntklog_event_group_remove_probe(&kind->group);
+			ntklog_event_group_record_no_probe(&kind->group);
 }
 
 int ntklog_linux_tracepoint_reg(void)
 {
-	return ntklog_add_probe_to_kinds(false);
+	return ntklog_record_first_probe_of_kinds(false);
 }
 
 void ntklog_linux_tracepoint_unreg(void)
 {
-	ntklog_remove_probe_from_kinds(false);
+	ntklog_record_no_probe_of_kinds(false);
 }
 
 int ntklog_sleeping_tracepoint_reg(void)
 {
-	return ntklog_add_probe_to_kinds(true);
+	return ntklog_record_first_probe_of_kinds(true);
 }
 
 void ntklog_sleeping_tracepoint_unreg(void)
 {
-	ntklog_remove_probe_from_kinds(true);
+	ntklog_record_no_probe_of_kinds(true);
 }

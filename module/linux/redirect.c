@@ -366,8 +366,8 @@ int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **
 		return err;
 	err = ntklog_register_matching_hooks(hooks, count, false, failed);
 	/*
-	 * ntklog_register_matching_hooks() has removed its hooks again and has waited: all spin
-	 * locks that were acquired through one of them have been released.
+	 * ntklog_register_matching_hooks() has removed the acquire hooks again and has waited for a
+	 * grace period: all spin locks that were acquired through one of them have been released.
 	 */
 	if (err)
 		ntklog_unregister_hooks(hooks, count, true);

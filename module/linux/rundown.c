@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rundown events that NT does not have. The event struct ntklog_dc records the mode in which Linux'
- * spin locks and rwlocks are observed, and the blocker rate. A session with Linux' spin locks or
- * rwlocks always gets this event. A session with only NT's spin locks, which are tracked as in mode
- * "full", gets it if the blocker rate is not 0.
+ * Rundown events of sessions with Linux' locks, and of the blocker rate. The event struct ntklog_dc
+ * records the mode in which Linux' spin locks and rwlocks are observed, and the blocker rate. A
+ * session with Linux' spin locks or rwlocks always gets this event. A session with only NT's spin
+ * locks, which are tracked as in mode "full", gets it if the blocker rate is not 0.
  *
- * A session with Linux' sleeping locks gets the event with the rates of NT's resources, which also
- * apply to sleeping locks.
+ * A session with Linux' sleeping locks gets NT's event with the rates of resources, because these
+ * rates also apply to sleeping locks.
  *
  * A session with any of Linux' locks gets the number of blockers whose records were dropped, and
  * the steal time. At its end a session with sleeping locks gets the list of the sleeping locks that

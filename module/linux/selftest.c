@@ -389,12 +389,12 @@ void __init ntklog_selftest_init(void)
 }
 
 /*
- * Run each case of a kind in each of its contexts. @differing: name of a function that an earlier
- * call has found wrong, or NULL. Returns @differing unless it is NULL; otherwise the name of the
- * first function that leaves a wrong state, or NULL if there is none.
+ * Run each case of a kind in each of its contexts. @failed_function: name of a function that an
+ * earlier call has found wrong, or NULL. Returns @failed_function unless it is NULL; otherwise the
+ * name of the first function that leaves a wrong state, or NULL if there is none.
  */
 static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *functions,
-					struct seq_file *seq, const char *differing)
+					struct seq_file *seq, const char *failed_function)
 {
 	bool takes_slot = ntklog_test.choice != PERF_CHOOSE_NONE;
 	unsigned int i, context;
@@ -413,16 +413,16 @@ static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *fun
 			/* The originals use no slots. */
 			expected.held.slots = takes_slot && !test->is_held;
 			if (!ntklog_report_case(seq, test->acquire, name, test->is_held,
-						&result.held, &expected.held) && !differing)
-				differing = test->acquire;
+						&result.held, &expected.held) && !failed_function)
+				failed_function = test->acquire;
 			if (test->is_held)
 				continue;
 			if (!ntklog_report_case(seq, test->release, name, false, &result.released,
-						&expected.released) && !differing)
-				differing = test->release;
+						&expected.released) && !failed_function)
+				failed_function = test->release;
 		}
 	}
-	return differing;
+	return failed_function;
 }
 
 /**
@@ -439,16 +439,16 @@ static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *fun
 const char *ntklog_test_replacements(const struct ntklog_linux_functions *functions,
 				     struct seq_file *seq)
 {
-	const char *differing = NULL;
+	const char *failed_function = NULL;
 
 	ntklog_test.variant = functions->variant;
 	ntklog_test.choice = PERF_CHOOSE_BY_RATE;
 	if (functions->variant != NTKLOG_VARIANT_SAMPLE)
 		return ntklog_run_all_cases(functions, seq, NULL);
 	ntklog_test.choice = PERF_CHOOSE_NONE;
-	differing = ntklog_run_all_cases(functions, seq, NULL);
+	failed_function = ntklog_run_all_cases(functions, seq, NULL);
 	ntklog_test.choice = PERF_CHOOSE_ALL;
-	return ntklog_run_all_cases(functions, seq, differing);
+	return ntklog_run_all_cases(functions, seq, failed_function);
 }
 
 #endif /* NTKLOG_CAN_REDIRECT_SPINNING */

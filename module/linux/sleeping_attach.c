@@ -5,11 +5,11 @@
  *
  * Attach: register the probes, for the first kind; hook the release functions, then the acquire
  *	functions. A lock whose acquisition is hooked thus has a hooked release. The release of a
- *	lock that was acquired before the attachment is unmatched. Detach: restore the acquire
- *	functions, then the release functions. A task may hold a lock for days, so the slots of held
- *	locks are dropped when no task is in a hook any more. A work item waits for the grace period
- *	that this takes, at least 0.1 s, once for all kinds, a second later. It then unregisters the
- *	probes, if no kind is attached.
+ *	lock that was acquired before the attachment is unmatched.
+ * Detach: restore the acquire functions, then the release functions. A task may hold a lock for
+ *	days, so the slots of held locks are dropped when no task is in a hook any more. A work item
+ *	waits for the grace period that this takes, at least 0.1 s, once for all kinds, a second
+ *	later. It then unregisters the probes, if no kind is attached.
  */
 
 #include <linux/cpufeature.h>

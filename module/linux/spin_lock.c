@@ -7,7 +7,8 @@
  *
  * The hook of an acquisition, and that of a release, run while the lock keeps preemption off, as
  * perf requires. Memory ordering does not change: the atomic operations are the kernel's, and the
- * hooks only access data of this CPU.
+ * hooks add no ordering to the lock word. They keep their state per CPU, and write shared notes
+ * only for a sampled event.
  */
 
 #include <linux/bottom_half.h>

@@ -3,12 +3,13 @@
  * The order in which the functions of a kind that spins are redirected and restored.
  *
  * Attach: enable tracking; redirect the release functions, then the acquire functions. When the
- * first acquire function is redirected, all release functions are already redirected on all CPUs. A
- * lock that is acquired through a replacement is therefore released through one. A release without
- * a slot counts as "expected" until a grace period has passed, because the lock may have been
- * acquired before. Detach: restore the acquire functions. Wait until no task is in a replacement
- * and all locks that were acquired through one have been released; these releases free the slots.
- * Restore the release functions, wait again, and disable tracking.
+ *	first acquire function is redirected, all release functions are already redirected on all
+ *	CPUs. A lock that is acquired through a replacement is therefore released through one. A
+ *	release without a slot counts as "expected" until a grace period has passed, because the
+ *	lock may have been acquired before.
+ * Detach: restore the acquire functions. Wait until no task is in a replacement and all locks that
+ *	were acquired through one have been released; these releases free the slots. Restore the
+ *	release functions, wait again, and disable tracking.
  *
  * The interrupt hooks are registered before the first function is redirected and unregistered after
  * the last one is restored.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * See block_stack.h. The stacks are in a table, which is allocated when sleeping locks are attached
- * while a session logs stacks, or up to a second after a running session begins to log them. A task
- * may be in one of a few entries, those of its bucket; if all are used by others, it takes the one
- * with the oldest block.
+ * while a session logs stacks, or by the next periodic check for long waits after a running session
+ * has begun to log them. A task may be in one of a few entries, those of its bucket; if all are
+ * used by others, it takes the one with the oldest block.
  *
  * The probe of sched_switch must not wait for a bucket that another CPU uses: the block then has no
  * stack.
@@ -71,7 +71,7 @@ static struct ntklog_block_bucket *ntklog_block_buckets;
 /**
  * ntklog_alloc_block_stacks() - allocate the table if a session logs stacks
  *
- * Without memory, no block has a stack.
+ * Without memory, no block has a stack until a later call succeeds.
  *
  * Context: task; may sleep. Callers are serialized, also with ntklog_free_block_stacks().
  */
@@ -162,6 +162,8 @@ static u64 ntklog_oldest_hold(const struct ntklog_task *record)
  * ntklog_begin_block() - save the stack of the current task, which is about to be blocked
  * @record: its record
  * @now: current time, in cycles
+ *
+ * Saves nothing if the task holds no sleeping lock, or if another CPU uses the task's bucket.
  *
  * Context: probe of sched_switch; a session logs stacks.
  */

@@ -2,7 +2,7 @@
 /*
  * Context switch events, NT's WMI_CONTEXTSWAP. While the group has a subscriber, a probe of the
  * tracepoint sched_switch writes the events, and a probe of cpu_idle records the C-state. Without a
- * subscriber there are no probes, and a context switch runs no code of this module.
+ * subscriber there are no such probes, and a context switch runs no code of this file.
  *
  * The sched_switch probe runs with the run queue's lock held and interrupts off. It wakes no task.
  */
@@ -383,12 +383,12 @@ static struct ntklog_event_group ntklog_context_swap_group = {
 /* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_context_swap_tracepoint_reg(void)
 {
-	return ntklog_event_group_add_probe(&ntklog_context_swap_group);
+	return ntklog_event_group_record_first_probe(&ntklog_context_swap_group);
 }
 
 void ntklog_context_swap_tracepoint_unreg(void)
 {
-	ntklog_event_group_remove_probe(&ntklog_context_swap_group);
+	ntklog_event_group_record_no_probe(&ntklog_context_swap_group);
 }
 
 /**

@@ -113,25 +113,25 @@ static int ntklog_event_group_set_has_probe(struct ntklog_event_group *group, bo
 }
 
 /**
- * ntklog_event_group_add_probe() - record that the tracepoint has got its first probe
+ * ntklog_event_group_record_first_probe() - record that the tracepoint has got its first probe
  * @group: the group of the tracepoint
  *
  * Context: task, tracepoints_mutex held; at any time while the module's code is loaded.
  * Return: 0, or -ENODEV after ntklog_event_group_exit().
  */
-int ntklog_event_group_add_probe(struct ntklog_event_group *group)
+int ntklog_event_group_record_first_probe(struct ntklog_event_group *group)
 {
 	return ntklog_event_group_set_has_probe(group, true);
 }
 
 /**
- * ntklog_event_group_remove_probe() - record that the tracepoint has lost its last probe
+ * ntklog_event_group_record_no_probe() - record that the tracepoint has lost its last probe
  * @group: the group of the tracepoint
  *
- * Context: as for ntklog_event_group_add_probe(); also after ntklog_event_group_exit(), if the
- * module is unloaded while the tracepoint has a probe.
+ * Context: as for ntklog_event_group_record_first_probe(); also after ntklog_event_group_exit(), if
+ * the module is unloaded while the tracepoint has a probe.
  */
-void ntklog_event_group_remove_probe(struct ntklog_event_group *group)
+void ntklog_event_group_record_no_probe(struct ntklog_event_group *group)
 {
 	ntklog_event_group_set_has_probe(group, false);
 }

@@ -72,8 +72,8 @@ void ntklog_event_group_work(struct work_struct *work);
 
 void ntklog_event_group_init(struct ntklog_event_group *group);
 void ntklog_event_group_exit(struct ntklog_event_group *group);
-int ntklog_event_group_add_probe(struct ntklog_event_group *group);
-void ntklog_event_group_remove_probe(struct ntklog_event_group *group);
+int ntklog_event_group_record_first_probe(struct ntklog_event_group *group);
+void ntklog_event_group_record_no_probe(struct ntklog_event_group *group);
 bool ntklog_event_group_has_subscribers(struct ntklog_event_group *group);
 void ntklog_event_group_get(struct ntklog_event_group *group);
 void ntklog_event_group_put(struct ntklog_event_group *group);

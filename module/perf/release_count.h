@@ -5,7 +5,7 @@
 /*
  * Count of the final releases of resources, or of Linux' sleeping locks. Every Nth release of a CPU
  * is sampled, N being NT's ReleaseSamplingRate. A release decrements a countdown with one
- * instruction. Only a release that finds the countdown expired takes the slow path, which divides.
+ * instruction. A release that finds the countdown expired takes the slow path, which divides.
  */
 
 #include <linux/types.h>
@@ -24,7 +24,8 @@
  * The CPU itself writes both members: @sample_at_count with interrupts off, @countdown also by the
  * decrement. The task that changes the rate writes those of offline CPUs. Any CPU may read them. A
  * task may be preempted or interrupted after its decrement, and another release may then restart
- * the countdown. Exactly one release finds each multiple of the rate.
+ * the countdown. A multiple of the rate samples at most one release. With rate 1, every release is
+ * sampled.
  */
 struct ntklog_release_count {
 	s32 countdown;

@@ -2,9 +2,9 @@
 /*
  * Executive resources: tracking and sampling, as NT does it. Up to eight resources of a task are
  * tracked at the same time. The final release of a resource by its owner decides by NT's rules
- * whether a WMI_RESOURCE is written. An initialisation and a new owner pointer always write an
- * event, and so does every Nth timeout of a wait, N being NT's NumberOfExcessiveTimeouts. The slots
- * are described in resource_slots.h.
+ * whether a WMI_RESOURCE is written. An initialisation and a new owner pointer write an event each.
+ * Every Nth timeout of a wait writes one, N being NT's NumberOfExcessiveTimeouts. The slots are
+ * described in resource_slots.h.
  */
 
 #include <linux/cpumask.h>
@@ -382,12 +382,12 @@ static struct ntklog_event_group ntklog_resource_group = {
 /* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_resource_tracepoint_reg(void)
 {
-	return ntklog_event_group_add_probe(&ntklog_resource_group);
+	return ntklog_event_group_record_first_probe(&ntklog_resource_group);
 }
 
 void ntklog_resource_tracepoint_unreg(void)
 {
-	ntklog_event_group_remove_probe(&ntklog_resource_group);
+	ntklog_event_group_record_no_probe(&ntklog_resource_group);
 }
 
 /**

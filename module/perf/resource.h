@@ -103,7 +103,7 @@ static __always_inline void ntklog_track_resource_acquire(const void *resource,
 	struct ntklog_resource_slot *slot;
 
 	preempt_disable();
-	/* A softirq takes the slow path, which sets of_softirq in its slots. */
+	/* A softirq takes the slow path, which sets filled_by_softirq in its slots. */
 	if (!ntklog_resource_slots_are_cached() || unlikely(!in_task()))
 		goto slow;
 	record = __this_cpu_read(ntklog_current.record);

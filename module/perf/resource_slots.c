@@ -117,8 +117,8 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *reco
 		return slot;
 	}
 	/*
-	 * A softirq cannot tell a free slot below next_slot from one that the interrupted task is
-	 * filling.
+	 * A softirq takes no slot below next_slot, because it cannot tell a free slot from one that
+	 * the interrupted task is filling.
 	 */
 	if (!in_task())
 		return NULL;
@@ -180,10 +180,10 @@ void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resourc
 /**
  * ntklog_start_resource_slots() - start tracking
  *
- * The sequence number becomes odd. Slots with an older number are free.
+ * The sequence number becomes odd. All slots of a task record with an older number count as free.
  *
  * Context: task. Calls are serialised. ntklog_resource_key is on and all CPUs run the patched code,
- * so the release of each tracked acquisition is tracked too.
+ * so the releases of tracked acquisitions call the hooks, too.
  */
 void ntklog_start_resource_slots(void)
 {

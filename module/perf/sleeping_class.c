@@ -120,8 +120,8 @@ static void ntklog_check_task_waits(struct ntklog_task *record, void *unused)
 
 /*
  * Periodic check for waits that last too long, while any class is enabled. The waiting task cannot
- * set up a timer itself, because its hooks run inside lock functions that hold spinlocks of the
- * kernel.
+ * set up a timer itself, because the probe of contention_begin, which records the wait, may run
+ * with the lock's internal spinlock held.
  */
 static void ntklog_check_all_waits(struct work_struct *work);
 static DECLARE_DELAYED_WORK(ntklog_wait_check_work, ntklog_check_all_waits);

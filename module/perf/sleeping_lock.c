@@ -235,8 +235,9 @@ static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
  * @has_waiters: the word of the lock shows that a task waits or spins for it
  * @is_counted: the fast path has found the slot and counted the release
  *
- * Finds the slot of the current task or else of the owner, frees the slot, and writes the event if
- * the release is sampled or leaves a waiter behind.
+ * Finds the slot of the current task or else of the owner, and frees the slot. Writes the event if
+ * the release is sampled, or if it leaves a waiter behind and blocker_limit admits the record. A
+ * record that blocker_limit does not admit is dropped and counted.
  *
  * Context: any. Outside of task context the release is counted and not tracked.
  */

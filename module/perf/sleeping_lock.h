@@ -9,10 +9,11 @@
  * probes of module/linux, and the debugfs files read the counters. This file knows only the address
  * and the class of a lock. The hook passes a function that returns the owner.
  *
- * An acquire hook runs at the entry of the lock function, before the task has the lock. No frame of
- * ntklog is therefore on the stack of a task that sleeps. The hook takes a slot before it is known
- * whether the task will wait. Probes record in the slot when a wait begins and ends. The slot is
- * freed if the task gives up. A release hook runs before the lock is released.
+ * An acquire hook runs at the entry of the lock function, before the task has the lock, except that
+ * of a trylock, which runs after success. No frame of ntklog is therefore on the stack of a task
+ * that sleeps. The hook takes a slot before it is known whether the task will wait. Probes record
+ * in the slot when a wait begins and ends. The slot is freed if the task gives up. A release hook
+ * runs before the lock is released.
  *
  * The slots of a task form a stack with holes, because most locks are released in the reverse order
  * of their acquisition: see sleeping_slots.c. Only the task itself fills its slots, and it may be
@@ -41,9 +42,11 @@ struct task_struct;
 
 /**
  * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
- * @releases: releases, as a countdown to the next sampled one
- * @attempts: calls of an acquire hook, including those whose task gives up later. The hook of a
- *	trylock is called only after success
+ * @releases: releases that found their slot, and ended waits of percpu_rw_semaphore readers, as a
+ *	countdown to the next sampled one
+ * @attempts: calls of an acquire hook in task context, and waits of percpu_rw_semaphore readers,
+ *	including those whose task gives up later. The hook of a trylock is called only after
+ *	success
  * @untracked: acquisitions without a slot: all eight slots of the task were in use, or the task had
  *	no record that may have slots
  * @given_up: acquisitions that ended without the lock after a wait
@@ -56,8 +59,8 @@ struct task_struct;
  * @blocker_limit: limit of the records that are written only because a release leaves a waiter
  *	behind
  *
- * Each CPU writes only its own counters, by single instructions or with interrupts off. Other CPUs
- * may read stale values.
+ * Each CPU writes only its own counters, by single instructions or with interrupts off; for
+ * @releases of an offline CPU see release_count.h. Other CPUs may read stale values.
  *
  * When no lock operation is in progress, the sums over all CPUs satisfy attempts = releases +
  * untracked + given_up + written_off + slots in use + dropped slots. A slot in use is dropped when

@@ -24,9 +24,11 @@ struct ntklog_task;
  * State bits in slot->action. The inline release compares the action with a constant that has none
  * of these bits, so a slot with any of them is released by the slow path.
  *
- * WAITING the task waits for the lock WAITED the wait is over, and slot->wait_time is valid
- * ABOVE_HOLE the slot below was freed first; the release of this slot must lower next_sleeping_slot
- * past it CLAIMED one party has claimed the slot, is about to free it, and has counted its wait
+ * WAITING	the task waits for the lock
+ * WAITED	the wait is over, and slot->wait_time is valid
+ * ABOVE_HOLE	the slot below was freed first; the release of this slot must lower
+ *		next_sleeping_slot past it
+ * CLAIMED	one party has claimed the slot, is about to free it, and has counted its wait
  */
 #define NTKLOG_SLEEPING_WAITING		0x4000
 #define NTKLOG_SLEEPING_WAITED		0x8000

@@ -99,12 +99,12 @@ static struct ntklog_event_group ntklog_spin_lock_group = {
 /* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_spin_lock_tracepoint_reg(void)
 {
-	return ntklog_event_group_add_probe(&ntklog_spin_lock_group);
+	return ntklog_event_group_record_first_probe(&ntklog_spin_lock_group);
 }
 
 void ntklog_spin_lock_tracepoint_unreg(void)
 {
-	ntklog_event_group_remove_probe(&ntklog_spin_lock_group);
+	ntklog_event_group_record_no_probe(&ntklog_spin_lock_group);
 }
 
 /**

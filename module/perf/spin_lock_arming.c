@@ -172,7 +172,8 @@ void ntklog_stop_spin_lock_tracking(void)
 /**
  * ntklog_start_sampling_spin_locks() - prepare sampling, before the hooks of a kind are attached
  *
- * The call for the first kind frees all slots, because a faulty caller may have left a slot in use.
+ * The call for the first kind frees all slots of mode "sampled", because a faulty caller may have
+ * left a slot in use.
  *
  * Context: task; may sleep. The caller serialises this function and
  * ntklog_stop_sampling_spin_locks(). During the call for the first kind no hook accesses the

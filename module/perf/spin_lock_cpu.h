@@ -6,11 +6,12 @@
  * Data of the spin lock instrumentation.
  *
  * NT counts, tracks and samples acquisitions. Three counters per CPU are kept while locks are
- * counted or tracked. While tracking is on, each held lock has a slot with the time of its
- * acquisition. The release decides whether an event is written: after a long hold, after a sampled
- * wait, after every Nth uncontended acquisition, or, beyond NT's rules, for every Nth release that
- * leaves a waiter behind. Nearly all acquisitions and releases write nothing, and the rules must
- * cost them little. The rules are therefore turned into a countdown and a limit, both per CPU:
+ * counted or tracked. While tracking is on, each held lock that is tracked has a slot with the time
+ * of its acquisition. The release decides whether an event is written: after a long hold, after a
+ * sampled wait, after every Nth uncontended acquisition, or, beyond NT's rules, for every Nth
+ * release that leaves a waiter behind. Nearly all acquisitions and releases write nothing, and the
+ * rules must cost them little. The rules are therefore turned into a countdown and a limit, both
+ * per CPU:
  *
  *	struct ntklog_spin_lock_cpu
  *	+------------------------------------------+
@@ -42,7 +43,8 @@
  * instruction. Each change of shared words is a single instruction, so an interrupt handler finds
  * the state before or after it. The handler frees its own slots before it returns. Slow paths that
  * change more than one word turn interrupts off. No memory barrier is needed, because only the CPU
- * itself writes its state. Other CPUs read the countdowns under the seqcount @sequence.
+ * itself writes its state while hooks run on it. Other CPUs read the countdowns under the seqcount
+ * @sequence.
  *
  * NMIs: Linux' locks are also taken in NMI handlers, which may interrupt even a slow path. In an
  * NMI the fast paths work as elsewhere. The slow path of an acquisition takes an untracked slot and
@@ -225,7 +227,8 @@ struct ntklog_overflow_slots {
  *	with that of @sampled, consistently
  * @untracked: acquisitions that were not tracked, because the CPU had eight tracked locks, was in
  *	an NMI, had all slots of @sampled in use, or waited for too many nested locks (mode "waits")
- * @unmatched: releases of locks that this CPU has not acquired
+ * @unmatched: releases without a slot while tracking was armed: this CPU had not acquired the lock,
+ *	or had acquired it without a hook
  * @unmatched_expected: releases without a slot while hooks of Linux locks were being attached or
  *	detached; these locks may have been acquired without a hook
  * @suppressed: events not written, because this CPU was writing another one, RCU was not watching,
@@ -241,9 +244,10 @@ struct ntklog_overflow_slots {
  *	address there: while tracking is being enabled or disabled, an interrupt handler may acquire
  *	a lock without a slot and search for its slot at the release
  *
- * Only the CPU itself writes these fields, with two exceptions while no hook accesses them: the
- * task that starts sampling clears @sampled_in_use of all CPUs, and ntklog_update_each_cpu()
- * updates offline CPUs. Any CPU may read the counters. The slots form a stack, except for releases
+ * Only the CPU itself writes these fields, with three exceptions while no hook accesses them: the
+ * task that loads the module sets @overflow and @sampled, the task that starts sampling clears
+ * @sampled_in_use of all CPUs, and ntklog_update_each_cpu() updates offline CPUs. Any CPU may read
+ * the counters. The slots form a stack, except for releases
  * out of order. The fast paths, and the slow path of an uncontended tracked acquisition, may be
  * interrupted at any instruction; the other slow paths run with interrupts off.
  *
@@ -292,8 +296,9 @@ DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 extern bool ntklog_spin_lock_in_transition;
 
 /*
- * True if an acquisition may take a slot: each hook on each CPU sees both static keys on, so the
- * hook of the release will free the slot. Written like ntklog_spin_lock_in_transition.
+ * True if an acquisition may take a slot: the hooks of all CPUs see ntklog_spin_lock_key and
+ * ntklog_spin_lock_tracking_key on, so the hook of the release will free the slot. Written by the
+ * task that changes tracking; the table in spin_lock_arming.c has the steps.
  */
 extern bool ntklog_spin_lock_may_take_slot;
 

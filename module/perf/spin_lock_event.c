@@ -127,7 +127,7 @@ ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
  *
  * Interrupts are off while ntklog_spin_lock_cpu.writing is set. Only locks that the writing itself
  * takes, for example in a probe of the tracepoint, find the flag set, and their events are
- * suppressed. Interrupt handlers run later, so no event of theirs is suppressed.
+ * suppressed. Interrupt handlers run later and do not find the flag set.
  *
  * Linux' locks are also taken in NMIs and where RCU is not watching: in the idle loop, and on entry
  * to and exit from the kernel. Sessions and probes need RCU, so these events are counted as

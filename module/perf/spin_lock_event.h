@@ -3,9 +3,10 @@
 #define _NTKLOG_PERF_SPIN_LOCK_EVENT_H
 
 /*
- * Spin lock events. The fast path handles an event that one session needs and no probe of the
- * tracepoint: it fills the record in the session's buffer and, for NT's locks, calls no function.
- * It is inlined into the slow path of a release. spin_lock_event.c has the other cases.
+ * Spin lock events. The fast path handles an event that a session needs and no probe of the
+ * tracepoint: it fills the record in the session's buffer. For NT's locks it calls no function,
+ * unless other sessions need the event or a session logs stacks. It is inlined into the slow path
+ * of a release. spin_lock_event.c has the other cases.
  */
 
 #include <linux/build_bug.h>

@@ -7,7 +7,7 @@
  * ntklog_slots_in_use(). The first PERF_SPIN_LOCK_DEPTH slots are in cpu->slot, where the fast
  * paths access them, the others in cpu->overflow.
  *
- * An acquisition takes a slot of cpu->slot in any case, by the subtraction from cpu->state. If all
+ * An acquisition takes a slot of cpu->slot in any case, by one change of cpu->state. If all
  * slots of cpu->slot that may be filled are in use, the acquisition fills an overflow slot and
  * leaves the slot of cpu->slot empty. The empty slot of the first overflow slot stays in use until
  * the last overflow slot is freed. Each further overflow slot frees its empty slot at once.
@@ -49,9 +49,8 @@ static inline struct ntklog_spin_lock_slot *ntklog_slot(struct ntklog_spin_lock_
 }
 
 /*
- * Choose the slot for an acquisition that has already taken one of cpu->slot, by its subtraction
- * from cpu->state. Returns the number of the slot to fill. If all slots are in use, undoes the
- * subtraction and returns 0.
+ * Choose the slot for an acquisition that has already taken a slot of cpu->slot. Returns the number
+ * of the slot to fill. If all slots are in use, gives the slot of cpu->slot back and returns 0.
  *
  * overflow_in_use is incremented before the overflow slot is filled, so that an NMI handler that
  * runs in between fills a higher slot.

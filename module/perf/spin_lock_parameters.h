@@ -3,8 +3,8 @@
 #define _NTKLOG_PERF_SPIN_LOCK_PARAMETERS_H
 
 /*
- * Sample rates and thresholds of spin locks. Written with the lock of ntklog_spin_lock_information
- * held; read by the hooks with READ_ONCE(). Each value alone is valid.
+ * Sample rates and thresholds of spin locks. The hooks read them with READ_ONCE(). A hook may read
+ * old and new values during a change; each value alone is valid.
  */
 
 #include <linux/types.h>
@@ -12,11 +12,12 @@
 
 struct etw_rundown_event;
 
+/* NT's parameters. Written with the lock of ntklog_spin_lock_information held. */
 extern struct event_trace_spinlock_information ntklog_spin_lock_parameter_values;
 
 /*
- * Blocker rate: every Nth release that leaves a waiter behind writes an event; 0 means none.
- * Written by linux/locks.c and at module load, read by the hooks.
+ * Blocker rate: every Nth release that leaves a waiter behind is sampled; 0 means none. Written by
+ * linux/locks.c and at module load.
  */
 extern u32 ntklog_spin_lock_blocker_rate;
 

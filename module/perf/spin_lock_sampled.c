@@ -249,7 +249,8 @@ static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u3
  * @caller: return address of the unlock function
  *
  * Frees the slot of a chosen acquisition and writes its event. A release without a slot writes an
- * event only if it leaves a waiter behind and the blocker rate samples it.
+ * event only if it leaves a waiter behind, the blocker rate samples it, and blocker_limit admits
+ * the record.
  *
  * A CPU may hold a lock shared more than once. A release then ends the latest acquisition: an
  * interrupt handler releases the lock before the code that it has interrupted does, and the

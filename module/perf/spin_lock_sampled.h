@@ -6,9 +6,9 @@
  * Mode "sampled": an acquisition is chosen when it is made, and only chosen acquisitions take a
  * slot. Uncontended acquisitions are chosen at random (see spin_lock_sampled.c), contended ones by
  * the contention sample rate. Acquisitions that are not chosen are only counted. The release of a
- * chosen acquisition writes its event. A release that leaves a waiter behind writes an event by the
- * blocker rate, but the start of its hold is known only if the acquisition was chosen. This mode
- * has no hold threshold and no AcquireDepth.
+ * chosen acquisition writes its event. A release that leaves a waiter behind writes an event if the
+ * blocker rate samples it and blocker_limit admits the record, but the start of its hold is known
+ * only if the acquisition was chosen. This mode has no hold threshold and no AcquireDepth.
  */
 
 #include <linux/compiler.h>

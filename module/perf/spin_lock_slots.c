@@ -205,7 +205,8 @@ static noinline void ntklog_track_acquire_irqsave(const void *lock)
  * ntklog_track_spin_lock_acquire_slow() - slow path of an uncontended tracked acquisition
  * @lock: address of the lock, which is held
  *
- * Called when the countdown has expired or more than eight slots are in use. An expired countdown
+ * Called when the countdown has expired or more than eight slots are in use. The countdown also
+ * counts as expired while tracking is being enabled or disabled. Otherwise an expired countdown
  * makes the next release take the slow path. That release restarts the countdown, because it
  * divides by the sample rate anyway. Until then all acquisitions take the slow path.
  *
@@ -307,9 +308,10 @@ static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 numbe
  * ntklog_count_interrupt_in_slots() - count an interrupt in the slots of all locks that this CPU
  *	holds
  *
- * Called at the start of each interrupt except NMIs, while Linux' locks are tracked. An acquisition
- * then need not read the interrupt counters, of which there are about a dozen; interrupts during a
- * hold are rare. NT's locks read the counters and ignore this count.
+ * Called at the start of each interrupt that InterruptCount includes, except NMIs, while Linux'
+ * spin locks or rwlocks are attached in mode "full". An acquisition then need not read the
+ * interrupt counters, of which there are about a dozen; interrupts during a hold are rare. NT's
+ * locks read the counters and ignore this count.
  *
  * The count misses an interrupt that arrives while the slot is being filled or freed, which is just
  * after the acquisition or just before the release.
@@ -437,8 +439,9 @@ static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 
  * holds a lock with a slot.
  *
  * While the uncontended count is a multiple of the rate and a lock is held, all releases take the
- * slow path. When no lock is held, the next release follows a new acquisition. That acquisition
- * changes the count or, if contended, tags its slot, so the release need not take the slow path.
+ * slow path, because hold_limit is 0. With no lock held, hold_limit need not be 0: an uncontended
+ * acquisition changes the count, and the tag of a contended acquisition makes its release take the
+ * slow path anyway.
  *
  * @state is the value from which the caller has computed @count. Do not test cpu->state instead:
  * an NMI may have made it negative since, and the countdown would be set from an outdated @count.
@@ -486,8 +489,10 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 
 /*
  * Handle a release for which ntklog_release_topmost_slot() is not meant: of a contended or
- * untracked acquisition, of a Linux lock, out of order, in an NMI, or without a slot. Free the slot
- * and write the event if the release is sampled, or count the release as one without a slot.
+ * untracked acquisition, of a Linux lock, out of order, with a waiter left behind, in an NMI, or
+ * without a slot. Free the slot, and write the event if the release is sampled. A release without a
+ * slot is counted as unmatched, unless the CPU holds locks for which it had no slot, or tracking is
+ * being enabled or disabled.
  */
 static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					       u8 acquire_mode, struct ntklog_time time,

@@ -68,7 +68,7 @@ static __always_inline void ntklog_write_stack(enum etw_stacked event, struct et
  * @wanted: sessions that need the event, a byte of 1 for each
  *
  * Context: interrupts off since etw_sessions_for_event().
- * Return: true if only one session needs the event and no session needs stacks.
+ * Return: true if at most one session needs the event and no started session logs stacks.
  */
 static __always_inline bool ntklog_event_is_complete(u64 wanted)
 {

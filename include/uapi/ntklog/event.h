@@ -178,7 +178,7 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, hold_threshold, 0x0C);
 /**
  * struct ntklog_dc - data of the rundown events of settings that NT does not have
  * @linux_mode: NTKLOG_LINUX_MODE_*
- * @blockers: sample rate N of releases that leave a waiter behind: every Nth is written; 0: off
+ * @blockers: sample rate N of releases that leave a waiter behind: every Nth is sampled; 0: off
  *
  * If a file has no such events, the rule of each WMI_SPINLOCK in it is 0.
  */
@@ -235,9 +235,9 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_observed, observed, 0x04);
  * @steal_time: the kernel's steal time of all CPUs, in nanoseconds; 0 where the hypervisor does not
  *	report it
  *
- * A session with Linux' locks has such an event at its start and another at its end. The differences
- * are the number of blockers that are missing in its file, and the time for which virtual CPUs were
- * stopped meanwhile.
+ * A session with Linux' locks has such an event at its start and another at its end. The
+ * differences are the number of blockers that are missing in its file, and the time for which
+ * virtual CPUs were stopped meanwhile.
  */
 struct ntklog_dropped_dc {
 	__u64 spin_locks;
@@ -355,8 +355,9 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, frames, 0x18);
  * @ready: time since @since in which the task was ready to run and had no CPU, in cycles
  * @blocked: time since @since in which the task was blocked, in cycles
  *
- * A session that stops, and each snapshot, writes such a list: first an event whose action is
- * NTKLOG_OPEN_LIST and whose other members but @list_time are 0, then one event for each lock.
+ * A session with sleeping locks writes such a list before it stops, and before a snapshot of it
+ * while it is started: first an event whose action is NTKLOG_OPEN_LIST and whose other members but
+ * @list_time are 0, then one event for each lock.
  */
 struct ntklog_open_hold {
 	__u64 list_time;

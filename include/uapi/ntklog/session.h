@@ -5,7 +5,7 @@
 /*
  * A recording through one open file, in /sys/kernel/debug/ntklog/sessions:
  *
- *	claim		open() claims any free session
+ *	claim		open() claims any free session: stopped, unclaimed, without unread buffers
  *	<n>/claim	open() claims session n
  *	<n>/adopt	open() claims session n with its present or last run, which may have been
  *			started by hand
@@ -14,8 +14,9 @@
  * open() fails with EBUSY if no session is free, or if session n has an owner. open() of <n>/claim
  * also fails with EBUSY if session n runs. A claim belongs to the open file description. When the
  * file is closed, also by the end of the process, the module stops the session, frees the buffers
- * and restores the settings that the session had before. While a session is claimed, the other
- * files of the session can be read, but a write into one of them fails with EBUSY.
+ * of the claim's run and restores the settings that the session had before, unless
+ * NTKLOG_SESSION_KEEP has given up the claim. While a session is claimed, the other files of the
+ * session can be read, but a write into one of them fails with EBUSY.
  *
  * read() and pread() of a claim give the first buffer of the ETL file, which has the header. A read
  * at offset 0 makes this buffer anew; the buffer is final after NTKLOG_SESSION_STOP. ENODATA: the
@@ -83,7 +84,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_start, contextswap_version, 0x7C);
  * @cpu: in: a CPU, or NTKLOG_SESSION_ALL_CPUS for the sum. ENXIO: the run has no buffers on the CPU
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that found no space
+ * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
+ *	event was logged in an NMI
  * @finished: buffers that can be or have been read
  * @unread: finished buffers that have not been read
  * @overwritten: buffers that newer events have overwritten

@@ -37,7 +37,7 @@
 #define KPROCESSOR_MODE_KERNEL		0
 #define KPROCESSOR_MODE_USER		1
 
-/* flags, the byte of the wait mode, since version 3 */
+/* flags: since version 3; in version 2 the same byte is KPROCESSOR_MODE_* alone */
 #define WMI_CONTEXTSWAP_OLD_THREAD_WAIT_MODE		0x01
 #define WMI_CONTEXTSWAP_OLD_THREAD_BAM_EPP_IMPORTANT	0x02	/* version 3 */
 #define WMI_CONTEXTSWAP_NEW_THREAD_BAM_EPP_IMPORTANT	0x04	/* version 3 */
