@@ -19,6 +19,8 @@
 #include "../module/etw/session.h"
 #include "../module/etw/settings.h"
 #include "../module/etw/stacks.h"
+#include "../module/ground/task_record.h"
+#include "../module/perf/off_cpu.h"
 #include "../module/perf/resource.h"
 #include "../module/perf/sleeping_lock.h"
 #include "fixture.h"
@@ -420,6 +422,17 @@ static void sleep_without_lock_not_counted(struct kunit *test)
 	end_tracking(test);
 }
 
+/* The visit of all slots may read the end of a period before its start. */
+static void negative_difference_is_0(struct kunit *test)
+{
+	const struct ntklog_off_cpu more = { .ready = 7, .blocked = 5 };
+	const struct ntklog_off_cpu less = { .ready = 4, .blocked = 6 };
+	const struct ntklog_off_cpu difference = ntklog_subtract_off_cpu(&more, &less);
+
+	KUNIT_EXPECT_EQ(test, difference.ready, 3);
+	KUNIT_EXPECT_EQ(test, difference.blocked, 0);
+}
+
 static struct kunit_case off_cpu_cases[] = {
 	KUNIT_CASE(short_hold_without_time_off_cpu),
 	KUNIT_CASE(sleep_in_hold_counted_as_blocked),
@@ -432,6 +445,7 @@ static struct kunit_case off_cpu_cases[] = {
 	KUNIT_CASE(holder_preempted_within_hook_counted_later),
 	KUNIT_CASE(holder_counted_after_migration),
 	KUNIT_CASE(sleep_without_lock_not_counted),
+	KUNIT_CASE(negative_difference_is_0),
 	{}
 };
 

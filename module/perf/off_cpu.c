@@ -97,6 +97,11 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
 	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu - ready);
+	/*
+	 * The task copies the counters into slots as soon as it runs. Pairs with the first
+	 * smp_rmb() in ntklog_read_slot() of linux/held_locks.c.
+	 */
+	smp_wmb();
 	record->last_ready = ready;
 	if (record->is_blocked && ntklog_block_has_stack())
 		ntklog_end_block(task, off_cpu - ready);
