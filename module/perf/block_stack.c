@@ -2,8 +2,9 @@
 /*
  * See block_stack.h. The stacks are in a table, which is allocated when sleeping locks are attached
  * while a session logs stacks, or up to a second after a running session begins to log them. A task
- * may be in one of a few entries, those of its bucket; if all are used by others, it takes the one
- * with the oldest block.
+ * may be in one of a few entries, those of its bucket. If all are used by others, it takes the one
+ * with the oldest block that has ended, because a block that still goes on may become the longest
+ * one of its hold. If no block has ended, the new block has no stack.
  *
  * The probe of sched_switch must not wait for a bucket that another CPU uses: the block then has no
  * stack.
@@ -17,9 +18,11 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include "../etw/stacks.h"
 #include "../ground/address.h"
+#include "../ground/clock.h"
 #include "../ground/word.h"
 #include "block_stack.h"
 #include "sleeping_slots.h"
@@ -27,6 +30,12 @@
 
 #define NTKLOG_BLOCK_BITS	8
 #define NTKLOG_BLOCK_WAYS	4
+
+/*
+ * A block that began longer ago counts as ended: another CPU used the bucket at its end, no session
+ * logged stacks then, or the task has exited.
+ */
+#define NTKLOG_BLOCK_MAX_MS	(10 * 60 * MSEC_PER_SEC)
 
 /**
  * struct ntklog_block - a time in which a task was blocked
@@ -126,20 +135,31 @@ static struct ntklog_task_blocks *ntklog_find_blocks(struct ntklog_block_bucket 
 	return NULL;
 }
 
+/* Return true if another task may take the entry. */
+static bool ntklog_blocks_are_replaceable(const struct ntklog_task_blocks *blocks, u64 now)
+{
+	return !blocks->task || blocks->last.cycles ||
+	       now - blocks->last.since > ntklog_ms_to_cycles(NTKLOG_BLOCK_MAX_MS);
+}
+
+/* Returns NULL if the task has no entry and each entry of the bucket has a block that goes on. */
 static struct ntklog_task_blocks *ntklog_find_or_take_blocks(struct ntklog_block_bucket *bucket,
-							     const struct task_struct *task)
+							     const struct task_struct *task,
+							     u64 now)
 {
 	struct ntklog_task_blocks *blocks = ntklog_find_blocks(bucket, task);
-	int i;
+	struct ntklog_task_blocks *entry;
 
 	if (blocks)
 		return blocks;
-	blocks = bucket->entries;
-	for (i = 1; i < NTKLOG_BLOCK_WAYS; i++)
-		if (bucket->entries[i].last.since < blocks->last.since)
-			blocks = &bucket->entries[i];
-	blocks->task = task;
-	blocks->longest.since = 0;
+	for (entry = bucket->entries; entry < &bucket->entries[NTKLOG_BLOCK_WAYS]; entry++)
+		if (ntklog_blocks_are_replaceable(entry, now) &&
+		    (!blocks || entry->last.since < blocks->last.since))
+			blocks = entry;
+	if (blocks) {
+		blocks->task = task;
+		blocks->longest.since = 0;
+	}
 	return blocks;
 }
 
@@ -177,13 +197,17 @@ void ntklog_begin_block(const struct ntklog_task *record, u64 now)
 	bucket = ntklog_use_bucket(record->task);
 	if (!bucket)
 		return;
-	blocks = ntklog_find_or_take_blocks(bucket, record->task);
-	if (blocks->longest.since < oldest)
-		blocks->longest.since = 0;
-	blocks->last.since = now;
-	blocks->last.cycles = 0;
-	if (!ntklog_save_stack(blocks->last.frames, NTKLOG_BLOCK_FRAMES))
-		blocks->task = NULL;
+	blocks = ntklog_find_or_take_blocks(bucket, record->task, now);
+	if (blocks) {
+		if (blocks->longest.since < oldest)
+			blocks->longest.since = 0;
+		blocks->last.since = now;
+		blocks->last.cycles = 0;
+		if (!ntklog_save_stack(blocks->last.frames, NTKLOG_BLOCK_FRAMES)) {
+			blocks->task = NULL;
+			blocks->last.since = 0;
+		}
+	}
 	ntklog_put_bucket(bucket);
 }
 
