@@ -23,6 +23,7 @@
 #include "../etw/stacks.h"
 #include "../ground/address.h"
 #include "../ground/clock.h"
+#include "../ground/compat.h"
 #include "../ground/word.h"
 #include "block_stack.h"
 #include "sleeping_slots.h"
@@ -138,8 +139,9 @@ static struct ntklog_task_blocks *ntklog_find_blocks(struct ntklog_block_bucket 
 /* Return true if another task may take the entry. */
 static bool ntklog_blocks_are_replaceable(const struct ntklog_task_blocks *blocks, u64 now)
 {
+	/* Signed, because the clocks of two CPUs may differ. */
 	return !blocks->task || blocks->last.cycles ||
-	       now - blocks->last.since > ntklog_ms_to_cycles(NTKLOG_BLOCK_MAX_MS);
+	       (s64)(now - blocks->last.since) > (s64)ntklog_ms_to_cycles(NTKLOG_BLOCK_MAX_MS);
 }
 
 /* Returns NULL if the task has no entry and each entry of the bucket has a block that goes on. */
@@ -210,15 +212,18 @@ void ntklog_begin_block(const struct ntklog_task *record, u64 now)
 	}
 	ntklog_put_bucket(bucket);
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_block);
 
 /**
  * ntklog_end_block() - keep the stack of a block if it is the longest one
  * @task: the task, which gets a CPU
+ * @since: when the block began. The last block in the table may be another one, if the begin of
+ *	this one has been missed
  * @blocked: how long it was blocked, in cycles
  *
  * Context: probe of sched_switch.
  */
-void ntklog_end_block(const struct task_struct *task, u64 blocked)
+void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked)
 {
 	struct ntklog_block_bucket *bucket = ntklog_use_bucket(task);
 	struct ntklog_task_blocks *blocks;
@@ -226,13 +231,14 @@ void ntklog_end_block(const struct task_struct *task, u64 blocked)
 	if (!bucket)
 		return;
 	blocks = ntklog_find_blocks(bucket, task);
-	if (blocks && !blocks->last.cycles) {
+	if (blocks && blocks->last.since == since) {
 		blocks->last.cycles = max(blocked, 1ULL);
 		if (!blocks->longest.since || blocks->longest.cycles < blocked)
 			blocks->longest = blocks->last;
 	}
 	ntklog_put_bucket(bucket);
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_end_block);
 
 /**
  * ntklog_get_longest_block() - get the longest block of a hold
@@ -269,3 +275,4 @@ bool ntklog_get_longest_block(const struct task_struct *task, u64 acquire_time,
 	local_irq_restore(flags);
 	return is_found;
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_get_longest_block);

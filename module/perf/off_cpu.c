@@ -79,12 +79,13 @@ static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 {
 	struct ntklog_task *record = ntklog_find_task_record(task);
-	u64 off_cpu, ready;
+	u64 since, off_cpu, ready;
 
 	/* The counter may be that of another task with the same hash. */
 	if (!record || !record->off_cpu_since)
 		return;
-	off_cpu = ntklog_cycles_since(record->off_cpu_since, 0);
+	since = record->off_cpu_since;
+	off_cpu = ntklog_cycles_since(since, 0);
 	ready = off_cpu;
 	if (record->is_blocked)
 		ready = min(off_cpu, ntklog_ns_to_cycles(ntklog_ns_in_run_queues(task) -
@@ -104,7 +105,7 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	smp_wmb();
 	record->last_ready = ready;
 	if (record->is_blocked && ntklog_block_has_stack())
-		ntklog_end_block(task, off_cpu - ready);
+		ntklog_end_block(task, since, off_cpu - ready);
 	atomic_dec(ntklog_off_cpu_counter(task));
 	ntklog_cache_record(record);
 }
