@@ -323,6 +323,32 @@ static void hold_released_for_sleeping_owner_counted_as_blocked(struct kunit *te
 	end_tracking(test);
 }
 
+/* The owner has been woken up on the CPU of the test, which goes on. */
+static void hold_released_for_woken_owner_counted_as_ready(struct kunit *test)
+{
+	struct test_thread thread;
+
+	begin_tracking(test);
+	reinit_completion(&sleeper_has_lock);
+	reinit_completion(&sleeper_may_end);
+	test_thread_start(test, &thread, TEST_CPU, hold_asleep, NULL);
+	wait_for_completion(&sleeper_has_lock);
+	msleep(40);
+	preempt_disable();
+	complete(&sleeper_may_end);
+	mdelay(20);
+	ntklog_track_sleeping_release_slow(&outer_lock, TEST_ACTION, owner_is_sleeper, false,
+					   false);
+	preempt_enable();
+	if (IS_ENABLED(CONFIG_SCHED_INFO))
+		KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_READY),
+				ntklog_ms_to_cycles(10));
+	KUNIT_EXPECT_GT(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED), 0);
+	expect_times_without_cpu_bounded(test, 1);
+	test_thread_join(&thread);
+	end_tracking(test);
+}
+
 static void preempted_holder_counted_as_ready(struct kunit *test)
 {
 	begin_tracking(test);
@@ -547,6 +573,7 @@ static struct kunit_case off_cpu_cases[] = {
 	KUNIT_CASE(longest_block_of_holds_written_with_its_stack),
 	KUNIT_CASE(nested_hold_has_its_own_part_only),
 	KUNIT_CASE(hold_released_for_sleeping_owner_counted_as_blocked),
+	KUNIT_CASE(hold_released_for_woken_owner_counted_as_ready),
 	KUNIT_CASE(preempted_holder_counted_as_ready),
 	KUNIT_CASE(wait_and_hold_counted_apart),
 	KUNIT_CASE(second_wait_includes_first),

@@ -67,13 +67,21 @@ static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 	if (hlist_unhashed_lockless(&record->node) || record->exit_is_missed)
 		return;
 	WRITE_ONCE(record->is_blocked, is_blocked);
-	record->queued_before = ntklog_ns_in_run_queues(task);
-	/* Publishes is_blocked. Pairs with the first smp_rmb() in ntklog_off_cpu_until_now(). */
+	ntklog_write_u64(record->queued_before, ntklog_ns_in_run_queues(task));
+	/* Publishes both. Pairs with the first smp_rmb() in ntklog_off_cpu_until_now(). */
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu_since, ntklog_cycles());
 	atomic_inc(ntklog_off_cpu_counter(task));
 	if (is_blocked && ntklog_block_has_stack())
 		ntklog_begin_block(record, record->off_cpu_since);
+}
+
+/* Return which part of a time without a CPU, in cycles, the blocked @task was in run queues. */
+static u64 ntklog_ready_part(const struct task_struct *task, u64 queued_before, u64 off_cpu)
+{
+	s64 queued = ntklog_ns_in_run_queues(task) - queued_before;
+
+	return min(off_cpu, ntklog_ns_to_cycles(max_t(s64, queued, 0)));
 }
 
 static noinline void ntklog_end_off_cpu(const struct task_struct *task)
@@ -88,8 +96,7 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	off_cpu = ntklog_cycles_since(since, 0);
 	ready = off_cpu;
 	if (record->is_blocked)
-		ready = min(off_cpu, ntklog_ns_to_cycles(ntklog_ns_in_run_queues(task) -
-							 record->queued_before));
+		ready = ntklog_ready_part(task, record->queued_before, off_cpu);
 	ntklog_write_u64(record->off_cpu_since, 0);
 	/*
 	 * Clear off_cpu_since before the counters change. Pairs with the second smp_rmb() in
@@ -135,23 +142,34 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
  * The counters of a task without a CPU grow when the task gets a CPU. If the task is just getting a
  * CPU, its last time without a CPU may be missing in the result.
  *
- * Context: preemption off, so that RCU keeps the record valid.
+ * A task that was blocked, and has been woken up without having a CPU yet, counts as ready since
+ * then. The wake-up may be a little later or earlier if the scheduler is changing the task's times.
+ *
+ * Context: preemption off, so that RCU keeps the record and the task valid.
  * Return: ntklog_task::off_cpu, and the time since the task lost its CPU.
  */
 struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 {
+	u64 since, off_cpu, ready, queued_before;
+	/* NULL if the task has exited. */
+	const struct task_struct *task = READ_ONCE(record->task);
 	struct ntklog_off_cpu sum;
 	bool is_blocked;
-	u64 since;
 
 	do {
 		since = ntklog_read_u64(record->off_cpu_since);
 		/*
-		 * is_blocked belongs to off_cpu_since. Pairs with the smp_wmb() in
+		 * is_blocked and queued_before belong to off_cpu_since. Pairs with the smp_wmb() in
 		 * ntklog_begin_off_cpu().
 		 */
 		smp_rmb();
 		is_blocked = READ_ONCE(record->is_blocked);
+		queued_before = ntklog_read_u64(record->queued_before);
+		off_cpu = since ? ntklog_cycles_since(since, 0) : 0;
+		ready = off_cpu;
+		if (is_blocked)
+			ready = task && task_is_running(task) ?
+				ntklog_ready_part(task, queued_before, off_cpu) : 0;
 		sum.ready = ntklog_read_u64(record->off_cpu.ready);
 		sum.blocked = ntklog_read_u64(record->off_cpu.blocked);
 		/*
@@ -160,8 +178,8 @@ struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 		 */
 		smp_rmb();
 	} while (ntklog_read_u64(record->off_cpu_since) != since);
-	if (since)
-		*(is_blocked ? &sum.blocked : &sum.ready) += ntklog_cycles_since(since, 0);
+	sum.ready += ready;
+	sum.blocked += off_cpu - ready;
 	return sum;
 }
 
