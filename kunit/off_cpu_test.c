@@ -11,10 +11,8 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/instruction_pointer.h>
-#include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/system_information.h>
@@ -24,7 +22,6 @@
 #include "../module/etw/stacks.h"
 #include "../module/ground/clock.h"
 #include "../module/ground/task_record.h"
-#include "../module/perf/block_stack.h"
 #include "../module/perf/off_cpu.h"
 #include "../module/perf/resource.h"
 #include "../module/perf/sleeping_lock.h"
@@ -476,86 +473,6 @@ static void sleep_without_lock_not_counted(struct kunit *test)
 	end_tracking(test);
 }
 
-/* Make a record of a task that does not exist, with a hold that has just begun. */
-static struct ntklog_task *make_holder(struct kunit *test)
-{
-	struct ntklog_task *record = kunit_kzalloc(test, sizeof(*record), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, record);
-	record->task = (struct task_struct *)record;
-	record->sleeping_slots[1].lock = &outer_lock;
-	record->sleeping_slots[1].acquire_time = ntklog_cycles();
-	return record;
-}
-
-static void begin_block(const struct ntklog_task *record, u64 now)
-{
-	unsigned long flags;
-
-	local_irq_save(flags);
-	ntklog_begin_block(record, now);
-	local_irq_restore(flags);
-}
-
-static void end_block(const struct ntklog_task *record, u64 since, u64 blocked)
-{
-	unsigned long flags;
-
-	local_irq_save(flags);
-	ntklog_end_block(record->task, since, blocked);
-	local_irq_restore(flags);
-}
-
-static bool get_block(const struct ntklog_task *record, struct ntklog_block_stack *block)
-{
-	return ntklog_get_longest_block(record->task, record->sleeping_slots[1].acquire_time,
-					block);
-}
-
-/* More tasks than the table has entries block for a short time while another one is blocked. */
-static void block_that_goes_on_keeps_its_stack(struct kunit *test)
-{
-	struct ntklog_block_stack block;
-	struct ntklog_task *holder, *other;
-	u64 since;
-	int i;
-
-	begin_tracking_with_stacks(test, BIT(ETW_STACKED_RESOURCE));
-	holder = make_holder(test);
-	other = make_holder(test);
-	since = ntklog_cycles();
-	begin_block(holder, since);
-	for (i = 1; i <= 4096; i++) {
-		/* Only the address counts, which is never dereferenced. */
-		other->task = (struct task_struct *)((unsigned long)holder + i);
-		begin_block(other, since + i);
-		end_block(other, since + i, 1);
-	}
-	end_block(holder, since, 9999);
-	KUNIT_EXPECT_TRUE(test, get_block(holder, &block));
-	KUNIT_EXPECT_EQ(test, block.since, since);
-	KUNIT_EXPECT_EQ(test, block.blocked, 9999);
-	end_tracking(test);
-}
-
-static void end_of_another_block_ignored(struct kunit *test)
-{
-	struct ntklog_block_stack block;
-	struct ntklog_task *holder;
-	u64 since;
-
-	begin_tracking_with_stacks(test, BIT(ETW_STACKED_RESOURCE));
-	holder = make_holder(test);
-	since = ntklog_cycles();
-	begin_block(holder, since);
-	end_block(holder, since + 1, 9999);
-	KUNIT_EXPECT_FALSE(test, get_block(holder, &block));
-	end_block(holder, since, 3);
-	KUNIT_EXPECT_TRUE(test, get_block(holder, &block));
-	KUNIT_EXPECT_EQ(test, block.blocked, 3);
-	end_tracking(test);
-}
-
 /* The visit of all slots may read the end of a period before its start. */
 static void negative_difference_is_0(struct kunit *test)
 {
@@ -580,8 +497,6 @@ static struct kunit_case off_cpu_cases[] = {
 	KUNIT_CASE(holder_preempted_within_hook_counted_later),
 	KUNIT_CASE(holder_counted_after_migration),
 	KUNIT_CASE(sleep_without_lock_not_counted),
-	KUNIT_CASE(block_that_goes_on_keeps_its_stack),
-	KUNIT_CASE(end_of_another_block_ignored),
 	KUNIT_CASE(negative_difference_is_0),
 	{}
 };

@@ -14,12 +14,15 @@
 #include <linux/compiler.h>
 #include <linux/hash.h>
 #include <linux/irqflags.h>
+#include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/time64.h>
+#include <uapi/ntklog/group_mask.h>
 
+#include "../etw/event.h"
 #include "../etw/stacks.h"
 #include "../ground/address.h"
 #include "../ground/clock.h"
@@ -79,6 +82,26 @@ struct ntklog_block_bucket {
 static struct ntklog_block_bucket *ntklog_block_buckets;
 
 /**
+ * ntklog_blocks_have_stacks() - test whether a session logs the stacks of sleeping locks
+ *
+ * Context: any. The result may be stale when it is returned.
+ * Return: true if a started session that logs sleeping locks wants the stacks of resources.
+ */
+bool ntklog_blocks_have_stacks(void)
+{
+	const u64 with_stacks = etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
+
+	/* Sessions that are not started may want stacks, too. */
+	return with_stacks && with_stacks & (etw_sessions_for_event(PERF_LINUX_MUTEX) |
+					     etw_sessions_for_event(PERF_LINUX_RWSEM) |
+					     etw_sessions_for_event(PERF_LINUX_SEMAPHORE) |
+					     etw_sessions_for_event(PERF_LINUX_RT_MUTEX) |
+					     etw_sessions_for_event(PERF_LINUX_PERCPU_RWSEM) |
+					     etw_sessions_for_event(PERF_LINUX_WW_MUTEX));
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_blocks_have_stacks);
+
+/**
  * ntklog_alloc_block_stacks() - allocate the table if a session logs stacks
  *
  * Without memory, no block has a stack.
@@ -89,7 +112,7 @@ void ntklog_alloc_block_stacks(void)
 {
 	struct ntklog_block_bucket *buckets;
 
-	if (ntklog_block_buckets || !static_key_enabled(&etw_stacks_key))
+	if (ntklog_block_buckets || !ntklog_blocks_have_stacks())
 		return;
 	buckets = kvcalloc(1 << NTKLOG_BLOCK_BITS, sizeof(*buckets), GFP_KERNEL);
 	/* Pairs with smp_load_acquire() in ntklog_use_bucket(). */

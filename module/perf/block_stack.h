@@ -14,6 +14,7 @@
 
 #include "../ground/task_record.h"
 
+bool ntklog_blocks_have_stacks(void);
 void ntklog_alloc_block_stacks(void);
 void ntklog_free_block_stacks(void);
 void ntklog_begin_block(const struct ntklog_task *record, u64 now);

@@ -19,7 +19,6 @@
 #include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
-#include <linux/limits.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -27,7 +26,6 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
-#include "../etw/stacks.h"
 #include "../ground/clock.h"
 #include "../ground/run_queue.h"
 #include "../ground/task_cache.h"
@@ -51,12 +49,6 @@ static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
 	return &ntklog_off_cpu_task_counts[hash_ptr(task, NTKLOG_OFF_CPU_BITS)];
 }
 
-/* Return true if a session logs the stacks of sleeping locks. */
-static bool ntklog_block_has_stack(void)
-{
-	return etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
-}
-
 static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 					  const struct task_struct *task, bool is_blocked)
 {
@@ -72,7 +64,7 @@ static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu_since, ntklog_cycles());
 	atomic_inc(ntklog_off_cpu_counter(task));
-	if (is_blocked && ntklog_block_has_stack())
+	if (is_blocked && ntklog_blocks_have_stacks())
 		ntklog_begin_block(record, record->off_cpu_since);
 }
 
@@ -111,7 +103,7 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	 */
 	smp_wmb();
 	record->last_ready = ready;
-	if (record->is_blocked && ntklog_block_has_stack())
+	if (record->is_blocked && ntklog_blocks_have_stacks())
 		ntklog_end_block(task, since, off_cpu - ready);
 	atomic_dec(ntklog_off_cpu_counter(task));
 	ntklog_cache_record(record);
