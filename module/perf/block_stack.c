@@ -20,6 +20,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/time64.h>
+#include <linux/workqueue.h>
 #include <uapi/ntklog/group_mask.h>
 
 #include "../etw/event.h"
@@ -106,7 +107,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_blocks_have_stacks);
  *
  * Without memory, no block has a stack.
  *
- * Context: task; may sleep. Callers are serialized, also with ntklog_free_block_stacks().
+ * Context: task; may sleep. Callers are serialized, also with ntklog_free_block_stacks(); the work
+ * item does not run when sleeping locks are attached.
  */
 void ntklog_alloc_block_stacks(void)
 {
@@ -114,9 +116,31 @@ void ntklog_alloc_block_stacks(void)
 
 	if (ntklog_block_buckets || !ntklog_blocks_have_stacks())
 		return;
-	buckets = kvcalloc(1 << NTKLOG_BLOCK_BITS, sizeof(*buckets), GFP_KERNEL);
+	buckets = kvcalloc(1 << NTKLOG_BLOCK_BITS, sizeof(*buckets), GFP_KERNEL | __GFP_NOWARN);
 	/* Pairs with smp_load_acquire() in ntklog_use_bucket(). */
 	smp_store_release(&ntklog_block_buckets, buckets);
+}
+
+static void ntklog_run_block_stacks_work(struct work_struct *work)
+{
+	ntklog_alloc_block_stacks();
+}
+
+static DECLARE_WORK(ntklog_block_stacks_work, ntklog_run_block_stacks_work);
+
+/**
+ * ntklog_request_block_stacks() - have the table allocated if a session logs stacks
+ *
+ * A work item allocates the table, because the allocation may wait for memory to be reclaimed, and
+ * the check for long waits, which is the caller, must not. The next check requests the table again
+ * if there was no memory.
+ *
+ * Context: work item that is cancelled before ntklog_free_block_stacks().
+ */
+void ntklog_request_block_stacks(void)
+{
+	if (!READ_ONCE(ntklog_block_buckets) && ntklog_blocks_have_stacks())
+		schedule_work(&ntklog_block_stacks_work);
 }
 
 /**
@@ -126,6 +150,7 @@ void ntklog_alloc_block_stacks(void)
  */
 void ntklog_free_block_stacks(void)
 {
+	cancel_work_sync(&ntklog_block_stacks_work);
 	kvfree(ntklog_block_buckets);
 	ntklog_block_buckets = NULL;
 }
