@@ -270,6 +270,13 @@ static void a_suspend_does_not_wait_for_a_start_without_limit(struct kunit *test
 	refuse_suspend(test, false, -EBUSY);
 }
 
+static u64 growing_steal_time(int cpu)
+{
+	static u64 steal_time;
+
+	return ++steal_time;
+}
+
 static u64 steal_time_of_test(int cpu)
 {
 	return 1000;
@@ -372,6 +379,25 @@ static void each_change_of_rates_is_in_each_started_session(struct kunit *test)
 	expect_first_events(test, 4, resource_hook_ids, ARRAY_SIZE(resource_hook_ids));
 }
 
+/* The steal time grows between the two readings of a change. */
+static void a_change_of_a_parameter_logs_no_counts(struct kunit *test)
+{
+	static const u16 hook_ids[] = {
+		RESOURCE_START, DROPPED_START, RESOURCE_END, RESOURCE_START, RESOURCE_END,
+	};
+	const struct ntklog_parameter *rate = &ntklog_resource_information.parameters[0];
+	ntklog_steal_time_func_t steal_time_before = ntklog_steal_time_of_cpu;
+	const u32 before = ntklog_get_parameter(rate);
+
+	ntklog_steal_time_of_cpu = growing_steal_time;
+	start(test, 2, PERF_LINUX_MUTEX);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
+	stop(test, 2);
+	ntklog_steal_time_of_cpu = steal_time_before;
+	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before), STATUS_SUCCESS);
+}
+
 static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 {
 	static const u16 hook_ids[] = {
@@ -402,6 +428,7 @@ static struct kunit_case rundown_test_cases[] = {
 	KUNIT_CASE(a_group_that_cannot_be_attached_is_a_failure),
 	KUNIT_CASE(each_change_of_rates_is_in_each_started_session),
 	KUNIT_CASE(a_change_of_one_parameter_is_in_the_session),
+	KUNIT_CASE(a_change_of_a_parameter_logs_no_counts),
 	{}
 };
 

@@ -46,6 +46,8 @@ struct etw_rundown_event {
  *	killed. NULL: attaching cannot fail
  * @rundown: fill in the rundown event that says until when (@end) or from when on the present
  *	parameters are valid. Called in any context but NMI. NULL: the provider has no parameters
+ * @rundown_has_counts: @rundown fills in counts, which grow by themselves, and no parameters. A
+ *	change of parameters does not log them
  * @list_holds: log the locks of @group that are held now, with etw_log_session_event(). Called
  *	from a task with etw_mutex held, before a session stops and before a snapshot. NULL: the
  *	provider has no such list
@@ -57,6 +59,7 @@ struct etw_provider {
 			 const struct perfinfo_groupmask *mask);
 	int (*get_err)(const struct etw_provider *provider);
 	void (*rundown)(struct etw_rundown_event *event, bool end);
+	bool rundown_has_counts;
 	void (*list_holds)(struct etw_session *session);
 	struct list_head list;
 };

@@ -216,7 +216,8 @@ static void etw_log_parameter_change(void *data)
 
 	list_for_each_entry(provider, &etw_providers, list) {
 		etw_make_rundown_event(provider, session, &new, false);
-		if (new.length != old->length || memcmp(new.data, old->data, new.length)) {
+		if (!provider->rundown_has_counts &&
+		    (new.length != old->length || memcmp(new.data, old->data, new.length))) {
 			etw_log_rundown_event(session, old);
 			etw_log_rundown_event(session, &new);
 		}

@@ -12,6 +12,7 @@
  * run queue.
  */
 
+#include <linux/compiler.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
@@ -21,14 +22,16 @@
  * ntklog_ns_since_queued() - return how long a task has been in its run queue
  * @task: the task
  *
- * Context: the lock of the task's run queue is held, as in a probe of sched_switch.
+ * Context: preemption off. If the lock of the task's run queue is not held, which a probe of
+ * sched_switch holds, the scheduler may change the task's times meanwhile; the result may then be
+ * too small, or count the last time twice.
  * Return: nanoseconds since the task was put into the run queue or lost its CPU; 0 if it runs, is
  * blocked, or if the scheduler does not record this.
  */
 static inline u64 ntklog_ns_since_queued(const struct task_struct *task)
 {
 #ifdef CONFIG_SCHED_INFO
-	u64 queued = task->sched_info.last_queued;
+	u64 queued = READ_ONCE(task->sched_info.last_queued);
 	u64 now;
 
 	if (!queued)
@@ -54,7 +57,7 @@ static inline u64 ntklog_ns_since_queued(const struct task_struct *task)
 static inline u64 ntklog_ns_in_run_queues(const struct task_struct *task)
 {
 #ifdef CONFIG_SCHED_INFO
-	return task->sched_info.run_delay + ntklog_ns_since_queued(task);
+	return READ_ONCE(task->sched_info.run_delay) + ntklog_ns_since_queued(task);
 #else
 	return 0;
 #endif

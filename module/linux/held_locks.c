@@ -47,17 +47,19 @@ static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
 }
 
 /*
- * Copy a slot of @task to @held. @off_cpu: the task's times without a CPU until now. Returns false
- * if the slot is free, or if the task fills it anew during the copy.
+ * Copy a slot of @record, the record of @task, to @held. Returns false if the slot is free, or if
+ * the task fills it anew during the copy.
  */
-static bool ntklog_read_slot(const struct ntklog_sleeping_slot *slot,
-			     const struct task_struct *task, const struct ntklog_off_cpu *off_cpu,
-			     struct ntklog_held_lock *held)
+static bool ntklog_read_slot(const struct ntklog_task *record,
+			     const struct ntklog_sleeping_slot *slot,
+			     const struct task_struct *task, struct ntklog_held_lock *held)
 {
-	struct ntklog_off_cpu before;
+	struct ntklog_off_cpu before, until_now;
 
 	/* Pairs with the smp_store_release() that publishes slot->lock. */
 	held->lock = smp_load_acquire(&slot->lock);
+	if (!held->lock)
+		return false;
 	held->action = READ_ONCE(slot->action);
 	held->since = ntklog_read_u64(slot->acquire_time);
 	held->wait_time = held->action & NTKLOG_SLEEPING_WAITED ?
@@ -67,14 +69,21 @@ static bool ntklog_read_slot(const struct ntklog_sleeping_slot *slot,
 	before.ready = ntklog_read_u64(slot->off_cpu_before.ready);
 	before.blocked = ntklog_read_u64(slot->off_cpu_before.blocked);
 	/*
+	 * The task may have copied its counters to off_cpu_before a moment ago. Read the counters
+	 * after the copy, so that they are not less. Pairs with the last smp_wmb() in
+	 * ntklog_end_off_cpu().
+	 */
+	smp_rmb();
+	until_now = ntklog_off_cpu_until_now(record);
+	/*
 	 * The task may have filled the slot anew during the reads: test the lock and the time after
 	 * them. Pairs with the smp_store_release() that publishes slot->lock.
 	 */
 	smp_rmb();
-	if (!held->lock || READ_ONCE(slot->lock) != held->lock ||
+	if (READ_ONCE(slot->lock) != held->lock ||
 	    ntklog_read_u64(slot->acquire_time) != held->since)
 		return false;
-	held->off_cpu = ntklog_subtract_off_cpu(off_cpu, &before);
+	held->off_cpu = ntklog_subtract_off_cpu(&until_now, &before);
 	held->is_waiting = held->action & NTKLOG_SLEEPING_WAITING ||
 			   ntklog_spins_for_rwsem(held->lock, held->action, task);
 	return true;
@@ -91,14 +100,11 @@ static void ntklog_visit_record(struct ntklog_task *record, void *data)
 	/* RCU keeps the task valid. NULL if the task has exited. */
 	struct task_struct *task = READ_ONCE(record->task);
 	const struct ntklog_held_visit *visit = data;
-	struct ntklog_off_cpu off_cpu;
 	size_t count = 0;
 	int i;
 
-	off_cpu = ntklog_off_cpu_until_now(record);
 	for (i = 1; task && i <= NTKLOG_TASK_SLOTS; i++)
-		count += ntklog_read_slot(&record->sleeping_slots[i], task, &off_cpu,
-					  &locks[count]);
+		count += ntklog_read_slot(record, &record->sleeping_slots[i], task, &locks[count]);
 	if (count)
 		visit->visitor(task, locks, count, visit->data);
 }

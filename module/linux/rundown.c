@@ -112,6 +112,7 @@ static struct etw_provider ntklog_rundown_providers[] = {
 	{
 		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK | LINUX_SLEEPING_LOCKS,
 		.rundown = ntklog_dropped_blockers_rundown,
+		.rundown_has_counts = true,
 	},
 };
 

@@ -2,8 +2,9 @@
 /*
  * See block_stack.h. The stacks are in a table, which is allocated when sleeping locks are attached
  * while a session logs stacks, or by the next periodic check for long waits after a running session
- * has begun to log them. A task may be in one of a few entries, those of its bucket; if all are
- * used by others, it takes the one with the oldest block.
+ * has begun to log them. A task may be in one of a few entries, those of its bucket. If all are used
+ * by others, it takes the one with the oldest block that has ended, because a block that still goes
+ * on may become the longest one of its hold. If no block has ended, the new block has no stack.
  *
  * The probe of sched_switch must not wait for a bucket that another CPU uses: the block then has no
  * stack.
@@ -13,13 +14,20 @@
 #include <linux/compiler.h>
 #include <linux/hash.h>
 #include <linux/irqflags.h>
+#include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/time64.h>
+#include <linux/workqueue.h>
+#include <uapi/ntklog/group_mask.h>
 
+#include "../etw/event.h"
 #include "../etw/stacks.h"
 #include "../ground/address.h"
+#include "../ground/clock.h"
+#include "../ground/compat.h"
 #include "../ground/word.h"
 #include "block_stack.h"
 #include "sleeping_slots.h"
@@ -27,6 +35,12 @@
 
 #define NTKLOG_BLOCK_BITS	8
 #define NTKLOG_BLOCK_WAYS	4
+
+/*
+ * A block that began longer ago counts as ended: another CPU used the bucket at its end, no session
+ * logged stacks then, or the task has exited.
+ */
+#define NTKLOG_BLOCK_MAX_MS	(10 * 60 * MSEC_PER_SEC)
 
 /**
  * struct ntklog_block - a time in which a task was blocked
@@ -69,21 +83,64 @@ struct ntklog_block_bucket {
 static struct ntklog_block_bucket *ntklog_block_buckets;
 
 /**
+ * ntklog_blocks_have_stacks() - test whether a session logs the stacks of sleeping locks
+ *
+ * Context: any. The result may be stale when it is returned.
+ * Return: true if a started session that logs sleeping locks wants the stacks of resources.
+ */
+bool ntklog_blocks_have_stacks(void)
+{
+	const u64 with_stacks = etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
+
+	/* Sessions that are not started may want stacks, too. */
+	return with_stacks && with_stacks & (etw_sessions_for_event(PERF_LINUX_MUTEX) |
+					     etw_sessions_for_event(PERF_LINUX_RWSEM) |
+					     etw_sessions_for_event(PERF_LINUX_SEMAPHORE) |
+					     etw_sessions_for_event(PERF_LINUX_RT_MUTEX) |
+					     etw_sessions_for_event(PERF_LINUX_PERCPU_RWSEM) |
+					     etw_sessions_for_event(PERF_LINUX_WW_MUTEX));
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_blocks_have_stacks);
+
+/**
  * ntklog_alloc_block_stacks() - allocate the table if a session logs stacks
  *
  * Without memory, no block has a stack until a later call succeeds.
  *
- * Context: task; may sleep. Callers are serialized, also with ntklog_free_block_stacks().
+ * Context: task; may sleep. Callers are serialized, also with ntklog_free_block_stacks(); the work
+ * item does not run when sleeping locks are attached.
  */
 void ntklog_alloc_block_stacks(void)
 {
 	struct ntklog_block_bucket *buckets;
 
-	if (ntklog_block_buckets || !static_key_enabled(&etw_stacks_key))
+	if (ntklog_block_buckets || !ntklog_blocks_have_stacks())
 		return;
-	buckets = kvcalloc(1 << NTKLOG_BLOCK_BITS, sizeof(*buckets), GFP_KERNEL);
+	buckets = kvcalloc(1 << NTKLOG_BLOCK_BITS, sizeof(*buckets), GFP_KERNEL | __GFP_NOWARN);
 	/* Pairs with smp_load_acquire() in ntklog_use_bucket(). */
 	smp_store_release(&ntklog_block_buckets, buckets);
+}
+
+static void ntklog_run_block_stacks_work(struct work_struct *work)
+{
+	ntklog_alloc_block_stacks();
+}
+
+static DECLARE_WORK(ntklog_block_stacks_work, ntklog_run_block_stacks_work);
+
+/**
+ * ntklog_request_block_stacks() - have the table allocated if a session logs stacks
+ *
+ * A work item allocates the table, because the allocation may wait for memory to be reclaimed, and
+ * the check for long waits, which is the caller, must not. The next check requests the table again
+ * if there was no memory.
+ *
+ * Context: work item that is cancelled before ntklog_free_block_stacks().
+ */
+void ntklog_request_block_stacks(void)
+{
+	if (!READ_ONCE(ntklog_block_buckets) && ntklog_blocks_have_stacks())
+		schedule_work(&ntklog_block_stacks_work);
 }
 
 /**
@@ -93,6 +150,7 @@ void ntklog_alloc_block_stacks(void)
  */
 void ntklog_free_block_stacks(void)
 {
+	cancel_work_sync(&ntklog_block_stacks_work);
 	kvfree(ntklog_block_buckets);
 	ntklog_block_buckets = NULL;
 }
@@ -126,20 +184,32 @@ static struct ntklog_task_blocks *ntklog_find_blocks(struct ntklog_block_bucket 
 	return NULL;
 }
 
+/* Return true if another task may take the entry. */
+static bool ntklog_blocks_are_replaceable(const struct ntklog_task_blocks *blocks, u64 now)
+{
+	/* Signed, because the clocks of two CPUs may differ. */
+	return !blocks->task || blocks->last.cycles ||
+	       (s64)(now - blocks->last.since) > (s64)ntklog_ms_to_cycles(NTKLOG_BLOCK_MAX_MS);
+}
+
+/* Returns NULL if the task has no entry and each entry of the bucket has a block that goes on. */
 static struct ntklog_task_blocks *ntklog_find_or_take_blocks(struct ntklog_block_bucket *bucket,
-							     const struct task_struct *task)
+							     const struct task_struct *task,
+							     u64 now)
 {
 	struct ntklog_task_blocks *blocks = ntklog_find_blocks(bucket, task);
-	int i;
+	struct ntklog_task_blocks *entry;
 
 	if (blocks)
 		return blocks;
-	blocks = bucket->entries;
-	for (i = 1; i < NTKLOG_BLOCK_WAYS; i++)
-		if (bucket->entries[i].last.since < blocks->last.since)
-			blocks = &bucket->entries[i];
-	blocks->task = task;
-	blocks->longest.since = 0;
+	for (entry = bucket->entries; entry < &bucket->entries[NTKLOG_BLOCK_WAYS]; entry++)
+		if (ntklog_blocks_are_replaceable(entry, now) &&
+		    (!blocks || entry->last.since < blocks->last.since))
+			blocks = entry;
+	if (blocks) {
+		blocks->task = task;
+		blocks->longest.since = 0;
+	}
 	return blocks;
 }
 
@@ -179,24 +249,31 @@ void ntklog_begin_block(const struct ntklog_task *record, u64 now)
 	bucket = ntklog_use_bucket(record->task);
 	if (!bucket)
 		return;
-	blocks = ntklog_find_or_take_blocks(bucket, record->task);
-	if (blocks->longest.since < oldest)
-		blocks->longest.since = 0;
-	blocks->last.since = now;
-	blocks->last.cycles = 0;
-	if (!ntklog_save_stack(blocks->last.frames, NTKLOG_BLOCK_FRAMES))
-		blocks->task = NULL;
+	blocks = ntklog_find_or_take_blocks(bucket, record->task, now);
+	if (blocks) {
+		if (blocks->longest.since < oldest)
+			blocks->longest.since = 0;
+		blocks->last.since = now;
+		blocks->last.cycles = 0;
+		if (!ntklog_save_stack(blocks->last.frames, NTKLOG_BLOCK_FRAMES)) {
+			blocks->task = NULL;
+			blocks->last.since = 0;
+		}
+	}
 	ntklog_put_bucket(bucket);
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_block);
 
 /**
  * ntklog_end_block() - keep the stack of a block if it is the longest one
  * @task: the task, which gets a CPU
+ * @since: when the block began. The last block in the table may be another one, if the begin of
+ *	this one has been missed
  * @blocked: how long it was blocked, in cycles
  *
  * Context: probe of sched_switch.
  */
-void ntklog_end_block(const struct task_struct *task, u64 blocked)
+void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked)
 {
 	struct ntklog_block_bucket *bucket = ntklog_use_bucket(task);
 	struct ntklog_task_blocks *blocks;
@@ -204,13 +281,14 @@ void ntklog_end_block(const struct task_struct *task, u64 blocked)
 	if (!bucket)
 		return;
 	blocks = ntklog_find_blocks(bucket, task);
-	if (blocks && !blocks->last.cycles) {
+	if (blocks && blocks->last.since == since) {
 		blocks->last.cycles = max(blocked, 1ULL);
 		if (!blocks->longest.since || blocks->longest.cycles < blocked)
 			blocks->longest = blocks->last;
 	}
 	ntklog_put_bucket(bucket);
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_end_block);
 
 /**
  * ntklog_get_longest_block() - get the longest block of a hold
@@ -247,3 +325,4 @@ bool ntklog_get_longest_block(const struct task_struct *task, u64 acquire_time,
 	local_irq_restore(flags);
 	return is_found;
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_get_longest_block);

@@ -19,7 +19,6 @@
 #include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
-#include <linux/limits.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -27,7 +26,6 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
-#include "../etw/stacks.h"
 #include "../ground/clock.h"
 #include "../ground/run_queue.h"
 #include "../ground/task_cache.h"
@@ -51,12 +49,6 @@ static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
 	return &ntklog_off_cpu_task_counts[hash_ptr(task, NTKLOG_OFF_CPU_BITS)];
 }
 
-/* Return true if a session logs the stacks of sleeping locks. */
-static bool ntklog_block_has_stack(void)
-{
-	return etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
-}
-
 static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 					  const struct task_struct *task, bool is_blocked)
 {
@@ -67,28 +59,36 @@ static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 	if (hlist_unhashed_lockless(&record->node) || record->exit_is_missed)
 		return;
 	WRITE_ONCE(record->is_blocked, is_blocked);
-	record->queued_before = ntklog_ns_in_run_queues(task);
-	/* Publishes is_blocked. Pairs with the first smp_rmb() in ntklog_off_cpu_until_now(). */
+	ntklog_write_u64(record->queued_before, ntklog_ns_in_run_queues(task));
+	/* Publishes both. Pairs with the first smp_rmb() in ntklog_off_cpu_until_now(). */
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu_since, ntklog_cycles());
 	atomic_inc(ntklog_off_cpu_counter(task));
-	if (is_blocked && ntklog_block_has_stack())
+	if (is_blocked && ntklog_blocks_have_stacks())
 		ntklog_begin_block(record, record->off_cpu_since);
+}
+
+/* Return which part of a time without a CPU, in cycles, the blocked @task was in run queues. */
+static u64 ntklog_ready_part(const struct task_struct *task, u64 queued_before, u64 off_cpu)
+{
+	s64 queued = ntklog_ns_in_run_queues(task) - queued_before;
+
+	return min(off_cpu, ntklog_ns_to_cycles(max_t(s64, queued, 0)));
 }
 
 static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 {
 	struct ntklog_task *record = ntklog_find_task_record(task);
-	u64 off_cpu, ready;
+	u64 since, off_cpu, ready;
 
 	/* The counter may be that of another task with the same hash. */
 	if (!record || !record->off_cpu_since)
 		return;
-	off_cpu = ntklog_cycles_since(record->off_cpu_since, 0);
+	since = record->off_cpu_since;
+	off_cpu = ntklog_cycles_since(since, 0);
 	ready = off_cpu;
 	if (record->is_blocked)
-		ready = min(off_cpu, ntklog_ns_to_cycles(ntklog_ns_in_run_queues(task) -
-							 record->queued_before));
+		ready = ntklog_ready_part(task, record->queued_before, off_cpu);
 	ntklog_write_u64(record->off_cpu_since, 0);
 	/*
 	 * Clear off_cpu_since before the counters change. Pairs with the second smp_rmb() in
@@ -97,9 +97,14 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
 	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu - ready);
+	/*
+	 * The task copies the counters into slots as soon as it runs. Pairs with the first
+	 * smp_rmb() in ntklog_read_slot() of linux/held_locks.c.
+	 */
+	smp_wmb();
 	record->last_ready = ready;
-	if (record->is_blocked && ntklog_block_has_stack())
-		ntklog_end_block(task, off_cpu - ready);
+	if (record->is_blocked && ntklog_blocks_have_stacks())
+		ntklog_end_block(task, since, off_cpu - ready);
 	atomic_dec(ntklog_off_cpu_counter(task));
 	ntklog_cache_record(record);
 }
@@ -129,23 +134,34 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
  * The counters of a task without a CPU grow when the task gets a CPU. If the task is just getting a
  * CPU, its last time without a CPU may be missing in the result.
  *
- * Context: preemption off, so that RCU keeps the record valid.
+ * A task that was blocked, and has been woken up without having a CPU yet, counts as ready since
+ * then. The wake-up may be a little later or earlier if the scheduler is changing the task's times.
+ *
+ * Context: preemption off, so that RCU keeps the record and the task valid.
  * Return: ntklog_task::off_cpu, and the time since the task lost its CPU.
  */
 struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 {
+	u64 since, off_cpu, ready, queued_before;
+	/* NULL if the task has exited. */
+	const struct task_struct *task = READ_ONCE(record->task);
 	struct ntklog_off_cpu sum;
 	bool is_blocked;
-	u64 since;
 
 	do {
 		since = ntklog_read_u64(record->off_cpu_since);
 		/*
-		 * is_blocked belongs to off_cpu_since. Pairs with the smp_wmb() in
+		 * is_blocked and queued_before belong to off_cpu_since. Pairs with the smp_wmb() in
 		 * ntklog_begin_off_cpu().
 		 */
 		smp_rmb();
 		is_blocked = READ_ONCE(record->is_blocked);
+		queued_before = ntklog_read_u64(record->queued_before);
+		off_cpu = since ? ntklog_cycles_since(since, 0) : 0;
+		ready = off_cpu;
+		if (is_blocked)
+			ready = task && task_is_running(task) ?
+				ntklog_ready_part(task, queued_before, off_cpu) : 0;
 		sum.ready = ntklog_read_u64(record->off_cpu.ready);
 		sum.blocked = ntklog_read_u64(record->off_cpu.blocked);
 		/*
@@ -154,8 +170,8 @@ struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 		 */
 		smp_rmb();
 	} while (ntklog_read_u64(record->off_cpu_since) != since);
-	if (since)
-		*(is_blocked ? &sum.blocked : &sum.ready) += ntklog_cycles_since(since, 0);
+	sum.ready += ready;
+	sum.blocked += off_cpu - ready;
 	return sum;
 }
 

@@ -6,20 +6,27 @@
 
 #include "../ground/task_record.h"
 
+static inline u64 ntklog_difference_or_0(u64 end, u64 start)
+{
+	return end > start ? end - start : 0;
+}
+
 /**
  * ntklog_subtract_off_cpu() - subtract times without a CPU
  * @end: counters at the end of a period, or a sum
  * @start: counters at the start of the period, or a part of the sum
  *
+ * A reader on another CPU may see values of two moments, so @end may be less than @start.
+ *
  * Context: any.
- * Return: the difference.
+ * Return: the differences, 0 instead of a negative one.
  */
 static inline struct ntklog_off_cpu ntklog_subtract_off_cpu(const struct ntklog_off_cpu *end,
 							    const struct ntklog_off_cpu *start)
 {
 	return (struct ntklog_off_cpu){
-		.ready = end->ready - start->ready,
-		.blocked = end->blocked - start->blocked,
+		.ready = ntklog_difference_or_0(end->ready, start->ready),
+		.blocked = ntklog_difference_or_0(end->blocked, start->blocked),
 	};
 }
 

@@ -28,7 +28,7 @@ Planted = namedtuple("Planted", "lock function part begin end")
 # Longest function of the module, in bytes.
 FUNCTION_SIZE = 0x400
 SPINNING = {"interrupted_lock", "undisturbed_lock", "written_lock", "read_rwlock"}
-# A sleep of 5 ms is at least so long even if the task loses its CPU on the way into it.
+# A sleep of 50 ms is at least so long even if its CPU stalls between the timer and the switch.
 SLEEP_SECONDS = 0.0025
 
 

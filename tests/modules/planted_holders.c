@@ -39,7 +39,7 @@
 #include <linux/timex.h>
 
 /* How long a holder is held up, and how long the handler of an interrupt runs. */
-#define HELD_UP_MS	5
+#define HELD_UP_MS	50
 #define INTERRUPT_MS	2
 
 /**
@@ -48,6 +48,7 @@
  * @cpu: the CPU that the task may use
  * @is_fifo: the task goes before all others of its CPU
  * @has_arrived: the task is just about to wait for a lock, or has one that it shares
+ * @is_spinning: the task spins with preemption off, until it may go on
  * @may_go_on: the task may stop spinning
  * @task: the task; its structure stays valid until the scene ends
  * @ended: completed when @play has returned
@@ -59,6 +60,7 @@ struct role {
 	unsigned int cpu;
 	bool is_fifo;
 	bool has_arrived;
+	bool is_spinning;
 	bool may_go_on;
 	struct task_struct *task;
 	struct completion ended;
@@ -354,6 +356,7 @@ static void be_interrupted(void)
 static void await_holder(struct role *role)
 {
 	preempt_disable();
+	WRITE_ONCE(role->is_spinning, true);
 	while (!READ_ONCE(role->may_go_on))
 		cpu_relax();
 }
@@ -361,7 +364,7 @@ static void await_holder(struct role *role)
 static void start_spinner(const struct role *role)
 {
 	wake_up_process(role->task);
-	while (!READ_ONCE(role->has_arrived))
+	while (!READ_ONCE(role->is_spinning))
 		cond_resched();
 }
 
