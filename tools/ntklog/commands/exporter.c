@@ -191,6 +191,10 @@ static int run(struct exporter *exporter)
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
+	/* A reader of the messages that ends, or a full disk, leaves no settings changed. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	signals_block();
 	exporter->live.take = take_event;
 	exporter->live.argument = exporter;
 	err = open_outputs(exporter) || live_sums_prepare(&exporter->live) ||

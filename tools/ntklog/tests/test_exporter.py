@@ -281,6 +281,27 @@ class Outputs(ExporterCase):
         self.assertEqual(self.read(7, "state"), "stopped\n")
         self.assertEqual(self.get("linux_mode"), "full")
 
+    def test_signal_before_the_start_restores_everything(self):
+        symbols = os.path.join(self.proc, "kallsyms")
+        os.remove(symbols)
+        os.mkfifo(symbols)
+        process = self.start_there("exporter", "--listen", self.address)
+        with open(symbols, "w", encoding="ascii"):
+            process.terminate()
+        self.assertIn(b"interrupted while it started", process.communicate(timeout=60)[1])
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(self.read(7, "state"), "stopped\n")
+        self.assertEqual((self.get("linux_mode"), self.get("spinlock/acquire_sample_rate").strip()),
+                         ("full", "1000"))
+
+    def test_messages_that_nobody_reads_end_nothing(self):
+        process = self.start_there("exporter", "--listen", self.address, "--interval", ".1")
+        process.stderr.close()
+        self.wait_for(self.updates)
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(self.get("linux_mode"), "full")
+
 
 class Errors(ExporterCase):
     def fails(self, *arguments, status=1):
