@@ -13,7 +13,6 @@
 
 #include "command.h"
 #include "exporter.h"
-#include "exporter_file.h"
 #include "kernel.h"
 #include "message.h"
 #include "signals.h"
@@ -42,17 +41,14 @@ static int write_file(struct exporter *exporter)
 	size_t size;
 	const char *text;
 
-	if (!exporter->textfile)
+	if (!exporter->textfile.path)
 		return 0;
 	text = exporter_get_text(exporter, false, &size);
 	if (!text) {
-		message("%s: %s", exporter->textfile, strerror(ENOMEM));
+		message("%s: %s", exporter->textfile.path, strerror(ENOMEM));
 		return -1;
 	}
-	if (exporter_file_write(exporter->textfile, text, size))
-		return -1;
-	exporter->has_file = true;
-	return 0;
+	return exporter_file_write(&exporter->textfile, text, size);
 }
 
 /* Add the sums so far, and free them. */
@@ -171,8 +167,10 @@ static int open_outputs(struct exporter *exporter)
 		message("epoll_create1: %s", strerror(errno));
 		return -1;
 	}
+	if (exporter->textfile.path && exporter_file_check(&exporter->textfile))
+		return -1;
 	if (!exporter->listen)
-		return write_file(exporter);
+		return 0;
 	exporter->http.get_text = exporter_get_text;
 	exporter->http.argument = exporter;
 	if (exporter_http_open(&exporter->http, exporter->listen))
@@ -182,7 +180,7 @@ static int open_outputs(struct exporter *exporter)
 		message("epoll_ctl: %s", strerror(errno));
 		return -1;
 	}
-	return write_file(exporter);
+	return 0;
 }
 
 static int run(struct exporter *exporter)
@@ -202,6 +200,9 @@ static int run(struct exporter *exporter)
 	      exporter_start_session(exporter);
 	if (!err) {
 		exporter_drop_text(exporter);
+		err = write_file(exporter);
+	}
+	if (!err) {
 		if (exporter->listen)
 			message("the metrics are at http://%s/metrics", exporter->listen);
 		err = follow(exporter);
@@ -212,8 +213,7 @@ static int run(struct exporter *exporter)
 	live_sums_stop(&exporter->live);
 	exporter_restore_settings(exporter);
 	/* Metrics of a recording that has ended would look like those of a quiet machine. */
-	if (exporter->has_file)
-		unlink(exporter->textfile);
+	exporter_file_remove(&exporter->textfile);
 	exporter_http_close(&exporter->http);
 	if (exporter->wake_fd >= 0)
 		close(exporter->wake_fd);
@@ -257,7 +257,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		exporter->listen = argument;
 		return 0;
 	case OPTION_TEXTFILE:
-		exporter->textfile = argument;
+		exporter->textfile.path = argument;
 		return 0;
 	case OPTION_INTERVAL:
 		exporter->interval = strtod(argument, &end);
@@ -284,7 +284,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		argp_error(state, "the argument \"%s\" is not understood", argument);
 		return 0;
 	case ARGP_KEY_END:
-		if (!exporter->listen && !exporter->textfile)
+		if (!exporter->listen && !exporter->textfile.path)
 			exporter->listen = DEFAULT_LISTEN;
 		return 0;
 	default:

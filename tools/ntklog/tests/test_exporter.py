@@ -226,6 +226,15 @@ class Budget(ExporterCase):
         self.end_exporter()
 
 
+def make_fifo(path):
+    """Make a FIFO. Returns False if the path exists."""
+    try:
+        os.mkfifo(path)
+    except FileExistsError:
+        return False
+    return True
+
+
 class Outputs(ExporterCase):
     def setUp(self):
         super().setUp()
@@ -246,6 +255,28 @@ class Outputs(ExporterCase):
         self.assertEqual(process.communicate(timeout=60)[1], b"")
         self.assertEqual(process.returncode, 0)
         self.assertEqual([name for name in os.listdir(self.directory) if "prom" in name], [])
+
+    def test_file_of_another_process_stays(self):
+        path = os.path.join(self.directory, "ntklog.prom")
+        process = self.start_there("exporter", "--textfile", path, "--interval", "60")
+        self.wait_for(lambda: os.path.exists(path))
+        with open(path + ".new", "w", encoding="ascii") as stream:
+            stream.write("another\n")
+        os.rename(path + ".new", path)
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), 0)
+        with open(path, encoding="ascii") as stream:
+            self.assertEqual(stream.read(), "another\n")
+
+    def test_fifo_in_place_of_the_unfinished_file_does_not_stop_the_command(self):
+        path = os.path.join(self.directory, "ntklog.prom")
+        process = self.start_there("exporter", "--textfile", path, "--interval", ".1")
+        self.wait_for(lambda: os.path.exists(path))
+        self.wait_for(lambda: make_fifo(path + ".part"))
+        self.assertIn(b"ntklog.prom.part: No such device or address", process.stderr.readline())
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertFalse(os.path.exists(path))
 
     def test_other_pages_and_methods(self):
         self.start_exporter()
@@ -319,7 +350,8 @@ class Errors(ExporterCase):
                 ("--budget", "nan%", "is not a percentage"), ("--budget", "x", "is not a percentage"),
                 ("--listen", "10529", "is not ADDRESS:PORT, such as 127.0.0.1:10529"),
                 ("--listen", "localhost:10529", "is not ADDRESS:PORT"),
-                ("--listen", "127.0.0.1:", "is not ADDRESS:PORT"),
+                *(("--listen", "127.0.0.1:" + port, "is not ADDRESS:PORT")
+                  for port in ("", "0", "-1", "+80", " 80", "80x", "65536", "99999", "9" * 30)),
                 ("--interval", "0", "is not 0.1 seconds or more"),
                 ("--interval", "inf nite", "is not 0.1 seconds or more"),
                 ("--top", "0", "is not 1 to 10000"), ("--top", "10001", "is not 1 to 10000"),
@@ -342,6 +374,25 @@ class Errors(ExporterCase):
     def test_unwritable_file(self):
         self.assertEqual(self.fails("--textfile", "/nonexistent/x.prom"),
                          "ntklog: /nonexistent/x.prom.part: No such file or directory\n")
+
+    def test_what_is_no_regular_file_stays(self):
+        for name, make in (("fifo", os.mkfifo), ("directory", os.mkdir),
+                           ("link", lambda path: os.symlink("linux_mode", path))):
+            path = os.path.join(self.directory, name)
+            make(path)
+            self.assertEqual(self.fails("--textfile", path),
+                             "ntklog: %s: not a regular file: choose another name (--textfile)\n" % path)
+            self.assertTrue(os.path.lexists(path))
+        os.mkfifo(os.path.join(self.directory, "x.part"))
+        self.assertIn("x.part: No such device or address", self.fails(
+            "--textfile", os.path.join(self.directory, "x")))
+
+    def test_start_that_fails_leaves_the_file_as_it_is(self):
+        self.put("x.prom", "precious\n")
+        self.write(7, "fail_start", "1\n")
+        self.fails("--textfile", os.path.join(self.directory, "x.prom"))
+        self.assertEqual(self.get("x.prom"), "precious\n")
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "x.prom.part")))
 
     def test_no_module(self):
         result = self.run_there("exporter", env={**self.environment(), "NTKLOG_DEBUGFS": "/nonexistent"})
