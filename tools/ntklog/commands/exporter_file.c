@@ -28,9 +28,8 @@ static int write_all(int fd, const char *text, size_t size)
 }
 
 /*
- * Open the unfinished file, whose path is put into @part. Anything but a file would be written to, or
- * replaced: a device node, or a FIFO without a reader. Returns the file descriptor, or -1 after a
- * message.
+ * Open the unfinished file, whose path is put into @part. Refuse a device node, a FIFO or a link in
+ * its place, or in place of the file. Returns the file descriptor, or -1 after a message.
  */
 static int open_part(const struct exporter_file *file, char part[PATH_MAX], struct stat *status)
 {

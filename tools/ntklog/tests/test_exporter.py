@@ -133,6 +133,24 @@ class Metrics(ExporterCase):
         self.assertEqual(found["ntklog_events_total",], 50)
         self.assertEqual(found["ntklog_class_notes_lost_total",], 5)
 
+    def test_a_missing_buffer_does_not_stop_the_sums(self):
+        self.log_events(self.spin(0, 1000, 1100))
+        self.start_exporter()
+        self.sequence += 5
+        self.record_more(self.spin(1, 2000, 2100))
+        self.scrape_later()
+        found = self.scrape_later()
+        self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 1009)
+        self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
+        # A number that comes later than the others opens no gap.
+        self.sequence -= 4
+        self.record_more(self.spin(1, 2000, 2100))
+        self.sequence += 3
+        self.record_more(self.spin(1, 3000, 3100))
+        found = self.scrape_later()
+        self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 3 * 1009)
+        self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
+
     def test_build_and_settings_are_told(self):
         self.log_events(self.spin(0, 1000, 1100))
         self.start_exporter("--mode", "waits", "--top", "3", budget="2.5%")
