@@ -15,6 +15,7 @@
 #include "exporter.h"
 #include "kernel.h"
 #include "message.h"
+#include "rates.h"
 #include "signals.h"
 
 enum {
@@ -79,17 +80,24 @@ static bool is_rundown(const struct etl_event *event)
 
 /*
  * A session writes the rates when they change, by this command or another one. Sum up the events
- * before the change with the former rates, and those after it with the new ones.
+ * before the change with the former rates, and those after it with the new ones. The files of the
+ * module may have later ones by now, so the rates come from the event.
  */
 static void take_event(void *argument, const struct etl_event *event)
 {
 	struct exporter *exporter = argument;
+	struct analysis *analysis = &exporter->live.analysis;
+	struct rates rates = { analysis->spinlocks.rates, analysis->resources.rates };
 
-	if (!is_rundown(event) || !exporter->live.analysis.events)
+	if (!is_rundown(event) || !rates_read_rundown(&rates, event))
 		return;
-	add_sums(exporter);
-	/* After a failure, which the next interval reports again, weights are 1. */
-	begin_sums(exporter);
+	if (analysis->events) {
+		add_sums(exporter);
+		/* After a failure, which the next interval reports again, waits are not charged. */
+		begin_sums(exporter);
+	}
+	analysis->spinlocks.rates = rates.spinlock;
+	analysis->resources.rates = rates.resource;
 }
 
 /* Test whether a signal has come that ends the command. */

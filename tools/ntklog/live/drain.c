@@ -170,8 +170,9 @@ static void insert_held_buffer(struct drain *drain, struct drain_buffer *buffer)
 
 /*
  * Read at most @buffers_max full buffers of a CPU, apart from those that a flush has made readable
- * and that belong before a buffer that was read earlier. Without a bound the loop might never end, and
- * other CPUs and signals would wait: handling a buffer may cause the events that fill the next one.
+ * and that belong before a buffer that was read earlier. Without a bound the loop might never end,
+ * and other CPUs and signals would wait: handling a buffer may cause the events that fill the next
+ * one.
  */
 static int read_processor(struct drain *drain, size_t processor, size_t buffers_max)
 {

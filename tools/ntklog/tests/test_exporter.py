@@ -119,6 +119,14 @@ class Metrics(ExporterCase):
         self.assertEqual(self.scrape_later()["ntklog_lock_acquisitions_total", "spinlock", "class_0"],
                          1009 + 5000)
 
+    def test_two_changes_of_rates_in_an_interval(self):
+        self.log_events(*(event for number, rate in enumerate((10, 5000, 1009)) for event in (
+            etl.spinlock_rundown(acquire=rate, time_stamp=etl.START_CLOCK + number * 1000 + 500),
+            self.spin(0, number * 1000 + 600, number * 1000 + 700))))
+        self.start_exporter()
+        self.assertEqual(self.scrape_later()["ntklog_lock_acquisitions_total", "spinlock", "class_0"],
+                         10 + 5000 + 1009)
+
     def test_loss_is_counted_by_reason(self):
         self.log_events(self.spin(0, 1000, 1100))
         self.start_exporter()
