@@ -70,9 +70,9 @@ def spin_lock(bits=64, address=0xFFFF888012345678, caller=0xFFFFFFFF81234567, fl
                        wait, spins, thread, interrupts, irql, depth, flags, rule)
 
 
-def spinlock_rundown(spins=1, contention=1, acquire=1000, hold=0, end=False):
+def spinlock_rundown(spins=1, contention=1, acquire=1000, hold=0, end=False, **options):
     return perfinfo(0x0F4C if end else 0x0F4B,
-                    struct.pack("<IIII", spins, contention, acquire, hold), version=3)
+                    struct.pack("<IIII", spins, contention, acquire, hold), version=3, **options)
 
 
 def ntklog_rundown(linux_mode=0, end=False, blockers=0):

@@ -81,11 +81,14 @@ static bool is_start(uint16_t hook_id)
 	       hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_START;
 }
 
-/*
- * Read sampling parameters from a rundown event of spin locks, resources or ntklog. Returns false
- * if @event is of another type, or damaged.
+/**
+ * rates_read_rundown() - read sampling parameters from an event
+ * @rates: those that the event has are set
+ * @event: event
+ *
+ * Return: false if @event is no rundown of spin locks, resources or ntklog, or is damaged.
  */
-static bool read_rundown(struct rates *rates, const struct etl_event *event)
+bool rates_read_rundown(struct rates *rates, const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
 
@@ -149,7 +152,7 @@ static void look_for_rundown(struct rates *rates, struct etl_reader *reader,
 		return;
 	while (cursor->next_offset < cursor->end && etl_parse_event(reader, cursor, &event) == 1) {
 		more = (struct rates) { 0 };
-		if (read_rundown(&more, &event))
+		if (rates_read_rundown(&more, &event))
 			add_missing(rates, &more);
 	}
 }
@@ -268,7 +271,7 @@ void rates_history_add(struct rates_history *history, const struct etl_event *ev
 		add_dropped(&history->dropped, event);
 		return;
 	}
-	if (!read_rundown(&rundown.rates, event))
+	if (!rates_read_rundown(&rundown.rates, event))
 		return;
 	more = grown(history->rundowns, history->rundown_count, sizeof(*more));
 	if (!more) {

@@ -13,9 +13,9 @@
 
 #include "command.h"
 #include "exporter.h"
-#include "exporter_file.h"
 #include "kernel.h"
 #include "message.h"
+#include "rates.h"
 #include "signals.h"
 
 enum {
@@ -42,17 +42,14 @@ static int write_file(struct exporter *exporter)
 	size_t size;
 	const char *text;
 
-	if (!exporter->textfile)
+	if (!exporter->textfile.path)
 		return 0;
 	text = exporter_get_text(exporter, false, &size);
 	if (!text) {
-		message("%s: %s", exporter->textfile, strerror(ENOMEM));
+		message("%s: %s", exporter->textfile.path, strerror(ENOMEM));
 		return -1;
 	}
-	if (exporter_file_write(exporter->textfile, text, size))
-		return -1;
-	exporter->has_file = true;
-	return 0;
+	return exporter_file_write(&exporter->textfile, text, size);
 }
 
 /* Add the sums so far, and free them. */
@@ -83,17 +80,24 @@ static bool is_rundown(const struct etl_event *event)
 
 /*
  * A session writes the rates when they change, by this command or another one. Sum up the events
- * before the change with the former rates, and those after it with the new ones.
+ * before the change with the former rates, and those after it with the new ones. The files of the
+ * module may have later ones by now, so the rates come from the event.
  */
 static void take_event(void *argument, const struct etl_event *event)
 {
 	struct exporter *exporter = argument;
+	struct analysis *analysis = &exporter->live.analysis;
+	struct rates rates = { analysis->spinlocks.rates, analysis->resources.rates };
 
-	if (!is_rundown(event) || !exporter->live.analysis.events)
+	if (!is_rundown(event) || !rates_read_rundown(&rates, event))
 		return;
-	add_sums(exporter);
-	/* After a failure, which the next interval reports again, weights are 1. */
-	begin_sums(exporter);
+	if (analysis->events) {
+		add_sums(exporter);
+		/* After a failure, which the next interval reports again, waits are not charged. */
+		begin_sums(exporter);
+	}
+	analysis->spinlocks.rates = rates.spinlock;
+	analysis->resources.rates = rates.resource;
 }
 
 /* Test whether a signal has come that ends the command. */
@@ -171,8 +175,10 @@ static int open_outputs(struct exporter *exporter)
 		message("epoll_create1: %s", strerror(errno));
 		return -1;
 	}
+	if (exporter->textfile.path && exporter_file_check(&exporter->textfile))
+		return -1;
 	if (!exporter->listen)
-		return write_file(exporter);
+		return 0;
 	exporter->http.get_text = exporter_get_text;
 	exporter->http.argument = exporter;
 	if (exporter_http_open(&exporter->http, exporter->listen))
@@ -182,7 +188,7 @@ static int open_outputs(struct exporter *exporter)
 		message("epoll_ctl: %s", strerror(errno));
 		return -1;
 	}
-	return write_file(exporter);
+	return 0;
 }
 
 static int run(struct exporter *exporter)
@@ -191,6 +197,10 @@ static int run(struct exporter *exporter)
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
+	/* A reader of the messages that ends, or a full disk, leaves no settings changed. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	signals_block();
 	exporter->live.take = take_event;
 	exporter->live.argument = exporter;
 	err = open_outputs(exporter) || live_sums_prepare(&exporter->live) ||
@@ -198,6 +208,9 @@ static int run(struct exporter *exporter)
 	      exporter_start_session(exporter);
 	if (!err) {
 		exporter_drop_text(exporter);
+		err = write_file(exporter);
+	}
+	if (!err) {
 		if (exporter->listen)
 			message("the metrics are at http://%s/metrics", exporter->listen);
 		err = follow(exporter);
@@ -208,8 +221,7 @@ static int run(struct exporter *exporter)
 	live_sums_stop(&exporter->live);
 	exporter_restore_settings(exporter);
 	/* Metrics of a recording that has ended would look like those of a quiet machine. */
-	if (exporter->has_file)
-		unlink(exporter->textfile);
+	exporter_file_remove(&exporter->textfile);
 	exporter_http_close(&exporter->http);
 	if (exporter->wake_fd >= 0)
 		close(exporter->wake_fd);
@@ -253,7 +265,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		exporter->listen = argument;
 		return 0;
 	case OPTION_TEXTFILE:
-		exporter->textfile = argument;
+		exporter->textfile.path = argument;
 		return 0;
 	case OPTION_INTERVAL:
 		exporter->interval = strtod(argument, &end);
@@ -280,7 +292,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		argp_error(state, "the argument \"%s\" is not understood", argument);
 		return 0;
 	case ARGP_KEY_END:
-		if (!exporter->listen && !exporter->textfile)
+		if (!exporter->listen && !exporter->textfile.path)
 			exporter->listen = DEFAULT_LISTEN;
 		return 0;
 	default:

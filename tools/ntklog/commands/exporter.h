@@ -12,6 +12,7 @@
 
 #include "budget.h"
 #include "counters.h"
+#include "exporter_file.h"
 #include "exporter_http.h"
 #include "live_sums.h"
 #include "lock_metrics.h"
@@ -71,7 +72,7 @@ struct exporter_text {
 /**
  * struct exporter - the command
  * @listen: ADDRESS:PORT, or NULL
- * @textfile: path of the file to write, or NULL
+ * @textfile: file to write
  * @interval: seconds between two updates
  * @groups: names of event groups that the user wants; NULL: those that the kernel allows
  * @first_mode: richest of exporter_modes[] that may be used
@@ -98,11 +99,10 @@ struct exporter_text {
  * @updates: number of updates
  * @updated: time of the last update, seconds since the epoch
  * @texts: text of the metrics in Prometheus' format, and in OpenMetrics
- * @has_file: @textfile has been written
  */
 struct exporter {
 	const char *listen;
-	const char *textfile;
+	struct exporter_file textfile;
 	double interval;
 	const char *groups;
 	unsigned int first_mode;
@@ -129,7 +129,6 @@ struct exporter {
 	uint64_t updates;
 	double updated;
 	struct exporter_text texts[2];
-	bool has_file;
 };
 
 /* exporter_module.c: the settings of the module, and the session */

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <netdb.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,19 +88,21 @@ static struct addrinfo *parse_address(const char *text)
 		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
 		.ai_socktype = SOCK_STREAM,
 	};
-	const char *colon = strrchr(text, ':');
+	const char *colon = strrchr(text, ':'), *port = colon ? colon + 1 : "";
 	struct addrinfo *found;
 	char address[64];
 	size_t length = colon ? colon - text : 0;
 
-	if (!length || length >= sizeof(address) || !colon[1])
+	/* getaddrinfo() takes a greater number, and cuts it to 16 bits. */
+	if (!length || length >= sizeof(address) || strspn(port, "0123456789") != strlen(port) ||
+	    !strtoul(port, NULL, 10) || strtoul(port, NULL, 10) > UINT16_MAX)
 		return NULL;
 	if (*text == '[' && colon[-1] == ']') {
 		text++;
 		length -= 2;
 	}
 	snprintf(address, sizeof(address), "%.*s", (int)length, text);
-	return getaddrinfo(address, colon + 1, &hints, &found) ? NULL : found;
+	return getaddrinfo(address, port, &hints, &found) ? NULL : found;
 }
 
 /**

@@ -3,6 +3,10 @@
  * Buffers of a CPU come in the order of their sequence numbers, but a CPU with few events fills
  * its buffer late. Buffers of other CPUs with higher numbers are held until then. The flush timer
  * of the session bounds the delay, and a flush bounds the memory.
+ *
+ * A buffer gets its number when a CPU begins to fill it. Hence a flush makes each buffer readable
+ * whose number is below that of a buffer that was read before the flush. If it cannot be read then,
+ * it counts as missing. A CPU without a free buffer is not flushed: its buffer is passed on later.
  */
 
 #define _GNU_SOURCE
@@ -122,16 +126,19 @@ int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
 	return got > 0 && drain->polled[0].revents;
 }
 
-/* Pass on the buffers that are next by sequence number; with @all also those after a gap. */
-static int deliver_held_buffers(struct drain *drain, bool all)
+/* Pass on the buffers that are next by sequence number, and those up to @last even after a gap. */
+static int deliver_held_buffers(struct drain *drain, int64_t last)
 {
-	while (drain->held && (all || drain->held->sequence_number <= drain->next)) {
+	while (drain->held && (drain->held->sequence_number <= drain->next ||
+			       drain->held->sequence_number <= last)) {
 		struct drain_buffer *buffer = drain->held;
 		int err;
 
 		if (buffer->sequence_number > drain->next)
 			drain->missing += buffer->sequence_number - drain->next;
-		drain->next = buffer->sequence_number + 1;
+		/* A buffer that comes after its gap was passed does not open the gap again. */
+		if (buffer->sequence_number >= drain->next)
+			drain->next = buffer->sequence_number + 1;
 		drain->held = buffer->next;
 		drain->held_bytes -= drain->buffer_size;
 		err = drain->give(drain->argument, buffer->data, drain->buffer_size);
@@ -157,15 +164,21 @@ static void insert_held_buffer(struct drain *drain, struct drain_buffer *buffer)
 	buffer->next = *place;
 	*place = buffer;
 	drain->held_bytes += drain->buffer_size;
+	if (buffer->sequence_number > drain->highest)
+		drain->highest = buffer->sequence_number;
 }
 
 /*
- * Read at most @buffers_max full buffers of a CPU. Without a bound the loop might never end, and
- * other CPUs and signals would wait: handling a buffer may cause the events that fill the next one.
+ * Read at most @buffers_max full buffers of a CPU, apart from those that a flush has made readable
+ * and that belong before a buffer that was read earlier. Without a bound the loop might never end,
+ * and other CPUs and signals would wait: handling a buffer may cause the events that fill the next
+ * one.
  */
 static int read_processor(struct drain *drain, size_t processor, size_t buffers_max)
 {
-	while (buffers_max--) {
+	int64_t number = 0;
+
+	while (number < drain->flushed || buffers_max) {
 		struct drain_buffer *buffer = drain->spare;
 		ssize_t got;
 
@@ -182,7 +195,9 @@ static int read_processor(struct drain *drain, size_t processor, size_t buffers_
 		if (got == (ssize_t)drain->buffer_size) {
 			drain->spare = NULL;
 			insert_held_buffer(drain, buffer);
-			if (deliver_held_buffers(drain, false))
+			number = buffer->sequence_number;
+			buffers_max -= buffers_max > 0;
+			if (deliver_held_buffers(drain, 0))
 				return -1;
 			continue;
 		}
@@ -217,19 +232,26 @@ static int read_processors(struct drain *drain, size_t buffers_max)
  */
 void drain_flush(struct drain *drain)
 {
-	ioctl(drain->claim, NTKLOG_SESSION_FLUSH);
+	int64_t highest = drain->highest;
+
+	if (!ioctl(drain->claim, NTKLOG_SESSION_FLUSH))
+		drain->flushed = highest;
 }
 
 /**
  * drain_read() - read the buffers that are full, of every CPU
  * @drain: open
  *
+ * After a flush the function passes the gaps that the flush has not closed.
+ *
  * Return: 0, or -1 after a message.
  */
 int drain_read(struct drain *drain)
 {
-	if (read_processors(drain, BUFFERS_PER_TURN))
+	if (read_processors(drain, BUFFERS_PER_TURN) ||
+	    deliver_held_buffers(drain, drain->flushed))
 		return -1;
+	drain->flushed = 0;
 	if (drain->held_bytes > HELD_BYTES_MAX)
 		drain_flush(drain);
 	return 0;
@@ -266,7 +288,7 @@ int drain_finish(struct drain *drain)
 {
 	if (read_processors(drain, SIZE_MAX))
 		return -1;
-	return deliver_held_buffers(drain, true);
+	return deliver_held_buffers(drain, INT64_MAX);
 }
 
 /**

@@ -27,6 +27,8 @@ struct pollfd;
  * @held: buffers that wait for one with a lower sequence number, in order
  * @held_bytes: bytes in @held
  * @next: sequence number of the next buffer
+ * @highest: highest sequence number that was read
+ * @flushed: @highest before the last flush; 0: drain_read() has come after it
  * @missing: sequence numbers that were left out
  * @give: called with each buffer; returns 0, or -1 after a message
  * @argument: argument of @give
@@ -43,6 +45,8 @@ struct drain {
 	struct drain_buffer *held;
 	uint64_t held_bytes;
 	int64_t next;
+	int64_t highest;
+	int64_t flushed;
 	uint64_t missing;
 	int (*give)(void *argument, unsigned char *buffer, size_t size);
 	void *argument;

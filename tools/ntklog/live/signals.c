@@ -19,6 +19,29 @@ static void note_signal(int number)
 	has_interrupted = 1;
 }
 
+/* Fill @signals with the signals that end the process. */
+static void set_ending_signals(sigset_t *signals)
+{
+	size_t i;
+
+	sigemptyset(signals);
+	for (i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		sigaddset(signals, ending_signals[i]);
+}
+
+/**
+ * signals_block() - block SIGINT, SIGTERM and SIGHUP until signals_open() reads them
+ *
+ * A process that has changed something outside of itself has to change it back before it ends.
+ */
+void signals_block(void)
+{
+	sigset_t signals;
+
+	set_ending_signals(&signals);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
 /**
  * signals_open() - block SIGINT, SIGTERM, SIGHUP and more signals, and read them from a file
  * @signals: set to the blocked signals, which a child has to unblock
@@ -33,11 +56,9 @@ int signals_open(sigset_t *signals, const int *more)
 	size_t i;
 	int fd;
 
-	sigemptyset(signals);
+	set_ending_signals(signals);
 	for (; *more; more++)
 		sigaddset(signals, *more);
-	for (i = 0; i < ARRAY_SIZE(ending_signals); i++)
-		sigaddset(signals, ending_signals[i]);
 	fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0) {
 		message("cannot wait for signals: signalfd: %s", strerror(errno));

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+void signals_block(void);
 int signals_open(sigset_t *signals, const int *more);
 void signals_let_interrupt(const sigset_t *signals);
 bool signals_have_interrupted(const sigset_t *signals);

@@ -119,6 +119,14 @@ class Metrics(ExporterCase):
         self.assertEqual(self.scrape_later()["ntklog_lock_acquisitions_total", "spinlock", "class_0"],
                          1009 + 5000)
 
+    def test_two_changes_of_rates_in_an_interval(self):
+        self.log_events(*(event for number, rate in enumerate((10, 5000, 1009)) for event in (
+            etl.spinlock_rundown(acquire=rate, time_stamp=etl.START_CLOCK + number * 1000 + 500),
+            self.spin(0, number * 1000 + 600, number * 1000 + 700))))
+        self.start_exporter()
+        self.assertEqual(self.scrape_later()["ntklog_lock_acquisitions_total", "spinlock", "class_0"],
+                         10 + 5000 + 1009)
+
     def test_loss_is_counted_by_reason(self):
         self.log_events(self.spin(0, 1000, 1100))
         self.start_exporter()
@@ -132,6 +140,24 @@ class Metrics(ExporterCase):
                          {"no_space": 4, "suppressed": 6, "untracked": 2, "limited": 10})
         self.assertEqual(found["ntklog_events_total",], 50)
         self.assertEqual(found["ntklog_class_notes_lost_total",], 5)
+
+    def test_a_missing_buffer_does_not_stop_the_sums(self):
+        self.log_events(self.spin(0, 1000, 1100))
+        self.start_exporter()
+        self.sequence += 5
+        self.record_more(self.spin(1, 2000, 2100))
+        self.scrape_later()
+        found = self.scrape_later()
+        self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 1009)
+        self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
+        # A number that comes later than the others opens no gap.
+        self.sequence -= 4
+        self.record_more(self.spin(1, 2000, 2100))
+        self.sequence += 3
+        self.record_more(self.spin(1, 3000, 3100))
+        found = self.scrape_later()
+        self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 3 * 1009)
+        self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
 
     def test_build_and_settings_are_told(self):
         self.log_events(self.spin(0, 1000, 1100))
@@ -226,6 +252,15 @@ class Budget(ExporterCase):
         self.end_exporter()
 
 
+def make_fifo(path):
+    """Make a FIFO. Returns False if the path exists."""
+    try:
+        os.mkfifo(path)
+    except FileExistsError:
+        return False
+    return True
+
+
 class Outputs(ExporterCase):
     def setUp(self):
         super().setUp()
@@ -246,6 +281,28 @@ class Outputs(ExporterCase):
         self.assertEqual(process.communicate(timeout=60)[1], b"")
         self.assertEqual(process.returncode, 0)
         self.assertEqual([name for name in os.listdir(self.directory) if "prom" in name], [])
+
+    def test_file_of_another_process_stays(self):
+        path = os.path.join(self.directory, "ntklog.prom")
+        process = self.start_there("exporter", "--textfile", path, "--interval", "60")
+        self.wait_for(lambda: os.path.exists(path))
+        with open(path + ".new", "w", encoding="ascii") as stream:
+            stream.write("another\n")
+        os.rename(path + ".new", path)
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), 0)
+        with open(path, encoding="ascii") as stream:
+            self.assertEqual(stream.read(), "another\n")
+
+    def test_fifo_in_place_of_the_unfinished_file_does_not_stop_the_command(self):
+        path = os.path.join(self.directory, "ntklog.prom")
+        process = self.start_there("exporter", "--textfile", path, "--interval", ".1")
+        self.wait_for(lambda: os.path.exists(path))
+        self.wait_for(lambda: make_fifo(path + ".part"))
+        self.assertIn(b"ntklog.prom.part: No such device or address", process.stderr.readline())
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertFalse(os.path.exists(path))
 
     def test_other_pages_and_methods(self):
         self.start_exporter()
@@ -281,6 +338,27 @@ class Outputs(ExporterCase):
         self.assertEqual(self.read(7, "state"), "stopped\n")
         self.assertEqual(self.get("linux_mode"), "full")
 
+    def test_signal_before_the_start_restores_everything(self):
+        symbols = os.path.join(self.proc, "kallsyms")
+        os.remove(symbols)
+        os.mkfifo(symbols)
+        process = self.start_there("exporter", "--listen", self.address)
+        with open(symbols, "w", encoding="ascii"):
+            process.terminate()
+        self.assertIn(b"interrupted while it started", process.communicate(timeout=60)[1])
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(self.read(7, "state"), "stopped\n")
+        self.assertEqual((self.get("linux_mode"), self.get("spinlock/acquire_sample_rate").strip()),
+                         ("full", "1000"))
+
+    def test_messages_that_nobody_reads_end_nothing(self):
+        process = self.start_there("exporter", "--listen", self.address, "--interval", ".1")
+        process.stderr.close()
+        self.wait_for(self.updates)
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(self.get("linux_mode"), "full")
+
 
 class Errors(ExporterCase):
     def fails(self, *arguments, status=1):
@@ -298,7 +376,8 @@ class Errors(ExporterCase):
                 ("--budget", "nan%", "is not a percentage"), ("--budget", "x", "is not a percentage"),
                 ("--listen", "10529", "is not ADDRESS:PORT, such as 127.0.0.1:10529"),
                 ("--listen", "localhost:10529", "is not ADDRESS:PORT"),
-                ("--listen", "127.0.0.1:", "is not ADDRESS:PORT"),
+                *(("--listen", "127.0.0.1:" + port, "is not ADDRESS:PORT")
+                  for port in ("", "0", "-1", "+80", " 80", "80x", "65536", "99999", "9" * 30)),
                 ("--interval", "0", "is not 0.1 seconds or more"),
                 ("--interval", "inf nite", "is not 0.1 seconds or more"),
                 ("--top", "0", "is not 1 to 10000"), ("--top", "10001", "is not 1 to 10000"),
@@ -321,6 +400,25 @@ class Errors(ExporterCase):
     def test_unwritable_file(self):
         self.assertEqual(self.fails("--textfile", "/nonexistent/x.prom"),
                          "ntklog: /nonexistent/x.prom.part: No such file or directory\n")
+
+    def test_what_is_no_regular_file_stays(self):
+        for name, make in (("fifo", os.mkfifo), ("directory", os.mkdir),
+                           ("link", lambda path: os.symlink("linux_mode", path))):
+            path = os.path.join(self.directory, name)
+            make(path)
+            self.assertEqual(self.fails("--textfile", path),
+                             "ntklog: %s: not a regular file: choose another name (--textfile)\n" % path)
+            self.assertTrue(os.path.lexists(path))
+        os.mkfifo(os.path.join(self.directory, "x.part"))
+        self.assertIn("x.part: No such device or address", self.fails(
+            "--textfile", os.path.join(self.directory, "x")))
+
+    def test_start_that_fails_leaves_the_file_as_it_is(self):
+        self.put("x.prom", "precious\n")
+        self.write(7, "fail_start", "1\n")
+        self.fails("--textfile", os.path.join(self.directory, "x.prom"))
+        self.assertEqual(self.get("x.prom"), "precious\n")
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "x.prom.part")))
 
     def test_no_module(self):
         result = self.run_there("exporter", env={**self.environment(), "NTKLOG_DEBUGFS": "/nonexistent"})
