@@ -17,9 +17,9 @@
 #define UNKNOWN_HOLDER	"unknown"
 
 /**
- * struct class_sums - sums of a class of locks in an interval
+ * struct class_sums - sums of a class of locks in an interval; of resources in one mode
  * @kind: kind of lock
- * @key: class, as the analysis has it
+ * @key: key of the class, or the address of a lock without one; 0: the sum of all other locks
  * @is_sleeping: tasks sleep for these locks
  * @class: name of the class
  * @spinlock: sums of spin locks, or NULL

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The answer that a report begins with, in at most ANSWER_LINES lines: the waiting time and its
- * parts; then, for the locks that cost most, the waiters, the holders and their reasons.
+ * The answer that a report begins with, in at most ANSWER_LINES lines: deadlocks; the waiting time
+ * and its parts; verdicts about want of CPUs and stopped virtual CPUs; locks that were held at the
+ * end; the longest chain of waits; the locks that cost most, with waiters, holders and reasons; the
+ * command for more; facts that are not recorded.
  */
 
 #define _GNU_SOURCE
@@ -249,13 +251,14 @@ static void add_verdicts(struct answer *answer)
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
 	const struct charge_sum *total = &sums->total;
-	uint64_t shortage = total->parts[CHARGE_HOLDER_PREEMPTED] + total->parts[CHARGE_FREE_READY];
+	uint64_t cpu_shortage = total->parts[CHARGE_HOLDER_PREEMPTED] +
+				total->parts[CHARGE_FREE_READY];
 	uint64_t spun = total->wait - sums->sleeping.wait;
 	char time[32], all[32];
 
-	if (share_of(shortage, total->wait) >= SHORTAGE_MIN)
+	if (share_of(cpu_shortage, total->wait) >= SHORTAGE_MIN)
 		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
-				100 * share_of(shortage, total->wait));
+				100 * share_of(cpu_shortage, total->wait));
 	if (share_of(total->stopped, spun) >= STOPPED_MIN)
 		answer_add_line(answer,
 				"=> Host stopped virtual CPUs: for %s of %s the lock was free.",
