@@ -55,7 +55,7 @@ static int write_file(struct exporter *exporter)
 	return 0;
 }
 
-/* Add the sums so far, and free them. */
+/* Add the sums of the events so far to the metrics, and free these sums. */
 static void add_sums(struct exporter *exporter)
 {
 	struct live_sums *live = &exporter->live;
@@ -104,7 +104,7 @@ static bool has_ended(const struct exporter *exporter)
 	return read(exporter->live.recording.signal_fd, &info, sizeof(info)) == sizeof(info);
 }
 
-/* Sum up one interval. Returns 1 if a signal ended it early; -1 after a message. */
+/* Sum up one interval. Returns 0; 1 if a signal ended it early; -1 after a message. */
 static int gather_interval(struct exporter *exporter, double end)
 {
 	struct recording *recording = &exporter->live.recording;
@@ -156,7 +156,7 @@ static int follow(struct exporter *exporter)
 		if (update(exporter, recording_now() - start))
 			return -1;
 		start = recording_now();
-		/* To attach and detach hooks is no part of the next interval. */
+		/* The CPU time of attaching and detaching hooks counts for no interval. */
 		if (changes != exporter->changes[BUDGET_DOWN] + exporter->changes[BUDGET_UP])
 			exporter->tool_begin = exporter_cpu_seconds();
 	}

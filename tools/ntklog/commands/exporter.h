@@ -41,9 +41,9 @@ struct exporter_rate_setting {
 };
 
 /**
- * struct exporter_loss - events and buffers that were lost since the start
+ * struct exporter_loss - what the sums lack, since the start
  * @no_space: events for which no buffer had space
- * @suppressed: events that would have been written while another one was
+ * @suppressed: events that occurred while their CPU was writing another event
  * @limited: releases that left a waiter behind, beyond the module's limit for each second
  * @untracked: acquisitions beyond the number that the module tracks at once
  * @notes: notes about classes that were overwritten before they were read

@@ -240,7 +240,7 @@ static int compare_rows(const void *left, const void *right)
 	return strcmp(a->key.second->text, b->key.second->text);
 }
 
-/* Test whether a holder is none of the fixed ones, which each class may have beside the limit. */
+/* Test whether a holder is a function. Other holders do not count for the limit. */
 static bool is_function(const char *holder)
 {
 	return strcmp(holder, OTHER_SERIES) && strcmp(holder, FREE_HOLDER) &&
