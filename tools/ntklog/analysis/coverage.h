@@ -22,7 +22,7 @@
  * struct coverage_cpu - events of a CPU
  * @events: number of events, whether they are selected or not
  * @first_time: time of the earliest of them, session clock
- * @has_all_buffers: no buffer of this CPU was overwritten
+ * @has_all_buffers: the file has so few buffers of this CPU that none can have been overwritten
  */
 struct coverage_cpu {
 	uint64_t events;

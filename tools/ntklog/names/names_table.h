@@ -36,7 +36,10 @@ struct added_name {
 	char text[];
 };
 
-/* Base of @rank of names from a file of names. Other names have a lower rank. */
+/*
+ * Base of @rank of threads from a file of names, and of images. Other threads, and symbols, have a
+ * lower rank.
+ */
 #define FILE_RANK	((size_t)1 << (8 * sizeof(size_t) - 2))
 
 /**
