@@ -306,7 +306,7 @@ static void add_piece_to_sum(struct charge_sum *sum, const struct charge_piece *
 	if (is_stopped)
 		sum->stopped += piece->ticks * weight;
 	if (piece->part == CHARGE_HOLDER_RAN && !piece->is_divided)
-		sum->undivided += piece->ticks * weight;
+		sum->unknown_state += piece->ticks * weight;
 }
 
 /* Sum up the lock for which a holder waited longest, if no context switch tells of its times. */

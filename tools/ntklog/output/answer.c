@@ -139,7 +139,8 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
 		uint64_t ticks = class->sum.parts[reasons[i].part] -
-				 (reasons[i].part == CHARGE_HOLDER_RAN ? class->sum.undivided : 0);
+				 (reasons[i].part == CHARGE_HOLDER_RAN ?
+				  class->sum.unknown_state : 0);
 		const struct charge_row *place = NULL;
 
 		if (share_of(ticks, held_ticks(&class->sum)) < SHARE_MIN)
@@ -157,9 +158,9 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		answer_append(text, sizeof(text), " (%.*s)",
 			      held_by ? (int)(held_by - chain) : NAME_SIZE, place->key.first->text);
 	}
-	if (*text && share_of(class->sum.undivided, held_ticks(&class->sum)) >= SHARE_MIN)
+	if (*text && share_of(class->sum.unknown_state, held_ticks(&class->sum)) >= SHARE_MIN)
 		answer_append(text, sizeof(text), ", not recorded %.0f%%",
-			      100 * share_of(class->sum.undivided, held_ticks(&class->sum)));
+			      100 * share_of(class->sum.unknown_state, held_ticks(&class->sum)));
 	if (*text)
 		answer_add_line(answer, "   Holders %s", text);
 	if (chain)
@@ -238,7 +239,7 @@ static void add_parts(struct answer *answer, size_t most)
 
 		/* A holder that may sleep is not always known to have run. */
 		if (order[i] == CHARGE_HOLDER_RAN &&
-		    share_of(total.undivided, total.wait) >= SHARE_MIN)
+		    share_of(total.unknown_state, total.wait) >= SHARE_MIN)
 			text = "a task held the lock, see below";
 		if (share_of(total.parts[order[i]], total.wait) >= SHARE_MIN)
 			answer_add_line(answer, "  %3.0f%%  %s",
@@ -515,7 +516,7 @@ json_t *answer_json(const struct report *report)
 	answer = json_pack("{s:I, s:f, s:b, s:f, s:o, s:o, s:o, s:o, s:o}", "waits",
 			   (json_int_t)sums->total.waits, "wait_total",
 			   (double)sums->total.wait * ns, "context_switches", sums->has_switches,
-			   "undivided", (double)sums->total.undivided * ns,
+			   "undivided", (double)sums->total.unknown_state * ns,
 			   "parts", parts_json(report, &sums->total), "locks", locks,
 			   "open_holds", answer_open_holds_json(report), "deadlocks",
 			   answer_deadlocks_json(report), "longest_waits",

@@ -108,7 +108,7 @@ json_t *page_parts(const struct report *report, const struct charge_sum *sum)
 	size_t i;
 
 	for (i = 0; i < CHARGE_PARTS; i++) {
-		uint64_t ticks = sum->parts[i] - (i == CHARGE_HOLDER_RAN ? sum->undivided : 0);
+		uint64_t ticks = sum->parts[i] - (i == CHARGE_HOLDER_RAN ? sum->unknown_state : 0);
 
 		json_array_append_new(parts,
 				      json_pack("[s, s, f]", answer_part_names[i],
@@ -118,7 +118,7 @@ json_t *page_parts(const struct report *report, const struct charge_sum *sum)
 	json_array_append_new(parts,
 			      json_pack("[s, s, f]", "held",
 					"a task held the lock; not recorded whether it ran",
-					report_ticks_ns(report, (double)sum->undivided)));
+					report_ticks_ns(report, (double)sum->unknown_state)));
 	return parts;
 }
 
