@@ -6,7 +6,7 @@
  * The inside of the reader, for the library and the tool. Other programs use <ntklog/etl.h>, which
  * stays compatible. The tool needs more: it reads some buffers out of order to find rates and
  * names before the other events (analysis, names), and buffers of running sessions that are not in
- * a file (live, top).
+ * a file (live, top, exporter, record --on).
  */
 
 #include <sys/types.h>
