@@ -218,7 +218,7 @@ int trace_refuse_output(const struct trace_options *options, const char *output)
 
 /**
  * trace_open() - open the file, read its names, and resolve the names in the filter
- * @file: set to the file, to be closed even if it could not be opened
+ * @file: set to the file; if it could not be opened, to a structure that has the reason
  * @names: set to the names, to be freed; NULL if there are none
  * @options: parsed options
  * @is_open: set to true if the file could be opened
