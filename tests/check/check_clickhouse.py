@@ -55,8 +55,9 @@ def spin(address, wait_ms):
 
 
 def record(directory, host, is_after):
-    """Write the recording of a host: one wait of 2 ms for COMMON and one of 1 ms for UNEVEN, of
-    100 ms on one host. After the change COMMON is waited for 1 ms, and there is NEW.
+    """Write the recording of a host: a wait of 2 ms for COMMON, one of 1 ms for UNEVEN (100 ms on
+    the host DIFFERENT), and one of 3 ms for MUTEX. After the change the wait for COMMON is 1 ms,
+    that for MUTEX on the host SLOW 900 ms, there is a wait of 4 ms for NEW, and LOSSY lost events.
     """
     events = [etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
               spin(COMMON, 1 if is_after else 2), spin(UNEVEN, 100 if host == DIFFERENT else 1),

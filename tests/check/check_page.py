@@ -42,7 +42,7 @@ def tearDownModule():
     CHROMIUM.close()
 
 
-# Parts that are wider than their place, labels over another, and texts in a small font.
+# Parts that are wider than their place, labels over another, names in short lines, and small texts.
 FAULTS = """(() => {
   const parts = [document.documentElement, ...document.querySelectorAll(
     ".table, td, .row > *, p, li, figcaption, h1, h2, h3, nav a, .tools")];

@@ -25,7 +25,7 @@ Hold = namedtuple("Hold", "lock address function code thread waited before acqui
                           "after")
 # A time of a planted reason; function is None where the lock was free.
 Planted = namedtuple("Planted", "lock function part begin end")
-# Longest function of the module, in bytes.
+# No function of the module is longer, in bytes.
 FUNCTION_SIZE = 0x400
 SPINNING = {"interrupted_lock", "undisturbed_lock", "written_lock", "read_rwlock"}
 # A sleep of 50 ms is at least so long even if its CPU stalls between the timer and the switch.
@@ -128,7 +128,7 @@ class Charges(unittest.TestCase):
                    if step["thread"] == thread and step["part"].startswith(parts))
 
     def is_planted(self, row):
-        """The scenes have spin locks in them, those of their completions."""
+        """Test whether a row is of a planted lock, not of the spin lock of a scene's completion."""
         return "[planted_holders]" in row["lock"] and "+" not in row["lock"]
 
     def test_module_has_planted_all(self):
@@ -278,7 +278,7 @@ class Switches(Charges):
         """
         absences, begins = defaultdict(list), {}
         self.assertEqual(etl.logfile_header(self.one.buffers).events_lost, 0)
-        # Of each of three groups the begin of its observation, and then the end.
+        # The first three times begin the observation of a group each, the next three end it.
         observed = [event.time_stamp for event in etl.in_time(self.one.buffers, etl.OBSERVED)]
         for event in etl.in_time(self.one.buffers, etl.CONTEXTSWAP):
             swap = etl.context_swap(event)

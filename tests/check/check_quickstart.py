@@ -134,22 +134,22 @@ def line_fits(wanted, form):
     return re.fullmatch("(?: .*)? ".join(parts), form) is not None
 
 
-def fit(wanted, got):
+def match_lines(wanted, got):
     """A list of (index of a page's line, index of a run's line) with equal forms; None if the
-    outputs do not fit.
+    outputs differ.
     """
     if not wanted:
         return [] if not got else None
     form, number = wanted[0]
     if form == REST:
         for skipped in range(len(got) + 1):
-            rest = fit(wanted[1:], got[skipped:])
+            rest = match_lines(wanted[1:], got[skipped:])
             if rest is not None:
                 return rest
         return None
     if not got or not line_fits(form, got[0][0]):
         return None
-    rest = fit(wanted[1:], got[1:])
+    rest = match_lines(wanted[1:], got[1:])
     return None if rest is None else [(number, got[0][1])] + rest
 
 
@@ -167,18 +167,19 @@ class Quickstart(unittest.TestCase):
         for command, output in zip(self.commands, self.outputs):
             with self.subTest(command.text):
                 wanted, got = forms(command.output), forms(output)
-                self.assertIsNotNone(fit(wanted, got), "the page has\n%s\nthe run printed\n%s" % (
+                self.assertIsNotNone(match_lines(wanted, got),
+                                     "the page has\n%s\nthe run printed\n%s" % (
                     "\n".join(form for form, _ in wanted), "\n".join(output)))
 
     def test_output_of_another_form_does_not_fit(self):
-        """Test the comparison: an output with a line more or a line less must not fit."""
+        """Test the comparison: an output with a line more or a line less must not match."""
         for command, output in zip(self.commands, self.outputs):
             wanted = forms(command.output)
             if not output or any(form == REST for form, _ in wanted):
                 continue
             with self.subTest(command.text):
-                self.assertIsNone(fit(wanted, forms(["another line", *output])))
-                self.assertIsNone(fit(wanted, forms(output)[1:]))
+                self.assertIsNone(match_lines(wanted, forms(["another line", *output])))
+                self.assertIsNone(match_lines(wanted, forms(output)[1:]))
 
 
 def script(commands):
@@ -209,7 +210,7 @@ def updated(command, output):
     shows.
     """
     wanted, got = forms(command.output), forms(output)
-    places = fit(wanted, got)
+    places = match_lines(wanted, got)
     if places is None:
         print("another form: %s" % command.text, file=sys.stderr)
     if places is None or not any(line == REST or " ... " in line for line in command.output):

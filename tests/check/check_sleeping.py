@@ -37,8 +37,8 @@ def lines(word, name="sleeping.truth"):
             yield rest
 
 
-def function(text):
-    """The function of a row's "TASK in FUNCTION"."""
+def function_of_label(text):
+    """FUNCTION of a label "TASK in FUNCTION"."""
     return text.partition(" in ")[2]
 
 
@@ -81,7 +81,8 @@ class Blockers(unittest.TestCase):
     def test_holders_and_waiters_are_named_by_their_callers(self):
         """Without names of tasks, because tasks that have ended may have none."""
         report = json.loads(read("sleeping-callers.json"))
-        found = {lock: {(function(row["waiter"]), function(row["holder"]))
+        found = {lock: {(function_of_label(row["waiter"]),
+                          function_of_label(row["holder"]))
                         for row in report["blockers"]
                         if row["lock"].split()[0] == lock and not row["holder"].startswith("(free")}
                  for lock in ("a_mutex", "a_rwsem", "a_semaphore")}

@@ -7,7 +7,8 @@
 
 URL=http://127.0.0.1:10529/metrics
 
-# start_exporter OPTION...: start it in the background. BusyBox has another setpriv.
+# start_exporter OPTION...: start ntklog exporter in the background, by the setpriv of util-linux:
+# that of BusyBox lacks these options.
 start_exporter()
 {
 	LD_LIBRARY_PATH=/bin /bin/setpriv --bounding-set -all,+syslog,+perfmon --inh-caps -all \
@@ -16,7 +17,7 @@ start_exporter()
 	count=$((count + 1))
 }
 
-# metrics_have PATTERN [FILE]: scrape, and test that a line of the metrics has the pattern.
+# metrics_have PATTERN: scrape the metrics, and test that a line of the metrics has the pattern.
 metrics_have()
 {
 	wget -q -O /tmp/metrics $URL && grep -q "$1" /tmp/metrics

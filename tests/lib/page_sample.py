@@ -21,7 +21,7 @@ __d_lookup dput __munmap do_vmi_munmap unmap_region free_pgtables tlb_finish_mmu
 mmap_write_lock_killable futex_wait futex_wake try_to_wake_up ttwu_queue_wakelist
 a_function_of_some_driver_with_quite_a_long_name_for_a_table""".split()
 
-# Outermost functions first.
+# Stacks, as indexes of FUNCTIONS, the outermost function first.
 PATHS = ([0, 1, 2, 6, 7, 8, 9, 10, 11, 12], [0, 1, 2, 6, 7, 8, 9, 10],
          [0, 1, 3, 13, 14, 15, 16, 17], [0, 1, 3, 13, 14, 15, 16, 18, 19, 20],
          [0, 1, 3, 13, 14, 21], [0, 1, 4, 22, 23, 24, 25], [0, 1, 4, 22, 23, 27], [0, 1, 5, 28],

@@ -233,7 +233,7 @@ static int owner_takes_rw_lock;
  * CPU just before the request. The owner cannot watch for the waiter instead, because the lock word
  * does not show a waiter in a virtual machine (virt_spin_lock()).
  */
-static void own_until_waited_for(void)
+static void hold_until_waited_for(void)
 {
 	if (owner_takes_rw_lock == 0)
 		raw_spin_lock(&contended_lock);
@@ -252,7 +252,7 @@ static void own_until_waited_for(void)
 
 static int owner_thread(void *unused)
 {
-	own_until_waited_for();
+	hold_until_waited_for();
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(1);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * planted_holders: have tasks wait for locks that others hold for known reasons, and print who held
- * what and when:
+ * planted_holders: have tasks wait for locks that others hold for known reasons, and print which
+ * function held which lock, and when:
  *
  *	planted_holders: hold LOCK ADDRESS FUNCTION CODE THREAD WAITED
  *				BEFORE ACQUIRED RELEASING AFTER
@@ -9,12 +9,15 @@
  *	planted_holders: free LOCK FROM UNTIL
  *	planted_holders: sleep FUNCTION SLEEP
  *
- * FUNCTION, at the address CODE, acquires and releases the lock. BEFORE and ACQUIRED are clock
- * times around the acquisition, RELEASING and AFTER around the release. WAITED is 1 if the task had
- * to wait. From FROM until UNTIL all waiters of the lock waited, and the holder FUNCTION was
- * blocked, was preempted, or ran, as PART says; or the lock was free, because its next owner had no
- * CPU. Holders are blocked in the function at the address SLEEP. An interrupt comes during the hold
- * of interrupted_lock, and none during that of undisturbed_lock.
+ * FUNCTION, at the address CODE, acquires and releases the lock in the task with the id THREAD.
+ * BEFORE and ACQUIRED are clock times around the acquisition, RELEASING and AFTER around the
+ * release. WAITED is 1 if the task had to wait. From FROM until UNTIL all waiters of the lock
+ * waited, and the holder FUNCTION was blocked, was preempted, or ran, as PART says; or the lock was
+ * free, because its next owner had no CPU. In the line `sleep` FUNCTION is planted_sleep() and
+ * SLEEP its address. Holders are blocked in planted_sleep(), except three: links_second() and
+ * links_third() in mutex_lock(), because they wait for another mutex, and keeps(), which holds
+ * open_mutex, in wait_for_completion(). An interrupt comes during the hold of
+ * interrupted_lock, and none during that of undisturbed_lock.
  *
  * At the end of the module's init a task holds open_mutex, and another task waits for it.
  */
@@ -44,16 +47,19 @@
 
 /**
  * struct role - what one task does in a scene
- * @play: acquires and releases locks; NULL ends a scene
+ * @play: the function that the task runs, which acquires and releases locks, or occupies a CPU;
+ *	NULL ends a scene
  * @cpu: the CPU that the task may use
- * @is_fifo: the task goes before all others of its CPU
- * @has_arrived: the task is just about to wait for a lock, or has one that it shares
+ * @is_fifo: the task has the policy SCHED_FIFO, so that it preempts the other tasks of its CPU
+ * @has_arrived: the task is about to wait for a lock, has a lock that it shares, or occupies its
+ *	CPU
  * @is_spinning: the task spins with preemption off, until it may go on
- * @may_go_on: the task may stop spinning
+ * @may_go_on: ends the loop of a task that waits for this role: the role's own task, or the holder
+ *	that preempts() has preempted
  * @task: the task; its structure stays valid until the scene ends
  * @ended: completed when @play has returned
  *
- * A scene is an array of roles. The first one acquires a lock and then starts the others.
+ * A scene is an array of roles. The module wakes the first role's task, which wakes the others.
  */
 struct role {
 	void (*play)(struct role *role);
@@ -71,7 +77,7 @@ struct role {
  * @name: LOCK in the output
  * @lock: the lock
  * @function: FUNCTION in the output
- * @waits: the task has to wait
+ * @waits: WAITED in the output: another task holds the lock when this task wants it
  * @time: BEFORE, ACQUIRED, RELEASING and AFTER
  */
 struct hold {
@@ -134,7 +140,7 @@ static void spin_for(unsigned int ms)
 		cpu_relax();
 }
 
-/* Block in a function of a known name, in which all holders are blocked. */
+/* Block in a function of a known name. */
 static noinline void planted_sleep(void)
 {
 	msleep(HELD_UP_MS);
@@ -157,7 +163,7 @@ static bool others_are_asleep(const struct role *role)
 	return true;
 }
 
-/* Let a task play, until it waits for a lock. */
+/* Wake a task, and wait until it has arrived and sleeps. */
 static void start(const struct role *role)
 {
 	wake_up_process(role->task);
@@ -182,7 +188,7 @@ static void be_blocked(const struct hold *hold)
 	print_planted(hold, "holder_blocked", from, get_cycles());
 }
 
-/* A mutex whose holder is blocked, and a mutex for which none waits. */
+/* A mutex whose holder is blocked, and a mutex for which no task waits. */
 
 static DEFINE_MUTEX(blocked_mutex);
 static DEFINE_MUTEX(lonely_mutex);
@@ -202,7 +208,7 @@ static struct role blocked_scene[] = {
 static DEFINE_MUTEX(preempted_mutex);
 static u64 preempted_from, preempted_until;
 
-/* Occupy the CPU of the holder, which is the role before. */
+/* Occupy the CPU of the holder, which is the role before this one, after the waiters are asleep. */
 static noinline void preempts(struct role *role)
 {
 	while (!others_are_asleep(role))
@@ -277,7 +283,7 @@ static struct role handed_scene[] = {
 	{ hands_over, 1 }, { takes_over, 0 }, { waits_behind, 1 }, { occupies, 0, true }, { },
 };
 
-/* Three mutexes, each but the first one held by a task that waits for the one before. */
+/* Three mutexes: the second's holder waits for the first, the third's holder for the second. */
 
 static DEFINE_MUTEX(first_mutex);
 static DEFINE_MUTEX(second_mutex);

@@ -14,9 +14,9 @@
  * a host with two CPUs this happens once in some hundred thousand patches.
  *
  * This module handles breakpoints first. It repeats the instruction of a kernel breakpoint that
- * memory does not have any more. If the breakpoint comes back at once, it writes the byte with its
- * own value, which drops the translation, and counts the event. All other breakpoints go to the
- * kernel's handler.
+ * memory does not have any more. If the last stale breakpoint, of whatever CPU, was at the same
+ * address, it also writes the byte with its own value, which drops the translation, and counts the
+ * event. All other breakpoints go to the kernel's handler.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -108,7 +108,7 @@ static void check_group_mask(void)
 static void check_stacks(void)
 {
 	uint32_t information[6] = { 6, 0, 7, 0, 0x052B, 0x0524 }, wrong[5] = { 6, 0, 7, 0, 0x0F4B };
-	uint32_t none[4] = { 6, 0, 7, 0 }, got[16] = { 6, 0, 7, 0 };
+	uint32_t empty_list[4] = { 6, 0, 7, 0 }, got[16] = { 6, 0, 7, 0 };
 
 	check("no event has a stack by default",
 	      query(0x1F, got, 0x10) == 0 && return_length == 0x10);
@@ -120,7 +120,7 @@ static void check_stacks(void)
 	check("refuses an event that cannot have a stack",
 	      set(0x1F, wrong, 0x14) == STATUS_INVALID_PARAMETER);
 	check("a refused list changes nothing", query(0x1F, got, 0x18) == 0 && got[4] == 0x0524);
-	check("sets an empty list of events with stacks", set(0x1F, none, 0x10) == 0 &&
+	check("sets an empty list of events with stacks", set(0x1F, empty_list, 0x10) == 0 &&
 	      query(0x1F, got, 0x10) == 0 && return_length == 0x10);
 }
 

@@ -226,7 +226,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 	address = record.resource;
 	kept_callers_complete(analysis->callers, event, &record);
 	if (resource_record_is_release(&record))
-		open_holds_drop(&analysis->open_holds, address, record.thread_id);
+		open_holds_drop_entry(&analysis->open_holds, address, record.thread_id);
 	class = key_of(analysis, address, event);
 	record.resource = class;
 	is_wanted = source->is_selected && count_wanted_lock(analysis, address, class);
@@ -501,7 +501,7 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	analysis->has_groups = has_groups;
 	if (has_groups)
 		analysis->groups = groups;
-	coverage_find_whole_cpus(&analysis->coverage, file);
+	coverage_find_cpus_with_all_buffers(&analysis->coverage, file);
 	coverage_finish(&analysis->coverage, first_wanted_time(analysis, file),
 			last_wanted_time(analysis, file));
 	analysis_finish(analysis);

@@ -9,7 +9,7 @@
 #include "histogram.h"
 #include "macros.h"
 
-/* Return values of size_class_of_sum(). */
+/* Number of values that size_bucket_of_sum() can return. */
 #define SUM_SIZES	252
 
 static uint64_t hash_text(const char *text)
@@ -120,17 +120,17 @@ static struct charge_row *find_row(struct charge_sums *sums, enum charge_row_kin
 	return row;
 }
 
-/* Return the size class of a sum. Sums of one size class differ by a quarter at most. */
-static unsigned int size_class_of_sum(uint64_t ticks)
+/* Return the size bucket of a sum. Sums of one size bucket differ by a quarter at most. */
+static unsigned int size_bucket_of_sum(uint64_t ticks)
 {
 	unsigned int bits = ticks < 8 ? 0 : 61 - __builtin_clzll(ticks);
 
 	return 4 * bits + (ticks >> bits);
 }
 
-/* Which sums are kept: all of @size_class and above, and @extra_count of the size class below. */
+/* Which sums are kept: all of @size_bucket and above, and @extra_count of the bucket below. */
 struct limit {
-	unsigned int size_class;
+	unsigned int size_bucket;
 	size_t extra_count;
 };
 
@@ -138,20 +138,20 @@ static struct limit find_limit(const size_t *counts, size_t kept)
 {
 	struct limit limit = { SUM_SIZES, kept };
 
-	while (limit.size_class && counts[limit.size_class - 1] <= limit.extra_count) {
-		limit.size_class--;
-		limit.extra_count -= counts[limit.size_class];
+	while (limit.size_bucket && counts[limit.size_bucket - 1] <= limit.extra_count) {
+		limit.size_bucket--;
+		limit.extra_count -= counts[limit.size_bucket];
 	}
 	return limit;
 }
 
 static bool is_kept(struct limit *limit, uint64_t ticks)
 {
-	unsigned int size_class = size_class_of_sum(ticks);
+	unsigned int size_bucket = size_bucket_of_sum(ticks);
 
-	if (size_class >= limit->size_class)
+	if (size_bucket >= limit->size_bucket)
 		return true;
-	if (size_class + 1 < limit->size_class || !limit->extra_count)
+	if (size_bucket + 1 < limit->size_bucket || !limit->extra_count)
 		return false;
 	limit->extra_count--;
 	return true;
@@ -164,7 +164,7 @@ static void drop_light_classes(struct charge_sums *sums)
 	struct limit limit;
 
 	for (class = sums->classes; class; class = class->hh.next)
-		counts[size_class_of_sum(class->sum.wait)]++;
+		counts[size_bucket_of_sum(class->sum.wait)]++;
 	limit = find_limit(counts, CHARGE_CLASSES_KEPT);
 	HASH_ITER(hh, sums->classes, class, next) {
 		if (is_kept(&limit, class->sum.wait))
@@ -217,7 +217,7 @@ static void drop_light_rows(struct charge_sums *sums)
 	struct limit limit;
 
 	for (row = sums->rows; row; row = row->hh.next)
-		counts[size_class_of_sum(row->ticks)]++;
+		counts[size_bucket_of_sum(row->ticks)]++;
 	limit = find_limit(counts, CHARGE_ROWS_KEPT);
 	HASH_ITER(hh, sums->rows, row, next) {
 		if (charge_row_is_of_others(sums, row))
@@ -306,7 +306,7 @@ static void add_piece_to_sum(struct charge_sum *sum, const struct charge_piece *
 	if (is_stopped)
 		sum->stopped += piece->ticks * weight;
 	if (piece->part == CHARGE_HOLDER_RAN && !piece->is_divided)
-		sum->undivided += piece->ticks * weight;
+		sum->unknown_state += piece->ticks * weight;
 }
 
 /* Sum up the lock for which a holder waited longest, if no context switch tells of its times. */

@@ -43,8 +43,8 @@ enum charge_fixed_label {
  * @longest: the longest wait
  * @longest_at: when it began
  * @stopped: of spin locks: free time in pieces longer than a millisecond, while the next owner spun
- * @undivided: held time without context switches and sums of the holder; it is a part of the time
- *	in which the holder ran
+ * @unknown_state: held time of which the file does not tell whether the holder ran, was preempted
+ *	or blocked; it is a part of CHARGE_HOLDER_RAN
  */
 struct charge_sum {
 	uint64_t waits;
@@ -53,7 +53,7 @@ struct charge_sum {
 	uint64_t longest;
 	uint64_t longest_at;
 	uint64_t stopped;
-	uint64_t undivided;
+	uint64_t unknown_state;
 };
 
 /**

@@ -411,7 +411,8 @@ int comparison_check_names(const struct compared *compared, const struct names *
 	if (compared->kind == OPERAND_ADDRESS && !names_have_symbol(names, compared->text))
 		return refuse(error, size, compared->at, "no symbol is called \"%.40s\"",
 			      compared->text);
-	if (compared->subject == SUBJECT_CLASS && !names_have_class(names, compared->text))
+	if (compared->subject == SUBJECT_CLASS &&
+	    !names_have_class_with_text(names, compared->text))
 		return refuse(error, size, compared->at, "no class is called \"%.40s\"",
 			      compared->text);
 	if (compared->subject == SUBJECT_CGROUP && !names_have_cgroup(names, compared->text))

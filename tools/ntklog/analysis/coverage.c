@@ -204,16 +204,16 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
  * coverage_contains() - test whether a time is between the first begin and the last end of groups
  * @coverage: finished coverage
  * @groups: event groups of one word of the group mask
- * @first: begin of the time, session clock
- * @last: end of the time
+ * @begin: begin of the time, session clock
+ * @end: end of the time
  *
  * Return: true if the time is between them, or if the trace does not say when the groups were
  * observed.
  */
-bool coverage_contains(const struct coverage *coverage, uint32_t groups, uint64_t first,
-		       uint64_t last)
+bool coverage_contains(const struct coverage *coverage, uint32_t groups, uint64_t begin,
+		       uint64_t end)
 {
-	uint64_t begin = groups_at_begin(coverage, groups) ? 0 : UINT64_MAX, end = 0;
+	uint64_t first_begin = groups_at_begin(coverage, groups) ? 0 : UINT64_MAX, last_end = 0;
 	size_t i;
 
 	if (!coverage_knows_group(coverage, groups))
@@ -223,22 +223,22 @@ bool coverage_contains(const struct coverage *coverage, uint32_t groups, uint64_
 
 		if (!is_of_groups(change, groups))
 			continue;
-		if (change->is_observed && change->time < begin)
-			begin = change->time;
-		end = change->is_observed ? UINT64_MAX : change->time;
+		if (change->is_observed && change->time < first_begin)
+			first_begin = change->time;
+		last_end = change->is_observed ? UINT64_MAX : change->time;
 	}
-	return begin <= first && last <= end;
+	return first_begin <= begin && end <= last_end;
 }
 
 /**
- * coverage_find_whole_cpus() - find the CPUs whose buffers were not overwritten
+ * coverage_find_cpus_with_all_buffers() - find the CPUs whose buffers were not overwritten
  * @coverage: coverage of all events of the file
  * @file: the file
  *
  * The rings of all CPUs have the same size, so that the ring of a CPU with fewer buffers than
  * another CPU was not full.
  */
-void coverage_find_whole_cpus(struct coverage *coverage, const struct etl_file *file)
+void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct etl_file *file)
 {
 	const struct etl_reader *reader = etl_const_reader(file);
 	size_t *buffers = calloc(coverage->cpu_count + 1, sizeof(*buffers));

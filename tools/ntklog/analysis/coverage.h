@@ -22,7 +22,7 @@
  * struct coverage_cpu - events of a CPU
  * @events: number of events, whether they are selected or not
  * @first_time: time of the earliest of them, session clock
- * @has_all_buffers: no buffer of this CPU was overwritten
+ * @has_all_buffers: the file has so few buffers of this CPU that none can have been overwritten
  */
 struct coverage_cpu {
 	uint64_t events;
@@ -66,7 +66,7 @@ struct coverage {
 
 void coverage_add_event(struct coverage *coverage, const struct etl_event *event);
 void coverage_add_observed(struct coverage *coverage, const struct etl_event *event);
-void coverage_find_whole_cpus(struct coverage *coverage, const struct etl_file *file);
+void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct etl_file *file);
 void coverage_finish(struct coverage *coverage, uint64_t begin, uint64_t end);
 uint64_t coverage_begin(const struct coverage *coverage, size_t cpu);
 bool coverage_knows_group(const struct coverage *coverage, uint32_t groups);

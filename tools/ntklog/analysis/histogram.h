@@ -5,7 +5,7 @@
 /*
  * Distributions of times, of whatever size, in little memory: 16 buckets for each
  * power of two, so a percentile is within 1/32 of the true one. Values have weights:
- * a sampled value stands for all those that were not written.
+ * a sampled value also stands for values that were not written.
  */
 
 #include <stdbool.h>

@@ -7,9 +7,9 @@
 #include "kept_callers.h"
 
 /**
- * kept_callers_keep() - keep an event until its record comes, which the same CPU has written
- * @callers: one for each CPU, allocated for the first event; to be freed with free()
- * @event: event of type NtklogCaller, with the size of its version
+ * kept_callers_keep() - keep the last NtklogCaller event of each CPU for the record that follows it
+ * @callers: one entry for each CPU, allocated at the first event; the caller frees it
+ * @event: event of type NtklogCaller, whose size has been checked
  *
  * Return: false without memory.
  */

@@ -39,7 +39,7 @@ struct longest_step {
 
 /**
  * struct longest_wait - a wait
- * @ticks: how long it was, session clock; 0: there is none
+ * @ticks: how long it was, session clock; 0: the structure is unused
  * @waiter: the hold that followed the wait
  * @waiter_frames: its stack
  * @steps: the longest steps, in the order of time
@@ -74,9 +74,9 @@ struct longest_chain {
 };
 
 /**
- * struct longest_waits - of a trace; all zero: none
- * @waits: the waits
- * @order: @waits, the longest first
+ * struct longest_waits - the longest waits of a trace, from longest_waits_open()
+ * @waits: the waits, in no order
+ * @order: pointers to all of @waits, the longest wait first, unused structures last
  * @chain: the chain with the most locks, and of these the one that lasted longest
  */
 struct longest_waits {

@@ -49,12 +49,12 @@ void open_holds_add(struct open_holds *holds, const struct open_hold *hold)
 }
 
 /**
- * open_holds_drop() - drop the entry of a hold or wait that a later record tells of
+ * open_holds_drop_entry() - drop one entry of a lock and a task, because it has ended
  * @holds: the list
  * @lock: address of the lock
  * @thread_id: the task
  */
-void open_holds_drop(struct open_holds *holds, uint64_t lock, uint32_t thread_id)
+void open_holds_drop_entry(struct open_holds *holds, uint64_t lock, uint32_t thread_id)
 {
 	size_t i;
 
@@ -82,7 +82,8 @@ static int compare_entries(const void *a, const void *b)
 
 /*
  * Drop the holds that an exclusive hold of the same lock follows. They have ended, but the module
- * still lists a hold if another task released the lock. A semaphore has several holders.
+ * still lists a hold if another task released the lock. A hold of a semaphore drops no others,
+ * because a semaphore may have several holders.
  */
 static void drop_ended_holds(struct open_holds *holds)
 {

@@ -55,7 +55,7 @@ struct open_holds {
 
 void open_holds_begin_list(struct open_holds *holds, const void *data);
 void open_holds_add(struct open_holds *holds, const struct open_hold *hold);
-void open_holds_drop(struct open_holds *holds, uint64_t lock, uint32_t thread_id);
+void open_holds_drop_entry(struct open_holds *holds, uint64_t lock, uint32_t thread_id);
 void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 		       struct charge_sums *sums);
 void open_holds_free(struct open_holds *holds);

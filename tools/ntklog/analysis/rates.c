@@ -212,7 +212,7 @@ out:
  * Keep the module's counts of dropped blockers in two events: the first one, if it was written at
  * the start of the session, and the last one. Events are added in the order of time.
  */
-static void add_dropped(struct dropped_blockers *dropped, const struct etl_event *event)
+static void add_dropped(struct dropped_counts *dropped, const struct etl_event *event)
 {
 	struct ntklog_dropped_dc dc = { 0 };
 
@@ -235,7 +235,7 @@ static void add_dropped(struct dropped_blockers *dropped, const struct etl_event
  */
 uint64_t rates_dropped_blockers(const struct rates_history *history)
 {
-	const struct dropped_blockers *dropped = &history->dropped;
+	const struct dropped_counts *dropped = &history->dropped;
 
 	return dropped->end.spin_locks - dropped->start.spin_locks +
 	       dropped->end.sleeping_locks - dropped->start.sleeping_locks;
@@ -249,7 +249,7 @@ uint64_t rates_dropped_blockers(const struct rates_history *history)
  */
 uint64_t rates_steal_time(const struct rates_history *history)
 {
-	const struct dropped_blockers *dropped = &history->dropped;
+	const struct dropped_counts *dropped = &history->dropped;
 
 	return dropped->has_start && dropped->end.steal_time > dropped->start.steal_time ?
 	       dropped->end.steal_time - dropped->start.steal_time : 0;

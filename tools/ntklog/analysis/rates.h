@@ -41,14 +41,14 @@ struct rates_stretch {
 struct rates_rundown;
 
 /**
- * struct dropped_blockers - releases that left a waiter behind and that the module did not write,
- *	and steal time
- * @has_start: the numbers at the start are known
- * @has_end: a rundown with the numbers has been seen
- * @start: numbers of spin locks and of locks that sleep at the start; 0: not known
- * @end: the last numbers
+ * struct dropped_counts - the module's counts of releases that left a waiter behind and were not
+ *	written, of spin locks and of locks that sleep, and the steal time
+ * @has_start: the counts at the start of the session are known
+ * @has_end: an event with the counts has been seen
+ * @start: the counts at the start of the session; all zero: not known
+ * @end: the counts in the last event
  */
-struct dropped_blockers {
+struct dropped_counts {
 	bool has_start;
 	bool has_end;
 	struct ntklog_dropped_dc start;
@@ -64,7 +64,7 @@ struct dropped_blockers {
  * @has_unknown_change: a DC_END differs from the DC_START before it: the time of a change is not
  *	known
  * @is_finished: nothing is added any more
- * @dropped: releases that left a waiter behind and were not written
+ * @dropped: counts of releases that were not written, and steal time
  * @no_memory: something is missing for want of memory
  */
 struct rates_history {
@@ -74,7 +74,7 @@ struct rates_history {
 	size_t count;
 	bool has_unknown_change;
 	bool is_finished;
-	struct dropped_blockers dropped;
+	struct dropped_counts dropped;
 	bool no_memory;
 };
 

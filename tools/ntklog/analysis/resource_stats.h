@@ -42,7 +42,7 @@ enum resource_class {
 };
 
 /**
- * struct resource_sum - of one class of a resource's owners
+ * struct resource_sum - sums of the exclusive owners of a resource, or of the shared ones
  * @sampled: number of records of last releases
  * @releases: estimated number of last releases
  * @variance: variance of @releases

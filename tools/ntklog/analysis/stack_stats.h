@@ -22,13 +22,13 @@
  * @sampled: number of records
  * @acquisitions: estimated number of acquisitions
  * @variance: variance of @acquisitions
- * @is_sample: acquisitions of the same kind may be missing, because they were not sampled
+ * @is_sample: @sampled is not all acquisitions, because a sample rate is above 1
  * @waited: estimated number of acquisitions that waited
  * @wait: estimated sum of their waits, cycles
  * @wait_variance: variance of @wait
  * @wait_greatest: greatest part of a single record in @wait_variance
  * @waited_variance: variance of @waited
- * @waits_are_sample: acquisitions that waited may be missing, because they were not sampled
+ * @waits_are_sample: not all acquisitions that waited have a record, because their rate is above 1
  * @wait_max: longest wait, cycles
  * @held: estimated number of acquisitions whose hold is known
  * @hold: estimated sum of their holds, cycles
@@ -60,8 +60,8 @@ struct stack_sum {
 /**
  * struct stack_record - values of a record of a spin lock or a resource
  * @weight: number of acquisitions that the record stands for
- * @is_sample: other acquisitions may not have been written
- * @waits_are_sample: other acquisitions that waited may not have been written
+ * @is_sample: not all acquisitions have a record, because a sample rate is above 1
+ * @waits_are_sample: not all acquisitions that waited have a record, because their rate is above 1
  * @has_waited: the acquisition waited
  * @wait: duration of the wait, cycles
  * @has_hold: the hold is known

@@ -190,18 +190,18 @@ static struct queued_event *queued_at(struct stacks *stacks, size_t number)
 }
 
 /*
- * Test whether an event has the id of a thread. Sets @has_id to false if its type has no such
- * field.
+ * Test whether an event has the id @thread_id. Set @has_thread_id to false if the type of the event
+ * has no id of a thread.
  */
-static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool *has_id)
+static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool *has_thread_id)
 {
 	const struct event_type *type = event_type_find(event);
 	struct contextswap_record contextswap;
 	struct spinlock_record spinlock;
 	struct resource_record resource;
 
-	*has_id = type && event->data_size == type->size[event->pointer_size == 8];
-	if (!*has_id)
+	*has_thread_id = type && event->data_size == type->size[event->pointer_size == 8];
+	if (!*has_thread_id)
 		return false;
 	switch (type->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
@@ -216,7 +216,7 @@ static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool
 		return contextswap.old_thread_id == thread_id ||
 		       contextswap.new_thread_id == thread_id;
 	default:
-		*has_id = false;
+		*has_thread_id = false;
 		return false;
 	}
 }
@@ -230,7 +230,7 @@ static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool
 static unsigned int rate_fit(const struct queued_event *queued, const struct etl_event *event,
 			     const struct etl_stack *stack)
 {
-	bool is_same_cpu = queued->event.processor == event->processor, has_id, is_own;
+	bool is_same_cpu = queued->event.processor == event->processor, has_thread_id, is_own;
 
 	if (queued->has_stack && queued->stack.state == STACK_ALONE)
 		return 0;
@@ -239,7 +239,7 @@ static unsigned int rate_fit(const struct queued_event *queued, const struct etl
 	    (queued->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER ||
 	     queued->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK))
 		return 0;
-	is_own = is_of_thread(&queued->event, stack->thread_id, &has_id);
+	is_own = is_of_thread(&queued->event, stack->thread_id, &has_thread_id);
 	/*
 	 * The program's part of a stack may follow the kernel's part, which the event has already.
 	 */
@@ -248,7 +248,7 @@ static unsigned int rate_fit(const struct queued_event *queued, const struct etl
 	/* On one CPU the thread may differ: a thread may release a lock of another thread. */
 	if (!is_same_cpu && !is_own)
 		return 0;
-	return 2 + 2 * is_own + (is_same_cpu ? (has_id && !is_own ? 1 : 2) : 0);
+	return 2 + 2 * is_own + (is_same_cpu ? (has_thread_id && !is_own ? 1 : 2) : 0);
 }
 
 /* Find the newest of the queued events that @stack fits best; NULL if it fits none. */

@@ -6,10 +6,10 @@
  * Recognize sampling that may be in step with a loop.
  *
  * NT's rule writes each Nth acquisition of a CPU. If the CPU repeats a loop of L acquisitions, and
- * L and N have a common divisor, only some of the L are ever written, always in the same order. The
- * estimates of the written ones are too large, and the other ones are missing. A loop with a single
- * acquisition causes the same records, and its estimate is right. So the sampling of a repeated
- * sequence may be in step, but need not be.
+ * L and N have a common divisor above 1, only some of the L are ever written, always in the same
+ * order. The estimates of the written ones are too large, and the other ones are missing. A loop
+ * with a single acquisition causes the same records, and its estimate is right. So the sampling of
+ * a repeated sequence may be in step, but need not be.
  */
 
 #include <stdbool.h>

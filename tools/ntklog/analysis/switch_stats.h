@@ -46,7 +46,8 @@ struct switch_thread {
  * @thread_id: id of the thread to which the last switch was
  * @busy: time in which other threads than the idle thread ran, session clock
  * @idle: time in which the idle thread ran
- * @unknown: number of gaps: the old thread of a switch is not the new thread of the switch before
+ * @unknown: number of gaps: the old thread of a switch is not the new thread of the switch before,
+ *	or the switch is earlier than the one before
  */
 struct switch_processor {
 	uint64_t switches;

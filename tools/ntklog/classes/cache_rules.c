@@ -222,8 +222,9 @@ static bool type_fits(const struct type_ref *type, const struct lock_place *plac
 }
 
 /*
- * Guess the nearest structure that fits, at a distance of at most @max_distance, if it is the only
- * one.
+ * Guess the structure that fits and has the least distance, if no other one has the same distance.
+ * The distance is the number of members on the way from a parameter or the result of @function to
+ * the structure; it may be @max_distance at most.
  */
 static bool guess_by_function(const struct types *types, const struct lock_place *place,
 			      const char *function, const char *module, unsigned int max_distance,
@@ -234,18 +235,18 @@ static bool guess_by_function(const struct types *types, const struct lock_place
 	size_t count = types_near_function(types, function, module, near, distances), i;
 	struct lock_path path, found_path;
 	const struct type_ref *found = NULL;
-	unsigned int best = max_distance + 1;
+	unsigned int least_distance = max_distance + 1;
 	bool is_unique = false;
 
 	for (i = 0; i < count; i++) {
-		if (distances[i] > best || !type_fits(&near[i], place, &path))
+		if (distances[i] > least_distance || !type_fits(&near[i], place, &path))
 			continue;
-		is_unique = distances[i] < best;
-		best = distances[i];
+		is_unique = distances[i] < least_distance;
+		least_distance = distances[i];
 		found = &near[i];
 		found_path = path;
 	}
-	if (!found || !is_unique || best > max_distance)
+	if (!found || !is_unique || least_distance > max_distance)
 		return false;
 	print_path(text, size, found->name, &found_path, place->cache);
 	return true;

@@ -3,8 +3,8 @@
 #define _NTKLOG_CLASSES_H
 
 /*
- * Classes of locks, such as "dentry.d_lockref.lock". When the module writes an event it notes the
- * memory that the lock is in. User space reads these notes from its file identities and names the
+ * Classes of locks, such as "dentry.d_lockref.lock". While its file "identities" is open, the
+ * module notes the memory that the lock of an event is in. The tool reads these notes and names the
  * class. A guessed name begins with "~". Without a name the class has the calling function in
  * parentheses.
  */

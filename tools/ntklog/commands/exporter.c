@@ -52,7 +52,7 @@ static int write_file(struct exporter *exporter)
 	return exporter_file_write(&exporter->textfile, text, size);
 }
 
-/* Add the sums so far, and free them. */
+/* Add the sums of the events so far to the metrics, and free these sums. */
 static void add_sums(struct exporter *exporter)
 {
 	struct live_sums *live = &exporter->live;
@@ -108,7 +108,7 @@ static bool has_ended(const struct exporter *exporter)
 	return read(exporter->live.recording.signal_fd, &info, sizeof(info)) == sizeof(info);
 }
 
-/* Sum up one interval. Returns 1 if a signal ended it early; -1 after a message. */
+/* Sum up one interval. Returns 0; 1 if a signal ended it early; -1 after a message. */
 static int gather_interval(struct exporter *exporter, double end)
 {
 	struct recording *recording = &exporter->live.recording;
@@ -160,7 +160,7 @@ static int follow(struct exporter *exporter)
 		if (update(exporter, recording_now() - start))
 			return -1;
 		start = recording_now();
-		/* To attach and detach hooks is no part of the next interval. */
+		/* The CPU time of attaching and detaching hooks counts for no interval. */
 		if (changes != exporter->changes[BUDGET_DOWN] + exporter->changes[BUDGET_UP])
 			exporter->tool_begin = exporter_cpu_seconds();
 	}

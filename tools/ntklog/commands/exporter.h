@@ -42,9 +42,9 @@ struct exporter_rate_setting {
 };
 
 /**
- * struct exporter_loss - events and buffers that were lost since the start
+ * struct exporter_loss - numbers of things that the sums lack, since the start
  * @no_space: events for which no buffer had space
- * @suppressed: events that would have been written while another one was
+ * @suppressed: events that occurred while their CPU was writing another event
  * @limited: releases that left a waiter behind, beyond the module's limit for each second
  * @untracked: acquisitions beyond the number that the module tracks at once
  * @notes: notes about classes that were overwritten before they were read
@@ -94,7 +94,7 @@ struct exporter_text {
  * @missing_before: missing buffers of the session at that time
  * @notes_before: overwritten notes of the open file at that time
  * @events: events that the module has generated for this command
- * @loss: lost events and buffers
+ * @loss: events, acquisitions, buffers and notes that the sums lack
  * @changes: changes that the budget made, by enum budget_change
  * @updates: number of updates
  * @updated: time of the last update, seconds since the epoch

@@ -23,7 +23,7 @@
  */
 #define LIBRARY		"libmicrohttpd.so.12"
 
-/* Limits for clients: connections, seconds without a byte, and bytes of a connection. */
+/* Limits: connections, seconds in which a client sends no byte, bytes of memory of a connection. */
 #define CONNECTIONS	16
 #define TIMEOUT_S	15
 #define CONNECTION_SIZE	(32 << 10)

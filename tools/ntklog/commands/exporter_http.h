@@ -3,8 +3,8 @@
 #define _NTKLOG_EXPORTER_HTTP_H
 
 /*
- * The HTTP server of ntklog exporter. It has no thread: the caller waits until a file is readable,
- * and then lets the server work.
+ * The HTTP server of ntklog exporter. It has no thread: the caller calls exporter_http_work() when
+ * exporter_http_fd() is readable, and from time to time, so that connections can time out.
  */
 
 #include <stdbool.h>

@@ -13,8 +13,8 @@
 #include "parameter.h"
 
 /*
- * Modes in which less and less is recorded. Hooks of locks that sleep cost the same in each mode of
- * Linux, so the last one leaves these locks out.
+ * Modes in which less and less is recorded. Hooks of locks that sleep cost the same in each of the
+ * module's modes, so the last entry leaves these locks out.
  */
 static const struct {
 	const char *linux_mode;
@@ -26,7 +26,7 @@ static const struct {
 	{ "waits", false },
 };
 
-/* NT's rate, and the rate in its place, which is in step with no loop of a few acquisitions. */
+/* NT's default rate, and a prime in its place, which is in step with no loop of a few locks. */
 #define NT_RATE		1000
 #define PRIME_RATE	1009
 
@@ -134,7 +134,7 @@ static void choose_base(struct exporter *exporter, enum exporter_rate rate)
 	setting->value = setting->base;
 	if (setting->base == NT_RATE)
 		setting->base = PRIME_RATE;
-	/* Holders of Linux' spin locks, as ntklog record records them. */
+	/* Record the holders of Linux' spin locks, as ntklog record does. */
 	if (rate == EXPORTER_SPINLOCK_BLOCKERS && !setting->base &&
 	    strcmp(exporter_mode_name(exporter), "waits"))
 		setting->base = 1;

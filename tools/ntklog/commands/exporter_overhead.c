@@ -16,7 +16,7 @@ static double seconds_of(const struct timeval *time)
 /**
  * exporter_cpu_seconds() - read the CPU time of this process
  *
- * Return: seconds since its start, in the kernel too.
+ * Return: CPU seconds of the process since its start, in user mode and in the kernel.
  */
 double exporter_cpu_seconds(void)
 {

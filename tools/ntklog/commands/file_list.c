@@ -117,8 +117,8 @@ static char *copy_shown_name(const char *name, int length, size_t file)
  * @list: list of the file
  * @file: index of the file
  *
- * Return: the name of the file, or its path if another file has that name. For free(); NULL
- * without memory.
+ * Return: the name of the file without its directory and ".etl", or the whole path if another file
+ * of the list has the same name. The caller frees it. NULL without memory.
  */
 char *file_list_host(const struct file_list *list, size_t file)
 {

@@ -190,7 +190,7 @@ static void format_wait_name(const struct names *names, const struct wait_slot *
 }
 
 /**
- * held_print_waits() - print the longest waits of the present moment, with the holders
+ * held_print_waits() - print the longest present wait of each lock, and its oldest known holder
  * @stream: where to
  * @names: classes of locks
  * @part: print only locks with this text in their names

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_JOBS_H
 #define _NTKLOG_JOBS_H
 
-/* Jobs in processes of their own, as many at a time as there are CPUs. */
+/* Jobs in processes of their own, as many at a time as there are CPUs for this process. */
 
 #include <stdbool.h>
 #include <stddef.h>

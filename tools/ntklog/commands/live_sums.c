@@ -258,7 +258,9 @@ int live_sums_refresh_symbols(struct live_sums *sums)
 
 /**
  * live_sums_reset() - free the sums of an interval
- * @sums: begun; the holds that later waits are charged to stay
+ * @sums: begun
+ *
+ * The known holds stay, because waits of later intervals are charged to them.
  */
 void live_sums_reset(struct live_sums *sums)
 {
@@ -288,7 +290,7 @@ void live_sums_stop(struct live_sums *sums)
 
 /**
  * live_sums_close() - free everything
- * @sums: prepared, or failed to be
+ * @sums: live_sums_prepare() was called, with or without success
  */
 void live_sums_close(struct live_sums *sums)
 {

@@ -77,16 +77,16 @@ static const unsigned int tables_on_request = 1u << REPORT_WAITERS | 1u << REPOR
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
 
 /*
- * The rows have a host before their columns. Programs that collect the rows of many machines get it
- * with each file, even if it is the only one.
+ * Test whether rows begin with a host: in reports of several files, and in NDJSON, because programs
+ * collect its rows from many machines.
  */
 static bool has_hosts(const struct options *options)
 {
 	return options->files.count > 1 || options->is_ndjson;
 }
 
-/* The tables whose columns are listed: all of them, unless the user has named some. */
-static unsigned int listed_tables(unsigned int tables)
+/* Return the tables whose columns are listed: all of them, unless the user has named some. */
+static unsigned int tables_with_listed_columns(unsigned int tables)
 {
 	return tables && tables != ALL_TABLES ? tables : UINT_MAX;
 }
@@ -151,7 +151,7 @@ static int choose_columns(struct report *report, const struct options *options)
 		snprintf(name, sizeof(name), "%.*s", (int)length, columns);
 		if (!show_column(report, options, name)) {
 			message("no table has a column \"%s\"; these are the columns:", name);
-			report_print_columns(listed_tables(options->tables), stderr);
+			report_print_columns(tables_with_listed_columns(options->tables), stderr);
 			return -1;
 		}
 		if (!columns[length])
@@ -177,7 +177,7 @@ static int sort_tables(struct report *report, const struct options *options)
 	}
 	if (!found) {
 		message("no table has a column \"%s\"; these are the columns:", options->sort);
-		report_print_columns(listed_tables(options->tables), stderr);
+		report_print_columns(tables_with_listed_columns(options->tables), stderr);
 	}
 	return found ? 0 : -1;
 }
@@ -451,7 +451,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_COLUMNS:
 		if (!strcmp(argument, "help")) {
-			report_print_column_help(listed_tables(options->tables), stdout);
+			report_print_column_help(tables_with_listed_columns(options->tables),
+						 stdout);
 			exit(finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK);
 		}
 		options->columns = argument;

@@ -41,7 +41,7 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 		.analysis = &top->live.analysis,
 		.names = top->live.symbols.names,
 		.seconds = top->seconds,
-		.sums_waiters = true,
+		.joins_locks_of_waiter = true,
 	};
 	top->shown_view = top->view;
 	top->events = counts->generated - top->before.generated;

@@ -218,13 +218,14 @@ int trace_refuse_output(const struct trace_options *options, const char *output)
 
 /**
  * trace_open() - open the file, read its names, and resolve the names in the filter
- * @file: set to the file; trace_report_damage() says why it could not be opened
+ * @file: set to the file; if it could not be opened, to a structure that has the reason
  * @names: set to the names, to be freed; NULL if there are none
  * @options: parsed options
  * @is_open: set to true if the file could be opened
  *
- * Return: enum ntklog_status. After a message, and with nothing to close or free, if it is not
- * NTKLOG_OK.
+ * Return: NTKLOG_OK, also if the file could not be opened: then @is_open is false, and the caller
+ * reports the reason with trace_report_damage() and closes @file. Otherwise another enum
+ * ntklog_status after a message; then nothing is left to close or free.
  */
 int trace_open(struct etl_file **file, struct names **names, struct trace_options *options,
 	       bool *is_open)

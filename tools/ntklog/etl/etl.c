@@ -23,7 +23,7 @@ static int begin_stream(struct etl_reader *reader, const struct wmi_buffer_heade
 	int fd;
 
 	if (!etl_overwrites_buffers(&reader->file) && !etl_may_have_names(reader)) {
-		reader->next_number = 1;
+		reader->next_stream_place = 1;
 		reader->next_place = 1;
 		return etl_add_place(reader, header, 0);
 	}

@@ -157,7 +157,7 @@ static bool must_have_all_buffers(const struct etl_reader *reader)
 }
 
 /* Count the missing sequence numbers between two existing ones. */
-static void add_gap(struct etl_reader *reader, int64_t before, int64_t after)
+static void count_gap(struct etl_reader *reader, int64_t before, int64_t after)
 {
 	struct etl_file *file = &reader->file;
 	uint64_t gap = (uint64_t)after - (uint64_t)before - 1;
@@ -195,7 +195,7 @@ static void find_missing(struct etl_reader *reader)
 		if (places[i].sequence_number == places[i - 1].sequence_number)
 			return;
 	for (i = 2; i < reader->file.buffers; i++)
-		add_gap(reader, places[i - 1].sequence_number, places[i].sequence_number);
+		count_gap(reader, places[i - 1].sequence_number, places[i].sequence_number);
 	subtract_damaged(reader);
 }
 
@@ -322,10 +322,10 @@ static void end_stream(struct etl_reader *reader, ssize_t incomplete_bytes)
 {
 	reader->has_ended = true;
 	if (incomplete_bytes < 0)
-		etl_damage(reader, reader->next_number * reader->file.buffer_size, "%s%s",
+		etl_damage(reader, reader->next_stream_place * reader->file.buffer_size, "%s%s",
 			   reader->input->spill_has_failed ? "TMPDIR: " : "", strerror(errno));
 	else
-		etl_note_incomplete_buffer(reader, reader->next_number, incomplete_bytes);
+		etl_note_incomplete_buffer(reader, reader->next_stream_place, incomplete_bytes);
 	if (!must_have_all_buffers(reader))
 		return;
 	/* Restore the order afterwards, because callers have indexes of places. */
@@ -347,20 +347,20 @@ bool etl_add_next_buffer(struct etl_reader *reader)
 	ssize_t incomplete_bytes = 0;
 
 	while (reader->input && !reader->has_ended) {
-		if (!etl_is_past_written(reader, reader->next_number))
+		if (!etl_is_past_written(reader, reader->next_stream_place))
 			data = etl_input_next(reader->input, &incomplete_bytes);
 		if (!data) {
 			end_stream(reader, incomplete_bytes);
 			break;
 		}
-		if (begins_recording(reader, reader->next_number,
+		if (begins_recording(reader, reader->next_stream_place,
 				     (const struct wmi_buffer_header *)data)) {
 			end_stream(reader, 0);
 			break;
 		}
-		if (add_stream_place(reader, reader->next_number++, data))
+		if (add_stream_place(reader, reader->next_stream_place++, data))
 			return true;
-		etl_input_drop(reader->input, reader->next_number - 1);
+		etl_input_drop(reader->input, reader->next_stream_place - 1);
 		data = NULL;
 	}
 	return false;

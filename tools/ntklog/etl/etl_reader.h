@@ -6,7 +6,7 @@
  * The inside of the reader, for the library and the tool. Other programs use <ntklog/etl.h>, which
  * stays compatible. The tool needs more: it reads some buffers out of order to find rates and
  * names before the other events (analysis, names), and buffers of running sessions that are not in
- * a file (live, top).
+ * a file (live, top, exporter, record --on).
  */
 
 #include <sys/types.h>
@@ -63,7 +63,7 @@ struct etl_seen_buffer;
  * @input: input of a stream; NULL for a file
  * @seen_buffers: hash table of buffers that were read: of a stream all, of a file those with equal
  *	sequence numbers
- * @next_number: number of the next buffer of a stream
+ * @next_stream_place: place in the stream of the buffer that is read next, counted in buffers
  * @has_ended: the stream has ended, or the file could not be opened
  * @is_merged: etl_merge_open() was called
  * @cursor: position of etl_next_event()
@@ -83,7 +83,7 @@ struct etl_reader {
 	int fd;
 	struct etl_input *input;
 	struct etl_seen_buffer *seen_buffers;
-	uint64_t next_number;
+	uint64_t next_stream_place;
 	bool has_ended;
 	bool is_merged;
 	struct etl_cursor cursor;

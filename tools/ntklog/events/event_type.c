@@ -517,12 +517,14 @@ const struct event_type *event_type_find(const struct etl_event *event)
 }
 
 /**
- * event_type_check() - check that an event has the size of its type
+ * event_type_check() - check that an event has the size of its type, and count damage if not
  * @file: file of the event
  * @event: event to check
  * @type: type of the event
  *
- * Return: 0, or -1 with a message in @file->error.
+ * Call the function once for an event, because each call counts a damaged event.
+ *
+ * Return: 0, or -1 if the size is wrong; then @file->error describes the first damage of the file.
  */
 int event_type_check(struct etl_file *file, const struct etl_event *event,
 		     const struct event_type *type)

@@ -26,7 +26,7 @@ struct field_place {
 };
 
 /*
- * @name: NT's name of the field
+ * @name: NT's name of the field, or a name like NT's
  * @format: format of the value
  * @where: place in the 32-bit and in the 64-bit record
  * @minus: place of the number to subtract from that at @where, for a derived field, which no record

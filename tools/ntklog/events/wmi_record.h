@@ -51,10 +51,13 @@ struct spinlock_record {
  * @resource: address of the lock
  * @acquire_time: time of the acquisition, cycles; WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN or less if it
  *	is not known
- * @hold_time: duration of the hold, cycles; 0 if it is not known
- * @wait_time: duration of the wait, cycles; 0 for no wait, 1 if it is not known
- * @depth: greatest recursion; of an excessive wait the number of time-outs so far
- * @thread_id: id of the owner
+ * @hold_time: duration of the hold, cycles; 0 if it is not known; of an excessive wait the duration
+ *	of the wait so far
+ * @wait_time: duration of the wait, cycles; 0 for no wait, 1 if it is not known; of an excessive
+ *	wait the clock at its start, cycles
+ * @depth: greatest recursion; of an excessive wait the number of time-outs so far; of a
+ *	reinitialisation the number of owner entries
+ * @thread_id: id of the owner; of an excessive wait the waiter
  * @kind: kind of lock, or RESOURCE_KINDS if it is not known
  * @action: WMI_RESOURCE_ACTION_* for all kinds, or a number that is not one of them
  * @contention_delta: number of waits that began during the hold

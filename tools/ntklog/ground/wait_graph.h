@@ -43,7 +43,8 @@ struct wait_task {
  * @address: address of the lock
  * @kind: kind of the lock
  * @symbol: symbol of the lock, or NULL
- * @class: key of the lock's class, or 0
+ * @class: key of the lock's class, or the address of a lock that has none; 0: not set, as in the
+ *	graph of ntklog held
  * @caller: function that acquires the lock, or NULL
  * @is_exclusive: the task is not a reader of the lock
  * @is_waiting: the task waits for the lock

@@ -32,7 +32,7 @@ static const char *const counter_names[COUNTERS] = {
 	[COUNTER_SLEEPING_BLOCKERS_DROPPED] = "SleepingBlockersDropped",
 };
 
-/* Find the counters of the columns. A column that an older module lacks is COUNTERS. */
+/* Find the counter of each column; COUNTERS stands for a column that the tool does not read. */
 static size_t find_columns(char *line, enum counter *columns)
 {
 	size_t count = 0;

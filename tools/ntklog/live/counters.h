@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Columns of the module's file "counters". */
+/* Columns of the module's file "counters" that the tool reads. */
 enum counter {
 	COUNTER_SPINLOCK_ACQUISITIONS,
 	COUNTER_SPINLOCK_CONTENTIONS,

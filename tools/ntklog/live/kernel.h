@@ -3,8 +3,8 @@
 #define _NTKLOG_KERNEL_H
 
 /*
- * Access to the module: its files in debugfs, and /dev/ntklog. Messages name the error and its
- * remedy.
+ * Access to the module: its files in debugfs, and /dev/ntklog. kernel_check() tells users what they
+ * have to do to get it.
  */
 
 #include <stdbool.h>

@@ -75,7 +75,7 @@ struct names_lock {
 };
 
 /* Keep a note about a lock, unless it repeats the lock's latest class. */
-static void add_note(struct names_lock *lock, const struct class_note *note)
+static void add_class_note(struct names_lock *lock, const struct class_note *note)
 {
 	struct names_note *more;
 	char *class;
@@ -131,7 +131,7 @@ static void take_note(void *argument, const struct class_note *note)
 		writer->dropped_notes++;
 		return;
 	}
-	add_note(lock, note);
+	add_class_note(lock, note);
 	HASH_FIND(hh, writer->addresses, &note->address, sizeof(note->address), known);
 	if (known && writer->stream)
 		write_notes(writer, lock);

@@ -13,7 +13,7 @@
 
 /**
  * struct parameter - a parameter of the sampling
- * @name: NT's name, also of the module's file
+ * @name: name of the module's file, which users know the parameter by
  * @minimum: least value
  * @or_zero: 0 is valid too, although it is less than @minimum
  * @help: description

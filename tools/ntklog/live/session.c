@@ -294,7 +294,7 @@ int session_parse_stacks(const char *text, uint32_t *stacks)
  * session_parse_size() - read a size, with K or M behind it or without
  * @text: the size
  *
- * Return: bytes, or 0 if the text is no size.
+ * Return: bytes, or 0 if the text is no size, or its number is above 1048576.
  */
 unsigned long session_parse_size(const char *text)
 {

@@ -12,7 +12,7 @@
  * struct setting - a file of the module that holds one value
  * @file: path below kernel_directory()
  * @old_value: value before the change
- * @is_changed: the file has another value than @old_value, which setting_restore() writes back
+ * @is_changed: setting_change() has changed the file, so that setting_restore() writes @old_value
  */
 struct setting {
 	const char *file;

@@ -8,8 +8,8 @@
  * reduces; events cost something where one is written, which higher rates reduce.
  *
  * A step down, to less overhead, is made after the first interval that exceeds the budget. A step
- * up needs several intervals in a row below half of the budget. A step up to a mode that was left
- * before needs more such intervals each time.
+ * up needs several intervals in a row below half of the budget. If a mode is left soon after it was
+ * tried, the next try needs twice as many such intervals, 384 at most; otherwise it needs 6 again.
  */
 
 #include <stdbool.h>

@@ -10,9 +10,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Most labels of a sample. */
-#define LABELS_MAX	4
-
 enum metric_type {
 	METRIC_COUNTER,
 	METRIC_GAUGE,

@@ -17,9 +17,9 @@
 #define UNKNOWN_HOLDER	"unknown"
 
 /**
- * struct class_sums - sums of a class of locks in an interval
+ * struct class_sums - sums of a class of locks in an interval; of resources in one mode
  * @kind: kind of lock
- * @key: class, as the analysis has it
+ * @key: key of the class, or the address of a lock without one; 0: the sum of all other locks
  * @is_sleeping: tasks sleep for these locks
  * @class: name of the class
  * @spinlock: sums of spin locks, or NULL
@@ -240,7 +240,7 @@ static int compare_rows(const void *left, const void *right)
 	return strcmp(a->key.second->text, b->key.second->text);
 }
 
-/* Test whether a holder is none of the fixed ones, which each class may have beside the limit. */
+/* Test whether a holder is a function. Other holders do not count for the limit. */
 static bool is_function(const char *holder)
 {
 	return strcmp(holder, OTHER_SERIES) && strcmp(holder, FREE_HOLDER) &&

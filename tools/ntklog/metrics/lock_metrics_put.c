@@ -67,7 +67,7 @@ static void put_times(const struct lock_metrics *metrics, struct exposition *exp
 			{ "kind", series->kind }, { "class", series->class }, { 0 }
 		};
 
-		time_buckets_put(times(series), exposition, labels);
+		time_buckets_write(times(series), exposition, labels);
 	}
 }
 

@@ -7,7 +7,8 @@
 
 /*
  * Cycles that an acquisition and its release cost more than without a recording. Those of spin
- * locks are the greater ones of two processors; the others are instructions, as two cycles each.
+ * locks are the greater ones of the EPYC and the first Xeon in the table of bench/native.sh; those
+ * of locks that sleep are counts of instructions, two cycles each.
  */
 #define SPIN_FULL_CYCLES	137
 #define SPIN_SAMPLED_CYCLES	25

@@ -13,9 +13,9 @@
 /**
  * struct overhead_counts - what has occurred since the start
  * @spins: acquisitions of spin locks and rwlocks
- * @spin_contentions: those that waited
- * @sleeps: acquisitions of locks that sleep, Linux' and NT's
- * @sleep_contentions: those that waited
+ * @spin_contentions: acquisitions of spin locks and rwlocks that waited
+ * @sleeps: acquisitions of Linux' locks that sleep, and releases of NT's resources
+ * @sleep_contentions: waits that began for Linux' locks that sleep; NT's waits are not counted
  * @events: events that were written
  */
 struct overhead_counts {

@@ -38,13 +38,13 @@ void time_buckets_add(struct time_buckets *buckets, const struct histogram *time
 }
 
 /**
- * time_buckets_put() - write the distribution as samples of a histogram
+ * time_buckets_write() - write the distribution as samples of a histogram
  * @buckets: the distribution
  * @exposition: the metric has begun
  * @labels: labels of the distribution, with a NULL name after the last one
  */
-void time_buckets_put(const struct time_buckets *buckets, const struct exposition *exposition,
-		      const struct label *labels)
+void time_buckets_write(const struct time_buckets *buckets, const struct exposition *exposition,
+			const struct label *labels)
 {
 	double bound = FIRST_BOUND_S;
 	uint64_t count = 0;

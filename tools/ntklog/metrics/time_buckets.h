@@ -26,7 +26,7 @@ struct time_buckets {
 
 void time_buckets_add(struct time_buckets *buckets, const struct histogram *times,
 		      double cycle_seconds);
-void time_buckets_put(const struct time_buckets *buckets, const struct exposition *exposition,
-		      const struct label *labels);
+void time_buckets_write(const struct time_buckets *buckets, const struct exposition *exposition,
+			const struct label *labels);
 
 #endif /* _NTKLOG_TIME_BUCKETS_H */

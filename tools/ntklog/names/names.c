@@ -71,13 +71,13 @@ bool names_have_classes(const struct names *names)
 }
 
 /**
- * names_have_class() - test whether the name of any class contains a text
+ * names_have_class_with_text() - test whether the name of any class contains a text
  * @names: names, or NULL
  * @text: text to search for
  *
  * Return: true if at least one contains it.
  */
-bool names_have_class(const struct names *names, const char *text)
+bool names_have_class_with_text(const struct names *names, const char *text)
 {
 	const char *class;
 	uint64_t i;

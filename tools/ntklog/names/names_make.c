@@ -270,8 +270,10 @@ void names_forget_classes(struct names *names)
 }
 
 /**
- * names_forget_threads() - remove the names of threads, and all other names that were added
- * @names: names, not NULL
+ * names_forget_threads() - remove the names of all threads, and free the texts of added names
+ * @names: names without images, whose symbols would keep a pointer to a freed text; not NULL
+ *
+ * Classes of locks stay.
  */
 void names_forget_threads(struct names *names)
 {

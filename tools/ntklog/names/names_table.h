@@ -30,19 +30,22 @@ struct symbol {
 	size_t rank;
 };
 
-/* A name that is not part of a file's text. */
+/* A name whose text is not part of the text of a file of names. */
 struct added_name {
 	struct added_name *next;
 	char text[];
 };
 
-/* Base of @rank of names from a file of names. Other names have a lower rank. */
+/*
+ * Base of @rank of threads from a file of names, and of images. Other threads, and symbols, have a
+ * lower rank.
+ */
 #define FILE_RANK	((size_t)1 << (8 * sizeof(size_t) - 2))
 
 /**
  * struct names - names of symbols, threads and locks
  * @text: text of the file of names, in which lines have become strings; NULL without a file
- * @added: list of names from the trace
+ * @added: texts of the names that are not in @text
  * @symbols: symbols, in the order of addresses after names_sort()
  * @symbol_count: number of @symbols
  * @threads: names of threads, in the order of ids and times after names_sort()

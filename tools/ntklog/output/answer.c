@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The answer that a report begins with, in at most ANSWER_LINES lines: the waiting time and its
- * parts; then, for the locks that cost most, the waiters, the holders and their reasons.
+ * The answer that a report begins with, in at most ANSWER_LINES lines: deadlocks; the waiting time
+ * and its parts; verdicts about want of CPUs and stopped virtual CPUs; locks that were held at the
+ * end; the longest chain of waits; the locks that cost most, with waiters, holders and reasons; the
+ * command for more; facts that are not recorded.
  */
 
 #define _GNU_SOURCE
@@ -137,7 +139,8 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
 		uint64_t ticks = class->sum.parts[reasons[i].part] -
-				 (reasons[i].part == CHARGE_HOLDER_RAN ? class->sum.undivided : 0);
+				 (reasons[i].part == CHARGE_HOLDER_RAN ?
+				  class->sum.unknown_state : 0);
 		const struct charge_row *place = NULL;
 
 		if (share_of(ticks, held_ticks(&class->sum)) < SHARE_MIN)
@@ -155,9 +158,9 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		answer_append(text, sizeof(text), " (%.*s)",
 			      held_by ? (int)(held_by - chain) : NAME_SIZE, place->key.first->text);
 	}
-	if (*text && share_of(class->sum.undivided, held_ticks(&class->sum)) >= SHARE_MIN)
+	if (*text && share_of(class->sum.unknown_state, held_ticks(&class->sum)) >= SHARE_MIN)
 		answer_append(text, sizeof(text), ", not recorded %.0f%%",
-			      100 * share_of(class->sum.undivided, held_ticks(&class->sum)));
+			      100 * share_of(class->sum.unknown_state, held_ticks(&class->sum)));
 	if (*text)
 		answer_add_line(answer, "   Holders %s", text);
 	if (chain)
@@ -236,7 +239,7 @@ static void add_parts(struct answer *answer, size_t most)
 
 		/* A holder that may sleep is not always known to have run. */
 		if (order[i] == CHARGE_HOLDER_RAN &&
-		    share_of(total.undivided, total.wait) >= SHARE_MIN)
+		    share_of(total.unknown_state, total.wait) >= SHARE_MIN)
 			text = "a task held the lock, see below";
 		if (share_of(total.parts[order[i]], total.wait) >= SHARE_MIN)
 			answer_add_line(answer, "  %3.0f%%  %s",
@@ -249,13 +252,14 @@ static void add_verdicts(struct answer *answer)
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
 	const struct charge_sum *total = &sums->total;
-	uint64_t shortage = total->parts[CHARGE_HOLDER_PREEMPTED] + total->parts[CHARGE_FREE_READY];
+	uint64_t cpu_shortage = total->parts[CHARGE_HOLDER_PREEMPTED] +
+				total->parts[CHARGE_FREE_READY];
 	uint64_t spun = total->wait - sums->sleeping.wait;
 	char time[32], all[32];
 
-	if (share_of(shortage, total->wait) >= SHORTAGE_MIN)
+	if (share_of(cpu_shortage, total->wait) >= SHORTAGE_MIN)
 		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
-				100 * share_of(shortage, total->wait));
+				100 * share_of(cpu_shortage, total->wait));
 	if (share_of(total->stopped, spun) >= STOPPED_MIN)
 		answer_add_line(answer,
 				"=> Host stopped virtual CPUs: for %s of %s the lock was free.",
@@ -514,7 +518,7 @@ json_t *answer_json(const struct report *report)
 	answer = json_pack("{s:I, s:f, s:b, s:f, s:o, s:o, s:o, s:o, s:o}", "waits",
 			   (json_int_t)sums->total.waits, "wait_total",
 			   (double)sums->total.wait * ns, "context_switches", sums->has_switches,
-			   "undivided", (double)sums->total.undivided * ns,
+			   "undivided", (double)sums->total.unknown_state * ns,
 			   "parts", parts_json(report, &sums->total), "locks", locks,
 			   "open_holds", answer_open_holds_json(report), "deadlocks",
 			   answer_deadlocks_json(report), "longest_waits",

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_ANSWER_H
 #define _NTKLOG_ANSWER_H
 
-/* The answer that a report begins with: the locks that cost most, their holders, the reasons. */
+/* The answer that a report begins with; answer.c lists its parts. */
 
 #include <stdio.h>
 

@@ -33,7 +33,7 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 	const struct etl_event *event;
 
 	while ((event = stacks_next(conversion->stacks, &conversion->stack))) {
-		/* The event of a lone stack is not in the file. */
+		/* Skip a stack whose event is not in the file. */
 		if (event->has_impossible_time ||
 		    (conversion->stack && conversion->stack->state == STACK_ALONE))
 			continue;

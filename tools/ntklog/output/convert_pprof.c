@@ -56,7 +56,7 @@ struct profile_text {
 };
 
 /**
- * struct profile_place - a location of the profile
+ * struct profile_location - a location of the profile
  * @address: address in the code; the key
  * @id: id of the location
  * @hh: entry of the table

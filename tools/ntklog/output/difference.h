@@ -5,9 +5,10 @@
 /*
  * The difference of two recordings: sums of times by lock and caller, with confidence intervals.
  *
- * A record of weight w and time x adds w * w * x * x to the variance of a sum: w * (w - 1) * x * x
- * for the sampling, and w * x * x because events arrive at random even if all are written. The
- * variance of the difference of two sums is the sum of both variances.
+ * The variance of a sum has two parts: the square of the error that histogram_sum_error() estimates
+ * for the sampling; and w * x * x for each record of weight w and time x, because events arrive at
+ * random even if all are written. The variance of the difference of two sums is the sum of both
+ * variances.
  */
 
 #include <stdbool.h>

@@ -50,7 +50,7 @@ struct dump_columns {
  * struct dump_plans - plans of all types
  * @format: format to print
  * @has_names: the trace has names
- * @ns_per_cycle: durations are printed with units; 0: in cycles
+ * @ns_per_cycle: nanoseconds of a cycle, to print durations with units; 0: print cycles
  * @columns: columns of DUMP_CSV
  * @plans: plans by type and version, from the first version of the type on
  * @locks: names of locks

@@ -92,7 +92,7 @@ static void print_name(FILE *stream, const char *name)
 /**
  * page_print_text() - print text in which nothing is markup
  * @stream: stream of the page
- * @text: text; control characters are left out, malformed UTF-8 is replaced
+ * @text: text; malformed UTF-8 and control characters are replaced, tabs are left out
  */
 void page_print_text(FILE *stream, const char *text)
 {
@@ -159,7 +159,7 @@ static void print_head(const struct table *table, FILE *stream)
 	fputs("</tr></thead>\n<tbody>\n", stream);
 }
 
-/* Print a text of which a long rest is behind a click. */
+/* Print a text; of a long one the rest is behind a click. */
 static void print_cell_text(FILE *stream, const char *text)
 {
 	char *clean = strdup(text);

@@ -5,7 +5,7 @@
 /*
  * Pages of HTML, for report and diff. A page is one file that needs no other: text and tables are
  * HTML, and can be read without the script. The script draws the pictures from a JSON object that
- * is in the page. It and the style sheet are the files of the folder page/.
+ * is in the page. The script and the style sheet are the files of the folder page/.
  */
 
 #include <stdio.h>

@@ -69,9 +69,9 @@ static void add_resources(const struct report *report, struct page_lock *locks, 
 }
 
 /**
- * page_locks_find() - find all locks, those with the longest waits first
+ * page_locks_find() - list the locks that the tables are about, those with the longest waits first
  * @report: report with its analysis
- * @tables: tables of the page, as bits, which choose the locks too
+ * @tables: tables of the page, as bits, which choose spin locks, locks that sleep, or both
  * @count: set to the number of locks
  *
  * Return: an array, which the caller frees; NULL without memory.
@@ -100,7 +100,7 @@ struct page_lock *page_locks_find(const struct report *report, unsigned int tabl
  * @report: report with its file
  * @sum: waits and their parts
  *
- * Return: a JSON array of [text, time], or NULL without memory.
+ * Return: a JSON array of [id, text, time], or NULL without memory.
  */
 json_t *page_parts(const struct report *report, const struct charge_sum *sum)
 {
@@ -108,7 +108,7 @@ json_t *page_parts(const struct report *report, const struct charge_sum *sum)
 	size_t i;
 
 	for (i = 0; i < CHARGE_PARTS; i++) {
-		uint64_t ticks = sum->parts[i] - (i == CHARGE_HOLDER_RAN ? sum->undivided : 0);
+		uint64_t ticks = sum->parts[i] - (i == CHARGE_HOLDER_RAN ? sum->unknown_state : 0);
 
 		json_array_append_new(parts,
 				      json_pack("[s, s, f]", answer_part_names[i],
@@ -118,7 +118,7 @@ json_t *page_parts(const struct report *report, const struct charge_sum *sum)
 	json_array_append_new(parts,
 			      json_pack("[s, s, f]", "held",
 					"a task held the lock; not recorded whether it ran",
-					report_ticks_ns(report, (double)sum->undivided)));
+					report_ticks_ns(report, (double)sum->unknown_state)));
 	return parts;
 }
 
@@ -132,7 +132,7 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(left->key.first->text, right->key.first->text);
 }
 
-/* Make a list of the waiters or holders of a lock, the greatest first, and of the rest in one. */
+/* Make a list of a lock's waiters or holders, the greatest first, with the rest in one entry. */
 static json_t *names_json(const struct report *report, const struct charge_class_key *key,
 			  enum charge_row_kind kind)
 {
@@ -180,7 +180,7 @@ static void append_times(json_t *array, const struct report *report, const char 
 									       &axis)));
 }
 
-/* Make the distributions of waits and holds: of a lock that sleeps by the class of its owners. */
+/* Make the distributions of waits and holds: of a lock that sleeps for each of its two modes. */
 static json_t *times_json(const struct report *report, const struct page_lock *lock)
 {
 	static const char *const classes[] = { "exclusive", "shared" };
@@ -196,7 +196,10 @@ static json_t *times_json(const struct report *report, const struct page_lock *l
 	return times;
 }
 
-/* Make the shares of the acquisitions by the number of locks owned; NULL if no record has it. */
+/*
+ * Make the shares of the acquisitions by the number of locks that their CPU held at the release.
+ * Returns NULL if no record has the number.
+ */
 static json_t *depths_json(const struct page_lock *lock)
 {
 	const struct spinlock_sum *sum = lock->spinlock ? &lock->spinlock->sum : NULL;

@@ -13,7 +13,7 @@
 /**
  * struct page_lock - a lock, or a class of locks
  * @key: address or key of the class, and whether tasks sleep for the lock
- * @name: name, with the kind of a lock of Linux that sleeps
+ * @name: name; of a lock that sleeps with its kind, if the trace has such locks of Linux
  * @spinlock: its sums, or NULL
  * @resource: its sums, or NULL
  * @timeline: waits by time, or NULL

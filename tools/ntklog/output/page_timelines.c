@@ -41,7 +41,10 @@ struct picture {
 	size_t count;
 };
 
-/* Return the number of slots that the trace covers, or more if a later slot is not empty. */
+/*
+ * Return the number of slots that the trace covers, or more if a later slot is not empty; 0 if all
+ * slots of the rows are empty.
+ */
 static size_t count_slots(const struct report *report, const struct picture *picture)
 {
 	const struct analysis *analysis = report->analysis;

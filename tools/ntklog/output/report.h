@@ -34,7 +34,7 @@ enum report_table {
  * @seconds: length of the time that was summed up
  * @has_coverage: the analysis says which time is covered; otherwise it is @seconds
  * @is_stream: the trace was read from a pipe
- * @sums_waiters: the table of waiters has one row for each waiter, of all locks together
+ * @joins_locks_of_waiter: the table of waiters has one row for each waiter, not for each lock of it
  * @tables: tables of the analysis
  * @host_columns: of a report of many files: the columns of @tables, with the host before them
  * @blockers_title: title of the table of blockers, with its sums
@@ -46,7 +46,7 @@ struct report {
 	double seconds;
 	bool has_coverage;
 	bool is_stream;
-	bool sums_waiters;
+	bool joins_locks_of_waiter;
 	struct table tables[REPORT_TABLES];
 	struct column *host_columns[REPORT_TABLES];
 	char blockers_title[192];

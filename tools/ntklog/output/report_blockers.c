@@ -165,7 +165,7 @@ static void make_waiters(struct report *report)
 {
 	const struct charge_row *row;
 
-	if (report->sums_waiters) {
+	if (report->joins_locks_of_waiter) {
 		make_waiter_rows(report);
 		return;
 	}

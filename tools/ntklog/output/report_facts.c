@@ -291,7 +291,10 @@ static void print_estimates(FILE *stream, const char *before, const char *after)
 	     "\"+-23%%\": the standard error of an estimate, where it is above 10%%; \"+-?\": no record tells how large it is");
 }
 
-/* Print how many events have a stack, and how many lack theirs. */
+/*
+ * Print the number of events with a stack, of events without one, of events with the key of a stack
+ * that is not in the file, and of stacks whose event is not in the file.
+ */
 static void print_stack_counts(const struct stacks_counts *counts, FILE *stream, const char *before,
 			       const char *after)
 {

@@ -72,7 +72,7 @@ enum sampling {
 /**
  * struct time_figures - figures about waits or holds, nanoseconds; NAN: not known
  * @total: sum
- * @error: standard error of @total, relative to it
+ * @error: standard error of @total, divided by @total; INFINITY: no record tells it
  * @mean: mean
  * @p50: median
  * @p95: 95th percentile

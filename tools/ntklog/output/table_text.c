@@ -191,7 +191,8 @@ void table_print_text(const struct table *table, FILE *stream, size_t top)
 }
 
 /*
- * Print the names of the columns that table_fit() has left out, on lines of @width characters.
+ * Print the headings of the columns that table_fit() has left out, on lines of at most @width
+ * characters.
  * @shown has the @count columns that were shown before.
  */
 static void print_left_out(const struct table *table, FILE *stream, const size_t *shown,

@@ -182,7 +182,7 @@ class Budget(ExporterCase):
         self.cpus = os.cpu_count()
 
     def put_load(self, condition, acquisitions=0, events=0):
-        """Put a load on the module until the metrics meet a condition. Return them."""
+        """Put a load on the CPUs until the metrics meet a condition. Return the metrics."""
         before = self.scrape()
         for _ in range(300):
             self.spins += acquisitions * self.cpus

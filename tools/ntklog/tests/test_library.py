@@ -128,7 +128,7 @@ int main(int argc, char **argv)
             self.assertRegex(rest, r"\b%s\(" % function)
             self.assertEqual(os.readlink(os.path.join(MANUAL, function + ".3")), "ntklog-etl.3")
 
-    def test_manual_has_every_member(self):
+    def test_manual_has_members_of_files_and_events(self):
         page = re.sub(".\b", "", run("mandoc", "-Tascii",
                                      os.path.join(MANUAL, "ntklog-etl.3")).stdout)
         with open(os.path.join(INCLUDE, "ntklog", "etl.h")) as stream:

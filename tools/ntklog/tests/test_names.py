@@ -251,7 +251,7 @@ class Names(Directory):
         process.communicate()
         self.assertIn("ffffffffc0100040 d new_lock\t[new]", self.names())
 
-    def write_trace(self, boot_age=0):
+    def write_trace_without_names(self, boot_age=0):
         """Write a trace without names, of the present boot or of one that was BOOT_AGE seconds
         earlier.
         """
@@ -262,7 +262,7 @@ class Names(Directory):
                          etl.buffer([self.event()]))
 
     def test_names_are_written_for_a_file_without_them(self):
-        self.write_trace()
+        self.write_trace_without_names()
         for number in range(2):
             result = self.run_there("names", self.etl)
             self.assertEqual(result.returncode, number, result.stderr)
@@ -271,7 +271,7 @@ class Names(Directory):
         self.assertEqual(os.stat(self.etl + ".names").st_mode & 0o777, 0o600)
 
     def test_names_of_another_boot_are_not_written(self):
-        self.write_trace(boot_age=60)
+        self.write_trace_without_names(boot_age=60)
         result = self.run_there("names", self.etl)
         self.assertEqual(result.returncode, 1)
         self.assertIn("a.etl: names are of this boot, the file is of another one", result.stderr)

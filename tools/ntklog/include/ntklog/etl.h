@@ -56,7 +56,7 @@ extern "C" {
  * @overwritten: buffers that a session with a limited memory or file size has overwritten
  * @lossy_buffers: buffers behind which events or buffers were lost
  * @other_buffers: buffers of types without events, which are skipped
- * @damaged_buffers: buffers of which a part was left out
+ * @damaged_buffers: buffers that were left out, wholly or in part
  * @damaged_events: single events that were left out
  * @left_out_bytes: bytes left out, of damaged buffers and events
  * @wrong_times: events with an impossible time

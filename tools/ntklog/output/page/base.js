@@ -48,7 +48,7 @@ function toFixed(number, decimals) {
 function formatTime(ns) {
   for (const [unit, name] of [[1e9, "s"], [1e6, "ms"], [1e3, "us"]]) {
     const value = ns / unit, size = Math.abs(value);
-    // From 999.5 on a number would be printed as 1000.
+    // From 999.5 of the smaller unit on, the number would be printed as 1000.
     if (size >= 0.9995)
       return toFixed(value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + name;
   }

@@ -40,7 +40,7 @@ function makeChange(change, most) {
                  makeSvg("line", { class: "zero", x1: 500, x2: 500, y1: 0, y2: 20 }), mark);
 }
 
-// Times have names that end in "_ns".
+// Read a row of diff --json, in which names of times end in "_ns" and those of counts do not.
 function readChange(row) {
   const read = (name) => row[name] ?? row[`${name}_ns`] ?? null;
   return { lock: row.lock ?? "", caller: row.caller ?? "", verdict: row.verdict,

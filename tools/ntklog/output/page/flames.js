@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Flame graphs: a function is as wide as its share of the time, and its callees are below it. A
-// click or the Enter key widens a function, and the arrow keys move along the calls.
+// click, the Enter key or the space bar widens a function, and the arrow keys move along the calls.
 
 const FLAME_HEIGHT = 19;
 

@@ -45,7 +45,7 @@ function makeDistribution(times) {
               ...(times.holds ? [makeChart(times, "holds", false)] : []), ticks);
 }
 
-// Show the shares of the acquisitions that were released with so many locks owned.
+// Show the shares of the acquisitions by the number of locks that their CPU held at the release.
 function makeDepths(depths) {
   const row = make("div", { class: "depths", role: "group", "aria-label": "Nesting" });
   depths.forEach((share, i) => {

@@ -39,7 +39,7 @@ function focusMark(picture, mark) {
   mark.focus();
 }
 
-// Return the mark that an arrow key leads to, of marks in rows of a length.
+// Return the mark that an arrow key, Home or End leads to. A row has rowLength marks, or one.
 function nextMark(marks, mark, key, rowLength) {
   const steps = {
     ArrowLeft: -1, ArrowRight: 1, ArrowUp: -(rowLength ?? 1), ArrowDown: rowLength ?? 1,
@@ -52,7 +52,7 @@ function nextMark(marks, mark, key, rowLength) {
 }
 
 // Make elements of a picture marks. getMarks() returns them in their present order; next() replaces
-// the arrow keys, and activate() is called for a click and for the Enter key.
+// nextMark(), and activate() is called for a click, the Enter key and the space bar.
 function addMarks(picture, getMarks, { rowLength, next, activate } = {}) {
   const marks = getMarks();
   marks.forEach((mark, i) => {

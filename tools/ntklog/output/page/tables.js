@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tables: sort by a click on a heading, show more rows, tell the exact number of a cell.
+// Tables: sort by a click on a heading, show more rows, describe a cell.
 
-// Sort numbers from the greatest on, and names from A on; a sorted column, backwards.
+// Sort by a column: numbers from the greatest on, names from A on. If the table is sorted by this
+// column, reverse the order.
 function sortTable(table, column) {
   const heads = [...table.tHead.rows[0].cells], head = heads[column];
   const isName = head.classList.contains("name");
@@ -36,7 +37,7 @@ function shortenTable(table) {
   table.parentNode.after(button);
 }
 
-// Tell what a cell has: its row, its column and the number that is rounded in it.
+// Describe a cell: its row, its column, its text and, of a time, the nanoseconds before rounding.
 function cellText(cell) {
   const head = cell.closest("table").tHead.rows[0].cells[cell.cellIndex];
   const name = cell.parentNode.cells[0].textContent, value = cell.dataset.value;

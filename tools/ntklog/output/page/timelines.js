@@ -5,7 +5,7 @@
 const ROW_HEIGHT = 28;
 const view = { begin: 0, end: 0, from: 0, to: 0, redraws: [] };
 
-// Find the span of time that all time lines cover.
+// Find the span of time from the first begin of a time line to the last end of one.
 function prepareView() {
   const lines = data.timelines ?? [];
   view.begin = Math.min(...lines.map((line) => line.origin));
@@ -13,7 +13,7 @@ function prepareView() {
   [view.from, view.to] = [view.begin, view.end];
 }
 
-// Show a span of time: at least as long as a millionth of all, and within it.
+// Show a span of time within the whole time, of which it is a millionth at least.
 function setView(from, to) {
   const all = view.end - view.begin, length = Math.min(all, Math.max(all / 1e6, to - from));
   view.from = Math.max(view.begin, Math.min(view.end - length, from));
