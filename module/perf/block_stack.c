@@ -2,9 +2,10 @@
 /*
  * See block_stack.h. The stacks are in a table, which is allocated when sleeping locks are attached
  * while a session logs stacks, or by the next periodic check for long waits after a running session
- * has begun to log them. A task may be in one of a few entries, those of its bucket. If all are used
- * by others, it takes the one with the oldest block that has ended, because a block that still goes
- * on may become the longest one of its hold. If no block has ended, the new block has no stack.
+ * has begun to log them. A task may be in one of a few entries, those of its bucket. If all are
+ * used by others, it takes the one with the oldest block that has ended, because a block that still
+ * goes on may become the longest one of its hold. If no block has ended, the new block has no
+ * stack.
  *
  * The probe of sched_switch must not wait for a bucket that another CPU uses: the block then has no
  * stack.
