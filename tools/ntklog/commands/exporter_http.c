@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "exporter_http.h"
 #include "macros.h"
 #include "message.h"
+#include "recording.h"
 
 /*
  * The library is loaded when the server is opened. Linked with the tool, its TLS library would add
@@ -23,10 +25,20 @@
  */
 #define LIBRARY		"libmicrohttpd.so.12"
 
-/* Limits: connections, seconds in which a client sends no byte, bytes of memory of a connection. */
-#define CONNECTIONS	16
+/*
+ * Limits for clients: seconds without a byte, seconds for a request and for reading its answer, and
+ * bytes of a connection. A client that sends a byte now and then leaves its place to another one
+ * before Prometheus gives up, which is after 10 s.
+ */
 #define TIMEOUT_S	15
+#define REQUEST_S	8
 #define CONNECTION_SIZE	(32 << 10)
+
+/* Connections that wait until another one ends. */
+#define BACKLOG		16
+
+/* Turns of the library until the caller reads buffers again. */
+#define RUNS		16
 
 #define TEXT_TYPE		"text/plain; version=0.0.4; charset=utf-8"
 #define OPENMETRICS_TYPE	"application/openmetrics-text"
@@ -40,8 +52,10 @@ static struct {
 	typeof(MHD_start_daemon) *start_daemon;
 	typeof(MHD_stop_daemon) *stop_daemon;
 	typeof(MHD_run) *run;
+	typeof(MHD_get_timeout) *get_timeout;
 	typeof(MHD_get_daemon_info) *get_daemon_info;
-	typeof(MHD_lookup_connection_value) *lookup_connection_value;
+	typeof(MHD_get_connection_info) *get_connection_info;
+	typeof(MHD_get_connection_values) *get_connection_values;
 	typeof(MHD_create_response_from_buffer) *create_response;
 	typeof(MHD_add_response_header) *add_response_header;
 	typeof(MHD_queue_response) *queue_response;
@@ -57,8 +71,10 @@ static int load_library(void)
 		{ "MHD_start_daemon", &mhd.start_daemon },
 		{ "MHD_stop_daemon", &mhd.stop_daemon },
 		{ "MHD_run", &mhd.run },
+		{ "MHD_get_timeout", &mhd.get_timeout },
 		{ "MHD_get_daemon_info", &mhd.get_daemon_info },
-		{ "MHD_lookup_connection_value", &mhd.lookup_connection_value },
+		{ "MHD_get_connection_info", &mhd.get_connection_info },
+		{ "MHD_get_connection_values", &mhd.get_connection_values },
 		{ "MHD_create_response_from_buffer", &mhd.create_response },
 		{ "MHD_add_response_header", &mhd.add_response_header },
 		{ "MHD_queue_response", &mhd.queue_response },
@@ -131,7 +147,7 @@ static int open_socket(const char *address)
 	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	/* A socket of an earlier exporter may still be closing. */
 	if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) &&
-	    !bind(fd, found->ai_addr, found->ai_addrlen) && !listen(fd, CONNECTIONS)) {
+	    !bind(fd, found->ai_addr, found->ai_addrlen) && !listen(fd, BACKLOG)) {
 		freeaddrinfo(found);
 		return fd;
 	}
@@ -142,35 +158,100 @@ static int open_socket(const char *address)
 	return err;
 }
 
-static enum MHD_Result answer_with(struct MHD_Connection *connection, unsigned int status,
-				   const char *type, const char *text, size_t size)
+static struct MHD_Response *make_response(const char *type, const char *text, size_t size)
 {
 	struct MHD_Response *response = mhd.create_response(size, (void *)text,
 							    MHD_RESPMEM_MUST_COPY);
+
+	if (response)
+		mhd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	return response;
+}
+
+static enum MHD_Result answer_with(struct MHD_Connection *connection, unsigned int status,
+				   const char *type, const char *text)
+{
+	struct MHD_Response *response = make_response(type, text, strlen(text));
 	enum MHD_Result result;
 
 	if (!response)
 		return MHD_NO;
-	mhd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	result = mhd.queue_response(connection, status, response);
 	mhd.destroy_response(response);
 	return result;
 }
 
+/* The quality of the formats that a client accepts, by RFC 9110; 0: the format is not accepted. */
+struct accepted {
+	double text;
+	double openmetrics;
+};
+
+/* Read one of the formats, such as "text/plain;version=0.0.4;q=0.5". */
+static void read_format(struct accepted *accepted, const char *format, size_t length)
+{
+	size_t type = strcspn(format, ";, \t"), i;
+	double quality = 1;
+
+	if (type > length)
+		type = length;
+	for (i = type; i + 1 < length; i++)
+		if (strchr("; \t", format[i]) && !strncasecmp(format + i + 1, "q=", 2))
+			quality = strtod(format + i + 3, NULL);
+	if (type == strlen(OPENMETRICS_TYPE) && !strncasecmp(format, OPENMETRICS_TYPE, type))
+		accepted->openmetrics = quality;
+	else if (type == strlen("text/plain") && !strncasecmp(format, "text/plain", type))
+		accepted->text = quality;
+}
+
+static enum MHD_Result read_header(void *argument, enum MHD_ValueKind kind, const char *name,
+				   const char *value)
+{
+	if (strcasecmp(name, MHD_HTTP_HEADER_ACCEPT))
+		return MHD_YES;
+	while (value && *value) {
+		size_t length;
+
+		value += strspn(value, ", \t");
+		length = strcspn(value, ",");
+		read_format(argument, value, length);
+		value += length;
+	}
+	return MHD_YES;
+}
+
 static enum MHD_Result answer_metrics(struct exporter_http *http,
 				      struct MHD_Connection *connection)
 {
-	const char *accepted = mhd.lookup_connection_value(connection, MHD_HEADER_KIND,
-							   MHD_HTTP_HEADER_ACCEPT);
-	bool is_openmetrics = accepted && strstr(accepted, OPENMETRICS_TYPE);
+	struct accepted accepted = { 0 };
+	struct MHD_Response **response;
+	const char *text;
+	bool is_openmetrics;
 	size_t size;
-	const char *text = http->get_text(http->argument, is_openmetrics, &size);
 
-	if (!text)
-		return MHD_NO;
-	return answer_with(connection, MHD_HTTP_OK, is_openmetrics ?
-			   OPENMETRICS_TYPE "; version=1.0.0; charset=utf-8" : TEXT_TYPE, text,
-			   size);
+	mhd.get_connection_values(connection, MHD_HEADER_KIND, read_header, &accepted);
+	is_openmetrics = accepted.openmetrics > 0 && accepted.openmetrics >= accepted.text;
+	response = &http->metrics[is_openmetrics];
+	if (!*response) {
+		text = http->get_text(http->argument, is_openmetrics, &size);
+		if (!text)
+			return MHD_NO;
+		*response = make_response(is_openmetrics ?
+					  OPENMETRICS_TYPE "; version=1.0.0; charset=utf-8" :
+					  TEXT_TYPE, text, size);
+	}
+	return *response ? mhd.queue_response(connection, MHD_HTTP_OK, *response) : MHD_NO;
+}
+
+/* Set the begin of the time in which a client has to read its answer, and to send a request. */
+static void restart_time(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct exporter_http_client *client = info ? info->socket_context : NULL;
+
+	if (client)
+		client->since = recording_now();
 }
 
 static enum MHD_Result answer(void *argument, struct MHD_Connection *connection, const char *url,
@@ -179,17 +260,48 @@ static enum MHD_Result answer(void *argument, struct MHD_Connection *connection,
 {
 	static const char no_method[] = "only GET and HEAD are understood\n";
 	static const char no_page[] = "the metrics are at /metrics\n";
+	static char has_header;
 
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return answer_with(connection, MHD_HTTP_METHOD_NOT_ALLOWED, TEXT_TYPE, no_method,
-				   sizeof(no_method) - 1);
+		return answer_with(connection, MHD_HTTP_METHOD_NOT_ALLOWED, TEXT_TYPE, no_method);
+	/* The connection stays open only if the request has been read as a whole. */
+	if (!*request || *data_size) {
+		*request = &has_header;
+		*data_size = 0;
+		return MHD_YES;
+	}
+	restart_time(connection);
 	if (!strcmp(url, "/metrics"))
 		return answer_metrics(argument, connection);
 	if (!strcmp(url, "/"))
-		return answer_with(connection, MHD_HTTP_OK, HTML_TYPE, start_page,
-				   sizeof(start_page) - 1);
-	return answer_with(connection, MHD_HTTP_NOT_FOUND, TEXT_TYPE, no_page,
-			   sizeof(no_page) - 1);
+		return answer_with(connection, MHD_HTTP_OK, HTML_TYPE, start_page);
+	return answer_with(connection, MHD_HTTP_NOT_FOUND, TEXT_TYPE, no_page);
+}
+
+/* Note when a connection begins and ends. */
+static void note_connection(void *argument, struct MHD_Connection *connection, void **context,
+			    enum MHD_ConnectionNotificationCode what)
+{
+	struct exporter_http *http = argument;
+	struct exporter_http_client *client = *context;
+	const union MHD_ConnectionInfo *info;
+	size_t i;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (client)
+			client->fd = 0;
+		return;
+	}
+	for (i = 0; i < EXPORTER_HTTP_CONNECTIONS; i++) {
+		client = &http->clients[i];
+		if (client->fd)
+			continue;
+		info = mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		client->fd = info->connect_fd;
+		client->since = recording_now();
+		*context = client;
+		return;
+	}
 }
 
 /**
@@ -213,10 +325,12 @@ int exporter_http_open(struct exporter_http *http, const char *address)
 	}
 	http->daemon = mhd.start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, http,
 					MHD_OPTION_LISTEN_SOCKET, fd,
-					MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS,
+					MHD_OPTION_CONNECTION_LIMIT,
+					(unsigned int)EXPORTER_HTTP_CONNECTIONS,
 					MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)TIMEOUT_S,
 					MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-					(size_t)CONNECTION_SIZE, MHD_OPTION_END);
+					(size_t)CONNECTION_SIZE, MHD_OPTION_NOTIFY_CONNECTION,
+					note_connection, http, MHD_OPTION_END);
 	if (http->daemon)
 		return 0;
 	close(fd);
@@ -241,8 +355,38 @@ int exporter_http_fd(const struct exporter_http *http)
  */
 void exporter_http_work(struct exporter_http *http)
 {
-	if (http->daemon)
+	double now = recording_now();
+	MHD_UNSIGNED_LONG_LONG timeout;
+	size_t i;
+
+	if (!http->daemon)
+		return;
+	for (i = 0; i < EXPORTER_HTTP_CONNECTIONS; i++)
+		if (http->clients[i].fd && now - http->clients[i].since > REQUEST_S)
+			shutdown(http->clients[i].fd, SHUT_RDWR);
+	/* Requests that were read already make no file readable. */
+	for (i = 0; i < RUNS; i++) {
 		mhd.run(http->daemon);
+		if (mhd.get_timeout(http->daemon, &timeout) != MHD_YES || timeout)
+			break;
+	}
+}
+
+/**
+ * exporter_http_drop_text() - free the answers with the metrics, because these change
+ * @http: open or not
+ *
+ * Clients that still read an answer keep it until they have it, or their time is over.
+ */
+void exporter_http_drop_text(struct exporter_http *http)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(http->metrics); i++) {
+		if (http->metrics[i])
+			mhd.destroy_response(http->metrics[i]);
+		http->metrics[i] = NULL;
+	}
 }
 
 /**

@@ -11,23 +11,42 @@
 #include <stddef.h>
 
 struct MHD_Daemon;
+struct MHD_Response;
+
+/* Most connections at a time. */
+#define EXPORTER_HTTP_CONNECTIONS	16
+
+/**
+ * struct exporter_http_client - a connection
+ * @fd: its socket; 0: none
+ * @since: time at which it was opened, or its last request was answered, seconds
+ */
+struct exporter_http_client {
+	int fd;
+	double since;
+};
 
 /**
  * struct exporter_http - a server; all zero: none
  * @daemon: libmicrohttpd's server
  * @get_text: makes the text of the metrics; returns NULL without memory
  * @argument: argument of @get_text
+ * @metrics: answers with the metrics in Prometheus' format, and in OpenMetrics; NULL: not made yet
+ * @clients: the connections
  */
 struct exporter_http {
 	struct MHD_Daemon *daemon;
 	const char *(*get_text)(void *argument, bool is_openmetrics, size_t *size);
 	void *argument;
+	struct MHD_Response *metrics[2];
+	struct exporter_http_client clients[EXPORTER_HTTP_CONNECTIONS];
 };
 
 bool exporter_http_is_address(const char *address);
 int exporter_http_open(struct exporter_http *http, const char *address);
 int exporter_http_fd(const struct exporter_http *http);
 void exporter_http_work(struct exporter_http *http);
+void exporter_http_drop_text(struct exporter_http *http);
 void exporter_http_close(struct exporter_http *http);
 
 #endif /* _NTKLOG_EXPORTER_HTTP_H */

@@ -220,6 +220,7 @@ void exporter_drop_text(struct exporter *exporter)
 {
 	size_t i;
 
+	exporter_http_drop_text(&exporter->http);
 	for (i = 0; i < ARRAY_SIZE(exporter->texts); i++) {
 		free(exporter->texts[i].text);
 		exporter->texts[i].text = NULL;

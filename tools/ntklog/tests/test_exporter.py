@@ -5,10 +5,12 @@
 Usage: test_exporter.py NTKLOG FAKE_MODULE
 """
 
+import http.client
 import os
 import re
 import signal
 import socket
+import time
 import urllib.error
 
 import etl_writer as etl
@@ -296,7 +298,8 @@ class Outputs(ExporterCase):
 
     def test_fifo_in_place_of_the_unfinished_file_does_not_stop_the_command(self):
         path = os.path.join(self.directory, "ntklog.prom")
-        process = self.start_there("exporter", "--textfile", path, "--interval", ".1")
+        process = self.start_there("exporter", "--textfile", path, "--interval", ".1",
+                                   "--budget", "100%")
         self.wait_for(lambda: os.path.exists(path))
         self.wait_for(lambda: make_fifo(path + ".part"))
         self.assertIn(b"ntklog.prom.part: No such device or address", process.stderr.readline())
@@ -318,6 +321,52 @@ class Outputs(ExporterCase):
         with socket.create_connection(self.address.split(":")) as half:
             half.send(b"GET /metrics HTTP/1.1\r\nX: ")
             self.assertTrue(self.scrape_later())
+        self.end_exporter()
+
+    def request(self, connection, accept=(), path="/metrics"):
+        """The type of the answer to a GET on a connection that stays open."""
+        connection.putrequest("GET", path)
+        for value in accept:
+            connection.putheader("Accept", value)
+        connection.endheaders()
+        response = connection.getresponse()
+        response.read()
+        self.assertFalse(response.will_close)
+        return response.headers["Content-Type"].split(";")[0]
+
+    def test_formats_that_the_client_accepts_on_one_connection(self):
+        self.start_exporter()
+        connection = http.client.HTTPConnection(self.address, timeout=60)
+        self.addCleanup(connection.close)
+        self.request(connection)
+        first = connection.sock
+        openmetrics = "application/openmetrics-text"
+        for accept, expected in (
+                ((), "text/plain"), ((openmetrics,), openmetrics), ((openmetrics.upper(),), openmetrics),
+                ((openmetrics + ";version=1.0.0;q=0,text/plain",), "text/plain"),
+                ((openmetrics + "; q=0.5 , text/plain;q=0.2",), openmetrics),
+                ((openmetrics + ";q=0.5", "text/plain"), "text/plain"),
+                (("text/plain;q=0.1", openmetrics), openmetrics),
+                ((openmetrics + "-x, text/" + openmetrics,), "text/plain")):
+            self.assertEqual(self.request(connection, accept), expected, accept)
+        self.assertEqual(self.request(connection, path="/"), "text/html")
+        self.assertIs(connection.sock, first)
+
+    def test_clients_that_send_a_byte_now_and_then_lose_their_connections(self):
+        self.start_exporter()
+        clients = [socket.create_connection(self.address.split(":")) for _ in range(16)]
+        begin = time.monotonic()
+        while clients and time.monotonic() < begin + 30:
+            for client in list(clients):
+                try:
+                    client.send(b"X")
+                except OSError:
+                    client.close()
+                    clients.remove(client)
+            time.sleep(.5)
+        self.assertEqual(clients, [])
+        self.assertGreater(time.monotonic(), begin + 5)
+        self.assertTrue(self.scrape())
         self.end_exporter()
 
     def test_signals_stop_everything(self):
