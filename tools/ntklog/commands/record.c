@@ -202,9 +202,9 @@ static int finish_file(struct record *record)
 	if (recording_counts(recording, &counts))
 		return -1;
 	trace_file_report_counts(&record->trace, &counts);
-	if (recording->drain.missing)
+	if (recording->drain.missing > recording->drain.late)
 		message("%" PRIu64 " buffers are missing: another process may have read them",
-			recording->drain.missing);
+			recording->drain.missing - recording->drain.late);
 	return err;
 }
 

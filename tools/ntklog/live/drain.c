@@ -134,11 +134,12 @@ static int deliver_held_buffers(struct drain *drain, int64_t last)
 		struct drain_buffer *buffer = drain->held;
 		int err;
 
-		if (buffer->sequence_number > drain->next)
+		if (buffer->sequence_number >= drain->next) {
 			drain->missing += buffer->sequence_number - drain->next;
-		/* A buffer that comes after its gap was passed does not open the gap again. */
-		if (buffer->sequence_number >= drain->next)
 			drain->next = buffer->sequence_number + 1;
+		} else {
+			drain->late++;
+		}
 		drain->held = buffer->next;
 		drain->held_bytes -= drain->buffer_size;
 		err = drain->give(drain->argument, buffer->data, drain->buffer_size);

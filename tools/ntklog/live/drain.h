@@ -29,7 +29,8 @@ struct pollfd;
  * @next: sequence number of the next buffer
  * @highest: highest sequence number that was read
  * @flushed: @highest before the last flush; 0: drain_read() has come after it
- * @missing: sequence numbers that were left out
+ * @missing: number of buffers whose gap was passed
+ * @late: number of those that were read afterwards
  * @give: called with each buffer; returns 0, or -1 after a message
  * @argument: argument of @give
  */
@@ -48,6 +49,7 @@ struct drain {
 	int64_t highest;
 	int64_t flushed;
 	uint64_t missing;
+	uint64_t late;
 	int (*give)(void *argument, unsigned char *buffer, size_t size);
 	void *argument;
 };
