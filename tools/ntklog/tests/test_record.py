@@ -73,14 +73,14 @@ class Record(Directory):
     def test_command_that_duration_ends_gives_status_0(self):
         pid = os.path.join(self.directory, "pid")
         self.recorded_for_a_moment(pid, "sleep 1000 & echo $! >%s; wait" % pid)
-        self.assertFalse(self.is_alive(pid))
+        self.wait_for(lambda: not self.is_alive(pid))
 
     def test_command_that_ignores_sigterm_is_killed(self):
         pid = os.path.join(self.directory, "pid")
         command = "trap '' TERM; echo $$ >%s; while :; do sleep 1; done" % pid
         error = self.recorded_for_a_moment(pid, command)
         self.assertIn("sh has not ended 5 seconds after SIGTERM: it is killed", error)
-        self.assertFalse(self.is_alive(pid))
+        self.wait_for(lambda: not self.is_alive(pid))
         # After a second signal the tool does not wait for the command any more.
         os.unlink(pid)
         process = self.record("--", "sh", "-c", command)
