@@ -179,7 +179,7 @@ static int UseResourcesByOlderNames(VOID)
 }
 
 typedef struct _ITEM {
-	ULONG Number;
+	DECLSPEC_ALIGN(16) ULONG Number;
 	LIST_ENTRY ListEntry;
 	SINGLE_LIST_ENTRY SingleListEntry;
 } ITEM;
@@ -192,7 +192,9 @@ static int UseLists(VOID)
 	PLIST_ENTRY Entry;
 	ULONG i;
 
-	static_assert(FIELD_OFFSET(ITEM, Number) == 0);
+	C_ASSERT(FIELD_OFFSET(ITEM, Number) == 0 && RTL_NUMBER_OF(Items) == 4);
+	C_ASSERT(__alignof__(ITEM) == 16 && MAXULONG == (ULONG)-1);
+	REQUIRE(ARGUMENT_PRESENT(Items));
 
 	InitializeListHead(&Head);
 	InitializeListHead(&Other);
