@@ -171,12 +171,17 @@ def callers(buffers):
     """Pairs of a CALLER event's data, in the newest version, and the record behind it. A stack of a
     block may be between them.
     """
+    last_by_processor = {}
     for buffer in buffers[1:]:
-        events = [event for event in buffer.events if event.hook_id != BLOCK_STACK]
-        for event, following in zip(events, events[1:]):
-            if event.hook_id == CALLER and following.time_stamp == event.time_stamp:
-                expect(event.version == 2 and len(event.data) == 0x38, "0x%x: caller", event.offset)
-                yield Caller(*struct.unpack("<QQQQQQQ", event.data)), resource(following)
+        for event in buffer.events:
+            if event.hook_id == BLOCK_STACK:
+                continue
+            # The CALLER event may be the last one of the buffer before.
+            last = last_by_processor.get(buffer.processor)
+            last_by_processor[buffer.processor] = event
+            if last and last.hook_id == CALLER and last.time_stamp == event.time_stamp:
+                expect(last.version == 2 and len(last.data) == 0x38, "0x%x: caller", last.offset)
+                yield Caller(*struct.unpack("<QQQQQQQ", last.data)), resource(event)
 
 
 def context_swap(event):

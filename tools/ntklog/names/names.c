@@ -144,6 +144,12 @@ static uint64_t last_symbol_end(const struct symbol *symbol)
 				symbol->address + LAST_SYMBOL_REACH;
 }
 
+/* Without lockdep such a variable has no bytes, and another one is at its address. */
+static bool is_lock_class_key(const struct symbol *symbol)
+{
+	return !strcmp(symbol->name, "__key") || !strncmp(symbol->name, "__key.", strlen("__key."));
+}
+
 /*
  * Find the nearest symbol at or before an address. Of several symbols at one place the first one
  * counts; for code the first function. A module's functions for its initialisation are freed once
@@ -171,6 +177,8 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 	after = low < names->symbol_count ? &names->symbols[low] : NULL;
 	while (found > names->symbols && found[-1].address == found->address)
 		found--;
+	while (is_lock_class_key(found) && found + 1 < names->symbols + low)
+		found++;
 	if (use == NAMES_OF_CODE) {
 		while (!is_code(found) && found + 1 < names->symbols + low)
 			found++;

@@ -79,6 +79,17 @@ class Names(Directory):
         self.assertEqual(sorted(row["lock"] for row in locks),
                          ["0x12345678", "0xffff888012345678", "the_lock+0x30"])
 
+    def test_lock_at_the_address_of_a_lock_class_key_is_named(self):
+        with open(self.etl, "wb") as stream:
+            stream.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), self.event()))
+        for names, expected in (("__key.2", "my_mutex"), "my_mutex"), (("__key",), "__key"), \
+                (("__keys", "my_mutex"), "__keys"):
+            with open(self.etl + ".names", "w", encoding="utf-8") as stream:
+                for name in names:
+                    stream.write("ffffffff82000030 b %s\n" % name)
+            (row,) = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+            self.assertEqual(row["lock"], expected)
+
     def test_thread_of_ready_thread_event_is_named(self):
         self.log_buffers(2, etl.buffer([etl.perfinfo(0x0532, etl.ready_thread(56))]))
         result = self.run_there("stop", "2", "-o", self.etl)
