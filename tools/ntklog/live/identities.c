@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,11 @@ static void take_losses(struct identities *identities, const char *line)
 	}
 }
 
+static bool is_lock_class_key(const char *class)
+{
+	return !strncmp(class, "__key", strlen("__key")) && strchr(". ", class[strlen("__key")]);
+}
+
 /**
  * identities_read() - read the notes that are new
  * @identities: open, or all zero
@@ -66,10 +72,11 @@ void identities_read(struct identities *identities,
 	clearerr(identities->stream);
 	while (getline(&line, &capacity, identities->stream) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		if (classes_read(identities->classes, line, &note))
-			take(argument, &note);
-		else
+		if (!classes_read(identities->classes, line, &note))
 			take_losses(identities, line);
+		/* The kernel's name of an address may be that of a variable without bytes. */
+		else if (!is_lock_class_key(note.class))
+			take(argument, &note);
 	}
 	free(line);
 }

@@ -220,6 +220,11 @@ class Rules(Base):
                 (SPIN, "kfence", "kfence (some_function)")):
             self.assertEqual(self.class_of(other(kind, what)), expected, what)
 
+    def test_lock_class_key_without_bytes_gives_no_name(self):
+        for name in "__key", "__key.2":
+            lines, _ = self.stop(other(MUTEX, "symbol %s+0x0/0x20 [driver]" % name))
+            self.assertEqual(lines, [])
+
     def test_hidden_caller_is_left_out(self):
         self.assertEqual(self.class_of(other(SPIN, "stack", "-")), "stack")
 
