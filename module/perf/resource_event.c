@@ -38,10 +38,9 @@ static struct etw_logged ntklog_log_resource_record(u64 sessions,
  * where the holder was blocked. A reader of the file recognizes by the equal time stamps that the
  * events belong together, even if other events were lost. Called with interrupts off.
  */
-static struct etw_logged ntklog_log_sleeping_record(u64 sessions,
-						    const struct wmi_resource64 *record,
-						    const struct ntklog_caller *caller,
-						    struct ntklog_block_stack *block)
+static noinline struct etw_logged
+ntklog_log_sleeping_record(u64 sessions, const struct wmi_resource64 *record,
+			   const struct ntklog_caller *caller, struct ntklog_block_stack *block)
 {
 	struct ntklog_caller event = *caller;
 	const u64 time = ntklog_cycles();
@@ -64,11 +63,14 @@ static struct etw_logged ntklog_log_sleeping_record(u64 sessions,
 
 /*
  * Write the event @record of @group. For a Linux lock @caller and @lock are set, and @block may be.
- * For NT's resources, which have a tracepoint of their own, they are NULL and 0.
+ * For NT's resources, which have a tracepoint of their own, they are NULL and 0. Inline, so that the
+ * compiler drops the parts that one of the two callers does not need.
  */
-static void ntklog_write_resource_event(const struct wmi_resource64 *record, u32 group,
-					const struct ntklog_caller *caller,
-					struct ntklog_block_stack *block, unsigned long lock)
+static __always_inline void ntklog_write_resource_event(const struct wmi_resource64 *record,
+							u32 group,
+							const struct ntklog_caller *caller,
+							struct ntklog_block_stack *block,
+							unsigned long lock)
 {
 	struct etw_logged logged;
 	unsigned long flags;

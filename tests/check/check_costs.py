@@ -104,7 +104,7 @@ class Event(unittest.TestCase):
 
     def test_event_of_a_resource_takes_few_instructions(self):
         self.assertGreater(event("written", "resource_exclusive"), 100)
-        self.assertLessEqual(event("written", "resource_exclusive"), 360)
+        self.assertLessEqual(event("written", "resource_exclusive"), 340)
 
     def test_probe_of_a_context_switch_takes_few_instructions(self):
         self.assertLessEqual(COSTS["version_1", "context_swap"], 64)
