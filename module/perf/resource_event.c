@@ -63,8 +63,8 @@ ntklog_log_sleeping_record(u64 sessions, const struct wmi_resource64 *record,
 
 /*
  * Write the event @record of @group. For a Linux lock @caller and @lock are set, and @block may be.
- * For NT's resources, which have a tracepoint of their own, they are NULL and 0. Inline, so that the
- * compiler drops the parts that one of the two callers does not need.
+ * For NT's resources, which have a tracepoint of their own, they are NULL and 0. The function is
+ * inline so that the compiler drops the parts that one of the two callers does not need.
  */
 static __always_inline void ntklog_write_resource_event(const struct wmi_resource64 *record,
 							u32 group,
