@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "identities.h"
 #include "kernel.h"
 #include "message.h"
+#include "names.h"
 
 /**
  * identities_open() - let the module make notes from now on
@@ -48,11 +48,6 @@ static void take_losses(struct identities *identities, const char *line)
 	}
 }
 
-static bool is_lock_class_key(const char *class)
-{
-	return !strncmp(class, "__key", strlen("__key")) && strchr(". ", class[strlen("__key")]);
-}
-
 /**
  * identities_read() - read the notes that are new
  * @identities: open, or all zero
@@ -74,8 +69,8 @@ void identities_read(struct identities *identities,
 		line[strcspn(line, "\n")] = '\0';
 		if (!classes_read(identities->classes, line, &note))
 			take_losses(identities, line);
-		/* The kernel's name of an address may be that of a variable without bytes. */
-		else if (!is_lock_class_key(note.class))
+		/* The lock is named by its own symbol then, which has the same address. */
+		else if (!names_is_lock_class_key(note.class))
 			take(argument, &note);
 	}
 	free(line);

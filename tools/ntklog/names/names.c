@@ -144,10 +144,22 @@ static uint64_t last_symbol_end(const struct symbol *symbol)
 				symbol->address + LAST_SYMBOL_REACH;
 }
 
-/* Without lockdep such a variable has no bytes, and another one is at its address. */
-static bool is_lock_class_key(const struct symbol *symbol)
+/**
+ * names_is_lock_class_key() - test whether a symbol is that of a struct lock_class_key
+ * @name: name of the symbol, also with " [MODULE]" behind it
+ *
+ * Without lockdep such a variable has no bytes, so another variable has the same address.
+ *
+ * Return: true if the kernel's macros have made the variable.
+ */
+bool names_is_lock_class_key(const char *name)
 {
-	return !strcmp(symbol->name, "__key") || !strncmp(symbol->name, "__key.", strlen("__key."));
+	char end;
+
+	if (strncmp(name, "__key", strlen("__key")))
+		return false;
+	end = name[strlen("__key")];
+	return !end || end == '.' || end == ' ';
 }
 
 /*
@@ -177,7 +189,7 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 	after = low < names->symbol_count ? &names->symbols[low] : NULL;
 	while (found > names->symbols && found[-1].address == found->address)
 		found--;
-	while (is_lock_class_key(found) && found + 1 < names->symbols + low)
+	while (names_is_lock_class_key(found->name) && found + 1 < names->symbols + low)
 		found++;
 	if (use == NAMES_OF_CODE) {
 		while (!is_code(found) && found + 1 < names->symbols + low)
