@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "charge.h"
+#include "charge_order.h"
 #include "charge_rings.h"
 
 /* Parts of a time: the task ran, was ready without a CPU, and was blocked. */
@@ -29,10 +30,12 @@ static uint32_t distance_from(const struct charges *charges, uint64_t link)
  * charges_open() - begin charging waits
  * @callback: gets each piece of each wait, from charges_add_hold()
  * @argument: for @callback
+ * @ticks_per_second: of the session clock
  *
  * Return: the state, to be freed with charges_close(), or NULL if there is no memory.
  */
-struct charges *charges_open(charge_callback callback, void *argument)
+struct charges *charges_open(charge_callback callback, void *argument,
+			     uint64_t ticks_per_second)
 {
 	struct charges *charges = calloc(1, sizeof(*charges));
 
@@ -43,10 +46,11 @@ struct charges *charges_open(charge_callback callback, void *argument)
 	charges->block_frames = calloc(CHARGE_KEPT, sizeof(*charges->block_frames));
 	charges->absences = calloc(CHARGE_KEPT, sizeof(*charges->absences));
 	charges->absence_frames = calloc(CHARGE_KEPT, sizeof(*charges->absence_frames));
+	charges->order = charge_order_open(ticks_per_second);
 	charges->callback = callback;
 	charges->argument = argument;
-	if (charges->holds && charges->hold_frames && charges->block_frames && charges->absences &&
-	    charges->absence_frames)
+	if (charges->order && charges->holds && charges->hold_frames && charges->block_frames &&
+	    charges->absences && charges->absence_frames)
 		return charges;
 	charges_close(charges);
 	return NULL;
@@ -217,7 +221,7 @@ static int compare_acquired(const void *a, const void *b)
 
 	if (left->acquired != right->acquired)
 		return left->acquired < right->acquired ? -1 : 1;
-	return (left->logged > right->logged) - (left->logged < right->logged);
+	return (left->released > right->released) - (left->released < right->released);
 }
 
 /* The recorded holds that overlap a wait, in the order of their acquisition. */
@@ -227,11 +231,11 @@ static size_t find_overlaps(struct charges *charges, const struct charge_hold *w
 	const struct charge_hold *hold;
 	size_t count = 0;
 
-	/* Records arrive in the order of @logged: no older one can reach into the wait. */
-	for (; (hold = hold_at(charges, link)) && hold->logged > waiter->wait_start &&
+	/* Holds are added in the order of their releases: no older one reaches into the wait. */
+	for (; (hold = hold_at(charges, link)) && hold->released > waiter->wait_start &&
 	     count < CHARGE_OVERLAPS_MAX; link = older_link(link, hold->older_of_lock))
 		if (hold->lock == waiter->lock && hold->is_sleeping == waiter->is_sleeping &&
-		    hold->released > waiter->wait_start && hold->acquired < waiter->acquired &&
+		    hold->acquired < waiter->acquired &&
 		    (hold->released > hold->acquired || hold->start_unknown))
 			charges->overlaps[count++] = hold;
 	qsort(charges->overlaps, count, sizeof(*charges->overlaps), compare_acquired);
@@ -293,10 +297,31 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 }
 
 /**
- * charges_add_hold() - add the record of a hold, and charge the wait before it
+ * charges_queue_hold() - add the record of a hold, to be returned by charges_next_hold()
+ * @charges: open; charges_next_hold() has returned NULL since the last hold was queued
+ * @hold: the hold; its @logged is not before that of the last one
+ */
+void charges_queue_hold(struct charges *charges, const struct charge_hold *hold)
+{
+	charge_order_add(charges->order, hold);
+}
+
+/**
+ * charges_next_hold() - take the queued hold that was released first
  * @charges: open
- * @hold: the hold, whose @logged is not before that of the last one; its links, @hold_by_sums and
- *	@wait_by_sums are not used
+ * @all: also holds that others may precede whose records are late
+ *
+ * Return: the hold, which stays until the next one is queued; NULL: there is none.
+ */
+const struct charge_hold *charges_next_hold(struct charges *charges, bool all)
+{
+	return charge_order_next(charges->order, all);
+}
+
+/**
+ * charges_add_hold() - charge the wait before a hold
+ * @charges: open
+ * @hold: returned by charges_next_hold(); its links, @hold_by_sums and @wait_by_sums are not used
  *
  * Return: the copy of @hold in the ring, which stays until CHARGE_KEPT newer holds were added.
  */
@@ -402,6 +427,7 @@ void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t tim
  */
 void charges_close(struct charges *charges)
 {
+	charge_order_close(charges->order);
 	free(charges->holds);
 	free(charges->hold_frames);
 	free(charges->block_frames);

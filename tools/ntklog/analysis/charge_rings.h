@@ -19,6 +19,7 @@
 
 /**
  * struct charges - rings of the newest holds and absences, and the wait that is being charged
+ * @order: the holds that wait for late ones
  * @holds: ring of the newest holds
  * @hold_frames: their stacks
  * @block_frames: their stacks when they were blocked
@@ -37,6 +38,7 @@
  * @tells_runs: each time in which a holder ran is a piece; otherwise their sum is
  */
 struct charges {
+	struct charge_order *order;
 	struct charge_hold *holds;
 	uint64_t (*hold_frames)[CHARGE_FRAMES];
 	uint64_t (*block_frames)[CHARGE_FRAMES];

@@ -32,12 +32,14 @@ thread 57 bystander
 """
 
 
-def spin(acquire, release, wait=0, caller=HOLDER, **changes):
-    """Make the record of a spin lock. Times are ticks from BASE on."""
+def spin(acquire, release, wait=0, caller=HOLDER, late=0, **changes):
+    """Make the record of a spin lock, written so late after the release. Times are ticks, from BASE
+    on.
+    """
     return etl.perfinfo(0x0529, etl.spin_lock(
         **{"address": LOCK, "caller": caller, "acquire": BASE + acquire, "release": BASE + release,
            "wait": wait, "spins": 1 if wait else 0, "flags": 1, "interrupts": 0, **changes}),
-        time_stamp=BASE + release)
+        time_stamp=BASE + release + late)
 
 
 def sleep(acquire, release, wait=0, thread=55, kind="mutex", action=0x22, **changes):
