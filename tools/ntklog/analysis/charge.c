@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "charge.h"
-#include "charge_order.h"
 #include "charge_rings.h"
 
 /* Parts of a time: the task ran, was ready without a CPU, and was blocked. */
@@ -18,12 +17,10 @@
  */
 #define VISITS_MAX		(4 * CHARGE_KEPT)
 
-/* Count the holds from that of @link to the one that is being added; 0: the ring has lost @link. */
-static uint32_t distance_from(const struct charges *charges, uint64_t link)
+/* @number less the number of the hold of @link; 0: the ring has lost that hold, or there is none. */
+static int32_t distance_from(const struct charges *charges, uint64_t link, uint64_t number)
 {
-	uint64_t distance = charges->hold_count + 1 - link;
-
-	return link && distance < CHARGE_KEPT ? distance : 0;
+	return hold_at(charges, link) ? (int32_t)(number + 1 - link) : 0;
 }
 
 /**
@@ -46,11 +43,11 @@ struct charges *charges_open(charge_callback callback, void *argument,
 	charges->block_frames = calloc(CHARGE_KEPT, sizeof(*charges->block_frames));
 	charges->absences = calloc(CHARGE_KEPT, sizeof(*charges->absences));
 	charges->absence_frames = calloc(CHARGE_KEPT, sizeof(*charges->absence_frames));
-	charges->order = charge_order_open(ticks_per_second);
+	charge_order_init(&charges->order, ticks_per_second);
 	charges->callback = callback;
 	charges->argument = argument;
-	if (charges->order && charges->holds && charges->hold_frames && charges->block_frames &&
-	    charges->absences && charges->absence_frames)
+	if (charges->holds && charges->hold_frames && charges->block_frames && charges->absences &&
+	    charges->absence_frames)
 		return charges;
 	charges_close(charges);
 	return NULL;
@@ -227,7 +224,7 @@ static int compare_acquired(const void *a, const void *b)
 /* The recorded holds that overlap a wait, in the order of their acquisition. */
 static size_t find_overlaps(struct charges *charges, const struct charge_hold *waiter)
 {
-	uint64_t link = older_link(charges->hold_count, waiter->older_of_lock);
+	uint64_t link = charges->lock_heads[ring_bucket(waiter->lock)];
 	const struct charge_hold *hold;
 	size_t count = 0;
 
@@ -297,38 +294,13 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 }
 
 /**
- * charges_queue_hold() - add the record of a hold, to be returned by charges_next_hold()
- * @charges: open; charges_next_hold() has returned NULL since the last hold was queued
- * @hold: the hold; its @logged is not before that of the last one
+ * charges_add_hold() - add the record of a hold, for charges_next_hold()
+ * @charges: open; charges_next_hold() has returned NULL since the last hold was added
+ * @hold: the hold; its @logged is not before that of the last one; its links, @hold_by_sums and
+ *	@wait_by_sums are not used
  */
-void charges_queue_hold(struct charges *charges, const struct charge_hold *hold)
+void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
 {
-	charge_order_add(charges->order, hold);
-}
-
-/**
- * charges_next_hold() - take the queued hold that was released first
- * @charges: open
- * @all: also holds that others may precede whose records are late
- *
- * Return: the hold, which stays until the next one is queued; NULL: there is none.
- */
-const struct charge_hold *charges_next_hold(struct charges *charges, bool all)
-{
-	return charge_order_next(charges->order, all);
-}
-
-/**
- * charges_add_hold() - charge the wait before a hold
- * @charges: open
- * @hold: returned by charges_next_hold(); its links, @hold_by_sums and @wait_by_sums are not used
- *
- * Return: the copy of @hold in the ring, which stays until CHARGE_KEPT newer holds were added.
- */
-const struct charge_hold *charges_add_hold(struct charges *charges,
-					   const struct charge_hold *hold)
-{
-	uint64_t *of_lock = &charges->lock_heads[ring_bucket(hold->lock)];
 	size_t at = charges->hold_count % CHARGE_KEPT;
 	struct charge_hold *kept = &charges->holds[at];
 
@@ -339,25 +311,52 @@ const struct charge_hold *charges_add_hold(struct charges *charges,
 	if (hold->block_frames)
 		kept->block_frames = memcpy(charges->block_frames[at], hold->block_frames,
 					    sizeof(*charges->block_frames));
-	choose_divisions(charges, kept);
-	kept->older_of_lock = distance_from(charges, *of_lock);
+	charge_order_add(&charges->order, hold, charges->hold_count++);
+}
+
+/**
+ * charges_next_hold() - take the added hold that was released first, and link it
+ * @charges: open
+ * @all: take also a hold that others may precede whose records are late
+ *
+ * Return: the hold, which stays until CHARGE_ORDER_MAX newer holds were added; NULL: there is none.
+ */
+const struct charge_hold *charges_next_hold(struct charges *charges, bool all)
+{
+	struct charge_hold *hold;
+	uint64_t *of_lock, number;
+
+	if (!charge_order_next(&charges->order, all, &number))
+		return NULL;
+	hold = &charges->holds[number % CHARGE_KEPT];
+	choose_divisions(charges, hold);
+	of_lock = &charges->lock_heads[ring_bucket(hold->lock)];
+	hold->older_of_lock = distance_from(charges, *of_lock, number);
+	*of_lock = number + 1;
 	if (hold->is_sleeping && hold->acquired > hold->wait_start) {
 		uint64_t *of_thread = &charges->thread_heads[ring_bucket(hold->thread_id)];
 
-		kept->older_of_thread = distance_from(charges, *of_thread);
-		*of_thread = charges->hold_count + 1;
+		hold->older_of_thread = distance_from(charges, *of_thread, number);
+		*of_thread = number + 1;
 	}
-	charges->hold_count++;
-	*of_lock = charges->hold_count;
+	return hold;
+}
+
+/**
+ * charges_charge_wait() - charge the wait before a hold
+ * @charges: open
+ * @hold: the hold that charges_next_hold() has returned
+ */
+void charges_charge_wait(struct charges *charges, const struct charge_hold *hold)
+{
 	if (hold->weight && hold->acquired > hold->wait_start)
-		charge_wait(charges, kept);
-	return kept;
+		charge_wait(charges, hold);
 }
 
 /**
  * charges_tell_steps() - tell again what a wait is charged to, each piece by itself
  * @charges: open
- * @waiter: the hold that the last call of charges_add_hold() returned
+ * @waiter: the hold that charges_next_hold() has returned last
  * @callback: gets each piece, not in the order of time
  * @argument: for @callback
  */
@@ -427,7 +426,6 @@ void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t tim
  */
 void charges_close(struct charges *charges)
 {
-	charge_order_close(charges->order);
 	free(charges->holds);
 	free(charges->hold_frames);
 	free(charges->block_frames);

@@ -25,8 +25,8 @@
  * recorded, the sums of the hold's own record divide the time. A part of a hold is divided in
  * proportion, because the record does not say when the holder had no CPU.
  *
- * A wait is charged when the hold that follows it is added. Holds are added in the order of their
- * releases, for which charge_order.h keeps them back for a while.
+ * A wait is charged when the hold that follows it is taken from the queue, which has the holds in
+ * the order of their releases.
  */
 
 #include <stddef.h>
@@ -38,10 +38,9 @@ struct charges;
 
 struct charges *charges_open(charge_callback callback, void *argument,
 			     uint64_t ticks_per_second);
-void charges_queue_hold(struct charges *charges, const struct charge_hold *hold);
+void charges_add_hold(struct charges *charges, const struct charge_hold *hold);
 const struct charge_hold *charges_next_hold(struct charges *charges, bool all);
-const struct charge_hold *charges_add_hold(struct charges *charges,
-					   const struct charge_hold *hold);
+void charges_charge_wait(struct charges *charges, const struct charge_hold *hold);
 void charges_tell_steps(struct charges *charges, const struct charge_hold *waiter,
 			charge_callback callback, void *argument);
 void charges_switch_out(struct charges *charges, const struct charge_absence *absence);

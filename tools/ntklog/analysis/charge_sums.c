@@ -337,10 +337,9 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 	return !sums->no_memory;
 }
 
-static void add_hold(struct charge_sums *sums, const struct charge_hold *hold)
+static void charge_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
 	bool has_waited = hold->weight && hold->acquired > hold->wait_start;
-	const struct charge_hold *kept;
 
 	sums->has_off_cpu |= hold->has_off_cpu;
 	sums->has_block_stacks |= !!hold->block_frames;
@@ -356,29 +355,29 @@ static void add_hold(struct charge_sums *sums, const struct charge_hold *hold)
 		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter, sums->fixed[CHARGE_LABEL_OTHERS],
 			   hold->acquired - hold->wait_start, hold->weight);
 	}
-	kept = charges_add_hold(sums->charges, hold);
-	add_charged(sums, kept);
+	charges_charge_wait(sums->charges, hold);
+	add_charged(sums, hold);
 	if (has_waited)
-		longest_waits_add(sums->longest, sums->charges, kept);
+		longest_waits_add(sums->longest, sums->charges, hold);
 }
 
-static void add_next_holds(struct charge_sums *sums, bool all)
+static void charge_next_holds(struct charge_sums *sums, bool all)
 {
 	const struct charge_hold *hold;
 
 	while ((hold = charges_next_hold(sums->charges, all)))
-		add_hold(sums, hold);
+		charge_hold(sums, hold);
 }
 
 /**
  * charge_sums_add_hold() - add the record of a hold
  * @sums: open
- * @hold: as for charges_queue_hold()
+ * @hold: as for charges_add_hold()
  */
 void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	charges_queue_hold(sums->charges, hold);
-	add_next_holds(sums, false);
+	charges_add_hold(sums->charges, hold);
+	charge_next_holds(sums, false);
 }
 
 /**
@@ -388,7 +387,7 @@ void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *ho
 void charge_sums_flush(struct charge_sums *sums)
 {
 	if (sums->charges)
-		add_next_holds(sums, true);
+		charge_next_holds(sums, true);
 }
 
 /**
