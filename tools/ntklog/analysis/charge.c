@@ -17,7 +17,7 @@
  */
 #define VISITS_MAX		(4 * CHARGE_KEPT)
 
-/* @number less the number of the hold of @link; 0: the ring has lost that hold, or there is none. */
+/* @number less the number of @link's hold; 0: the ring has lost that hold, or there is none. */
 static int32_t distance_from(const struct charges *charges, uint64_t link, uint64_t number)
 {
 	return hold_at(charges, link) ? (int32_t)(number + 1 - link) : 0;
