@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_KUNIT_FIXTURE_H
 #define _NTKLOG_KUNIT_FIXTURE_H
 
-/*
- * Helpers of all suites: binding of the test to one CPU, threads on other CPUs, session 0, and
- * access to the bytes that this session has written.
- */
+/* Helpers of all suites: binding of the test to one CPU, threads on other CPUs, and session 0. */
 
 #include <kunit/test.h>
 #include <linux/completion.h>

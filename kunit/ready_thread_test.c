@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ReadyThread events of wake-ups that the tests cause, as bytes in the session's buffers. */
 
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -63,8 +62,8 @@ static unsigned int count_events_of(pid_t thread_id, const u8 **event)
 }
 
 /*
- * Let a thread of another CPU, if there is one, wait for a completion; complete it on TEST_CPU in
- * the context of @run_in; and check the bytes of the only event.
+ * Complete a completion on TEST_CPU in the context of @run_in, for a thread on another CPU if there
+ * is one, and check the bytes of the only event.
  */
 static void expect_event(struct kunit *test,
 			 void (*run_in)(void (*run)(void *data), void *data), u8 flags)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Several sessions at the same time: subscribed groups, versions, names, lack of memory. */
 
 #include <linux/err.h>
 #include <linux/irqflags.h>
@@ -250,7 +249,6 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, versions, 0x04030201);
 	KUNIT_EXPECT_TRUE(test,
 			  etw_any_version_above_1(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)));
-	/* Session 0 alone has version 1. */
 	KUNIT_EXPECT_FALSE(test, etw_any_version_above_1(1));
 	/*
 	 * Another CPU changes the version of session 3 to 1 after this event has read the sessions.

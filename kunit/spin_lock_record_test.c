@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The bytes of a spin lock event, its tracepoint, and the events of blockers. */
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -180,8 +179,6 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 	session_stop(test);
 }
 
-/* The tracepoint */
-
 static unsigned int probe_calls;
 static struct wmi_spinlock64 probe_record;
 
@@ -213,10 +210,8 @@ static void lock_used_by_event_writer_not_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, probe_calls, 1);
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 1);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->suppressed, before.suppressed + 1);
-	/* The writer's lock was tracked. */
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	/* The next event is written. */
 	acquire_and_release(&lock[0], &handle);
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 2);
 	session_stop(test);
@@ -240,8 +235,6 @@ static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_key));
 }
-
-/* Blockers */
 
 /* Acquire @lock_word uncontended and release it with a waiter; NT's rules sample it if @sample. */
 static void release_with_waiter(u32 *lock_word, bool sample)
@@ -353,7 +346,6 @@ static int acquire_lock_0(void *data)
 	return 0;
 }
 
-/* A release without a waiter is no blocker. */
 static void queued_lock_handed_over_blocker_written(struct kunit *test)
 {
 	struct klock_queue_handle handle;
@@ -387,8 +379,8 @@ static void queued_lock_handed_over_blocker_written(struct kunit *test)
 }
 
 /*
- * A waiter between its two steps: it has put its entry into the lock's word, and has not yet
- * stored the address of its entry in the owner's entry.
+ * A waiter that has put its entry into the lock's word, and has not yet stored the address of its
+ * entry in the owner's entry.
  */
 struct unlinked_waiter {
 	struct klock_queue_handle handle;
@@ -396,7 +388,7 @@ struct unlinked_waiter {
 	bool is_in_the_word;
 };
 
-/* Make the second step, after the release has found no linked waiter. */
+/* Link the waiter after the release has found no linked waiter. */
 static int link_waiter(void *data)
 {
 	struct unlinked_waiter *seen = data;

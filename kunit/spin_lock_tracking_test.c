@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The per-CPU slots of held spin locks: nesting, enabling and disabling, interrupts. */
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -87,8 +86,6 @@ static void release_out_of_order_other_slots_kept(struct kunit *test)
 	session_stop(test);
 }
 
-/* Enabling and disabling */
-
 static bool hooks_are_enabled(void)
 {
 	return static_key_enabled(&ntklog_spin_lock_key) &&
@@ -98,7 +95,6 @@ static bool hooks_are_enabled(void)
 /* Set by the test when the thread on the other CPU shall start or stop the session. */
 static bool thread_may_continue;
 
-/* Acquire lock[0], and let the thread on the other CPU start or stop the session. */
 static void acquire_and_let_thread_continue(struct klock_queue_handle *handle)
 {
 	disable_preemption_with_etw_mutex_free();
@@ -248,8 +244,6 @@ static void release_without_acquisition_counted_unmatched(struct kunit *test)
 	session_stop(test);
 }
 
-/* Interrupts */
-
 static struct ex_spin_lock shared_lock;
 static bool interrupted;
 
@@ -393,10 +387,7 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	session_stop(test);
 }
 
-/*
- * The lock that was acquired first is released first, so each release moves the content of slots
- * that only the slow paths access into slots of the fast paths.
- */
+/* The lock that was acquired first is released first, so each release moves the other slots. */
 static void release_in_order_further_slots_moved_down(struct kunit *test)
 {
 	static int many[PERF_SPIN_LOCK_SLOTS];

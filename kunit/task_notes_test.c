@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The names, processes and cgroups of tasks that end, as read from the file tasks. Notes that were
- * overwritten before they were read are counted.
- */
+/* The names, processes and cgroups of tasks that end, as read from the file tasks. */
 
 #include <linux/completion.h>
 #include <linux/err.h>
