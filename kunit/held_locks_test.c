@@ -38,9 +38,7 @@ static u32 mutex, rwsem, semaphore;
 
 static struct test_thread holder, waiter;
 
-/**
- * A thread's part in a test: @start and @end are clocks around the calls of hooks in @act.
- */
+/* A thread's part in a test: @start and @end are clocks around the calls of hooks in @act. */
 struct part {
 	void (*act)(void);
 	u64 start;

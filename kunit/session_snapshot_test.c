@@ -181,9 +181,7 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 #define WRITER_CPU	1
 #define SNAPSHOTS	200
 
-/**
- * @count is the number of the next event, written by the thread; @is_stopped is set by the test.
- */
+/* @count is the number of the next event, written by the thread; @is_stopped is set by the test. */
 struct event_writer {
 	u64 count;
 	bool is_stopped;

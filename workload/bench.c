@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ntklog_bench: overhead of NT's locks and of Linux' locks, measured when the module is loaded.
+ * Measures the overhead of NT's locks and of Linux' locks when the module is loaded.
  *
  * Prints a line for each measurement, from which bench/bench.sh makes tables:
  *
@@ -162,7 +162,6 @@ BENCH_PAIR(resource_shared, (void)0,
 	   ex_release_resource_lite(&resource))
 BENCH_PAIR(empty, (void)0, barrier(), barrier())
 
-/* Acquire two locks. Release the second one first if @is_nested, else the first one. */
 static __always_inline void bench_two_locks(unsigned int count, bool is_nested)
 {
 	struct klock_queue_handle handle[2];
@@ -186,12 +185,8 @@ static noinline void run_in_stack_out_of_turn(unsigned int count)
 }
 
 /*
- * A pair to measure.
- *
- * @name: name in the output
- * @run: function that acquires and releases @times times
- * @raises: the pair itself disables preemption or softirqs, or may sleep, so it is measured with
- *	interrupts enabled. Other pairs are measured with interrupts disabled
+ * @raises: the pair itself disables preemption or softirqs, or may sleep, so it is measured
+ *	with interrupts enabled. Other pairs are measured with interrupts disabled
  * @contended: the pair is also measured on several CPUs
  */
 static const struct bench_op {
@@ -229,10 +224,7 @@ static const struct bench_op {
 };
 
 /*
- * Number of runs, of which the shortest is the result. A raising pair runs with interrupts enabled;
- * interrupts make a run longer, never shorter. A run of 20,000 resource pairs takes 2.4 ms with
- * -icount, and the timer interrupts every 4 ms. With 9 runs, about one measurement of a hundred had
- * an interrupt in each run.
+ * Number of runs, of which the shortest is the result, because an interrupt may make a run longer.
  */
 #define BENCH_TRIES	25
 
@@ -289,11 +281,9 @@ static void bench_pairs(void)
 	}
 }
 
-/* Prototype of a sched_switch probe. */
 typedef void (*bench_switch_probe)(void *data, bool preempted, struct task_struct *old,
 				   struct task_struct *new, unsigned int old_state);
 
-/* Prototype of a sched_waking probe. */
 typedef void (*bench_waking_probe)(void *data, struct task_struct *task);
 
 static struct tracepoint *bench_sched_switch, *bench_sched_waking;
@@ -320,7 +310,7 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 /* Copy of a task that waits in the run queue: a probe is called as if it got the CPU. */
 static struct task_struct *bench_ready;
 
-/* Call a probe of sched_switch for a thread that starts to sleep, or for the idle thread. */
+/* Call a probe of sched_switch. */
 static void bench_call_probe(bench_switch_probe probe, void *data, bool from_idle,
 			     unsigned int count)
 {
@@ -412,13 +402,7 @@ static int bench_probes(void)
 	return 0;
 }
 
-/**
- * struct bench_thread - a thread of a contended run
- * @task: the thread
- * @op: pair that the thread repeats
- * @cpu: CPU to which the thread is bound
- * @count: number of acquisitions; written by the thread, read after it has stopped
- */
+/* @count is written by the thread, and read after it has stopped. */
 struct bench_thread {
 	struct task_struct *task;
 	const struct bench_op *op;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The in-stack queued spin lock, compiled without its hooks. The difference between this lock and
- * the lock with hooks is the overhead of the disabled static branches.
+ * The in-stack queued spin lock, compiled without its hooks, to measure the disabled static
+ * branches.
  */
 
 #include <linux/atomic.h>

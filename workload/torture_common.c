@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See torture_common.h. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -3,9 +3,8 @@
 #define _NTKLOG_TORTURE_COMMON_H
 
 /*
- * Definitions for the two drivers of ntklog_torture (spin locks and resources): limits, parameters,
- * random numbers, and the verdict. A "user" is a thread or timer that acquires locks. A "nest" is
- * the set of locks that a user holds at the same time.
+ * A "user" is a thread or timer that acquires locks. A "nest" is the set of locks that a user holds
+ * at the same time.
  */
 
 #include <linux/hrtimer.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The operations of each type of lock. See struct torture_ops. */
 
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -17,8 +16,6 @@ static bool word_is_free(const struct torture_lock *lock)
 {
 	return ke_test_spin_lock(&lock->lock);
 }
-
-/* In-stack queued spin locks */
 
 static void in_stack_acquire(struct rnd_state *random, struct torture_lock *lock,
 			     struct torture_handle *handle, enum torture_style style)
@@ -61,8 +58,6 @@ static bool in_stack_is_handle_free(const struct torture_handle *handle)
 		!(handle->queue.lock_queue.lock & LOCK_QUEUE_BITS);
 }
 
-/* Numbered queued spin locks */
-
 static void queued_init(struct torture_lock *lock, struct lock_class_key *key)
 {
 	/* ntklog has initialized the numbered locks when it was loaded. */
@@ -103,8 +98,6 @@ static bool queued_is_free(const struct torture_lock *lock)
 	return true;
 }
 
-/* Ordinary spin locks */
-
 static void spin_acquire_lock(struct rnd_state *random, struct torture_lock *lock,
 			      struct torture_handle *handle, enum torture_style style)
 {
@@ -127,8 +120,6 @@ static void spin_release_lock(struct torture_lock *lock, struct torture_handle *
 	else
 		ke_release_spin_lock(&lock->lock, handle->old_irql);
 }
-
-/* Executive spin locks */
 
 static void ex_init(struct torture_lock *lock, struct lock_class_key *key)
 {

@@ -25,7 +25,6 @@ enum native_tracing {
 	NATIVE_LINUX_FULL,
 };
 
-/* Maximum number of threads that contend for a lock. */
 #define NATIVE_THREADS_MAX	16
 
 /**
@@ -99,8 +98,8 @@ static inline unsigned long native_tsc(void)
 }
 
 /*
- * Wait a hundred cycles, in which earlier stores reach the cache. The first lfence waits for
- * earlier instructions, the second keeps later ones from starting.
+ * Wait about a hundred cycles, so that earlier stores can reach the cache. The first lfence waits
+ * for earlier instructions, the second keeps later ones from starting.
  */
 static inline void native_wait_100_cycles(void)
 {

@@ -72,9 +72,8 @@ NATIVE_CONTESTANT(linux, atomic_set(&RAW->raw_lock.val, 0), (void)0,
 		  linux_lock(RAW), linux_unlock(RAW))
 
 /*
- * The contended path of mode waits cannot be measured here: its probe walks the stack with the
- * kernel's unwinder, which is most of its overhead. Uncontended it is the same lock, because the
- * mode changes no function.
+ * The contended path of mode waits cannot be measured here, because its probe uses the kernel's
+ * unwinder.
  */
 const struct native_contestant native_linux[] = {
 	NATIVE_ENTRY(linux, "Linux' own"),

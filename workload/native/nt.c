@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NT's locks, made of the module's headers and sources. */
 
 #include <ntklog/ex_spin_lock.h>
 #include <ntklog/queued_spin_lock.h>

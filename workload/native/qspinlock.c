@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The slow path of Linux' queued spin lock, and this lock as an inlined contestant.
- *
- * The algorithm is that of kernel/locking/qspinlock.c without paravirtualization: the first waiter
- * sets the pending byte and spins on the word. The other waiters form a queue of MCS entries, and
- * each spins on its own entry. Each CPU has one entry, because the program has one context; Linux
- * has four (task, softirq, hard interrupt, NMI).
+ * The slow path of kernel/locking/qspinlock.c without paravirtualization. Each CPU has one entry in
+ * the queue, because the program has one context.
  */
 
 #include <linux/percpu.h>

@@ -4,8 +4,7 @@
 
 /*
  * The part of Linux that the writing of an event needs: relay's buffers, RCU, tracepoints, and the
- * memory that a lock lies in. session.c makes a session of it. No tracepoint is in use, and no
- * reader waits for a buffer.
+ * memory that a lock lies in.
  */
 
 /* The condition may be the parameter of an inline function. The compiler removes the test. */
@@ -78,7 +77,6 @@ typedef struct { int none; } wait_queue_head_t;
 #define waitqueue_active(wait)		((void)(wait), false)
 #define irq_work_queue(work)		((void)(work))
 
-/* relay's channel: a ring of sub-buffers for each CPU. */
 struct rchan {
 	size_t subbuf_size;
 	size_t n_subbufs;
@@ -126,7 +124,6 @@ do {										\
 #define vzalloc(size)			calloc(1, size)
 #define vfree(memory)			free(memory)
 
-/* Start a session that logs Linux' spin locks. */
 void shim_start_session(void);
 
 #endif /* _NATIVE_SHIM_SESSION_H */
