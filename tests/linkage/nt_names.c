@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Use every type, constant and annotation of nt.h, nt_types.h and nt_sal.h in the places where NT
+ * Use the types, constants and annotations of nt.h, nt_types.h and nt_sal.h in the places where NT
  * code may have them. A wrong one does not compile.
  */
 
@@ -185,10 +185,7 @@ ULONG NTAPI LinkageUseVariables(ULONG Parameter, ULONG Other)
 	UNREFERENCED_PARAMETER(Parameter);
 	DBG_UNREFERENCED_PARAMETER(Other);
 	DBG_UNREFERENCED_LOCAL_VARIABLE(Local);
-	/*
-	 * This file does not define DBG: of these four macros only NT_VERIFY() evaluates its
-	 * argument.
-	 */
+	/* Without DBG only NT_VERIFY() of these four evaluates its argument. */
 	ASSERT(Parameter++);
 	ASSERTMSG("unevaluated", Parameter++);
 	NT_ASSERT(Parameter++);
@@ -223,7 +220,6 @@ typedef _Struct_size_bytes_(Size) struct _LINKAGE_ANNOTATED {
 	_Interlocked_ LONG Count;
 } LINKAGE_ANNOTATED;
 
-/* Annotations of arguments. */
 VOID FASTCALL LinkageOldStyle(IN PVOID In, OUT PVOID Out, IN OUT PVOID Both OPTIONAL);
 
 VOID LinkageArguments(_In_ _Notnull_ _Const_ PCVOID In, _In_opt_ _Maybenull_ PVOID InOpt,
@@ -246,7 +242,6 @@ VOID LinkageSizes(_In_range_(1, 8) ULONG Size, _Out_range_(0, 8) PULONG OutSize,
 		  _Out_writes_bytes_to_(Size, *OutSize) PVOID K, _Inout_updates_(Size) PVOID L,
 		  _Inout_updates_opt_(Size) PVOID M, _Inout_updates_bytes_(Size) PVOID N);
 
-/* Annotations of functions: results, conditions, IRQL, locks. */
 _Function_class_(LINKAGE_ROUTINE) _Called_from_function_class_(LINKAGE_OTHER)
 _Dispatch_type_(IRP_MJ_READ) _Landmark_(Linkage)
 _Success_(return >= 0) _Return_type_success_(return >= 0) _Ret_range_(<=, 0)

@@ -10,9 +10,7 @@
  *	...
  *	end END
  *
- * BEGIN and END are values of get_cycles(). The check takes an address with the same class in two
- * successive readings for the same lock in between. That is a guess: memory can be freed and reused
- * for the same type.
+ * BEGIN and END are values of get_cycles().
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -57,8 +57,8 @@ static void print_pairs(const char *name, void *lock, unsigned int count)
 }
 
 /*
- * Take each lock as often as the parameters say. Interrupts are disabled around "outer" and
- * "inner", so that no interrupt handler's lock comes between these two.
+ * Interrupts are disabled around "outer" and "inner", so that no interrupt handler's lock comes
+ * between these two.
  */
 static void take_all(void)
 {
@@ -136,7 +136,6 @@ static int first_waiter_thread(void *unused)
  */
 static u64 queued_request_time;
 
-/* Run on CPU 2. */
 static int queued_waiter_thread(void *is_rw_lock)
 {
 	wait_for_step(2);
@@ -169,7 +168,6 @@ static struct task_struct *start_on(int cpu, int (*thread)(void *data), void *da
 	return task;
 }
 
-/* Hold a lock until CPU 2 is about to wait for it, and then for 200 ms. */
 static void hold_while_queued(bool is_rw_lock)
 {
 	struct task_struct *first_waiter, *queued_waiter;

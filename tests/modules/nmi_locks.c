@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * nmi_locks: interrupt the CPUs by NMIs, up to some thousand times a second. Each NMI tries a spin
- * lock and, while it holds that, an rwlock. Performance counters do not overflow in QEMU's virtual
- * machines, so a thread sends NMIs through the APIC to all CPUs but its own. Unloading prints for
- * each CPU:
+ * nmi_locks: interrupt the CPUs by NMIs. Each NMI tries a spin lock and, while it holds that, an
+ * rwlock. A thread sends NMIs through the APIC to all CPUs but its own. Unloading prints for each
+ * CPU:
  *
  *	nmi_locks: cpu0: NMIS NMIs, LOCKS locks taken
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * no_memory: make one call of a kernel function, the nth since load, return -ENOMEM without running
- * the function. Replaces failslab on kernels that do not have it.
+ * the function.
  */
 
 #include <linux/atomic.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * no_switch: run a kernel thread that never gives up its CPU voluntarily. A preemptible kernel
- * preempts it, so that other tasks run too. But no grace period of Tasks RCU ends while the module
- * is loaded, because such a grace period waits for a voluntary context switch of each task.
+ * no_switch: run a kernel thread that never gives up its CPU voluntarily. No grace period of Tasks
+ * RCU ends while the module is loaded, because such a grace period waits for a voluntary context
+ * switch of each task.
  */
 
 #include <linux/err.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Functions that acquire and release each kind of lock. See sleeping_main.c for the output.
- */
+/* See sleeping_main.c for the output. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,7 +18,6 @@ unsigned int hold = 1500000;
 module_param(hold, uint, 0444);
 MODULE_PARM_DESC(hold, "minimum cycles for which each lock is held");
 
-/* One lock of each kind, which all methods of that kind take. */
 DEFINE_WW_CLASS(ww_class);
 /* The locks protect no data. */
 DEFINE_MUTEX(a_mutex);
@@ -48,7 +45,6 @@ static void release_##_name(void *data)						\
 	_release;								\
 }
 
-/* For functions without a result, because they always acquire the lock. */
 #define ALWAYS(_acquire)	({ _acquire; 0; })
 
 #define MUTEX(_name, _acquire)	DEFINE_METHOD(_name, struct mutex, _acquire, mutex_unlock(lock))

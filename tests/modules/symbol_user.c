@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * symbol_user: a module that finds ntklog's functions by symbol_get(), so the kernel does not list
- * it as a user of ntklog. It enters and leaves a critical region at load.
+ * it as a user of ntklog.
  */
 
 #include <linux/errno.h>

@@ -5,8 +5,7 @@
  *
  *	abuse DIRECTORY SEED WRITES [quiet]
  *
- * quiet: no other program uses ntklog, so a refused write must leave the file unchanged. Files that
- * change by themselves are left out then.
+ * quiet: no other program uses ntklog, so a refused write must leave the file unchanged.
  */
 
 #include <dirent.h>

@@ -8,10 +8,9 @@
  *						debugfs) lists the kinds of lock that could not be
  *						redirected
  *
- * Most allocations of a load are debugfs' for its files, which the module can do without. After a
- * failed allocation that did not make the operation fail, only each STRIDEth allocation is tried
- * (default: each) until one makes it fail; SEED selects which. The first allocations of a load are
- * all tried, because the module cannot do without some of them.
+ * After a failed allocation that did not make the operation fail, only each STRIDEth allocation is
+ * tried (default: each) until one makes it fail; SEED selects which. The first allocations of a
+ * load are all tried, because the module cannot do without some of them.
  *
  * The kernel also allocates before it calls the module's init function, and its tracing warns
  * about some failures there. These allocations are not tried. Their number is that of a load with
@@ -73,7 +72,6 @@ static void set_failing_allocation(int fd, int nth)
 		fail_test("cannot write fail-nth", nth);
 }
 
-/* Return the number of allocations left until the one that fails; 0 if it has failed. */
 static int allocations_until_failure(int fd)
 {
 	char text[16] = "";
@@ -122,7 +120,6 @@ static int count_failed_kinds(const char *path, int nth)
 	return count;
 }
 
-/* Return the number of allocations of a load that the module's init function refuses. */
 static int allocations_before_init(const char *module, int fail_fd)
 {
 	int fd = open(module, O_RDONLY | O_CLOEXEC), allocations_left;

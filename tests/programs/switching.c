@@ -43,7 +43,6 @@ static void write_file(const char *directory, const char *name, const char *text
 	close(file);
 }
 
-/* Read a file. Returns its size, or -1 if it does not exist. */
 static ssize_t read_file(const char *path, void *buffer, size_t size)
 {
 	int file = open(path, O_RDONLY);

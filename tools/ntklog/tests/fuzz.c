@@ -73,9 +73,7 @@ static void read_merged(struct etl_file *file, const struct names *names,
 		if (event->offset == last_offset)
 			abort();
 		last_offset = event->offset;
-		/*
-		 * Read all data of the event, so that the sanitizer notices what is out of bounds.
-		 */
+		/* Read all data, so that the sanitizer notices what is out of bounds. */
 		for (i = 0; i < event->data_size; i++)
 			sum += event->data[i];
 		for (i = 0; stack && i < stack->count; i++)
@@ -152,7 +150,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		close(names_fd);
 	}
 	if (choice == 0x7F) {
-		/* Parse the same bytes as a filter expression. */
 		char *text = strndup((const char *)data, size);
 
 		filter_free(filter_parse(text, error, sizeof(error)));
@@ -179,7 +176,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			print_perfetto(file, names);
 		}
 	} else if (!file->error[0]) {
-		/* A refused file must have an error. */
 		abort();
 	}
 	etl_close(file);

@@ -109,7 +109,6 @@ int main(int argc, char **argv)
 	if (!err)
 		read_again(file);
 	etl_close(file);
-	/* Closing a null pointer must do nothing. */
 	etl_close(NULL);
 	etl_merge_close(NULL);
 	return 0;
