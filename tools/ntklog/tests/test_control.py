@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The commands that need the module, without it, and list, status, set and selftest on files like
-the module's."""
+the module's.
+"""
 
 import json
 import os

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """ntklog report: why a hold or a wait was long, from the sums in the events before the records of
-sleeping locks."""
+sleeping locks.
+"""
 
 import csv
 import io
