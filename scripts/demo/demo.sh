@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-#
-# demo.sh: build everything, boot Debian's own kernel in a virtual machine, and record the lock
-# events of contended workloads there. Files are left in out/demo/.
+# demo.sh: record contended workloads on Debian's own kernel in a virtual machine. Files are left in
+# out/demo/.
 
 . "$(dirname "$0")/../lib.sh"
 
