@@ -198,10 +198,7 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 		unsigned int next_index = 0, both = 0;
 		const u8 *event;
 
-		/*
-		 * Start session 1 last and stop it first, so that its events lie within the
-		 * others'.
-		 */
+		/* Start session 1 last and stop it first. */
 		start(test, versions[i][0]);
 		start_another(test, 2, versions[i][2]);
 		start_another(test, 1, versions[i][1]);
@@ -295,7 +292,7 @@ static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 }
 
 /* The session fails to attach; later a user of the tracepoint attaches. */
-static void late_attach_session_observes(struct kunit *test)
+static void session_observes_after_late_attach(struct kunit *test)
 {
 	struct tracepoint *sched_switch = ntklog_sched_switch;
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
@@ -332,7 +329,7 @@ static struct kunit_case context_swap_test_cases[] = {
 	KUNIT_CASE(sessions_of_other_versions_same_swap_values),
 	KUNIT_CASE(linux_priority_converted_to_nt_order_kept),
 	KUNIT_CASE(tracepoint_probe_only_swap_probe_registered),
-	KUNIT_CASE(late_attach_session_observes),
+	KUNIT_CASE(session_observes_after_late_attach),
 	{}
 };
 

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_KUNIT_ERESOURCE_EXPECT_H
 #define _NTKLOG_KUNIT_ERESOURCE_EXPECT_H
 
-/*
- * Expectations for the suites of executive resources, which test NT's facts R1 to R18 in
- * kunit/facts.rst.
- */
+/* For the suites that test NT's facts R1 to R18 in kunit/facts.rst. */
 
 #include <ntklog/eresource.h>
 

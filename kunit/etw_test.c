@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sessions and their buffers, checked as the bytes that a decoder reads. */
 
 #include <linux/irqflags.h>
 #include <linux/mm.h>
@@ -213,8 +212,7 @@ static void no_free_buffer_events_counted_lost(struct kunit *test)
 	header = etw_make_header_buffer(SESSION->run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 	/*
-	 * BuffersWritten and EventsLost. The buffer of the CPU whose file is the last has no event,
-	 * only the mark of the end of the file.
+	 * BuffersWritten and EventsLost. The buffer of the CPU whose file is the last has no event.
 	 */
 	KUNIT_EXPECT_EQ(test, read_u32(header, 0x68 + 0x24), 4);
 	KUNIT_EXPECT_EQ(test, read_u32(header, 0x68 + 0x30), 7);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * NT's facts E1 to E4 in kunit/facts.rst. Some tests make a caller's error on purpose; see
- * ke_test.c.
- */
+/* NT's facts E1 to E4 in kunit/facts.rst. Some tests make a caller's error (see ke_test.c). */
 
 #include <linux/delay.h>
 #include <ntklog/ex_spin_lock.h>
@@ -143,10 +140,7 @@ static void start_contender(struct kunit *test, struct contender *contender,
 	msleep(30);
 }
 
-/*
- * The test sets the lock word to one shared owner instead of acquiring the lock, because lockdep
- * would report a real owner that sleeps.
- */
+/* Set the lock word instead of acquiring: lockdep would report a real owner that sleeps. */
 static void shared_request_after_exclusive_waiter_waits(struct kunit *test)
 {
 	struct contender exclusive = {}, shared = {};

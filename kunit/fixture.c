@@ -200,9 +200,8 @@ void session_stop(struct kunit *test)
 }
 
 /*
- * Disable preemption at a moment when no worker that has been preempted on this CPU holds
- * etw_mutex. Such a worker could not continue, and a thread on another CPU that starts or stops a
- * session would wait until preemption is enabled.
+ * A preempted worker on this CPU that holds etw_mutex could not continue, and a thread on another
+ * CPU that starts or stops a session would wait for it. Disable preemption while etw_mutex is free.
  */
 void disable_preemption_with_etw_mutex_free(void)
 {

@@ -65,10 +65,7 @@ static int hold_going_module(struct notifier_block *notifier, unsigned long stat
 	return NOTIFY_OK;
 }
 
-/*
- * The notifier of the tracing subsystem has priority 1. These two hold ntklog while the files of
- * its events exist: after their creation, and before their removal.
- */
+/* Hold ntklog while tracefs has its files: the tracing subsystem's notifier has priority 1. */
 static struct notifier_block hold_coming_notifier = {
 	.notifier_call = hold_coming_module,
 	.priority = -100,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Locks and the objects that they lie in, as read from the file identities. */
 
 #include <linux/bitmap.h>
 #include <linux/err.h>

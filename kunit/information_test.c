@@ -9,9 +9,8 @@
 #include "fixture.h"
 
 /*
- * An information structure: its class, its sizes according to NT's documents, and the minimum of
- * each word after the first. NT documents no minimum for resources: 0 is refused, because the words
- * are divisors.
+ * The sizes are those of NT's documents, and the minimum is of each word after the first. NT
+ * documents no minimum for resources: 0 is refused, because the words are divisors.
  */
 static const struct kind {
 	struct ntklog_information *information;
@@ -157,7 +156,7 @@ static void values_at_limits_accepted(struct kunit *test)
 }
 
 /* A hold threshold of 0 is below the minimum, but means that hold times are not tested. */
-static void value_0_only_hold_threshold_accepted(struct kunit *test)
+static void value_0_accepted_by_hold_threshold_only(struct kunit *test)
 {
 	u32 words_to_set[] = { 5, 1, 1000, 1, 0 }, words_read[5];
 	static const u32 refused[] = { 1, 2, 999999 };
@@ -224,7 +223,7 @@ static struct kunit_case information_test_cases[] = {
 	KUNIT_CASE(wrong_length_mismatch_returned),
 	KUNIT_CASE(value_out_of_range_refused_all_kept),
 	KUNIT_CASE(values_at_limits_accepted),
-	KUNIT_CASE(value_0_only_hold_threshold_accepted),
+	KUNIT_CASE(value_0_accepted_by_hold_threshold_only),
 	KUNIT_CASE(unknown_class_not_implemented),
 	KUNIT_CASE(killed_task_terminating_returned),
 	{}

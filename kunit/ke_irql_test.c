@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * NT's facts I1 to I6 in kunit/facts.rst. Some tests make a caller's error on purpose; see
- * ke_test.c.
- */
+/* NT's facts I1 to I6 in kunit/facts.rst. Some tests make a caller's error (see ke_test.c). */
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * NT's facts S1 to S8, Q7, Q8 and Q11 in kunit/facts.rst. Some tests make a caller's error on
- * purpose; see ke_test.c.
- */
+/* NT's facts S1 to S8, Q7, Q8 and Q11 in kunit/facts.rst. Some tests err (see ke_test.c). */
 
 #include <linux/delay.h>
 #include <linux/percpu.h>

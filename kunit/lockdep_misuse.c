@@ -125,10 +125,7 @@ static void misuse_resource_recursive(void)
 	ex_release_resource_lite(&resource_same_class[0]);
 }
 
-/*
- * Write 1 to acquire a lock, or 2 to acquire a resource, which stays held when write() returns to
- * user space.
- */
+/* 1: acquire a lock, 2: a resource, which stays held when write() returns to user space. */
 static ssize_t hold_write(struct file *file, const char __user *text, size_t size, loff_t *offset)
 {
 	static struct klock_queue_handle handle;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Code as written for NT. Each function uses one family of locks, and returns an NTSTATUS that says
- * whether NT's guarantees held.
- */
+/* Code as written for NT. The NTSTATUS says whether NT's guarantees held. */
 
 #include <ntklog/nt.h>
 

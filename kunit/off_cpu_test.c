@@ -201,7 +201,7 @@ static void sleep_in_other_function(void)
 	msleep(20);
 }
 
-/* Sleep while a lock is held. Returns how long the task was blocked, in cycles. */
+/* Returns how long the task was blocked, in cycles. */
 static u64 blocked_in(void (*sleep)(void))
 {
 	const struct ntklog_task *record = ntklog_find_current_record();
@@ -464,7 +464,7 @@ static void sleep_without_lock_not_counted(struct kunit *test)
 }
 
 /* The visit of all slots may read the end of a period before its start. */
-static void negative_difference_is_0(struct kunit *test)
+static void negative_time_off_cpu_is_0(struct kunit *test)
 {
 	const struct ntklog_off_cpu more = { .ready = 7, .blocked = 5 };
 	const struct ntklog_off_cpu less = { .ready = 4, .blocked = 6 };
@@ -487,7 +487,7 @@ static struct kunit_case off_cpu_cases[] = {
 	KUNIT_CASE(holder_preempted_within_hook_counted_later),
 	KUNIT_CASE(holder_counted_after_migration),
 	KUNIT_CASE(sleep_without_lock_not_counted),
-	KUNIT_CASE(negative_difference_is_0),
+	KUNIT_CASE(negative_time_off_cpu_is_0),
 	{}
 };
 

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_KUNIT_PERF_RESOURCE_FIXTURE_H
 #define _NTKLOG_KUNIT_PERF_RESOURCE_FIXTURE_H
 
-/*
- * Comments name an event by its Action (see wmi_resource.h). An action that NT only tracks has no
- * event; a test sees it in the event of the release.
- */
+/* An action that NT only tracks has no event; a test sees it in the event of the release. */
 
 #include <kunit/test.h>
 #include <linux/percpu.h>

@@ -14,8 +14,6 @@
 #include "../module/trace.h"
 #include "perf_resource_fixture.h"
 
-/* Events with Action 0x10008 and 0x10018: initialization and reinitialization. */
-
 static void initialization_written(struct kunit *test)
 {
 	static struct eresource other;
@@ -54,8 +52,6 @@ static void reinitialization_with_owners_written(struct kunit *test)
 	session_stop(test);
 }
 
-/* Events with Action 0x10021 and 0x10022: exclusive acquisition and release. */
-
 static void release_event_bytes_match_nt_layout(struct kunit *test)
 {
 	u64 before, owned, released, after;
@@ -87,8 +83,6 @@ static void release_event_bytes_match_nt_layout(struct kunit *test)
 	session_stop(test);
 }
 
-/* Events with Action 0x10041 and 0x10042: shared acquisition and release. */
-
 static void shared_release_written(struct kunit *test)
 {
 	resource_session_start(test);
@@ -105,8 +99,6 @@ static void shared_release_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
 	session_stop(test);
 }
-
-/* Events with Action 0x10031, 0x10032, 0x10051 and 0x10052: recursive acquisition and release. */
 
 static void recursive_releases_only_last_written_with_max_depth(struct kunit *test)
 {
@@ -158,8 +150,6 @@ static void recursion_first_acquisition_untracked_times_unknown(struct kunit *te
 	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
 	session_stop(test);
 }
-
-/* Events with Action 0x10024 and 0x10044: waits for exclusive and for shared ownership. */
 
 static bool release_later(struct eresource *resource, bool wait)
 {
@@ -271,8 +261,6 @@ static void contention_during_hold_counted(struct kunit *test)
 	EXPECT_EVENT(test, resource_event(test, 1), 0x10022u, 1u, 0u);
 	session_stop(test);
 }
-
-/* Events with Action 0x10224 and 0x10244: waits that have exceeded a time limit. */
 
 static unsigned int events_to_wait_for;
 

@@ -21,8 +21,6 @@
  * @go: completed by the test when the thread is to call @call
  * @done: completed by the thread when @call has returned
  * @call: NULL: the thread ends
- * @wait: argument of @call
- * @result: result of @call
  */
 struct resource_user {
 	struct task_struct *task;

@@ -106,7 +106,7 @@ static void flush_with_last_free_buffer_keeps_it(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
 	}
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, 2);
-	/* The events that do not fit are lost. The stop finishes the last buffer. */
+	/* The events that do not fit are lost. */
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, 3 + i);
 	KUNIT_EXPECT_EQ(test, session_counts(4)->lost, 1ull);

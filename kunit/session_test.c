@@ -74,9 +74,7 @@ static void event_made_in_place_or_copied_same_bytes(struct kunit *test)
 	}
 }
 
-/*
- * Fill the buffers of one session: first of that in whose buffer the event is made, then the other.
- */
+/* First the session in whose buffer the event is made, then the other one. */
 static void full_session_loss_counted_in_it_only(struct kunit *test)
 {
 	static const u32 buffers[][2] = { { 2, 4 }, { 4, 2 } };
@@ -218,7 +216,7 @@ static void running_session_mask_changed_group_enabled(struct kunit *test)
 	stop_session_by_id(test, 3);
 }
 
-static void later_version_of_each_session_detected(struct kunit *test)
+static void version_above_1_found_in_each_session(struct kunit *test)
 {
 	u32 session, version;
 
@@ -345,7 +343,7 @@ static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(reused_buffer_event_has_no_old_bytes),
 	KUNIT_CASE(global_mask_is_union_of_started_sessions),
 	KUNIT_CASE(running_session_mask_changed_group_enabled),
-	KUNIT_CASE(later_version_of_each_session_detected),
+	KUNIT_CASE(version_above_1_found_in_each_session),
 	KUNIT_CASE(sessions_of_other_versions_each_gets_its_own),
 	KUNIT_CASE(session_name_used_or_invalid_refused),
 	KUNIT_CASE(start_without_memory_refused),

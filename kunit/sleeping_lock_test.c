@@ -104,10 +104,7 @@ static unsigned int count_failed_rounds(struct kunit *test,
 	acquired = 0;
 	done = 0;
 	part_in_round = other_part;
-	/*
-	 * Disabling the last enabled class may free all task records. Another class stays enabled,
-	 * so that a round, which disables TEST_CLASS, is short.
-	 */
+	/* Disabling the last enabled class may take long, so keep another class enabled. */
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	test_thread_start(test, &other, TEST_CPU + 1, play_rounds, NULL);
 	for (round = 1; round <= ROUNDS; round++) {

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The slow path of the release, and events for two sessions, of Linux' locks, and of holds with
- * interrupts.
- */
 
 #include <linux/errno.h>
 #include <linux/irqflags.h>
@@ -37,7 +33,6 @@ static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
 
-/* Set the acquire count. The caller has disabled interrupts. */
 static void set_count(u32 count)
 {
 	unsigned long flags;
@@ -61,7 +56,7 @@ static void release_by(const u32 *tested_lock, u8 mode)
 						    _THIS_IP_);
 }
 
-/* Release a lock. Returns true if an event was written. */
+/* Returns true if an event was written. */
 static bool release(const u32 *tested_lock)
 {
 	u64 events = spin_lock_cpu()->events;
@@ -251,7 +246,8 @@ static void linux_lock_contended_wait_in_event(struct kunit *test)
 		ntklog_log_contended_spin_lock(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
 					       PERF_SPIN_LOCK_LINUX_RW, 77, &wait_start);
 		/*
-		 * The event's InterruptCount comes from a snapshot. This count must not be added.
+		 * The event's InterruptCount comes from a snapshot, so this count must not be
+		 * added.
 		 */
 		ntklog_count_interrupt_in_slots();
 		release_by(&lock[0], WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW);

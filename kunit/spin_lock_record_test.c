@@ -321,7 +321,7 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 	session_stop(test);
 }
 
-static void record_window_over_limit_restarted(struct kunit *test)
+static void expired_record_window_restarted(struct kunit *test)
 {
 	struct ntklog_record_limit limit = { .window_end = jiffies };
 	u32 i;
@@ -378,10 +378,7 @@ static void queued_lock_handed_over_blocker_written(struct kunit *test)
 	session_stop(test);
 }
 
-/*
- * A waiter that has put its entry into the lock's word, and has not yet stored the address of its
- * entry in the owner's entry.
- */
+/* A waiter that is in the lock's word, but not yet linked to the owner's entry. */
 struct unlinked_waiter {
 	struct klock_queue_handle handle;
 	struct kspin_lock_queue entry;
@@ -447,7 +444,7 @@ static struct kunit_case spin_lock_record_test_cases[] = {
 	KUNIT_CASE(tracepoint_probe_only_tracking_enabled),
 	KUNIT_CASE(release_leaving_waiter_sampled_by_blocker_rate),
 	KUNIT_CASE(release_leaving_waiter_beyond_limit_dropped_and_counted),
-	KUNIT_CASE(record_window_over_limit_restarted),
+	KUNIT_CASE(expired_record_window_restarted),
 	KUNIT_CASE(queued_lock_handed_over_blocker_written),
 	KUNIT_CASE(queued_waiter_not_linked_no_blocker_counted),
 	{}

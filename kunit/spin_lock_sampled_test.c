@@ -154,10 +154,7 @@ static void nested_locks_both_sampled(struct kunit *test)
 	stop(test);
 }
 
-/*
- * Other readers release the lock without being sampled. Their releases must not end the sampled
- * hold.
- */
+/* Other readers' releases must not end the sampled hold. */
 static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 {
 	struct ntklog_spin_lock_wait_start wait_start;

@@ -184,8 +184,8 @@ static void tracked_lock_released_after_disable_written(struct kunit *test)
 	test_thread_start(test, &thread, 1, stop_session_thread, test);
 	acquire_and_let_thread_continue(&handle[0]);
 	/*
-	 * Disabling stops new tracking at once, but the tracked lock keeps its slot. After 20 s
-	 * the kernel reports a soft lockup.
+	 * Disabling stops new tracking at once, but the tracked lock keeps its slot. After 20 s the
+	 * kernel may report a soft lockup.
 	 */
 	end = jiffies + 18 * HZ;
 	while (acquisition_is_tracked(&lock[1]) && time_before(jiffies, end))
@@ -276,8 +276,7 @@ static void pop_slot(const void *spin_lock)
 }
 
 /*
- * The thread holds the locks 0 to 6. The interrupt acquires lock 7, which is the eighth and last to
- * be tracked, and two of the thread's locks, which are counted as untracked.
+ * Lock 7 is the eighth and last to be tracked. Two of the thread's locks are counted as untracked.
  */
 static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 {
@@ -424,10 +423,7 @@ static void release_in_order_further_slots_moved_down(struct kunit *test)
 	session_stop(test);
 }
 
-/*
- * An interrupt hits after an acquisition has taken a slot and before it has filled the slot, while
- * @held other locks are held. The interrupt acquires and releases two locks.
- */
+/* @held: number of other locks that are held */
 static void check_interrupted_acquisition(struct kunit *test, int held)
 {
 	const struct interrupt_context *context = test->param_value;

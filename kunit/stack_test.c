@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stack events as bytes in the sessions' buffers. */
 
 #include <linux/bits.h>
 #include <linux/irqflags.h>
@@ -198,9 +197,7 @@ static void resource_events_have_stacks_except_timeouts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u64(next_event(event), STACK_TIME), read_u64(event, EVENT_TIME));
 	KUNIT_EXPECT_EQ(test, stack_counts()->left_out, left_out);
 
-	/*
-	 * The waiting thread does not write the event of a timeout, so its stack cannot be walked.
-	 */
+	/* The waiting thread does not write the event of a timeout. */
 	ntklog_log_resource_timeout(&wait);
 	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_RESOURCE), 2);
 	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);

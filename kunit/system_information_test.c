@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NtQuerySystemInformation() and NtSetSystemInformation(). All numbers are NT's. */
+/* All numbers are NT's. */
 
 #include <linux/mm.h>
 #include <ntklog/eresource.h>

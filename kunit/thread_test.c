@@ -52,10 +52,7 @@ static void thread_exits_its_record_freed(struct kunit *test)
 	expect_record_count(test, records);
 }
 
-/*
- * @records: number of records before, during and after the use of regions
- * each query returned the expected value
- */
+/* @records: number of records before, during and after the use of regions */
 struct exit_results {
 	u32 records[3];
 	bool right;
