@@ -96,7 +96,6 @@ static struct eresource resource;
 static DEFINE_MUTEX(linux_mutex);
 static DEFINE_RT_MUTEX(linux_rt_mutex);
 
-/* Define run_NAME(), which acquires and releases a lock @count times. */
 #define BENCH_PAIR(_name, _declare, _acquire, _release)			\
 static noinline void run_##_name(unsigned int count)			\
 {									\
@@ -223,9 +222,7 @@ static const struct bench_op {
 	{ "resource_shared", run_resource_shared, .raises = true },
 };
 
-/*
- * Number of runs, of which the shortest is the result, because an interrupt may make a run longer.
- */
+/* Number of runs, of which the shortest is the result. */
 #define BENCH_TRIES	25
 
 static u64 bench_measure(void (*run)(unsigned int times), bool raises)
@@ -310,7 +307,6 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 /* Copy of a task that waits in the run queue: a probe is called as if it got the CPU. */
 static struct task_struct *bench_ready;
 
-/* Call a probe of sched_switch. */
 static void bench_call_probe(bench_switch_probe probe, void *data, bool from_idle,
 			     unsigned int count)
 {
@@ -490,10 +486,7 @@ static int bench_stay_at_apc_level(void *data)
 	return 0;
 }
 
-/*
- * Measure the pairs while another thread is at APC_LEVEL. The measuring thread raises to APC_LEVEL
- * once before, so that it has a task record.
- */
+/* The measuring thread raises to APC_LEVEL once before, so that it has a task record. */
 static int bench_pairs_with_apc_level(void)
 {
 	DECLARE_COMPLETION_ONSTACK(raised);

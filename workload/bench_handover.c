@@ -63,12 +63,10 @@ static const struct bench_sleeping_lock {
 #define BENCH_HANDOVERS	101
 
 /*
- * The thread that waits for a lock.
- *
  * @go: completed when the thread is to acquire the lock, or to end if @stop is set
  * @done: completed when the thread has released the lock
  * @acquired: TSC after the acquisition; published by @done
- * @stop: the thread is to end; published by @go
+ * @stop: published by @go
  */
 struct bench_waiter {
 	const struct bench_sleeping_lock *lock;

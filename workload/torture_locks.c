@@ -46,8 +46,8 @@ static void in_stack_release(struct torture_lock *lock, struct torture_handle *h
 static bool in_stack_is_queued(const struct torture_handle *handle)
 {
 	/*
-	 * The user that owns the handle may initialize it concurrently for its next acquisition.
-	 * The caller then sees that the acquisition is another one, and ignores the value.
+	 * The owner may initialize the handle for its next acquisition. The caller then ignores the
+	 * value.
 	 */
 	return data_race(READ_ONCE(handle->queue.lock_queue.lock)) & LOCK_QUEUE_WAIT;
 }

@@ -20,15 +20,13 @@ enum torture_style {
 	TORTURE_STYLES,
 };
 
-/**
- * struct torture_lock - a lock of any type, and the shadow of its owners
- * @lock: the lock, for types that are a KSPIN_LOCK
- * @ex_lock: the lock, for types that are an EX_SPIN_LOCK
- * @number: number of the lock, for numbered queued locks; set before &torture_ops.init is called
+/*
+ * @lock: for types that are a KSPIN_LOCK
+ * @ex_lock: for types that are an EX_SPIN_LOCK
+ * @number: for numbered queued locks; set before &torture_ops.init is called
  * @irql: IRQL at which the lock is held, DISPATCH_LEVEL or SYNCH_LEVEL
  * @owner: shadow of the exclusive owner, or NULL; written by the owner
  * @shared_owners: shadow of the number of shared owners; written by the shared owners
- * @acquisitions: number of acquisitions in both modes
  */
 struct torture_lock {
 	struct kspin_lock lock;

@@ -78,12 +78,9 @@ static struct torture_resource_user *torture_resource_users;
 static int torture_timers;
 static struct task_struct *torture_janitor_task;
 static bool torture_resources_stopping;
-/*
- * Held to set torture_resources_stopping, and to replace a thread. No thread is replaced after
- * torture_resources_stopping has been set.
- */
+/* Held to set torture_resources_stopping, after which no thread is replaced. */
 static DEFINE_MUTEX(torture_restart_mutex);
-/* Number of resources that the janitor has created and deleted. Only the janitor writes it. */
+/* Written by the janitor alone. */
 static u64 torture_renewed_count;
 /* Set to 1 by the first thread that sleeps for stall_ms. */
 static atomic_t torture_stalled = ATOMIC_INIT(0);
@@ -277,8 +274,8 @@ static int torture_resource_thread(void *data)
 }
 
 /*
- * Acquire and release a resource as the interrupted thread. If that thread holds the resource, the
- * acquisition is recursive and does not change the shadow.
+ * If the interrupted thread holds the resource, the acquisition is recursive and does not change
+ * the shadow.
  */
 static void torture_resource_softirq(struct torture_resource_user *user)
 {

@@ -145,9 +145,8 @@ static void torture_acquire(struct torture_user *user, struct torture_lock *lock
 {
 	WRITE_ONCE(user->waiting_handle, handle);
 	/*
-	 * Publish the handle before the lock. Otherwise torture_record_queue() could take the state
-	 * of the handle of the previous lock for that of this lock. Pairs with the second smp_rmb()
-	 * there.
+	 * Publish the handle before the lock. Pairs with the second smp_rmb() in
+	 * torture_record_queue().
 	 */
 	smp_wmb();
 	WRITE_ONCE(user->waiting_lock, lock);
@@ -421,8 +420,7 @@ static void __init torture_init_locks(void)
 					SYNCH_LEVEL : DISPATCH_LEVEL;
 		/*
 		 * Numbered locks exist after the test, and lockdep remembers the IRQL at which each
-		 * was held. Use the highest numbers for the SYNCH_LEVEL locks, so that each lock
-		 * has the same IRQL in tests with different parameters.
+		 * was held. Use the highest numbers for the SYNCH_LEVEL locks.
 		 */
 		torture_locks[i].number = i >= torture_first_hardirq_lock() ?
 			LOCK_QUEUE_MAXIMUM_LOCK - (torture.locks - i) : i;

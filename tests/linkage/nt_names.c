@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Use the types, constants and annotations of nt.h, nt_types.h and nt_sal.h in the places where NT
- * code may have them. A wrong one does not compile.
- */
+/* Names in the places where NT code may have them. A wrong one does not compile. */
 
 #include <ntklog/nt.h>
 
@@ -201,7 +198,6 @@ ULONG NTAPI LinkageUseVariables(ULONG Parameter, ULONG Other)
 	return Parameter + Signed.LowPart + (ULONG)Unsigned.QuadPart + !Single.Next;
 }
 
-/* Annotations of a file, of types and of members. */
 _Analysis_mode_(_Analysis_code_type_kernel_driver_)
 _Create_lock_level_(LinkageQueueLevel)
 _Create_lock_level_(LinkageTableLevel)
@@ -275,7 +271,6 @@ _Kernel_requires_resource_held_(LinkageResource) _Kernel_float_restored_
 _No_competing_thread_ _Function_ignore_lock_checking_(*Lock)
 VOID LinkageRelease(_Inout_ PKSPIN_LOCK Lock);
 
-/* Annotations of functions in their older spelling. */
 __drv_maxIRQL(DISPATCH_LEVEL) __drv_minIRQL(PASSIVE_LEVEL) __drv_requiresIRQL(PASSIVE_LEVEL)
 __drv_raisesIRQL(DISPATCH_LEVEL) __drv_setsIRQL(DISPATCH_LEVEL)
 __drv_maxFunctionIRQL(HIGH_LEVEL) __drv_minFunctionIRQL(LOW_LEVEL)

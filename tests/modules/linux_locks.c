@@ -89,8 +89,7 @@ static void report_difference(const char *name, struct cpu_state actual, struct 
 }
 
 /*
- * Define take_NAME(), which acquires, holds and releases an uncontended lock of its own. While the
- * lock is held, the preemption count must be higher by _offset, and interrupts disabled if
+ * The preemption count must be higher by _offset while the lock is held, and interrupts disabled if
  * _irqs_off.
  */
 #define TAKE(_name, _type, _define, _mode, _offset, _irqs_off, _acquire, _release)	\
@@ -172,10 +171,7 @@ static void take_nested(void)
 
 	for (i = 0; i < 3; i++) {
 		raw_spin_lock_init(&locks[i]);
-		/*
-		 * Locks initialized by one line share a lockdep class: lockdep would report
-		 * recursion.
-		 */
+		/* Locks initialized by one line share a lockdep class. */
 		lockdep_set_subclass(&locks[i], i);
 	}
 	local_irq_save(flags);
@@ -225,10 +221,9 @@ static bool waiter_is_ready;
 static int owner_takes_rw_lock;
 
 /*
- * Hold a lock until CPU 0 is about to wait for it, and then for 200 times `hold`. This is long, so
- * that the waiter waits for `hold` even if the host stops its virtual CPU just before the request.
- * The owner cannot watch for the waiter instead, because the lock word does not show a waiter in a
- * virtual machine (virt_spin_lock()).
+ * Hold the lock for 200 times `hold`, so that the waiter waits for `hold` even if the host stops
+ * its virtual CPU just before the request. The owner cannot watch for the waiter instead, because
+ * the lock word does not show a waiter in a virtual machine (virt_spin_lock()).
  */
 static void hold_until_waited_for(void)
 {
@@ -255,10 +250,7 @@ static int owner_thread(void *unused)
 	return 0;
 }
 
-/*
- * Wait for a lock for at least `hold`, with interrupts disabled. @request: 0 for a spin lock, 1 to
- * read an rwlock, 2 to write it.
- */
+/* @request: 0 for a spin lock, 1 to read an rwlock, 2 to write it. */
 static int take_waiting(int request, const char *name, int mode)
 {
 	struct task_struct *owner;
@@ -324,8 +316,8 @@ static long take_all(void *unused)
 	take_nested();
 	try_held_locks();
 	/*
-	 * Owner and waiter wait for each other with preemption disabled. A CPU that comes online or
-	 * goes offline meanwhile would stop one of them and wait for the other one: a deadlock.
+	 * Owner and waiter wait for each other with preemption disabled. CPU hotplug would stop one
+	 * of them: a deadlock.
 	 */
 	cpus_read_lock();
 	err = take_waiting(0, "spin_wait", WMI_SPINLOCK_QUEUED);

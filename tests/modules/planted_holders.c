@@ -97,7 +97,6 @@ static void print_planted(const struct hold *hold, const char *part, u64 from, u
 	pr_info("planted %s %ps %s %llu %llu\n", hold->name, hold->function, part, from, until);
 }
 
-/* Define a function that acquires a lock, waits for it if _waits, and releases it. */
 #define DEFINE_PLAY(_name, _lock, _waits, _acquire, _release, _while_held)	\
 static noinline __noclone void _name(struct role *role)				\
 {										\
@@ -125,7 +124,6 @@ static void spin_for(unsigned int ms)
 		cpu_relax();
 }
 
-/* Block in a function of a known name. */
 static noinline void planted_sleep(void)
 {
 	msleep(HELD_UP_MS);
@@ -148,7 +146,6 @@ static bool others_are_asleep(const struct role *role)
 	return true;
 }
 
-/* Wake a task, and wait until it has arrived and sleeps. */
 static void start(const struct role *role)
 {
 	wake_up_process(role->task);
@@ -236,7 +233,6 @@ static noinline void occupies(struct role *role)
 		cpu_relax();
 }
 
-/* Hold the mutex, until another task occupies the CPU of the next owner. */
 static noinline __noclone void hands_over(struct role *role)
 {
 	struct hold hold = HOLD(handed_mutex, hands_over, false);
@@ -314,7 +310,7 @@ static struct role shared_scene[] = {
 
 /*
  * Spin locks and rwlocks. The waiter spins on CPU 1, so the lock's word shows when it waits. A
- * holder prints what is planted after its release, because printing takes locks and time.
+ * holder prints after its release, because printing takes locks and time.
  */
 
 static DEFINE_SPINLOCK(interrupted_lock);
@@ -339,8 +335,8 @@ static void be_interrupted(void)
 }
 
 /*
- * Wait, without preemption, until the holder has the lock. The holder waits for this task with
- * interrupts off, so this task must not have to wait for a CPU by then: that could be a deadlock.
+ * The holder waits for this task with interrupts off, so this task must not have to wait for a CPU
+ * by then: that could be a deadlock.
  */
 static void await_holder(struct role *role)
 {

@@ -78,7 +78,6 @@ static unsigned long owner_pointer(unsigned int owner)
 	return (unsigned long)&resource + 0x1000 * owner + 3;
 }
 
-/* Acquire the resource for more owners, up to OWNERS. */
 static unsigned int add_owners(unsigned int owners)
 {
 	while (owners < OWNERS && ex_acquire_resource_shared_lite(&resource, false)) {
@@ -97,7 +96,6 @@ static void add_owners_at_dispatch_level(void)
 	pr_info("owners %u\n", owners);
 	owners = add_owners(owners);
 	pr_info("owners %u\n", owners);
-	/* Release at DISPATCH_LEVEL too. */
 	old_irql = ke_raise_irql_to_dpc_level();
 	while (owners--)
 		ex_release_resource_for_thread_lite(&resource, owner_pointer(owners));

@@ -88,9 +88,8 @@ static void call_probes(struct tracepoint *tracepoint, void *lock, int value)
 }
 
 /*
- * With CONFIG_DEBUG_LOCK_ALLOC, mutex_lock() fires contention_begin even if the mutex is free, and
- * contention_end when it has acquired the mutex. Do the same on every kernel: the event must show
- * no wait.
+ * With CONFIG_DEBUG_LOCK_ALLOC, mutex_lock() fires these tracepoints even if the mutex is free. The
+ * event must show no wait.
  */
 void fire_contention_without_a_wait(void)
 {
@@ -178,10 +177,7 @@ static int reads_releasing_thread(void *data)
 	return 0;
 }
 
-/*
- * An rwsem does not record its readers, so all slots of the task stay in use when another thread
- * releases. A mutex must still get a slot.
- */
+/* The task's slots stay in use when another thread releases. A mutex must still get a slot. */
 void read_for_another_thread(void)
 {
 	struct waiter waiter = { };
@@ -203,10 +199,7 @@ static void release_in_interrupt(struct irq_work *work)
 	up_read(&rwsem_released_by_interrupt);
 }
 
-/*
- * Release in an interrupt, nine times. The rwsem must not use up the task's eight slots: a mutex
- * must still get one.
- */
+/* The rwsem must not use up the task's eight slots: a mutex must still get one. */
 void read_with_interrupts_off(void)
 {
 	struct irq_work work = IRQ_WORK_INIT_HARD(release_in_interrupt);

@@ -28,9 +28,7 @@ static DEFINE_RT_MUTEX(an_rt_mutex);
 DEFINE_PERCPU_RWSEM(a_percpu_rwsem);
 struct ww_mutex a_ww_mutex;
 
-/*
- * Define acquire_NAME() and release_NAME(). The expression _acquire is 0 if it acquired the lock.
- */
+/* The expression _acquire is 0 if it acquired the lock. */
 #define DEFINE_METHOD(_name, _type, _acquire, _release)					\
 static int acquire_##_name(void *data)						\
 {										\
@@ -151,10 +149,7 @@ const struct method *find_method(const char *name)
 	return NULL;
 }
 
-/*
- * Acquire a lock, call @while_held with @data unless it is NULL, hold the lock for `hold` cycles,
- * release it, and print the expected event of the release, with @waited and @contentions.
- */
+/* @while_held may be NULL. @waited and @contentions are those of the expected event. */
 void take(const struct method *method, bool waited, int contentions, void (*while_held)(void *),
 	  void *data)
 {

@@ -15,11 +15,7 @@
 #define EXCLUSIVE(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x22)
 #define SHARED(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x42)
 
-/*
- * A lock with one of its pairs of acquire and release functions.
- *
- * @acquire: returns 0 if it has acquired the lock
- */
+/* @acquire: returns 0 if it has acquired the lock */
 struct method {
 	const char *name;
 	u32 action;

@@ -69,10 +69,7 @@ void take_contended(const char *owner, const char *name, int count)
 
 	for (i = 0; i < count; i++)
 		waiters[i].method = find_method(name);
-	/*
-	 * These locks do not record their owner, so ntklog cannot count waiters in the owner's
-	 * slot.
-	 */
+	/* ntklog does not count waiters in the slot of an owner of these locks. */
 	if (find_method(owner)->lock == &a_semaphore || find_method(owner)->lock == &a_percpu_rwsem)
 		contentions = 0;
 	take(find_method(owner), false, contentions, start_waiters, waiters);
@@ -124,10 +121,7 @@ void read_percpu_while_written(void)
 	percpu_up_read(&a_percpu_rwsem);
 }
 
-/*
- * A semaphore does not record its owner, so ContentionCount stays 0 and only the blocker rule
- * writes the release.
- */
+/* ContentionCount stays 0 for a semaphore, so only the blocker rule writes the release. */
 static void block_two_by_semaphore(void)
 {
 	struct method method = *find_method("semaphore");
@@ -205,7 +199,7 @@ void hold_before_waiters(void)
 		take_contended(owner_methods[i], owner_methods[i], 2);
 	/*
 	 * percpu_down_write() fires contention_begin and waits for a grace period even if the lock
-	 * is free. A wait makes the release be written, so leave the percpu_rwsem out.
+	 * is free. A wait makes the release be written.
 	 */
 	for (i = 0; i < method_count; i++)
 		if (methods[i].lock != &a_percpu_rwsem && !methods[i].acquire(methods[i].lock))

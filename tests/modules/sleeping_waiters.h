@@ -10,14 +10,11 @@
 struct task_struct;
 
 /*
- * A thread that waits for a lock that another thread holds.
- *
  * @method: NULL ends an array
  * @begins: completed by the thread before it acquires the lock
  * @ended: completed by the thread at its end
  * @task: the thread, as long as it runs
  * @result: the result of the acquire function if @wait_fails
- * @wait_fails: a signal or a timeout ends the wait
  */
 struct waiter {
 	const struct method *method;

@@ -121,8 +121,8 @@ static gate_desc *breakpoint_gate(void)
 
 /*
  * Write the gate of breakpoints by one store of 8 bytes, so that another CPU finds the old gate or
- * the new one. These bytes have the lower half of the handler's address; the upper half is the same
- * for all code. The interrupt descriptor table is mapped read-only, hence CR0.WP.
+ * the new one. These bytes have the lower half of the handler's address. The interrupt descriptor
+ * table is mapped read-only, hence CR0.WP.
  */
 static void set_breakpoint_gate(unsigned long address)
 {
@@ -143,9 +143,7 @@ static int __init stale_code_init(void)
 {
 	unsigned long handler;
 
-	/*
-	 * With page-table isolation this code is not mapped when a process executes a breakpoint.
-	 */
+	/* With page-table isolation this code may not be mapped. */
 	if (boot_cpu_has(X86_FEATURE_PTI))
 		return -ENODEV;
 	stale_code_next = gate_offset(breakpoint_gate());

@@ -33,10 +33,7 @@
  */
 #define CLEANUP_ALLOCATIONS 15
 
-/*
- * Number of allocations of a load that are all tried: CLEANUP_ALLOCATIONS, and as many of the
- * module's first ones.
- */
+/* Number of allocations of a load that are all tried. */
 #define DENSE (2 * CLEANUP_ALLOCATIONS)
 
 static char state_path[256];
@@ -59,10 +56,7 @@ static void fail_test(const char *what, int nth)
 	exit(1);
 }
 
-/*
- * Make the @nth allocation of this thread from now on fail; none if @nth is 0. @fd is the thread's
- * file fail-nth.
- */
+/* The @nth from now on; none if @nth is 0. @fd is the thread's file fail-nth. */
 static void set_failing_allocation(int fd, int nth)
 {
 	char text[16];
@@ -98,10 +92,7 @@ static void check_stopped(int nth)
 	close(fd);
 }
 
-/*
- * Return the number of kinds of lock that the file reports as failed. The reason of each must be
- * -ENOMEM.
- */
+/* The reason of each kind of lock in the file must be -ENOMEM. */
 static int count_failed_kinds(const char *path, int nth)
 {
 	char text[1024] = "";

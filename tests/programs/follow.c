@@ -102,8 +102,8 @@ int main(int argc, char **argv)
 		files[i] = (struct pollfd) { .fd = fds[i], .events = POLLIN };
 	while (open_count) {
 		/*
-		 * The script creates "stopping" before it stops the session. If that file is
-		 * missing before and after an end was seen, the end came too early.
+		 * If "stopping" is missing before and after an end was seen, the end came too
+		 * early.
 		 */
 		int stop_was_requested = file_exists("stopping");
 		int stopped = !is_poll && is_stopped();

@@ -81,10 +81,7 @@ static void save_session(const char *prefix, int turn)
 		die(path);
 }
 
-/*
- * Enable the tracepoint, with a filter for wrong events: locks that were acquired before, and spin
- * locks at a greater depth than the load's.
- */
+/* The filter lets wrong events through: locks that were acquired before, or at a greater depth. */
 static void enable_tracepoint(void)
 {
 	char directory[256], text[256];

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The slow path of kernel/locking/qspinlock.c without paravirtualization. Each CPU has one entry in
- * the queue, because the program has one context.
- */
+/* As kernel/locking/qspinlock.c without paravirtualization. Each CPU has one entry in the queue. */
 
 #include <linux/percpu.h>
 #include <linux/spinlock.h>

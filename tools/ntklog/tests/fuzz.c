@@ -30,10 +30,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/*
- * Make a file of these bytes and return a descriptor, which the caller closes; PATH gets a name
- * that opens the file.
- */
+/* The caller closes the descriptor; PATH gets a name that opens the file. */
 static int make_file(const void *data, size_t size, char *path)
 {
 	int fd = memfd_create("fuzz", 0);

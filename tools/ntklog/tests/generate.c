@@ -220,10 +220,7 @@ static void fill_buffer(unsigned int processor, bool first)
 	}
 }
 
-/*
- * Print names for the callers, which are within functions of the kernel and a module. Resources
- * have no names, like those on the heap.
- */
+/* The callers are within functions of the kernel and a module. */
 static void print_names(void)
 {
 	unsigned int i;

@@ -326,14 +326,12 @@ do {										\
 /* The context is a thread with interrupts enabled. */
 #define preemptible()			(!raw_cpu_read(shim_preempt_count))
 
-/*
- * Stand-in for the type that the trampolines' code names. shim_set_call() does the work of ftrace.
- */
+/* The trampolines' code names this type. */
 struct ftrace_ops { int none; };
 
 /*
  * The kernel's exported lock functions, to which ntklog_spin_hooks[] points. The program has none
- * of them and resolves no target: weak symbols without a definition have the address NULL.
+ * of them.
  */
 #define SHIM_EXPORTED(_name)		void _name(void) __attribute__((weak))
 SHIM_EXPORTED(_raw_spin_lock);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The kernel's run time for the spin locks, in a program. Stubs stand for the functions of the
- * module that no measured path calls.
- */
+/* Stubs stand for functions of the module that no measured path calls. */
 
 #include <asm/prctl.h>
 #include <linux/membarrier.h>

@@ -2,10 +2,7 @@
 #ifndef _NATIVE_SHIM_SESSION_H
 #define _NATIVE_SHIM_SESSION_H
 
-/*
- * The part of Linux that the writing of an event needs: relay's buffers, RCU, tracepoints, and the
- * memory that a lock lies in.
- */
+/* The part of Linux that the writing of an event needs. */
 
 /* The condition may be the parameter of an inline function. The compiler removes the test. */
 #define BUILD_BUG_ON(condition)							\
@@ -98,7 +95,7 @@ void relay_subbufs_consumed(struct rchan *chan, unsigned int cpu, size_t count);
 
 /*
  * The memory that a lock lies in. All addresses of the program are outside of the kernel's direct
- * map, as are those of a lock in the kernel's or a module's image.
+ * map.
  */
 struct page { unsigned long flags; };
 struct folio { struct page head; };
