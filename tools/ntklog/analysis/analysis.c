@@ -413,6 +413,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	analysis->stacks.has_any = stacks_has_any(stacks);
 	stacks_close(stacks);
 	open_holds_finish(&analysis->open_holds, file, &analysis->charges);
+	charge_sums_flush(&analysis->charges);
 	charge_sums_finish(&analysis->charges);
 close:
 	if (merge)
@@ -554,6 +555,7 @@ void analysis_finish(struct analysis *analysis)
 	uint64_t ticks = analysis->last_time - analysis->origin;
 	struct rates highest = { analysis->spinlocks.rates, analysis->resources.rates };
 
+	charge_sums_flush(&analysis->charges);
 	if (!analysis->history.is_finished)
 		rates_history_finish(&analysis->history);
 	analysis->rates_changed = analysis->history.count > 1 ||

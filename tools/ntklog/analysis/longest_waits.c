@@ -95,7 +95,7 @@ static int compare_steps(const void *a, const void *b)
  * longest_waits_add() - keep a wait if it is one of the longest
  * @longest: the waits
  * @charges: open
- * @waiter: the hold that the last call of charges_add_hold() returned
+ * @waiter: the hold that charges_next_hold() has returned last
  */
 void longest_waits_add(struct longest_waits *longest, struct charges *charges,
 		       const struct charge_hold *waiter)

@@ -201,6 +201,7 @@ void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 	 */
 	charge_entries(holds, file, sums, false, true);
 	charge_entries(holds, file, sums, true, false);
+	charge_sums_flush(sums);
 	charge_entries(holds, file, sums, true, true);
 }
 

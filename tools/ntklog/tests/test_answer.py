@@ -196,6 +196,11 @@ class Charge(Case):
             ("my_lock", "waits_long", "holds_too"): 1000,
             ("my_lock", "waits_long", "(free, handed over)"): 500})
 
+    def test_record_that_was_written_after_the_waiters_own_has_the_holder(self):
+        """The holder's CPU stopped after the release, and the waiter was faster."""
+        self.assertEqual(self.answer(spin(2000, 2100, 900, WAITER),
+                                     spin(1000, 2000, late=2500)), {"holder_ran": 900})
+
     def test_wait_without_a_recorded_hold_is_unknown(self):
         self.assertEqual(self.answer(spin(5000, 5100, 3000, WAITER)), {"unknown": 3000})
 
