@@ -33,7 +33,7 @@ thread 57 bystander
 
 
 def spin(acquire, release, wait=0, caller=HOLDER, late=0, **changes):
-    """LATE: ticks from the release until the record is written."""
+    """Times are ticks from BASE on. LATE: from the release until the record is written."""
     return etl.perfinfo(0x0529, etl.spin_lock(
         **{"address": LOCK, "caller": caller, "acquire": BASE + acquire, "release": BASE + release,
            "wait": wait, "spins": 1 if wait else 0, "flags": 1, "interrupts": 0, **changes}),
