@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # `make help` lists the targets.
 
 comma := ,

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # bench.sh: measure the overheads in one run. Prints tables and leaves them as JSON in out/bench/.
 
 . "$(dirname "$0")/../scripts/lib.sh"

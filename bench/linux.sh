@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # linux.sh: measure the overhead of ntklog's hooks of Linux' own locks on Debian's stock kernel.
 # Leaves out/bench/linux.json.
 

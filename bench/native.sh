@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # native.sh [RUNS]: measure the locks on this machine's own CPUs. Prints medians of RUNS (31) runs
 # and leaves them as JSON in out/bench/bench-native.json.
 

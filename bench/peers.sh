@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # peers.sh: measure the overhead of other tools on the kernel and under the workload of linux.sh, in
 # one run with ntklog. Counts instructions. Leaves out/bench/peers.json.
 

@@ -25,7 +25,7 @@ bench()
 {
 	ntklog record -o /tmp/recorder.etl -e spinlock,resource,contextswap 2>/dev/null &
 	recorder=$!
-	# Wait until the recorder has read all symbols.
+	# Leave the recorder time to read the symbols.
 	sleep 3
 	begin="$(now) $(used) $(written)"
 	sleep "$2"

@@ -145,7 +145,10 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x04), 3);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x08), 4000);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x0C), 5000000);
-	/* The rundown is later than the session's events and earlier than the buffer's end. */
+	/*
+	 * The rundown is not earlier than the session's events, and not later than the buffer's
+	 * end.
+	 */
 	KUNIT_EXPECT_GE(test, read_u64(event, EVENT_TIME),
 			read_u64(last - SESSION_BUFFER_SIZE, BUFFER_TIME_STAMP));
 	KUNIT_EXPECT_LE(test, read_u64(event, EVENT_TIME),

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # run.sh check|test|all [STEP...]: run the steps of a tier as tests/plan has them, and print how
 # many results passed and failed. Exit status 0 only if some passed and none failed. Each step
 # leaves its results (as TAP), its log and its files in out/test/. With STEP... or ONLY="STEP...",

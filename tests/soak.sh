@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # soak.sh [PART...]: run long tests for hours, a slice of each part in turn. The cache keeps the
 # progress, and the next run continues there. A run ends after the slice in which SOAK_HOURS (8)
 # have passed. Parts and their goals:

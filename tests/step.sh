@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # step.sh STEP POOL AFTER: run one step for run.sh, by a rule of GNU make's. It waits for the steps
 # of AFTER and for a slot of the pool, and leaves out/test/STEP.begun (the time of the begin),
 # STEP.tap (results), STEP.log (messages) and STEP.time (seconds that passed, CPU seconds of the

@@ -131,7 +131,7 @@ static void ex_acquire_exclusive(struct rnd_state *random, struct torture_lock *
 				 enum torture_style style)
 {
 	handle->shared = false;
-	/* There is no function that raises to SYNCH_LEVEL. */
+	/* No function for executive spin locks raises to SYNCH_LEVEL. */
 	ke_raise_irql(max(lock->irql, ke_get_current_irql()), &handle->old_irql);
 	if (torture_random(random, 4) ||
 	    !ex_try_acquire_spin_lock_exclusive_at_dpc_level(&lock->ex_lock))

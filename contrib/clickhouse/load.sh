@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # load.sh FILE|DIRECTORY...: load recordings into ClickHouse's database ntklog. The name of a file
 # without .etl is its host. $CLICKHOUSE_CLIENT is the client with its options (clickhouse-client),
 # $NTKLOG the tool (ntklog).

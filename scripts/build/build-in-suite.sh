@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # build-in-suite.sh ROOT KDIR DIRECTORY [ARGUMENT...]: build the modules, the example and the tool
 # in DIRECTORY, with the compiler and the libraries of the Debian in ROOT (see clean-root.sh). In
 # ROOT the directory is always /build, so that ccache finds what was compiled before in another

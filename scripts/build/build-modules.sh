@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # build-modules.sh KDIR DIRECTORY [ARGUMENT...]: build the modules against the kernel and copy them
 # to DIRECTORY. The build is in the cache, in a directory of the same name, because paths are part
 # of ccache's keys.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # pprof.sh: unpack Go's pprof in the cache, and print its path.
 
 . "$(dirname "$0")/../lib.sh"

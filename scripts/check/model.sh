@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # model.sh FILE.pml [BROKEN]: verify a Promela model with spin, under fair scheduling. BROKEN, a
 # number, selects a variant with a defect.
 

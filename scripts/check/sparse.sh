@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # sparse.sh KDIR: run sparse on the modules. The modules are compiled anew in a directory of their
 # own, because sparse checks only files that are compiled.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # pictures.sh: make the pictures in Documentation/images from the recordings of the demo, which runs
 # first if they are missing.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # debian-kernel.sh [-n] [KERNEL]: unpack a kernel of Debian's, with its modules and headers, in the
 # cache unless it is there, and print its paths, one assignment on a line:
 #

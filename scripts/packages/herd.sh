@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # herd.sh: unpack herd7 in the cache unless it is there, and print the command that runs it with the
-# kernel's memory model. Only Debian's suite sid has herd7. It needs sid's C library, so the command
-# runs sid's dynamic linker with sid's libraries.
+# kernel's memory model. herd7 is taken from Debian's suite sid, and needs its C library, so the
+# command runs sid's dynamic linker with sid's libraries.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # prometheus.sh: unpack Debian's Prometheus in the cache, and print the directory. The package
 # itself would start a server when it is installed.
 

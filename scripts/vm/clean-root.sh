@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # clean-root.sh SUITE DIRECTORY PACKAGE...: unpack a fresh Debian of the suite, with these packages
 # and their dependencies, in DIRECTORY. The cache keeps it as an archive.
 

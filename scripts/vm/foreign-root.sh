@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # foreign-root.sh ARCHITECTURE: unpack packages of this machine's Debian for another architecture in
 # the cache, and print the directory.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # qemu.sh [-n] [x86_64|aarch64]: print the command that runs a QEMU of 8.1 or later for an
 # architecture (default x86_64): the system's if that is new enough, else Debian's backport, which
 # is unpacked in the cache with the libraries that the system lacks. With -n nothing is unpacked:

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # vm.sh [OPTION]... SHARE: boot a kernel in QEMU, run SHARE/guest.sh there as root with the
 # directory SHARE of the host as its working directory /host, and exit with the status of guest.sh.
 # Its output is in SHARE/guest.log, the console in SHARE/console.log.

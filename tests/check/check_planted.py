@@ -23,7 +23,7 @@ Hold = namedtuple("Hold", "lock address function code thread waited before acqui
                           "after")
 # A time of a planted reason; function is None where the lock was free.
 Planted = namedtuple("Planted", "lock function part begin end")
-# No function of the module is longer, in bytes.
+# Upper bound of the length of a function, in bytes.
 FUNCTION_SIZE = 0x400
 SPINNING = {"interrupted_lock", "undisturbed_lock", "written_lock", "read_rwlock"}
 # The CPU may stall between the timer and the switch.

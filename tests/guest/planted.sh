@@ -24,7 +24,7 @@ record_planted()
 	ntklog report --table blockers --top 0 "$file.etl" >"$file.txt"
 }
 
-# With the greatest rate only holders whose release leaves a waiter, and waiters, are written.
+# With the greatest rate a release is written because of a waiter.
 record_planted holders 4294967295 -e "$planted"
 record_planted switches 1 -e linux_mutex,linux_rwsem,contextswap
 record_planted stacks 4294967295 -e "$planted" --stacks

@@ -159,7 +159,6 @@ rmmod sleeping_locks
 echo stop >$S/state
 check "sleeping: threads blocked before the load: hooks are removed" sleeping_is_off
 
-# record --mode sampled enables none.
 start_load 100000
 echo 100 >$R/release_sample_rate
 check "sleeping: record enables all kinds by default" ntklog record --no-names \

@@ -81,7 +81,7 @@ static void save_session(const char *prefix, int turn)
 		die(path);
 }
 
-/* The filter lets wrong events through: locks that were acquired before, or at a greater depth. */
+/* The filter passes wrong events: locks that were acquired before, or at a greater depth. */
 static void enable_tracepoint(void)
 {
 	char directory[256], text[256];

@@ -53,7 +53,6 @@ fill_shared_directory "$DIR" debug <<-END
 	dmesg >>dmesg.log
 END
 build_guest_programs "$DIR" abuse fail
-# kmemleak scans each page that exists.
 run_test "abuse: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(print_image debug)" -c 3 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"

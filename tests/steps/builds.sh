@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Build the modules, the example and the tool without a warning for kernels whose compiler is not
 # this machine's, Debian 13's and the newest, and once with clang.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # classes.sh KERNEL: compare the classes (TYPE.MEMBER) that ntklog gives to Linux' own locks, on a
 # stock kernel of Debian's, with those of class_truth.ko.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # core.sh KERNEL: the core of e2e.sh. It leaves out tests that do not depend on the kernel on
 # kernels of other suites than Debian 12's.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Check that acquisitions, releases, events and probes do not take more instructions than before, as
 # QEMU counts instructions.
 

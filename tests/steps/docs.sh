@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Check that the documentation builds as HTML, and its links, commands and options.
 
 . "$(dirname "$0")/../lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # e2e.sh KERNEL: test what users see, on a stock kernel of Debian. Tests that do not depend on the
 # kernel run on 6.12 only.
 

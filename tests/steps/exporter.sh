@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # exporter.sh KERNEL: test ntklog exporter on a stock kernel of Debian's, with Debian's own
 # Prometheus.
 

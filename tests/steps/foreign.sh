@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # foreign.sh arm64|i386: test on an emulated kernel of Debian's for another architecture, with
 # modules and tool built for it here.
 

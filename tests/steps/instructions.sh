@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Count the instructions of an acquisition and release of a free lock with tracing off. Build the
 # native benchmark, and run it: in contended runs it tests mutual exclusion.
 

@@ -97,7 +97,7 @@ esac
 	F=/sys/kernel/debug/failslab/ignore-gfp-wait
 	[ ! -e $F ] || echo N >$F
 	[ ! -e kunit.ko ] || insmod kunit.ko "filter_glob=$filter" || exit 1
-	# The suites check every event of a session, so the kernel's own locks must not write any.
+	# Suites check the events of a session, so the kernel's own locks must not write any.
 	insmod ntklog.ko excessive_first_ms=40 excessive_next_ms=80 linux_locks=0 || exit 1
 	insmod ntklog_kunit.ko || exit 1
 	cat /sys/kernel/debug/kunit/*/results

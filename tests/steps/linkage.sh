@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # linkage.sh SERIES: build and load a module that uses include/ntklog, for a kernel of Debian's,
 # which has CONFIG_MODVERSIONS.
 

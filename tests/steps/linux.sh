@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # linux.sh KERNEL: test the events of Linux' own spin locks and rwlocks, on a stock kernel of
 # Debian's, against linux_locks.ko.
 

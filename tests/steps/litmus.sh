@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Each litmus test has a pair of accesses whose order the code relies on; the wrong result must
 # never occur. Its variants (NAME+broken*.litmus) lack the ordering; there it must occur sometimes.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Verify the Promela model of the queued spin lock with spin, and test that spin finds the error in
 # each broken variant of it.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # modes.sh KERNEL: test the modes (parameter linux_mode) in which Linux' own spinning locks are
 # traced, on a stock kernel of Debian's, against linux_pairs.ko.
 

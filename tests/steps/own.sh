@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # own.sh KERNEL: test Linux' own locks on a stock kernel of Debian's other than 6.12, with the tests
 # that depend on the kernel. Allocations fail at fewer places (the file "few").
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Build the Debian packages, and test that they can be installed, used and removed in a fresh Debian
 # with only their dependencies.
 

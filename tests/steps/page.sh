@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Test the pages that "ntklog report --html" and "ntklog diff --html" write in a browser. Pictures
 # are left in out/test/page.
 

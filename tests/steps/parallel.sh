@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Torture the types of lock in a kernel with lockdep, while sessions, tracepoints and parameters
 # change, and a CPU goes offline and comes back.
 

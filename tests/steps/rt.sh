@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Test Debian's kernel with PREEMPT_RT, where NT's DISPATCH_LEVEL disables preemption.
 
 . "$(dirname "$0")/../lib.sh"

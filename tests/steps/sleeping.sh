@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # sleeping.sh KERNEL: test the events of Linux' own locks that sleep, on a stock kernel of Debian's,
 # against sleeping_locks.ko.
 

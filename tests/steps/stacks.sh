@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # stacks.sh KERNEL: test the stacks of events, mode holders and planted_holders.ko on a stock kernel
 # of Debian's.
 

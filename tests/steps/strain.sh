@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# strain.sh [KERNEL|FLAVOUR]: redirect and restore Linux' own locks on four CPUs all the time, under
-# all loads of tests/guest/strain.sh, for STRAIN_SECONDS (60) and until each load has had its turn.
+#
+# strain.sh [KERNEL|FLAVOUR]: redirect and restore Linux' own locks on four CPUs, under the loads of
+# tests/guest/strain.sh, for STRAIN_SECONDS (60) and until each load has had its turn.
 #
 # KERNEL is a stock kernel of Debian's, FLAVOUR a test kernel with a detector (debug, kcsan); the
 # default is one of these two, by SEED. In a test kernel, the kernel's own torture of its locks runs

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Enable and disable tracking while all CPUs use locks. A CPU holds at most four locks, and no
 # interrupt takes locks, so a greater depth means that a slot stayed in use.
 

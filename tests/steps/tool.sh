@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # tool.sh [FILE [CASE...]]: run the tool's own tests. FILE is such as test_dump, CASE such as
 # Class.test.
 

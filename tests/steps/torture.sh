@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # torture.sh FLAVOUR: torture the types of lock in a test kernel, TORTURE_ROUNDS (1) times for each
 # of TORTURE_TYPES. There are few locks, because lockdep keeps a limited number of lock chains.
 
@@ -39,7 +40,6 @@ fill_shared_directory "$DIR" "$1" <<-END
 	[ ! -e \$K ] || { echo scan >\$K; sleep 6; echo scan >\$K; cat \$K >kmemleak.log; }
 	dmesg >dmesg.log
 END
-# kmemleak scans each page that exists.
 run_test "$1: the torture's virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -t $((1200 + rounds * 200)) -k "$(print_image "$1")" -c 3 "$DIR"
 for type in $TORTURE_TYPES; do

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+#
 # Write to the files of ntklog's tracepoints before the module's init function and after its exit
 # function, where they exist too. hold_load.ko stops a load and an unload there.
 

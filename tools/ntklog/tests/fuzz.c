@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Target of libFuzzer: pass an arbitrary file to the code that reads files. If the first byte is
- * 0x7F, the rest is parsed as a filter. Otherwise bits of the first byte choose the command (0x03),
- * whether a text before the trace is its file of names (0x80), and whether the trace comes through
- * a pipe (0x40). The trace begins with the NUL that ends the file of names.
+ * Target of libFuzzer. If the first byte is 0x7F, the rest is parsed as a filter. Otherwise bits of
+ * the first byte choose the command (0x03), whether a text up to a NUL is the trace's file of names
+ * (0x80), and whether a short trace comes through a pipe (0x40).
  */
 
 #define _GNU_SOURCE

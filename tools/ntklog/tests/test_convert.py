@@ -208,7 +208,7 @@ class Perfetto(Case):
                                 capture_output=True, check=True)
         slices = self.without_class_slices(self.decode(result.stdout))
         self.assertEqual([made["cat"] for made in slices], ["wait"])
-        # Without ntklog's rundown the byte is no rule. Of the rules only 2 (a wait) has no hold.
+        # Without ntklog's rundown the byte is no rule.
         wait, hold = self.slices(*events(rule=2))
         self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
         wait, hold = self.slices(etl.ntklog_rundown(1), *events(rule=1))

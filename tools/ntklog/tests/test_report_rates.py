@@ -83,7 +83,7 @@ class Errors(Case):
         return rows, self.report().stdout
 
     def test_error_in_step_with_a_loop_is_unknown(self):
-        """A loop of ten acquisitions at rate 1000 gives the same lock each time."""
+        """The sampled locks repeat."""
         for locks in [1], [1, 2], [1, 2, 1, 3, 4], list(range(1, 9)):
             for processors in 1, 2:
                 rows, text = self.step_report(1000, locks, processors)
@@ -93,7 +93,7 @@ class Errors(Case):
                 self.assertIn("IN STEP?", text)
 
     def test_error_out_of_step_is_known(self):
-        """A prime rate is in step with no short loop, and chance repeats no sequence."""
+        """A prime rate, or locks by chance."""
         generator = random.Random(1)
         by_chance = [generator.choice((1, 2, 3)) for _ in range(24)]
         for rate, locks in (1009, [1]), (1009, [1, 2]), (1, [1]), (1000, by_chance):
