@@ -83,7 +83,7 @@ void test_thread_start(struct kunit *test, struct test_thread *thread,
 	wake_up_process(thread->task);
 }
 
-/* kthread_stop() returns before the probes of the thread's exit have run. Wait for them. */
+/* kthread_stop() may return before the probes of the thread's exit have run. Wait for them. */
 int test_stop_kthread(struct task_struct *task)
 {
 	int err;

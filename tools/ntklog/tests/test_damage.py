@@ -15,8 +15,6 @@ from tool import NO_LEAK_CHECK, NTKLOG, dump, fields, run, run_on
 
 
 class Damaged(unittest.TestCase):
-    """A damaged file gives a message with the offset and status 1."""
-
     def damaged(self, data, offset, words, printed=None):
         result, lines = dump(data)
         self.assertEqual(result.returncode, 1, result.stderr)
