@@ -19,7 +19,7 @@ GOALS = {
 
 
 def read(path):
-    """Return costs of pairs: {pair: {state: instructions}}, and of the workload."""
+    """{pair: {state: instructions}}, and the costs of the workload"""
     pairs, workload = {}, {}
     with open(path) as stream:
         for line in stream:
@@ -27,13 +27,11 @@ def read(path):
             if words[:2] == ["ntklog_bench:", "pair"]:
                 pairs.setdefault(words[3], {})[words[2]] = int(words[4]) / 1000
             elif words[:1] == ["workload"]:
-                # A state has several lines: keep the least.
                 workload[words[1]] = min(int(words[2]), workload.get(words[1], sys.maxsize))
     return pairs, workload
 
 
 def judge(what, values, form):
-    """Return a text: for each mode with a goal, the goal and whether it is met."""
     notes = []
     for mode, goals in GOALS.items():
         if what in goals:
@@ -50,8 +48,7 @@ def main():
     for name, costs in pairs.items():
         print("%-24s" % name + "".join("%10.1f" % costs[state] for state in STATES) +
               judge(name, costs, "%d"))
-    # Compare each state with the workload without hooks that ran in turn with it, or at least near
-    # it.
+    # Compare with the workload without hooks that ran near it.
     workload["without_plain"] = workload["plain"] = workload["without_full"]
     workload["without_restored"] = workload["without_sleeping"]
     more = {state: workload[state] / workload["without_" + state] - 1 for state in STATES}

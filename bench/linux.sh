@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# linux.sh: measure the overhead of ntklog's hooks of Linux' own locks on Debian's stock kernel:
-# instructions of an acquisition and release without and with hooks, and of a workload. Leaves
-# out/bench/linux.json.
+# linux.sh: measure the overhead of ntklog's hooks of Linux' own locks on Debian's stock kernel.
+# Leaves out/bench/linux.json.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The counters of spin locks, for each function that acquires one. */
 
 #include <linux/delay.h>
 #include <ntklog/ex_spin_lock.h>
@@ -111,8 +110,6 @@ static void no_subscriber_nothing_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_key));
 }
-
-/* The functions that acquire */
 
 static struct ex_spin_lock ex_lock;
 

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the documentation: links of README.md and of the pages lead to files and sections that
-exist; the tool has each command and option that the pages and ntklog(1) show; the guide for ports
-has each warning; the pages are short; each table of figures names its script.
+"""Check the documentation's links, commands, options, warnings and sizes.
 
 Usage: check_docs.py NTKLOG TOP
 """
@@ -47,7 +45,6 @@ def anchors(path):
 
 
 def links(path):
-    """Yield the line number and the target of each link and picture of a page."""
     patterns = [r"\]\(([^)\s]+)\)"] if path.endswith(".md") else \
         [r"<([^<>\s]+)>`__?", r"^\s*\.\. (?:image|figure|include|literalinclude):: *(\S+)",
          r"^\s*\.\. _[^:]+: *(\S+)$"]
@@ -70,9 +67,7 @@ def code_of_markdown(text):
 
 
 def code_of_pages(text):
-    """Yield the lines of code of a page: of the indented blocks after "::", and the text between
-    ``two`` backquotes.
-    """
+    """Yield the lines of indented blocks after "::", and the text between ``two`` backquotes."""
     block = None
     for line in text.expandtabs().splitlines():
         depth = len(line) - len(line.lstrip())
@@ -89,13 +84,12 @@ def code_of_manual(text):
         yield from re.sub(r"\\e", r"\\", block).replace("\\-", "-").replace("\\&", "").splitlines()
 
 
-# A command of the tool, at the beginning of a line or where a shell's command can begin, but not as
-# the argument of modprobe.
+# A command at the beginning of a line or where a shell's command can begin, but not as the argument
+# of modprobe.
 COMMAND = re.compile(r"(?:^|[|;&(]|\$\()\s*(?:[#$] )?(?:sudo )?(?:\S+/)?ntklog ([a-z]+)\b([^|;&#]*)")
 
 
 def commands(lines):
-    """Each command of the tool with its options, without those of a command that it records."""
     for line in lines:
         for name, rest in COMMAND.findall(line.strip()):
             own = re.split(r"\s--(?:\s|$)", rest)[0]
@@ -145,7 +139,6 @@ class Links(unittest.TestCase):
 
 class Commands(unittest.TestCase):
     def check(self, path, lines):
-        """Check the commands in lines of code. Return their number."""
         count = 0
         for name, options in commands(lines):
             count += 1
@@ -168,7 +161,7 @@ class Commands(unittest.TestCase):
 
 
 def words(path):
-    """The words of a page's prose, without numbers and without the offsets of a layout."""
+    """Count the words of a page's prose, without numbers."""
     return sum(1 for word in read(path).split()
                if re.search(r"[A-Za-z]{2}", word) and not word.startswith("0x"))
 
@@ -197,7 +190,6 @@ class Sizes(unittest.TestCase):
 
 class Figures(unittest.TestCase):
     def test_tables_of_figures_name_their_scripts(self):
-        """Each section of measurements.rst with a table names a script in bench/, or readelf."""
         text = read("Documentation/dev/measurements.rst")
         sections = re.split(r"^(\S.*)\n=+$", text, flags=re.M)
         tables = {title: body for title, body in zip(sections[1::2], sections[2::2])

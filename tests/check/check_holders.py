@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Check the releases that mode holders records, against those of mode full.
 
-linux_pairs.ko holds a spin lock and then an rwlock while another CPU waits in the queue of each.
-
 Usage: check_holders.py NTKLOG DIRECTORY [CLASS...]
 """
 
@@ -41,7 +39,7 @@ class Recording:
         self.module = range(int(module[5], 0), int(module[5], 0) + int(module[1]))
 
     def releases(self, name):
-        """The releases of a lock that left a waiter behind, in the order of time."""
+        """The releases that left a waiter behind, in the order of time."""
         return sorted((record for record in self.records
                        if record.spin_lock_address == self.locks[name] and record.rule & BLOCKER),
                       key=lambda record: record.release_time)
@@ -77,9 +75,7 @@ class Holders(unittest.TestCase):
             self.assertEqual(record.acquire_mode, 1)
 
     def test_locks_that_sleep_write_no_release(self):
-        """Locks that sleep call the same tracepoint as spin locks, but every record is of a spin
-        lock's wait or release.
-        """
+        """Locks that sleep call the same tracepoint as spin locks."""
         self.assertLessEqual({record.rule for record in self.one.records},
                              {2, BLOCKER | BLOCKER_ONLY | HOLD_UNKNOWN})
         address = self.one.locks["queued_read"]
@@ -96,7 +92,6 @@ class Holders(unittest.TestCase):
 
 
 class Crowd(unittest.TestCase):
-    """Waits of a mixed load, in mode full: most of the time has a holder."""
 
     def parts(self, family):
         answer = json.loads(read("crowd-%s.json" % family))["answer"]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Mode holders: the releases of Linux' spin locks that leave a waiter behind, from the kernel's
-# tracepoint contended_release. check_holders.py checks the events.
+# Mode holders, which uses the kernel's tracepoint contended_release.
 
 . ./linux_lib.sh
 
@@ -49,7 +48,7 @@ else
 	check "holders: the refused record restores the mode" is "$(cat $D/linux_mode)" full
 fi
 
-# record_crowd FAMILY GROUPS FUNCTION: record these groups while four tasks call a function in a loop.
+# record_crowd FAMILY GROUPS FUNCTION: while four tasks call the function in a loop.
 record_crowd()
 {
 	touch /tmp/crowd

@@ -56,10 +56,7 @@ static void print_pairs(const char *name, void *lock, unsigned int count)
 	pr_info("pairs %s 0x%lx %u\n", name, (unsigned long)lock, count);
 }
 
-/*
- * Take each lock as often as the parameters say. Interrupts are disabled around "outer" and
- * "inner", so that no interrupt handler's lock comes between these two.
- */
+/* No interrupt handler's lock may come between "outer" and "inner". */
 static void take_all(void)
 {
 	static DEFINE_RAW_SPINLOCK(alone);
@@ -131,12 +128,9 @@ static int first_waiter_thread(void *unused)
 	return 0;
 }
 
-/*
- * Cycle counter just before CPU 2's request. Written by its thread, read by the owner afterwards.
- */
+/* Written by CPU 2's thread, read by the owner afterwards. */
 static u64 queued_request_time;
 
-/* Run on CPU 2. */
 static int queued_waiter_thread(void *is_rw_lock)
 {
 	wait_for_step(2);
@@ -169,7 +163,6 @@ static struct task_struct *start_on(int cpu, int (*thread)(void *data), void *da
 	return task;
 }
 
-/* Hold a lock until CPU 2 is about to wait for it, and then for 200 ms. */
 static void hold_while_queued(bool is_rw_lock)
 {
 	struct task_struct *first_waiter, *queued_waiter;
@@ -206,8 +199,8 @@ static long run(void *unused)
 	take_all();
 	if (queue) {
 		/*
-		 * Owner and waiters wait for each other with preemption disabled. A CPU that comes
-		 * online or goes offline meanwhile would stop one of them: a deadlock.
+		 * Owner and waiters wait for each other with preemption disabled. CPU hotplug would
+		 * stop one of them: a deadlock.
 		 */
 		cpus_read_lock();
 		hold_while_queued(false);

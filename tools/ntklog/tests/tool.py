@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tests of the tool share: the tool itself, and files for it."""
+"""What the tests of the tool share.
+
+Usage of a test: test_NAME.py NTKLOG
+"""
 
 import json
 import os
@@ -10,8 +13,7 @@ import tempfile
 import unittest
 
 NTKLOG = sys.argv[1]
-# Environment of tests that start the tool hundreds of times: the search for memory that was not
-# freed takes half of the time of a start under ASan, and other tests of the same command do it.
+# Environment of tests that start the tool hundreds of times: the search for leaks is slow.
 NO_LEAK_CHECK = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
 
 
@@ -35,8 +37,7 @@ def dump(data, *options):
 
 
 def undescribed(value, *commands):
-    """The fields of JSON, at any depth, that the manual's sections of these commands do not name.
-    """
+    """The fields of JSON, at any depth, that json.rst does not describe for these commands."""
     page = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                         "../../../Documentation/guide/json.rst")
     with open(page, encoding="utf-8") as stream:
@@ -63,7 +64,6 @@ def fields(line):
 
 
 class Case(unittest.TestCase):
-    """A test with a directory and the path of a trace in it."""
 
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -78,6 +78,5 @@ class Case(unittest.TestCase):
 
 
 def pictures(page):
-    """The data of a page's pictures."""
     return json.loads(re.search(r'<script type="application/json" id="data">\n(.*)\n</script>',
                                 page)[1])
