@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's critical and guarded regions. On NT a thread in a critical region gets no normal kernel APC,
- * so it is neither suspended nor terminated while it holds a resource; a thread in a guarded region
- * gets no APC at all. Linux has no APCs, so these functions only count for each task the regions
- * that it has entered and not left, and answer queries about the counts.
+ * NT's critical and guarded regions. Linux has no APCs, so these functions only count for each task
+ * the regions that it has entered and not left.
  */
 
 #include <linux/bug.h>

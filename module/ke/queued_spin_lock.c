@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slow paths of NT's queued spin locks, in-stack and numbered: waiting, handing over, and the
- * release while tracking is on. include/ntklog/queued_spin_lock.h has the fast paths, and says
- * which CPU may write which word.
+ * Slow paths of NT's queued spin locks. include/ntklog/queued_spin_lock.h has the fast paths, and
+ * says which CPU may write which word.
  */
 
 #include <linux/bug.h>
@@ -65,9 +64,6 @@ static noinline void ke_wait_for_lock_ownership_traced(struct kspin_lock_queue *
  * @queue: the caller's entry, already in the lock word
  * @tail: the entry that was in the lock word before
  *
- * Returns when the caller holds the lock. The wait is counted while spin locks are counted, and the
- * hold gets a slot while they are tracked.
- *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
@@ -112,7 +108,6 @@ void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
 }
 EXPORT_SYMBOL_GPL(ke_hand_over_queued_spin_lock);
 
-/* Release the lock like __ke_release_queued_spin_lock(). */
 static __always_inline void ke_unlock_queued_spin_lock(struct kspin_lock_queue *queue,
 						       struct kspin_lock *spin_lock)
 {
@@ -133,10 +128,7 @@ static notrace noinline void ke_release_sampled_queued_spin_lock(struct kspin_lo
 	ntklog_track_spin_lock_release_slow(spin_lock, mode, time.low, time.high, caller);
 }
 
-/*
- * Release a lock that has a waiter in the queue. The slow path decides whether this release is one
- * of the blockers that are written.
- */
+/* The slow path decides whether the release is one of the blockers that are written. */
 static notrace noinline void ke_release_contended_queued_spin_lock(struct kspin_lock_queue *queue,
 								   struct kspin_lock *spin_lock,
 								   unsigned long caller)
@@ -154,8 +146,7 @@ static notrace noinline void ke_release_contended_queued_spin_lock(struct kspin_
  * @queue: the holder's entry
  * @spin_lock: the lock
  *
- * Releases like the inline function, and writes an event if the release is sampled. The event's
- * caller is the return address of this function.
+ * The event's caller is the return address of this function.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
