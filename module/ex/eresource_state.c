@@ -17,7 +17,7 @@
  * @function: name of the called function
  * @caller: return address of that function
  *
- * Warns each time, because a caller that ignores the result continues as if it held the resource.
+ * Warns each time.
  *
  * Context: any.
  * Return: false, so that a caller can return it.
@@ -33,7 +33,7 @@ noinline bool eresource_refuse_null(const char *function, unsigned long caller)
  * eresource_lock() - take the inner lock and move the state from the word to the members
  * @resource: the resource
  *
- * Context: any.
+ * Context: any but NMI.
  * Return: interrupt state, for eresource_unlock().
  */
 unsigned long eresource_lock(struct eresource *resource)
@@ -146,8 +146,7 @@ void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *
  * eresource_has_free_owner_entry() - test whether an owner entry is free
  * @resource: the resource, locked
  *
- * Each shared waiter has reserved an entry. A resource without owners and waiters always has a free
- * entry.
+ * Each shared waiter has reserved an entry.
  *
  * Return: true if one more owner or shared waiter can be added.
  */
@@ -181,8 +180,6 @@ unsigned long eresource_any_owner(struct eresource *resource)
  * eresource_grow_owner_table() - enlarge the owner table
  * @resource: the resource, not locked
  * @old_size: owner_table_size when no entry was free
- *
- * The allocation does not reclaim memory, because the caller may be writing pages out.
  *
  * Context: IRQL <= DISPATCH_LEVEL. With PREEMPT_RT, fails at DISPATCH_LEVEL, where memory cannot be
  * allocated.
@@ -240,8 +237,7 @@ void eresource_free_owner_table(struct eresource_owner *table)
  * eresource_detach_empty_table() - detach a large owner table that is empty
  * @resource: the resource, locked; an owner has just been removed
  *
- * Each search for an owner scans the whole table with interrupts off. A table that was once large
- * must not slow the resource down for good.
+ * A search for an owner may scan the whole table with interrupts off.
  *
  * Return: the table, to be passed to eresource_free_owner_table() after unlocking; or NULL.
  */

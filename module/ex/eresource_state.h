@@ -6,8 +6,8 @@
  * State of an executive resource.
  *
  * Most of the time a resource has at most one owner and no waiter. This state fits into one word,
- * so that acquiring and releasing are one compare-exchange each. Any other state - several shared
- * owners, an owner pointer, a waiter - is in the other members, protected by the inner lock
+ * so that an acquisition or a release is usually one compare-exchange. Any other state - several
+ * shared owners, an owner pointer, a waiter - is in the other members, protected by the inner lock
  * (eresource.lock). The word is then ERESOURCE_STATE_IN_MEMBERS, which makes every compare-exchange
  * of the fast paths fail.
  *
@@ -32,10 +32,6 @@
  * Ownership is handed over: the releasing task makes the next waiters owners while it holds the
  * inner lock, and then wakes them. No waiter competes for the resource when it wakes, and the
  * resource cannot be deleted meanwhile, because it has an owner.
- *
- * Files: eresource_state (the word, the members and the owner table), eresource_acquire,
- * eresource_release, eresource_query, eresource_life (initialise and delete), eresource_tree (all
- * live resources), locks_information (a description of all live resources).
  */
 
 #include <linux/cache.h>
@@ -71,7 +67,6 @@ struct eresource_waiter {
 	struct completion granted;
 };
 
-/* Number of acquisitions in @word. */
 static inline u32 eresource_depth(unsigned long word)
 {
 	return (word & ERESOURCE_DEPTH_MASK) / ERESOURCE_DEPTH_ONE;

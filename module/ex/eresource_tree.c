@@ -35,7 +35,6 @@ struct eresource *ex_resource_at_or_above(unsigned long address)
 	return found;
 }
 
-/* Return the live resource with the next higher address, or NULL. */
 struct eresource *ex_next_resource(const struct eresource *resource)
 {
 	return ex_resource_of(rb_next(&resource->node));

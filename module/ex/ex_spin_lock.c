@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slow paths of NT's executive spin locks: waiting, trying, converting, and the releases while
- * tracking is on. include/ntklog/ex_spin_lock.h has the fast paths, and says who may change the
- * lock word.
+ * Slow paths of NT's executive spin locks. include/ntklog/ex_spin_lock.h has the fast paths, and
+ * says who may change the lock word.
  */
 
 #include <linux/bug.h>
@@ -16,7 +15,7 @@
 
 /*
  * Spin until the lock is acquired shared. Returns how often the lock word was tested while the lock
- * had an exclusive owner or waiter; 0 if only other shared requests changed the word.
+ * had an exclusive owner or waiter, maybe 0.
  */
 static u32 ex_spin_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
@@ -24,7 +23,6 @@ static u32 ex_spin_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 	u32 spin_count = 0;
 
 	do {
-		/* Spin without writing while an exclusive owner or waiter exists. */
 		while (value & ~EX_SPIN_LOCK_SHARED_COUNT) {
 			cpu_relax();
 			spin_count++;
@@ -76,9 +74,7 @@ static noinline void ex_wait_for_spin_lock_shared_traced(struct ex_spin_lock *sp
  * ex_wait_for_spin_lock_shared() - wait for shared ownership
  * @spin_lock: the lock
  *
- * Returns when the caller is a shared owner. The wait is counted while spin locks are counted, and
- * the hold gets a slot while they are tracked. If only other shared requests changed the word, the
- * acquisition counts as uncontended.
+ * If only other shared requests changed the word, the acquisition counts as uncontended.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -106,9 +102,6 @@ static noinline void ex_wait_for_spin_lock_exclusive_traced(struct ex_spin_lock 
  * ex_wait_for_spin_lock_exclusive() - wait for exclusive ownership
  * @spin_lock: the lock
  *
- * Returns when the caller is the exclusive owner. The wait is counted while spin locks are counted,
- * and the hold gets a slot while they are tracked.
- *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
@@ -135,8 +128,7 @@ static notrace noinline void ex_release_sampled_spin_lock_shared(struct ex_spin_
  * ex_release_spin_lock_shared_traced() - release a shared lock while tracking is on
  * @spin_lock: the lock
  *
- * Writes an event if the release is sampled. The event's caller is the return address of this
- * function.
+ * The event's caller is the return address of this function.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -165,8 +157,7 @@ void ex_release_sampled_spin_lock_exclusive(struct ex_spin_lock *spin_lock, unsi
  * ex_release_spin_lock_exclusive_traced() - release an exclusive lock while tracking is on
  * @spin_lock: the lock
  *
- * Writes an event if the release is sampled. The event's caller is the return address of this
- * function.
+ * The event's caller is the return address of this function.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -234,8 +225,7 @@ EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_exclusive_at_dpc_level);
  * nothing.
  *
  * Context: the IRQL at which the lock is held.
- * Return: true if the caller was the only shared owner and is the exclusive owner now; false if the
- * caller does not hold the lock exclusively.
+ * Return: true if the caller was the only shared owner and is the exclusive owner now.
  */
 bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {

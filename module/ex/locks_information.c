@@ -114,8 +114,7 @@ static bool ex_describe_resources(struct ex_resource_descriptions *descriptions,
 /**
  * ex_query_locks() - describe all live resources
  *
- * Each description is consistent. Resources that are initialised or deleted meanwhile may be
- * missing.
+ * Resources that are initialised or deleted meanwhile may be described or not.
  *
  * Context: task; may sleep.
  * Return: the descriptions, to be freed with kvfree(), or ERR_PTR(-ENOMEM).
