@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context switch events, NT's WMI_CONTEXTSWAP. While the group has a subscriber, a probe of the
- * tracepoint sched_switch writes the events, and a probe of cpu_idle records the C-state. Without a
- * subscriber there are no such probes, and a context switch runs no code of this file.
- *
- * The sched_switch probe runs with the run queue's lock held and interrupts off. It wakes no task.
+ * Context switch events, NT's WMI_CONTEXTSWAP, from a probe of the tracepoint sched_switch. The
+ * probe runs with the run queue's lock held and interrupts off, so it must not wake a task.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -34,14 +31,13 @@
 #include "event_group.h"
 #include "stack.h"
 
-/* Mapping of Linux' priorities, 0 to 139, to NT's. 16 to 31 are real-time priorities in NT. */
+/* Priorities from 16 on are real-time priorities in NT. */
 #define NT_PRIORITY_REALTIME_MIN	16
 #define NT_PRIORITY_MAX		31
 static_assert((NT_PRIORITY_REALTIME_MIN - 1) * 8 == NICE_WIDTH * 3);
 
-/* The probe of sched_switch is registered. Written by ntklog_update_context_swaps(). */
+/* Both are written by ntklog_update_context_swaps(). */
 static bool ntklog_context_swap_probes_are_registered;
-/* The probe of cpu_idle is registered. Written by ntklog_update_context_swaps(). */
 static bool ntklog_cpu_idle_is_registered;
 
 struct tracepoint *ntklog_sched_switch;
@@ -71,7 +67,6 @@ static void __init ntklog_init_nt_priorities(void)
 
 static __always_inline u32 ntklog_convert_priority(const struct task_struct *task, bool idle)
 {
-	/* The run queue's lock is held, so the priorities of both tasks are stable. */
 	u32 priority = ntklog_nt_priorities[(u8)task->prio];
 
 	if (unlikely(idle))
@@ -86,8 +81,8 @@ static __always_inline u32 ntklog_convert_priority(const struct task_struct *tas
  * @task: the task
  * @idle: the task is the idle task of a CPU
  *
- * The mapping is monotone. Idle tasks have 0; the policy SCHED_IDLE and nice 19 have 1, nice 0 has
- * 8, nice -20 has 15; real-time tasks have 16 to 31, and deadline tasks 31.
+ * Idle tasks have 0; nice 19 has 1, nice 0 has 8, nice -20 has 15; real-time tasks have 16 to 31,
+ * and deadline tasks 31.
  *
  * Return: 0 to 31.
  */
@@ -108,7 +103,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 /* States of a task that has ended, or that waits for a debugger or a signal to continue. */
 #define NT_RARE_STATES	(TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD | __TASK_STOPPED | __TASK_TRACED)
 
-/* Slow path of ntklog_old_thread_word(): all states but an interruptible sleep. */
 static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
 {
 	if (state == TASK_RUNNING)
@@ -150,28 +144,25 @@ static __always_inline u32 ntklog_old_thread_word(const struct task_struct *task
 	return old_thread;
 }
 
-/* NewThreadWaitTime: clock ticks from when the task became runnable until it runs. */
+/* NewThreadWaitTime, in clock ticks. */
 static u32 ntklog_wait_ticks(const struct task_struct *task)
 {
 	return div_u64(ntklog_ns_since_queued(task), TICK_NSEC);
 }
 
-/* OldThreadRemainingQuantum: remaining time slice in units of 1024 cycles; may be negative. */
+/* OldThreadRemainingQuantum, in units of 1024 cycles; may be negative. */
 static s32 ntklog_remaining_quantum(const struct task_struct *task)
 {
 	return ntklog_ns_to_kilocycles(ntklog_remaining_slice(task));
 }
 
-/*
- * Version 1 is a prefix of the later versions, except for a byte that is 0 in version 1 and the
- * C-state in the others. Versions 2 to 4 differ in flags, which Linux does not have.
- */
+/* Version 1 is a prefix of the later versions, in which one of its bytes may be the C-state. */
 static_assert(offsetofend(struct wmi_contextswap, old_thread_ideal_processor) ==
 	      sizeof(struct wmi_contextswap_v1));
 static_assert(offsetof(struct wmi_contextswap, previous_c_state) ==
 	      offsetof(struct wmi_contextswap_v1, new_thread_quantum));
 
-/* Fill all bytes of a record of version 1, because the buffer has old data. */
+/* Fills all bytes, because the buffer has old data. */
 static __always_inline void
 ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 			    struct task_struct *old, struct task_struct *new,
@@ -204,7 +195,7 @@ ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 	record->old_thread_ideal_processor = old_thread >> 24;
 }
 
-/* Fill the fields that versions 2 to 4 add. The C-state is a byte of the prefix. */
+/* The C-state is a byte of the prefix. */
 static __always_inline void
 ntklog_fill_context_swap_v2_fields(struct wmi_contextswap *record, const struct task_struct *old,
 				   const struct task_struct *new)
@@ -218,10 +209,7 @@ ntklog_fill_context_swap_v2_fields(struct wmi_contextswap *record, const struct 
 	}
 }
 
-/*
- * Slow path: the tracepoint has a probe, sessions need several versions, or a buffer is full. The
- * order of the arguments is that of the probe, so that the call moves no register.
- */
+/* The order of the arguments is that of the probe, so that the call moves no register. */
 static noinline void
 ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *old,
 			     struct task_struct *new, unsigned int old_state)
@@ -242,8 +230,8 @@ ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *o
 }
 
 /*
- * End an event of version 1: copy it to the other sessions and write its stack. Not inline, so that
- * the probe needs no stack frame in the usual case of one session without stacks.
+ * Not inline, so that the probe needs no stack frame in the usual case of one session without
+ * stacks.
  */
 static noinline void ntklog_end_context_swap_v1(u64 sessions,
 						const struct wmi_contextswap_v1 *record)
@@ -252,7 +240,6 @@ static noinline void ntklog_end_context_swap_v1(u64 sessions,
 			   etw_end_event(sessions, record, sizeof(*record)), 0, false);
 }
 
-/* End an event of version 2 to 4, which one session needs, and write its stack. */
 static noinline void ntklog_end_context_swap_v2_up(u64 sessions,
 						   const struct wmi_contextswap *record)
 {
@@ -260,7 +247,6 @@ static noinline void ntklog_end_context_swap_v2_up(u64 sessions,
 			   etw_end_event(sessions, record, sizeof(*record)), 0, false);
 }
 
-/* Write the event for a single session that has selected version 2, 3 or 4. */
 static noinline void
 ntklog_log_context_swap_v2_up(u64 sessions, bool preempted, struct task_struct *old,
 			      struct task_struct *new, unsigned int old_state)
@@ -340,7 +326,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 			       err);
 			return;
 		}
-		/* Without the cpu_idle probe the C-state in the events is 0. */
+		/* The C-state is optional. */
 		ntklog_cpu_idle_is_registered = ntklog_cpu_idle &&
 			!tracepoint_probe_register(ntklog_cpu_idle,
 						   ntklog_cpu_idle_probe, NULL);
@@ -353,9 +339,8 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 	}
 	WRITE_ONCE(ntklog_context_swap_probes_are_registered, enable);
 	/*
-	 * A session may have been started when the probe could not be registered. If a subscriber
-	 * of the tracepoint "contextswap" has now caused the registration, that session observes
-	 * the group, too.
+	 * A session that was started when the probe could not be registered observes the group from
+	 * now on, too.
 	 */
 	etw_schedule_observing();
 }
@@ -380,7 +365,6 @@ static struct ntklog_event_group ntklog_context_swap_group = {
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_context_swap_group),
 };
 
-/* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_context_swap_tracepoint_reg(void)
 {
 	return ntklog_event_group_record_first_probe(&ntklog_context_swap_group);

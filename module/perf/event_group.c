@@ -48,8 +48,7 @@ static void ntklog_event_group_set_mask(struct etw_provider *provider,
  * ntklog_event_group_init() - let subscribers enable the group
  * @group: the group; its @update may be called from now on
  *
- * Registers the group with the sessions, and applies a registration of the tracepoint that came
- * before module load.
+ * Applies a registration of the tracepoint that came before module load.
  *
  * Context: module load, before a session exists.
  */
@@ -84,7 +83,6 @@ void ntklog_event_group_exit(struct ntklog_event_group *group)
 	cancel_work_sync(&group->work);
 }
 
-/* Record a registration of the tracepoint, and call @update or schedule it. */
 static int ntklog_event_group_set_has_probe(struct ntklog_event_group *group, bool has_probe)
 {
 	bool update_now = false;
@@ -128,8 +126,7 @@ int ntklog_event_group_record_first_probe(struct ntklog_event_group *group)
  * ntklog_event_group_record_no_probe() - record that the tracepoint has lost its last probe
  * @group: the group of the tracepoint
  *
- * Context: as for ntklog_event_group_record_first_probe(); also after ntklog_event_group_exit(), if
- * the module is unloaded while the tracepoint has a probe.
+ * Context: as for ntklog_event_group_record_first_probe(); also after ntklog_event_group_exit().
  */
 void ntklog_event_group_record_no_probe(struct ntklog_event_group *group)
 {

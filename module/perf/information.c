@@ -27,7 +27,6 @@ static bool ntklog_information_has_length(const struct ntklog_information *infor
 	return length == information->length || length == information->v1_length;
 }
 
-/* Return the status that reports why etw_begin_parameter_change() has failed. */
 static u32 ntklog_status_of_change(const struct etw_parameter_change *change)
 {
 	return PTR_ERR(change) == -EINTR ? STATUS_THREAD_IS_TERMINATING : STATUS_NO_MEMORY;
@@ -65,9 +64,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_information);
  *
  * Sets all parameters or none. An older version of the structure does not change the parameters
  * that it lacks.
- *
- * A started session whose event groups use the parameters gets the old and the new ones as rundown
- * events, if they differ.
  *
  * Context: task; may sleep.
  * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size; STATUS_NOT_IMPLEMENTED for
@@ -131,9 +127,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_get_parameter);
  * ntklog_set_parameter() - set one parameter
  * @parameter: the parameter
  * @value: the new value
- *
- * A started session whose event groups use the parameters gets the old and the new ones as rundown
- * events, if they differ.
  *
  * Context: task; may sleep.
  * Return: STATUS_SUCCESS. Otherwise nothing is changed: STATUS_INVALID_PARAMETER for a value out of

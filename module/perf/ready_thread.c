@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's ReadyThread events: a task is made ready to run. While a session has the group, a probe of
- * the tracepoint sched_waking writes an event for each wake-up, and a probe of sched_wakeup_new one
- * for each new task. Without such a session there are no probes.
+ * NT's ReadyThread events: a task is made ready to run. A probe of the tracepoint sched_waking
+ * writes an event for a wake-up, and a probe of sched_wakeup_new one for a new task. The tracepoint
+ * sched_wakeup is not used, because it may fire on the CPU of the woken task.
  *
- * Both tracepoints fire on the CPU of the waker, with the lock pi_lock of the task held. The probes
- * wake no task. The tracepoint sched_wakeup is not used, because it fires on the CPU of the woken
- * task.
+ * The lock pi_lock of the task is usually held, so the probes must not wake a task.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -31,8 +29,8 @@ struct tracepoint *ntklog_sched_wakeup_new;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_wakeup_new);
 
 /*
- * True while the probes are registered, and the result of the last attempt to register them. Read
- * and written with etw_mutex held.
+ * Result of the last attempt to register the probes. Read and written with etw_mutex held, like the
+ * flag.
  */
 static bool ntklog_ready_thread_probes_are_registered;
 static int ntklog_ready_thread_err;

@@ -3,8 +3,8 @@
 #define _NTKLOG_PERF_RECORD_LIMIT_H
 
 /*
- * Limit of the records that are written only because a release leaves a waiter behind. Without a
- * limit a lock in permanent contention would fill the buffers.
+ * Limit of the records that are written only because a release leaves a waiter behind. A lock in
+ * permanent contention could otherwise fill the buffers.
  */
 
 #include <linux/jiffies.h>
@@ -34,8 +34,7 @@ struct ntklog_record_limit {
  * @limit: limit of this CPU
  *
  * Context: interrupts off; not NMI.
- * Return: true if the record may be written; false if the limit is exceeded and the record has been
- * counted as dropped.
+ * Return: true if the record may be written; false if the limit is exceeded.
  */
 static inline bool ntklog_admit_record(struct ntklog_record_limit *limit)
 {

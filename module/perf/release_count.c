@@ -66,8 +66,6 @@ static bool ntklog_check_release_countdown(struct ntklog_release_count *count)
  *	less if no duration is known
  * @contentions: number of waits that began during the hold
  *
- * Restarts the countdown if it has expired.
- *
  * Context: preemption off.
  * Return: true if a rule samples the release: every Nth release, every Nth release after a wait, or
  * every Nth wait during the hold.

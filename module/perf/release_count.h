@@ -24,8 +24,7 @@
  * The CPU itself writes both members: @sample_at_count with interrupts off, @countdown also by the
  * decrement. The task that changes the rate writes those of offline CPUs. Any CPU may read them. A
  * task may be preempted or interrupted after its decrement, and another release may then restart
- * the countdown. A multiple of the rate samples at most one release. With rate 1, every release is
- * sampled.
+ * the countdown.
  */
 struct ntklog_release_count {
 	s32 countdown;

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Executive resources: tracking and sampling, as NT does it. Up to eight resources of a task are
- * tracked at the same time. The final release of a resource by its owner decides by NT's rules
- * whether a WMI_RESOURCE is written. An initialisation and a new owner pointer write an event each.
- * Every Nth timeout of a wait writes one, N being NT's NumberOfExcessiveTimeouts. The slots are
- * described in resource_slots.h.
- */
+/* Executive resources: tracking and sampling, as NT does it. See resource_slots.h. */
 
 #include <linux/cpumask.h>
 #include <linux/export.h>
@@ -198,8 +192,8 @@ static void ntklog_resource_wait_timer(struct timer_list *timer)
  * @resource: address of the resource
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
  *
- * In NT the waiter itself wakes up to count timeouts. Here the handler of a timer counts them, and
- * the task sleeps without interruption, so that the hung task detector sees one long sleep.
+ * The handler of a timer counts the timeouts, so that the task sleeps without interruption and the
+ * hung task detector sees one long sleep.
  *
  * Context: task, ntklog_resource_key on.
  */
@@ -235,7 +229,7 @@ void ntklog_end_resource_wait(struct ntklog_resource_wait *wait)
 	timer_destroy_on_stack(&wait->timer);
 }
 
-/* Return the duration of @wait in cycles; 0 if @wait is NULL. @now: the current time, in cycles. */
+/* @wait: NULL if the task has not waited. @now: the current time, in cycles. */
 static u64 ntklog_resource_wait_time(const struct ntklog_resource_wait *wait, u64 now)
 {
 	if (!wait)
@@ -379,7 +373,6 @@ static struct ntklog_event_group ntklog_resource_group = {
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_resource_group),
 };
 
-/* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_resource_tracepoint_reg(void)
 {
 	return ntklog_event_group_record_first_probe(&ntklog_resource_group);
@@ -422,8 +415,7 @@ int __init ntklog_resource_init(unsigned int first_timeout_ms,
 /**
  * ntklog_resource_exit() - turn the tracking of resources off for good
  *
- * Context: module unload, when no session and no other module uses this one; or a load that failed
- * after ntklog_resource_init().
+ * Context: module unload, when no session is left; or a load that failed.
  */
 void ntklog_resource_exit(void)
 {

@@ -14,9 +14,6 @@
  * @lock: address of the lock
  * @class: class of the lock; 0 matches every class
  *
- * The smp_load_acquire() of slot->lock pairs with the smp_store_release() that publishes it, so
- * that the fields that the caller then reads from the slot belong to @lock.
- *
  * Context: preemption off, so that RCU keeps the record valid.
  * Return: the slot, or NULL if there is none.
  */
@@ -41,7 +38,6 @@ ntklog_find_sleeping_slot(struct ntklog_task *record, const void *lock, u32 clas
 	return NULL;
 }
 
-/* Lower next_sleeping_slot of the current task past free slots. */
 static void ntklog_lower_next_slot(struct ntklog_task *record)
 {
 	struct ntklog_sleeping_slot *next = record->next_sleeping_slot;
@@ -76,7 +72,6 @@ void ntklog_repair_slot_stack(struct ntklog_task *record, struct ntklog_sleeping
 	ntklog_lower_next_slot(record);
 }
 
-/* Return true if a slot above @slot is a shared slot of the same lock. */
 static bool ntklog_has_shared_slot_above(const struct ntklog_sleeping_slot *slot,
 					 const struct ntklog_sleeping_slot *end)
 {
@@ -103,17 +98,8 @@ static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 a
 }
 
 /*
- * Reclaim a slot of @record that is probably stale. Only called when no slot is free.
- *
- * A slot becomes stale if another task releases the lock and the lock does not record its owner: an
- * rwsem held by a reader, a semaphore, or a percpu_rwsem. From the bottom of the stack up, take the
- * first slot that is
- *
- * - shared, with a newer shared slot of the same lock, or
- * - shared, older than NTKLOG_STALE_AFTER_MS, and not waiting, or
- * - exclusive, of a semaphore or a percpu_rwsem, and not waiting.
- *
- * Returns the freed slot, or NULL if no slot qualifies.
+ * Reclaim a slot of @record that is probably stale. Only called when no slot is free. A slot
+ * becomes stale if another task releases a lock that does not record its owner.
  */
 static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task *record)
 {

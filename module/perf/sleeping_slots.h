@@ -26,9 +26,8 @@ struct ntklog_task;
  *
  * WAITING	the task waits for the lock
  * WAITED	the wait is over, and slot->wait_time is valid
- * ABOVE_HOLE	the slot below was freed first; the release of this slot must lower
- *		next_sleeping_slot past it
- * CLAIMED	one party has claimed the slot, is about to free it, and has counted its wait
+ * ABOVE_HOLE	the release of this slot must lower next_sleeping_slot past the slot below
+ * CLAIMED	a party has claimed the slot in order to free it
  */
 #define NTKLOG_SLEEPING_WAITING		0x4000
 #define NTKLOG_SLEEPING_WAITED		0x8000

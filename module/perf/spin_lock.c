@@ -124,8 +124,8 @@ bool ntklog_spin_locks_are_tracked(void)
  * ntklog_begin_spin_lock_attach() - turn tracking on for hooks that are about to be attached
  *
  * Tracking is armed when this function returns. The caller then attaches the release hooks, and
- * after them the acquire hooks, so that a hooked acquisition has a hooked release. Until
- * ntklog_end_spin_lock_attach(), releases of locks that were acquired without a hook are expected.
+ * after them the acquire hooks. Until ntklog_end_spin_lock_attach(), releases of locks that were
+ * acquired without a hook are expected.
  *
  * Context: task, after module load; may sleep. The caller serialises the four attach and detach
  * functions and does not hold the mutex of the event group.
@@ -149,9 +149,6 @@ void ntklog_end_spin_lock_attach(void)
 /**
  * ntklog_begin_spin_lock_detach() - expect releases without a slot while acquire hooks are detached
  *
- * Until ntklog_end_spin_lock_detach(), hooked releases of locks that were acquired without a hook
- * are expected.
- *
  * Context: as for ntklog_begin_spin_lock_attach().
  */
 void ntklog_begin_spin_lock_detach(void)
@@ -162,8 +159,6 @@ void ntklog_begin_spin_lock_detach(void)
 /**
  * ntklog_end_spin_lock_detach() - undo ntklog_begin_spin_lock_attach(), after all hooks were
  *	detached
- *
- * All locks that have been acquired with a hook have been released, and no CPU runs a hook.
  *
  * Context: as for ntklog_begin_spin_lock_attach().
  */

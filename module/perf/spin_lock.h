@@ -13,7 +13,6 @@
 #include "spin_lock_slots.h"
 #include "spin_lock_wait.h"
 
-/* The parameters: EVENT_TRACE_SPINLOCK_INFORMATION. See struct ntklog_information. */
 extern struct ntklog_information ntklog_spin_lock_information;
 
 #define PERF_SPIN_LOCK_PARAMETERS	4

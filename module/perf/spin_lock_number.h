@@ -30,9 +30,7 @@
 
 /*
  * Change the number of slots in use by one instruction, because an NMI handler changes the same
- * word. The same holds for untracked_slots, overflow_in_use, without_slot and blocker_count.
- * ntklog_free_all_slots() may use plain stores, because no hook runs then. ntklog_set_countdown()
- * may use a plain store, because an NMI handler leaves the number of slots as it found it.
+ * word.
  */
 static inline void ntklog_add_slots_in_use(int slots)
 {
@@ -49,8 +47,8 @@ static inline struct ntklog_spin_lock_slot *ntklog_slot(struct ntklog_spin_lock_
 }
 
 /*
- * Choose the slot for an acquisition that has already taken a slot of cpu->slot. Returns the number
- * of the slot to fill. If all slots are in use, gives the slot of cpu->slot back and returns 0.
+ * Choose the slot for an acquisition that has already taken a slot of cpu->slot. If all slots are
+ * in use, gives that slot back and returns 0.
  *
  * overflow_in_use is incremented before the overflow slot is filled, so that an NMI handler that
  * runs in between fills a higher slot.
@@ -82,7 +80,6 @@ static inline u32 ntklog_find_spin_lock_slot(struct ntklog_spin_lock_cpu *cpu, c
 	return number;
 }
 
-/* Remove the slot of a lock that has been released, and move the slots above it down. */
 static inline void ntklog_remove_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
 	u32 last = ntklog_slots_in_use(cpu);

@@ -5,10 +5,8 @@
 /*
  * Mode "sampled": an acquisition is chosen when it is made, and only chosen acquisitions take a
  * slot. Uncontended acquisitions are chosen at random (see spin_lock_sampled.c), contended ones by
- * the contention sample rate. Acquisitions that are not chosen are only counted. The release of a
- * chosen acquisition writes its event. A release that leaves a waiter behind writes an event if the
- * blocker rate samples it and blocker_limit admits the record, but the start of its hold is known
- * only if the acquisition was chosen. This mode has no hold threshold and no AcquireDepth.
+ * the contention sample rate. The release of a chosen acquisition writes its event. This mode has
+ * no hold threshold and no AcquireDepth.
  */
 
 #include <linux/compiler.h>
@@ -22,8 +20,7 @@
  * enum ntklog_choice - rule that chooses uncontended acquisitions
  * @PERF_CHOOSE_BY_RATE: one acquisition of each interval; see spin_lock_sampled.c
  * @PERF_CHOOSE_NONE: none of the next 2^31 acquisitions, for the self-test
- * @PERF_CHOOSE_ALL: every acquisition, for the self-test; their events are not written but counted
- *	as suppressed
+ * @PERF_CHOOSE_ALL: every acquisition, for the self-test; their events are suppressed
  */
 enum ntklog_choice {
 	PERF_CHOOSE_BY_RATE,

@@ -4,14 +4,8 @@
 
 /*
  * Counting and tracking of the spin locks that a CPU acquires, and the decision which releases
- * write an event. The callers are NT's lock functions, and the hooks of Linux' locks and of
- * interrupts.
- *
- * The fast paths run for each acquisition and release. They are inline functions, because a call
- * would cost about as much as their work. NT's locks are inlined into drivers and call
- * ntklog_log_spin_lock_acquire(), which contains the fast path. The slow paths are in
- * spin_lock_slots.c. They decide by NT's exact rules; the fast paths only detect when a decision is
- * needed.
+ * write an event. The fast paths run for each acquisition and release, and are therefore inline.
+ * They only detect when a decision is needed; the slow paths decide by NT's rules.
  */
 
 #include <linux/compiler.h>
@@ -85,9 +79,8 @@ static __always_inline bool ntklog_push_spin_lock(const void *lock, unsigned lon
  * ntklog_push_linux_spin_lock() - track an uncontended acquisition of a Linux lock
  * @lock: address of the lock, which is held
  *
- * Like ntklog_log_spin_lock_acquire(), for hooks that are only installed while the tracking key is
- * on and interrupts are counted by ntklog_count_interrupt_in_slots(). It neither tests the key nor
- * reads the interrupt counters.
+ * Neither tests the tracking key, which is on while the hook is installed, nor reads the interrupt
+ * counters.
  *
  * Context: preemption off, right after the acquisition; also NMI.
  * Return: true if the acquisition is tracked; false if the caller must call
@@ -106,8 +99,7 @@ static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
  * @time: low half of the clock
  *
  * Succeeds if the topmost slot belongs to @lock and has no tag, and if the lock was held for less
- * than hold_limit cycles. Called before the lock is released, so that the compiler need not keep
- * the arguments in registers across the release.
+ * than hold_limit cycles.
  *
  * Context: IRQL >= DISPATCH_LEVEL, or preemption off; the caller has seen the tracking key on.
  * Return: true if the slot is freed; false if the caller must call

@@ -68,9 +68,8 @@
 })
 
 /*
- * The following macros access a member of an array element. Their arguments are the member of
- * element 0 and the offset of the element in bytes. The two are added by the addressing mode of the
- * instruction; the compiler would use an instruction of its own.
+ * The following macros access a member of an array element, which is given as the member of element
+ * 0 and the offset of the element in bytes. The addressing mode of the instruction adds the two.
  */
 
 /**
