@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * NT's critical and guarded regions. Linux has no APCs, so these functions only count for each task
- * the regions that it has entered and not left.
- */
+/* NT's critical and guarded regions. Linux has no APCs: the regions of a task are only counted. */
 
 #include <linux/bug.h>
 #include <linux/export.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NT's numbered queued spin locks. */
 
 #include <linux/bug.h>
 #include <linux/cache.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Slow paths of NT's ordinary spin locks. */
 
 #include <linux/bug.h>
 #include <linux/export.h>
