@@ -35,10 +35,7 @@ enum eresource_answer {
 	ERESOURCE_NO_FREE_ENTRY,	/* the owner table must grow first */
 };
 
-/*
- * Report an acquisition to lockdep, which keeps one record for a task, however often that has
- * acquired the resource.
- */
+/* Lockdep keeps one record for a task, however often the task has acquired the resource. */
 static __always_inline void
 eresource_lockdep_acquire(struct eresource *resource,
 			  enum eresource_request request, bool wait,
@@ -86,9 +83,8 @@ static bool eresource_can_grant_to_owner(const struct eresource *resource,
 }
 
 /*
- * Grant the request, or queue @waiter if the caller wants to @wait, or refuse the request. If the
- * request needs an owner entry and none is free, leave the resource unchanged and return
- * ERESOURCE_NO_FREE_ENTRY. Called with the inner lock held.
+ * Grant the request, queue @waiter if the caller wants to @wait, or refuse the request.
+ * ERESOURCE_NO_FREE_ENTRY leaves the resource unchanged. Called with the inner lock held.
  */
 static enum eresource_answer
 eresource_grant_or_queue(struct eresource *resource, enum eresource_request request,
@@ -118,10 +114,7 @@ eresource_grant_or_queue(struct eresource *resource, enum eresource_request requ
 		WRITE_ONCE(resource->exclusive_waiter_count,
 			   resource->exclusive_waiter_count + 1);
 	} else {
-		/*
-		 * The releasing task cannot allocate an owner entry when it grants the request, so
-		 * make sure now that there is one.
-		 */
+		/* The releasing task cannot allocate an owner entry for this waiter. */
 		if (!eresource_has_free_owner_entry(resource))
 			return ERESOURCE_NO_FREE_ENTRY;
 		list_add_tail(&waiter->list, &resource->shared_waiters);
@@ -147,10 +140,7 @@ static void eresource_wait(struct eresource *resource,
 					   request == ERESOURCE_REQUEST_EXCLUSIVE ?
 					   WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
 					   WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
-	/*
-	 * The completion's lock orders the critical section of the releasing task before that of
-	 * the current one.
-	 */
+	/* The completion's lock orders this critical section after that of the releasing task. */
 	wait_for_completion(&waiter->granted);
 	ntklog_end_resource_wait(&wait);
 	eresource_track_acquire(resource, waiter->depth, &wait);
@@ -231,10 +221,7 @@ static notrace noinline bool ex_acquire_resource_traced(struct eresource *resour
 	return true;
 }
 
-/*
- * Fast path: change the word from 0 to one acquisition by the current task. The calls of other
- * paths are tail calls, so that the fast path needs no stack frame.
- */
+/* The calls of other paths are tail calls, so that the fast path needs no stack frame. */
 static __always_inline bool
 __ex_acquire_resource(struct eresource *resource, bool wait,
 		      enum eresource_request request, unsigned long caller)
@@ -258,10 +245,8 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 }
 
 /*
- * Acquire at DISPATCH_LEVEL or above. A request with @wait warns each time; NT would stop the
- * system. At DISPATCH_LEVEL a request that need not wait is granted even then, because a caller
- * that ignores the result would otherwise run without the resource. Above DISPATCH_LEVEL each
- * request warns and is refused.
+ * At DISPATCH_LEVEL a request with @wait warns, but is granted if it need not wait, because a
+ * caller that ignores the result would otherwise run without the resource.
  */
 static noinline bool
 ex_acquire_resource_at_dispatch_level(struct eresource *resource, bool wait,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queries of an executive resource's owners. */
 
 #include <linux/export.h>
 #include <ntklog/eresource.h>

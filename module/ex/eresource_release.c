@@ -14,7 +14,6 @@
 #include "../perf/resource.h"
 #include "eresource_state.h"
 
-/* Make the first exclusive waiter the owner. */
 static void eresource_grant_exclusive(struct eresource *resource,
 				      struct list_head *granted)
 {
@@ -47,7 +46,6 @@ static void eresource_grant_shared(struct eresource *resource,
 	WRITE_ONCE(resource->shared_waiter_count, 0);
 }
 
-/* Make the next waiters owners, after the last owner has released the resource. */
 static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
 				struct list_head *granted)
 {
@@ -74,10 +72,7 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 
 	preempt_disable();
 	eresource_unlock(resource, flags);
-	/*
-	 * The resource may be deleted from here on. Each waiter's stack frame may be gone after
-	 * complete().
-	 */
+	/* The resource may be deleted from here on, and a waiter's stack frame after complete(). */
 	list_for_each_entry_safe(waiter, next, granted, list) {
 		complete(&waiter->granted);
 		if (++woken % ERESOURCE_WAKE_BATCH == 0) {
@@ -97,10 +92,7 @@ static bool eresource_track_release(struct eresource *resource, unsigned long th
 						  resource->contention_count, record);
 }
 
-/*
- * @is_release_reported: lockdep knows already of the release of the current task's last
- * acquisition, which is then not tracked here either.
- */
+/* @is_release_reported: lockdep knows of the release of the current task's last acquisition. */
 static noinline void ex_release_resource_inner(struct eresource *resource,
 					       unsigned long thread, bool is_release_reported,
 					       unsigned long caller)
@@ -186,10 +178,7 @@ static __always_inline void ex_release_resource_word(struct eresource *resource,
 					  caller);
 }
 
-/*
- * Release that has been counted and may be sampled. Called with preemption off, which this function
- * enables.
- */
+/* Called with preemption off, which this function enables. */
 static noinline void ex_release_resource_sampled(struct eresource *resource, long word,
 						 unsigned long caller)
 {
@@ -262,9 +251,8 @@ EXPORT_SYMBOL_GPL(ex_release_resource_lite);
  * @thread: ex_get_current_resource_thread() of any task, or an owner pointer with its two low bits
  *	set
  *
- * Releases like ex_release_resource_lite() in the name of @thread. For another task, lockdep still
- * records that task as an owner. If @thread does not hold the resource: warns once and changes
- * nothing.
+ * For another task, lockdep still records that task as an owner. If @thread does not hold the
+ * resource: warns once and changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  */
@@ -311,10 +299,7 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 	word = atomic_long_read(&resource->word);
 	while ((word & (ERESOURCE_TASK_MASK | ERESOURCE_EXCLUSIVE_BIT)) ==
 	       (thread | ERESOURCE_EXCLUSIVE_BIT)) {
-		/*
-		 * Publishes the exclusive critical section. Pairs with the acquire in
-		 * eresource_lock(), by which other shared owners enter.
-		 */
+		/* Pairs with the acquire in eresource_lock(), by which others enter. */
 		if (!atomic_long_try_cmpxchg_release(&resource->word, &word,
 						     word & ~ERESOURCE_EXCLUSIVE_BIT))
 			continue;
@@ -384,9 +369,8 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
  * @resource: a resource that the current task holds
  * @owner_pointer: becomes the owner, with the acquisitions of the task
  *
- * This function sets the two low bits of the pointer. Any task may release the resource with
- * ex_release_resource_for_thread_lite() and this value. If the task does not hold the resource:
- * warns once and changes nothing.
+ * Any task may release the resource with ex_release_resource_for_thread_lite() and the pointer, its
+ * two low bits set. If the task does not hold the resource: warns once and changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  */

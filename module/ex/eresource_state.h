@@ -26,12 +26,8 @@
  * - The holder of the inner lock changes any value to ERESOURCE_STATE_IN_MEMBERS by
  *   compare-exchange, and ERESOURCE_STATE_IN_MEMBERS to any value by a store.
  *
- * eresource_lock() moves the state out of the word, and eresource_unlock() moves it back as soon as
- * it fits.
- *
  * Ownership is handed over: the releasing task makes the next waiters owners while it holds the
- * inner lock, and then wakes them. No waiter competes for the resource when it wakes, and the
- * resource cannot be deleted meanwhile, because it has an owner.
+ * inner lock, and then wakes them. No waiter competes for the resource when it wakes.
  */
 
 #include <linux/cache.h>
@@ -51,8 +47,7 @@ static_assert(L1_CACHE_BYTES > ~ERESOURCE_TASK_MASK);
 /*
  * A waiting request, on the stack of the waiter.
  *
- * @list: entry in the list of shared or of exclusive waiters; after the grant, in the releasing
- *	task's list of requests that it has granted
+ * @list: entry in a list of waiters; after the grant, in a list of the releasing task
  * @thread: the waiting task
  * @was_owner: the task was an owner already when it made the request
  * @depth: number of acquisitions that the task holds after the grant

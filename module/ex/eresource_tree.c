@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All live resources, in a tree ordered by address: see eresource_tree.h. */
 
 #include <linux/rbtree.h>
 

@@ -5,7 +5,6 @@
 /*
  * All live resources, in a tree ordered by address. A resource is live from its initialisation to
  * its deletion. A walk over the tree can drop the lock and continue behind the last address, even
- * its deletion. A walk over the tree can drop the lock and continue behind the last address, even
  * if resources are added and removed in between.
  */
 

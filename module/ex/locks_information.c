@@ -63,10 +63,7 @@ static void ex_describe_resource(struct eresource *resource,
 	raw_spin_unlock(&resource->lock);
 }
 
-/*
- * Return the thread ID of an owner; 0 if the owner is a pointer, or a task that has exited. The
- * address is compared with those of all tasks and not dereferenced.
- */
+/* The address is compared with those of all tasks and not dereferenced. */
 static u32 ex_owner_thread_id(unsigned long owner)
 {
 	struct task_struct *process, *thread;
