@@ -35,11 +35,9 @@
 /* A block that began longer ago counts as ended, because its end has probably been missed. */
 #define NTKLOG_BLOCK_MAX_MS	(10 * 60 * MSEC_PER_SEC)
 
-/**
- * struct ntklog_block - a time in which a task was blocked
- * @since: when it began, in cycles; 0: there is none
- * @cycles: duration; 0 while the task is blocked
- * @frames: return addresses of the task's stack, the innermost first; 0 ends them
+/*
+ * A time in which a task was blocked, in cycles. since is 0 if there is none; cycles is 0 while the
+ * task is blocked. A frame of 0 ends the frames.
  */
 struct ntklog_block {
 	u64 since;
@@ -47,32 +45,20 @@ struct ntklog_block {
 	unsigned long frames[NTKLOG_BLOCK_FRAMES];
 };
 
-/**
- * struct ntklog_task_blocks - blocks of one task
- * @task: the task; only compared, never dereferenced
- * @last: the last block
- * @longest: the longest block since the task has had a hold
- */
+/* Blocks of one task, which is only compared. longest is that since the task has had a hold. */
 struct ntklog_task_blocks {
 	const struct task_struct *task;
 	struct ntklog_block last;
 	struct ntklog_block longest;
 };
 
-/**
- * struct ntklog_block_bucket - entries of tasks with the same hash
- * @is_used: a CPU reads or writes the entries, with interrupts off
- * @entries: the entries
- */
+/* is_used: a CPU reads or writes the entries, with interrupts off. */
 struct ntklog_block_bucket {
 	atomic_t is_used;
 	struct ntklog_task_blocks entries[NTKLOG_BLOCK_WAYS];
 };
 
-/*
- * NULL until a session logs stacks. Published with smp_store_release(); set to NULL when no probe
- * and no hook runs.
- */
+/* Published with smp_store_release(); set to NULL when no probe and no hook runs. */
 static struct ntklog_block_bucket *ntklog_block_buckets;
 
 /**
@@ -98,8 +84,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_blocks_have_stacks);
 /**
  * ntklog_alloc_block_stacks() - allocate the table if a session logs stacks
  *
- * Without memory, no block has a stack until a later call succeeds.
- *
  * Context: task; may sleep. Callers are serialized, also with ntklog_free_block_stacks().
  */
 void ntklog_alloc_block_stacks(void)
@@ -123,7 +107,7 @@ static DECLARE_WORK(ntklog_block_stacks_work, ntklog_run_block_stacks_work);
 /**
  * ntklog_request_block_stacks() - have the table allocated if a session logs stacks
  *
- * A work item allocates the table, because the caller must not wait until memory is reclaimed.
+ * A work item allocates, because the caller must not wait until memory is reclaimed.
  *
  * Context: work item that is cancelled before ntklog_free_block_stacks().
  */

@@ -92,10 +92,7 @@ u8 ntklog_nt_priority(const struct task_struct *task, bool idle)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 
-/*
- * WaitReason, WaitMode and State of the old thread as a word: three bytes of the record, in this
- * order.
- */
+/* WaitReason, WaitMode and State of the old thread: three bytes of the record, in this order. */
 #define NT_OLD_THREAD_WORD(_wait_reason, _wait_mode, _state)			\
 	(KWAIT_REASON_##_wait_reason | KPROCESSOR_MODE_##_wait_mode << 8 |	\
 	 KTHREAD_STATE_##_state << 16)
@@ -118,10 +115,7 @@ static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
 	return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, WAITING);
 }
 
-/*
- * The fast path is a user task in an interruptible sleep. unlikely() keeps the other cases out of
- * line, although some are frequent.
- */
+/* unlikely() keeps all but a user task in an interruptible sleep out of line. */
 static __always_inline u32 ntklog_old_thread_word(const struct task_struct *task, bool idle,
 						  bool preempted, unsigned int state)
 {
@@ -176,10 +170,7 @@ ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 	id = task_pid_nr(old);
 	record->old_thread_id = id;
 	priorities |= ntklog_convert_priority(old, !id) << 8;
-	/*
-	 * Combine four bytes in a register for one store. Linux has no quanta, so two of them are
-	 * 0.
-	 */
+	/* Combine four bytes in a register for one store. */
 	OPTIMIZER_HIDE_VAR(priorities);
 	record->new_thread_priority = priorities;
 	record->old_thread_priority = priorities >> 8;
@@ -229,10 +220,7 @@ ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *o
 	trace_contextswap(&record);
 }
 
-/*
- * Not inline, so that the probe needs no stack frame in the usual case of one session without
- * stacks.
- */
+/* Not inline, so that the probe usually needs no stack frame. */
 static noinline void ntklog_end_context_swap_v1(u64 sessions,
 						const struct wmi_contextswap_v1 *record)
 {
@@ -300,7 +288,6 @@ static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int c
 		this_cpu_write(ntklog_c_state, state);
 }
 
-/* Result of the last attempt to register the probe of sched_switch. */
 static int ntklog_context_swap_err;
 
 static int ntklog_get_context_swap_err(const struct etw_provider *provider)
@@ -338,10 +325,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 						    ntklog_cpu_idle_probe, NULL);
 	}
 	WRITE_ONCE(ntklog_context_swap_probes_are_registered, enable);
-	/*
-	 * A session that was started when the probe could not be registered observes the group from
-	 * now on, too.
-	 */
+	/* A session that was started without the probe observes the group from now on. */
 	etw_schedule_observing();
 }
 

@@ -7,9 +7,8 @@
  * that has a probe, or a caller of ntklog_event_group_get(). The function @update of the group
  * enables and disables the instrumentation.
  *
- * The tracepoint exists in tracefs before the module's init function runs and after its exit
- * function has run, so a probe may be registered at any time. A registration before init is
- * recorded and applied by init. A registration after exit fails.
+ * A probe of the tracepoint may be registered before the module's init function runs, which then
+ * applies the registration. A registration after the exit function has run fails.
  */
 
 #include <linux/mutex.h>
@@ -35,8 +34,7 @@ enum ntklog_event_group_state {
  *	or removes the probe of the tracepoint holds this mutex, so a work item calls @update for it
  * @mutex: serialises the calls of @update. Taken inside etw_mutex and, unless @updates_by_work,
  *	inside tracepoints_mutex
- * @lock: protects the members below, for callers that cannot wait for @update. No lock of the
- *	module is taken inside it
+ * @lock: protects the members below. No lock of the module is taken inside it
  * @state: state of the group; @update is called only in NTKLOG_EVENT_GROUP_USABLE
  * @session_mask: union of the group masks of all started sessions
  * @users: number of ntklog_event_group_get() calls that have not been undone

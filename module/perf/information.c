@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Query and set of NT's information structures: see information.h. */
 
 #include <linux/err.h>
 #include <linux/export.h>
@@ -62,13 +61,10 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_information);
  * @buffer: the new contents
  * @length: size of @buffer in bytes
  *
- * Sets all parameters or none. An older version of the structure does not change the parameters
- * that it lacks.
+ * Sets all parameters that this version of the structure has, or none.
  *
  * Context: task; may sleep.
- * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size; STATUS_NOT_IMPLEMENTED for
- * another class; STATUS_INVALID_PARAMETER for a value out of range; STATUS_NO_MEMORY;
- * STATUS_THREAD_IS_TERMINATING after a fatal signal.
+ * Return: STATUS_SUCCESS, or the error because of which nothing has been changed.
  */
 u32 ntklog_set_information(struct ntklog_information *information,
 			   const void *buffer, size_t length)
@@ -129,8 +125,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_get_parameter);
  * @value: the new value
  *
  * Context: task; may sleep.
- * Return: STATUS_SUCCESS. Otherwise nothing is changed: STATUS_INVALID_PARAMETER for a value out of
- * range; STATUS_NO_MEMORY; STATUS_THREAD_IS_TERMINATING after a fatal signal.
+ * Return: STATUS_SUCCESS, or the error because of which nothing has been changed.
  */
 u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value)
 {

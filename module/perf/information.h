@@ -34,8 +34,7 @@ struct ntklog_parameter {
  * @length: size of the structure in bytes
  * @v1_length: size of the older version, which is a prefix of the structure
  * @changed: called after a change with @lock held; may be NULL
- * @parameters: the parameters, in the order in which the module parameter spinlock= or resource=
- *	lists them
+ * @parameters: the parameters, in the order of the module parameter spinlock= or resource=
  * @parameter_count: number of elements of @parameters
  */
 struct ntklog_information {

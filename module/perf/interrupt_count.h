@@ -5,10 +5,9 @@
 /*
  * NT's InterruptCount: kstat_cpu_irqs_sum(), and on x86 the interrupt counters of irq_stat.
  *
- * An acquisition only takes a snapshot. To add up many counters of 32 bits quickly, a snapshot adds
- * them in pairs, as words of 64 bits. The low half of the difference of two snapshots is the
- * increase of the counters in low halves, and the high half is the increase of the counters in high
- * halves. A low counter that wraps makes the high half one too small.
+ * A snapshot adds the counters in pairs, as words of 64 bits, because there are many. The halves of
+ * the difference of two snapshots are the increases of the counters in low and in high halves. A
+ * low counter that wraps makes the high half one too small.
  */
 
 #include <linux/compiler.h>
@@ -71,10 +70,7 @@ union ntklog_irq_stat {
 #define ntklog_irq_stat (*(union ntklog_irq_stat __percpu *)&irq_stat)
 #define NTKLOG_IRQ_STAT_PAIRS	(sizeof(irq_cpustat_t) / sizeof(u64))
 
-/*
- * The loops unroll to one instruction for each counter or pair, because the offsets are
- * compile-time constants.
- */
+/* The loops unroll to one instruction for each counter or pair. */
 static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
 {
 	size_t i;

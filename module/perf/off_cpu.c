@@ -33,10 +33,7 @@
 
 #define NTKLOG_OFF_CPU_BITS	10
 
-/*
- * Number of tasks whose off_cpu_since is set, by the hash of the task's address. Changed by the CPU
- * that switches such a task out or in.
- */
+/* Number of tasks whose off_cpu_since is set, by the hash of the task's address. */
 static atomic_t ntklog_off_cpu_task_counts[1 << NTKLOG_OFF_CPU_BITS];
 
 static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
@@ -85,10 +82,7 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	if (record->is_blocked)
 		ready = ntklog_ready_part(task, record->queued_before, off_cpu);
 	ntklog_write_u64(record->off_cpu_since, 0);
-	/*
-	 * Clear off_cpu_since before the counters change. Pairs with the second smp_rmb() in
-	 * ntklog_off_cpu_until_now().
-	 */
+	/* Pairs with the second smp_rmb() in ntklog_off_cpu_until_now(): off_cpu_since is 0. */
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
 	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu - ready);
@@ -128,8 +122,7 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
  * The counters of a task without a CPU grow when the task gets a CPU. If the task is just getting a
  * CPU, its last time without a CPU may be missing in the result.
  *
- * A task that was blocked, and has been woken up without having a CPU yet, counts as ready since
- * then.
+ * A task that has been woken up, but has no CPU yet, counts as ready since then.
  *
  * Context: preemption off, so that RCU keeps the record and the task valid.
  * Return: ntklog_task::off_cpu, and the time since the task lost its CPU.

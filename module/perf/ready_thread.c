@@ -28,19 +28,13 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_waking);
 struct tracepoint *ntklog_sched_wakeup_new;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_wakeup_new);
 
-/*
- * Result of the last attempt to register the probes. Read and written with etw_mutex held, like the
- * flag.
- */
+/* Both are read and written with etw_mutex held. */
 static bool ntklog_ready_thread_probes_are_registered;
 static int ntklog_ready_thread_err;
 
 static void ntklog_log_ready_thread(struct task_struct *task, u8 adjust_reason)
 {
-	/*
-	 * adjust_increment is 0, because Linux does not boost the priority of a woken task. The
-	 * flag KERNEL_STACK_NOT_RESIDENT is clear, because Linux does not swap out kernel stacks.
-	 */
+	/* adjust_increment is 0: Linux does not boost the priority of a woken task. */
 	const struct etw_ready_thread_event record = {
 		.thread_id = task_pid_nr(task),
 		.adjust_reason = adjust_reason,
@@ -53,10 +47,7 @@ static void ntklog_log_ready_thread(struct task_struct *task, u8 adjust_reason)
 
 static void ntklog_sched_waking_probe(void *data, struct task_struct *task)
 {
-	/*
-	 * A task that wakes itself does not wait, although it may have set its state to sleep.
-	 * Interrupts may be on then.
-	 */
+	/* A task that wakes itself does not wait, although it may have set its state to sleep. */
 	if (task != current)
 		ntklog_log_ready_thread(task, ETW_READY_THREAD_ADJUST_UNWAIT);
 }

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_PERF_RECORD_LIMIT_H
 #define _NTKLOG_PERF_RECORD_LIMIT_H
 
-/*
- * Limit of the records that are written only because a release leaves a waiter behind. A lock in
- * permanent contention could otherwise fill the buffers.
- */
+/* Limit of the records that are written only because a release leaves a waiter behind. */
 
 #include <linux/jiffies.h>
 #include <linux/types.h>
@@ -29,8 +26,7 @@ struct ntklog_record_limit {
 };
 
 /**
- * ntklog_admit_record() - count a record in the current window, and begin a new window if that has
- *	ended
+ * ntklog_admit_record() - count a record in the current window
  * @limit: limit of this CPU
  *
  * Context: interrupts off; not NMI.

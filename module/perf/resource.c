@@ -66,10 +66,7 @@ struct ntklog_information ntklog_resource_information = {
 };
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
 
-/*
- * Bits that are set in an owner pointer and clear in the address of a task. Owner pointers have no
- * slots.
- */
+/* Set in an owner pointer, clear in the address of a task. Owner pointers have no slots. */
 #define PERF_OWNER_POINTER_BITS	3ul
 
 /* Durations until the first and until each further timeout of a wait. Written at module load. */
@@ -192,8 +189,7 @@ static void ntklog_resource_wait_timer(struct timer_list *timer)
  * @resource: address of the resource
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
  *
- * The handler of a timer counts the timeouts, so that the task sleeps without interruption and the
- * hung task detector sees one long sleep.
+ * A timer counts the timeouts, so that the hung task detector sees one long sleep.
  *
  * Context: task, ntklog_resource_key on.
  */
@@ -300,8 +296,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
  * @record: filled in, if the release is sampled
  *
  * Context: preemption off since ntklog_count_resource_release(), ntklog_resource_key on.
- * Return: true if the release is sampled. The caller then writes @record with
- * ntklog_write_resource() after the release.
+ * Return: true if the release is sampled, and the caller must write @record after the release.
  */
 bool ntklog_track_resource_release_slow(const void *resource, unsigned long owner,
 					bool exclusive, u32 contention_count,
@@ -336,7 +331,6 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
 			.contention_delta = contentions,
 		};
-		/* On another CPU HoldTime stays 0, because the clocks of two CPUs may differ. */
 		if (record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
 		    READ_ONCE(slot->processor) == smp_processor_id())
 			record->hold_time = ntklog_cycles() - record->acquire_time;

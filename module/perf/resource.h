@@ -133,10 +133,8 @@ static __always_inline bool ntklog_count_resource_release(bool exclusive)
  * @resource: address of the resource, which the current task is about to release
  * @contention_count: contention count of the resource
  *
- * Context: preemption off, ntklog_resource_key on, after ntklog_count_resource_release() has
- * returned false.
- * Return: true if the slot is freed; false if the caller must call
- * ntklog_track_resource_release_slow().
+ * Context: preemption off; ntklog_count_resource_release() has returned false.
+ * Return: true if the slot is freed; otherwise call ntklog_track_resource_release_slow().
  */
 static __always_inline bool
 ntklog_track_resource_release(const void *resource, u32 contention_count)
@@ -153,10 +151,7 @@ ntklog_track_resource_release(const void *resource, u32 contention_count)
 		     slot->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN))
 		return false;
 	WRITE_ONCE(slot->lock, NULL);
-	/*
-	 * Free the slot before next_slot makes it available: a softirq takes the slot at next_slot
-	 * without a test.
-	 */
+	/* A softirq takes the slot at next_slot without a test, so free the slot first. */
 	barrier();
 	WRITE_ONCE(record->next_slot, slot);
 	return true;

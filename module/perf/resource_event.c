@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The event of executive resources and of Linux' sleeping locks: see resource_event.h. */
 
 #include <linux/export.h>
 #include <linux/irqflags.h>
@@ -60,10 +59,7 @@ ntklog_log_sleeping_record(u64 sessions, const struct wmi_resource64 *record,
 				       PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
 }
 
-/*
- * @caller and @lock are set for a Linux lock, otherwise NULL and 0. The function is inline so that
- * the compiler drops the parts that one of the two callers does not need.
- */
+/* Inline, so that the compiler drops the parts that one of the two callers does not need. */
 static __always_inline void ntklog_write_resource_event(const struct wmi_resource64 *record,
 							u32 group,
 							const struct ntklog_caller *caller,
@@ -81,10 +77,7 @@ static __always_inline void ntklog_write_resource_event(const struct wmi_resourc
 	} else {
 		this_cpu_write(ntklog_resource_cpu.writing, true);
 		this_cpu_inc(ntklog_resource_cpu.events);
-		/*
-		 * Record the identity before the event takes its time stamp: an identity is valid
-		 * from its own time on.
-		 */
+		/* An identity is valid from its own time on: record it before the event. */
 		if (lock)
 			ntklog_record_identity(lock, caller->caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
@@ -120,10 +113,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
 /**
  * ntklog_write_sleeping_lock() - write the event of a Linux lock
  * @record: the record
- * @lock: address of the lock; the record has the address in its displayed form, see
- *	ntklog_displayed_address()
- * @caller: data of the event PERFINFO_LOG_TYPE_NTKLOG_CALLER. Its member lock is not used, and its
- *	member caller is the unchanged return address of the lock function
+ * @lock: address of the lock, not in its displayed form
+ * @caller: data of an event, without the lock, and with the caller's raw address
  * @block: data of the event PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK, except the lock; or NULL
  *
  * Context: task, preemption off; locks may be held.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See resource_parameters.h. */
 
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/wmi_resource.h>

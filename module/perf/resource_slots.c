@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Slots of executive resources: see resource_slots.h. */
 
 #include <linux/rcupdate.h>
 
@@ -64,8 +63,7 @@ struct ntklog_task *ntklog_get_record_with_slots(void)
 
 /**
  * ntklog_find_resource_slot() - find the slot of a resource
- * @record: a task record, or NULL. The caller holds the resource's inner lock if the record belongs
- *	to another task
+ * @record: a task record, or NULL. For another task the resource's inner lock is held
  * @lock: address of the resource
  *
  * Context: preemption off.
@@ -121,10 +119,7 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *reco
 		/* Pairs with the release in ntklog_free_resource_slot(). */
 		const void *other = smp_load_acquire(&slot->lock);
 
-		/*
-		 * A slot of the same resource is stale, because the final release of the resource
-		 * was not tracked.
-		 */
+		/* A slot of the same resource is stale: its final release was not tracked. */
 		if (!other || other == lock) {
 			WRITE_ONCE(slot->filled_by_softirq, false);
 			return slot;

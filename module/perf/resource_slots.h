@@ -48,8 +48,7 @@ static inline bool ntklog_resources_are_tracked(void)
 }
 
 /**
- * ntklog_resource_slots_are_cached() - test whether this CPU caches the current task's record, and
- *	its slots are valid
+ * ntklog_resource_slots_are_cached() - test whether this CPU caches the current task's slots
  *
  * Context: preemption off.
  * Return: true if ntklog_current.record may be used.

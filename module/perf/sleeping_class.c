@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The classes of Linux' sleeping locks, the sums of their slots, and the waits that last too long.
- */
+/* Classes of Linux' sleeping locks, sums of their slots, and waits that last too long. */
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -161,9 +159,8 @@ int ntklog_enable_sleeping_class(u32 class)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_enable_sleeping_class);
 
 /*
- * No acquire or release hook of the class runs any more, but the contention tracepoints still do.
- * The task may therefore begin or end a wait concurrently. The cmpxchg() on slot->action decides
- * whether the task or this function counts the wait.
+ * The contention tracepoints still fire, so the task may begin or end a wait concurrently. The
+ * cmpxchg() on slot->action decides whether the task or this function counts the wait.
  */
 static bool ntklog_claim_class_slot(struct ntklog_sleeping_slot *slot, u32 class)
 {
@@ -199,8 +196,7 @@ static void ntklog_drop_task_slots(struct ntklog_task *record, void *data)
  * ntklog_disable_sleeping_class() - disable tracking of a lock class
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
  *
- * Must be called after the last hook of the class has returned. Drops the slots of locks that are
- * still held or waited for.
+ * Must be called after the last hook of the class has returned. Drops the remaining slots.
  *
  * Context: task; may sleep. Callers are serialized.
  */

@@ -39,10 +39,7 @@ static void ntklog_fill_sleeping_slot(const struct ntklog_task *record,
 	slot->off_cpu_before = record->off_cpu;
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_u64(slot->state, action);
-	/*
-	 * Publishes the slot. Pairs with the same acquires as the store in
-	 * ntklog_track_sleeping_acquire().
-	 */
+	/* Pairs with the same acquires as the store in ntklog_track_sleeping_acquire(). */
 	smp_store_release(&slot->lock, lock);
 }
 
@@ -85,26 +82,17 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 		return;
 	}
 	this_cpu_inc(ntklog_sleeping_cpu.attempts);
-	/*
-	 * Task records are freed after an RCU grace period, so @record stays valid while preemption
-	 * is off.
-	 */
+	/* Keeps @record valid: task records are freed after an RCU grace period. */
 	preempt_disable_notrace();
 	record = ntklog_find_current_record();
-	/*
-	 * An exiting task gets no new record: if the probe of sched_process_exit has already run
-	 * for the task, nothing would free the record.
-	 */
+	/* Nothing might free a new record of an exiting task. */
 	if (!record && !(current->flags & PF_EXITING))
 		record = ntklog_get_or_insert_current_record();
 	if (!record || record->exit_is_missed)
 		goto untracked;
 	slot = ntklog_find_sleeping_slot(record, lock, ntklog_action_class(action));
 	if (ntklog_is_reacquired_exclusively(slot, action)) {
-		/*
-		 * The owner of a ww_mutex requests it again, which fails with -EALREADY: keep the
-		 * slot of the first acquisition.
-		 */
+		/* A repeated request for a ww_mutex may fail: keep the slot of the first one. */
 		if (ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
 			this_cpu_inc(ntklog_sleeping_cpu.written_off);
 			goto out;
@@ -162,9 +150,8 @@ static u32 ntklog_make_release_action(u32 action)
 }
 
 /*
- * @snapshot: copy of the slot. @rule: 0, or WMI_RESOURCE_ACTION_LINUX_BLOCKER if only the waiter is
- * the reason for the event. Called with preemption off, so that RCU keeps @task and @task_record
- * valid.
+ * @snapshot: copy of the slot. @rule: 0, or WMI_RESOURCE_ACTION_LINUX_BLOCKER. Called with
+ * preemption off, so that RCU keeps @task and @task_record valid.
  */
 static void ntklog_log_sleeping_release(struct task_struct *task,
 					const struct ntklog_task *task_record,
@@ -204,9 +191,8 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 }
 
 /*
- * Claim the slot of the owner, on whose behalf the current task releases the lock. Returns false if
- * the slot cannot be claimed. The owner may begin to wait concurrently: the cmpxchg() on
- * slot->action decides which of the two comes first.
+ * Claim the slot of another task, on whose behalf the lock is released. The owner may begin to wait
+ * concurrently: the cmpxchg() on slot->action decides which of the two comes first.
  */
 static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
 {
@@ -254,17 +240,11 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 	/* NULL if the lock has no slot, or if the task has exited, which drops its slots. */
 	task = slot ? READ_ONCE(record->task) : NULL;
 	if (task) {
-		/*
-		 * A waiter may increment slot->contentions concurrently; the old and the new value
-		 * are both valid.
-		 */
+		/* A waiter may increment slot->contentions concurrently; either value will do. */
 		snapshot = data_race(*slot);
 	}
 	if (!task || cmpxchg(&slot->lock, lock, NULL) != lock) {
-		/*
-		 * Another party has freed the slot, which may belong to another lock by now: undo
-		 * the claim.
-		 */
+		/* The slot may belong to another lock by now: undo the claim. */
 		if (claimed)
 			atomic_andnot(NTKLOG_SLEEPING_CLAIMED, (atomic_t *)&claimed->action);
 		this_cpu_inc(ntklog_sleeping_cpu.unmatched);
@@ -322,17 +302,13 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_sleeping_wait);
 
-/*
- * @action is the value that the caller has read. Returns false if another party has claimed the
- * slot since; that party has counted the wait.
- */
+/* Returns false if another party, which has counted the wait, has claimed the slot since. */
 static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
 			       u32 action)
 {
 	/*
-	 * Read the clock once for both fields: if the task starts to wait again,
-	 * ntklog_begin_sleeping_wait() subtracts wait_time from acquire_time to get the start of
-	 * the first wait.
+	 * Read the clock once for both fields: ntklog_begin_sleeping_wait() may subtract wait_time
+	 * from acquire_time to get the start of the wait.
 	 */
 	u64 wait_end = ntklog_cycles();
 	s64 waited = wait_end - slot->acquire_time;
@@ -402,8 +378,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_end_sleeping_wait);
  * @lock: address of the lock
  * @class: class of the lock
  *
- * The task has not necessarily acquired the lock: it may go on to sleep, and
- * ntklog_begin_sleeping_wait() then adds the time spun to the wait.
+ * If the task goes on to sleep, ntklog_begin_sleeping_wait() adds the time spun to the wait.
  *
  * Context: task, whatever locks it holds.
  */

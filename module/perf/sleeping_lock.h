@@ -7,9 +7,8 @@
  * waits of readers are tracked. The rules and the event are those of NT's executive resources.
  *
  * An acquire hook runs at the entry of the lock function, before the task has the lock, except that
- * of a trylock, which runs after success. The hook takes a slot before it is known whether the task
- * will wait. Probes record in the slot when a wait begins and ends. The slot is freed if the task
- * gives up. A release hook runs before the lock is released.
+ * of a trylock, which runs after success. The slot is taken before it is known whether the task
+ * will wait, and freed if the task gives up. A release hook runs before the lock is released.
  *
  * The slots of a task form a stack with holes, because most locks are released in the reverse order
  * of their acquisition: see sleeping_slots.c. The task itself fills its slots, and it may be
@@ -38,8 +37,7 @@ struct task_struct;
 
 /**
  * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
- * @releases: releases that found their slot, and ended waits of percpu_rw_semaphore readers, as a
- *	countdown to the next sampled one
+ * @releases: releases that found their slot, and ended waits of percpu_rw_semaphore readers
  * @attempts: calls of an acquire hook in task context, and waits of percpu_rw_semaphore readers
  * @untracked: acquisitions that got no slot
  * @given_up: acquisitions that ended without the lock after a wait
@@ -106,8 +104,7 @@ void ntklog_sleeping_locks_init(unsigned int first_timeout_ms, unsigned int next
  * ntklog_track_sleeping_acquire() - record that the current task starts to acquire a lock
  * @lock: address of the lock
  * @caller: return address of the lock function
- * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED; must be a compile-time
- *	constant
+ * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED; a compile-time constant
  *
  * Context: task, also preemptible.
  */
@@ -153,8 +150,7 @@ slow:
  * ntklog_track_sleeping_release() - record that the current task is about to release a lock
  * @lock: address of the lock
  * @action: as for ntklog_track_sleeping_acquire()
- * @owner: returns the owner of the lock, for a release on behalf of another task; NULL if the lock
- *	does not record its owner
+ * @owner: returns the owner of the lock; NULL if the lock does not record its owner
  * @has_waiters: the word of the lock shows that a task waits or spins for it
  *
  * Context: task, also preemptible.

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The spin lock event group: when spin locks are counted and tracked, and the parameters. See
- * spin_lock_cpu.h.
- */
+/* The spin lock event group, and the parameters. See spin_lock_cpu.h. */
 
 #include <linux/export.h>
 #include <linux/mutex.h>
@@ -96,7 +93,6 @@ static struct ntklog_event_group ntklog_spin_lock_group = {
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_spin_lock_group),
 };
 
-/* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_spin_lock_tracepoint_reg(void)
 {
 	return ntklog_event_group_record_first_probe(&ntklog_spin_lock_group);
@@ -157,8 +153,7 @@ void ntklog_begin_spin_lock_detach(void)
 }
 
 /**
- * ntklog_end_spin_lock_detach() - undo ntklog_begin_spin_lock_attach(), after all hooks were
- *	detached
+ * ntklog_end_spin_lock_detach() - undo ntklog_begin_spin_lock_attach(), when no hook runs
  *
  * Context: as for ntklog_begin_spin_lock_attach().
  */

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_H
 #define _NTKLOG_PERF_SPIN_LOCK_H
 
-/* The interface of the spin lock instrumentation: lock hooks, event group and parameters. */
-
 #include <ntklog/spin_lock.h>
 
 #include "information.h"

@@ -40,7 +40,6 @@
 /* Number of kinds of Linux' locks that are attached in mode "sampled". Changes are serialised. */
 static unsigned int ntklog_sampled_kinds;
 
-/* RCU state at the last stop of tracking, from get_state_synchronize_rcu(). */
 static unsigned long ntklog_spin_lock_stop_rcu_state;
 
 static void ntklog_restart_sampling_on_cpu(int cpu_number)
@@ -154,12 +153,10 @@ void ntklog_stop_spin_lock_tracking(void)
 /**
  * ntklog_start_sampling_spin_locks() - prepare sampling, before the hooks of a kind are attached
  *
- * The call for the first kind frees all slots of mode "sampled", because a faulty caller may have
- * left a slot in use.
+ * The call for the first kind frees slots that a faulty caller may have left in use.
  *
- * Context: task; may sleep. The caller serialises this function and
- * ntklog_stop_sampling_spin_locks(). During the call for the first kind no hook accesses the
- * sampling state.
+ * Context: task; may sleep. Calls are serialised, also with ntklog_stop_sampling_spin_locks(). No
+ * hook accesses the sampling state during the call for the first kind.
  */
 void ntklog_start_sampling_spin_locks(void)
 {

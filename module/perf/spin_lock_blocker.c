@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See spin_lock_blocker.h. */
 
 #include <linux/compiler.h>
 #include <linux/export.h>
@@ -15,8 +14,7 @@
 #include "spin_lock_parameters.h"
 
 /**
- * ntklog_count_and_sample_blocker() - count a release that leaves a waiter behind, and apply the
- *	blocker rate
+ * ntklog_count_and_sample_blocker() - count a blocker, and apply the blocker rate
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_*
  *
  * Context: interrupts off; also NMI.
@@ -39,8 +37,7 @@ u8 ntklog_count_and_sample_blocker(u8 acquire_mode)
 /**
  * ntklog_admit_blocker() - apply the record limit to a record that no other rule would write
  *
- * In an NMI every record is admitted without being counted, because the NMI may have interrupted a
- * change of the limit.
+ * In an NMI, which may have interrupted a change of the limit, every record is admitted.
  *
  * Context: interrupts off; also NMI.
  * Return: true if the record may be written.

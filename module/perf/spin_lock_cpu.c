@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Data of the spin lock instrumentation, and counters that any CPU may read. */
 
 #include <linux/cache.h>
 #include <linux/cpumask.h>

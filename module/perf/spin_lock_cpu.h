@@ -28,14 +28,6 @@
  * hold was shorter than hold_limit, and frees the slot. hold_limit is 0 while the next release must
  * apply the rules.
  *
- * A slot is in one of these states:
- *
- *	state      slot->lock            next
- *	free       0                     taken, by the subtraction
- *	taken      0                     tracked or untracked, by the store of the lock
- *	tracked    lock, maybe | DETAILS free; the release may write an event
- *	untracked  lock | UNTRACKED      free; the release writes nothing
- *
  * Contexts: preemption is off from the acquisition to the release, so only interrupts run in
  * between, on the same CPU. The fast paths, and usually the slow path of an uncontended
  * acquisition, may be interrupted at any instruction. The other slow paths run with interrupts off.
@@ -46,11 +38,6 @@
  * NMIs: Linux' locks are also taken in NMI handlers, which may interrupt even a slow path. In an
  * NMI the fast paths work as elsewhere. The slow path of an acquisition takes an untracked slot, if
  * any, and does not restart the countdown. A release writes no event.
- *
- * Files: spin_lock_slots (fast and slow paths), spin_lock_number (numbers of slots),
- * spin_lock_sampled (mode "sampled"), spin_lock_wait (contended acquisitions), spin_lock_event (the
- * record), spin_lock_parameters, spin_lock_arming (start, stop and changes of parameters on all
- * CPUs), spin_lock (the event group).
  */
 
 #include <linux/compiler.h>
@@ -121,10 +108,8 @@ struct ntklog_spin_lock_wait_start {
  * @interrupts: interrupt counters, from ntklog_snapshot_interrupts(), at the start of the wait or
  *	else of the hold; unused for uncontended Linux locks, see ntklog_count_interrupt_in_slots()
  * @wait_time: duration of the wait, in cycles; valid with PERF_SPIN_LOCK_HAS_DETAILS
- * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid with
- *	PERF_SPIN_LOCK_HAS_DETAILS. Without this tag the release supplies the mode
- * @interrupt_count: number of interrupts during the hold, from ntklog_count_interrupt_in_slots();
- *	valid with PERF_SPIN_LOCK_HAS_DETAILS after an uncontended acquisition
+ * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid like @wait_time
+ * @interrupt_count: number of interrupts during an uncontended hold; valid like @wait_time
  */
 struct ntklog_spin_lock_slot {
 	unsigned long lock;
@@ -139,16 +124,13 @@ struct ntklog_spin_lock_slot {
  * struct ntklog_sampled_spin_locks - state of mode "sampled"
  * @sample_at_count: number of uncontended acquisitions at which sampled_countdown becomes negative
  * @countdown_excess: number of further acquisitions until the chosen one, after sampled_countdown
- *	has become negative; 0 if that acquisition is the chosen one. Only a distance of more than
- *	31 bits makes it greater than 0
- * @remaining_in_interval: number of acquisitions between the chosen one and the end of its
- *	interval. An interval has as many acquisitions as the acquire sample rate says
- * @random: state of the random number generator that chooses one acquisition of each interval
+ *	has become negative; usually 0
+ * @remaining_in_interval: number of acquisitions between the chosen one and the end of its interval
+ * @random: state of the random number generator
  * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
  * @slot: slots of the chosen locks that are held, the first sampled_in_use of them
  * @spins: for each slot, the SpinCount
- * @nested: for each slot, the number of later shared acquisitions of the same lock that were not
- *	chosen
+ * @nested: for each slot, number of later shared acquisitions of the lock that were not chosen
  *
  * Used on its CPU with interrupts off, but not in NMI handlers; any CPU may read @sample_at_count.
  */
@@ -185,33 +167,24 @@ struct ntklog_overflow_slots {
 /**
  * struct ntklog_spin_lock_cpu - per-CPU state of the spin lock instrumentation
  * @sampled_in_use: number of slots in use in @sampled. Must be first: assembler code accesses it
- * @sampled_countdown: countdown of uncontended acquisitions of sampled locks; the acquisition that
- *	makes it negative takes the slow path
- * @state: size of the slots of @slot in use, and countdown of uncontended acquisitions; see
- *	PERF_SPIN_LOCK_USED_MASK and PERF_SPIN_LOCK_COUNTDOWN_ONE. The acquisition that makes the
- *	word negative takes the slow path
- * @hold_limit: releases after a hold of at least this many cycles take the slow path.
+ * @sampled_countdown: countdown of uncontended acquisitions in mode "sampled"
+ * @state: size of the slots of @slot in use, and countdown; see PERF_SPIN_LOCK_USED_MASK
+ * @hold_limit: releases after a hold of at least this many cycles take the slow path:
  *	ntklog_spin_lock_hold_limit, or 0 while all releases must take the slow path
- * @sample_at_count: uncontended count at which @state becomes negative; see
- *	ntklog_uncontended_count()
+ * @sample_at_count: uncontended count at which @state becomes negative
  * @contention_count: NT's SpinLockContentionCount; wraps
  * @spin_count: NT's SpinLockSpinCount; wraps
- * @writing: this CPU is writing an event with code that may take locks; these locks are tracked but
- *	write no events
+ * @writing: this CPU is writing an event; locks that it takes meanwhile write no events
  * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED
  * @overflow_in_use: number of overflow slots in use. While it is not 0, @state has one slot more
  *	than the locks in @slot, so that all acquisitions and releases take the slow path
  * @without_slot: number of locks that are held without a slot
- * @sequence: seqcount: lets other CPUs read @state with @sample_at_count, and @sampled_countdown
- *	with that of @sampled, consistently
- * @untracked: acquisitions that could not be tracked, for example because the CPU had eight tracked
- *	locks, or was in an NMI
+ * @sequence: lets other CPUs read each countdown with its sample_at_count
+ * @untracked: acquisitions that could not be tracked
  * @unmatched: releases without a slot that were not expected
- * @unmatched_expected: releases without a slot while hooks of Linux locks were being attached or
- *	detached
+ * @unmatched_expected: releases without a slot while hooks are being attached or detached
  * @suppressed: events not written, for example because this CPU was writing another one
- * @events: events that a session or the tracepoint needed, including those that found no space in a
- *	session's buffer
+ * @events: events that a session or the tracepoint needed
  * @blocker_count: releases that left a waiter behind, while they are sampled; wraps
  * @blocker_limit: limit of records that no other rule would write
  * @overflow: the overflow slots
@@ -253,9 +226,8 @@ struct ntklog_spin_lock_cpu {
 DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 
 /*
- * True while tracking is being enabled or disabled: acquisitions take the slow path and are not
- * tracked. False while tracking is armed, and also while it is off. Written by the task that
- * changes tracking, see struct ntklog_event_group.
+ * True while tracking is being enabled or disabled, so that acquisitions are not tracked. False
+ * also while tracking is off. Written by the task that changes tracking.
  */
 extern bool ntklog_spin_lock_in_transition;
 
@@ -265,9 +237,7 @@ extern bool ntklog_spin_lock_in_transition;
  */
 extern bool ntklog_spin_lock_may_take_slot;
 
-/*
- * True while hooks of Linux locks are attached or detached: a release without a slot is expected.
- */
+/* True while hooks of Linux locks are attached or detached: unmatched releases are expected. */
 extern bool ntklog_spin_lock_expect_unmatched;
 
 /*
@@ -332,8 +302,7 @@ static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_loc
 }
 
 /**
- * ntklog_sampled_mode_uncontended_count() - return the number of uncontended acquisitions of locks
- *	that are recorded in mode "sampled"
+ * ntklog_sampled_mode_uncontended_count() - return the uncontended count of mode "sampled"
  * @cpu: state of a CPU
  *
  * Context: any; on another CPU within a read section of cpu->sequence.

@@ -112,8 +112,7 @@ ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
  * @time: clock at the release
  * @caller: return address of the unlock function
  *
- * Sessions and probes need RCU. Events in NMIs and where RCU is not watching are therefore counted
- * as suppressed.
+ * Events in an NMI or where RCU is not watching are suppressed.
  *
  * Context: interrupts off; also NMI.
  */

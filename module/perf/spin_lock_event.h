@@ -29,7 +29,6 @@
 #include "spin_lock_cpu.h"
 #include "stack.h"
 
-/* Event group of each PERF_SPIN_LOCK_KIND(). */
 static const u32 ntklog_spin_lock_group_by_kind[] = {
 	PERF_SPINLOCK,
 	PERF_LINUX_SPINLOCK,
@@ -53,9 +52,8 @@ static __always_inline bool ntklog_spin_lock_is_traced(bool is_linux)
 }
 
 /*
- * Set @irql to the IRQL of the lock's holder. Returns false if the caller must call
- * ke_get_current_irql(), which may take a Linux lock. The holder of a Linux spin lock cannot be
- * preempted, so its IRQL is at least DISPATCH_LEVEL.
+ * Returns false if the caller must call ke_get_current_irql(). The holder of a Linux spin lock
+ * cannot be preempted, so its IRQL is at least DISPATCH_LEVEL.
  */
 static __always_inline bool ntklog_get_holder_irql_fast(bool is_linux, u8 *irql)
 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sample rates and thresholds of spin locks, and the events that record them. */
 
 #include <linux/cache.h>
 #include <linux/export.h>

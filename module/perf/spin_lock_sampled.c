@@ -42,10 +42,7 @@ static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 li
 	return (u64)random * limit >> 32;
 }
 
-/*
- * If the countdown is too short for @distance, an earlier acquisition takes the slow path and
- * restarts the countdown.
- */
+/* If the countdown is too short for @distance, the slow path restarts it. */
 static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 count, u64 distance)
 {
 	s32 countdown = min_t(u64, distance - 1, S32_MAX);
@@ -119,8 +116,7 @@ static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spi
 }
 
 /**
- * ntklog_sample_spin_lock_acquire_slow() - slow path of an uncontended acquisition in mode
- *	"sampled"
+ * ntklog_sample_spin_lock_acquire_slow() - slow path of ntklog_sample_spin_lock_acquire_fast()
  * @lock: address of the lock, which is held
  *
  * Context: as for ntklog_sample_spin_lock_acquire_fast(), after the acquisition has been counted.
@@ -136,10 +132,7 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
-	/*
-	 * If the countdown has not expired, the caller only found a slot in use, or an interrupt
-	 * has restarted the countdown. The self-test chooses every acquisition.
-	 */
+	/* The caller may only have found a slot in use. The self-test chooses every acquisition. */
 	if (cpu->sampled_countdown >= 0 && cpu->sampled->choice != PERF_CHOOSE_ALL)
 		goto out;
 	count = ntklog_sampled_mode_uncontended_count(cpu);
@@ -161,8 +154,7 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slow);
 
 /**
- * ntklog_sample_contended_spin_lock() - count a contended acquisition, and take a slot if the
- *	contention sample rate chooses it
+ * ntklog_sample_contended_spin_lock() - count a contended acquisition, and maybe take a slot
  * @lock: address of the lock, which is held
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
  * @spin_count: number of additional tests of the lock, at least 1
@@ -226,8 +218,7 @@ static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u3
 /**
  * ntklog_release_sampled_spin_lock() - slow path of a release in mode "sampled"
  * @lock: address of the lock, which has been released
- * @acquire_mode: PERF_SPIN_LOCK_LINUX_*, PERF_SPIN_LOCK_LEAVES_WAITER if the release leaves a
- *	waiter behind, and WMI_SPINLOCK_* for a slot that has no acquire mode itself
+ * @acquire_mode: PERF_SPIN_LOCK_*, and WMI_SPINLOCK_* for a slot that has no acquire mode itself
  * @time_low: low half of the clock before the release
  * @time_high: high half of the clock before the release
  * @caller: return address of the unlock function

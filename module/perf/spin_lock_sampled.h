@@ -39,8 +39,7 @@ void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 tim
  * @lock: address of the lock, which is held
  *
  * Context: preemption off, right after the acquisition; also NMI.
- * Return: true if the acquisition needs no slot; false if the caller must call
- * ntklog_sample_spin_lock_acquire_slow().
+ * Return: true if no slot is needed; otherwise call ntklog_sample_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_sample_spin_lock_acquire_fast(const void *lock)
 {
@@ -48,16 +47,13 @@ static __always_inline bool ntklog_sample_spin_lock_acquire_fast(const void *loc
 }
 
 /**
- * ntklog_sample_shared_spin_lock_acquire_fast() - count an uncontended shared acquisition in mode
- *	"sampled"
+ * ntklog_sample_shared_spin_lock_acquire_fast() - count a shared acquisition in mode "sampled"
  * @lock: address of the lock, which is held
  *
- * While a slot is in use every shared acquisition takes the slow path, because the slot may belong
- * to the same lock.
+ * A slot that is in use may belong to the same lock.
  *
  * Context: as for ntklog_sample_spin_lock_acquire_fast().
- * Return: true if the acquisition needs no slot; false if the caller must call
- * ntklog_sample_spin_lock_acquire_slow().
+ * Return: true if no slot is needed; otherwise call ntklog_sample_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_sample_shared_spin_lock_acquire_fast(const void *lock)
 {

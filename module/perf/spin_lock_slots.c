@@ -40,9 +40,8 @@ static __always_inline void ntklog_set_countdown(struct ntklog_spin_lock_cpu *cp
 }
 
 /*
- * Return the number of uncontended acquisitions before the next sampled one, or fewer. @remainder
- * is @count modulo @rate. When the count wraps to 0 the acquisition is sampled, because 0 is a
- * multiple of every rate.
+ * Return the number of uncontended acquisitions before the next sampled one, or fewer. When the
+ * count wraps to 0 the acquisition is sampled, because 0 is a multiple of every rate.
  */
 static __always_inline long ntklog_countdown_to_sample(u32 count, u32 remainder, u32 rate)
 {
@@ -87,8 +86,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_spin_lock);
 /**
  * ntklog_count_spin_lock_acquire_slow() - slow path of an acquisition that is only counted
  *
- * Restarts the countdown. Nothing is sampled while acquisitions are only counted, so the countdown
- * is as long as possible.
+ * Makes the countdown as long as possible, because nothing is sampled.
  *
  * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted.
  */
@@ -97,20 +95,13 @@ void ntklog_count_spin_lock_acquire_slow(void)
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	unsigned long flags;
 
-	/*
-	 * An NMI handler must not restart the countdown, because the NMI may have interrupted this
-	 * function.
-	 */
+	/* The NMI may have interrupted this function. */
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
 	/*
-	 * If state is not negative any more, an interrupt has restarted the countdown since.
-	 *
-	 * Tracking may start concurrently: this CPU reads the tracking key while it is off; another
-	 * CPU enables the key and tracks locks; this CPU arrives here. A long countdown would delay
-	 * tracking on this CPU. Set the countdown to -1, so that the next acquisition takes the
-	 * slow path again.
+	 * Tracking may have started since this CPU saw the tracking key off. A long countdown would
+	 * delay tracking on this CPU: set -1, so that the next acquisition takes the slow path.
 	 */
 	if (READ_ONCE(cpu->state) < 0)
 		ntklog_set_countdown(cpu, ntklog_uncontended_count(cpu),
@@ -131,9 +122,8 @@ static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot,
 }
 
 /*
- * Fill the slot that the caller has taken. If the acquisition cannot be tracked, tag the slot as
- * untracked or free it. Returns the number of the slot, or 0 if the slot was freed. Slot 0 is a
- * dummy whose lock stays 0.
+ * Fill the slot that the caller has taken, tag it as untracked, or free it. Returns the number of
+ * the slot. If the slot was freed, returns 0: slot 0 is a dummy whose lock stays 0.
  */
 static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					  unsigned long tag, struct ntklog_time time,
@@ -152,10 +142,7 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	} else if (in_nmi() || !number ||
 		   number - READ_ONCE(cpu->untracked_slots) > PERF_SPIN_LOCK_DEPTH) {
-		/*
-		 * In an NMI the depth is unreliable, because the NMI may have interrupted an update
-		 * of untracked_slots.
-		 */
+		/* In an NMI the depth is unreliable: untracked_slots may be changing. */
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	}
@@ -190,8 +177,7 @@ static noinline void ntklog_track_acquire_irqsave(const void *lock)
  * An expired countdown usually makes the next release take the slow path. That release restarts the
  * countdown, because it divides by the sample rate anyway.
  *
- * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted and has taken
- * a slot.
+ * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has taken a slot.
  */
 void ntklog_track_spin_lock_acquire_slow(const void *lock)
 {
@@ -213,8 +199,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slow);
  * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire for an uncontended acquisition
  * @lock: address of the lock, which is held
  *
- * Counts the acquisition, and tracks it if the tracking key is on. Reads the clock once, so
- * WaitTimeInCycles is 0.
+ * Reads the clock once, so WaitTimeInCycles is 0.
  *
  * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
  */
@@ -279,11 +264,9 @@ static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 numbe
 }
 
 /**
- * ntklog_count_interrupt_in_slots() - count an interrupt in the slots of all locks that this CPU
- *	holds
+ * ntklog_count_interrupt_in_slots() - count an interrupt in the slots of this CPU
  *
- * An uncontended acquisition of a Linux lock then need not read the interrupt counters. The count
- * may miss an interrupt that arrives while the slot is being filled or freed.
+ * The count may miss an interrupt that arrives while a slot is being filled or freed.
  *
  * Context: interrupts off; not NMI.
  */
@@ -375,10 +358,7 @@ static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cp
 	return ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
 }
 
-/*
- * Also called in an NMI, because the fast path of an acquisition does not test for NMIs and so does
- * not tag its slot as untracked.
- */
+/* Also called in an NMI, because the fast path does not tag its slots as untracked there. */
 static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number,
 					  u8 acquire_mode, struct ntklog_time time,
 					  unsigned long caller)
@@ -400,14 +380,12 @@ static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 
 }
 
 /*
- * Decide which acquisitions and releases take the slow path from now on. @lock_held: this CPU still
- * holds a lock with a slot.
+ * @lock_held: this CPU still holds a lock with a slot.
  *
  * With no lock held, hold_limit need not be 0: an uncontended acquisition changes the count, and
  * the tag of a contended acquisition makes its release take the slow path anyway.
  *
- * @state is the value from which the caller has computed @count. Do not test cpu->state instead:
- * an NMI may have made it negative since, and the countdown would be set from an outdated @count.
+ * @state is the value from which the caller has computed @count; cpu->state may have changed since.
  */
 static __always_inline void ntklog_update_sampling(struct ntklog_spin_lock_cpu *cpu, long state,
 						   u32 count, u32 remainder, u32 rate,
@@ -419,10 +397,7 @@ static __always_inline void ntklog_update_sampling(struct ntklog_spin_lock_cpu *
 	ntklog_set_hold_limit(cpu, !remainder && lock_held);
 }
 
-/*
- * Free the topmost slot, and write its event if the release is sampled. The slot is that of an NT
- * lock, uncontended, tracked and without a waiter. Not called in an NMI.
- */
+/* The slot is that of an NT lock, uncontended, tracked and without a waiter. Not in an NMI. */
 static __always_inline void
 ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_lock_slot *slot,
 			    const void *lock, u8 acquire_mode, struct ntklog_time time,
@@ -435,10 +410,7 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	/* The number of @slot is its index, because no overflow slot is in use. */
 	u32 depth = slot - cpu->slot - READ_ONCE(cpu->untracked_slots);
 
-	/*
-	 * Update the countdown before the event is written, because the writing may count
-	 * acquisitions of Linux' locks.
-	 */
+	/* Before the event, because its writing may count acquisitions of Linux' locks. */
 	ntklog_update_sampling(cpu, state, count, remainder, rate, slot != &cpu->slot[1]);
 	if (!remainder || ntklog_hold_exceeds_threshold(slot, time))
 		ntklog_write_spin_lock_fast(false, slot, (unsigned long)lock, 0,
@@ -449,10 +421,7 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	ntklog_add_slots_in_use(-1);
 }
 
-/*
- * Free the slot of a release for which ntklog_release_topmost_slot() is not meant, and write the
- * event if the release is sampled; or count a release without a slot.
- */
+/* Handle a release for which ntklog_release_topmost_slot() is not meant. */
 static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					       u8 acquire_mode, struct ntklog_time time,
 					       unsigned long caller)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See spin_lock_wait.h. */
 
 #include <linux/export.h>
 

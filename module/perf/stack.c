@@ -27,11 +27,6 @@
 DEFINE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_stack_cpu);
 
-/**
- * struct ntklog_stack_buffer - per-CPU buffer of a stack event
- * @frames: return addresses, as the unwinder found them
- * @event: the event
- */
 struct ntklog_stack_buffer {
 	unsigned long frames[NTKLOG_OWN_FRAMES_MAX + NTKLOG_STACK_WALK_MAX];
 	struct {
@@ -66,9 +61,8 @@ void ntklog_stack_exit(void)
 }
 
 /*
- * Return the index of the first frame of the event's stack, or @count if there is none. The stack
- * begins at @caller. If @caller is 0 or not on the stack, the stack begins after the frames of this
- * module and of lock functions.
+ * Return the index of the first frame of the event's stack: that of @caller, or else the first one
+ * after those of this module and of lock functions. Returns @count if there is none.
  */
 static unsigned int ntklog_find_first_frame(const unsigned long *frames, unsigned int count,
 					    unsigned long caller, bool is_hooked)
