@@ -295,7 +295,6 @@ static int ntklog_get_context_swap_err(const struct etw_provider *provider)
 	return READ_ONCE(ntklog_context_swap_err);
 }
 
-/* Calls are serialised: see struct ntklog_event_group. */
 static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 					const struct perfinfo_groupmask *wanted)
 {

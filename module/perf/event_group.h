@@ -35,7 +35,7 @@ enum ntklog_event_group_state {
  * @mutex: serialises the calls of @update. Taken inside etw_mutex and, unless @updates_by_work,
  *	inside tracepoints_mutex
  * @lock: protects the members below. No lock of the module is taken inside it
- * @state: state of the group; @update is called only in NTKLOG_EVENT_GROUP_USABLE
+ * @state: state of the group
  * @session_mask: union of the group masks of all started sessions
  * @users: number of ntklog_event_group_get() calls that have not been undone
  * @has_probe: the tracepoint has at least one probe. Not a counter, because the kernel reports a

@@ -122,7 +122,8 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
  * The counters of a task without a CPU grow when the task gets a CPU. If the task is just getting a
  * CPU, its last time without a CPU may be missing in the result.
  *
- * A task that has been woken up, but has no CPU yet, counts as ready since then.
+ * A task that has been woken up, but has no CPU yet, counts as ready since then, if the scheduler
+ * records this.
  *
  * Context: preemption off, so that RCU keeps the record and the task valid.
  * Return: ntklog_task::off_cpu, and the time since the task lost its CPU.

@@ -340,7 +340,6 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_slow);
 
-/* Calls are serialised: see struct ntklog_event_group. */
 static void ntklog_update_resource_key(struct ntklog_event_group *group,
 				       const struct perfinfo_groupmask *wanted)
 {

@@ -117,7 +117,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
  * @caller: data of an event, without the lock, and with the caller's raw address
  * @block: data of the event PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK, except the lock; or NULL
  *
- * Context: task, preemption off; locks may be held.
+ * Context: task; locks may be held.
  */
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
 				const struct ntklog_caller *caller,

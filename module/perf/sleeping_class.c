@@ -116,7 +116,6 @@ static DECLARE_DELAYED_WORK(ntklog_wait_check_work, ntklog_check_all_waits);
 static void ntklog_check_all_waits(struct work_struct *work)
 {
 	ntklog_visit_task_records(ntklog_check_task_waits, NULL);
-	/* A session may have begun to log stacks. */
 	ntklog_request_block_stacks();
 	schedule_delayed_work(&ntklog_wait_check_work, ntklog_wait_check_interval_jiffies);
 }

@@ -24,7 +24,7 @@ struct ntklog_task;
  * State bits in slot->action. A slot with any of them is released by the slow path.
  *
  * WAITING	the task waits for the lock
- * WAITED	the wait is over, and slot->wait_time is valid
+ * WAITED	a wait is over, and slot->wait_time is valid
  * ABOVE_HOLE	the release of this slot must lower next_sleeping_slot past the slot below
  * CLAIMED	a party has claimed the slot in order to free it
  */

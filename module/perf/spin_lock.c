@@ -62,7 +62,6 @@ static void ntklog_set_key(struct static_key_false *key, bool enable)
 		static_branch_disable(key);
 }
 
-/* Calls are serialised: see struct ntklog_event_group. */
 static void ntklog_update_spin_lock_keys(struct ntklog_event_group *group,
 					 const struct perfinfo_groupmask *wanted)
 {

@@ -64,9 +64,9 @@
 
 /*
  * Number of slots after the first PERF_SPIN_LOCK_DEPTH that an acquisition may take but does not
- * fill: their lock stays 0, so a release that reads one takes the slow path. One of them stays in
- * use while overflow slots are in use. The other four are for acquisitions that have not yet tested
- * the limit: one in each of the contexts task, softirq, hard interrupt and NMI.
+ * fill: their lock stays 0, so a release that reads one takes the slow path. At least one
+ * is in use while overflow slots are in use. The other four are for acquisitions that have not yet
+ * tested the limit: one in each of the contexts task, softirq, hard interrupt and NMI.
  */
 #define PERF_SPIN_LOCK_EMPTY_SLOTS	5
 
@@ -174,10 +174,10 @@ struct ntklog_overflow_slots {
  * @sample_at_count: uncontended count at which @state becomes negative
  * @contention_count: NT's SpinLockContentionCount; wraps
  * @spin_count: NT's SpinLockSpinCount; wraps
- * @writing: this CPU is writing an event; locks that it takes meanwhile write no events
+ * @writing: code that may take locks is writing an event; these locks write no events
  * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED
- * @overflow_in_use: number of overflow slots in use. While it is not 0, @state has one slot more
- *	than the locks in @slot, so that all acquisitions and releases take the slow path
+ * @overflow_in_use: number of overflow slots in use. While it is not 0, @state names an empty
+ *	slot, so that all acquisitions and releases take the slow path
  * @without_slot: number of locks that are held without a slot
  * @sequence: lets other CPUs read each countdown with its sample_at_count
  * @untracked: acquisitions that could not be tracked

@@ -70,7 +70,7 @@ void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
 
 /**
- * ntklog_topmost_spin_lock() - return the lock that this CPU has acquired last and still holds
+ * ntklog_topmost_spin_lock() - return the lock of this CPU's topmost slot
  *
  * Context: interrupts off.
  * Return: address of the lock; NULL if no slot is in use.

@@ -3,10 +3,8 @@
 #define _NTKLOG_PERF_THIS_CPU_H
 
 /*
- * Per-CPU operations for the fast paths that this_cpu_*() does not have as one instruction.
- *
- * Context of all: preemption off. An interrupt may arrive before or after the operation, not
- * within.
+ * Per-CPU operations for the fast paths that this_cpu_*() does not have as one instruction. An
+ * interrupt may arrive before or after such an operation, not within.
  */
 
 #include <linux/percpu.h>
