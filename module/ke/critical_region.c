@@ -93,7 +93,7 @@ EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);
 /**
  * ke_are_all_apcs_disabled() - NT's KeAreAllApcsDisabled
  *
- * Context: any; in an interrupt, the answer is for the interrupted task.
+ * Context: any but NMI.
  * Return: true if the task is in a guarded region, or the IRQL is at least APC_LEVEL.
  */
 bool ke_are_all_apcs_disabled(void)
