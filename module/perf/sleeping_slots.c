@@ -85,7 +85,7 @@ static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 a
 }
 
 /*
- * Reclaim a slot of @record that is probably stale. Only called when no slot is free. A slot
+ * Reclaim a slot of @record that is probably stale. Called when no slot was free. A slot
  * becomes stale if another task releases a lock that does not record its owner.
  */
 static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task *record)

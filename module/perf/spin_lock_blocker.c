@@ -14,7 +14,7 @@
 #include "spin_lock_parameters.h"
 
 /**
- * ntklog_count_and_sample_blocker() - count a blocker, and apply the blocker rate
+ * ntklog_count_and_sample_blocker() - count a blocker, if the release is one, and sample it
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_*
  *
  * Context: interrupts off; also NMI.

@@ -178,7 +178,7 @@ struct ntklog_overflow_slots {
  * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED
  * @overflow_in_use: number of overflow slots in use. While it is not 0, @state names an empty
  *	slot, so that all acquisitions and releases take the slow path
- * @without_slot: number of locks that are held without a slot
+ * @without_slot: number of held locks for which no slot was left
  * @sequence: lets other CPUs read each countdown with its sample_at_count
  * @untracked: acquisitions that could not be tracked
  * @unmatched: releases without a slot that were not expected
