@@ -150,6 +150,8 @@ static void add_piece_to_sum(struct charge_sum *sum, const struct charge_piece *
 		sum->stopped += piece->ticks * weight;
 	if (piece->part == CHARGE_HOLDER_RAN && !piece->is_divided)
 		sum->unknown_state += piece->ticks * weight;
+	if (piece->part == CHARGE_HOLDER_RAN && piece->holder->was_interrupted)
+		sum->interrupted += piece->ticks * weight;
 }
 
 /* Sum up the lock for which a holder waited longest, if no context switch tells of its times. */
@@ -273,6 +275,7 @@ static void add_wait(struct charge_sum *sum, const struct charge_hold *hold)
 
 	sum->waits += hold->weight;
 	sum->wait += wait * hold->weight;
+	sum->is_estimate |= hold->weight > 1;
 	if (wait > sum->longest) {
 		sum->longest = wait;
 		sum->longest_at = hold->wait_start;
@@ -351,6 +354,8 @@ static void charge_hold(struct charge_sums *sums, const struct charge_hold *hold
 		add_wait(&sums->current->sum, hold);
 		if (hold->is_sleeping)
 			add_wait(&sums->sleeping, hold);
+		if (hold->is_open)
+			add_wait(&sums->open, hold);
 		add_to_periods(sums, hold);
 		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter, sums->fixed[CHARGE_LABEL_OTHERS],
 			   hold->acquired - hold->wait_start, hold->weight);

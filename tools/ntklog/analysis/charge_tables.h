@@ -45,6 +45,8 @@ enum charge_fixed_label {
  * @stopped: of spin locks: free time in pieces longer than a millisecond, while the next owner spun
  * @unknown_state: held time of which the file does not tell whether the holder ran, was preempted
  *	or blocked; it is a part of CHARGE_HOLDER_RAN
+ * @interrupted: of CHARGE_HOLDER_RAN, the part in holds to which interrupts came
+ * @is_estimate: a wait stands for several
  */
 struct charge_sum {
 	uint64_t waits;
@@ -54,6 +56,8 @@ struct charge_sum {
 	uint64_t longest_at;
 	uint64_t stopped;
 	uint64_t unknown_state;
+	uint64_t interrupted;
+	bool is_estimate;
 };
 
 /**
@@ -156,6 +160,8 @@ struct charge_row {
  * @longest: the longest waits, and the longest chain; from charge_sums_open() on
  * @total: of all waits
  * @sleeping: of the waits for locks that tasks sleep for
+ * @open: @waits and @wait of those that have no record of a release: the wait, or the hold after
+ *	it, had not ended when the recording stopped
  * @current: class of the wait that is being charged
  * @waiter: label of the task that has waited
  * @charged: the piece that is growing: the time charged to one hold, or one free or unknown time
@@ -188,6 +194,7 @@ struct charge_sums {
 	struct longest_waits *longest;
 	struct charge_sum total;
 	struct charge_sum sleeping;
+	struct charge_sum open;
 	struct charge_class *current;
 	struct charge_label *waiter;
 	struct {

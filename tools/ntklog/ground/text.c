@@ -56,6 +56,29 @@ static bool are_printable_ascii(const char *text)
 }
 
 /**
+ * text_cut_module() - cut out the last name of a module, as in "holds_long [module]"
+ * @text: names of functions and variables
+ *
+ * Return: false if @text has none.
+ */
+bool text_cut_module(char *text)
+{
+	char *at = text + strlen(text), *end;
+
+	while (at > text) {
+		at--;
+		if (strncmp(at, " [", 2))
+			continue;
+		end = at + 2 + strcspn(at + 2, " []");
+		if (*end != ']')
+			continue;
+		memmove(at, end + 1, strlen(end + 1) + 1);
+		return true;
+	}
+	return false;
+}
+
+/**
  * text_clean_large() - clean a text as text_clean() does, eight bytes at a time
  * @text: text to change
  * @size: bytes of @text, without the NUL behind it

@@ -16,6 +16,7 @@ static inline bool text_is_continuation(char byte)
 
 void text_clean(char *text);
 void text_clean_line(char *text);
+bool text_cut_module(char *text);
 void text_clean_large(char *text, size_t size);
 void text_write(const char *text, FILE *stream);
 char *text_read(FILE *stream);

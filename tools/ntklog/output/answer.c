@@ -16,6 +16,7 @@
 #include <ntklog/event.h>
 
 #include "answer.h"
+#include "answer_hints.h"
 #include "answer_lines.h"
 #include "answer_open.h"
 #include "macros.h"
@@ -29,23 +30,22 @@
 /* Number of locks of the longest chain that the answer shows. */
 #define CHAIN_LINKS	3
 
-/* Least share that the answer shows. */
-#define SHARE_MIN	0.02
+/* Number of locks for which smaller parts, the chain, and reasons give up their lines. */
+#define LOCKS_RESERVED	3
 
-/* Least shares of the waiting at which the answer blames want of CPUs, stopped virtual CPUs. */
-#define SHORTAGE_MIN	(1.0 / 3)
+/* Lines about a lock without those about the reasons. */
+#define LOCK_LINES	3
+
+/* Least share that the answer shows, and least share of a part that comes before the locks. */
+#define SHARE_MIN	0.02
+#define PART_MIN	0.05
+
+/* Shares of the waiting above which the answer blames want of CPUs, stopped virtual CPUs. */
+#define SHORTAGE_MIN	0.5
 #define STOPPED_MIN	0.25
 
 /* Least share of the CPUs' time that is told to be steal time. */
 #define STEAL_MIN	0.02
-
-/* Least share of unknown holders at which the answer names the option that records them. */
-#define UNKNOWN_MIN	0.1
-
-static double share_of(uint64_t part, uint64_t all)
-{
-	return all ? (double)part / (double)all : 0;
-}
 
 static int compare_classes(const void *a, const void *b)
 {
@@ -106,8 +106,8 @@ static void append_names(const struct answer *answer, const struct charge_class 
 
 		snprintf(name, sizeof(name), "%s%s %.0f%%", i ? ", " : "",
 			 rows[i]->key.first->text,
-			 100 * share_of(rows[i]->ticks, all));
-		if (i && (share_of(rows[i]->ticks, all) < SHARE_MIN ||
+			 100 * answer_share(rows[i]->ticks, all));
+		if (i && (answer_share(rows[i]->ticks, all) < SHARE_MIN ||
 			  strlen(text) + strlen(name) + reserved > ANSWER_COLUMNS))
 			break;
 		answer_append(text, size, "%s", name);
@@ -143,12 +143,12 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 				  class->sum.unknown_state : 0);
 		const struct charge_row *place = NULL;
 
-		if (share_of(ticks, held_ticks(&class->sum)) < SHARE_MIN)
+		if (answer_share(ticks, held_ticks(&class->sum)) < SHARE_MIN)
 			continue;
 		if (reasons[i].row_kind != CHARGE_ROW_KINDS)
 			find_largest(sums, class, reasons[i].row_kind, &place, 1);
 		answer_append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
-			      100 * share_of(ticks, held_ticks(&class->sum)));
+			      100 * answer_share(ticks, held_ticks(&class->sum)));
 		if (!place)
 			continue;
 		/* The chain of locks has a line of its own. */
@@ -158,13 +158,24 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		answer_append(text, sizeof(text), " (%.*s)",
 			      held_by ? (int)(held_by - chain) : NAME_SIZE, place->key.first->text);
 	}
-	if (*text && share_of(class->sum.unknown_state, held_ticks(&class->sum)) >= SHARE_MIN)
+	if (*text && answer_share(class->sum.unknown_state, held_ticks(&class->sum)) >= SHARE_MIN)
 		answer_append(text, sizeof(text), ", not recorded %.0f%%",
-			      100 * share_of(class->sum.unknown_state, held_ticks(&class->sum)));
+			      100 * answer_share(class->sum.unknown_state,
+						 held_ticks(&class->sum)));
 	if (*text)
 		answer_add_line(answer, "   Holders %s", text);
 	if (chain)
 		answer_add_line(answer, "   Chain: %s", chain);
+}
+
+/* Add a line about the interrupts of the holders of spin locks, which are always running. */
+static void add_interrupts(struct answer *answer, const struct charge_sum *sum)
+{
+	double share = answer_share(sum->interrupted, held_ticks(sum));
+
+	if (share >= SHARE_MIN)
+		answer_add_line(answer, "   Holders ran, %.0f%% of this in holds with interrupts",
+				100 * share);
 }
 
 /* Format when a wait began, which may have been before the session. */
@@ -184,31 +195,35 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	const struct charge_sums *sums = &report->analysis->charges;
 	const struct charge_sum *sum = &class->sum;
 	uint64_t free_ticks = sum->wait - held_ticks(sum) - sum->parts[CHARGE_UNKNOWN];
+	const char *estimate = sum->is_estimate ? "~" : "";
 	char name[NAME_SIZE], time[32], begin[32], text[512], suffix[64] = "";
 
 	names_address(report->names, class->key.class, name, sizeof(name));
-	answer_add_line(answer, "%zu. %s: %s (%.0f%%) in %" PRIu64 " wait%s", number, name,
-			answer_time(report, sum->wait, time, sizeof(time)),
-			100 * share_of(sum->wait, sums->total.wait), sum->waits,
+	answer_add_line(answer, "%zu. %s: %s%s (%.0f%%) in %s%" PRIu64 " wait%s", number, name,
+			estimate, answer_time(report, sum->wait, time, sizeof(time)),
+			100 * answer_share(sum->wait, sums->total.wait), estimate, sum->waits,
 			sum->waits == 1 ? "" : "s");
 	format_wait_begin(report, sum->longest_at, begin, sizeof(begin));
 	snprintf(text, sizeof(text), "   Longest %s %s; waited: ",
 		 answer_time(report, sum->longest, time, sizeof(time)), begin);
 	append_names(answer, class, CHARGE_ROW_WAITER, text, sizeof(text), 0);
 	answer_add_line(answer, "%s", text);
-	if (share_of(free_ticks, sum->wait) >= SHARE_MIN)
+	if (answer_share(free_ticks, sum->wait) >= SHARE_MIN)
 		answer_append(suffix, sizeof(suffix), "; free %.0f%%",
-			      100 * share_of(free_ticks, sum->wait));
-	if (share_of(sum->parts[CHARGE_UNKNOWN], sum->wait) >= SHARE_MIN)
+			      100 * answer_share(free_ticks, sum->wait));
+	if (answer_share(sum->parts[CHARGE_UNKNOWN], sum->wait) >= SHARE_MIN)
 		answer_append(suffix, sizeof(suffix), "; unknown %.0f%%",
-			      100 * share_of(sum->parts[CHARGE_UNKNOWN], sum->wait));
-	snprintf(text, sizeof(text), "   Held %.0f%%", 100 * share_of(held_ticks(sum), sum->wait));
+			      100 * answer_share(sum->parts[CHARGE_UNKNOWN], sum->wait));
+	snprintf(text, sizeof(text), "   Held %.0f%%",
+		 100 * answer_share(held_ticks(sum), sum->wait));
 	if (held_ticks(sum)) {
 		answer_append(text, sizeof(text), ": ");
 		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(suffix));
 	}
 	answer_add_line(answer, "%s%s", text, suffix);
-	if (class->key.is_sleeping && sums->has_off_cpu)
+	if (!class->key.is_sleeping)
+		add_interrupts(answer, sum);
+	else if (sums->has_off_cpu)
 		add_reasons(answer, class);
 }
 
@@ -223,8 +238,18 @@ static int compare_parts(const void *a, const void *b, void *sum)
 	return (int)left - (int)right;
 }
 
-/* Add the parts of the waiting, the greatest first: at most @most lines. */
-static void add_parts(struct answer *answer, size_t most)
+/* Count the parts whose share is at least @least. */
+static size_t count_parts(const struct charge_sum *total, double least)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < CHARGE_PARTS; i++)
+		count += answer_share(total->parts[i], total->wait) >= least;
+	return count;
+}
+
+/* Add the @count greatest parts of the waiting. */
+static void add_parts(struct answer *answer, size_t count)
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
 	struct charge_sum total = sums->total;
@@ -234,37 +259,46 @@ static void add_parts(struct answer *answer, size_t most)
 	for (i = 0; i < CHARGE_PARTS; i++)
 		order[i] = i;
 	qsort_r(order, CHARGE_PARTS, sizeof(*order), compare_parts, &total);
-	for (i = 0; i < CHARGE_PARTS && i < most; i++) {
+	for (i = 0; i < CHARGE_PARTS && i < count; i++) {
+		uint64_t ticks = total.parts[order[i]];
 		const char *text = answer_part_texts[order[i]];
+		char interrupts[64] = "";
 
 		/* A holder that may sleep is not always known to have run. */
 		if (order[i] == CHARGE_HOLDER_RAN &&
-		    share_of(total.unknown_state, total.wait) >= SHARE_MIN)
+		    answer_share(total.unknown_state, total.wait) >= SHARE_MIN)
 			text = "a task held the lock, see below";
-		if (share_of(total.parts[order[i]], total.wait) >= SHARE_MIN)
-			answer_add_line(answer, "  %3.0f%%  %s",
-					100 * share_of(total.parts[order[i]], total.wait), text);
+		if (order[i] == CHARGE_HOLDER_RAN &&
+		    answer_share(total.interrupted, ticks) >= SHARE_MIN)
+			snprintf(interrupts, sizeof(interrupts),
+				 "; %.0f%% of this in holds with interrupts",
+				 100 * answer_share(total.interrupted, ticks));
+		answer_add_line(answer, "  %3.0f%%  %s%s", 100 * answer_share(ticks, total.wait),
+				text, interrupts);
 	}
 }
 
-/* Say so if the tasks waited for CPUs rather than for locks, or for stopped virtual CPUs. */
+/*
+ * Say so if the tasks waited for CPUs rather than for locks, or for stopped virtual CPUs. Without
+ * steal time in the file the latter is a guess.
+ */
 static void add_verdicts(struct answer *answer)
 {
-	const struct charge_sums *sums = &answer->report->analysis->charges;
+	const struct analysis *analysis = answer->report->analysis;
+	const struct charge_sums *sums = &analysis->charges;
 	const struct charge_sum *total = &sums->total;
 	uint64_t cpu_shortage = total->parts[CHARGE_HOLDER_PREEMPTED] +
 				total->parts[CHARGE_FREE_READY];
-	uint64_t spun = total->wait - sums->sleeping.wait;
-	char time[32], all[32];
+	double stopped = answer_share(total->stopped, total->wait - sums->sleeping.wait);
 
-	if (share_of(cpu_shortage, total->wait) >= SHORTAGE_MIN)
+	if (answer_share(cpu_shortage, total->wait) > SHORTAGE_MIN)
 		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
-				100 * share_of(cpu_shortage, total->wait));
-	if (share_of(total->stopped, spun) >= STOPPED_MIN)
-		answer_add_line(answer,
-				"=> Host stopped virtual CPUs: for %s of %s the lock was free.",
-				answer_time(answer->report, total->stopped, time, sizeof(time)),
-				answer_time(answer->report, spun, all, sizeof(all)));
+				100 * answer_share(cpu_shortage, total->wait));
+	if (stopped > STOPPED_MIN)
+		answer_add_line(answer, "=> %.0f%% of the spinning was for free locks%s",
+				100 * stopped, rates_steal_time(&analysis->history) ?
+				": the host stopped virtual CPUs." :
+				", as when a host stops a virtual CPU.");
 }
 
 /* Say so if the host stopped virtual CPUs for a part of the recording. */
@@ -285,73 +319,18 @@ static void add_steal_time(struct answer *answer)
 			100 * share);
 }
 
-/* Name facts that are not recorded, and the options that record them. */
-static void add_hints(struct answer *answer)
-{
-	const struct analysis *analysis = answer->report->analysis;
-	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
-	const struct charge_sums *sums = &analysis->charges;
-	const struct charge_sum *total = &sums->total;
-	uint64_t unknown_spinning = total->parts[CHARGE_UNKNOWN] -
-				    sums->sleeping.parts[CHARGE_UNKNOWN];
-	bool has_stacks = analysis->stacks.has_any || sums->has_block_stacks;
-
-	if (rates_dropped_blockers(&analysis->history))
-		answer_add_line(answer,
-				"Not recorded: %" PRIu64 " holders of what is free or unknown.",
-				rates_dropped_blockers(&analysis->history));
-	if (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS)
-		answer_add_line(answer,
-				"Mode waits records no holders of spin locks: --holders or --mode full.");
-	else if (share_of(unknown_spinning, total->wait - sums->sleeping.wait) > UNKNOWN_MIN &&
-		 !spinlock->blocker_rate)
-		answer_add_line(answer,
-				"Not recorded: who held spin locks (record without --no-blockers).");
-	if (sums->sleeping.wait && !sums->has_off_cpu)
-		answer_add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
-				has_stacks ? "" : ", and where (--stacks)");
-	else if (sums->sleeping.wait && !sums->has_switches && !sums->has_block_stacks)
-		answer_add_line(answer, "Not recorded: where holders blocked (--stacks).");
-	else if (sums->sleeping.wait && !has_stacks)
-		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
-}
-
-/* Add the lines about all locks together. Leave @reserved lines for the lines that follow. */
-static void add_total(struct answer *answer, size_t reserved)
+/* Add the line about all locks together. */
+static void add_total(struct answer *answer)
 {
 	const struct report *report = answer->report;
-	const struct analysis *analysis = report->analysis;
-	const struct charge_sums *sums = &analysis->charges;
-	bool is_estimate = analysis->spinlocks.rates.contention_rate > 1 ||
-			   analysis->resources.rates.contention_rate > 1;
-	struct answer verdicts = { .report = report };
+	const struct charge_sum *total = &report->analysis->charges.total;
 	char time[32];
 
 	answer_add_line(answer,
 			"Tasks waited %s%s for locks in %.3f s of %u CPUs: %" PRIu64 " wait%s.",
-			is_estimate ? "about " : "",
-			answer_time(report, sums->total.wait, time, sizeof(time)), report->seconds,
-			report->file->processors, sums->total.waits,
-			sums->total.waits == 1 ? "" : "s");
-	add_verdicts(&verdicts);
-	add_steal_time(&verdicts);
-	add_parts(answer, ANSWER_LINES - answer->count - verdicts.count - reserved);
-	answer_add_lines(answer, &verdicts);
-}
-
-/*
- * Name the command for more. A path is left out if it would be cut, or if a shell would expand it.
- */
-static void add_command(struct answer *answer)
-{
-	static const char command[] = "More: ntklog report --table blockers";
-	static const char special[] = " \t\n'\"\\`$&;|<>()[]{}*?#~";
-	const char *path = answer->report->file->path;
-
-	if (sizeof(command) + strlen(path) > ANSWER_COLUMNS || strpbrk(path, special))
-		answer_add_line(answer, "%s, with the path of this file", command);
-	else
-		answer_add_line(answer, "%s %s", command, path);
+			total->is_estimate ? "about " : "",
+			answer_time(report, total->wait, time, sizeof(time)), report->seconds,
+			report->file->processors, total->waits, total->waits == 1 ? "" : "s");
 }
 
 /* Name the longest chain of holders that waited themselves, unless the answer has a deadlock. */
@@ -401,14 +380,64 @@ static void add_lines_for_no_waits(struct answer *answer)
 				blockers);
 }
 
+/* The parts of an answer whose lines have to be chosen. */
+struct choice {
+	size_t parts;
+	struct answer chain;
+	struct answer locks[LOCKS_MAX];
+	size_t lock_count;
+};
+
+static size_t count_lines(const struct choice *choice, size_t locks)
+{
+	size_t lines = choice->parts + choice->chain.count, i;
+
+	for (i = 0; i < locks; i++)
+		lines += choice->locks[i].count;
+	return lines;
+}
+
+static void leave_out_reasons(struct answer *lock)
+{
+	if (lock->count > LOCK_LINES)
+		lock->count = LOCK_LINES;
+}
+
+/* Choose the parts and locks that fit into @room lines, and shorten what is about them. */
+static void choose_lines(struct choice *choice, const struct charge_sum *total, size_t room)
+{
+	size_t small_parts = count_parts(total, SHARE_MIN), locks = choice->lock_count, i;
+
+	if (locks > LOCKS_RESERVED)
+		locks = LOCKS_RESERVED;
+	choice->parts = count_parts(total, PART_MIN);
+	for (i = locks; i-- > 1 && count_lines(choice, locks) > room;)
+		leave_out_reasons(&choice->locks[i]);
+	if (count_lines(choice, locks) > room)
+		choice->chain.count = 0;
+	if (locks && count_lines(choice, locks) > room)
+		leave_out_reasons(&choice->locks[0]);
+	while (choice->parts > 1 && count_lines(choice, locks) > room)
+		choice->parts--;
+	while (locks && count_lines(choice, locks) > room)
+		locks--;
+	while (locks < choice->lock_count && count_lines(choice, locks + 1) <= room)
+		locks++;
+	choice->lock_count = locks;
+	while (choice->parts < small_parts && count_lines(choice, locks) < room)
+		choice->parts++;
+}
+
 static void make_answer(struct answer *answer)
 {
 	const struct report *report = answer->report;
 	const struct spinlock_sum *spinlocks = &report->analysis->spinlocks.total;
 	const struct charge_sums *sums = &report->analysis->charges;
 	struct answer hints = { .report = report }, open_lines = { .report = report };
+	struct answer verdicts = { .report = report };
+	struct choice choice = { .chain.report = report };
 	const struct charge_class **sorted;
-	size_t count, i;
+	size_t count, fixed, i;
 
 	answer_add_deadlocks(answer);
 	if (!spinlocks->sampled && !spinlocks->blockers && !report->analysis->resources.records &&
@@ -427,25 +456,32 @@ static void make_answer(struct answer *answer)
 		add_lines_for_no_waits(answer);
 		return;
 	}
-	add_hints(&hints);
+	add_total(answer);
+	add_verdicts(&verdicts);
+	add_steal_time(&verdicts);
+	answer_add_hints(&hints);
 	answer_add_open_holds(&open_lines);
-	add_longest_chain(&open_lines);
-	/* One line, the command, precedes the hints. */
-	add_total(answer, open_lines.count + hints.count + 1);
-	answer_add_lines(answer, &open_lines);
+	add_longest_chain(&choice.chain);
 	count = sort_classes(sums, &sorted);
 	for (i = 0; i < count && i < LOCKS_MAX; i++) {
-		struct answer lock_lines = { .report = report };
-
-		if (i && share_of(sorted[i]->sum.wait, sums->total.wait) < SHARE_MIN)
+		if (i && answer_share(sorted[i]->sum.wait, sums->total.wait) < SHARE_MIN)
 			break;
-		add_lock(&lock_lines, sorted[i], i + 1);
-		if (answer->count + lock_lines.count + hints.count + 1 > ANSWER_LINES)
-			break;
-		answer_add_lines(answer, &lock_lines);
+		choice.locks[i].report = report;
+		add_lock(&choice.locks[i], sorted[i], i + 1);
 	}
-	add_command(answer);
+	choice.lock_count = i;
+	/* One line more is that of answer_print_command(). */
+	fixed = answer->count + verdicts.count + open_lines.count + hints.count + 1;
+	choose_lines(&choice, &sums->total, fixed < ANSWER_LINES ? ANSWER_LINES - fixed : 0);
+	add_parts(answer, choice.parts);
+	answer_add_lines(answer, &verdicts);
+	answer_add_lines(answer, &open_lines);
+	answer_add_lines(answer, &choice.chain);
+	for (i = 0; i < choice.lock_count; i++)
+		answer_add_lines(answer, &choice.locks[i]);
 	answer_add_lines(answer, &hints);
+	if (count)
+		answer->first_lock = sorted[0]->key.class;
 	free(sorted);
 }
 
@@ -462,6 +498,8 @@ void answer_print(const struct report *report, FILE *stream)
 	make_answer(&answer);
 	for (i = 0; i < answer.count; i++)
 		fprintf(stream, "%s\n", answer.lines[i]);
+	if (report->analysis->charges.total.wait)
+		answer_print_command(report, answer.first_lock, stream);
 }
 
 static json_t *parts_json(const struct report *report, const struct charge_sum *sum)
@@ -507,18 +545,20 @@ json_t *answer_json(const struct report *report)
 
 		names_address(report->names, sorted[i]->key.class, name, sizeof(name));
 		json_array_append_new(locks,
-				      json_pack("{s:s, s:I, s:f, s:f, s:f, s:o}", "lock", name,
+				      json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:o}", "lock", name,
 						"waits", (json_int_t)sum->waits, "wait_total",
 						(double)sum->wait * ns, "wait_max",
 						(double)sum->longest * ns, "wait_max_at",
 						etl_seconds(report->file, sum->longest_at),
+						"interrupted", (double)sum->interrupted * ns,
 						"parts", parts_json(report, sum)));
 	}
 	free(sorted);
-	answer = json_pack("{s:I, s:f, s:b, s:f, s:o, s:o, s:o, s:o, s:o}", "waits",
+	answer = json_pack("{s:I, s:f, s:b, s:f, s:f, s:o, s:o, s:o, s:o, s:o}", "waits",
 			   (json_int_t)sums->total.waits, "wait_total",
 			   (double)sums->total.wait * ns, "context_switches", sums->has_switches,
 			   "undivided", (double)sums->total.unknown_state * ns,
+			   "interrupted", (double)sums->total.interrupted * ns,
 			   "parts", parts_json(report, &sums->total), "locks", locks,
 			   "open_holds", answer_open_holds_json(report), "deadlocks",
 			   answer_deadlocks_json(report), "longest_waits",

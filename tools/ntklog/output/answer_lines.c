@@ -32,30 +32,47 @@ const char *const answer_part_texts[CHARGE_PARTS] = {
 };
 
 /**
+ * answer_share() - divide two sums
+ * @part: part of @all
+ * @all: may be 0
+ *
+ * Return: the share, 0 to 1.
+ */
+double answer_share(uint64_t part, uint64_t all)
+{
+	return all ? (double)part / (double)all : 0;
+}
+
+/**
  * answer_add_line() - add a line, cut to fit, if there is one left
  * @answer: the answer
  * @format: as of printf(), with its arguments
+ *
+ * The names of modules are cut first.
  */
 void answer_add_line(struct answer *answer, const char *format, ...)
 {
+	char text[2 * ANSWER_PHRASE_SIZE];
 	va_list arguments;
-	char *line;
 
 	if (answer->count == ANSWER_LINES)
 		return;
-	line = answer->lines[answer->count++];
 	va_start(arguments, format);
-	if (vsnprintf(line, ANSWER_COLUMNS + 1, format, arguments) > ANSWER_COLUMNS) {
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	while (strlen(text) > ANSWER_COLUMNS && text_cut_module(text))
+		;
+	if (strlen(text) > ANSWER_COLUMNS) {
 		size_t at = ANSWER_COLUMNS - 3;
 
 		/* Do not cut between the bytes of a character. */
-		while (at && text_is_continuation(line[at]))
+		while (at && text_is_continuation(text[at]))
 			at--;
-		memcpy(line + at, "...", 4);
+		memcpy(text + at, "...", 4);
 	}
 	/* Names come from the file: they may have been cut, or control a terminal. */
-	text_clean_line(line);
-	va_end(arguments);
+	text_clean_line(text);
+	snprintf(answer->lines[answer->count++], sizeof(*answer->lines), "%s", text);
 }
 
 /**

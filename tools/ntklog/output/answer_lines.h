@@ -22,17 +22,20 @@
  * @report: the report that begins with the answer
  * @lines: of the answer
  * @count: number of @lines
+ * @first_lock: class of the lock that cost most
  */
 struct answer {
 	const struct report *report;
 	char lines[ANSWER_LINES][ANSWER_COLUMNS + 1];
 	size_t count;
+	uint64_t first_lock;
 };
 
 /* Names of enum charge_part in JSON, and texts for people. */
 extern const char *const answer_part_names[CHARGE_PARTS];
 extern const char *const answer_part_texts[CHARGE_PARTS];
 
+double answer_share(uint64_t part, uint64_t all);
 __printf(2, 3)
 void answer_add_line(struct answer *answer, const char *format, ...);
 void answer_add_phrases(struct answer *answer, char phrases[][ANSWER_PHRASE_SIZE], size_t count);

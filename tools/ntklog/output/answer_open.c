@@ -28,7 +28,8 @@ static void format_since(const struct report *report, uint64_t since, char *text
 static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 {
 	const struct report *report = answer->report;
-	char name[NAME_SIZE], task[NAME_SIZE], since[64];
+	char name[NAME_SIZE], task[CHARGE_LABEL_SIZE], since[64];
+	char phrases[2][ANSWER_PHRASE_SIZE];
 	const struct charge_hold holder = {
 		.caller = hold->event.caller,
 		.thread_id = hold->event.thread_id,
@@ -39,13 +40,15 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 	names_address(report->names, hold->class, name, sizeof(name));
 	charge_format_holder(report->names, CHARGE_BY_CALLER, &holder, task, sizeof(task));
 	format_since(report, hold->event.since, since, sizeof(since));
-	/* The names come last, because they may be cut. */
-	if (hold->holders)
-		answer_add_line(answer, "Held at the end, %s, %zu wait%s: %s by %s", since,
-				hold->waiters, hold->waiters == 1 ? "s" : "", name, task);
-	else
+	if (!hold->holders) {
 		answer_add_line(answer, "Held at the end by an unknown task, %zu wait%s %s: %s",
 				hold->waiters, hold->waiters == 1 ? "s" : "", since, name);
+		return;
+	}
+	snprintf(phrases[0], sizeof(phrases[0]), "Held at the end, %s, %zu wait%s: %s", since,
+		 hold->waiters, hold->waiters == 1 ? "s" : "", name);
+	snprintf(phrases[1], sizeof(phrases[1]), "by %s", task);
+	answer_add_phrases(answer, phrases, ARRAY_SIZE(phrases));
 }
 
 /*

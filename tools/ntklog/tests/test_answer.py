@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shlex
 
 from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, sleep, spin,
                          stack_of, switch)
@@ -38,7 +39,17 @@ class OpenHolds(Case):
         self.assertEqual(self.blockers("--by", "task"), {
             ("my_lock", "waiter", "holder"): 6000, ("my_lock", "bystander", "holder"): 4000})
         self.assertEqual(self.lines(), [
-            "Held at the end, since 0.001s, 2 wait: my_lock by holder in holds_long"])
+            "Held at the end, since 0.001s, 2 wait: my_lock, by holder in holds_long"])
+
+    def test_holder_of_a_lock_with_a_long_name_is_readable(self):
+        with open(self.path + ".names", "w", encoding="ascii") as stream:
+            stream.write("ffffffff81000100 t holds_for_a_long_while_indeed_as_said [planted_holders]\n"
+                         "ffff888012345678 d a_mutex_of_the_module_with_a_name [planted_holders]\n"
+                         "thread 55 holder\n")
+        self.write_events(self.begin(9000), held(9000), waits(9000))
+        self.assertIn("\nHeld at the end, since 0.001s, 1 waits: a_mutex_of_the_module_with_a_name,\n"
+                      "   by holder in holds_for_a_long_while_indeed_as_said\n",
+                      self.report())
 
     def test_time_before_the_hold_is_charged_to_earlier_holds(self):
         parts = self.answer(sleep(1000, 4000, thread=57), self.begin(9000),
@@ -95,7 +106,7 @@ class OpenHolds(Case):
         self.write_events(*events)
         lines = self.lines()
         self.assertEqual(len(lines), 4)
-        self.assertIn("my_lock by holder", lines[0])
+        self.assertIn("my_lock, by holder", lines[0])
         self.assertEqual(lines[3], "Held at the end: 2 more, in dump's NtklogOpenHold.")
 
     def test_other_locks_are_left_out_of_the_answer_about_one(self):
@@ -466,10 +477,33 @@ class Reasons(Case):
                           sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
         self.assertIn("=> 75% of the waiting is want of CPUs, not of locks.", self.report())
 
-    def test_free_lock_that_is_not_taken_is_a_stopped_virtual_cpu(self):
-        self.write_events(spin(1000, 2000), spin(20000, 20100, 18500, WAITER))
-        self.assertIn("=> Host stopped virtual CPUs: for 9.00ms of 9.25ms the lock was free.",
+    def test_half_of_the_waiting_is_not_called_most_of_it(self):
+        self.write_events(switch(2000, 55, 57, state=1), switch(4000, 57, 55),
+                          sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
+        self.assertNotIn("want of CPUs", self.report())
+
+    def test_free_lock_that_is_not_taken_looks_like_a_stopped_virtual_cpu(self):
+        events = spin(1000, 2000), spin(20000, 20100, 18500, WAITER)
+        self.write_events(*events)
+        self.assertIn("\n=> 97% of the spinning was for free locks, as when a host stops a virtual CPU.\n",
                       self.report())
+        self.write_events(etl.dropped_rundown(steal=0), *events,
+                          etl.dropped_rundown(end=True, steal=10**7, time_stamp=BASE + 21000))
+        self.assertIn("\n=> 97% of the spinning was for free locks: the host stopped virtual CPUs.\n",
+                      self.report())
+
+    def test_interrupts_of_a_holder_that_spins_are_told(self):
+        """Half of the time in which the lock was held."""
+        self.write_events(spin(1000, 3000, interrupts=3), spin(3000, 5000),
+                          spin(5000, 5100, 4000, WAITER))
+        text = self.report()
+        self.assertIn("\n  100%  the holder ran; 50% of this in holds with interrupts\n", text)
+        self.assertIn("\n   Holders ran, 50% of this in holds with interrupts\n", text)
+        answer = json.loads(self.report("--json"))["answer"]
+        self.assertEqual([round(one["interrupted"] / NS)
+                          for one in (answer, *answer["locks"])], [2000, 2000])
+        self.write_events(spin(1000, 5000), spin(5000, 5100, 4000, WAITER))
+        self.assertNotIn("in holds with interrupts", self.report())
 
 
 class Sampled(Case):
@@ -509,16 +543,47 @@ class Text(Case):
         self.assertRegex(lines[0], r"^Tasks waited \d\S* for locks in .* of 2 CPUs: 13 waits\.$")
         self.assertRegex("\n".join(lines), r"(?m)^1\. ")
 
-    def test_command_names_the_whole_path_or_none(self):
-        command = "More: ntklog report --table blockers"
-        room = 80 - len(command + " " + self.directory.name + "/")
-        for name, shown in (("a" * room, True), ("a" * (room + 1), False), ("a b", False)):
+    def test_three_locks_come_before_small_parts_and_chains(self):
+        """Locks whose holders waited for another lock, and all parts."""
+        events, end = [], 0
+        for number in range(4):
+            at, lock = 1000 + 20000 * number, LOCK + 0x100 * number
+            events += [switch(at + 100, 57, 0), switch(at + 200, 55, 0, state=1),
+                       switch(at + 2000, 0, 57),
+                       sleep(at, at + 4000, thread=57, address=lock + 64),
+                       switch(at + 4000, 0, 55), sleep(at + 4000, at + 4500, 3000, address=lock + 64),
+                       sleep(at, at + 5000, address=lock),
+                       sleep(at + 5500, at + 5600, 5000, thread=56, address=lock)]
+            end = at + 6000
+        self.write_events(*events, etl.open_hold(BASE + end),
+                          *(held(end, address=LOCK + 0x1000 * number) for number in range(1, 4)),
+                          *(waits(end, end - 3000 * number, 60 + number,
+                                  address=LOCK + 0x1000 * number) for number in range(1, 4)))
+        lines = self.report().split("\n\n")[0].splitlines()
+        self.assertLessEqual(len(lines), 20)
+        self.assertEqual([line[:2] for line in lines if re.match("[1-5][.]", line)][:3],
+                         ["1.", "2.", "3."], lines)
+
+    def test_command_is_for_the_lock_that_cost_most(self):
+        with open(self.path + ".names", "a", encoding="ascii") as stream:
+            stream.write("ffff888012345a00 d a_lock [module]\n")
+        self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER),
+                          spin(11000, 21000, address=LOCK + 0x388),
+                          spin(21000, 21100, 9000, WAITER, address=LOCK + 0x388))
+        command, = re.findall(r"\nMore: (.*)\n", self.report())
+        self.assertEqual(command, "ntklog report --lock 'a_lock [module]' " + self.path)
+        _, *arguments = shlex.split(command)
+        text = run(*arguments).stdout
+        self.assertTrue(text.startswith("Tasks waited 4.50ms for locks"), text)
+        self.assertIn("\nMore: ntklog report --table blockers " + self.path + "\n", text)
+
+    def test_command_has_the_whole_path(self):
+        for name in "a" * 200, "a b", "it's":
             path = os.path.join(self.directory.name, name)
             self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
             os.rename(self.path, path)
-            self.assertIn("\n%s%s\n" % (command, " " + path if shown else
-                                        ", with the path of this file"),
-                          run("report", path).stdout)
+            command, = re.findall(r"\nMore: (.*)\n", run("report", path).stdout)
+            self.assertEqual(shlex.split(command), ["ntklog", "report", "--lock", "0x%x" % LOCK, path])
 
     def test_lock_says_who_waited_and_who_held(self):
         self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
@@ -551,9 +616,31 @@ class Text(Case):
                             etl.resource_rundown(1, 1), spin(5000, 5100, 3000, WAITER),
                             sleep(1000, 6000), sleep(6000, 6100, 3000, thread=56)))
         text = self.report()
-        self.assertIn("Not recorded: who held spin locks (record without --no-blockers).\n", text)
+        self.assertIn("Not recorded: who held spin locks. To record it: ntklog record --blockers\n", text)
         self.assertIn("Not recorded: why holders were slow (-e contextswap), and where (--stacks).\n",
                       text)
+
+    def test_command_that_records_unknown_holders_is_named(self):
+        for mode, blockers, command in ((0, 1, "ntklog set spinlock 1 1 1"),
+                                        (0, 10, "ntklog record --blockers"),
+                                        (2, 1, "ntklog record --mode full"),
+                                        (3, 1, "ntklog record --mode full")):
+            self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0),
+                                etl.ntklog_rundown(mode, blockers=blockers),
+                                spin(5000, 5000 if mode else 5100, 3000, WAITER,
+                                     rule=2 if mode else 0)))
+            hint, = re.findall(r"(?m)^(.*)\nMore: ", self.report())
+            self.assertTrue(hint.endswith(": " + command), hint)
+
+    def test_estimate_of_a_lock_is_marked(self):
+        self.write(etl.file(etl.spinlock_rundown(1, 10, 1000, 0),
+                            etl.ntklog_rundown(0, blockers=1), etl.resource_rundown(1, 1),
+                            spin(1000, 5000), spin(5000, 5100, 3000, WAITER),
+                            sleep(11000, 16000), sleep(16000, 16100, 3000, thread=56)))
+        text = self.report()
+        self.assertIn("\n1. my_lock: ~15.0ms (91%) in ~10 waits\n", text)
+        self.assertIn("\n2. my_lock: 1.50ms (9%) in 1 wait\n", text)
+        self.assertIn('\n"Longest" is of recorded waits. For all: ntklog set spinlock 1 1000 1\n', text)
 
     def test_sampled_waits_are_an_estimate(self):
         self.write(etl.file(etl.spinlock_rundown(1, 10, 1000, 0), spin(5000, 5100, 3000, WAITER)))

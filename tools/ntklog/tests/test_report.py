@@ -510,11 +510,12 @@ class Unchanged(Case):
         self.assertEqual(self.report().stdout, """\
 Tasks waited about 750us for locks in 1.000 s of 2 CPUs: 3 waits.
   100%  unknown: no record says who held the lock
-1. 0xffff888012345678: 750us (100%) in 3 waits
+1. 0xffff888012345678: ~750us (100%) in ~3 waits
    Longest 250us from before the start on; waited: task 55 100%
    Held 0%; unknown 100%
-More: ntklog report --table blockers """ + self.path + """
 Not recorded: why holders were slow (-e contextswap), and where (--stacks).
+"Longest" is of recorded waits. For all: ntklog set resource 50 1 1
+More: ntklog report --lock 0xffff888012345678 """ + self.path + """
 
 6 events in 1.000 s of 2 processors, from 2019-04-17 18:40:00 UTC on
 resources: 1 in 4 releases after a wait, and all that a multiple of 4 waited for, were written; \

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The end of an answer: see answer_hints.h. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/event.h>
+
+#include "answer_hints.h"
+#include "text.h"
+
+/* Least share of unknown holders at which the answer names the option that records them. */
+#define UNKNOWN_MIN	0.1
+
+/* Say why holders of spin locks are not known, and which command records them. */
+static void add_hint_for_unknown_holders(struct answer *answer)
+{
+	const struct spinlock_rates *spinlock = &answer->report->analysis->spinlocks.rates;
+
+	if (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS)
+		answer_add_line(answer,
+				"Mode waits records no holders of spin locks: ntklog record --mode full");
+	else if (!spinlock->blocker_rate)
+		answer_add_line(answer,
+				"Not recorded: who held spin locks. To record it: ntklog record --blockers");
+	else if (spinlock->blocker_rate > 1)
+		answer_add_line(answer,
+				"Of holders of spin locks 1 in %" PRIu32 " is recorded. All: %s",
+				spinlock->blocker_rate, "ntklog record --blockers");
+	else if (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_HOLDERS)
+		answer_add_line(answer,
+				"Mode holders lacks holders of some spin locks: ntklog record --mode full");
+	else
+		answer_add_line(answer,
+				"To record holders whose locks show no waiter: ntklog set spinlock 1 1 1");
+}
+
+/* Say that waits were sampled, and which command records all of them. */
+static void add_hint_for_estimates(struct answer *answer)
+{
+	const struct spinlock_rates *spinlock = &answer->report->analysis->spinlocks.rates;
+	const struct resource_rates *resource = &answer->report->analysis->resources.rates;
+	static const char text[] = "\"Longest\" is of recorded waits. For all: ntklog set";
+
+	if (spinlock->contention_rate > 1)
+		answer_add_line(answer, "%s spinlock %" PRIu32 " %" PRIu32 " 1", text,
+				spinlock->spin_threshold, spinlock->acquire_rate);
+	else
+		answer_add_line(answer, "%s resource %" PRIu32 " 1 %" PRIu32, text,
+				resource->release_rate, resource->timeouts);
+}
+
+/**
+ * answer_add_hints() - name facts that are not recorded, and options or commands that record them
+ * @answer: the answer
+ */
+void answer_add_hints(struct answer *answer)
+{
+	const struct analysis *analysis = answer->report->analysis;
+	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
+	const struct charge_sums *sums = &analysis->charges;
+	const struct charge_sum *total = &sums->total;
+	uint64_t unknown_spinning = total->parts[CHARGE_UNKNOWN] -
+				    sums->sleeping.parts[CHARGE_UNKNOWN];
+	bool has_stacks = analysis->stacks.has_any || sums->has_block_stacks;
+
+	if (rates_dropped_blockers(&analysis->history))
+		answer_add_line(answer,
+				"Not recorded: %" PRIu64 " holders of what is free or unknown.",
+				rates_dropped_blockers(&analysis->history));
+	if (answer_share(unknown_spinning, total->wait - sums->sleeping.wait) > UNKNOWN_MIN ||
+	    (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS))
+		add_hint_for_unknown_holders(answer);
+	if (sums->sleeping.wait && !sums->has_off_cpu)
+		answer_add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
+				has_stacks ? "" : ", and where (--stacks)");
+	else if (sums->sleeping.wait && !sums->has_switches && !sums->has_block_stacks)
+		answer_add_line(answer, "Not recorded: where holders blocked (--stacks).");
+	else if (sums->sleeping.wait && !has_stacks)
+		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
+	if (total->is_estimate)
+		add_hint_for_estimates(answer);
+}
+
+/* Print a word of a shell's command, quoted if the shell would change it. */
+static void print_word(FILE *stream, const char *word)
+{
+	static const char special[] = " \t\n'\"\\`$&;|<>()[]{}*?#~!";
+	char *text = strdup(word);
+	const char *at;
+
+	if (!text)
+		return;
+	/* Names come from the file: they may control a terminal. */
+	text_clean_line(text);
+	if (!text[strcspn(text, special)]) {
+		fputs(text, stream);
+	} else {
+		putc('\'', stream);
+		for (at = text; *at; at++)
+			fputs(*at == '\'' ? "'\\''" : (const char []) { *at, '\0' }, stream);
+		putc('\'', stream);
+	}
+	free(text);
+}
+
+/**
+ * answer_print_command() - print the command for more, however long it is
+ * @report: report of the file
+ * @lock: class of the lock that cost most
+ * @stream: stream to print to
+ *
+ * A report of one lock alone names the table of holders instead.
+ */
+void answer_print_command(const struct report *report, uint64_t lock, FILE *stream)
+{
+	char name[NAME_SIZE];
+
+	names_address(report->names, lock, name, sizeof(name));
+	fputs("More: ntklog report ", stream);
+	if (report->analysis->lock) {
+		fputs("--table blockers", stream);
+	} else {
+		fputs("--lock ", stream);
+		print_word(stream, name);
+	}
+	putc(' ', stream);
+	print_word(stream, report->file->path);
+	putc('\n', stream);
+}
