@@ -70,7 +70,6 @@ enum charge_part {
  * @in_softirq: a spin lock released in a softirq
  * @in_interrupt: a spin lock released in a hard interrupt
  * @was_interrupted: interrupts came during the wait or the hold
- * @is_open: the wait or the hold had not ended when the recording stopped
  * @has_off_cpu: the record has the times without a CPU
  * @hold_by_sums: @ready and @blocked divide the hold, and not context switches
  * @wait_by_sums: @ready_at_end and @wait_blocked divide the end of the wait
@@ -106,7 +105,6 @@ struct charge_hold {
 	bool in_softirq;
 	bool in_interrupt;
 	bool was_interrupted;
-	bool is_open;
 	bool has_off_cpu;
 	bool hold_by_sums;
 	bool wait_by_sums;

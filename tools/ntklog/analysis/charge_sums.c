@@ -354,8 +354,6 @@ static void charge_hold(struct charge_sums *sums, const struct charge_hold *hold
 		add_wait(&sums->current->sum, hold);
 		if (hold->is_sleeping)
 			add_wait(&sums->sleeping, hold);
-		if (hold->is_open)
-			add_wait(&sums->open, hold);
 		add_to_periods(sums, hold);
 		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter, sums->fixed[CHARGE_LABEL_OTHERS],
 			   hold->acquired - hold->wait_start, hold->weight);

@@ -160,8 +160,6 @@ struct charge_row {
  * @longest: the longest waits, and the longest chain; from charge_sums_open() on
  * @total: of all waits
  * @sleeping: of the waits for locks that tasks sleep for
- * @open: @waits and @wait of those that have no record of a release: the wait, or the hold after
- *	it, had not ended when the recording stopped
  * @current: class of the wait that is being charged
  * @waiter: label of the task that has waited
  * @charged: the piece that is growing: the time charged to one hold, or one free or unknown time
@@ -194,7 +192,6 @@ struct charge_sums {
 	struct longest_waits *longest;
 	struct charge_sum total;
 	struct charge_sum sleeping;
-	struct charge_sum open;
 	struct charge_class *current;
 	struct charge_label *waiter;
 	struct {

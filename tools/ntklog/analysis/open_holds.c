@@ -125,6 +125,28 @@ static void count_tasks(struct open_holds *holds)
 	}
 }
 
+/* Sum up the waits for the wanted locks, also those before holds that had not ended. */
+static void sum_waits(struct open_holds *holds, const struct etl_file *file)
+{
+	size_t i;
+
+	for (i = 0; i < holds->count; i++) {
+		const struct ntklog_open_hold *event = &holds->entries[i].event;
+		double ns = 0;
+
+		if (!holds->entries[i].is_wanted)
+			continue;
+		if (open_hold_is_waiting(event) && event->since < event->list_time)
+			ns = (double)(event->list_time - event->since) * 1e9 /
+			     (double)file->perf_freq;
+		else if (!open_hold_is_waiting(event) &&
+			 event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN)
+			ns = (double)event->wait_time * 1e9 / (double)file->cycle_freq;
+		holds->waits += ns > 0;
+		holds->wait_ns += ns;
+	}
+}
+
 /* Add an entry to the wait graph. Returns false without memory. */
 static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 			 const struct etl_file *file)
@@ -192,6 +214,7 @@ void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 	qsort(holds->entries, holds->count, sizeof(*holds->entries), compare_entries);
 	drop_ended_holds(holds);
 	count_tasks(holds);
+	sum_waits(holds, file);
 	holds->no_memory |= !make_graph(holds, file);
 	if (!sums->charges)
 		return;

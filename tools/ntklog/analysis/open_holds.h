@@ -41,6 +41,9 @@ struct open_hold {
  * @entries: sorted by lock after open_holds_finish(), and of a lock the oldest first
  * @count: number of @entries
  * @others: number of entries beyond OPEN_HOLDS_MAX
+ * @waits: number of waits that no record tells of, because they or the holds after them had not
+ *	ended; from open_holds_finish() on
+ * @wait_ns: time of @waits, nanoseconds
  * @graph: the entries as a wait graph, with the deadlocks; from open_holds_finish() on
  * @no_memory: the entries or the graph could not be allocated
  */
@@ -49,6 +52,8 @@ struct open_holds {
 	struct open_hold *entries;
 	size_t count;
 	uint64_t others;
+	uint64_t waits;
+	double wait_ns;
 	struct wait_graph graph;
 	bool no_memory;
 };

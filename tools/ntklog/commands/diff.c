@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 
 #include <argp.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +34,16 @@ enum {
  * @path: file, or directory of files
  * @files: the file, or the files of the directory
  * @seconds: duration of all recordings
+ * @open_waits: number of waits that had not ended, or whose holds had not
+ * @open_wait_ns: their sum, nanoseconds
  * @without_holds: a file whose mode records no holds of spin locks; NULL: none
  */
 struct side {
 	const char *path;
 	struct file_list files;
 	double seconds;
+	uint64_t open_waits;
+	double open_wait_ns;
 	const char *without_holds;
 };
 
@@ -75,11 +80,15 @@ struct options {
  * First part of the result of a process that reads a file; the rows of its difference follow.
  * @seconds: duration of the recording
  * @lock_events: events of the only lock that is compared
+ * @open_waits: as in struct side
+ * @open_wait_ns: as in struct side
  * @has_holds: each record of the file has a hold
  */
 struct file_sums {
 	double seconds;
 	uint64_t lock_events;
+	uint64_t open_waits;
+	double open_wait_ns;
 	bool has_holds;
 };
 
@@ -119,6 +128,8 @@ static int read_file(void *argument, size_t number, FILE *result)
 		file_sums.seconds = analysis_seconds(&analysis, file);
 		file_sums.has_holds = !analysis.spinlocks.total.waits_only;
 		file_sums.lock_events = analysis.lock_events;
+		file_sums.open_waits = analysis.open_holds.waits;
+		file_sums.open_wait_ns = analysis.open_holds.wait_ns;
 		difference_add(&difference, which, &analysis, file, names);
 		difference.no_memory |= analysis.spinlocks.no_memory ||
 					analysis.resources.no_memory;
@@ -151,6 +162,8 @@ static bool add_file_result(void *argument, size_t number, FILE *result)
 	options->opened_count++;
 	options->lock_events += file_sums.lock_events;
 	side->seconds += file_sums.seconds;
+	side->open_waits += file_sums.open_waits;
+	side->open_wait_ns += file_sums.open_wait_ns;
 	if (!file_sums.has_holds && !side->without_holds)
 		side->without_holds = side->files.paths[number];
 	return true;
@@ -230,10 +243,13 @@ static void print_json(const struct options *options, const struct difference *d
 		       const struct table *table)
 {
 	const struct side *sides = options->sides;
-	json_t *object = json_pack("{s:[f, f], s:[I, I], s:s, s:o}",
+	json_t *object = json_pack("{s:[f, f], s:[I, I], s:[I, I], s:[f, f], s:s, s:o}",
 				   "seconds", sides[0].seconds, sides[1].seconds,
 				   "files", (json_int_t)sides[0].files.count,
 				   (json_int_t)sides[1].files.count,
+				   "open_waits", (json_int_t)sides[0].open_waits,
+				   (json_int_t)sides[1].open_waits,
+				   "open_wait_total", sides[0].open_wait_ns, sides[1].open_wait_ns,
 				   "of", difference_measure_name(options->measure),
 				   "changes", table_json(table, options->table.top));
 	json_t *totals = json_object();
@@ -289,6 +305,23 @@ static void print_side(const char *heading, const struct side *side, FILE *strea
 	fprintf(stream, "%s\n", side->path);
 }
 
+/* Name the waits that are not compared, which may be those of a hang. */
+static void print_open_waits(const struct side *sides, FILE *stream)
+{
+	char times[2][32];
+	size_t i;
+
+	if (!sides[0].open_waits && !sides[1].open_waits)
+		return;
+	for (i = 0; i < 2; i++)
+		cell_format(CELL_TIME, &(union cell) { .number = sides[i].open_wait_ns }, times[i],
+			    sizeof(times[i]));
+	fprintf(stream,
+		"Not compared: waits that had not ended, or whose holds had not:\n%" PRIu64
+		" (%s) before, %" PRIu64 " (%s) after; ntklog report tells of them\n",
+		sides[0].open_waits, times[0], sides[1].open_waits, times[1]);
+}
+
 /* Print the recordings and the changes of their totals. */
 static void print_totals(const struct options *options, const struct difference *difference,
 			 FILE *stream)
@@ -304,6 +337,7 @@ static void print_totals(const struct options *options, const struct difference 
 				difference_measure_name(i), path_without_holds(options));
 		else
 			print_total(difference, i, stream);
+	print_open_waits(options->sides, stream);
 }
 
 static void print_text(const struct options *options, const struct difference *difference,
@@ -478,7 +512,8 @@ static const struct argp diff_argp = {
 	       "the sums are added up.\n"
 	       "\vA change has a confidence interval of 95 percent, from the sampling of both files\n"
 	       "and from the random arrival of events. A change inside it is \"noise\";\n"
-	       "\"unknown\" means that too few events were sampled to tell the interval.",
+	       "\"unknown\" means that too few events were sampled to tell the interval.\n"
+	       "Waits that had not ended are named, but not compared.",
 };
 
 /**

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_ANSWER_HINTS_H
 #define _NTKLOG_ANSWER_HINTS_H
 
-/* The end of an answer: what is not recorded, and the command for more. */
+/* The end of an answer: hints at data that is not recorded, and the command for more. */
 
 #include <stdint.h>
 #include <stdio.h>

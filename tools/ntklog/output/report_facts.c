@@ -398,6 +398,15 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (analysis->history.has_unknown_change)
 		fact(stream, before, after,
 		     "the rates were changed during the recording, at a time that the file does not tell: estimates use those before the change");
+	if (analysis->open_holds.waits) {
+		const union cell waited = { .number = analysis->open_holds.wait_ns };
+		char time[32];
+
+		cell_format(CELL_TIME, &waited, time, sizeof(time));
+		fact(stream, before, after,
+		     "%s of waiting in %ju waits has no record, because the waits or the holds after them had not ended: the answer and the tables blockers, waiters and longest have it, the tables of locks do not",
+		     time, (uintmax_t)analysis->open_holds.waits);
+	}
 	print_stack_counts(&analysis->stacks.counts, stream, before, after);
 	if (analysis->spinlocks.backwards)
 		fact(stream, before, after,

@@ -51,6 +51,15 @@ class OpenHolds(Case):
                       "   by holder in holds_for_a_long_while_indeed_as_said\n",
                       self.report())
 
+    def test_waits_that_tables_of_locks_lack_are_told(self):
+        self.write_events(self.begin(9000), held(9000, wait=500), waits(9000))
+        fact = "3.25ms of waiting in 2 waits has no record"
+        self.assertIn(fact, self.report())
+        self.assertIn("Tasks waited 3.25ms for locks", self.report())
+        self.assertNotIn(fact, self.report("--filter", "Kind == rwsem"))
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        self.assertNotIn("has no record", self.report())
+
     def test_time_before_the_hold_is_charged_to_earlier_holds(self):
         parts = self.answer(sleep(1000, 4000, thread=57), self.begin(9000),
                             held(9000, since=5000), waits(9000, 3000))

@@ -63,6 +63,20 @@ class Diff(tool.Case):
     def json(self, *options):
         return json.loads(self.diff("--json", *options))
 
+    def test_waits_that_did_not_end_are_named(self):
+        end = etl.START_CLOCK + 2 * etl.PERF_FREQ
+        self.write_both([spin(0x10, 100)],
+                        [spin(0x10, 100), etl.open_hold(end),
+                         etl.open_hold(end, "held", address=0x20, since=end - 8000, thread=55, wait=500),
+                         etl.open_hold(end, "waits", address=0x20, since=end - 6000, thread=56)])
+        self.assertIn("\nNot compared: waits that had not ended, or whose holds had not:\n"
+                      "0 (0ns) before, 2 (3.25ms) after; ntklog report tells of them\n", self.diff())
+        report = self.json()
+        self.assertEqual((report["open_waits"], report["open_wait_total"]),
+                         ([0, 2], [0, 6500 * NS]))
+        self.write_both([spin(0x10, 100)], [spin(0x10, 100)])
+        self.assertNotIn("Not compared", self.diff())
+
     def test_rows_are_sums_before_and_after(self):
         self.write_both([spin(0x10, 100), spin(0x10, 100), spin(0x20, 50)],
                         [spin(0x10, 500), spin(0x30, 70), spin(0x10, 10, caller=0x2000)])
