@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Display of kernel addresses: see address.h. */
 
 #include <linux/export.h>
 #include <linux/kallsyms.h>
@@ -42,9 +41,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_address_init);
 /**
  * ntklog_hide_address() - hash or zero a kernel address
  * @address: the address
- *
- * The hash has 32 bits, as that of %p, but another key. It stays the same until the module is
- * loaded again.
  *
  * Context: any.
  * Return: the hash; 0 in mode "zero" or if @address is 0.

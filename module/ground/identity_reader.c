@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Readers of the identities of locks. See identity_reader.h.
- */
 
 #include <linux/err.h>
 #include <linux/kallsyms.h>
@@ -24,14 +21,13 @@
 #include "location.h"
 #include "slab_cache.h"
 
-/* Maximum size of the text of one note, which is a line, and of the text of the notes of a set. */
 #define NTKLOG_IDENTITY_TEXT_SIZE	(128 + NTKLOG_CACHE_NAME_SIZE + 2 * KSYM_SYMBOL_LEN)
 #define NTKLOG_IDENTITY_SET_TEXT_SIZE	(NTKLOG_IDENTITY_ASSOCIATIVITY * NTKLOG_IDENTITY_TEXT_SIZE)
 
 /* Flag in ntklog_identity_reader.seen: the set has not been read. Saved sequences are even. */
 #define NTKLOG_NOT_READ		1u
 
-/* Attempts to copy a set that is being written. The next read() tries again. */
+/* Attempts to copy a set that is being written. */
 #define NTKLOG_IDENTITY_TRIES	1000
 
 /**
@@ -64,7 +60,6 @@ struct ntklog_identity_reader {
 	u32 seen[NTKLOG_IDENTITY_SETS];
 };
 
-/* Print a note: address, kind, time, object and caller. */
 static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog_identity *note,
 				    char *buffer)
 {
@@ -91,7 +86,6 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 	return used;
 }
 
-/* Copy a set and its sequence number consistently. Returns false after too many attempts. */
 static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
 			    struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY],
 			    u32 *sequence)
@@ -134,7 +128,6 @@ static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int
 	}
 }
 
-/* Print the numbers of missed and replaced notes if these numbers have changed. */
 static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 {
 	u32 missed = atomic_read(&ntklog_identities->missed);
@@ -147,10 +140,7 @@ static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 				   "missed %u replaced %u\n", missed, reader->replaced);
 }
 
-/*
- * Print the next set with new notes, and after the last set the numbers of missed and replaced
- * notes. Returns false after that; the next call begins with the first set again.
- */
+/* Returns false at the end of a pass; the next call begins with the first set again. */
 static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 {
 	reader->text_copied = 0;

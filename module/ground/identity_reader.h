@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_GROUND_IDENTITY_READER_H
 #define _NTKLOG_GROUND_IDENTITY_READER_H
 
-/* Readers of the identities of locks: each gets every note once, as a line of text. */
+/* Readers of the identities of locks, as lines of text. */
 
 #include <linux/types.h>
 

@@ -16,7 +16,7 @@
  * @flags: interrupt state before the CPU raised above DISPATCH_LEVEL
  *
  * One per CPU suffices: a task at DISPATCH_LEVEL or above does not migrate. A level above
- * DISPATCH_LEVEL has interrupts off, so no other context of the CPU sees a partial update.
+ * DISPATCH_LEVEL has interrupts off, so no interrupt handler of the CPU sees a partial update.
  */
 struct ke_irql {
 	u8 level;

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_GROUND_LOCATION_H
 #define _NTKLOG_GROUND_LOCATION_H
 
-/*
- * Locations of locks that lie in no slab: per-CPU variables, variables of the kernel and of
- * modules, the memory map, or other memory.
- */
+/* Locations of locks that lie in no slab. */
 
 #include <linux/types.h>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See thread.h. */
 
 #include <linux/export.h>
 #include <linux/irqflags.h>
@@ -57,10 +56,7 @@ struct ntklog_task *ntklog_get_or_insert_current_record(void)
 	return record;
 }
 
-/*
- * Give the current task a record, unless a softirq has given it one, and return the record. Returns
- * NULL if no record can be allocated without reclaim.
- */
+/* Returns NULL if no record can be allocated without reclaim. */
 static struct ntklog_task *ntklog_try_to_insert_detached_record(void)
 {
 	struct ntklog_task *detached = ntklog_alloc_detached_task_record();

@@ -3,12 +3,8 @@
 #define _NTKLOG_GROUND_THREAD_H
 
 /*
- * The record of the current task: see task_record.h, and task_table.h for the records of all tasks.
- * A task gets a record when it first needs one. It keeps the record until it exits, or until no
- * record is needed.
- *
- * Each CPU caches in ntklog_current the record that it looked up last. While the current task is
- * the cached one, its record is found without a search.
+ * The record of the current task: see task_record.h. Each CPU caches a record in ntklog_current.
+ * While the current task is the cached one, its record is found without a search.
  *
  * No function reclaims memory: file systems call them while they write pages out. Spare records are
  * allocated in advance.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lookup of the kernel's tracepoints: see tracepoint.h. */
 
 #include <linux/string.h>
 #include <linux/tracepoint.h>

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_GROUND_TRACEPOINT_H
 #define _NTKLOG_GROUND_TRACEPOINT_H
 
-/* Lookup of the kernel's tracepoints, most of which are not exported. */
+/* Lookup of the kernel's tracepoints. */
 
 struct tracepoint;
 
