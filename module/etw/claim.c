@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Claims: a recording that belongs to one open file. See include/uapi/ntklog/session.h.
- *
- * A claim is exclusive. While it is open, changes of the session by hand fail with EBUSY
- * (etw_lock_unclaimed_session()), so the owner alone starts and stops the session, and the
- * session's run is the one that the owner has started.
+ * A claim belongs to one open file. While it is open, changes of the session by hand fail with
+ * EBUSY: see etw_lock_unclaimed_session().
  */
 
 #include <linux/cpumask.h>
@@ -31,10 +28,7 @@
 #include "settings.h"
 #include "stacks.h"
 
-/*
- * Test whether a claim of any session may take this one. The user of a stopped session still needs
- * its unread buffers, unless a snapshot has copied them. Called with etw_mutex held.
- */
+/* The user of a stopped session may still need unread buffers. Called with etw_mutex held. */
 static bool etw_session_is_free(const struct etw_session *session)
 {
 	return !session->claim && !session->is_logging &&
@@ -42,10 +36,7 @@ static bool etw_session_is_free(const struct etw_session *session)
 		!etw_run_has_unread_buffers(session->run));
 }
 
-/*
- * Called with etw_mutex held: find a free session. The search begins with the last session,
- * because users choose session 0 first.
- */
+/* Called with etw_mutex held. Users choose session 0 first, so the search begins at the end. */
 static struct etw_session *etw_find_free_session(void)
 {
 	int i;
@@ -80,7 +71,6 @@ static void etw_detach_claim(struct etw_claim *claim)
 /* Waiters for the end of closed claims. etw_end_closed_claims() wakes them. */
 static DECLARE_WAIT_QUEUE_HEAD(etw_closed_claims_wait);
 
-/* Test whether a work item is about to end the claim of a session. */
 static bool etw_claim_is_ending(const struct etw_session *session)
 {
 	bool ending;
@@ -148,7 +138,7 @@ struct etw_claim *etw_adopt_session(struct etw_session *session)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_adopt_session);
 
-/* Called with etw_mutex held: stop the session, free its buffers, restore its settings. */
+/* Called with etw_mutex held. */
 static void etw_end_claim(struct etw_claim *claim)
 {
 	struct etw_session *session = claim->session;
@@ -182,9 +172,8 @@ static void etw_end_closed_claims(struct work_struct *work)
 static DECLARE_WORK(etw_closed_claims_work, etw_end_closed_claims);
 
 /*
- * Take etw_mutex, unless a signal kills the current task during the wait. An exiting task does not
- * wait at all: no signal could end its wait, which may take as long as a grace period of Tasks RCU.
- * Returns true if the mutex is held.
+ * Returns true if the mutex is held. An exiting task does not wait, because no signal could end its
+ * wait, which may be long.
  */
 static bool etw_lock_unless_killed(void)
 {
@@ -197,9 +186,8 @@ static bool etw_lock_unless_killed(void)
  * etw_close_claim() - end a claim: stop the session, free its buffers, restore its settings
  * @claim: the claim; it is freed
  *
- * The session stays as it is after etw_keep_claimed_session(). If the current task is killed or
- * exiting while another task holds etw_mutex, a work item ends the claim; the session is claimed
- * until then.
+ * If the current task is killed or exiting while another task holds etw_mutex, a work item ends the
+ * claim later.
  *
  * Context: task; may sleep for seconds.
  */
@@ -225,7 +213,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_close_claim);
 /**
  * etw_wait_for_closed_claims() - wait until all closed claims have ended
  *
- * Context: module unload. No claim is open, because an open claim holds a reference to the module.
+ * Context: module unload. No claim is open.
  */
 void etw_wait_for_closed_claims(void)
 {

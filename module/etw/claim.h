@@ -13,7 +13,7 @@ struct seq_file;
 /**
  * struct etw_claim - the exclusive use of a session through one open file
  * @session: the session; its @claim points back here until the claim is given up or ends
- * @is_given_up: NTKLOG_SESSION_KEEP has given up the claim; written with etw_mutex and
+ * @is_given_up: the claim has been given up or has ended; written with etw_mutex and
  *	etw_session_lock held
  * @has_run: the owner has started or adopted the session's run; written with etw_mutex and
  *	etw_session_lock held after the claim was opened

@@ -15,14 +15,6 @@
 #include "flush.h"
 #include "run.h"
 
-/*
- * Arguments of etw_flush_cpu().
- *
- * @run: the run
- * @cpu: the CPU whose buffer is flushed
- * @reason: why the buffer is finished
- * @flags: additional ETW_BUFFER_FLAG_* of the buffer
- */
 struct etw_flush_request {
 	struct etw_run *run;
 	unsigned int cpu;
@@ -31,10 +23,9 @@ struct etw_flush_request {
 };
 
 /*
- * A finished buffer takes the same memory whether it is full or not. The timer therefore finishes a
- * buffer only if all earlier buffers of the CPU have been read: without a reader, the memory stays
- * available for later events. A request keeps the last free buffer, which is needed for the flag of
- * lost events and as the end of the file.
+ * The timer finishes a buffer only if all earlier buffers of the CPU have been read, because a
+ * buffer that is not full takes the same memory as a full one. A request keeps the last free
+ * buffer, which is needed for the flag of lost events and as the end of the file.
  */
 static bool etw_buffer_may_be_finished(const struct rchan_buf *buf, enum etw_flush_reason reason)
 {

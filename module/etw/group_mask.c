@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Group masks, which are sets of event groups, and the names of groups. */
-
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
@@ -32,10 +30,7 @@ static const struct {
 	{ "PERF_LINUX_WW_MUTEX", PERF_LINUX_WW_MUTEX },
 };
 
-/*
- * NT has two bits for each of these groups: a flag EVENT_TRACE_FLAG_* of its documented interface,
- * and a group PERF_*. Both mean the same events.
- */
+/* NT has two bits for each of these groups: a flag EVENT_TRACE_FLAG_* and a group PERF_*. */
 static const struct {
 	u32 flag;
 	u32 group;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The list of providers. See provider.h. */
-
 #include <linux/list.h>
 
 #include "provider.h"

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_ETW_PROVIDER_H
 #define _NTKLOG_ETW_PROVIDER_H
 
-/*
- * A provider is a source of events. The sessions tell it which event groups are enabled; they do
- * not know its events.
- */
+/* A provider is a source of events, which sessions attach and detach by event group. */
 
 #include <linux/build_bug.h>
 #include <linux/list.h>

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Readers of a run's finished buffers on one CPU, in order. A buffer that has been read is free for
- * new events.
- *
- * relay's own read() would also return the beginning of the buffer that is being written.
- */
+/* relay's own read() would also return the beginning of the buffer that is being written. */
 
 #include <linux/cpu.h>
 #include <linux/err.h>
@@ -39,7 +34,6 @@ struct etw_reader {
 	struct rchan_buf *buf;
 };
 
-/* Find the buffers of the CPU. The CPU gets them when it comes online in the run the first time. */
 static void etw_prepare_reader(struct etw_reader *reader)
 {
 	if (READ_ONCE(reader->buf))
@@ -86,10 +80,7 @@ void etw_close_reader(struct etw_reader *reader)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_close_reader);
 
-/*
- * In buffering mode the writer overwrites finished buffers, so they cannot be read until the run
- * is finished.
- */
+/* In buffering mode the writer overwrites finished buffers until the run is finished. */
 static bool etw_run_is_readable(const struct etw_run *run)
 {
 	return run->mode != ETW_MODE_BUFFERING || etw_run_is_finished(run);

@@ -35,14 +35,13 @@ struct wmi_buffer_header;
  * @wait: readers that wait for a buffer
  * @wake: an irq_work that wakes @wait, because the writer may hold locks of the scheduler
  * @read_mutex: serializes the readers of the CPU
- * @finished: number of finished buffers when the buffers were freed; written by
- *	etw_free_read_buffers()
- * @had_buffers: the CPU had buffers when the buffers were freed; written by
- *	etw_free_read_buffers()
+ * @finished: number of finished buffers when the buffers were freed
+ * @had_buffers: the CPU had buffers when the buffers were freed
  *
  * The CPU itself writes @buf and the counts with interrupts off, and an NMI increments @generated
  * and @lost. While the CPU is offline, a flush writes them with cpus_read_lock() held. Any CPU
- * reads the counts. The fields that the fast path of an event needs come first.
+ * reads the counts. etw_free_read_buffers() writes @finished and @had_buffers. The fields that the
+ * fast path of an event needs come first.
  */
 struct etw_buffer_cpu {
 	struct rchan_buf *buf;
@@ -95,7 +94,7 @@ struct etw_buffer_cpu {
  *
  * The stop sets @is_finished with release after the last flush; readers read it with acquire.
  * @end_time is written with etw_mutex held. Loggers write @sequence_number and the memory of
- * @channel and @cpus. Fields whose writers are not named here or above do not change.
+ * @channel and @cpus.
  */
 struct etw_run {
 	struct kref references;
@@ -126,8 +125,7 @@ struct etw_run {
  * struct etw_counts - the counts of a run on a CPU
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
- *	event was logged in an NMI
+ * @lost: events that were not written
  * @finished: finished buffers
  * @unread: finished buffers that have not been read
  * @overwritten: overwritten buffers

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The settings of logger sessions: their ranges, and their changes by hand. */
-
 #include <linux/bits.h>
 #include <linux/ctype.h>
 #include <linux/mm.h>
@@ -54,10 +52,7 @@ static bool etw_name_is_valid(const char *name)
 	return true;
 }
 
-/*
- * Test whether another session has the name, or will get it back when its claim is closed. Called
- * with etw_mutex held.
- */
+/* When a claim ends, its session gets its saved name back. Called with etw_mutex held. */
 static bool etw_name_is_in_use(const struct etw_session *session, const char *name)
 {
 	int i;
@@ -101,10 +96,7 @@ static void etw_store_settings(struct etw_session *session, const struct etw_set
 	spin_lock(&etw_session_lock);
 	session->settings = *settings;
 	spin_unlock(&etw_session_lock);
-	/*
-	 * Loggers need no order: they read the byte once for each event, and each event carries its
-	 * version.
-	 */
+	/* Loggers need no order, because each event carries its version. */
 	WRITE_ONCE(etw_contextswap_versions.by_session[session->id],
 		   settings->contextswap_version - 1);
 }
@@ -117,10 +109,9 @@ static void etw_store_stacks(struct etw_session *session, u32 stacks)
 }
 
 /*
- * Set the events of a started session that carry a stack. A rundown event that removes kinds of
- * events from the list is logged before loggers stop writing their stacks. A rundown event that
- * adds kinds is logged after all loggers have begun to write their stacks. Therefore each event has
- * a stack if the last rundown event before it lists its kind. Called with etw_mutex held.
+ * A rundown event that removes kinds of events from the list is logged before loggers stop writing
+ * their stacks. One that adds kinds is logged after loggers have begun to write their stacks. So
+ * loggers write the stacks of a listed kind. Called with etw_mutex held.
  */
 static void etw_change_stacks(struct etw_session *session, u32 stacks)
 {
@@ -211,11 +202,7 @@ static int etw_begin_settings_change(struct etw_session *session, struct etw_set
 	return err;
 }
 
-/*
- * Check and apply the copy of etw_begin_settings_change() that the caller has changed, and release
- * etw_mutex. @takes_effect_at_start: the setting takes effect at a start, so a started session
- * refuses the change.
- */
+/* @takes_effect_at_start: a started session refuses the change. Releases etw_mutex. */
 static int etw_end_settings_change(struct etw_session *session, const struct etw_settings *settings,
 				   bool takes_effect_at_start)
 {

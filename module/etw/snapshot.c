@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Snapshots copy the buffers of a session in buffering mode (a flight recorder) into an ETL file.
+ * Snapshots copy the buffers of a session in buffering mode (a flight recorder) into an ETL file,
+ * while the session keeps recording. A copy of a buffer that was overwritten meanwhile is dropped.
  *
- * The session keeps recording during a snapshot. It may overwrite a buffer while the snapshot
- * copies it. The snapshot therefore tests after each copy whether the buffer has been overwritten,
- * and if so discards the copy.
- *
- * The rundown of the start may have been overwritten, and a program cannot interpret sampled events
- * without the parameters in it. The snapshot of a started session therefore ends with an additional
- * buffer, which has the rundown that a stop would write. If a stop would write no rundown, there is
- * no additional buffer.
- *
- * etw_list_holds() writes the list of the locks that are held into the session's own buffers before
- * the snapshot copies them.
+ * The rundown of the start may have been overwritten. The snapshot of a started session therefore
+ * ends with an additional buffer, which has the rundown that a stop would write, if there is any.
  */
 
 #include <linux/cpu.h>
@@ -168,10 +160,7 @@ static size_t etw_max_buffers(struct etw_run *run)
 	return count;
 }
 
-/*
- * Allocate the list and the file of a snapshot. Called without etw_mutex, because the allocation
- * may sleep for long while the kernel reclaims memory. Returns 0 or a negative errno.
- */
+/* Called without etw_mutex, because the allocation may sleep for long. */
 static int etw_alloc_snapshot(struct etw_snapshot *snapshot, struct etw_run *run)
 {
 	/* The allocation fails where it would kill processes to get the memory. */
@@ -194,10 +183,7 @@ static int etw_alloc_snapshot(struct etw_snapshot *snapshot, struct etw_run *run
 	return -ENOMEM;
 }
 
-/*
- * Copy a buffer. Returns false if the session has begun to overwrite the buffer, so that the copy
- * may have parts of both contents.
- */
+/* Returns false if the copy may have parts of the contents of two buffers. */
 static bool etw_copy_buffer(u8 *copy, const struct etw_listed_buffer *listed)
 {
 	const struct rchan_buf *buf = listed->buf;
@@ -233,10 +219,6 @@ static int etw_copy_buffers(struct etw_snapshot *snapshot, size_t size)
 	return 0;
 }
 
-/*
- * Return the sequence number of the last copied buffer; without copies, the last number that the
- * run has given to a buffer.
- */
 static s64 etw_last_copied_number(const struct etw_run *run, const struct etw_snapshot *snapshot)
 {
 	const struct wmi_buffer_header *header =
@@ -246,11 +228,8 @@ static s64 etw_last_copied_number(const struct etw_run *run, const struct etw_sn
 }
 
 /*
- * Write the header of the file, and mark its last buffer as the end.
- *
- * @last_number: sequence number of the file's last buffer. For a started session, all numbers up to
- *	this one that the file does not have count as lost; the session has filled buffers with
- *	greater numbers since.
+ * @last_number: sequence number of the file's last buffer. For a started session, smaller numbers
+ * that the file does not have count as lost.
  */
 static void etw_finish_file(const struct etw_session *session, struct etw_snapshot *snapshot,
 			    s64 last_number)
@@ -290,18 +269,12 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 		etw_list_holds(session);
 		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
 	}
-	/*
-	 * Readers of a finished run may consume buffers before they are copied. A finished run gets
-	 * no more buffers.
-	 */
+	/* Readers of a finished run may consume buffers before they are copied. */
 	etw_list_buffers(run, snapshot);
 	if (snapshot->count > snapshot->buffers_max)
 		return -EAGAIN;
 	sort(snapshot->list, snapshot->count, sizeof(*snapshot->list), etw_compare_buffers, NULL);
-	/*
-	 * Make the rundown before the buffers are copied, so that its time stamps are close to the
-	 * last events of the file.
-	 */
+	/* Make the rundown before the copies, so that its time is close to the last events. */
 	rundown = snapshot->file + (1 + snapshot->count) * size;
 	if (session->is_logging)
 		has_rundown = etw_fill_rundown_buffer(rundown, session);
@@ -320,11 +293,7 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 	return 0;
 }
 
-/*
- * Make a snapshot of a run, to which the caller has added a reader, so that its buffers are not
- * freed. Returns the file; -EAGAIN if the session has another run now, or a CPU that came online
- * has added buffers; or another errno.
- */
+/* The caller has added a reader, so that the buffers of the run are not freed. */
 static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_run *run,
 				      size_t *size)
 {
@@ -353,11 +322,7 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * @session: the session, started or stopped
  * @size: set to the bytes of the file
  *
- * The buffers of all CPUs are in the order of their sequence numbers. For a stopped session,
- * BuffersLost of the file is the number of overwritten buffers. For a started session it is the
- * number of missing sequence numbers below the last one: the session has overwritten these buffers,
- * or is filling them. The last buffer of a started session's file is the rundown, if the session
- * has any. A started session keeps recording.
+ * The buffers of all CPUs are in the order of their sequence numbers.
  *
  * Context: task; may sleep.
  * Return: the file, for kvfree(); -ENODATA if the session has no run; -EINVAL in sequential mode;

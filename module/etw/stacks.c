@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events that carry a stack: names, hook ids, and the sessions that log stacks. */
-
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
