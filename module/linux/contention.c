@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See contention.h. */
-
 #include <linux/tracepoint.h>
 #include <trace/events/lock.h>
 

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_LINUX_HELD_LOCKS_H
 #define _NTKLOG_LINUX_HELD_LOCKS_H
 
-/*
- * The sleeping locks that tasks hold or wait for: for the file "held" in debugfs, and for the list
- * that a session gets when it stops or when a snapshot of it is taken.
- */
+/* The sleeping locks that tasks hold or wait for. */
 
 #include <linux/types.h>
 

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupt hooks, which are installed while Linux' spin locks or rwlocks are attached in mode
- * "full". Each interrupt is counted in the slots of the locks that its CPU holds: see
- * ntklog_count_interrupt_in_slots(). The acquisition of a lock then need not read the kernel's
- * interrupt counters.
- *
- * On x86 all interrupts that NT's InterruptCount includes call irq_enter_rcu(), except NMIs and the
- * reschedule interrupt, which has a tracepoint. The hook of irq_enter_rcu() is a callback of
- * ftrace. Only interrupts have its overhead, and they are few compared with acquisitions.
+ * Hooks that count interrupts in the slots of the locks that the CPU holds. Most interrupts call
+ * irq_enter_rcu(). The reschedule interrupt does not, but it has a tracepoint.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

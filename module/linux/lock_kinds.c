@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Kinds of Linux' own locks, and the work items that attach and detach them. A kind is attached
- * while its event group has a subscriber; otherwise the kernel is not changed. The order of hooking
- * is described in spinning_attach.c, sleeping_attach.c and waits.c.
- */
-
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ktime.h>
@@ -42,7 +36,6 @@ const char *ntklog_linux_forbidden = "the module is being loaded";
  * These operations wait for grace periods of Tasks RCU. A kernel task that does not schedule
  * voluntarily delays such a grace period without limit. Therefore work items attach, detach and run
  * the self-test, and tasks of users wait for these work items, or for this mutex, only killably.
- * The file "linux" can be read without the mutex.
  */
 DEFINE_MUTEX(ntklog_linux_mutex);
 
@@ -88,10 +81,7 @@ static void ntklog_run_kind_work(struct work_struct *work);
 	LINUX_EVENT_GROUP(_index, _group, ntklog_spin_lock_rundown),		\
 }
 
-/*
- * A kind that sleeps has no rundown function: ntklog_sleeping_rundown() reports the rates once for
- * all these kinds.
- */
+/* ntklog_sleeping_rundown() reports the rates once for all kinds that sleep. */
 #define LINUX_SLEEPING_KIND(_index, _name, _CLASS)				\
 {										\
 	.name = #_name,								\
@@ -138,10 +128,7 @@ bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind)
 	       kind->spin_kind == PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN);
 }
 
-/*
- * Return the reason why the waits of a kind cannot be observed by tracepoints, or NULL if they can
- * be observed.
- */
+/* Return the reason why tracepoints cannot report the waits of a kind, or NULL. */
 static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind *kind)
 {
 	/* With PREEMPT_RT the tracepoints report rwlocks as sleeping locks. */
@@ -239,10 +226,7 @@ static void ntklog_end_detaching(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
 
-/*
- * Delay of the work item after a kind has been detached. A session that stops has detached all its
- * kinds by then, so one grace period suffices for all of them.
- */
+/* Delay after a kind has been detached, so that one grace period may serve several kinds. */
 #define NTKLOG_END_DETACHING_DELAY	HZ
 
 /**
@@ -280,10 +264,7 @@ void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *fail
 	WRITE_ONCE(kind->err, -EPROTO);
 	/* Pairs with the smp_load_acquire() in ntklog_get_kind_err(). */
 	smp_store_release(&kind->is_attached, false);
-	/*
-	 * Let the sessions log now that the kind is no longer observed, because the self-test of
-	 * the other kinds may take long.
-	 */
+	/* Let the sessions log this now, because the self-test of other kinds may take long. */
 	etw_schedule_observing();
 	ntklog_detach_kind(kind);
 }
@@ -339,7 +320,6 @@ void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
 			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }
 
-/* Attach the kind if kind->should_be_attached, otherwise detach it. */
 static void ntklog_run_kind_work(struct work_struct *work)
 {
 	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
@@ -360,10 +340,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 		ntklog_warn_attach_failed(kind);
 	} else if (!attach && kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
 		ntklog_show_operation(kind, "detaching");
-		/*
-		 * Clear is_attached before the functions are restored: a session that starts
-		 * meanwhile must not report the kind as observed.
-		 */
+		/* A session that starts meanwhile must not report the kind as observed. */
 		WRITE_ONCE(kind->is_attached, false);
 		ntklog_detach_kind(kind);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
@@ -374,10 +351,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
 	smp_store_release(&kind->completed, request);
 	wake_up_all(&ntklog_linux_wait);
-	/*
-	 * Let the sessions log the change here, because the task that has requested it may have
-	 * been killed.
-	 */
+	/* Log the change here, because the task that has requested it may have been killed. */
 	etw_schedule_observing();
 }
 
@@ -390,7 +364,6 @@ static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 requ
 /* Seconds after which ntklog_wait_for_kind() prints what its task waits for. */
 #define NTKLOG_WARN_AFTER_S	10
 
-/* Wait until a request is completed, or the current task is killed. */
 static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request)
 {
 	long remaining_jiffies;
@@ -412,16 +385,12 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *group,
 	u32 request = kind->requests + 1;
 
 	WRITE_ONCE(kind->should_be_attached, etw_group_mask_test(wanted, group->provider.group));
-	/*
-	 * Publishes should_be_attached. Pairs with the smp_load_acquire() in
-	 * ntklog_run_kind_work().
-	 */
+	/* Publishes should_be_attached. Pairs with smp_load_acquire() in ntklog_run_kind_work(). */
 	smp_store_release(&kind->requests, request);
 	queue_work(system_long_wq, &kind->work);
 	/*
 	 * Do not wait in the work item of a tracepoint, which holds the mutex of @group that
-	 * sessions wait for. Do not wait in an exiting task that closes its claim of a session,
-	 * because nothing can kill such a task.
+	 * sessions wait for, and not in an exiting task, which nothing can kill.
 	 */
 	if (current->flags & (PF_WQ_WORKER | PF_EXITING))
 		return;
@@ -444,9 +413,6 @@ static int ntklog_get_kind_err(const struct etw_provider *provider)
 /**
  * ntklog_wait_for_detached_kinds() - wait until the slots of detached kinds have been dropped
  * @seconds: upper bound of the wait
- *
- * Starts the work item that drops the slots. The work item waits for a grace period of Tasks RCU
- * while it holds ntklog_linux_mutex, which this function does not take.
  *
  * Context: task; may sleep. Returns early if the task is killed.
  */

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_LOCK_KINDS_H
 #define _NTKLOG_LINUX_LOCK_KINDS_H
 
-/* Kinds of Linux' own locks, and the work items that attach and detach them. For locks.c. */
+/* Kinds of Linux' own locks, and the work items that attach and detach them. */
 
 #include <linux/jiffies.h>
 #include <linux/mutex.h>
@@ -95,7 +95,6 @@ void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind);
 void ntklog_wait_for_detached_kinds(unsigned int seconds);
 void ntklog_end_detaching_now(void);
 
-/* Let the file "linux" show that an operation on the kind has begun. */
 static inline void ntklog_show_operation(struct ntklog_linux_kind *kind, const char *operation)
 {
 	WRITE_ONCE(kind->operation_start, jiffies);

@@ -3,11 +3,8 @@
 #define _NTKLOG_LINUX_REDIRECT_H
 
 /*
- * Hooks on kernel functions, by ftrace direct calls.
- *
- * Without lockdep no tracepoint reports each acquisition and each release of a lock. But a function
- * that ftrace can trace begins with a few bytes that ftrace patches, at run time, into a call of a
- * trampoline. The functions are found by name. There are two kinds of hook:
+ * Hooks on kernel functions, by ftrace direct calls: ftrace patches the begin of a function at run
+ * time into a call of a trampoline. There are two kinds of hook:
  *
  * - A redirected function is replaced: the trampoline replaces its own return address, which points
  *   into the original function, by the address of the replacement in this module, and returns. The
@@ -27,7 +24,7 @@
  *	                     acquire        <--- return  <----------  return
  *	...            <---  return
  *
- * Only the task that attaches or detaches a kind of lock writes a hook, whose states are:
+ * The states of a hook:
  *
  *	unregistered -> registered -> draining -> unregistered, after a grace period
  *	                           -> stuck until reboot, if ftrace fails
@@ -44,7 +41,7 @@
 
 /**
  * enum ntklog_hook_variant - which set of replacements is installed
- * @NTKLOG_VARIANT_TRACK: track each acquisition, and detect releases that leave a waiter behind
+ * @NTKLOG_VARIANT_TRACK: track acquisitions
  * @NTKLOG_VARIANT_SAMPLE: decide at each acquisition whether to record it
  * @NTKLOG_VARIANTS: number of sets
  */
@@ -98,8 +95,7 @@ struct ntklog_target {
  * @registered: @ops is registered
  * @stuck: ftrace has failed to unregister @ops, and its targets stay patched until reboot
  * @draining: @ops is unregistered, but its grace period has not ended
- * @ops: one ftrace_ops for all @targets, because ftrace registers one ops with many functions
- *	faster than many ops
+ * @ops: one ftrace_ops for all @targets
  *
  * Only the task that attaches or detaches the kind writes a hook; ntklog_linux_mutex serializes
  * these tasks.
@@ -118,7 +114,6 @@ struct ntklog_hook {
 	struct ftrace_ops ops;
 };
 
-/* Initializer of a target whose function is exported. */
 #define NTKLOG_EXPORTED(_name, ...)	{ .name = #_name, .exported = _name, __VA_ARGS__ }
 
 #define NTKLOG_ENTRY_HOOK(_trampoline, _targets, ...)				\

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_LINUX_RUNDOWN_H
 #define _NTKLOG_LINUX_RUNDOWN_H
 
-/*
- * Rundown events with the mode, the blocker rate, the rates of sleeping locks, and the number of
- * dropped blockers. For locks.c.
- */
+/* Rundown events of Linux' locks. */
 
 #include <linux/types.h>
 

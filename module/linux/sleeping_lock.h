@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_LINUX_SLEEPING_LOCK_H
 #define _NTKLOG_LINUX_SLEEPING_LOCK_H
 
-/*
- * Linux' sleeping locks: their functions, and the hooking of these functions. For lock_kinds.c and
- * locks.c.
- */
+/* Hooks of Linux' sleeping locks. */
 
 #include <linux/errno.h>
 #include <linux/types.h>

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_SPINNING_ATTACH_H
 #define _NTKLOG_LINUX_SPINNING_ATTACH_H
 
-/* Redirect and restore the functions of a kind that spins. For lock_kinds.c and locks.c. */
+/* Redirect and restore the functions of a kind that spins. */
 
 #include <linux/errno.h>
 #include <linux/types.h>
