@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The files "claim" and "adopt", and the files that NTKLOG_SESSION_OPEN_CPU opens. See
- * include/uapi/ntklog/session.h.
- */
+/* The files "claim" and "adopt", and the files that NTKLOG_SESSION_OPEN_CPU opens. */
 
 #include <linux/anon_inodes.h>
 #include <linux/debugfs.h>
@@ -122,7 +119,7 @@ static int ntklog_claim_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Make the header buffer of the claim's run. Called with claim_file->mutex held. */
+/* Called with claim_file->mutex held. */
 static int ntklog_make_header(struct ntklog_claim_file *claim_file)
 {
 	struct etw_run *run = etw_get_claim_run(claim_file->claim);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The file held: Linux' sleeping locks that tasks hold or wait for. It is for a machine on which
- * tasks are blocked. Reading it takes no sleeping lock and no spinlock: the records of the tasks,
- * the symbols and the stacks are read under RCU.
+ * The file held is for a machine on which tasks are blocked. The visit of the locks therefore runs
+ * under RCU and takes no lock.
  */
 
 #include <linux/debugfs.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The files in /sys/kernel/debug/ntklog/sessions. The functions here convert between text and
- * values. The functions of module/etw check and apply the values.
- */
+/* The files in /sys/kernel/debug/ntklog/sessions. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * NT's system information classes, for the ioctls of the device. The functions check lengths and
- * trace handles, and call the code that implements a class. The files in debugfs use the same code.
- */
+/* NT's system information classes, for the ioctls of the device. */
 
 #include <linux/err.h>
 #include <linux/export.h>

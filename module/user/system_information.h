@@ -6,7 +6,7 @@
 
 #include <linux/types.h>
 
-/* Upper bound of the bytes that are copied from the caller's buffer. No valid input is longer. */
+/* Upper bound of the bytes that are copied from the caller's buffer. */
 #define NTKLOG_INFORMATION_SIZE_MAX	0x40
 
 u32 ntklog_query_system_information(u32 information_class, const void *in,
