@@ -16,10 +16,7 @@
 #define PERFINFO_LOG_TYPE_ERESOURCE_DC_START	0x0F4D
 #define PERFINFO_LOG_TYPE_ERESOURCE_DC_END	0x0F4E
 #define PERFINFO_LOG_TYPE_STACKWALK		0x1820
-/*
- * NT can write a stack once and later refer to it by a key. ntklog writes no such events, but reads
- * them.
- */
+/* Stacks that are referred to by a key. ntklog reads these events, but does not write them. */
 #define PERFINFO_LOG_TYPE_STACKWALK_CREATE	0x1822
 #define PERFINFO_LOG_TYPE_STACKWALK_DELETE	0x1823
 #define PERFINFO_LOG_TYPE_STACKWALK_RUNDOWN	0x1824
@@ -33,17 +30,7 @@
 #define PERFINFO_ERESOURCE_DC_VERSION		2
 #define PERFINFO_STACKWALK_VERSION		2
 
-/*
- * Hook IDs of ntklog, in a group of which NT has no event types. The data are described below:
- *
- * DC			struct ntklog_dc: settings that NT does not have
- * STACKS_DC		struct ntklog_stacks_dc: which events have stacks
- * OBSERVED		struct ntklog_observed: when a group is observed
- * DROPPED_DC		struct ntklog_dropped_dc: blockers that were not written, and steal time
- * CALLER		struct ntklog_caller: where a sleeping lock was acquired
- * OPEN_HOLD		struct ntklog_open_hold: a sleeping lock held at a stop or in a snapshot
- * BLOCK_STACK		struct ntklog_block_stack: where the holder of a sleeping lock was blocked
- */
+/* Hook IDs of ntklog, in a group of which NT has no event types. */
 #define NTKLOG_LOG_TYPE_DC_START		0xA04B
 #define NTKLOG_LOG_TYPE_DC_END		0xA04C
 #define NTKLOG_LOG_TYPE_STACKS_DC_START		0xA04D
@@ -179,8 +166,6 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, hold_threshold, 0x0C);
  * struct ntklog_dc - data of the rundown events of settings that NT does not have
  * @linux_mode: NTKLOG_LINUX_MODE_*
  * @blockers: sample rate N of releases that leave a waiter behind: every Nth is sampled; 0: off
- *
- * If a file has no such events, the rule of each WMI_SPINLOCK in it is 0.
  */
 struct ntklog_dc {
 	__u32 linux_mode;
@@ -199,8 +184,6 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dc, blockers, 0x04);
 /**
  * struct ntklog_stacks_dc - data of the rundown events of stacks
  * @stacks: NTKLOG_STACKS_*
- *
- * A session has no such events before the first type of event carries a stack.
  */
 struct ntklog_stacks_dc {
 	__u32 stacks;
@@ -214,8 +197,6 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_stacks_dc, stacks, 0x00);
  * @group: one event group, PERF_* of group_mask.h
  * @observed: 1: from here on all hooks of the group are attached and its tracking is on; 0: no
  *	longer
- *
- * A file without such an event of a group does not say when that group was observed.
  */
 struct ntklog_observed {
 	__u32 group;
@@ -234,10 +215,6 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_observed, observed, 0x04);
  * @sleeping_locks: number of such releases of Linux' sleeping locks
  * @steal_time: the kernel's steal time of all CPUs, in nanoseconds; 0 where the hypervisor does not
  *	report it
- *
- * A session with Linux' locks has such an event at its start and another at its end. The
- * differences are the number of blockers that are missing in its file, and the time for which
- * virtual CPUs were stopped meanwhile.
  */
 struct ntklog_dropped_dc {
 	__u64 spin_locks;
@@ -270,10 +247,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, steal_time, 0x10);
  * those of the wait are 0 if there was no wait. The task was running for the rest of the hold and
  * of the wait.
  *
- * Written just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock, because WMI_RESOURCE has no
- * member for the caller. The event belongs to the record of the same CPU with the same lock and the
- * same time stamp. If there is no such record, the record was lost; a record without such an event
- * has lost its caller.
+ * Written just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock. The event belongs to the
+ * record of the same CPU with the same lock and the same time stamp, either of which may be lost.
  */
 struct ntklog_caller {
 	__u64 lock;
@@ -317,9 +292,7 @@ NTKLOG_ASSERT_SIZE(struct ntklog_caller_v1, 0x10);
  * @frames: return addresses of the task's stack, the innermost first; 0 ends them
  *
  * Written for the sessions that log the stacks of PERFINFO_LOG_TYPE_RESOURCE, between the event of
- * the caller and the record, with the same time stamp. A record has none if the holder was not
- * blocked, if the stack is not known, or if a longer block came before the hold, in the hold of
- * another lock.
+ * the caller and the record, with the same time stamp.
  */
 struct ntklog_block_stack {
 	__u64 lock;
@@ -355,9 +328,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, frames, 0x18);
  * @ready: time since @since in which the task was ready to run and had no CPU, in cycles
  * @blocked: time since @since in which the task was blocked, in cycles
  *
- * A session with sleeping locks writes such a list before it stops, and before a snapshot of it
- * while it is started: first an event whose action is NTKLOG_OPEN_LIST and whose other members but
- * @list_time are 0, then one event for each lock.
+ * A list begins with an event whose action is NTKLOG_OPEN_LIST and whose other members but
+ * @list_time are 0. One event for each lock follows.
  */
 struct ntklog_open_hold {
 	__u64 list_time;

@@ -13,10 +13,7 @@
 #define EVENT_TRACE_TYPE_HEADER_EXTENSION	0x0050
 #define EVENT_TRACE_HEADER_VERSION		2
 
-/*
- * Size of the data of EVENT_TRACE_TYPE_HEADER_EXTENSION, which are all zero. The event has 0x50
- * bytes with its header.
- */
+/* Size of the data of EVENT_TRACE_TYPE_HEADER_EXTENSION, which are zero. */
 #define EVENT_TRACE_HEADER_EXTENSION_SIZE	0x30
 
 /* log_file_mode */
@@ -181,9 +178,7 @@ NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, start_time, 0x108);
 NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, reserved_flags, 0x110);
 NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, buffers_lost, 0x114);
 
-/*
- * NT's TRACE_LOGFILE_HEADER with 32-bit pointers. The members are those of trace_logfile_header64.
- */
+/* NT's TRACE_LOGFILE_HEADER with 32-bit pointers, and the members of trace_logfile_header64. */
 struct trace_logfile_header32 {
 	__u32 buffer_size;
 	union {

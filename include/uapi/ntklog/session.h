@@ -84,8 +84,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_start, contextswap_version, 0x7C);
  * @cpu: in: a CPU, or NTKLOG_SESSION_ALL_CPUS for the sum. ENXIO: the run has no buffers on the CPU
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
- *	event was logged in an NMI
+ * @lost: events that were not written
  * @finished: buffers that can be or have been read
  * @unread: finished buffers that have not been read
  * @overwritten: buffers that newer events have overwritten

@@ -2,10 +2,7 @@
 #ifndef _UAPI_NTKLOG_SYSTEM_INFORMATION_H
 #define _UAPI_NTKLOG_SYSTEM_INFORMATION_H
 
-/*
- * Structures of NtSetSystemInformation() and NtQuerySystemInformation(), for the classes
- * SystemPerformanceTraceInformation and SystemLocksInformation.
- */
+/* Structures of NtSetSystemInformation() and NtQuerySystemInformation(). */
 
 #include <ntklog/group_mask.h>
 #include <ntklog/layout.h>
@@ -22,7 +19,7 @@
 #define EVENT_TRACE_SPINLOCK_MIN_CONTENTION_SAMPLE_RATE	1
 #define EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD		1000000
 
-/* NT's public sources give no limits. 0 is refused, because the rates are divisors. */
+/* 0 is refused, because the rates are divisors. */
 #define EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE		1
 
 #define STATUS_SUCCESS			0x00000000u
