@@ -73,8 +73,7 @@ void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf)
  * etw_count_unread_buffers() - count the finished buffers that have not been read
  * @buf: the buffers of a CPU
  *
- * Context: any. The number may be stale when it is returned, except in the context of
- * etw_finish_buffer().
+ * Context: any. The number may be stale when it is returned.
  * Return: the number of buffers.
  */
 size_t etw_count_unread_buffers(const struct rchan_buf *buf)

@@ -112,12 +112,10 @@ static struct etw_claim *etw_claim_session(struct etw_session *session, bool ado
 
 /**
  * etw_open_claim() - claim a stopped session
- * @session: the session; NULL: any session that is stopped, not claimed, and has no unread buffers
- *	except those that a snapshot has copied
+ * @session: the session; NULL: any free session
  *
  * Context: task; may sleep.
- * Return: the claim, for etw_close_claim(); -EBUSY if there is no such session, or @session is
- * started or claimed; -EINTR; -ENOMEM.
+ * Return: the claim, for etw_close_claim(), or a negative errno.
  */
 struct etw_claim *etw_open_claim(struct etw_session *session)
 {
@@ -250,8 +248,7 @@ static int etw_settings_from_start(const struct etw_session *session,
  * @start: the settings
  *
  * Context: task; may sleep for seconds.
- * Return: 0; -EINVAL for a setting out of range; -EEXIST if another session has the name; -EBADFD
- * if the claim has been given up; -EINTR; or a negative errno as etw_start_session_locked() has.
+ * Return: 0 or a negative errno.
  */
 int etw_start_claimed_session(struct etw_claim *claim, const struct ntklog_session_start *start)
 {
@@ -283,8 +280,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_start_claimed_session);
  * @claim: the claim
  *
  * Context: task; may sleep for seconds.
- * Return: 0, -EINVAL if the session is stopped, -EBADFD if the claim has been given up, or -EINTR
- * after a fatal signal.
+ * Return: 0 or a negative errno.
  */
 int etw_stop_claimed_session(struct etw_claim *claim)
 {
@@ -304,8 +300,7 @@ int etw_stop_claimed_session(struct etw_claim *claim)
 EXPORT_SYMBOL_IF_KUNIT(etw_stop_claimed_session);
 
 /**
- * etw_keep_claimed_session() - give up a claim, and leave the session as it is, see
- *	NTKLOG_SESSION_KEEP
+ * etw_keep_claimed_session() - give up a claim, see NTKLOG_SESSION_KEEP
  * @claim: the claim
  *
  * Context: task; may sleep.
@@ -331,8 +326,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_keep_claimed_session);
  * @claim: the claim
  *
  * Context: task. Does not wait for a start or a stop of a session.
- * Return: the run, for etw_put_run(); -ENODATA if the claim has started or adopted no run, or the
- * run has been dropped; -EBADFD if the claim has been given up.
+ * Return: the run, for etw_put_run(); -ENODATA if there is none; -EBADFD if the claim is given up.
  */
 struct etw_run *etw_get_claim_run(struct etw_claim *claim)
 {
@@ -386,8 +380,7 @@ static void etw_add_counts(struct ntklog_session_counts *sum, const struct etw_c
  * @counts: in: @size and @cpu; out: the counts
  *
  * Context: task; may sleep.
- * Return: 0; -EINVAL for another size; -ENXIO if the run has no buffers on the CPU; or a negative
- * errno as etw_get_claim_run() has.
+ * Return: 0 or a negative errno.
  */
 int etw_get_claim_counts(struct etw_claim *claim, struct ntklog_session_counts *counts)
 {

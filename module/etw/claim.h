@@ -17,8 +17,7 @@ struct seq_file;
  *	etw_session_lock held
  * @has_run: the owner has started or adopted the session's run; written with etw_mutex and
  *	etw_session_lock held after the claim was opened
- * @is_closed: the file has been closed, and a work item is about to end the claim; written with
- *	etw_session_lock held
+ * @is_closed: a work item is about to end the claim; written with etw_session_lock held
  * @pid: process ID of the opener
  * @comm: name of the opener
  */

@@ -44,9 +44,7 @@ static void etw_set_logging(struct etw_session *session, bool logging)
  * @settings: its new settings, checked; can be its present ones
  *
  * Context: task; may sleep for seconds; etw_mutex held.
- * Return: 0; -EBUSY if the session is started; -ENOMEM if there is no memory for the buffers;
- * -ENODEV during load and unload. After an error the session has its old settings. It also has its
- * earlier run, unless a snapshot had copied all buffers of that run.
+ * Return: 0; or a negative errno, and then the session has its old settings.
  */
 int etw_start_session_locked(struct etw_session *session, const struct etw_settings *settings)
 {
@@ -108,8 +106,7 @@ void etw_stop_session_locked(struct etw_session *session)
  * @session: the session
  *
  * Context: task; may sleep for seconds.
- * Return: 0, or a negative errno as etw_lock_unclaimed_session() and etw_start_session_locked()
- * have.
+ * Return: 0 or a negative errno.
  */
 int etw_start_session(struct etw_session *session)
 {

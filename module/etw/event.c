@@ -65,8 +65,7 @@ static struct etw_logged etw_log_header_to_sessions(u64 sessions,
  * @data: its data
  * @length: bytes of @data
  *
- * Context: interrupts off since etw_sessions_for_event(). Takes no lock, does not allocate. A
- * session without space loses the event and counts it.
+ * Context: interrupts off since etw_sessions_for_event().
  * Return: the sessions that have the event, and its time stamp.
  */
 struct etw_logged etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,

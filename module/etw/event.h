@@ -37,11 +37,7 @@
  */
 extern u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_WORD];
 
-/**
- * struct etw_logged - the result of logging an event
- * @sessions: the sessions that had space for the event, a byte of 1 for each
- * @time: time stamp of the event
- */
+/* The sessions that have an event, a byte of 1 for each, and the time stamp of the event. */
 struct etw_logged {
 	u64 sessions;
 	u64 time;
@@ -133,8 +129,7 @@ static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *
  *
  * Context: interrupts off, not NMI, up to etw_end_event(), or up to the last byte if @sessions is
  * one session. No other event is logged in between.
- * Return: true if the event has begun. false if @sessions is empty or the buffer has no space:
- * nothing has changed, and the caller calls etw_log_event().
+ * Return: true if the event has begun. Otherwise the caller calls etw_log_event().
  */
 static __always_inline bool etw_begin_event(u64 sessions, u16 hook_id, u8 version, u16 length,
 					    void **data)

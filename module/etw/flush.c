@@ -173,8 +173,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_flush_buffers);
  * Events in a CPU's last free buffer stay there.
  *
  * Context: task; may sleep.
- * Return: 0; -EINVAL if there is no run, if it is finished, or in buffering mode, in which only a
- * snapshot reads the buffers.
+ * Return: 0, or -EINVAL if there is no run that can be flushed.
  */
 int etw_flush_run(struct etw_run *run)
 {

@@ -6,13 +6,7 @@
 
 struct etw_run;
 
-/**
- * enum etw_flush_reason - the reason for finishing buffers that are not full
- * @ETW_FLUSH_TIMER: the flush timer
- * @ETW_FLUSH_REQUEST: a request by a user
- * @ETW_FLUSH_SNAPSHOT: a snapshot of a session in buffering mode
- * @ETW_FLUSH_LAST: the stop of the session
- */
+/* Reasons for finishing buffers that are not full. */
 enum etw_flush_reason {
 	ETW_FLUSH_TIMER,
 	ETW_FLUSH_REQUEST,

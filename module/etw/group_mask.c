@@ -133,8 +133,7 @@ static void etw_group_change_add(struct etw_group_change *change, u32 group, boo
  *	with + or - before each of them they are groups to set or clear. The text is modified
  * @change: the result; unchanged on error
  *
- * Return: 0, or -EINVAL for an unknown name or number, an empty text, a group that is both set and
- * cleared, or a mixture of signed and unsigned groups.
+ * Return: 0, or -EINVAL for an invalid text.
  */
 int etw_group_change_parse(char *text, struct etw_group_change *change)
 {

@@ -103,8 +103,7 @@ static void etw_log_observed_groups(void *data)
 /**
  * etw_log_observed() - log where the observation of groups begins and ends
  * @session: a session that is started, or is being stopped
- * @mask: the groups that are attached or could not be attached, without those that are about to be
- *	detached
+ * @mask: the groups whose observation goes on or begins, if they are attached
  *
  * If the buffers have no space for an event, a work item writes it later, with the time at which it
  * is written.
@@ -162,8 +161,7 @@ static void etw_log_observed_in_started_sessions(void)
 }
 
 /**
- * etw_update_providers_for_sessions() - attach the groups that started sessions record, and detach
- *	all others
+ * etw_update_providers_for_sessions() - attach the groups of started sessions, detach all others
  *
  * Then each started session logs which of its groups are observed from now on, and stores the
  * groups that could not be attached.
@@ -211,8 +209,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_resume_observing);
  * etw_stop_observing_for_suspend() - end the observation of all groups before a suspend
  *
  * Context: task; may sleep for seconds.
- * Return: 0; or, and then the observation goes on: -EINTR after a fatal signal, -EBUSY if another
- * task holds etw_mutex for too long.
+ * Return: 0, or a negative errno, and then the observation goes on.
  */
 int etw_stop_observing_for_suspend(void)
 {

@@ -14,17 +14,10 @@
 #include "reader.h"
 #include "run.h"
 
-/**
- * struct etw_reader - a reader of the buffers of one CPU
- * @run: the run, to which the reader has a reference
- * @cpu: the CPU
- * @buffer_index: index of the buffer that was read last; the first buffer of the CPU in the run
- *	is 0
- * @offset: number of bytes of that buffer that were read
- * @buf: the CPU's part of the channel; NULL: the CPU has not been online in the run, or the buffers
- *	have been freed
- *
- * A buffer that was read in part counts as unread: the next reader gets all of it.
+/*
+ * @buffer_index: index of the buffer that was read last; the first buffer of the CPU in the run is
+ * 0. @offset: number of bytes of that buffer that were read. A buffer that was read in part counts
+ * as unread: the next reader gets all of it. @buf may be NULL.
  */
 struct etw_reader {
 	struct etw_run *run;
@@ -135,8 +128,7 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
  * @count: the most bytes to read
  *
  * Context: task; may sleep.
- * Return: the number of bytes; 0 if there are no more for now; -EBUSY in buffering mode before
- * the run is finished; -EFAULT; -ERESTARTSYS.
+ * Return: the number of bytes, 0 if there are no more for now, or a negative errno.
  */
 ssize_t etw_read_buffers(struct etw_reader *reader, char __user *buffer, size_t count)
 {

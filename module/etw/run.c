@@ -33,8 +33,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_closed_buffer);
  * relay adds the buffers of a CPU that comes online, with cpus_write_lock() held.
  *
  * Context: on the CPU itself, or with cpus_read_lock() held.
- * Return: the CPU's part of the relay channel; NULL if the CPU was not online in the run, or the
- * buffers have been freed.
+ * Return: the CPU's part of the relay channel, or NULL if it has none.
  */
 struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu)
 {

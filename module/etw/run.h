@@ -22,16 +22,13 @@ struct wmi_buffer_header;
  * struct etw_buffer_cpu - the state of a run on a possible CPU
  * @buf: the CPU's part of the channel, whose @data + @offset is the address of the next event; or
  *	etw_closed_buffer, which is full, so that the next event takes the slow path
- *	etw_open_buffer_for_event(): the CPU has no buffers, or the buffer has no event yet
  * @limit: bytes of a buffer
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
- *	event was logged in an NMI
+ * @lost: events that were not written
  * @overwritten: buffers that were overwritten in buffering mode
  * @flushed: @written at the last flush
- * @has_unmarked_loss: events were lost since the last buffer that was marked with
- *	ETW_BUFFER_FLAG_EVENTS_LOST
+ * @has_unmarked_loss: events were lost since the last ETW_BUFFER_FLAG_EVENTS_LOST
  * @wait: readers that wait for a buffer
  * @wake: an irq_work that wakes @wait, because the writer may hold locks of the scheduler
  * @read_mutex: serializes the readers of the CPU
@@ -61,12 +58,10 @@ struct etw_buffer_cpu {
 
 /**
  * struct etw_run - the buffers and counts of a session from one start to the stop
- * @references: the session has a reference, up to etw_set_run() with another run or NULL; so has
- *	each open file
+ * @references: the session has a reference; so has each open file
  * @mode: mode of the session at the start
  * @is_finished: no logger writes any more, and everything that was written can be read
- * @is_in_snapshot: a snapshot has the buffers of the finished run that were unread; with etw_mutex
- *	held
+ * @is_in_snapshot: a snapshot has copied the unread buffers; with etw_mutex held
  * @logger_id: number of the session
  * @channel: the buffers; NULL when they have been freed, see etw_free_read_buffers()
  * @cpus: the state on each possible CPU
@@ -78,12 +73,10 @@ struct etw_buffer_cpu {
  * @buffer_size: bytes of a buffer
  * @name: the session's name at the start
  * @group_mask: the event groups of the session; updated when they change
- * @observed: the groups that are observed, according to their last event of type
- *	PERFINFO_LOG_TYPE_NTKLOG_OBSERVED; with etw_mutex held
+ * @observed: the groups that are observed, according to the events; with etw_mutex held
  * @lost_ends: groups in @observed whose observation has ended, but the event of its end was lost
  *	and will be written later; with etw_mutex held
- * @has_lost_observed_event: an event of that type was lost and will be written later; with
- *	etw_mutex held
+ * @has_lost_observed_event: such an event will be written later; with etw_mutex held
  * @failure_count: number of entries in @failures
  * @failures: the groups that could not be attached
  * @readers: number of open readers; with @mutex held
@@ -121,15 +114,7 @@ struct etw_run {
 	struct mutex mutex;	/* of @channel */
 };
 
-/**
- * struct etw_counts - the counts of a run on a CPU
- * @generated: events that were to be written
- * @written: events in buffers
- * @lost: events that were not written
- * @finished: finished buffers
- * @unread: finished buffers that have not been read
- * @overwritten: overwritten buffers
- */
+/* The counts of a run on a CPU: see struct ntklog_session_counts. */
 struct etw_counts {
 	u64 generated;
 	u64 written;

@@ -165,11 +165,7 @@ size_t etw_write_rundown(const struct etw_session *session, u8 *buffer, size_t s
 	return used;
 }
 
-/**
- * struct etw_parameter_change - a change of parameters that is under way
- * @session: the session whose rundown is being logged
- * @old: the rundown events before the change, by session and provider
- */
+/* A change of parameters that is under way. @old is indexed by session and provider. */
 struct etw_parameter_change {
 	struct etw_session *session;
 	struct etw_rundown_event old[];

@@ -26,8 +26,7 @@ struct etw_run;
  * @run: the present or last run, with a reference; NULL before the first start and after
  *	etw_drop_run(). Loggers use it while they find the session in etw_sessions_by_group
  * @claim: the open claim of the session, or NULL
- * @saved_settings: while the session is claimed: the settings that it gets back when the claim is
- *	closed
+ * @saved_settings: the settings that the session gets back when its claim ends
  *
  * A writer of @settings, @is_logging, @run, @claim or @saved_settings holds etw_mutex and
  * etw_session_lock. A reader holds either of them.

@@ -262,8 +262,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_buffers);
  * @name: 1 to 63 printable ASCII characters
  *
  * Context: task; may sleep.
- * Return: 0, -EINVAL, -EEXIST if another session has the name, -EBUSY if the session is started
- * or claimed, or -EINTR.
+ * Return: 0 or a negative errno.
  */
 int etw_set_name(struct etw_session *session, const char *name)
 {
@@ -286,8 +285,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_name);
  * @mode: the mode
  *
  * Context: task; may sleep.
- * Return: 0, -EINVAL if there is no such mode, -EBUSY if the session is started or claimed, or
- * -EINTR.
+ * Return: 0 or a negative errno.
  */
 int etw_set_mode(struct etw_session *session, enum etw_mode mode)
 {
@@ -343,8 +341,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
 
 /**
  * etw_change_group_mask() - change the event groups that a session records
- * @session: the session; if it is started, the rundown of groups that are added or removed is
- *	logged to it
+ * @session: the session, started or not
  * @change: the change of its mask
  *
  * Context: task; may sleep for seconds.

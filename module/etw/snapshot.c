@@ -29,26 +29,14 @@
 #include "session.h"
 #include "snapshot.h"
 
-/**
- * struct etw_listed_buffer - a finished buffer that a snapshot is to copy
- * @buf: the buffers of the buffer's CPU
- * @index: number of the buffer on its CPU; the first one of the run is 0
- * @sequence_number: number of the buffer over all CPUs; wrong if the session has overwritten the
- *	buffer meanwhile
- */
+/* @index: number of the buffer on its CPU. @sequence_number may be wrong: see etw_copy_buffer(). */
 struct etw_listed_buffer {
 	const struct rchan_buf *buf;
 	size_t index;
 	s64 sequence_number;
 };
 
-/**
- * struct etw_snapshot - a snapshot that is being made
- * @buffers_max: number of buffers that fit, without the header and the rundown
- * @list: the buffers to copy; @buffers_max entries
- * @count: number of buffers to copy
- * @file: 2 + @buffers_max buffers
- */
+/* @file has 2 + @buffers_max buffers, for the header and the rundown, too. */
 struct etw_snapshot {
 	size_t buffers_max;
 	struct etw_listed_buffer *list;
@@ -325,9 +313,7 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * The buffers of all CPUs are in the order of their sequence numbers.
  *
  * Context: task; may sleep.
- * Return: the file, for kvfree(); -ENODATA if the session has no run; -EINVAL in sequential mode;
- * -EFBIG if the file could have 2 GiB or more; -ENOMEM if it could take more than half of the
- * available memory, or cannot be allocated; -EINTR after a fatal signal.
+ * Return: the file, for kvfree(), or a negative errno.
  */
 void *etw_make_snapshot(struct etw_session *session, size_t *size)
 {

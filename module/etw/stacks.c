@@ -57,8 +57,7 @@ static int etw_parse_stacked(const char *word)
  * @text: names or 0x hook ids with spaces between them, or "none"; it is modified
  * @stacks: the result, bits by enum etw_stacked; unchanged on error
  *
- * Return: 0, or -EINVAL for an unknown name or hook id, for an empty list, or for "none" beside
- * another word.
+ * Return: 0, or -EINVAL for an invalid text.
  */
 int etw_stacks_parse(char *text, u32 *stacks)
 {

@@ -17,13 +17,7 @@
 #include <linux/time64.h>
 #include <uapi/ntklog/buffer.h>
 
-/**
- * struct ntklog_time - value of the clock, as two halves
- * @low: low half
- * @high: high half
- *
- * x86 reads the clock into two registers of 32 bits. Storing them is cheaper than combining them.
- */
+/* x86 reads the clock as two halves. Storing them is cheaper than combining them. */
 struct ntklog_time {
 	u32 low;
 	u32 high;
@@ -88,8 +82,7 @@ static __always_inline u64 ntklog_cycles(void)
 /**
  * ntklog_cycles_since() - return how long ago a time was
  * @start: the time, in cycles
- * @fallback: result if @start is in the future: the clocks of two CPUs may differ, and a clock may
- *	restart after suspend
+ * @fallback: result if @start is in the future, because the clocks of CPUs may differ
  *
  * Context: any, also NMI.
  * Return: cycles since @start, or @fallback.

@@ -20,8 +20,7 @@ static void ntklog_update_this_cpu(void *update)
 
 /**
  * ntklog_update_each_cpu() - update the state of every possible CPU
- * @update: called for each CPU with interrupts off: on the CPU itself if it is online, and by the
- *	current CPU if it is offline
+ * @update: called with interrupts off, on the CPU itself if it is online
  *
  * Context: task; may sleep.
  */

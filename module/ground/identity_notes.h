@@ -52,8 +52,7 @@ struct ntklog_identity {
 
 /**
  * struct ntklog_identities - all notes
- * @fingerprint: for each note, a hash of its lock, kind, slab cache and slab; see
- *	ntklog_record_identity_slow()
+ * @fingerprint: for each note, a hash of its lock, kind, slab cache and slab
  * @sequence: sequence counter of each set; readers retry if a CPU wrote a note meanwhile
  * @notes: the notes of each set
  * @locked: a bit lock for each set, which serializes the writers

@@ -30,20 +30,10 @@
 /* Attempts to copy a set that is being written. */
 #define NTKLOG_IDENTITY_TRIES	1000
 
-/**
- * struct ntklog_identity_reader - a reader of the notes
- * @mutex: protects the other members
- * @set: next set to print
- * @missed: value of ntklog_identities.missed that was printed last
- * @replaced: number of notes that were replaced before this reader read them
- * @printed_replaced: value of @replaced that was printed last
- * @length: number of bytes in @text
- * @text_copied: number of bytes of @text that have been copied to user space
- * @ended: the last read() returned the last note, so the next read() returns 0
- * @symbol: buffer for a symbol, which is too large for the stack
- * @text: lines of the current set
- * @seen: for each set, its sequence number when it was last read. Before the first read, its
- *	sequence number when the reader was opened, with NTKLOG_NOT_READ
+/*
+ * @mutex protects the other members. @replaced is the number of notes that were replaced before
+ * this reader read them. @seen has, for each set, its sequence number when it was last read; before
+ * that, its sequence number when the reader was opened, with NTKLOG_NOT_READ.
  */
 struct ntklog_identity_reader {
 	/* Serializes reads. */
@@ -163,8 +153,7 @@ static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
  * @count: size of the buffer in bytes
  *
  * Context: task; may sleep.
- * Return: number of bytes copied; 0 at the end, after which a read returns newer notes; -EFAULT or
- * -EINTR.
+ * Return: number of bytes copied, 0 at the end of a pass, or a negative errno.
  */
 ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __user *buffer,
 			       size_t count)
@@ -201,8 +190,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
  * ntklog_open_identities() - create a reader, and enable the notes
  *
  * Context: task; may sleep.
- * Return: the reader, to which all notes are new; -EOPNOTSUPP if this kernel or the mode of
- * addresses does not allow notes; or -ENOMEM.
+ * Return: the reader, to which all notes are new, or a negative errno.
  */
 struct ntklog_identity_reader *ntklog_open_identities(void)
 {

@@ -23,8 +23,7 @@
  *
  * Context: preemption off. Unless the lock of the task's run queue is held, the result may be too
  * small, or count the last time twice.
- * Return: nanoseconds since the task was put into the run queue or lost its CPU; 0 if it runs, is
- * blocked, or if the scheduler does not record this.
+ * Return: nanoseconds; 0 if the task is not queued, or if the scheduler does not record this.
  */
 static inline u64 ntklog_ns_since_queued(const struct task_struct *task)
 {

@@ -292,8 +292,7 @@ int __init ntklog_task_records_init(void)
 /**
  * ntklog_task_records_exit() - free the records of all tasks
  *
- * Context: module unload, when no user of the module is left; or a failed load after
- * ntklog_task_records_init().
+ * Context: module unload, when no user of the module is left; or a failed load.
  */
 void ntklog_task_records_exit(void)
 {

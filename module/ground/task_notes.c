@@ -30,14 +30,7 @@
 
 #define NTKLOG_TASK_NOTE_TEXT_SIZE	(64 + TASK_COMM_LEN + NTKLOG_CGROUP_PATH_SIZE)
 
-/**
- * struct ntklog_task_note - name, process and cgroup that a task had until it exited or was renamed
- * @time: time of the exit or rename, in cycles of the clock
- * @thread_id: id of the task
- * @process_id: id of the task's thread group
- * @name: name of the task before the exit or rename
- * @cgroup: path of the task's cgroup in the default hierarchy; empty if it is too long or not known
- */
+/* A task as it was until @time. @cgroup is empty if its path is too long or not known. */
 struct ntklog_task_note {
 	u64 time;
 	u32 thread_id;
@@ -61,17 +54,7 @@ struct ntklog_task_notes {
 	struct ntklog_task_note ring[NTKLOG_TASK_NOTES];
 };
 
-/**
- * struct ntklog_task_note_reader - a reader of the notes
- * @mutex: protects the other members
- * @next: number of the next note to print
- * @lost: number of notes that were overwritten before this reader read them
- * @long_paths: as in struct ntklog_task_notes
- * @printed_lost: value of @lost that was printed last
- * @printed_long_paths: value of @long_paths that was printed last
- * @note: copy of the next note to print
- * @text: the next line to print
- */
+/* A reader of the notes. @mutex protects the other members. */
 struct ntklog_task_note_reader {
 	/* Serializes reads. */
 	struct mutex mutex;
@@ -237,8 +220,7 @@ static void ntklog_put_task_notes(void)
  * @enable: true to keep the notes enabled; false to disable them when no reader is left
  *
  * Context: task; may sleep.
- * Return: 0; -EOPNOTSUPP if the kernel has not the tracepoints; or another error of registering the
- * probes.
+ * Return: 0 or a negative errno.
  */
 int ntklog_set_task_notes_always_enabled(bool enable)
 {
@@ -259,8 +241,7 @@ int ntklog_set_task_notes_always_enabled(bool enable)
  * ntklog_open_task_notes() - create a reader, and enable the notes
  *
  * Context: task; may sleep.
- * Return: the reader, which reads all notes that are kept; -EOPNOTSUPP if the kernel has not the
- * tracepoints; or another error.
+ * Return: the reader, which reads all notes that are kept, or a negative errno.
  */
 struct ntklog_task_note_reader *ntklog_open_task_notes(void)
 {
@@ -354,8 +335,7 @@ static size_t ntklog_print_next_line(struct ntklog_task_note_reader *reader, boo
  * @count: size of the buffer in bytes
  *
  * Context: task; may sleep.
- * Return: number of bytes copied; 0 at the end, after which a read returns newer notes; -EINVAL if
- * the buffer is too small for a line; -EFAULT or -EINTR.
+ * Return: number of bytes copied, 0 if there are no more for now, or a negative errno.
  */
 ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __user *buffer,
 			       size_t count)

@@ -306,8 +306,7 @@ static struct ntklog_task *ntklog_steal_spare(const struct ntklog_task_shard *sh
  * ntklog_insert_spare_task_record() - give the current task a spare record
  *
  * Context: interrupts off, whatever locks are held. The task has no record and does not exit.
- * Return: the record. NULL if there is no spare one, if the lock of the shard is held for too long,
- * or if records are not needed.
+ * Return: the record; NULL if there is no spare one, or none can be given now.
  */
 struct ntklog_task *ntklog_insert_spare_task_record(void)
 {
@@ -339,8 +338,7 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
  * ntklog_alloc_detached_task_record() - get a record that is not in the table
  *
  * Context: task, whatever locks are held; does not reclaim memory.
- * Return: a record for ntklog_insert_task_record() or ntklog_free_detached_task_record(); NULL if
- * there is no memory.
+ * Return: a record, or NULL if there is no memory.
  */
 struct ntklog_task *ntklog_alloc_detached_task_record(void)
 {
@@ -388,8 +386,7 @@ static void ntklog_free_record_rcu(struct rcu_head *rcu)
  * of the calls succeeds.
  *
  * Context: an RCU read-side section in which @record was found in the table.
- * Return: true if this call has removed it. The caller must then call
- * ntklog_free_unlinked_record().
+ * Return: true if this call has removed it. The caller must then free it.
  */
 bool ntklog_unlink_task_record(struct ntklog_task *record)
 {
@@ -420,8 +417,7 @@ static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
  * ntklog_free_unlinked_record() - free a record after a grace period
  * @record: the record, after ntklog_unlink_task_record()
  *
- * Context: the task that the record belongs to; or any task, if that task does not look up its
- * record any more.
+ * Context: the task of the record; or any task, if that task does not look up its record any more.
  */
 void ntklog_free_unlinked_record(struct ntklog_task *record)
 {

@@ -31,15 +31,12 @@ struct ntklog_task *ntklog_find_current_record_slow(void)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_find_current_record_slow);
 
 /**
- * ntklog_get_or_insert_current_record() - find the record of the current task, or give the task a
- *	spare record
+ * ntklog_get_or_insert_current_record() - find the current task's record, or give it a spare one
  *
  * Allocates no memory and wakes up no task.
  *
  * Context: task or softirq, whatever locks are held.
- * Return: the record. NULL if the task has none and there is no spare one, the lock of the shard is
- * held for too long, records are not needed, or the task is exiting: its exit may have been
- * reported already.
+ * Return: the record; NULL if the task has none and cannot get one.
  */
 struct ntklog_task *ntklog_get_or_insert_current_record(void)
 {

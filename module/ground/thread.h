@@ -73,8 +73,7 @@ static __always_inline struct ntklog_task *ntklog_find_current_record(void)
 }
 
 /**
- * ntklog_put_current_record() - free the current task's record if the exit probe will not free it,
- *	and the record has no NT state
+ * ntklog_put_current_record() - free the current task's record if nothing else frees it
  * @record: record of the current task, after NT state has been removed from it
  *
  * Context: task.

@@ -19,7 +19,6 @@
  *
  * Each lock type has two variants of its replacements, so that neither contains code for the other
  * mode. VARIANT_NAME is "tracked" or "sampled".
- * variant "sampled" only chosen acquisitions. Both mark releases that leave a waiter behind.
  */
 
 #define REPLACEMENT(_operation)	__PASTE(VARIANT_NAME, SUFFIX(_operation))

@@ -88,8 +88,7 @@ static int ntklog_register_irq_enter_hook(void)
  * ntklog_register_interrupt_hooks() - count interrupts in the slots of held locks
  * @failed: set to the name of the function or tracepoint that cannot be hooked, or to NULL
  *
- * Context: task; may sleep. Callers are serialized. Between ntklog_pin_ftrace_enabled() and
- * ntklog_unpin_ftrace_enabled(). ntklog_resolve_interrupt_hooks() has returned NULL.
+ * Context: task; may sleep; ntklog_pin_ftrace_enabled() in effect. Callers are serialized.
  * Return: 0, and the caller must call ntklog_unregister_interrupt_hooks(); or a negative errno.
  */
 int ntklog_register_interrupt_hooks(const char **failed)
@@ -123,8 +122,7 @@ err_users:
 }
 
 /**
- * ntklog_interrupt_hooks_are_stuck() - test whether ftrace has failed to unregister the hook of
- *	irq_enter_rcu()
+ * ntklog_interrupt_hooks_are_stuck() - test whether the hook of irq_enter_rcu() is stuck
  *
  * Context: task, after ntklog_unregister_interrupt_hooks(). Callers are serialized.
  * Return: true if ftrace calls the hook until reboot.

@@ -31,12 +31,7 @@
 #define NTKLOG_CAN_REDIRECT_SPINNING
 #endif
 
-/**
- * struct ntklog_linux_functions - the lock functions of a kind
- * @hooks: array of the hooks of the functions
- * @count: number of elements in @hooks
- * @variant: variant that was attached last; written with ntklog_linux_mutex held
- */
+/* The lock functions of a kind. @variant is written with ntklog_linux_mutex held. */
 struct ntklog_linux_functions {
 	struct ntklog_hook *hooks;
 	size_t count;

@@ -115,8 +115,7 @@ bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind)
 }
 
 /**
- * ntklog_kind_uses_release_tracepoint() - test whether the holders of a kind are observed by the
- *	tracepoint contended_release
+ * ntklog_kind_uses_release_tracepoint() - test whether a kind is observed by contended_release
  * @kind: the kind
  *
  * Context: any.
@@ -163,8 +162,7 @@ const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
  * @kind: a kind that cannot be observed in the current mode
  *
  * Context: any.
- * Return: the hint, as the end of a message; an empty string if mode "waits" cannot observe the
- * kind.
+ * Return: the hint, as the end of a message, or an empty string.
  */
 const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
 {
@@ -288,8 +286,7 @@ static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 
 /**
  * ntklog_pin_module_if_stuck() - prevent the unload of the module if a kind is stuck
- * @kind: the kind. It becomes unavailable if ftrace could not restore one of its functions, because
- *	the kernel then still calls the module
+ * @kind: the kind, which becomes unavailable if it is stuck
  *
  * Context: task; ntklog_linux_mutex held.
  */

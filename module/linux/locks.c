@@ -323,8 +323,7 @@ void ntklog_linux_show_mode(struct seq_file *seq)
  * of a session reports the mode once. Sessions start and stop with etw_mutex held.
  *
  * Context: task; may sleep.
- * Return: 0; -EINVAL if there is no such mode; -EBUSY if spin locks or rwlocks are attached or have
- * a subscriber; -EINTR if the task is killed.
+ * Return: 0 or a negative errno.
  */
 int ntklog_linux_set_mode(const char *name)
 {
@@ -361,8 +360,7 @@ int ntklog_linux_set_mode(const char *name)
  * the rate.
  *
  * Context: task; may sleep.
- * Return: 0; -EINTR if the task is killed; -ENOMEM; -EBUSY if the rate would change from or to 0
- * while a session logs NT's spin locks.
+ * Return: 0 or a negative errno.
  */
 int ntklog_linux_set_blocker_rate(u32 rate)
 {

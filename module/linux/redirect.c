@@ -323,9 +323,7 @@ static int ntklog_register_matching_hooks(struct ntklog_hook *hooks, size_t coun
  * acquire hook is released through a release hook.
  *
  * Context: task; may sleep. Between ntklog_pin_ftrace_enabled() and ntklog_unpin_ftrace_enabled().
- * Return: 0, or a negative errno, and then none of the hooks is installed, except those that are
- * stuck. -EBUSY if another user has a direct call or modifies the instruction pointer at one of the
- * functions.
+ * Return: 0, or a negative errno, and then none of the hooks is installed, except stuck ones.
  */
 int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **failed)
 {
@@ -430,8 +428,7 @@ void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool relea
  * ntklog_reset_unregistered_hooks() before it installs any of the hooks again and before the module
  * is unloaded.
  *
- * Context: task; may sleep. On return no task enters a trampoline any more, except those of stuck
- * hooks, but tasks may still execute one.
+ * Context: task; may sleep. On return tasks may still execute a trampoline.
  */
 void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count)
 {

@@ -119,8 +119,7 @@ void __init ntklog_releases_init(void)
  * ntklog_check_release_tracepoint() - test whether spin locks fire the tracepoint contended_release
  *
  * Context: any.
- * Return: NULL if spin locks fire it, or the reason why the holders of spin locks cannot be
- * observed.
+ * Return: NULL if spin locks fire it, or the reason why they cannot be observed.
  */
 const char *ntklog_check_release_tracepoint(void)
 {
@@ -131,8 +130,7 @@ const char *ntklog_check_release_tracepoint(void)
  * ntklog_watch_releases() - register the probe of contended_release
  * @failed: after an error, set to the name of the tracepoint
  *
- * Context: task; may sleep; takes tracepoints_mutex. ntklog_check_release_tracepoint() has returned
- * NULL.
+ * Context: task; may sleep; takes tracepoints_mutex. The tracepoint is available.
  * Return: 0 or a negative errno.
  */
 int ntklog_watch_releases(const char **failed)

@@ -390,8 +390,7 @@ static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *fun
 /**
  * ntklog_test_replacements() - compare the replacements of a kind with the kernel's functions
  * @functions: lock functions of the kind, which are redirected
- * @seq: output file, or NULL. Gets a line for each run of a function: name, context and state, with
- *	the expected value in parentheses if it differs
+ * @seq: output file, which gets a line for each run of a function; or NULL
  *
  * Context: task; may sleep. Called with ntklog_linux_mutex held.
  * Return: NULL if all states are equal, or the name of the first function that differs.

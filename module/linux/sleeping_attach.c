@@ -109,8 +109,7 @@ static notrace void ntklog_contention_end_probe(void *unused, void *lock, int er
  * @lacks_function: set to true if the return value is the name of a function, otherwise to false
  *
  * Context: module load.
- * Return: NULL if the functions can be hooked. Otherwise the reason why they cannot be hooked, or
- * the name of the function that the kernel lacks.
+ * Return: NULL, or the reason why not, which may be the name of a function.
  */
 const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functions,
 					   bool *lacks_function)

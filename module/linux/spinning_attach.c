@@ -31,8 +31,7 @@
  * @lacks_function: set to true if the return value is the name of a function, otherwise to false
  *
  * Context: module load.
- * Return: NULL if the functions can be redirected. Otherwise the reason why they cannot, or the
- * name of the function that the kernel lacks.
+ * Return: NULL, or the reason why not, which may be the name of a function.
  */
 const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
 					   bool *lacks_function)

@@ -573,8 +573,7 @@ void ntklog_debugfs_create_files(void)
 /**
  * ntklog_debugfs_exit() - remove all files
  *
- * Context: module unload, or a load that failed before ntklog_debugfs_create_files(). No session is
- * started.
+ * Context: module unload, or a load that failed. No session is started.
  */
 void ntklog_debugfs_exit(void)
 {

@@ -68,13 +68,7 @@ static const struct file_operations ntklog_reader_fops = {
 	.release = ntklog_reader_release,
 };
 
-/**
- * struct ntklog_claim_file - private data of an open file "claim" or "adopt"
- * @claim: the claim
- * @mutex: protects @header and @size
- * @header: the header buffer, which read() at offset 0 makes anew; NULL before the first read()
- * @size: bytes of @header
- */
+/* Private data of an open file "claim" or "adopt". @mutex protects @header and @size. */
 struct ntklog_claim_file {
 	struct etw_claim *claim;
 	struct mutex mutex;	/* of @header */

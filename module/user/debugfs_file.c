@@ -21,13 +21,7 @@
 /* Bytes of a refused text that are printed to the kernel log, with a NUL at the end. */
 #define NTKLOG_SHOWN_TEXT_SIZE	48
 
-/**
- * struct ntklog_inode_data - what the inode of a text file points to
- * @list: entry of ntklog_inode_data_list
- * @file: description of the file
- * @object: argument for the functions of @file
- * @is_explained: the kernel log says which texts the file takes; set by the first refused write
- */
+/* Private data of the inode of a text file. */
 struct ntklog_inode_data {
 	struct list_head list;
 	const struct ntklog_file *file;

@@ -134,14 +134,9 @@ NTKLOG_ASSERT_OFFSET(struct system_trace_header, system_time, 0x10);
 NTKLOG_ASSERT_OFFSET(struct system_trace_header, kernel_time, 0x18);
 NTKLOG_ASSERT_OFFSET(struct system_trace_header, user_time, 0x1C);
 
-/**
- * struct perfinfo_spinlock_dc - data of the spin lock rundown events
- * @spin_threshold: SpinLockSpinThreshold
- * @contention_sample_rate: SpinLockContentionSampleRate
- * @acquire_sample_rate: SpinLockAcquireSampleRate
- * @hold_threshold: SpinLockHoldThreshold, in cycles
- *
- * The order differs from that of EVENT_TRACE_SPINLOCK_INFORMATION.
+/*
+ * Data of the spin lock rundown events. The order differs from that of
+ * EVENT_TRACE_SPINLOCK_INFORMATION.
  */
 struct perfinfo_spinlock_dc {
 	__u32 spin_threshold;
@@ -181,10 +176,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dc, blockers, 0x04);
 #define NTKLOG_STACKS_SPINLOCK			0x00000002
 #define NTKLOG_STACKS_RESOURCE			0x00000004
 
-/**
- * struct ntklog_stacks_dc - data of the rundown events of stacks
- * @stacks: NTKLOG_STACKS_*
- */
+/* Data of the rundown events of stacks. */
 struct ntklog_stacks_dc {
 	__u32 stacks;
 };
@@ -195,8 +187,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_stacks_dc, stacks, 0x00);
 /**
  * struct ntklog_observed - data of the event that delimits the time in which a group is observed
  * @group: one event group, PERF_* of group_mask.h
- * @observed: 1: from here on all hooks of the group are attached and its tracking is on; 0: no
- *	longer
+ * @observed: 1: the group is observed from here on; 0: no longer
  */
 struct ntklog_observed {
 	__u32 group;
@@ -208,13 +199,11 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_observed, group, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_observed, observed, 0x04);
 
 /**
- * struct ntklog_dropped_dc - data of the rundown events of blockers that were not written, and of
- *	the time for which the host stopped virtual CPUs
+ * struct ntklog_dropped_dc - data of the rundown events of blockers that were not written
  * @spin_locks: number of releases of spin locks, since the module was loaded, that left a waiter
- *	behind and were not written because the limit was exceeded
+ *	behind and were not written because of the limit
  * @sleeping_locks: number of such releases of Linux' sleeping locks
- * @steal_time: the kernel's steal time of all CPUs, in nanoseconds; 0 where the hypervisor does not
- *	report it
+ * @steal_time: the kernel's steal time of all CPUs, in nanoseconds
  */
 struct ntklog_dropped_dc {
 	__u64 spin_locks;
@@ -231,16 +220,13 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, steal_time, 0x10);
 #define NTKLOG_DROPPED_DC_V1_SIZE	0x10
 
 /**
- * struct ntklog_caller - data of the event that tells where a sleeping lock was acquired, and why
- *	the wait and the hold were long
+ * struct ntklog_caller - data of the event that tells where a sleeping lock was acquired
  * @lock: address of the lock, as in the record that follows
  * @caller: return address of the function that acquired or waits for the lock
- * @hold_ready: time of the hold in which the task was ready to run and had no CPU: it was
- *	preempted, or had been woken up
+ * @hold_ready: time of the hold in which the task was ready to run and had no CPU
  * @hold_blocked: time of the hold in which the task was blocked, also for another lock
  * @wait_ready: time of the wait before the hold in which the task was ready and had no CPU
- * @wait_last_ready: the part of @wait_ready just before the task last got a CPU: usually the time
- *	from the wake-up by the task that released the lock
+ * @wait_last_ready: the part of @wait_ready just before the task last got a CPU
  * @wait_blocked: time of the wait before the hold in which the task was blocked
  *
  * Times are in cycles, as in WMI_RESOURCE. They are 0 if the record is of an excessive wait, and
@@ -269,11 +255,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_caller, wait_ready, 0x20);
 NTKLOG_ASSERT_OFFSET(struct ntklog_caller, wait_last_ready, 0x28);
 NTKLOG_ASSERT_OFFSET(struct ntklog_caller, wait_blocked, 0x30);
 
-/**
- * struct ntklog_caller_v1 - version 1 of the event, as older versions of ntklog write it
- * @lock: as in struct ntklog_caller
- * @caller: as in struct ntklog_caller
- */
+/* Version 1 of struct ntklog_caller, as older versions of ntklog write it. */
 struct ntklog_caller_v1 {
 	__u64 lock;
 	__u64 caller;
@@ -361,12 +343,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, blocked, 0x40);
 /* Size of version 1 of the event, which ends before @ready: older versions of ntklog write it. */
 #define NTKLOG_OPEN_HOLD_V1_SIZE	0x38
 
-/**
- * struct perfinfo_eresource_dc - data of the resource rundown events
- * @release_sampling_rate: ReleaseSamplingRate
- * @contention_sampling_rate: ContentionSamplingRate
- * @number_of_excessive_timeouts: NumberOfExcessiveTimeouts
- */
+/* Data of the resource rundown events. */
 struct perfinfo_eresource_dc {
 	__u32 release_sampling_rate;
 	__u32 contention_sampling_rate;

@@ -34,10 +34,7 @@
 
 #define PERF_NUM_MASKS			8
 
-/**
- * struct perfinfo_groupmask - NT's PERFINFO_GROUPMASK
- * @masks: groups as bits; see PERF_MASK_INDEX()
- */
+/* NT's PERFINFO_GROUPMASK. */
 struct perfinfo_groupmask {
 	__u32 masks[PERF_NUM_MASKS];
 };
