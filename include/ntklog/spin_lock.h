@@ -147,7 +147,7 @@ static __always_inline void __ke_prefetch_to_write(const void *word)
 /* Release a lock. Returns false after a warning if the lock is not held. */
 static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
 {
-	/* Waiters' reads have made the cache line shared, and the test would fetch it shared. */
+	/* Waiters' reads may have made the cache line shared, and the test would do that, too. */
 	__ke_prefetch_to_write(&spin_lock->word);
 	/*
 	 * The word of a held lock does not change: waiters only set bit 0, which is set already. A
@@ -213,7 +213,7 @@ static __always_inline void ke_acquire_spin_lock(struct kspin_lock *spin_lock,
  * ke_acquire_spin_lock_raise_to_synch() - NT's KeAcquireSpinLockRaiseToSynch
  * @spin_lock: the lock
  *
- * Raises the IRQL to SYNCH_LEVEL, which turns interrupts off, and spins until the lock is acquired.
+ * SYNCH_LEVEL turns interrupts off.
  *
  * Context: IRQL <= SYNCH_LEVEL, also in hard interrupts.
  * Return: the old IRQL.

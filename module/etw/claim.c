@@ -149,7 +149,6 @@ static void etw_end_claim(struct etw_claim *claim)
 	etw_detach_claim(claim);
 }
 
-/* End the claims that were closed by a task that could not wait for etw_mutex. */
 static void etw_end_closed_claims(struct work_struct *work)
 {
 	struct etw_claim *claim;

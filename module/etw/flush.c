@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finish buffers that are not full, so that the events in them can be read. */
-
 #include <linux/cpu.h>
 #include <linux/irqflags.h>
 #include <linux/module.h>
@@ -62,10 +60,7 @@ static void etw_flush_cpu(void *data)
 	WRITE_ONCE(cpu->flushed, cpu->written);
 }
 
-/*
- * Avoid an IPI to a CPU that has nothing to flush. The CPU may be writing these fields, so the
- * answer may be stale; the next flush corrects it.
- */
+/* Avoid an IPI. The CPU may be writing these fields, so the answer may be stale. */
 static bool etw_buffer_needs_flush(const struct etw_run *run, unsigned int cpu,
 				   enum etw_flush_reason reason)
 {

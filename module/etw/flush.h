@@ -6,7 +6,6 @@
 
 struct etw_run;
 
-/* Reasons for finishing buffers that are not full. */
 enum etw_flush_reason {
 	ETW_FLUSH_TIMER,
 	ETW_FLUSH_REQUEST,

@@ -7,7 +7,6 @@
 #include "../ground/compat.h"
 #include "group_mask.h"
 
-/* The groups that a session can record. */
 static const struct {
 	const char *name;
 	u32 group;
@@ -217,8 +216,6 @@ EXPORT_SYMBOL_IF_KUNIT(etw_group_change_apply);
  * etw_group_mask_show() - write the groups of a mask
  * @file: output file
  * @mask: the mask
- *
- * Each group is a line of number and name. "0x0" means that the mask is empty.
  */
 void etw_group_mask_show(struct seq_file *file,
 			 const struct perfinfo_groupmask *mask)

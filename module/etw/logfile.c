@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The first buffer of an ETL file. */
-
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/ktime.h>

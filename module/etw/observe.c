@@ -163,9 +163,6 @@ static void etw_log_observed_in_started_sessions(void)
 /**
  * etw_update_providers_for_sessions() - attach the groups of started sessions, detach all others
  *
- * Then each started session logs which of its groups are observed from now on, and stores the
- * groups that could not be attached.
- *
  * Context: task; may sleep for seconds; etw_mutex held.
  */
 void etw_update_providers_for_sessions(void)

@@ -4,7 +4,6 @@
 #include "provider.h"
 #include "session.h"
 
-/* Written at load only. */
 LIST_HEAD(etw_providers);
 
 /**

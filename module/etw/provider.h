@@ -12,7 +12,6 @@
 
 struct etw_session;
 
-/* The largest data of a rundown event, in bytes. */
 #define ETW_RUNDOWN_DATA_MAX	0x18
 
 /* An event that holds the parameters of a provider. @length 0: no event. @groups: input. */
@@ -26,7 +25,7 @@ struct etw_rundown_event {
 
 /**
  * struct etw_provider - a source of events
- * @group: the event groups for which a session gets the rundown; a single one to be attached
+ * @group: event groups for which a session gets the rundown; a single one if @set_mask is set
  * @set_mask: attach @group if it is in @mask, the union of the masks of all started sessions;
  *	otherwise detach @group. Called from a task with etw_mutex held; may sleep. NULL: the
  *	provider has a rundown only

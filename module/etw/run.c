@@ -30,8 +30,6 @@ EXPORT_SYMBOL_IF_KUNIT(etw_closed_buffer);
  * @run: the run
  * @cpu: the CPU
  *
- * relay adds the buffers of a CPU that comes online, with cpus_write_lock() held.
- *
  * Context: on the CPU itself, or with cpus_read_lock() held.
  * Return: the CPU's part of the relay channel, or NULL if it has none.
  */
@@ -349,7 +347,6 @@ bool etw_run_has_unread_buffers(struct etw_run *run)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_run_has_unread_buffers);
 
-/* Free the buffers of a run that is finished and read and has no reader. */
 static void etw_free_read_buffers(struct etw_run *run)
 {
 	struct rchan *channel = NULL;

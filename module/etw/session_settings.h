@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_ETW_SESSION_SETTINGS_H
 #define _NTKLOG_ETW_SESSION_SETTINGS_H
 
-/* The settings of a session. A start gives them to the new run. */
-
 #include <linux/sizes.h>
 #include <linux/types.h>
 #include <uapi/ntklog/group_mask.h>

@@ -90,7 +90,6 @@ int etw_check_settings(const struct etw_session *session, const struct etw_setti
 	return etw_name_is_in_use(session, settings->name) ? -EEXIST : 0;
 }
 
-/* Store the settings, and publish the version of context switch events to loggers. */
 static void etw_store_settings(struct etw_session *session, const struct etw_settings *settings)
 {
 	spin_lock(&etw_session_lock);

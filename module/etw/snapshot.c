@@ -62,7 +62,6 @@ static bool etw_count_is_greater(size_t count, size_t other)
 	return (ssize_t)(count - other) > 0;
 }
 
-/* Count the finished buffers of all CPUs, and list as many of them as fit. */
 static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *snapshot)
 {
 	unsigned int cpu;
@@ -99,7 +98,6 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 	cpus_read_unlock();
 }
 
-/* Make the buffer of the rundown, yet without a number. Returns false if there is no rundown. */
 static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *session)
 {
 	struct wmi_buffer_header *header = (void *)buffer;
@@ -309,8 +307,6 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * etw_make_snapshot() - copy the buffers of a session in buffering mode into an ETL file
  * @session: the session, started or stopped
  * @size: set to the bytes of the file
- *
- * The buffers of all CPUs are in the order of their sequence numbers.
  *
  * Context: task; may sleep.
  * Return: the file, for kvfree(), or a negative errno.

@@ -133,8 +133,6 @@ size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS])
  * etw_stacks_show() - write the events that carry a stack
  * @file: output file
  * @stacks: bits by enum etw_stacked
- *
- * Each event is a line of hook id and name. "none" means that no event carries a stack.
  */
 void etw_stacks_show(struct seq_file *file, u32 stacks)
 {

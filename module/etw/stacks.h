@@ -13,7 +13,6 @@ struct etw_rundown_event;
 struct etw_session;
 struct seq_file;
 
-/* Events that can carry a stack. */
 enum etw_stacked {
 	ETW_STACKED_CONTEXTSWAP,
 	ETW_STACKED_SPINLOCK,

@@ -137,15 +137,7 @@ ntklog_identity_is_recorded(const u64 set[NTKLOG_IDENTITY_ASSOCIATIVITY], u64 fi
 	       READ_ONCE(set[2]) == fingerprint || READ_ONCE(set[3]) == fingerprint;
 }
 
-/**
- * ntklog_record_identity_slow() - slow path of ntklog_record_identity()
- * @notes: the notes, not NULL
- * @lock: address of the lock
- * @caller: return address of the lock function
- * @kind: NTKLOG_IDENTITY_*
- *
- * Context: as for ntklog_record_identity().
- */
+/* Slow path of ntklog_record_identity(). */
 notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long lock,
 					 unsigned long caller, u8 kind)
 {

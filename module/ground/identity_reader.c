@@ -27,7 +27,6 @@
 /* Flag in ntklog_identity_reader.seen: the set has not been read. Saved sequences are even. */
 #define NTKLOG_NOT_READ		1u
 
-/* Attempts to copy a set that is being written. */
 #define NTKLOG_IDENTITY_TRIES	1000
 
 /*

@@ -94,9 +94,7 @@ static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset
  * @lock: address of the lock
  * @buffer: scratch buffer of KSYM_SYMBOL_LEN bytes
  *
- * A per-CPU variable is printed as its address in the per-CPU section if the section begins at 0,
- * because the number is not secret then. Otherwise it is a kernel address, and its symbol is
- * printed.
+ * The address of a per-CPU variable is not secret if the section begins at 0.
  *
  * Context: task.
  * Return: length of the text in bytes.

@@ -15,7 +15,6 @@
 #define NTKLOG_KNOWN_SIZE	200
 #define NTKLOG_KNOWN_NAME	"ntklog_identity"
 
-/* Number of words at the begin of struct kmem_cache that are searched for its members. */
 #define NTKLOG_SEARCHED_WORDS	48
 
 unsigned int ntklog_slab_cache_word;

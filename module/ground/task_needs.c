@@ -243,7 +243,6 @@ static bool ntklog_has_other_users(void)
 #endif
 }
 
-/* Keep task records while a module that uses ntklog is loaded. */
 static int ntklog_module_event(struct notifier_block *notifier, unsigned long event, void *data)
 {
 	unsigned int flags;

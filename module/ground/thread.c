@@ -10,12 +10,7 @@
 #include "task_table.h"
 #include "thread.h"
 
-/**
- * ntklog_find_current_record_slow() - slow path of ntklog_find_current_record()
- *
- * Context: any.
- * Return: the record of the current task, or NULL if it has none.
- */
+/* Slow path of ntklog_find_current_record(). */
 struct ntklog_task *ntklog_find_current_record_slow(void)
 {
 	struct ntklog_task *record;
@@ -102,12 +97,7 @@ struct ntklog_task *ntklog_get_or_alloc_current_record(void)
 	return record;
 }
 
-/**
- * ntklog_put_current_record_slow() - slow path of ntklog_put_current_record()
- * @record: record of the current task, with exit_is_missed
- *
- * Context: task.
- */
+/* Slow path of ntklog_put_current_record(). */
 void ntklog_put_current_record_slow(struct ntklog_task *record)
 {
 	if (!record->is_at_apc_level && !record->critical_regions && !record->guarded_regions)

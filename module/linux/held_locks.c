@@ -179,8 +179,6 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
  * ntklog_list_held_locks() - log the sleeping locks that tasks hold or wait for
  * @session: a started session. It gets the locks of the event groups that it observes
  *
- * Implements etw_provider::list_holds.
- *
  * Context: task; etw_mutex held.
  */
 void ntklog_list_held_locks(struct etw_session *session)

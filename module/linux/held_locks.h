@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_HELD_LOCKS_H
 #define _NTKLOG_LINUX_HELD_LOCKS_H
 
-/* The sleeping locks that tasks hold or wait for. */
-
 #include <linux/types.h>
 
 #include "../ground/task_record.h"

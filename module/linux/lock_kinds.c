@@ -358,7 +358,6 @@ static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 requ
 	return (s32)(smp_load_acquire(&kind->completed) - request) >= 0;
 }
 
-/* Seconds after which ntklog_wait_for_kind() prints what its task waits for. */
 #define NTKLOG_WARN_AFTER_S	10
 
 static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request)

@@ -90,8 +90,6 @@ static int ntklog_find_mode(const char *name)
  * @allowed: false if the module parameter linux_locks forbids to observe Linux' locks
  * @mode: name of the initial mode
  *
- * A kind that this kernel does not support is reported in a message and is not an error.
- *
  * Context: module load, before a session exists.
  * Return: 0, or -EINVAL if there is no such mode.
  */
@@ -357,7 +355,7 @@ int ntklog_linux_set_mode(const char *name)
  * @rate: every Nth of these releases writes an event; 0 for none
  *
  * While the rate is 0, a session with NT's spin locks and without Linux' has no rundown event with
- * the rate.
+ * the rate. So the rate cannot change from or to 0 while a session logs NT's spin locks.
  *
  * Context: task; may sleep.
  * Return: 0 or a negative errno.

@@ -400,8 +400,7 @@ static size_t ntklog_hide_hooks(struct ntklog_hook *hooks, size_t count, bool re
  * @releases: true to remove the release hooks, false to remove the acquire hooks
  *
  * When this function returns, no task is in a trampoline, hook or replacement of the removed hooks.
- * All spin locks that were held on entry have been released. Hooks that are stuck remain installed
- * until reboot.
+ * All spin locks that were held on entry have been released.
  *
  * Context: task; may sleep.
  */

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_RUNDOWN_H
 #define _NTKLOG_LINUX_RUNDOWN_H
 
-/* Rundown events of Linux' locks. */
-
 #include <linux/types.h>
 
 /* NTKLOG_LINUX_MODE_*; defined in lock_kinds.c, written by locks.c. */

@@ -56,7 +56,6 @@ struct ntklog_selftest_state {
 	int slots;
 };
 
-/* The states of a case in one context: while the lock is held, and after its release. */
 struct ntklog_selftest_result {
 	struct ntklog_selftest_state held;
 	struct ntklog_selftest_state released;
@@ -306,7 +305,6 @@ static bool ntklog_states_are_equal(const struct ntklog_selftest_state *actual,
 	       actual->interrupts == expected->interrupts && actual->slots == expected->slots;
 }
 
-/* Print a value, followed by the expected value in parentheses if they differ. */
 static void ntklog_show_value(struct seq_file *seq, int actual, int expected)
 {
 	seq_printf(seq, actual == expected ? " %d" : " %d(%d)", actual, expected);

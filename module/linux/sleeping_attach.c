@@ -256,8 +256,7 @@ unpin:
  * @functions: functions of the kind
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
  *
- * ntklog_end_detaching_sleeping() must follow before the module is unloaded. Hooks that are stuck
- * stay installed.
+ * ntklog_end_detaching_sleeping() must follow before the module is unloaded.
  *
  * Context: task; may sleep. Callers are serialized.
  */

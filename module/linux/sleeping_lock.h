@@ -35,7 +35,6 @@ bool ntklog_sleeping_detach_is_pending(void);
 
 #else
 
-/* Not called on a kernel on which functions cannot be hooked. */
 static inline int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 					 const char **failed)
 {

@@ -20,7 +20,6 @@ void ntklog_detach_spinning(struct ntklog_linux_functions *functions);
 
 #else
 
-/* Not called on a kernel on which functions cannot be redirected. */
 static inline int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
 					 enum ntklog_hook_variant variant, const char **failed)
 {

@@ -60,7 +60,6 @@
 	FRAME_END
 
 /*
- * Define a trampoline that calls a hook and then returns into the kernel function.
  * @_fast_path: instructions that return into the function, or continue with the call of the hook
  * @_save: instructions that save further arguments of the function
  * @_set_arguments: instructions that set further arguments of the hook

@@ -2,7 +2,7 @@
 /*
  * Waits for Linux' spin locks and rwlocks, from the tracepoints contention_begin and
  * contention_end. The kernel calls them when a waiter enters and leaves the queue of a lock. The
- * first waiter for a queued spin lock does not enter the queue, so its wait is not recorded.
+ * first waiter for a queued spin lock may not enter the queue; then its wait is not recorded.
  *
  * The waits of a CPU nest: a waiter for an rwlock may wait for the spin lock of its queue, and an
  * interrupt handler may wait for another lock.

@@ -36,8 +36,6 @@
 
 static struct dentry *ntklog_directory;
 
-/* spinlock/<parameter>, resource/<parameter> */
-
 static void ntklog_parameter_show(struct seq_file *seq, void *object)
 {
 	seq_printf(seq, "%u\n", ntklog_get_parameter(object));
@@ -66,8 +64,6 @@ static int ntklog_parameter_store(void *object, char *text)
 	return ntklog_status_to_errno(ntklog_set_parameter(object, value));
 }
 
-/* spinlock/blockers */
-
 static void ntklog_blockers_show(struct seq_file *seq, void *object)
 {
 	seq_printf(seq, "%u\n", READ_ONCE(ntklog_spin_lock_blocker_rate));
@@ -94,8 +90,6 @@ static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETERS];
 #define NTKLOG_RANGE_SIZE	32
 static char ntklog_spin_lock_ranges[PERF_SPIN_LOCK_PARAMETERS][NTKLOG_RANGE_SIZE];
 static char ntklog_resource_ranges[PERF_RESOURCE_PARAMETERS][NTKLOG_RANGE_SIZE];
-
-/* spinlock/information, resource/information */
 
 static ssize_t ntklog_information_read(struct file *file, char __user *buffer,
 				       size_t count, loff_t *position)
@@ -134,8 +128,6 @@ static const struct file_operations ntklog_information_fops = {
 	.llseek = default_llseek,
 };
 
-/* group_mask */
-
 static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 {
 	struct perfinfo_groupmask mask = etw_global_group_mask();
@@ -150,8 +142,6 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 		etw_group_mask_set(&mask, PERF_CONTEXT_SWITCH);
 	etw_group_mask_show(seq, &mask);
 }
-
-/* counters */
 
 /* SpinLockAcquireCount is not stored; it follows from the countdowns and other counters. */
 static u64 ntklog_get_acquire_count(int cpu)
@@ -314,14 +304,10 @@ static int ntklog_locks_show(struct seq_file *seq, void *object)
 }
 DEFINE_SHOW_ATTRIBUTE(ntklog_locks);
 
-/* linux: the state of each kind of Linux' locks */
-
 static void ntklog_linux_show(struct seq_file *seq, void *object)
 {
 	ntklog_linux_describe(seq);
 }
-
-/* linux_mode: the mode in which Linux' spin locks and rwlocks are observed */
 
 static void ntklog_linux_mode_show(struct seq_file *seq, void *object)
 {

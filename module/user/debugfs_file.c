@@ -16,12 +16,10 @@
 
 #include "debugfs_file.h"
 
-/* Upper bound of the texts that can be written to a file, in bytes. */
 #define NTKLOG_TEXT_SIZE_MAX	512
 /* Bytes of a refused text that are printed to the kernel log, with a NUL at the end. */
 #define NTKLOG_SHOWN_TEXT_SIZE	48
 
-/* Private data of the inode of a text file. */
 struct ntklog_inode_data {
 	struct list_head list;
 	const struct ntklog_file *file;
@@ -149,7 +147,6 @@ int ntklog_parse_number(const char *text, u32 *value)
 	return 0;
 }
 
-/* Private data of an open file: the contents that ntklog_contents_open() has got. */
 struct ntklog_contents {
 	size_t size;
 	void *bytes;

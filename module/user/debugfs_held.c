@@ -20,7 +20,6 @@
 #include "../perf/sleeping_lock.h"
 #include "debugfs_held.h"
 
-/* Number of innermost functions of a stack that are shown. */
 #define NTKLOG_HELD_FRAMES	16
 
 static const char *const ntklog_kinds[1 + NTKLOG_SLEEPING_CLASSES] = {

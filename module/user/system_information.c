@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NT's system information classes, for the ioctls of the device. */
-
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/minmax.h>
