@@ -35,10 +35,10 @@ struct wmi_buffer_header;
  * @finished: number of finished buffers when the buffers were freed
  * @had_buffers: the CPU had buffers when the buffers were freed
  *
- * The CPU itself writes @buf and the counts with interrupts off, and an NMI increments @generated
- * and @lost. While the CPU is offline, a flush writes them with cpus_read_lock() held. Any CPU
- * reads the counts. etw_free_read_buffers() writes @finished and @had_buffers. The fields that the
- * fast path of an event needs come first.
+ * Until the run is finished, the CPU itself writes @buf and the counts with interrupts off, and an
+ * NMI counts its losses. While the CPU is offline, a flush writes them with cpus_read_lock() held.
+ * Any CPU reads the counts. etw_free_read_buffers() writes @finished and @had_buffers. The fields
+ * that the fast path of an event needs come first.
  */
 struct etw_buffer_cpu {
 	struct rchan_buf *buf;
@@ -80,7 +80,7 @@ struct etw_buffer_cpu {
  * @failure_count: number of entries in @failures
  * @failures: the groups that could not be attached
  * @readers: number of open readers; with @mutex held
- * @mutex: held over a flush, and over each use of @channel except by a logger or a reader
+ * @mutex: held over a flush, and while the buffers are counted or freed
  *
  * A writer of @group_mask, @failure_count or @failures holds etw_mutex and etw_session_lock, a
  * reader either of them.

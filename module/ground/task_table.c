@@ -38,8 +38,8 @@
 
 /**
  * struct ntklog_task_shard - a part of the table, and of the spare records
- * @lock: protects the other members and the buckets of the shard against other writers. Taken to
- *	insert, to unlink and to spare a record, never to find one
+ * @lock: protects the other members and the buckets of the shard against other writers; not taken
+ *	to find a record
  * @record_count: number of records in the buckets of the shard
  * @spare_count: number of records in @spares; read without @lock as a hint
  * @spares: records that belong to no task
@@ -59,7 +59,7 @@ static unsigned int ntklog_task_bucket_bits __read_mostly;
 
 static struct kmem_cache *ntklog_task_cache;
 
-/* NTKLOG_NEEDED_BY_*. Written with ntklog_task_needs_mutex held; read with and without locks. */
+/* NTKLOG_NEEDED_BY_*. Written with ntklog_task_needs_mutex held, except at unload. */
 unsigned int ntklog_task_needs;
 
 /* Slots that were in use when their task exited. */

@@ -29,8 +29,7 @@ void ntklog_set_apc_level(struct ntklog_task *record, bool is_at_apc_level);
 /**
  * ntklog_current_is_cached() - test whether this CPU has cached the record of the current task
  *
- * Context: preemption off. The result stays valid as long as preemption is off, because interrupt
- * handlers do not write ntklog_current.
+ * Context: preemption off. The record stays valid as long as preemption is off.
  * Return: true if ntklog_current.record is the record of the current task.
  */
 static __always_inline bool ntklog_current_is_cached(void)

@@ -23,8 +23,8 @@
 #include "waits.h"
 
 /*
- * NTKLOG_LINUX_MODE_*. Written with etw_mutex and ntklog_linux_mutex held, while no kind that spins
- * is attached or has a subscriber. Rundown events read it without a lock.
+ * NTKLOG_LINUX_MODE_*. Written at load, and with etw_mutex and ntklog_linux_mutex held, while no
+ * kind that spins is attached or has a subscriber. Rundown events read it without a lock.
  */
 u32 ntklog_linux_mode;
 
@@ -35,7 +35,8 @@ const char *ntklog_linux_forbidden = "the module is being loaded";
  *
  * These operations wait for grace periods of Tasks RCU. A kernel task that does not schedule
  * voluntarily delays such a grace period without limit. Therefore work items attach, detach and run
- * the self-test, and tasks of users wait for these work items, or for this mutex, only killably.
+ * the self-test. A task that waits for a work item or for this mutex can be killed, unless it
+ * unloads the module.
  */
 DEFINE_MUTEX(ntklog_linux_mutex);
 

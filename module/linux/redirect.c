@@ -3,9 +3,9 @@
  * The code relies on two guarantees of ftrace:
  *
  * - When a registration returns, all CPUs execute the patched instruction.
- * - When the last ops of a batch has been unregistered, no task executes its trampoline, or the
- *   hook or replacement behind it, even if the task was preempted there. ftrace ensures this with
- *   a grace period of Tasks RCU.
+ * - When an ops with FTRACE_OPS_FL_DYNAMIC has been unregistered, no task executes its trampoline,
+ *   or the hook or replacement behind it, even if the task was preempted there. ftrace ensures this
+ *   with a grace period of Tasks RCU.
  *
  * Tasks RCU waits neither for idle tasks nor for the release of held spin locks. Idle tasks and
  * holders of spin locks run with preemption off, so synchronize_rcu() waits for them.
