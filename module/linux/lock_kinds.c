@@ -142,7 +142,7 @@ static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind 
  * ntklog_kind_unavailable_reason() - find out why a kind cannot be observed in the current mode
  * @kind: the kind
  *
- * Context: any.
+ * Context: task.
  * Return: the reason, or NULL if the kind can be observed.
  */
 const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
@@ -162,7 +162,7 @@ const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
  * ntklog_kind_fallback_hint() - return a hint if mode "waits" can observe a kind
  * @kind: a kind that cannot be observed in the current mode
  *
- * Context: any.
+ * Context: task.
  * Return: the hint, as the end of a message, or an empty string.
  */
 const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
