@@ -224,7 +224,6 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
 	event = buf->data + buf->offset;
 	buf->offset += size;
 	this_cpu_inc(run->cpus->written);
-	/* The next events take the fast path, until etw_finish_buffer(). */
 	this_cpu_write(run->cpus->buf, buf);
 	return event;
 }

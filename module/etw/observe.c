@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Events that record when the observation of an event group begins and ends. A group is observed
- * while its provider is attached.
- */
+/* Events that record when the observation of a group begins and ends. */
 
 #include <linux/delay.h>
 #include <linux/jiffies.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A run's buffers are a relay channel whose sub-buffers are ETW buffers. The files in debugfs are
- * not relay's.
- */
+/* A run's buffers are a relay channel. The files in debugfs are not relay's. */
 
 #include <linux/cpu.h>
 #include <linux/err.h>

@@ -56,7 +56,6 @@ static void *etw_buffer_at(const struct rchan_buf *buf, size_t index)
 	return buf->start + index % buf->chan->n_subbufs * buf->chan->subbuf_size;
 }
 
-/* Test whether a count that may wrap is greater than another one. */
 static bool etw_count_is_greater(size_t count, size_t other)
 {
 	return (ssize_t)(count - other) > 0;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_GROUND_IRQL_H
 #define _NTKLOG_GROUND_IRQL_H
 
-/* The IRQL inside the module, with a fast path for hot code. */
-
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/types.h>

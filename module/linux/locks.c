@@ -63,7 +63,6 @@ static void __init ntklog_measure_test_cycles(void)
 	ntklog_linux_test_cycles = max(min_cycles / TESTS, 1U);
 }
 
-/* Return the words that a message has before @reason, which may be the name of a function. */
 static const char *ntklog_unavailable_prefix(const struct ntklog_linux_kind *kind,
 					     const char *reason)
 {
@@ -290,7 +289,6 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 			etw_group_mask_set(mask, kind->group.provider.group);
 }
 
-/* Sessions among the subscribers have a rundown event with the mode and the rate. */
 static bool ntklog_spinning_kind_is_in_use(void)
 {
 	struct ntklog_linux_kind *kind;

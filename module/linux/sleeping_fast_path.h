@@ -28,7 +28,6 @@
 #include "../perf/sleeping_lock.h"
 #include "redirect.h"
 
-/* Define an assembler symbol with the value of a 32-bit C constant. */
 #define NTKLOG_ASM_CONSTANT(_name, _value)					\
 static void __used notrace ntklog_set_##_name(void)				\
 {										\
@@ -70,7 +69,6 @@ static_assert(offsetof(struct rw_semaphore, count) == 0);
 	"	testl $ntklog_asm_not_in_task, %gs:" NTKLOG_PREEMPT_COUNT "(%rip)\n"	\
 	"	jne 1f\n"
 
-/* Define the trampoline, with a fast path, of an acquire function with one argument. */
 #define DEFINE_ACQUIRE_TRAMPOLINE(_hook)					\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,			\

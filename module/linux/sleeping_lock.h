@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_SLEEPING_LOCK_H
 #define _NTKLOG_LINUX_SLEEPING_LOCK_H
 
-/* Hooks of Linux' sleeping locks. */
-
 #include <linux/errno.h>
 #include <linux/types.h>
 

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_SPINNING_ATTACH_H
 #define _NTKLOG_LINUX_SPINNING_ATTACH_H
 
-/* Redirect and restore the functions of a kind that spins. */
-
 #include <linux/errno.h>
 #include <linux/types.h>
 

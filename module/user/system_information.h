@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_SYSTEM_INFORMATION_H
 #define _NTKLOG_SYSTEM_INFORMATION_H
 
-/* NtQuerySystemInformation() and NtSetSystemInformation() for the classes that ntklog has. */
-
 #include <linux/types.h>
 
 /* Upper bound of the bytes that are copied from the caller's buffer. */
