@@ -10,12 +10,10 @@
 
 #include "types.h"
 
-/**
- * struct lock_place - place of a lock in an object of a slab cache
- * @cache: name of the cache
+/*
+ * Place of a lock in an object of a slab cache.
  * @object_size: size of its objects, bytes
  * @offset: offset of the lock in the object, bytes
- * @kind: kind of the lock, NTKLOG_IDENTITY_*
  */
 struct lock_place {
 	const char *cache;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finding the class of a lock from the module's note about it. */
 
 #define _GNU_SOURCE
 
@@ -22,17 +21,12 @@
 /* Greatest alignment of variables: the size of a symbol may include padding of less than this. */
 #define ALIGNMENT	64
 
-/* Bytes of a key of the cache of names. */
 #define KEY_SIZE	448
 
-/* Size of the reserved and dynamic per-CPU memory behind the variables. Pages follow it. */
+/* Assumed size of the reserved and dynamic per-CPU memory behind the variables. Pages follow it. */
 #define PER_CPU_DYNAMIC	0x10000
 
-/*
- * @key: all parts of the module's note that the name depends on
- * @name: name of the class
- * @hh: entry of the hash table
- */
+/* @key: all parts of the module's note that the name depends on */
 struct kept_class {
 	char key[KEY_SIZE];
 	char name[CLASS_SIZE];
@@ -42,8 +36,6 @@ struct kept_class {
 /*
  * @directory: /sys/kernel, or the directory that takes its place
  * @types: types of the kernel, or NULL
- * @slabs: names of merged slab caches
- * @kept: cache of names, a hash table
  */
 struct classes {
 	char *directory;
@@ -55,15 +47,11 @@ struct classes {
 /*
  * A parsed line of the file identities.
  *
- * @kind: kind of the lock, NTKLOG_IDENTITY_*
  * @memory: kind of memory that the lock is in, such as "slab" or "symbol"
  * @offset: offset of the lock in the slab or in the symbol, bytes
  * @size: bytes of an object with its metadata, or of the symbol
  * @object_size: bytes of an object
- * @name: name of the slab cache or of the symbol
- * @module: module of the symbol, or an empty text
  * @caller: function that used the lock, without the offset
- * @caller_module: module of @caller, or an empty text
  */
 struct place {
 	unsigned int kind;
@@ -170,7 +158,7 @@ static bool name_by_aliases(const struct classes *classes, struct lock_place *pl
 	return true;
 }
 
-/* Name a lock in a slab by the cache and the offset in the object. "~" marks a guess. */
+/* Name a lock in a slab. "~" marks a guess. */
 static void name_slab(const struct classes *classes, const struct place *place, char *name)
 {
 	struct lock_place slab_place = {
@@ -223,7 +211,7 @@ static bool name_member(const struct classes *classes, const char *type, const c
 	return true;
 }
 
-/* Types of variables that are not named after their type. BTF does not have these variables. */
+/* Types of variables that are not named after their type. */
 static const struct {
 	const char *name;
 	const char *type;
@@ -262,7 +250,6 @@ static bool find_in_variable(const struct classes *classes, const struct place *
 	return types_find_lock(&found, place->offset % found.size, place->kind, path);
 }
 
-/* Name a lock in a variable, by its type if that has the name of the variable and its size. */
 static void name_symbol(const struct classes *classes, const struct place *place, char *name)
 {
 	struct lock_path path;
@@ -280,7 +267,6 @@ static void name_symbol(const struct classes *classes, const struct place *place
 		snprintf(name + used, CLASS_SIZE - used, " [%s]", place->module);
 }
 
-/* Name a lock in a per-CPU variable, or in other per-CPU memory. */
 static void name_per_cpu(const struct classes *classes, const struct place *place, char *name)
 {
 	const char *variable = place->name;
@@ -299,7 +285,6 @@ static void name_per_cpu(const struct classes *classes, const struct place *plac
 		snprintf(name, CLASS_SIZE, "%s[]+0x%" PRIx32, variable, offset);
 }
 
-/* Name a lock in a structure of which the kernel has arrays, such as struct page. */
 static bool name_element(const struct classes *classes, const struct place *place, char *name)
 {
 	static const struct {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finding the lock at an offset of a structure. */
 
 #include <stdio.h>
 #include <string.h>

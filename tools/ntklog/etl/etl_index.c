@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The index of buffers. All headers of a file are read before its events, those of a stream when
- * they arrive. Repeated and missing buffers are counted.
- */
+/* The index of buffers, made of their headers: for a file at once, for a stream as they arrive. */
 
 #define _GNU_SOURCE
 
@@ -39,7 +36,6 @@ int etl_add_place(struct etl_reader *reader, const struct wmi_buffer_header *hea
 	return 0;
 }
 
-/* Order by sequence number, then by place in the file. */
 static int compare_places_by_sequence_number(const void *a, const void *b)
 {
 	const struct etl_place *left = a, *right = b;
@@ -56,10 +52,7 @@ static int compare_places_by_number(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-/*
- * @key: sequence number of a buffer, and a digest of its contents
- * @hh: entry of the hash table
- */
+/* @key: sequence number of a buffer, and a digest of its contents */
 struct etl_seen_buffer {
 	struct {
 		int64_t sequence_number;
@@ -183,8 +176,8 @@ static void subtract_damaged(struct etl_reader *reader)
 }
 
 /*
- * Count missing buffers; the index is in the order of sequence numbers. Different buffers with one
- * number belong to two sessions whose files were joined, so that no gap has a meaning.
+ * Count missing buffers; the index is in the order of sequence numbers. Gaps have no meaning if
+ * numbers repeat.
  */
 static void find_missing(struct etl_reader *reader)
 {
@@ -228,10 +221,7 @@ static ssize_t read_header(struct etl_reader *reader, struct wmi_buffer_header *
 								    file->buffer_size;
 }
 
-/*
- * Test whether a buffer begins a second recording, whose file was appended to this one. The header
- * of the first recording has another clock, other rates and other sequence numbers.
- */
+/* Test whether a buffer begins a second recording, whose file was appended to this one. */
 static bool begins_recording(struct etl_reader *reader, uint64_t number,
 			     const struct wmi_buffer_header *header)
 {
@@ -297,7 +287,10 @@ int etl_make_index(struct etl_reader *reader)
 	return 0;
 }
 
-/* Add a buffer of a stream to the index. Returns false if it is damaged or repeated. */
+/*
+ * Add a buffer of a stream to the index. Returns false if it is damaged or repeated, or without
+ * memory.
+ */
 static bool add_stream_place(struct etl_reader *reader, uint64_t number, const unsigned char *data)
 {
 	struct etl_file *file = &reader->file;
@@ -317,7 +310,6 @@ static bool add_stream_place(struct etl_reader *reader, uint64_t number, const u
 	return true;
 }
 
-/* Report damage at the end of a stream, and count its missing buffers. */
 static void end_stream(struct etl_reader *reader, ssize_t incomplete_bytes)
 {
 	reader->has_ended = true;

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_EVENT_GROUP_H
 #define _NTKLOG_EVENT_GROUP_H
 
-/* Names of event groups: NT's EnableFlags, which are masks[0], and the groups of ntklog. */
+/* Names of event groups. */
 
 #include "event_symbol.h"
 

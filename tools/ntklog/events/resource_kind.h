@@ -9,7 +9,6 @@
 
 #include "event_symbol.h"
 
-/* Kinds in the order of resource_kinds[]. */
 enum resource_kind {
 	RESOURCE_KIND_NT,
 	RESOURCE_KIND_LINUX_MUTEX,

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_WAIT_REASON_H
 #define _NTKLOG_WAIT_REASON_H
 
-/* Names of NT's KWAIT_REASON, up to Windows 11. */
+/* Names of NT's KWAIT_REASON. */
 
 #include "event_symbol.h"
 

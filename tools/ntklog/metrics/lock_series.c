@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See lock_series.h. */
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A cache of names in the form in which they are printed. */
 
 #include <stdio.h>
 #include <stdlib.h>

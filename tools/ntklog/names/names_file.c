@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading a file of names, in the form that `ntklog record' writes: see names.h. */
+/* Reading a file of names: names.h describes the format. */
 
 #define _GNU_SOURCE
 
@@ -67,7 +67,7 @@ static int add_thread(struct names *names, char *line)
 	return 0;
 }
 
-/* Parse a hexadecimal number. strtoull() would take a third of the time of reading the file. */
+/* Parse a hexadecimal number. This is faster than strtoull(). */
 static uint64_t parse_address(char *line, char **end)
 {
 	uint64_t value = 0;
@@ -172,7 +172,7 @@ static int read_lines(struct names *names, const char *path)
 	while ((line = strsep(&next, "\n"))) {
 		int err;
 
-		/* A line without an end is incomplete: the writer was killed. */
+		/* A line without an end is incomplete: the writer may have been killed. */
 		if (!next)
 			break;
 		number++;
