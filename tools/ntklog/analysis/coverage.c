@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The time that a trace covers, of each CPU and of each event group. */
 
 #include <stdlib.h>
 #include <string.h>

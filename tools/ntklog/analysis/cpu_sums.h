@@ -16,11 +16,6 @@ enum cpu_sum {
 	CPU_SUMS,
 };
 
-/**
- * struct cpu_sums - sums by CPU; all zero: none
- * @sums: sums of each CPU, CPU_SUMS each
- * @count: number of CPUs
- */
 struct cpu_sums {
 	double (*sums)[CPU_SUMS];
 	size_t count;

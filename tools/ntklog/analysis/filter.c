@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Expressions that choose events: parsed into a tree of comparisons, and evaluated for each
- * event.
- */
 
 #define _GNU_SOURCE
 
@@ -40,11 +36,7 @@ static const struct {
 	{ "=", IS_EQUAL },
 };
 
-/*
- * @kind: operator or comparison
- * @left, @right: of FILTER_AND and FILTER_OR; @left of FILTER_NOT
- * @compared: of FILTER_COMPARE
- */
+/* @left, @right: of FILTER_AND and FILTER_OR; @left of FILTER_NOT */
 struct filter {
 	enum filter_kind kind;
 	struct filter *left, *right;
@@ -84,7 +76,10 @@ static bool accept(struct parser *parser, const char *token)
 	return true;
 }
 
-/* Parse a word, or the text between double quotes. Returns NULL if there is none. */
+/*
+ * Parse a word, or the text between double quotes. Returns NULL if there is none, or without
+ * memory.
+ */
 static char *parse_word(struct parser *parser, size_t *at)
 {
 	const char *from;
@@ -100,7 +95,6 @@ static char *parse_word(struct parser *parser, size_t *at)
 		parser->at = end + 1;
 		return strndup(from, end - from);
 	}
-	/* Names of symbols have dots; names of threads have the other characters. */
 	while (*parser->at && (isalnum((unsigned char)*parser->at) ||
 			       strchr("_.+-:/@$", *parser->at)))
 		parser->at++;

@@ -17,12 +17,6 @@
 struct class_lock;
 struct class_count;
 
-/**
- * struct lock_classes - locks and classes of a trace; all zero: none
- * @locks: hash table of the locks that were seen, each with its class
- * @counts: hash table of the classes, each with its number of locks
- * @cache: recent locks, by a hash of their addresses
- */
 struct lock_classes {
 	struct class_lock *locks;
 	struct class_count *counts;

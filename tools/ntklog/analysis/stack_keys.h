@@ -28,10 +28,8 @@ struct stack_definition {
 	uint64_t *addresses;
 };
 
-/**
- * struct stack_keys - keys of a file
- * @keys: hash table of the keys
- * @count: number of definitions of all keys
+/*
+ * Keys of a file.
  * @is_full: a definition was dropped, because there are STACK_DEFINITIONS_MAX
  */
 struct stack_keys {

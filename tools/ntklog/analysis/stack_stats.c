@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sums of records by their stacks. */
 
 #include <stdlib.h>
 #include <string.h>
