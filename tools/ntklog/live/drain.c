@@ -25,7 +25,7 @@
 #include "drain.h"
 #include "message.h"
 
-/* Buffers that are read of one CPU before the next CPU has its turn: a session's default number. */
+/* Buffers that are read of one CPU before the next CPU has its turn. */
 #define BUFFERS_PER_TURN	64
 
 /* Bytes of early buffers that may wait for late ones until a flush. */
@@ -183,7 +183,7 @@ static int read_processor(struct drain *drain, size_t processor, size_t buffers_
 		struct drain_buffer *buffer = drain->spare;
 		ssize_t got;
 
-		/* One buffer stays allocated, because most reads find none or one. */
+		/* One buffer stays allocated for the next read. */
 		if (!buffer)
 			buffer = malloc(sizeof(*buffer) + drain->buffer_size);
 		if (!buffer) {

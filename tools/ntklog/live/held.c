@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Read the module's file held: see held.h. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -113,7 +112,6 @@ static int parse_slot(struct held *held, char *line, uint64_t read_ns)
 	return wait_graph_add(&held->graph, &slot) ? 0 : -ENOMEM;
 }
 
-/* Parse all lines. Returns 0, or -1 after a message. */
 static int parse_text(struct held *held, uint64_t read_ns)
 {
 	char *line, *next = held->text;

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_KERNEL_H
 #define _NTKLOG_KERNEL_H
 
-/*
- * Access to the module: its files in debugfs, and /dev/ntklog. kernel_check() tells users what they
- * have to do to get it.
- */
+/* Access to the module: its files in debugfs, and /dev/ntklog. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,15 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most parameters of a group. */
 #define PARAMETERS_MAX	4
 
-/**
- * struct parameter - a parameter of the sampling
+/*
+ * A parameter of the sampling.
  * @name: name of the module's file, which users know the parameter by
- * @minimum: least value
  * @or_zero: 0 is valid too, although it is less than @minimum
- * @help: description
  */
 struct parameter {
 	const char *name;
@@ -25,12 +22,10 @@ struct parameter {
 	const char *help;
 };
 
-/**
- * struct parameter_group - parameters that are set together
- * @name: name of the group
+/*
+ * Parameters that are set together.
  * @class: EventTraceInformationClass
  * @parameters: parameters in NT's order
- * @count: number of @parameters
  * @optional: number of parameters at the end that a caller may leave out
  */
 struct parameter_group {

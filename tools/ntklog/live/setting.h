@@ -8,11 +8,9 @@
 
 #include "kernel.h"
 
-/**
- * struct setting - a file of the module that holds one value
+/*
+ * A file of the module that holds one value.
  * @file: path below kernel_directory()
- * @old_value: value before the change
- * @is_changed: setting_change() has changed the file, so that setting_restore() writes @old_value
  */
 struct setting {
 	const char *file;
