@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See child.h. */
 
 #define _GNU_SOURCE
 

@@ -8,11 +8,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/**
- * struct child - the process of a command
- * @command: command to run, or NULL
+/*
+ * The process of a command.
  * @pid: process of @command; 0: none
- * @status: status of wait() when the process has ended
  * @was_signalled: child_end() has sent SIGTERM to the process
  * @has_terminal: the process is in the foreground of the terminal
  */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog exporter: offer metrics of locks to Prometheus. */
 
 #include <argp.h>
 #include <errno.h>
@@ -52,7 +51,6 @@ static int write_file(struct exporter *exporter)
 	return exporter_file_write(&exporter->textfile, text, size);
 }
 
-/* Add the sums of the events so far to the metrics, and free these sums. */
 static void add_sums(struct exporter *exporter)
 {
 	struct live_sums *live = &exporter->live;
@@ -197,7 +195,7 @@ static int run(struct exporter *exporter)
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
-	/* A reader of the messages that ends, or a full disk, leaves no settings changed. */
+	/* Let a write fail with an error, so that the settings are restored. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	signals_block();

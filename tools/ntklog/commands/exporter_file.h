@@ -7,10 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/**
- * struct exporter_file - the file
- * @path: its path; NULL: none is written
- * @device: device of the file that was written last
+/*
+ * The file.
  * @inode: inode of that file; 0: none was written
  */
 struct exporter_file {

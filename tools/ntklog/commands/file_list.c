@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files that a command reads: see file_list.h. */
 
 #define _GNU_SOURCE
 

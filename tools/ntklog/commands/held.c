@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog held: print which tasks hold locks that sleep, which wait for them, and deadlocks. */
 
 #include <argp.h>
 #include <inttypes.h>
@@ -25,12 +24,6 @@ enum {
 	OPTION_ALL,
 };
 
-/*
- * @delay: seconds between two outputs
- * @watches: --watch: print again every second
- * @json: --json: print JSON
- * @all: --all: print locks without waiters too
- */
 struct options {
 	double delay;
 	bool watches;
@@ -75,7 +68,7 @@ static void print_stack(const struct wait_task *task)
 	for (i = 0; i < task->frames; i++) {
 		int length = name_length(task->stack[i]);
 
-		/* A line has at most 80 columns. */
+		/* Wrap lines at 80 columns. */
 		if (i && column + 3 + length > 80)
 			column = printf("\n\t ") + 6;
 		if (!i)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Jobs in processes of their own: see jobs.h. */
 
 #define _GNU_SOURCE
 
@@ -15,7 +14,6 @@
 #include "jobs.h"
 #include "message.h"
 
-/* A job that has been started: its process and its result. */
 struct started {
 	pid_t pid;
 	FILE *result;

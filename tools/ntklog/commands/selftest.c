@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog selftest: compare the redirected lock functions with the kernel's own. */
 
 #include <argp.h>
 #include <stdbool.h>
@@ -11,7 +10,7 @@
 #include "macros.h"
 #include "message.h"
 
-/* Bytes for the text of the file linux_selftest, which is shorter. */
+/* Bytes for the text of the file linux_selftest. */
 #define TEXT_SIZE	65536
 
 #define COLUMNS	8

@@ -26,7 +26,6 @@ enum {
 
 /*
  * @session: number of the session; -1: none was given
- * @settings: settings of start
  * @trace: file of stop; without a path: none
  */
 struct options {

@@ -8,11 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/**
- * struct table_options - how to print tables
- * @json: print JSON instead of text
- * @csv: print comma-separated values instead of text
- * @is_wide: show all columns, however wide the tables are
+/*
+ * Options of tables.
  * @lock: name or address of the only lock that is summed up, or NULL
  * @top: most rows of a table; 0 for all
  * @has_top: --top was given

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See top_keys.h. */
 
 #include <poll.h>
 #include <stdio.h>

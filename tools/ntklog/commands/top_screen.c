@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See top_screen.h. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include "text.h"
 #include "top_screen.h"
 
-/* Control sequences of xterm, which other terminals have too, or ignore. */
+/* Control sequences of xterm. */
 #define ALTERNATE_SCREEN	"\033[?1049h"
 #define NORMAL_SCREEN		"\033[?1049l"
 #define HIDE_CURSOR		"\033[?25l"
