@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The answer that a report begins with, in at most ANSWER_LINES lines: deadlocks; the waiting time
- * and its parts; verdicts about want of CPUs and stopped virtual CPUs; locks that were held at the
- * end; the longest chain of waits; the locks that cost most, with waiters, holders and reasons; the
- * command for more; facts that are not recorded.
- */
+/* The answer that a report begins with, in at most ANSWER_LINES lines. */
 
 #define _GNU_SOURCE
 

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_ANSWER_H
 #define _NTKLOG_ANSWER_H
 
-/* The answer that a report begins with; answer.c lists its parts. */
+/* The answer that a report begins with. */
 
 #include <stdio.h>
 

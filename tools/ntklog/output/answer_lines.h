@@ -17,12 +17,6 @@
 /* Bytes of a part of a sentence, which has up to three names. */
 #define ANSWER_PHRASE_SIZE	(3 * NAME_SIZE + 64)
 
-/**
- * struct answer - lines of an answer
- * @report: the report that begins with the answer
- * @lines: of the answer
- * @count: number of @lines
- */
 struct answer {
 	const struct report *report;
 	char lines[ANSWER_LINES][ANSWER_COLUMNS + 1];

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The common part of all conversions: the rates, and the known events in the order of time. */
 
 #include "analysis.h"
 #include "convert.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The Common Trace Format 1.8: a stream for each processor, an event class for each type of event,
- * fields with NT's names. All fields are packed whole bytes, so that a record is copied as it is. A
- * general library would make a message of each field, which takes most of the time.
+ * fields with NT's names. All fields are packed whole bytes, so that a record is copied as it is.
  */
 
 #define _GNU_SOURCE
@@ -49,10 +48,8 @@ struct packet_header {
 } __attribute__((__packed__));
 
 /*
- * @used: used bytes of @packet
  * @first: time of the first event of @packet, ticks
  * @last: time of the last event of the stream, ticks
- * @packet: current packet
  */
 struct ctf_stream {
 	size_t used;
@@ -62,13 +59,7 @@ struct ctf_stream {
 };
 
 /*
- * @conversion: trace to convert
- * @directory: directory of the converted trace
- * @uuid: UUID of the converted trace
  * @streams: streams by processor; NULL before the first event of a processor
- * @stream_count: number of @streams
- * @locks: names of locks
- * @code: names of instructions
  * @has_stack: events of this type with a stack exist; they are a class of their own
  */
 struct ctf {

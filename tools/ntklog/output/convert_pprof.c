@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Profiles for pprof. A sample of the profile is a stack of one task at locks of one class, with
- * the sums of its records. Without stacks a sample has the caller only. Waits are charged to the
- * stacks of the holders, of which the innermost CHARGE_FRAMES functions are known.
+ * the sums of its records. Without a stack a sample has the caller, if that is recorded. Waits are
+ * charged to the stacks of the holders, of which the innermost CHARGE_FRAMES functions are known.
  *
  * The profile is built of the messages that protobuf-c makes of pprof.proto, and freed as one.
  */
@@ -41,12 +41,9 @@ static const char *const value_types[VALUES][2] = {
 	[VALUE_CHARGED] = { "charged", "nanoseconds" },
 };
 
-/**
- * struct profile_text - a text of the profile, and the function of that name
- * @text: the text; the key
- * @index: index in the table of strings
+/*
+ * A text of the profile, and the function of that name.
  * @function: id of the function; 0: there is none
- * @hh: entry of the table
  */
 struct profile_text {
 	char *text;
@@ -55,27 +52,12 @@ struct profile_text {
 	UT_hash_handle hh;
 };
 
-/**
- * struct profile_location - a location of the profile
- * @address: address in the code; the key
- * @id: id of the location
- * @hh: entry of the table
- */
 struct profile_location {
 	uint64_t address;
 	uint64_t id;
 	UT_hash_handle hh;
 };
 
-/**
- * struct profile - a profile that is being built
- * @message: the profile
- * @file: trace of the profile
- * @names: names of the trace, or NULL
- * @texts: table of the strings
- * @locations: table of the locations with addresses
- * @no_memory: a part is missing for want of memory
- */
 struct profile {
 	Pprof__Profile *message;
 	const struct etl_file *file;

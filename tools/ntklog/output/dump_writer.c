@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Printing events as text, JSON and CSV. A line is put together in the output buffer itself. Plans
- * print the fields of known events.
- */
+/* A line is put together in the output buffer itself. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,14 +20,6 @@
 /* The functions that put a line do not check the size of the buffer. */
 _Static_assert(LINE_SIZE + PUT_MORE <= OUT_SIZE / 2, "a line has room");
 
-/*
- * @out: output buffer
- * @format: format to print
- * @file: file of the events
- * @cycles: print raw times, too
- * @hex: print the data in hexadecimal, too
- * @plans: plans for known events
- */
 struct dump_writer {
 	struct out out;
 	enum dump_format format;
@@ -104,7 +93,6 @@ static char *put_provider(char *dest, const struct etl_event_header *header)
 	return dest + ETL_GUID_SIZE - 1;
 }
 
-/* Put the name of a thread behind its id, if it has one. */
 static char *put_thread_name(struct dump_writer *writer, char *dest, uint32_t thread_id)
 {
 	static const char *const prefixes[] = { " ThreadName=", ",\"ThreadName\":\"", "" };

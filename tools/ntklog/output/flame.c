@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tree of all stacks: see flame.h. */
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pages of HTML: see page.h. Names come from the traced system and may hold any character. */
+/* Names come from the traced system and may hold any character. */
 
 #include <errno.h>
 #include <math.h>
@@ -40,7 +40,7 @@ static const char *const scripts[] = {
 #include "page/main.js.h"
 };
 
-/* The policy forbids each request to a network. */
+/* The policy forbids to load anything. */
 static const char head[] =
 	"<!DOCTYPE html>\n"
 	"<html lang=\"en\">\n"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tracks, slices and counters as packets: see perfetto_packet.h. */
 
 #include <stdio.h>
 
@@ -211,7 +210,6 @@ static void put_event(struct perfetto *perfetto, Perfetto__TrackEvent *event,
 	put_packet(perfetto, &packet);
 }
 
-/* Put the begin of a slice, or an instant, with all that viewers show of it. */
 static void put_begin(struct perfetto *perfetto, Perfetto__TrackEvent__Type type,
 		      struct perfetto_slice *slice)
 {

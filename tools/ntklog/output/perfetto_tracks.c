@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tracks and their lanes: see perfetto_tracks.h. */
 
 #include <stdbool.h>
 
 #include "perfetto_tracks.h"
 
-/* Most tracks. */
 #define TRACKS_MAX	65536
 
 /**

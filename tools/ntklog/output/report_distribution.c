@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Distributions of waits and holds as text, a line for each power of ten. */
 
 #include <math.h>
 #include <string.h>

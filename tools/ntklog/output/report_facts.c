@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Facts about a trace and its sampling, which a reader needs before the tables. */
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -291,10 +290,7 @@ static void print_estimates(FILE *stream, const char *before, const char *after)
 	     "\"+-23%%\": the standard error of an estimate, where it is above 10%%; \"+-?\": no record tells how large it is");
 }
 
-/*
- * Print the number of events with a stack, of events without one, of events with the key of a stack
- * that is not in the file, and of stacks whose event is not in the file.
- */
+/* Print the numbers of events by the state of their stack. */
 static void print_stack_counts(const struct stacks_counts *counts, FILE *stream, const char *before,
 			       const char *after)
 {

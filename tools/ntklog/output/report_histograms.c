@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Distributions of waits and holds: see report_histograms.h. */
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The report as a JSON object. */
 
 #include <ntklog/event.h>
 
@@ -69,7 +68,6 @@ static json_t *history_json(const struct report *report)
 	return array;
 }
 
-/* Make a list of the times for which each CPU is covered. */
 static json_t *covered_json(const struct report *report)
 {
 	const struct coverage *coverage = &report->analysis->coverage;

@@ -16,15 +16,9 @@
 /* Columns before the text of a step. */
 #define INDENT	24
 
-/* Bytes of the text of a step. */
 #define STEP_SIZE	((2 * LONGEST_LINKS + 4) * NAME_SIZE)
 
-/*
- * @number: number of the wait, from 1 on
- * @wait: the wait
- * @step_number: number of the step in the wait, from 1 on
- * @step: the step; NULL: the steps that are not kept
- */
+/* @step: the step; NULL: the steps that are not kept */
 struct row {
 	size_t number;
 	const struct longest_wait *wait;

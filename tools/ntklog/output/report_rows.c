@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shared parts of the report's tables: units, rates and errors. */
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tables of a report. */
 
 #include <stdio.h>
 #include <stdlib.h>

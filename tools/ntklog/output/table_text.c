@@ -30,7 +30,6 @@ static size_t text_width(const char *text)
 	return width;
 }
 
-/* Skip @count characters. */
 static const char *skip_characters(const char *text, size_t count)
 {
 	while (*text && (count || text_is_continuation(*text)))
