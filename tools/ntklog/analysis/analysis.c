@@ -114,7 +114,7 @@ static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct
 		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
 }
 
-/* Test whether a lock has the wanted name: with or without the cache in parentheses. */
+/* With or without the cache in parentheses. */
 static bool has_wanted_name(const struct analysis *analysis, uint64_t key)
 {
 	size_t length = strlen(analysis->lock);
@@ -147,7 +147,6 @@ static bool count_wanted_lock(struct analysis *analysis, uint64_t address, uint6
 	return true;
 }
 
-/* Return the rates at the time of an event. */
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
@@ -261,7 +260,6 @@ static void add_open_hold(struct analysis *analysis, const struct charge_event *
 	open_holds_add(&analysis->open_holds, &hold);
 }
 
-/* Collect what an event tells about the recording: covered times, rates, observed groups. */
 static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
 				    const struct etl_event *event, const struct event_type *type)
 {
@@ -415,7 +413,6 @@ close:
 		etl_merge_close(merge);
 }
 
-/* Sum up the file a second time, with the rates that held at the time of each event. */
 static void read_again(struct analysis *analysis, struct etl_file *file,
 		       const struct etl_file *before)
 {

@@ -27,9 +27,7 @@
  * @lock: name or address of the only lock to sum up, or NULL for all locks
  * @lock_cache: recent locks, and whether their names are @lock
  * @by_address: sum up each lock by itself, and not by its class
- * @lock_stacks: the same by lock too, with the waits charged to holders, if @has_lock_stacks
  * @has_lock_stacks: set by the caller, with @charges_waits: analysis_read() makes @lock_stacks
- * @charges_waits: set by the caller: analysis_read() charges waits
  * @open_holds: locks that were held at the end, or at the last snapshot
  * @groups: event groups that were enabled, if @has_groups
  * @origin: begin of the time lines, session clock: the start of the session, the first event that

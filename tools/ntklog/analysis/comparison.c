@@ -98,7 +98,7 @@ static bool parse_counter_name(const char *name, unsigned int *number)
 	return true;
 }
 
-/* Return field @i of a type; behind the last one its additional field for filters, or NULL. */
+/* Behind the last field of a type its additional field for filters, or NULL. */
 static const struct event_field *field_at(const struct event_type *type, size_t i)
 {
 	return i < type->field_count ? &type->fields[i] : type->filter_field;

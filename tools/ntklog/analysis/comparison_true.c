@@ -215,7 +215,6 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 	return false;
 }
 
-/* Compare a value of the header of an event whose type is not known. */
 static bool compare_header(const struct compared *compared, const struct etl_event *event,
 			   const struct names *names)
 {

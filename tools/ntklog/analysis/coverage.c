@@ -143,7 +143,6 @@ static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups
 	return observed;
 }
 
-/* Return the ticks of the time from @begin to @end in which any of the groups is observed. */
 static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups, uint64_t begin,
 			       uint64_t end)
 {

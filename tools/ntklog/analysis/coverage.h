@@ -17,21 +17,13 @@
 #define COVERAGE_LONGEST	SIZE_MAX
 #define COVERAGE_ANY_GROUP	0
 
-/*
- * Events of a CPU.
- * @events: number of events, whether they are selected or not
- * @has_all_buffers: the file has so few buffers of this CPU that none can have been overwritten
- */
+/* @has_all_buffers: the file has so few buffers of this CPU that none can have been overwritten */
 struct coverage_cpu {
 	uint64_t events;
 	uint64_t first_time;
 	bool has_all_buffers;
 };
 
-/*
- * Begin or end of the time in which a group is observed.
- * @is_observed: the time begins here
- */
 struct coverage_change {
 	uint64_t time;
 	uint32_t group;
@@ -41,7 +33,6 @@ struct coverage_change {
 /*
  * Time that a trace covers; all zero: none.
  * @changes: changes of the groups that are observed; in the order of time after coverage_finish()
- * @begin: begin of the time that is wanted, session clock
  * @is_uneven: older buffers were overwritten: a CPU is covered from its first event on
  */
 struct coverage {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 enum cpu_sum {
-	CPU_SUM_COUNT,		/* acquisitions or releases */
+	CPU_SUM_COUNT,
 	CPU_SUM_WAIT,		/* cycles waited */
 	CPU_SUMS,
 };

@@ -36,7 +36,6 @@ static const struct {
 	{ "=", IS_EQUAL },
 };
 
-/* @left, @right: of FILTER_AND and FILTER_OR; @left of FILTER_NOT */
 struct filter {
 	enum filter_kind kind;
 	struct filter *left, *right;
@@ -76,10 +75,6 @@ static bool accept(struct parser *parser, const char *token)
 	return true;
 }
 
-/*
- * Parse a word, or the text between double quotes. Returns NULL if there is none, or without
- * memory.
- */
 static char *parse_word(struct parser *parser, size_t *at)
 {
 	const char *from;
@@ -161,7 +156,6 @@ static struct filter *parse_factor(struct parser *parser)
 	return parsed;
 }
 
-/* Find the types of events that a filter can be true of, as comparison_types() does. */
 static uint32_t find_types(const struct filter *filter)
 {
 	switch (filter->kind) {

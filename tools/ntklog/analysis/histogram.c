@@ -11,7 +11,7 @@
 #include "histogram.h"
 
 /* Buckets for each power of two. Each value below 2 * SUB_BUCKETS has a bucket of its own. */
-#define SUB_BITS	4	/* log2(SUB_BUCKETS) */
+#define SUB_BITS	4
 #define SUB_BUCKETS	16u
 
 static unsigned int bucket_of(uint64_t value)
@@ -70,7 +70,6 @@ static bool move_counts(struct histogram *histogram, unsigned int first, unsigne
 	return true;
 }
 
-/* Enlarge the array, so that it has the buckets of the power of two of @bucket. */
 static bool make_room(struct histogram *histogram, unsigned int bucket)
 {
 	unsigned int first = bucket - bucket % SUB_BUCKETS;
@@ -119,7 +118,6 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 	return true;
 }
 
-/* Return the variance of the logarithms of the sampled values. */
 static double log_variance(const struct histogram *histogram)
 {
 	double mean = histogram->sampled_logs / histogram->total_variance;

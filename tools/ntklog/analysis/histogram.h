@@ -15,8 +15,6 @@
  * A distribution; all zero: an empty one.
  * @counts: weights of the buckets from @first on, or NULL
  * @wide_counts: weights in 64 bits, once one of them needs more than 32 bits; else NULL
- * @total: sum of the weights
- * @sum: sum of values times weights
  * @total_variance: variance of the estimate @total, if the probability that a value was sampled
  *	is 1 divided by its weight
  * @sum_variance: variance of the estimate @sum, under the same condition

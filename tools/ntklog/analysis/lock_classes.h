@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LOCK_CLASSES_H
 #define _NTKLOG_LOCK_CLASSES_H
 
-/* Counting the locks of each class that a trace has. */
-
 #include <stddef.h>
 #include <stdint.h>
 

@@ -15,7 +15,6 @@
 #define LONGEST_LINKS		8
 
 /*
- * A piece of a wait.
  * @piece: the piece, without pointers
  * @holder: its hold, if @has_holder
  * @absence_frames: stack of the holder or next owner, if it had no CPU; 0: not recorded
@@ -34,7 +33,6 @@ struct longest_step {
 };
 
 /*
- * A wait.
  * @ticks: how long it was, session clock; 0: the structure is unused
  * @waiter: the hold that followed the wait
  * @steps: the longest steps, in the order of time

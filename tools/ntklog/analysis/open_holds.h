@@ -14,14 +14,10 @@
 #include "charge_sums.h"
 #include "wait_graph.h"
 
-/* Greatest number of entries that are kept. Further ones are counted only. */
 #define OPEN_HOLDS_MAX	4096
 
 /*
- * A lock that a task held or waited for.
  * @class: key of the lock's class, or the address of a lock that has none
- * @has_off_cpu: the event has the times without a CPU
- * @is_wanted: the lock is summed up
  * @waiters, @holders: numbers of tasks; valid after open_holds_finish()
  */
 struct open_hold {

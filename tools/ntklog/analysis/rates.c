@@ -19,10 +19,7 @@
 /* Buffers at the start of each CPU that are searched for a rundown. */
 #define RUNDOWN_BUFFERS	2
 
-/*
- * A rundown event.
- * @rates: parameters in it; the others are 0
- */
+/* @rates: parameters in it; the others are 0 */
 struct rates_rundown {
 	uint64_t time;
 	uint16_t hook_id;
@@ -157,10 +154,7 @@ static bool knows_rates(const struct rates *rates)
 	return rates->spinlock.known && rates->spinlock.has_rules && rates->resource.known;
 }
 
-/*
- * Index another buffer of a stream in which a rundown is searched. Returns false if the search or
- * the stream has ended.
- */
+/* Index another buffer of a stream in which a rundown is searched. */
 static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reader)
 {
 	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || knows_rates(rates))

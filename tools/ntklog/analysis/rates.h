@@ -23,10 +23,7 @@ struct rates {
 	struct resource_rates resource;
 };
 
-/*
- * A time in which the parameters do not change.
- * @from: begin, session clock; 0 of the first one
- */
+/* @from: begin, session clock; 0 of the first one */
 struct rates_stretch {
 	uint64_t from;
 	struct rates rates;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_RESOURCE_STATS_H
 #define _NTKLOG_RESOURCE_STATS_H
 
-/* Sums of WMI_RESOURCE records, by resource and by lock of Linux that tasks sleep for. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +13,6 @@
 #include "timeline.h"
 #include "wmi_record.h"
 
-/* Greatest number of resources that have sums of their own. Further ones share a sum. */
 #define RESOURCES_MAX	16384
 
 /* Number of values of the upper half of an action, known or not. */
@@ -37,13 +34,10 @@ enum resource_class {
 /*
  * Sums of the exclusive owners of a resource, or of the shared ones.
  * @sampled: number of records of last releases
- * @releases: estimated number of last releases
- * @waited: estimated number of releases whose acquisition waited
  * @contention: number of waits that began during the sampled holds
  * @max_depth: most acquisitions of one owner at once
  * @wait: distribution of the waits, cycles
  * @hold: distribution of the known holds, cycles
- * @hold_unknown: estimated number of releases whose hold is not known
  */
 struct resource_sum {
 	uint64_t sampled;
@@ -66,7 +60,6 @@ struct resource_key {
 };
 
 /*
- * A resource, or a class of locks.
  * @key: address or key of the class, and enum resource_kind
  * @timeline: cycles waited in each slot of time, or NULL
  */

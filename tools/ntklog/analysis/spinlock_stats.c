@@ -288,7 +288,7 @@ static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 	return pair;
 }
 
-/* Add a pair. Returns NULL without memory; then the record is added to the others. */
+/* Without memory the record is added to the others. */
 static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
 				       const struct spinlock_key *key)
 {

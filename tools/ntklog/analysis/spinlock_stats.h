@@ -21,7 +21,6 @@
 /* Deepest nesting that NT tracks. */
 #define SPINLOCK_DEPTHS		8
 
-/* Greatest number of pairs of a lock and a caller that have sums of their own. */
 #define SPINLOCK_PAIRS_MAX	16384
 
 /*
@@ -50,7 +49,6 @@ struct spinlock_rates {
  * @depths: estimated numbers of acquisitions by AcquireDepth, from 1 on
  * @waits_only: number of records that have a wait and no hold
  * @wait: distribution of the waits of contended acquisitions, cycles
- * @hold: distribution of the holds, which all but @waits_only have, cycles
  * @interrupted: distribution of the holds with interrupts since the begin of the wait, cycles
  * @blockers: number of records that the blocker rule has written: a waiter was there at the release
  * @first_ticks: time of the first record, session clock since the begin of the time lines
@@ -77,7 +75,6 @@ struct spinlock_sum {
 };
 
 /*
- * A lock, or a class of locks.
  * @address: address of the lock, or key of the class
  * @sum: sums over all callers, after spinlock_stats_finish()
  * @timeline: cycles waited in each slot of time, or NULL
@@ -102,7 +99,6 @@ struct spinlock_score {
 };
 
 /*
- * A lock and a caller.
  * @key: address of the lock or key of its class, and address of the caller
  * @missed: score of the pair that was evicted for this one. It is an upper limit for the earlier
  *	records of this pair, which are in the sums of @others
@@ -123,7 +119,6 @@ struct spinlock_pair {
 #define SPINLOCK_PENDING	32
 
 /*
- * A record that is about to be added.
  * @pair: sums of the record's lock and caller; NULL: those of all others
  * @ticks: time of the record, session clock since the begin of the time lines
  * @in_step: the distance between samples may be a multiple of a loop's length, so that always the

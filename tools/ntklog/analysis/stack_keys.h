@@ -28,10 +28,6 @@ struct stack_definition {
 	uint64_t *addresses;
 };
 
-/*
- * Keys of a file.
- * @is_full: a definition was dropped, because there are STACK_DEFINITIONS_MAX
- */
 struct stack_keys {
 	struct stack_key *keys;
 	size_t count;

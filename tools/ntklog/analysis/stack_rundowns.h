@@ -11,11 +11,7 @@
 
 struct stack_rundown;
 
-/*
- * Rundowns of a file.
- * @rundowns: rundowns, sorted by time
- * @is_full: a rundown was dropped, because there are STACK_RUNDOWNS_MAX
- */
+/* @rundowns: rundowns, sorted by time */
 struct stack_rundowns {
 	struct stack_rundown *rundowns;
 	size_t count;

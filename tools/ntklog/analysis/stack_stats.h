@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_STACK_STATS_H
 #define _NTKLOG_STACK_STATS_H
 
-/* Sums of records by their stacks. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,7 +46,6 @@ struct stack_sum {
 /*
  * Values of a record of a spin lock or a resource; times in cycles.
  * @is_sample: not all acquisitions have a record, because a sample rate is above 1
- * @waits_are_sample: not all acquisitions that waited have a record, because their rate is above 1
  * @class: key of the lock's class; used only if stacks are told apart by lock
  * @thread_id: the task; used only if stacks are told apart by task
  * @caller: address of the caller, which is the stack of a record without one if stacks are told
@@ -68,7 +65,7 @@ struct stack_record {
 	uint64_t caller;
 };
 
-/* Key of a stack in the table. @class and @thread_id are 0 if stacks are not told apart by them. */
+/* @class and @thread_id are 0 if stacks are not told apart by them. */
 struct stack_stats_key {
 	uint64_t class;
 	uint64_t is_sleeping;

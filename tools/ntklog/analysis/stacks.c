@@ -62,9 +62,6 @@ struct stacks {
 	struct stacks_counts counts;
 };
 
-/*
- * Search the first buffers and the last buffer of each CPU for stacks, and for rundowns of stacks.
- */
 static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 {
 	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
@@ -238,7 +235,6 @@ static unsigned int rate_fit(const struct queued_event *queued, const struct etl
 	return 2 + 2 * is_own + (is_same_cpu ? (has_thread_id && !is_own ? 1 : 2) : 0);
 }
 
-/* Find the newest of the queued events that @stack fits best; NULL if it fits none. */
 static struct queued_event *find_event(struct stacks *stacks, const struct etl_event *event,
 				       const struct etl_stack *stack)
 {

@@ -35,11 +35,7 @@ enum stack_state {
 	STACK_ALONE,
 };
 
-/*
- * Stack of an event.
- * @event_time_stamp: time of the event, session clock
- * @addresses: addresses, the innermost first
- */
+/* @addresses: addresses, the innermost first */
 struct stack {
 	enum stack_state state;
 	uint64_t event_time_stamp;

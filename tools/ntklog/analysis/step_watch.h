@@ -20,7 +20,6 @@
 #define STEP_PERIODS	8
 
 /*
- * The last records of a CPU.
  * @last: key of each record, by its number modulo STEP_PERIODS
  * @repeats: number of records in a row with the key of the record P + 1 earlier, for each P
  */

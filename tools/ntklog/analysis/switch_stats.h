@@ -17,7 +17,6 @@
 #define THREADS_MAX	65536
 
 /*
- * A thread.
  * @preempted: number of these at which the thread could have gone on
  * @wait_ticks: sum of NewThreadWaitTime of its switches, ticks of the system clock
  * @run: distribution of the times that it ran, session clock
@@ -35,8 +34,6 @@ struct switch_thread {
 };
 
 /*
- * A processor.
- * @thread_id: id of the thread to which the last switch was
  * @busy: time in which other threads than the idle thread ran, session clock
  * @unknown: number of gaps: the old thread of a switch is not the new thread of the switch before,
  *	or the switch is earlier than the one before

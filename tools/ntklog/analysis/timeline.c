@@ -29,7 +29,6 @@ static void double_slots(struct timelines *set)
 	}
 }
 
-/* Lengthen the slots until they cover a time. Returns false if the time is impossible. */
 static bool cover_time(struct timelines *set, uint64_t ticks)
 {
 	/* A time before the begin of the time lines is a large number. */

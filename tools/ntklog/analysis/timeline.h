@@ -14,10 +14,7 @@
 #define TIMELINE_SLOTS		240
 #define TIMELINES_MAX		4096
 
-/*
- * Time line of a lock, a resource or a thread.
- * @next_spare: next time line that timeline_release() has given back
- */
+/* @next_spare: next time line that timeline_release() has given back */
 struct timeline {
 	struct timeline *next;
 	struct timeline *next_spare;

@@ -14,7 +14,6 @@
 /* An object may be larger than its structure by less than this, because of its alignment. */
 #define CACHE_LINE	64
 
-/* Structures of caches with other names. */
 static const struct {
 	const char *cache;
 	const char *type;
@@ -116,7 +115,6 @@ static enum cache_match try_type(const struct types *types, const char *name,
 	return CACHE_NAMED;
 }
 
-/* Remove a meaningless word from the end of a name. Returns false if there is none. */
 static bool remove_ending(char *name)
 {
 	static const char *const useless_endings[] = {

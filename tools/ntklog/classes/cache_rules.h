@@ -12,7 +12,6 @@
 
 /*
  * Place of a lock in an object of a slab cache.
- * @object_size: size of its objects, bytes
  * @offset: offset of the lock in the object, bytes
  */
 struct lock_place {
@@ -23,8 +22,8 @@ struct lock_place {
 };
 
 enum cache_match {
-	CACHE_NOT_KNOWN,	/* no structure has that name and size */
-	CACHE_NO_LOCK,		/* the structure has no lock of that kind at the offset */
+	CACHE_NOT_KNOWN,
+	CACHE_NO_LOCK,
 	CACHE_NAMED,
 };
 

@@ -33,10 +33,6 @@ struct kept_class {
 	UT_hash_handle hh;
 };
 
-/*
- * @directory: /sys/kernel, or the directory that takes its place
- * @types: types of the kernel, or NULL
- */
 struct classes {
 	char *directory;
 	struct types *types;
@@ -47,11 +43,8 @@ struct classes {
 /*
  * A parsed line of the file identities.
  *
- * @memory: kind of memory that the lock is in, such as "slab" or "symbol"
  * @offset: offset of the lock in the slab or in the symbol, bytes
  * @size: bytes of an object with its metadata, or of the symbol
- * @object_size: bytes of an object
- * @caller: function that used the lock, without the offset
  */
 struct place {
 	unsigned int kind;
@@ -85,7 +78,6 @@ static void parse_symbol(const char *text, char name[128], char module[64], uint
 		snprintf(module, 64, "%.*s", (int)strcspn(bracket + 1, "]"), bracket + 1);
 }
 
-/* Parse a line of the file identities. Returns false if it is malformed. */
 static bool parse_line(const char *line, struct class_note *note, struct place *place)
 {
 	const char *by = strstr(line, " by "), *after_memory;
@@ -211,7 +203,6 @@ static bool name_member(const struct classes *classes, const char *type, const c
 	return true;
 }
 
-/* Types of variables that are not named after their type. */
 static const struct {
 	const char *name;
 	const char *type;
@@ -339,7 +330,7 @@ static void make_key(const struct place *place, char key[KEY_SIZE])
 		 *place->module || has_type ? place->module : place->caller_module);
 }
 
-/* Put a name into the cache. If that fails the name will be looked up again. */
+/* If that fails the name will be looked up again. */
 static void cache_name(struct classes *classes, const char *key, const char *name)
 {
 	struct kept_class *kept;

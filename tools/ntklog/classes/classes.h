@@ -14,7 +14,6 @@
 
 #include "types.h"
 
-/* Bytes of the name of a class with its NUL. */
 #define CLASS_SIZE	256
 
 struct classes;

@@ -16,10 +16,6 @@ struct slab_name {
 	char *cache;
 };
 
-/*
- * Names of all merged caches.
- * @names: names, sorted by member cache
- */
 struct slab_names {
 	struct slab_name *names;
 	size_t count;

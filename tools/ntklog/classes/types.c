@@ -19,10 +19,7 @@
 #include "types.h"
 #include "types_btf.h"
 
-/*
- * @btf: types of the kernel, then those of the module; NULL if the file is unreadable
- * @first: id of the first type of the module
- */
+/* @btf: types of the kernel, then those of the module; NULL if the file is unreadable */
 struct module_types {
 	char name[64];
 	struct btf *btf;

@@ -31,7 +31,6 @@ struct lock_path {
 	size_t root_at;
 };
 
-/* Most structures that types_near_function() finds. */
 #define TYPES_NEAR	400
 
 int types_open(struct types **types, const char *directory);

@@ -9,7 +9,6 @@
 #include "types.h"
 #include "types_btf.h"
 
-/* Names of the types of each kind of lock, by NTKLOG_IDENTITY_*. */
 static const char *const lock_types[NTKLOG_IDENTITY_KINDS][4] = {
 	[NTKLOG_IDENTITY_SPIN] = { "spinlock", "raw_spinlock", "qspinlock" },
 	[NTKLOG_IDENTITY_RW] = { "rwlock_t", "qrwlock" },

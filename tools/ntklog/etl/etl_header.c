@@ -5,7 +5,6 @@
 
 #include "etl_reader.h"
 
-/* Limits of the size of a buffer. */
 #define BUFFER_SIZE_MIN	0x400
 #define BUFFER_SIZE_MAX	0x1000000
 

@@ -105,10 +105,7 @@ void etl_free_index(struct etl_reader *reader)
 	free(reader->places);
 }
 
-/*
- * Remove repeated buffers from the index, which is in the order of sequence numbers. Only buffers
- * that share a sequence number have to be read.
- */
+/* Remove repeated buffers from the index, which is in the order of sequence numbers. */
 static int drop_repeated(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
@@ -149,7 +146,6 @@ static bool must_have_all_buffers(const struct etl_reader *reader)
 	return reader->file.end_time && !etl_overwrites_buffers(&reader->file);
 }
 
-/* Count the missing sequence numbers between two existing ones. */
 static void count_gap(struct etl_reader *reader, int64_t before, int64_t after)
 {
 	struct etl_file *file = &reader->file;
@@ -206,7 +202,6 @@ static uint64_t file_size(int fd)
 								(uint64_t)status.st_size;
 }
 
-/* Read the header of a buffer. Returns the bytes of it in a file of @size bytes, or -1. */
 static ssize_t read_header(struct etl_reader *reader, struct wmi_buffer_header *header,
 			   uint64_t number, uint64_t size)
 {

@@ -230,7 +230,6 @@ ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_
 	const struct etl_input_buffer *buffer;
 	size_t got = 0;
 
-	/* The buffer was dropped. */
 	if (number < input->first) {
 		errno = EINVAL;
 		return -1;

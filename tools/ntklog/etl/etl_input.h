@@ -12,17 +12,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Most bytes of buffers in memory. */
 #define ETL_INPUT_MEMORY	0x4000000
 
-/* Size of the pipe in the kernel, bytes. */
 #define ETL_INPUT_PIPE		0x100000
 
 struct etl_input_buffer;
 
 /*
  * Input from a pipe.
- * @buffer_size: bytes of a buffer; 0 until it is known
  * @head: bytes that were read before the size was known
  * @first: number of the first buffer in @buffers
  * @bytes: bytes of the buffers in memory
@@ -31,7 +28,6 @@ struct etl_input_buffer;
  * @incomplete_bytes: bytes behind the last complete buffer, when the pipe has ended
  * @spill_has_failed: @error is that of @spill_fd, not of the pipe
  * @spill_fd: descriptor of the file for buffers beyond the limit, or -1 before its first use
- * @wait: function to call before a read that may block, or NULL
  */
 struct etl_input {
 	int fd;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_EVENT_GROUP_H
 #define _NTKLOG_EVENT_GROUP_H
 
-/* Names of event groups. */
-
 #include "event_symbol.h"
 
 #define EVENT_GROUPS	41

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_EVENT_TYPE_H
 #define _NTKLOG_EVENT_TYPE_H
 
-/* The events that the tool knows, with their fields. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_RESOURCE_KIND_H
 #define _NTKLOG_RESOURCE_KIND_H
 
-/* The kind of lock that a WMI_RESOURCE is of: a resource of NT, or a sleeping lock of Linux. */
-
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -125,7 +125,6 @@ void contextswap_record_read(struct contextswap_record *record,
 	}
 }
 
-/* Return NTKLOG_OPEN_*: whether the task holds the lock or waits for it, and in which mode. */
 static uint32_t open_hold_state(const struct ntklog_open_hold *event)
 {
 	return event->action & ~WMI_RESOURCE_ACTION_CLASS;

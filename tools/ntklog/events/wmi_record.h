@@ -13,14 +13,11 @@
 #include "resource_kind.h"
 
 /*
- * A WMI_SPINLOCK.
- * @acquire_time: time of the acquisition, cycles
- * @release_time: time of the release, cycles
- * @wait_time: duration of the wait, cycles
+ * A WMI_SPINLOCK. Times are in cycles.
  * @spin_count: number of spins; 0 for an uncontended acquisition
  * @depth: number of locks that the processor tracked at the release
  * @rule: WMI_SPINLOCK_RULE_*, which counts only if the file has a rundown of ntklog
- * @interrupts: number of interrupts of the processor from the begin of the wait to the release
+ * @interrupts: those of the processor from the begin of the wait to the release
  */
 struct spinlock_record {
 	uint64_t lock;

@@ -41,7 +41,6 @@ static size_t character_length(const unsigned char *at)
 	return length;
 }
 
-/* Test whether eight bytes are all printable ASCII. */
 static bool are_printable_ascii(const char *text)
 {
 	static const uint64_t ones = UINT64_C(0x0101010101010101);

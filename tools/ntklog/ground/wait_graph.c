@@ -75,7 +75,7 @@ static bool is_semaphore(const struct wait_slot *slot)
 	return !strcmp(slot->kind, "semaphore");
 }
 
-/* Make the locks of the slots. Returns false without memory. */
+/* Make the locks of the slots. */
 static bool make_locks(struct wait_graph *graph)
 {
 	struct wait_lock *lock = NULL;

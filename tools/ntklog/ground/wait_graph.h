@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_WAIT_GRAPH_H
 #define _NTKLOG_WAIT_GRAPH_H
 
-/* A wait graph: tasks wait for locks, locks are held by tasks. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,7 +62,7 @@ struct wait_lock {
 
 /*
  * The graph; all zero: empty.
- * @slots: locks that tasks hold or wait for; by lock after wait_graph_finish()
+ * @slots: by lock after wait_graph_finish()
  * @locks: the locks, those with the longest waits first; from wait_graph_finish() on
  * @contended: number of locks that tasks wait for, the first ones of @locks
  */

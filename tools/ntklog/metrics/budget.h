@@ -36,11 +36,6 @@ struct budget {
 	unsigned int patience;
 };
 
-/*
- * The change after an interval.
- * @BUDGET_DOWN: less is recorded from now on
- * @BUDGET_UP: more is recorded from now on
- */
 enum budget_change {
 	BUDGET_STAYS,
 	BUDGET_DOWN,

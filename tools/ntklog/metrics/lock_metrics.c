@@ -209,7 +209,6 @@ static const char *holder_of(const struct charge_sums *charges, const struct cha
 		return FREE_HOLDER;
 	if (holder == charges->fixed[CHARGE_LABEL_UNKNOWN])
 		return UNKNOWN_HOLDER;
-	/* A function that has no name is an address. */
 	if (holder == charges->fixed[CHARGE_LABEL_OTHERS] || !strncmp(holder->text, "0x", 2))
 		return OTHER_SERIES;
 	return holder->text;

@@ -19,7 +19,6 @@
 #define OTHER_SERIES	"other"
 
 /*
- * A class of locks of a kind, since the start.
  * @key: kind, a line feed, and the class
  * @class: class, in @key
  */
@@ -35,7 +34,6 @@ struct lock_series {
 };
 
 /*
- * The waiting for a class of locks that is charged to a holder.
  * @key: key of @lock, a line feed, and the holder
  * @holder: holder, in @key
  */
@@ -53,7 +51,6 @@ struct holder_series {
  * @lock_count: number of @locks that are not of others
  * @idle_count: number of these that had not waited when they got their series
  * @holder_count: number of @holders that are functions
- * @no_memory: something is missing for want of memory
  */
 struct lock_metrics {
 	size_t limit;

@@ -15,7 +15,7 @@
 #define TIME_BUCKETS	13
 
 /*
- * A distribution of times; all zero: an empty one.
+ * A distribution; all zero: an empty one.
  * @counts: numbers of times in each bucket; the last one has no upper bound
  */
 struct time_buckets {

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LOCK_NAMES_H
 #define _NTKLOG_LOCK_NAMES_H
 
-/* Classes of locks, each from a time on. */
-
 #include <stddef.h>
 #include <stdint.h>
 

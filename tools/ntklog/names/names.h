@@ -38,10 +38,7 @@ enum names_use {
 	NAMES_OF_CODE,
 };
 
-/*
- * A symbol, as the file of names has it.
- * @module: "[MODULE]", or NULL for the kernel itself
- */
+/* @module: "[MODULE]", or NULL for the kernel itself */
 struct names_symbol {
 	uint64_t address;
 	char type;

@@ -7,7 +7,6 @@
 #include "names_cache.h"
 #include "text.h"
 
-/* Find the name of a key. Returns false if it has none. */
 static bool find_name(const struct names_cache *cache, uint64_t key, char name[NAME_SIZE])
 {
 	const char *thread;

@@ -18,7 +18,6 @@
 #define NAMES_CACHE_PADDING	16
 
 /*
- * An entry of the cache.
  * @text: name as it is printed, with NAMES_CACHE_PADDING bytes behind it; NULL in an unused entry
  * @length: bytes of @text; 0 if the key has no name
  */
@@ -35,7 +34,6 @@ enum cached_kind {
 };
 
 /*
- * A cache of names.
  * @format: formats a name and returns its length; NULL to print names as they are
  * @fallback: entry to return without memory
  */

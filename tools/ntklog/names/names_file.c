@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading a file of names: names.h describes the format. */
 
 #define _GNU_SOURCE
 
@@ -15,7 +14,7 @@
 #include "names_table.h"
 #include "text.h"
 
-/* Parse an id. Returns false if there is none, or if it has more than 32 bits. */
+/* Parse an id. */
 static bool parse_id(char *text, char **end, uint32_t *id)
 {
 	unsigned long long value;

@@ -40,7 +40,6 @@ struct added_name {
 #define FILE_RANK	((size_t)1 << (8 * sizeof(size_t) - 2))
 
 /*
- * Names of symbols, threads and locks.
  * @text: text of the file of names, in which lines have become strings; NULL without a file
  * @added: texts of the names that are not in @text
  * @symbols: symbols, in the order of addresses after names_sort()

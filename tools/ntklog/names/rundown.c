@@ -29,7 +29,7 @@ static const unsigned char image_id_provider[] = {
 	0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE
 };
 
-/* Limits for crafted files: names above them are ignored. */
+/* Limits for crafted files. */
 #define PROCESSES_MAX	0x40000
 #define THREADS_MAX	0x100000
 #define IMAGES_MAX	0x10000
@@ -49,7 +49,6 @@ struct thread {
 	UT_hash_handle hh;
 };
 
-/* @no_memory: at least one name was dropped without memory */
 struct rundown {
 	struct names **names;
 	struct process *processes;
