@@ -2,14 +2,11 @@
 #ifndef _NTKLOG_CHILD_H
 #define _NTKLOG_CHILD_H
 
-/* The command that a recording runs, and that ends the recording; and the command of --exec. */
-
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 /*
- * The process of a command.
  * @pid: process of @command; 0: none
  * @was_signalled: child_end() has sent SIGTERM to the process
  * @has_terminal: the process is in the foreground of the terminal

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog list, status and set. */
 
 #include <argp.h>
 #include <errno.h>

@@ -24,7 +24,6 @@ struct options {
 	const char *pprof;
 };
 
-/* Convert to CTF or to Perfetto, event by event. */
 static int convert_events(const struct options *options, struct etl_file *file,
 			  const struct names *names)
 {

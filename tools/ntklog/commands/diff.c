@@ -38,7 +38,6 @@ struct side {
 
 /*
  * @limited_measure: measure that the condition of --fail-if limits
- * @is_increase: the condition is an increase, not a decrease
  * @limit: relative change of the condition
  */
 struct options {
@@ -75,7 +74,6 @@ static size_t side_of(const struct options *options, size_t *number)
 	return 1;
 }
 
-/* Read a file in a process of its own, and write the sums. */
 static int read_file(void *argument, size_t number, FILE *result)
 {
 	static struct analysis analysis;
@@ -172,7 +170,6 @@ static bool compares_holds(const struct options *options)
 	       (options->has_condition && options->limited_measure == DIFFERENCE_OF_HOLDS);
 }
 
-/* Test whether the error of the condition's totals is known. */
 static bool condition_is_known(const struct options *options, const struct difference *difference)
 {
 	return isfinite(difference_half_width(&difference->total, options->limited_measure));

@@ -106,7 +106,7 @@ static bool has_ended(const struct exporter *exporter)
 	return read(exporter->live.recording.signal_fd, &info, sizeof(info)) == sizeof(info);
 }
 
-/* Sum up one interval. Returns 0; 1 if a signal ended it early; -1 after a message. */
+/* Returns 0; 1 if a signal ended the interval early; -1 after a message. */
 static int gather_interval(struct exporter *exporter, double end)
 {
 	struct recording *recording = &exporter->live.recording;
@@ -125,7 +125,6 @@ static int gather_interval(struct exporter *exporter, double end)
 	return got < 0 || live_sums_read_all(&exporter->live) ? -1 : 0;
 }
 
-/* Publish the metrics with the sums of the interval that has ended. */
 static int update(struct exporter *exporter, double seconds)
 {
 	struct timespec now;

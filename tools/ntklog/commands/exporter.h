@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_EXPORTER_H
 #define _NTKLOG_EXPORTER_H
 
-/* The state of ntklog exporter, for its files. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +28,6 @@ enum exporter_rate {
 };
 
 /*
- * A rate of the module.
  * @base: value of the first step of the budget
  * @value: present value; 0: off, or the module has no such rate
  */
@@ -62,7 +59,6 @@ struct exporter_text {
 };
 
 /*
- * The command.
  * @interval: seconds between two updates
  * @groups: names of event groups that the user wants; NULL: those that the kernel allows
  * @first_mode: richest of exporter_modes[] that may be used

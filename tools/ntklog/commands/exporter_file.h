@@ -7,10 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/*
- * The file.
- * @inode: inode of that file; 0: none was written
- */
+/* @inode: inode of that file; 0: none was written */
 struct exporter_file {
 	const char *path;
 	dev_t device;

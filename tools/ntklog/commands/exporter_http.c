@@ -185,7 +185,6 @@ struct accepted {
 	double openmetrics;
 };
 
-/* Read one of the formats, such as "text/plain;version=0.0.4;q=0.5". */
 static void read_format(struct accepted *accepted, const char *format, size_t length)
 {
 	size_t type = strcspn(format, ";, \t"), i;

@@ -39,7 +39,6 @@ static const char *age_text(uint64_t ns, char *text, size_t size)
 	return text;
 }
 
-/* Length of the name of a function without its offset. */
 static int name_length(const char *symbol)
 {
 	return strcspn(symbol, "+");
@@ -166,7 +165,6 @@ static void print_text(const struct wait_graph *graph, const struct options *opt
 		print_lock(&graph->locks[i]);
 }
 
-/* Print the name of a lock, and its class if it is another name. */
 static void format_wait_name(const struct names *names, const struct wait_slot *slot, char *text,
 			     size_t size)
 {

@@ -195,7 +195,6 @@ static void set_group_mask(json_t *object, const struct etl_event *event)
 	set_text(object, "Groups", names);
 }
 
-/* Make a name for an event that has none. */
 static const char *name_event(const struct etl_event *event, bool is_short, char *text, size_t size)
 {
 	struct etl_event_header header;

@@ -26,7 +26,6 @@ static size_t cpu_count(void)
 	return sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 }
 
-/* Start a job. Returns false after a message. */
 static bool start_job(const struct jobs *jobs, size_t job, struct started *started)
 {
 	int fd = memfd_create("ntklog", MFD_CLOEXEC), status;
@@ -52,7 +51,6 @@ static bool start_job(const struct jobs *jobs, size_t job, struct started *start
 	_exit(status);
 }
 
-/* Wait for a job, and take its result. Returns the exit status. */
 static int finish_job(const struct jobs *jobs, size_t job, const struct started *started)
 {
 	int status;

@@ -16,7 +16,6 @@
 #include "symbols.h"
 
 /*
- * A session and the sums of the present interval.
  * @order: events that are not summed up yet, because an earlier one may still arrive
  * @stacks: events whose stacks may still arrive; NULL: no stacks are recorded
  * @symbols: symbols of the kernel, classes of locks, and names that a user of the sums adds

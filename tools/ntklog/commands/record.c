@@ -270,8 +270,7 @@ static int set_blockers(struct record *record)
 }
 
 /*
- * Change the settings of the module that the recording needs. The rates stay as they are while
- * another session runs, which has events of both rates otherwise.
+ * The rates stay as they are while another session runs, which has events of both rates otherwise.
  */
 static int change_module_settings(struct record *record)
 {
@@ -285,8 +284,8 @@ static int change_module_settings(struct record *record)
 }
 
 /*
- * Restore the settings of the module. The mode of a successful recording stays. While another
- * session runs, the rates and blockers stay changed.
+ * The mode of a successful recording stays. While another session runs, the rates and blockers stay
+ * changed.
  */
 static void restore_module(struct record *record, bool has_failed)
 {

@@ -39,7 +39,6 @@ enum {
  * @result: stream that gets the tables of one of many files; NULL: the tables are printed
  * @by_address: each lock has a row of its own, not each class
  * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
- * @sort: column to sort by; NULL: the default of each table
  * @folded: the value that the stacks are weighted with
  */
 struct options {
@@ -73,7 +72,6 @@ static bool has_hosts(const struct options *options)
 	return options->files.count > 1 || options->is_ndjson;
 }
 
-/* Return the tables whose columns are listed: all of them, unless the user has named some. */
 static unsigned int tables_with_listed_columns(unsigned int tables)
 {
 	return tables && tables != ALL_TABLES ? tables : UINT_MAX;
@@ -365,7 +363,6 @@ static int report_file(struct options *options)
 	return status;
 }
 
-/* Sum up one of many files, in a process of its own. */
 static int sum_up_file(void *argument, const char *path, FILE *result)
 {
 	struct options *options = argument;

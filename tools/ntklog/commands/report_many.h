@@ -2,14 +2,10 @@
 #ifndef _NTKLOG_REPORT_MANY_H
 #define _NTKLOG_REPORT_MANY_H
 
-/* Reading many files for a report, in parallel. */
-
 #include "file_list.h"
 #include "report_hosts.h"
 
 /*
- * A report of many files.
- * @tables: wanted tables, as bits
  * @top: rows of each table at most; 0: all
  * @sum_up: sum up a file and report_write() the result, in a process of its own; returns the exit
  *	status

@@ -10,12 +10,10 @@
 #include "macros.h"
 #include "message.h"
 
-/* Bytes for the text of the file linux_selftest. */
 #define TEXT_SIZE	65536
 
 #define COLUMNS	8
 
-/* Print a line of the module's table with columns. */
 static void print_row(char *line)
 {
 	static const int widths[COLUMNS] = { 29, 20, 13, 9, 10, 12, 7, 0 };

@@ -2,17 +2,13 @@
 #ifndef _NTKLOG_TABLE_ARGP_H
 #define _NTKLOG_TABLE_ARGP_H
 
-/* Options of the commands that print tables of locks. */
-
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /*
- * Options of tables.
  * @lock: name or address of the only lock that is summed up, or NULL
  * @top: most rows of a table; 0 for all
- * @has_top: --top was given
  */
 struct table_options {
 	bool json;

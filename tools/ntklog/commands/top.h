@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_TOP_H
 #define _NTKLOG_TOP_H
 
-/* The state of ntklog top, for its files. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +15,6 @@
 #include "top_screen.h"
 
 /*
- * The command.
  * @interval: seconds
  * @top: rows of each table; 0: as many as fit the screen
  * @view: how the present interval is summed up

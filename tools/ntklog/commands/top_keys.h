@@ -12,7 +12,6 @@
 #include "charge_labels.h"
 
 /*
- * The way in which an interval is summed up.
  * @has_waiters: the tables are those of waiters and blockers, and not those of locks
  * @by: if @has_waiters, attribute by which waiters and holders are told apart
  */
@@ -23,7 +22,6 @@ struct top_view {
 };
 
 /*
- * The choices that keys have made.
  * @saved: settings of the terminal, if @is_raw
  * @has_new: keys were pressed that the screen does not show yet
  * @sort: number of times that s was pressed

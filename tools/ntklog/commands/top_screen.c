@@ -57,7 +57,6 @@ static void open_screen(struct top_screen *screen)
 	fputs(ALTERNATE_SCREEN HIDE_CURSOR, stdout);
 }
 
-/* Print as many lines, and as many characters of each, as the terminal has space for. */
 static void print_clipped(const char *text, const struct winsize *size)
 {
 	size_t rows = size->ws_row, used = 0;

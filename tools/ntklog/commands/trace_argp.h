@@ -12,7 +12,6 @@
 #include "filter.h"
 
 /*
- * Options of a command that reads a file.
  * @files: list of the files, if the command takes many; NULL: it takes one
  * @names_path: path of its names; NULL: FILE.names
  */

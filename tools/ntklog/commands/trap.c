@@ -211,7 +211,6 @@ static int keep_buffer(struct trap *trap, const unsigned char *buffer, size_t si
 	return 0;
 }
 
-/* Give the file its path, and write the kept buffers. */
 static int write_kept(struct trap *trap)
 {
 	struct trap_buffer *oldest;

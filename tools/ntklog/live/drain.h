@@ -15,11 +15,9 @@ struct drain_buffer;
 struct pollfd;
 
 /*
- * Buffers of a run.
  * @fds: files of the CPUs' buffers; -1: the CPU has none
  * @ready: the last poll() found a buffer, or the other file readable
  * @held: buffers that wait for one with a lower sequence number, in order
- * @next: sequence number of the next buffer
  * @flushed: @highest before the last flush; 0: drain_read() has come after it
  * @missing: number of buffers whose gap was passed
  * @late: number of those that were read afterwards

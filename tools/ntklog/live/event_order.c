@@ -23,10 +23,7 @@ struct ordered_buffer {
 	unsigned char data[];
 };
 
-/*
- * Parse the next event of a buffer. Returns 1; 0 at the end of the buffer; -1 with a message in the
- * error of @order's file.
- */
+/* Returns 1; 0 at the end of the buffer; -1 with a message in the error of @order's file. */
 static int parse_next(struct event_order *order, struct ordered_buffer *buffer)
 {
 	if (buffer->cursor.next_offset >= buffer->cursor.end)

@@ -25,7 +25,6 @@ static uint64_t monotonic_ns(void)
 	return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Read the whole file into held->text. Returns -1 after a message. */
 static int read_text(struct held *held)
 {
 	char path[PATH_SIZE];

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_HELD_H
 #define _NTKLOG_HELD_H
 
-/* The module's file held as a wait graph. */
-
 #include <stddef.h>
 
 #include "wait_graph.h"

@@ -85,7 +85,6 @@ int kernel_check(void)
 	return -1;
 }
 
-/* Open a file of the module. Returns a file descriptor or -errno. */
 static int open_file(int flags, const char *format, va_list arguments)
 {
 	char path[512];

@@ -16,7 +16,6 @@
 /* Bytes for the text of a file in debugfs that holds a few lines. */
 #define KERNEL_TEXT	4096
 
-/* Bytes for a path of the module or of /proc. */
 #define PATH_SIZE	512
 
 const char *kernel_directory(void);

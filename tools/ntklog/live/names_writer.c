@@ -31,11 +31,7 @@
 /* Most locks whose class is kept. */
 #define LOCKS_MAX	1048576
 
-/*
- * An address in the trace, or of a symbol.
- *
- * @is_written: the address is that of a symbol whose line is in the file
- */
+/* @is_written: the address is that of a symbol whose line is in the file */
 struct names_address {
 	uint64_t address;
 	bool is_written;

@@ -24,7 +24,6 @@ struct names_address;
 struct names_lock;
 
 /*
- * Names of one trace.
  * @stream: the file, which only grows; NULL: not made yet
  * @addresses: table of the addresses in the trace, and of written symbols
  * @unresolved: addresses in the trace whose symbols are not written yet

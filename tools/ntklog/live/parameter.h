@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_PARAMETER_H
 #define _NTKLOG_PARAMETER_H
 
-/* The parameters of the sampling, with their limits. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +9,6 @@
 #define PARAMETERS_MAX	4
 
 /*
- * A parameter of the sampling.
  * @name: name of the module's file, which users know the parameter by
  * @or_zero: 0 is valid too, although it is less than @minimum
  */
@@ -23,7 +20,6 @@ struct parameter {
 };
 
 /*
- * Parameters that are set together.
  * @class: EventTraceInformationClass
  * @parameters: parameters in NT's order
  * @optional: number of parameters at the end that a caller may leave out

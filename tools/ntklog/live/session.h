@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_SESSION_H
 #define _NTKLOG_SESSION_H
 
-/* Sessions of the module: event groups, settings, state and counts. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +14,6 @@
 #define SESSION_GROUPS_SIZE	256
 
 /*
- * A group of events that a session can record.
  * @name: name for the option -e
  * @linux_kind: kind of Linux' own locks, as the module's file "linux" names it; NULL: the group is
  *	not about Linux' locks
@@ -35,7 +32,6 @@ extern const struct session_group session_groups[];
 extern const size_t session_group_count;
 
 /*
- * Settings of a run.
  * @buffer_size, @buffers: bytes of a buffer, and buffers of each CPU; 0: as the session has them
  * @flush_ms: period of flushing buffers that are not full, in ms; 0: none
  */
@@ -50,7 +46,6 @@ struct session_settings {
 
 /*
  * Counts of a session's present or last run, over all CPUs.
- * @generated: number of events that occurred
  * @lost: number of events for which no buffer had space
  * @finished: number of full or flushed buffers
  * @unread: number of these that were not read

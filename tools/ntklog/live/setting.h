@@ -8,10 +8,7 @@
 
 #include "kernel.h"
 
-/*
- * A file of the module that holds one value.
- * @file: path below kernel_directory()
- */
+/* @file: path below kernel_directory() */
 struct setting {
 	const char *file;
 	char old_value[KERNEL_TEXT];

@@ -21,11 +21,7 @@
 /* Greatest number of notes of tasks that no event has so far. */
 #define NOTES_MAX	65536
 
-/*
- * A note: the name, the process and the cgroup of a task until a time.
- *
- * @until: session clock
- */
+/* @until: session clock */
 struct task_note {
 	struct task_note *next;
 	uint64_t until;
@@ -113,7 +109,6 @@ static bool replace_text(char **text, char *new_text)
 	return true;
 }
 
-/* Read what the kernel tells of a task, if the task still exists. */
 static void read_task(struct task_name *task)
 {
 	char *process = read_line(task->id, "status", "Tgid:\t"), *cgroup, *deleted;

@@ -17,9 +17,7 @@
 #include "names_writer.h"
 
 /*
- * A file that is being written.
  * @is_stream: the file is a pipe or the standard output, whose written bytes cannot be changed
- * @bytes: bytes written
  * @buffers: buffers written, without the first one
  * @left_out_buffers: buffers before the first of @buffers that were left out on purpose
  * @dropped_buffers: buffers that were read but could not be written

@@ -52,7 +52,6 @@ static int compare_classes(const void *a, const void *b)
 	return left->key.class < right->key.class ? -1 : left->key.class > right->key.class;
 }
 
-/* Sort the classes of locks by their waits, the longest first. Returns their number. */
 static size_t sort_classes(const struct charge_sums *sums, const struct charge_class ***sorted)
 {
 	const struct charge_class *class;
@@ -66,7 +65,7 @@ static size_t sort_classes(const struct charge_sums *sums, const struct charge_c
 	return count;
 }
 
-/* Find the largest rows of a kind for a class. Unused entries of @largest become NULL. */
+/* Unused entries of @largest become NULL. */
 static void find_largest(const struct charge_sums *sums, const struct charge_class *class,
 			 enum charge_row_kind kind, const struct charge_row **largest, size_t count)
 {
@@ -218,7 +217,6 @@ static int compare_parts(const void *a, const void *b, void *sum)
 	return (int)left - (int)right;
 }
 
-/* Add the parts of the waiting, the greatest first: at most @most lines. */
 static void add_parts(struct answer *answer, size_t most)
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
@@ -349,7 +347,6 @@ static void add_command(struct answer *answer)
 		answer_add_line(answer, "%s %s", command, path);
 }
 
-/* Name the longest chain of holders that waited themselves, unless the answer has a deadlock. */
 static void add_longest_chain(struct answer *answer)
 {
 	const struct report *report = answer->report;

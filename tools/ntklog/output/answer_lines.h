@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_ANSWER_LINES_H
 #define _NTKLOG_ANSWER_LINES_H
 
-/* The lines of an answer. */
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +12,6 @@
 #define ANSWER_LINES	20
 #define ANSWER_COLUMNS	80
 
-/* Bytes of a part of a sentence, which has up to three names. */
 #define ANSWER_PHRASE_SIZE	(3 * NAME_SIZE + 64)
 
 struct answer {
@@ -23,7 +20,6 @@ struct answer {
 	size_t count;
 };
 
-/* Names of enum charge_part in JSON, and texts for people. */
 extern const char *const answer_part_names[CHARGE_PARTS];
 extern const char *const answer_part_texts[CHARGE_PARTS];
 

@@ -32,7 +32,6 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 	const struct etl_event *event;
 
 	while ((event = stacks_next(conversion->stacks, &conversion->stack))) {
-		/* Skip a stack whose event is not in the file. */
 		if (event->has_impossible_time ||
 		    (conversion->stack && conversion->stack->state == STACK_ALONE))
 			continue;

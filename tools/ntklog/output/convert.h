@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_CONVERT_H
 #define _NTKLOG_CONVERT_H
 
-/* Converting a trace to other formats. */
-
 #include <stdint.h>
 
 #include <ntklog/etl.h>

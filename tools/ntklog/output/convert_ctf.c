@@ -36,7 +36,7 @@
 /* Latest time of an event. Later ones get the time before: readers count ns in 64 bits. */
 #define TICKS_MAX	(UINT64_MAX >> 4)
 
-/* Begin of a packet. put_metadata() describes it to readers. */
+/* put_metadata() describes it to readers. */
 struct packet_header {
 	uint32_t magic;
 	unsigned char uuid[16];
@@ -47,10 +47,7 @@ struct packet_header {
 	uint64_t packet_size;
 } __attribute__((__packed__));
 
-/*
- * @first: time of the first event of @packet, ticks
- * @last: time of the last event of the stream, ticks
- */
+/* @last: time of the last event of the stream, ticks */
 struct ctf_stream {
 	size_t used;
 	uint64_t first;
@@ -58,10 +55,7 @@ struct ctf_stream {
 	char packet[PACKET_SIZE];
 };
 
-/*
- * @streams: streams by processor; NULL before the first event of a processor
- * @has_stack: events of this type with a stack exist; they are a class of their own
- */
+/* @has_stack: events of this type with a stack exist; they are a class of their own */
 struct ctf {
 	struct conversion *conversion;
 	const char *directory;

@@ -24,10 +24,7 @@
 /* Number of locks whose last hold is kept, as a power of two. */
 #define LAST_HOLDS_BITS	13
 
-/*
- * The last recorded hold of a lock.
- * @flow: number of the flow that begins in the hold, or 0 if a wait has ended it
- */
+/* @flow: number of the flow that begins in the hold, or 0 if a wait has ended it */
 struct last_hold {
 	uint64_t lock;
 	uint64_t flow;
@@ -36,7 +33,6 @@ struct last_hold {
 };
 
 /*
- * State of the conversion of records.
  * @last_holds: by a hash of the lock's address: the last hold of a lock of this hash
  * @running: by CPU: the task that runs there, or 0 if it is not known, and since when, ns
  */
@@ -103,8 +99,6 @@ static int64_t acquire_ns(const struct records *records, const struct etl_event 
 }
 
 /*
- * The slices of a record of a lock.
- * @track_owner: number of the CPU, or id of the task, that has the track
  * @start_unknown: the start of the hold is not known, so that an instant shows its release
  * @wait: slice of the wait, with its arguments; without a wait both times are the hold's begin
  */

@@ -67,7 +67,7 @@ struct profile {
 	bool no_memory;
 };
 
-/* Allocate a message. protobuf-c frees it with the profile. */
+/* protobuf-c frees the message with the profile. */
 static void *new_message(struct profile *profile, size_t size, void (*init)(void *message))
 {
 	void *message = calloc(1, size);
@@ -82,7 +82,6 @@ static void *new_message(struct profile *profile, size_t size, void (*init)(void
 #define NEW_MESSAGE(profile, type, init)	\
 	((type *)new_message(profile, sizeof(type), (void (*)(void *))(init)))
 
-/* Append a value to a repeated field, an array and its number of elements. */
 #define APPEND(profile, count, array, value)					\
 do {										\
 	void *_more = grown(array, count, sizeof(*(array)));			\
@@ -95,7 +94,6 @@ do {										\
 	}									\
 } while (0)
 
-/* Append a new message to a repeated field, unless there is no memory. */
 #define APPEND_MESSAGE(profile, count, array, message)				\
 do {										\
 	if (message) {								\
@@ -138,7 +136,6 @@ no_memory:
 	return NULL;
 }
 
-/* Return the index of a text; 0, that of the empty text, without memory. */
 static int64_t text_index(struct profile *profile, const char *text)
 {
 	struct profile_text *found = find_text(profile, text);
@@ -146,7 +143,6 @@ static int64_t text_index(struct profile *profile, const char *text)
 	return found ? found->index : 0;
 }
 
-/* Return the id of the function with this name; 0 without memory. */
 static uint64_t function_id(struct profile *profile, const char *name)
 {
 	struct profile_text *text = find_text(profile, name);
@@ -166,7 +162,6 @@ static uint64_t function_id(struct profile *profile, const char *name)
 	return function->id;
 }
 
-/* Add a location with a function. Return its id; 0 without memory. */
 static uint64_t add_location(struct profile *profile, uint64_t address, const char *name)
 {
 	Pprof__Profile *message = profile->message;
@@ -187,7 +182,6 @@ static uint64_t add_location(struct profile *profile, uint64_t address, const ch
 	return location->id;
 }
 
-/* Return the id of the location at @address; 0 without memory. */
 static uint64_t location_id(struct profile *profile, uint64_t address)
 {
 	struct profile_location *location;
@@ -218,7 +212,6 @@ static void add_label(struct profile *profile, Pprof__Sample *sample, const char
 	label->num = number;
 }
 
-/* Add a sample without locations and labels. */
 static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum *sum)
 {
 	double ns_per_tick = 1e9 / (double)profile->file->perf_freq;

@@ -67,7 +67,6 @@ static void add_sums(struct difference_sum *sums, const struct histogram *wait,
 	sums[DIFFERENCE_OF_COUNTS].variance += wait->total_variance + (double)wait->total;
 }
 
-/* @which: 0 for the recording before, 1 for the one after */
 struct row_adder {
 	struct difference *difference;
 	size_t which;
@@ -75,9 +74,7 @@ struct row_adder {
 	struct histogram wait, hold;
 };
 
-/*
- * Add a row, which takes over the memory of @lock and @caller. They may be NULL for want of memory.
- */
+/* The row takes over the memory of @lock and @caller. They may be NULL for want of memory. */
 static void add_row(struct row_adder *row_adder, char *lock, char *caller,
 		    const struct histogram *wait, const struct histogram *hold)
 {
@@ -264,7 +261,6 @@ double difference_half_width(const struct difference_row *row, enum difference_m
 	       sqrt(row->sums[0][measure].variance + row->sums[1][measure].variance);
 }
 
-/* A row of the table, which shows one measure. */
 struct shown_row {
 	const struct difference_row *row;
 	enum difference_measure measure;

@@ -29,17 +29,13 @@ enum difference_measure {
 	DIFFERENCE_MEASURES,
 };
 
-/*
- * Sum of a measure, estimated from a sample.
- * @variance: variance of @estimate; INFINITY if the records are too few to tell it
- */
+/* @variance: variance of @estimate; INFINITY if the records are too few to tell it */
 struct difference_sum {
 	double estimate;
 	double variance;
 };
 
 /*
- * A lock and a caller in both recordings.
  * @caller: caller of a spin lock; empty if no caller is recorded
  * @sums: sums before (0) and after (1), by measure
  */

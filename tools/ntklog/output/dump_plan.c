@@ -8,7 +8,6 @@
 #include "dump_plan.h"
 #include "macros.h"
 
-/* Size of a step's table of names of values. */
 #define SYMBOL_SLOTS	64
 
 enum step_kind {
@@ -29,12 +28,7 @@ struct symbol_slot {
 	uint32_t value;
 };
 
-/*
- * @after: character behind the value, or NUL for none
- * @names: cache with the name of the value, or NULL if it has none
- * @name_label: text before the name
- * @symbols: table of SYMBOL_SLOTS names of values, of STEP_SYMBOL
- */
+/* @after: character behind the value, or NUL for none */
 struct step {
 	struct label label;
 	enum step_kind kind;

@@ -17,10 +17,8 @@
 #include "out.h"
 #include "put.h"
 
-/* Most different names of fields. */
 #define DUMP_COLUMNS_MAX	96
 
-/* Most versions of a type. */
 #define DUMP_VERSIONS_MAX	4
 
 /* Upper limit of the bytes of an event's fields in a line, with all names and commas. */
@@ -33,8 +31,6 @@ struct dump_plan;
  * Columns of a CSV, one for each name of a field of any event.
  * @suffixes: suffix of the title of the column that follows with the name of a value: "Symbol" or
  *	"Name"; NULL if no such column follows
- * @fields: fields by type and column; NULL if events of the type lack the field
- * @thread: index of the column ThreadId
  */
 struct dump_columns {
 	const char *names[DUMP_COLUMNS_MAX];

@@ -29,7 +29,6 @@ struct dump_writer {
 	struct dump_plans plans;
 };
 
-/* Put a hook id in hexadecimal, with all four digits. */
 static char *put_hook_id(char *dest, uint16_t id)
 {
 	dest = put_literal(dest, "0x");
@@ -74,7 +73,6 @@ static char *put_seconds(char *dest, const struct etl_file *file, uint64_t time_
 	return put_bytes(dest, end - decimals, decimals);
 }
 
-/* Put seconds without trailing zeros. */
 static char *put_json_seconds(char *dest, const struct etl_file *file, uint64_t time_stamp)
 {
 	dest = put_seconds(dest, file, time_stamp, 1e12, 12, 0);

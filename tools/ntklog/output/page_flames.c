@@ -22,7 +22,6 @@ struct selection_of_functions {
 	size_t all;
 };
 
-/* Collect the sums of the functions. Returns false without memory. */
 static bool collect(struct selection_of_functions *selection, const struct flame *caller)
 {
 	const struct flame *callee;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_PAGE_LOCKS_H
 #define _NTKLOG_PAGE_LOCKS_H
 
-/* The locks of a page, each with its waiters, its holders and its distributions. */
-
 #include <stddef.h>
 
 #include <jansson.h>
@@ -11,7 +9,6 @@
 #include "report.h"
 
 /*
- * A lock, or a class of locks.
  * @name: name; of a lock that sleeps with its kind, if the trace has such locks of Linux
  * @wait: sum of the waits, cycles
  * @count: number of acquisitions, or of releases of a lock that sleeps

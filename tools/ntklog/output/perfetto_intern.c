@@ -55,7 +55,6 @@ struct perfetto_interned {
 	UT_hash_handle hh;
 };
 
-/* Find or add an entry. Returns NULL without memory. */
 static struct perfetto_interned *find_interned(struct perfetto *perfetto,
 					       const struct interned_key *key)
 {

@@ -10,7 +10,6 @@
  */
 #define PACKET_SIZE	(16 * STACK_ADDRESSES_MAX + 4 * NAME_SIZE)
 
-/* TracePacket.SequenceFlags */
 #define SEQ_INCREMENTAL_STATE_CLEARED	1
 #define SEQ_NEEDS_INCREMENTAL_STATE	2
 

@@ -27,7 +27,6 @@ enum perfetto_category {
 	PERFETTO_CATEGORIES,
 };
 
-/* Arguments of slices, which viewers show. */
 enum perfetto_argument {
 	PERFETTO_SPINS = 1,
 	PERFETTO_CALLER,
@@ -61,7 +60,6 @@ enum perfetto_name {
 struct perfetto_interned;
 
 /*
- * State of a conversion.
  * @recent: by a hash of kind and value: a name of this hash, or NULL
  * @start_ns: time of the trace's start, to which all times are added
  */

@@ -23,7 +23,6 @@ enum perfetto_group {
 	PERFETTO_GROUPS,
 };
 
-/* Greatest number of lanes of a track. */
 #define PERFETTO_LANES_MAX	8
 
 /*
@@ -38,7 +37,6 @@ struct perfetto_interval {
 };
 
 /*
- * A lane of a track.
  * @intervals: intervals of slices without those within others; the newest is the last
  * @forgotten: time before which intervals were dropped, ns
  */

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_REPORT_H
 #define _NTKLOG_REPORT_H
 
-/* The tables of an analysis, and its page. */
-
 #include <ntklog/etl.h>
 
 #include "analysis.h"

@@ -100,7 +100,6 @@ static bool has_nt_or_holds(const struct report *report)
 	       !analysis->has_groups || analysis_has_group(analysis, PERF_SPINLOCK);
 }
 
-/* Print what the mode in which Linux' locks were recorded leaves out. */
 static void print_linux_mode(const struct report *report, const struct spinlock_rates *rates,
 			     FILE *stream, const char *before, const char *after)
 {
@@ -189,7 +188,6 @@ static void print_rates(const struct report *report, const struct rates *rates, 
 		print_resource_rates(report, &rates->resource, stream, before, after);
 }
 
-/* Print the rates of each stretch of time in which they did not change. */
 static void print_changed_rates(const struct report *report, FILE *stream, const char *before,
 				const char *after)
 {
@@ -290,7 +288,6 @@ static void print_estimates(FILE *stream, const char *before, const char *after)
 	     "\"+-23%%\": the standard error of an estimate, where it is above 10%%; \"+-?\": no record tells how large it is");
 }
 
-/* Print the numbers of events by the state of their stack. */
 static void print_stack_counts(const struct stacks_counts *counts, FILE *stream, const char *before,
 			       const char *after)
 {

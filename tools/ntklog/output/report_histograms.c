@@ -5,7 +5,6 @@
 
 #include "report_histograms.h"
 
-/* Bars for each power of ten. */
 #define BINS_PER_DECADE	12
 #define BINS_MAX	(BINS_PER_DECADE * 16)
 

@@ -14,11 +14,9 @@
 #include "report.h"
 
 /*
- * A file of the report.
  * @start: FILETIME of the begin of the recording
  * @lock_events: number of events of the only lock that is summed up
  * @resource_kinds: bits of enum resource_kind that its records are of
- * @has_rates: its tables show rates
  * @has_lock_counts: its tables show how many locks a row adds up
  */
 struct report_host {

@@ -54,7 +54,6 @@ json_t *report_rates_json(const struct analysis *analysis)
 	return rates_json(&(struct rates) { analysis->spinlocks.rates, analysis->resources.rates });
 }
 
-/* Make a list of the stretches of time in which the rates did not change. */
 static json_t *history_json(const struct report *report)
 {
 	const struct rates_history *history = &report->analysis->history;

@@ -168,7 +168,6 @@ static json_t *time_json(const struct report *report, uint64_t from, uint64_t ti
 			 report_ticks_ns(report, (double)ticks));
 }
 
-/* Add the task and the function of a hold, and how the lock was held. */
 static void add_hold_json(const struct report *report, json_t *object,
 			  const struct charge_hold *hold)
 {

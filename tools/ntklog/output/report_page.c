@@ -13,7 +13,6 @@
 /* Most functions of a flame graph of all locks. */
 #define FUNCTIONS_MAX	3000
 
-/* The order of the tables on the page. */
 static const enum report_table order[REPORT_TABLES] = {
 	REPORT_LOCKS, REPORT_RESOURCES, REPORT_BLOCKERS, REPORT_WAITERS, REPORT_CALLERS,
 	REPORT_LONGEST, REPORT_STACKS, REPORT_THREADS, REPORT_PROCESSORS, REPORT_UNKNOWN,

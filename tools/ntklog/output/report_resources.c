@@ -8,10 +8,7 @@
 #include "macros.h"
 #include "report_rows.h"
 
-/*
- * Row of the table resources.
- * @is_others: @entry is the sum of all resources without a row of their own
- */
+/* @is_others: @entry is the sum of all resources without a row of their own */
 struct resource_row {
 	struct lock_row times;
 	const struct resource_entry *entry;

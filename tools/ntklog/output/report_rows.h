@@ -34,7 +34,6 @@
 	  ##__VA_ARGS__ }
 
 /*
- * Description of a table.
  * @columns: columns, the first one names the row
  * @sort: name of the column that sorts the rows by default
  */
@@ -58,7 +57,6 @@ extern const struct table_class report_threads_class;
 extern const struct table_class report_processors_class;
 extern const struct table_class report_unknown_class;
 
-/* How the records of a sum were chosen. */
 enum sampling {
 	SAMPLING_UNKNOWN,
 	SAMPLING_ALL,

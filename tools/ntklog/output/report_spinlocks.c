@@ -10,10 +10,7 @@
 #include "macros.h"
 #include "report_rows.h"
 
-/*
- * Row of the tables locks and callers.
- * @key: class or address of the lock, and caller; NULL: all pairs without a row of their own
- */
+/* @key: class or address of the lock, and caller; NULL: all pairs without a row of their own */
 struct spinlock_row {
 	struct lock_row times;
 	const struct spinlock_key *key;

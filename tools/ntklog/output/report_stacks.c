@@ -9,10 +9,7 @@
 /* Separator of the functions of a stack, whose order is from the innermost function on. */
 #define STACK_SEPARATOR	" < "
 
-/*
- * Row of the table stacks.
- * @entry: stack; NULL: @name stands for it
- */
+/* @entry: stack; NULL: @name stands for it */
 struct stack_row {
 	struct lock_row times;
 	const struct stack_entry *entry;

@@ -52,7 +52,6 @@ bool table_init(struct table *table, const char *name, const char *title,
 	return true;
 }
 
-/* Free the texts of the first @column_count cells. */
 static void free_texts(const struct column *columns, size_t column_count, union cell *cells)
 {
 	size_t i;

@@ -22,7 +22,6 @@ enum cell_kind {
 struct report;
 
 /*
- * Description of a column.
  * @drop: order in which columns are left out if a line is too short, the greatest first; 0 for a
  *	column that stays
  * @error: name of the column with the errors of this column's cells, or NULL
@@ -58,7 +57,6 @@ union cell {
 };
 
 /*
- * Rows of cells.
  * @sort: index of the column to sort by: the greatest number first, or text from A on
  * @shown: indices of the columns that are shown, in their order
  * @text_max: most characters of a text that are shown; 0: all
