@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_ANALYSIS_H
 #define _NTKLOG_ANALYSIS_H
 
-/* All sums of a trace, for the commands report and top. */
-
 #include <ntklog/etl.h>
 
 #include "charge_sums.h"

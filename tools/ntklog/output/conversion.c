@@ -11,7 +11,6 @@ void conversion_find_rates(struct conversion *conversion)
 {
 	static struct analysis analysis;
 
-	/* The rates are the only part of the analysis that a conversion needs. */
 	analysis_find_rates(&analysis, conversion->file);
 	conversion->rates = analysis.spinlocks.rates;
 	analysis_free(&analysis);

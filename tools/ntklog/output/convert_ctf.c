@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The Common Trace Format 1.8: a stream for each processor, an event class for each type of event,
- * fields with NT's names. All fields are packed whole bytes, so that a record is copied as it is.
+ * fields with NT's names. All fields are packed whole bytes.
  */
 
 #define _GNU_SOURCE
@@ -113,7 +113,7 @@ static const char stack_fields[] =
 	"\t\tinteger { size = 64; align = 8; signed = false; base = 16; } _callstack_kernel[__callstack_kernel_length];\n"
 	"\t\tstring { encoding = UTF8; } _callstack_symbols[__callstack_kernel_length];\n";
 
-/* All versions of an event have one name, except a version with other fields. */
+/* An older version of an event, with other fields, has a name of its own. */
 static void put_event_class(FILE *stream, size_t number, bool with_stack)
 {
 	const struct event_type *type = &event_types[number];
