@@ -71,7 +71,7 @@ static int finish_job(const struct jobs *jobs, size_t job, const struct started 
 }
 
 /**
- * jobs_run() - run jobs, as many at a time as there are CPUs
+ * jobs_run() - run jobs
  * @jobs: the jobs
  *
  * Return: the exit status of the first job that failed, NTKLOG_FAILED if a job could not be

@@ -235,8 +235,7 @@ const char *names_find_symbol(const struct names *names, uint64_t address, enum 
  * names_function() - print the function that a return address of a stack is in
  * @names: names, or NULL
  * @address: return address. The call before it may be the last instruction of the function
- * @text: set to the symbol, or to the address if there is none. An image has no symbols of
- *	functions, so that its name gets the offset in it
+ * @text: set to the symbol, or to the address if there is none
  * @size: bytes of @text
  */
 void names_function(const struct names *names, uint64_t address, char *text, size_t size)

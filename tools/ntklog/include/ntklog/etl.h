@@ -72,7 +72,7 @@ extern "C" {
  *	on the same processor
  * @backwards_at: offset of the first such event
  *
- * Only the library changes the structure, while it reads the file.
+ * The library changes the structure while it reads the file.
  */
 struct etl_file {
 	const char *path;
