@@ -66,7 +66,6 @@ static const unsigned int tables_on_request = 1u << REPORT_WAITERS | 1u << REPOR
 
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
 
-/* Test whether rows begin with a host: in reports of several files, and in NDJSON. */
 static bool has_hosts(const struct options *options)
 {
 	return options->files.count > 1 || options->is_ndjson;

@@ -105,8 +105,8 @@ static int add_symbol(struct names *names, char *line)
 			module[strcspn(module, "]") + 1] = '\0';
 	}
 	/*
-	 * Address 0 is one that the kernel hides. A __key. of lockdep may have no size, and then
-	 * has the address of the variable behind it.
+	 * An address that the kernel hides is 0. A __key. of lockdep may have no size, and then has
+	 * the address of the variable behind it.
 	 */
 	if (!address || !strncmp(name, "__key.", 6))
 		return 0;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A line is put together in the output buffer itself. */
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

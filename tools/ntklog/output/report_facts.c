@@ -244,7 +244,6 @@ static void print_observed_times(const struct report *report, FILE *stream, cons
 		fact(stream, before, after, "observed %s; rates are of these times", text);
 }
 
-/* Print since when the CPUs that are covered longest and shortest are covered. */
 static void print_covered_times(const struct report *report, FILE *stream, const char *before,
 				const char *after)
 {

@@ -26,7 +26,6 @@ struct row {
 	const struct longest_step *step;
 };
 
-/* Format "TASK (ID) in FUNCTION". */
 static void format_hold(const struct report *report, const struct charge_hold *hold, char *text,
 			size_t size)
 {
