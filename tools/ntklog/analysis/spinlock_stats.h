@@ -115,7 +115,7 @@ struct spinlock_pair {
 
 #define SPINLOCK_CACHE_BITS	13
 
-/* Number of records that are held back until the prefetched memory of their sums has arrived. */
+/* Number of records that are held back while their sums are prefetched. */
 #define SPINLOCK_PENDING	32
 
 /*

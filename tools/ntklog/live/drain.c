@@ -4,9 +4,10 @@
  * its buffer late. Buffers of other CPUs with higher numbers are held until then. The flush timer
  * of the session bounds the delay, and a flush bounds the memory.
  *
- * A buffer gets its number when a CPU begins to fill it. Hence a flush makes each buffer readable
- * whose number is below that of a buffer that was read before the flush. If it cannot be read then,
- * it counts as missing. A CPU without a free buffer is not flushed: its buffer is passed on later.
+ * A buffer gets its number when a CPU begins to fill it. Hence a flush usually makes each buffer
+ * readable whose number is below that of a buffer that was read before the flush. If it cannot be
+ * read then, it counts as missing. A CPU without a free buffer is not flushed: its buffer is passed
+ * on later.
  */
 
 #define _GNU_SOURCE

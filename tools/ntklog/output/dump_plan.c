@@ -310,7 +310,7 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 	make_label(&plan->head, json ? "%s\"" : " %s", type->name);
 	for (i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
-		/* Addresses are strings in JSON, because readers may round such numbers. */
+		/* Readers of JSON may round the number of an address. */
 		bool quoted = json && (field->format == FIELD_HEX || field->format == FIELD_SYMBOL);
 		/* The name of a ThreadId is called ThreadName. */
 		int length = strlen(field->name) - (field->is_thread ? 2 : 0);

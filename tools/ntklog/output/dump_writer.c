@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

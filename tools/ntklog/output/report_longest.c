@@ -46,7 +46,6 @@ static void format_absence(const struct report *report, const struct longest_ste
 	charge_format_absence(report->names, NULL, &absence, text, size);
 }
 
-/* Append "; waited TIME for LOCK, held by TASK" for each lock of the chain. */
 static void append_links(const struct report *report, const struct longest_step *step, char *text,
 			 size_t size)
 {
