@@ -85,7 +85,6 @@ static void find_largest(const struct charge_sums *sums, const struct charge_cla
 	}
 }
 
-/* Append "NAME 53%, NAME 25%", as far as the line then has @reserved characters left. */
 static void append_names(const struct answer *answer, const struct charge_class *class,
 			 enum charge_row_kind kind, char *text, size_t size, size_t reserved)
 {
@@ -114,7 +113,6 @@ static uint64_t held_ticks(const struct charge_sum *sum)
 	       sum->parts[CHARGE_HOLDER_BLOCKED];
 }
 
-/* Add a line that divides the held time into running, preempted and blocked, with functions. */
 static void add_reasons(struct answer *answer, const struct charge_class *class)
 {
 	static const struct {
@@ -260,7 +258,6 @@ static void add_verdicts(struct answer *answer)
 				answer_time(answer->report, spun, all, sizeof(all)));
 }
 
-/* Say so if the host stopped virtual CPUs for a part of the recording. */
 static void add_steal_time(struct answer *answer)
 {
 	const struct report *report = answer->report;
@@ -278,7 +275,6 @@ static void add_steal_time(struct answer *answer)
 			100 * share);
 }
 
-/* Name facts that are not recorded, and the options that record them. */
 static void add_hints(struct answer *answer)
 {
 	const struct analysis *analysis = answer->report->analysis;
@@ -309,7 +305,7 @@ static void add_hints(struct answer *answer)
 		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }
 
-/* Add the lines about all locks together. Leave @reserved lines for the lines that follow. */
+/* Leave @reserved lines for the lines that follow. */
 static void add_total(struct answer *answer, size_t reserved)
 {
 	const struct report *report = answer->report;
@@ -332,9 +328,7 @@ static void add_total(struct answer *answer, size_t reserved)
 	answer_add_lines(answer, &verdicts);
 }
 
-/*
- * Name the command for more. A path is left out if it would be cut, or if a shell would expand it.
- */
+/* A path is left out if it would be cut, or if it has characters that are special to a shell. */
 static void add_command(struct answer *answer)
 {
 	static const char command[] = "More: ntklog report --table blockers";

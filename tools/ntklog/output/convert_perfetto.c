@@ -85,7 +85,8 @@ static int64_t release_ns(const struct records *records, const struct etl_event 
 
 /*
  * Return when a lock was acquired whose hold time is not known. If the session's clock does not
- * count cycles, or the time is not known either, return the release: the wait ended no later.
+ * count cycles, or the time is not known either, return the time of the event: the wait ended no
+ * later.
  */
 static int64_t acquire_ns(const struct records *records, const struct etl_event *event,
 			  uint64_t acquire_time)
@@ -115,8 +116,8 @@ struct lock_slices {
 };
 
 /*
- * Begin a flow in the hold of a record. End the flow of the hold before it, if the release of that
- * hold ended the wait of the record.
+ * Begin a flow in the hold of a record. End the flow of the hold before it, if the wait of the
+ * record overlaps that hold.
  */
 static void set_flows(struct records *records, struct lock_slices *slices)
 {
@@ -188,7 +189,6 @@ static void put_lock(struct records *records, const struct etl_event *event,
 	}
 }
 
-/* Add the caller, the thread, and the context (depth, DPC, ISR) to the arguments of a slice. */
 static void add_caller(struct perfetto *perfetto, struct perfetto_slice *slice,
 		       const struct spinlock_record *record)
 {

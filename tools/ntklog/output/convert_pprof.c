@@ -257,7 +257,6 @@ static void add_stack(struct profile *profile, const struct stack_entry *entry)
 	add_label(profile, sample, "tid", NULL, key->thread_id);
 }
 
-/* Add the stacks for which the analysis had no room. */
 static void add_others(struct profile *profile, const struct stack_sum *sum)
 {
 	Pprof__Sample *sample;

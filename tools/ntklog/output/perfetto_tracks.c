@@ -43,7 +43,7 @@ uint64_t perfetto_new_number(struct perfetto_tracks *tracks)
 	return ++tracks->last_number;
 }
 
-/* Test whether a slice that begins at a time would cross the end of an interval of the lane. */
+/* Test whether a slice that begins at a time may cross the end of an interval of the lane. */
 static bool is_within(const struct perfetto_lane *lane, int64_t time)
 {
 	unsigned int i;

@@ -436,7 +436,7 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	char percent[32];
 	size_t length;
 
-	/* The error is 0 if every event was written, NAN if the rates are not known. */
+	/* The error is 0 if every event was written, and may be NAN. */
 	if (kind == CELL_ESTIMATE && error && !(error->number > 0))
 		kind = CELL_COUNT;
 	cell_format(kind, cell_at(table, row, column), text, size);

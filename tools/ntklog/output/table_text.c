@@ -36,7 +36,7 @@ static const char *skip_characters(const char *text, size_t count)
 	return text;
 }
 
-/* Cut characters out of the middle of a text, because names differ most at both ends. */
+/* Cut characters out of the middle of a text: many names differ at their ends. */
 static void shorten(char *text, size_t width)
 {
 	size_t whole_width = text_width(text), head, tail;
