@@ -26,7 +26,6 @@
 /* Assumed size of the reserved and dynamic per-CPU memory behind the variables. Pages follow it. */
 #define PER_CPU_DYNAMIC	0x10000
 
-/* @key: all parts of the module's note that the name depends on */
 struct kept_class {
 	char key[KEY_SIZE];
 	char name[CLASS_SIZE];
@@ -309,10 +308,7 @@ static void name_place(const struct classes *classes, const struct place *place,
 		print_caller(place, name, place->memory);
 }
 
-/*
- * Make the key of a place: all that its name depends on. Offsets are relative to the object in a
- * slab. The caller is part of the key only if the place has no type, or the cache has no name.
- */
+/* Offsets are relative to the object in a slab. */
 static void make_key(const struct place *place, char key[KEY_SIZE])
 {
 	const struct lock_place slab_place = {

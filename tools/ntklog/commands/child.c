@@ -165,8 +165,6 @@ int child_exit_status(const struct child *child)
  * @path: path of the file, which the command finds in its environment as NTKLOG_FILE
  * @mask: signals that are blocked from now on, here and in the command
  *
- * While the command runs, these signals end this process: it has claimed no session.
- *
  * Return: 0, or -1 after a message.
  */
 int child_run_exec(const char *command, const char *path, const sigset_t *mask)
