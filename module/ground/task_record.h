@@ -4,9 +4,8 @@
 
 /*
  * The record of a task: its NT state (APC_LEVEL, critical and guarded regions), and slots for NT's
- * resources and Linux' sleeping locks that the task owns. struct task_struct has no space for data
- * of modules, so the records are in a table (task_table.h), and each CPU caches the record that it
- * has found last (thread.h):
+ * resources and Linux' sleeping locks. The records are in a table (task_table.h), and each CPU
+ * caches one of them (thread.h):
  *
  *	ntklog_current                    struct ntklog_task
  *	  cached_task                       task, critical_regions, ...
@@ -17,18 +16,15 @@
  *	                                                             v
  *	                                    sleeping_slots[] unused B C free ... sentinel
  *
- * Both arrays are stacks with holes: an acquisition takes the slot at the top, and a release of
- * another lock than the topmost leaves a hole. At the end of an array a task takes a hole, or else
- * a stale slot; if there is neither, the lock is not tracked.
+ * Both arrays are stacks with holes: the release of another lock than the topmost leaves a hole,
+ * which may be used again when the top is at the end of the array.
  */
 
 #include <linux/build_bug.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
-/*
- * Number of slots of a task for NT's resources, and number of its slots for Linux' sleeping locks.
- */
+/* Number of slots in each array. */
 #define NTKLOG_TASK_SLOTS	8
 
 /**
@@ -62,11 +58,7 @@ struct ntklog_resource_slot {
 static_assert(sizeof(struct ntklog_resource_slot) == 0x40);
 #endif
 
-/**
- * struct ntklog_off_cpu - how long a task had no CPU, in cycles
- * @ready: the task was ready to run: it was preempted, or woken up
- * @blocked: the task was blocked
- */
+/* Time that a task had no CPU, in cycles: ready to run (preempted, or woken up), or blocked. */
 struct ntklog_off_cpu {
 	u64 ready;
 	u64 blocked;
@@ -82,17 +74,16 @@ struct ntklog_off_cpu {
  * @state: @action and @contentions as one word
  * @action: lock class, access mode and NTKLOG_SLEEPING_* state bits
  * @contentions: number of waits for the lock that began while the task held it
- * @off_cpu_before: ntklog_task::off_cpu at @acquire_time, or less than a microsecond later
+ * @off_cpu_before: ntklog_task::off_cpu at or soon after @acquire_time
  * @off_cpu_of_wait: time without a CPU during the wait; valid if @wait_time is valid
- * @last_ready_of_wait: the part of @off_cpu_of_wait.ready before the task last got a CPU; valid if
- *	@wait_time is valid
+ * @last_ready_of_wait: the part of @off_cpu_of_wait.ready before the task last got a CPU
  * @timeouts: number of timeouts of the current wait that have been handled
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
- * it by clearing @lock. Two other parties may free it as well: a task that releases the lock on
- * behalf of the owner, and the thread that disables the class. Where two parties compete, each does
- * a cmpxchg() of @lock from the address that it expects, and the one that succeeds counts the slot.
- * Waiters increment @contentions. The periodic check for long waits increments @timeouts.
+ * it by clearing @lock. Others may free it as well, such as a task that releases the lock on behalf
+ * of the owner. Where two parties compete, each does a cmpxchg() or an xchg() of @lock, and the one
+ * that succeeds counts the slot. Waiters increment @contentions. The periodic check for long waits
+ * increments @timeouts.
  */
 struct ntklog_sleeping_slot {
 	const void *lock;
@@ -120,10 +111,8 @@ struct ntklog_sleeping_slot {
  * @next_sleeping_slot: first free slot at the top of @sleeping_slots. It points into the array in
  *	the dummy record as well, so that the fast path may follow it before it compares @task. The
  *	first member, so that one memset_after() clears the others
- * @task: the task that the record belongs to; NULL in the dummy record and after the task has
- *	exited
- * @off_cpu: time without a CPU, up to when the task last got one; complete for the time in which a
- *	slot of @sleeping_slots was in use; only differences have a meaning
+ * @task: the task that the record belongs to; NULL in the dummy record and in an unlinked record
+ * @off_cpu: time without a CPU, up to when the task last got one; only differences have a meaning
  * @next_slot: first free slot at the top of @slots
  * @sequence: ntklog_resource_sequence when @slots was cleared; other values make @slots invalid
  * @critical_regions: critical regions that the task has entered and not left
@@ -131,11 +120,10 @@ struct ntklog_sleeping_slot {
  * @is_at_apc_level: the task is at APC_LEVEL, or was when it raised the IRQL above it
  * @exit_is_missed: no exit probe frees the record: the task was exiting already when the record was
  *	created, or the probe was not registered. The task itself frees the record as soon as it has
- *	no NT state. Until then the record holds a reference to the task, and tracks no lock
+ *	no NT state. Until then it holds a reference to the task, and tracks no sleeping lock
  * @is_waiting: hint that the task waits for the lock of one of @sleeping_slots
  * @is_blocked: the task has lost its CPU because it waits; valid if @off_cpu_since is not 0
- * @off_cpu_since: when the task lost its CPU, in cycles; 0: the task has a CPU, or the time is not
- *	counted
+ * @off_cpu_since: when the task lost its CPU, in cycles; 0: not counted, or the task has a CPU
  * @queued_before: time that the task had spent in run queues by @off_cpu_since, in nanoseconds
  * @last_ready: how much @off_cpu.ready has grown when the task last got a CPU
  * @node: in the table or in a list of spare records

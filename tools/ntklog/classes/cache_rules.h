@@ -10,12 +10,9 @@
 
 #include "types.h"
 
-/**
- * struct lock_place - place of a lock in an object of a slab cache
- * @cache: name of the cache
- * @object_size: size of its objects, bytes
+/*
+ * Place of a lock in an object of a slab cache.
  * @offset: offset of the lock in the object, bytes
- * @kind: kind of the lock, NTKLOG_IDENTITY_*
  */
 struct lock_place {
 	const char *cache;
@@ -25,8 +22,8 @@ struct lock_place {
 };
 
 enum cache_match {
-	CACHE_NOT_KNOWN,	/* no structure has that name and size */
-	CACHE_NO_LOCK,		/* the structure has no lock of that kind at the offset */
+	CACHE_NOT_KNOWN,
+	CACHE_NO_LOCK,
 	CACHE_NAMED,
 };
 

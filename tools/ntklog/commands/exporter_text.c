@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The metrics of ntklog exporter as text. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -26,7 +26,6 @@ enum {
 
 /*
  * @session: number of the session; -1: none was given
- * @settings: settings of start
  * @trace: file of stop; without a path: none
  */
 struct options {
@@ -69,7 +68,6 @@ static int start(struct options *options)
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
-/* Write the buffers of a stopped session to the file. */
 static int save_trace(struct recording *recording, struct trace_file *trace,
 		      const struct ntklog_session_counts *counts)
 {
@@ -105,7 +103,6 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 	return err ? -1 : 0;
 }
 
-/* Stop an adopted session if it runs, and write its buffers. */
 static int finish_recording(struct recording *recording, struct trace_file *trace)
 {
 	struct ntklog_session_counts counts;

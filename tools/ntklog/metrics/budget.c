@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See budget.h. */
 
 #include "budget.h"
 
@@ -26,7 +25,10 @@ unsigned int budget_multiplier(const struct budget *budget)
 	return multiplier;
 }
 
-/* A richer mode was too expensive: wait twice as long until the next try. */
+/*
+ * Leave a mode that is too expensive. If it was entered lately, the next try must wait twice as
+ * long.
+ */
 static void leave_mode(struct budget *budget)
 {
 	if (budget->since_mode <= budget->patience) {

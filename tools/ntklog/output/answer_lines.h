@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_ANSWER_LINES_H
 #define _NTKLOG_ANSWER_LINES_H
 
-/* The lines of an answer. */
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,16 +12,9 @@
 #define ANSWER_LINES	20
 #define ANSWER_COLUMNS	80
 
-/* Bytes of a part of a sentence, which has up to three names. */
 #define ANSWER_PHRASE_SIZE	(3 * NAME_SIZE + 64)
 
-/**
- * struct answer - lines of an answer
- * @report: the report that begins with the answer
- * @lines: of the answer
- * @count: number of @lines
- * @first_lock: class of the lock that cost most
- */
+/* @first_lock: class of the lock that cost most */
 struct answer {
 	const struct report *report;
 	char lines[ANSWER_LINES][ANSWER_COLUMNS + 1];
@@ -31,7 +22,6 @@ struct answer {
 	uint64_t first_lock;
 };
 
-/* Names of enum charge_part in JSON, and texts for people. */
 extern const char *const answer_part_names[CHARGE_PARTS];
 extern const char *const answer_part_texts[CHARGE_PARTS];
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The report of many files: see report_hosts.h. */
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tables of a report. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +40,6 @@ enum report_table report_find_table(const char *name)
  * report_print_columns() - print the names of all columns
  * @tables: wanted tables, as bits
  * @stream: output stream
- *
- * Print a line for each table.
  */
 void report_print_columns(unsigned int tables, FILE *stream)
 {
@@ -62,8 +59,6 @@ void report_print_columns(unsigned int tables, FILE *stream)
  * report_print_column_help() - describe all columns
  * @tables: wanted tables, as bits
  * @stream: output stream
- *
- * Print a line for each table, and below it an indented line for each of its columns.
  */
 void report_print_column_help(unsigned int tables, FILE *stream)
 {
