@@ -48,7 +48,7 @@ static void print_table(const struct table *complete, FILE *stream, const struct
 		table_keep(&table, keys->filter, names);
 	table_sort(&table);
 	table_fit(&table, rows, width, true);
-	table_print_text(&table, stream, rows);
+	table_print_text(&table, stream, rows, width);
 	free(table.shown);
 }
 

@@ -77,6 +77,32 @@ bool text_cut_module(char *text)
 }
 
 /**
+ * text_print_wrapped() - print a text and a newline, broken at spaces
+ * @text: the text
+ * @width: bytes that a line has room for
+ * @stream: stream to print to
+ *
+ * Further lines are indented by two spaces. A longer word has a line of its own.
+ */
+void text_print_wrapped(const char *text, size_t width, FILE *stream)
+{
+	size_t used = 0;
+
+	while (*text) {
+		size_t length = strcspn(text + 1, " ") + 1;
+
+		if (used && used + length > width) {
+			fputs("\n ", stream);
+			used = 1;
+		}
+		fwrite(text, 1, length, stream);
+		used += length;
+		text += length;
+	}
+	putc('\n', stream);
+}
+
+/**
  * text_clean_large() - clean a text as text_clean() does, eight bytes at a time
  * @text: text to change
  * @size: bytes of @text, without the NUL behind it

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#define _GNU_SOURCE
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <ntklog/event.h>
@@ -11,21 +14,33 @@
 #include "event_group.h"
 #include "linux_mode.h"
 #include "macros.h"
+#include "message.h"
 #include "report.h"
 #include "report_rows.h"
+#include "text.h"
 
-/* Print a fact on a line, between @before and @after. */
+/*
+ * Print a fact between @before and @after. Without them it is broken into lines that fit the
+ * terminal.
+ */
 __printf(4, 5)
 static void fact(FILE *stream, const char *before, const char *after,
 		 const char *format, ...)
 {
 	va_list arguments;
+	char *text;
 
-	fputs(before, stream);
 	va_start(arguments, format);
-	vfprintf(stream, format, arguments);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
 	va_end(arguments);
-	fprintf(stream, "%s\n", after);
+	if (!text)
+		return;
+	if (*before)
+		fprintf(stream, "%s%s%s\n", before, text, after);
+	else
+		text_print_wrapped(text, terminal_width(stream), stream);
+	free(text);
 }
 
 static void format_start(const struct report *report, char *text, size_t size)

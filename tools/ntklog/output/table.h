@@ -59,6 +59,7 @@ union cell {
 /*
  * @sort: index of the column to sort by: the greatest number first, or text from A on
  * @shown: indices of the columns that are shown, in their order
+ * @cuts_modules: the names of modules are left out
  * @text_max: most characters of a text that are shown; 0: all
  */
 struct table {
@@ -69,6 +70,7 @@ struct table {
 	size_t sort;
 	size_t *shown;
 	size_t shown_count;
+	bool cuts_modules;
 	size_t text_max;
 	union cell *cells;
 	size_t rows;
@@ -90,7 +92,7 @@ int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);
 void table_fit(struct table *table, size_t top, size_t width, bool shortens);
 void table_print_fitted(struct table *table, FILE *stream, size_t top, bool is_wide);
-void table_print_text(const struct table *table, FILE *stream, size_t top);
+void table_print_text(const struct table *table, FILE *stream, size_t top, size_t width_max);
 void table_print_csv(const struct table *table, FILE *stream, size_t top);
 json_t *table_json(const struct table *table, size_t top);
 bool table_has_cells(const struct table *table);

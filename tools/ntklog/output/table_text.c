@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Tables as text, fitted to the width of a terminal. */
 
+#define _GNU_SOURCE
+
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "message.h"
 #include "table.h"
@@ -63,7 +66,11 @@ static void format_cell(const struct table *table, size_t row, size_t column, ch
 	for (at = text; *at; at++)
 		if ((unsigned char)*at < 0x20 || *at == 0x7F)
 			*at = '?';
-	if (table->text_max && table->columns[column].kind == CELL_TEXT)
+	if (table->columns[column].kind != CELL_TEXT)
+		return;
+	while (table->cuts_modules && text_cut_module(text))
+		;
+	if (table->text_max)
 		shorten(text, table->text_max);
 }
 
@@ -142,9 +149,23 @@ void table_fit(struct table *table, size_t top, size_t width, bool shortens)
 			break;
 		table_hide(table, droppable);
 	}
+	table->cuts_modules = shortens && table_width(table, rows) > width;
 	for (text_max = width; shortens && text_max >= TEXT_MIN && table_width(table, rows) > width;
 	     text_max--)
 		table->text_max = text_max;
+}
+
+static void print_heading(const struct table *table, FILE *stream, size_t rows, size_t width)
+{
+	const char *by = table->columns[table->sort].name;
+	char count[64] = "", *text;
+
+	if (rows < table->rows)
+		snprintf(count, sizeof(count), " (%zu of %zu)", rows, table->rows);
+	if (asprintf(&text, "%s, by %s%s", table->title, by, count) < 0)
+		return;
+	text_print_wrapped(text, width, stream);
+	free(text);
 }
 
 /**
@@ -152,8 +173,9 @@ void table_fit(struct table *table, size_t top, size_t width, bool shortens)
  * @table: table
  * @stream: stream to print to
  * @top: most rows to print; 0 for all
+ * @width_max: characters that the heading may have on a line
  */
-void table_print_text(const struct table *table, FILE *stream, size_t top)
+void table_print_text(const struct table *table, FILE *stream, size_t top, size_t width_max)
 {
 	const char *on = stream_has_colour(stream) ? "\033[1m" : "";
 	const char *off = *on ? "\033[0m" : "";
@@ -165,11 +187,8 @@ void table_print_text(const struct table *table, FILE *stream, size_t top)
 		return;
 	for (k = 0; k < table->shown_count; k++)
 		width[k] = column_width(table, table->shown[k], rows);
-	fprintf(stream, "%s%s%s, by %s", on, table->title, off,
-		table->columns[table->sort].name);
-	if (rows < table->rows)
-		fprintf(stream, " (%zu of %zu)", rows, table->rows);
-	fprintf(stream, "\n%s", on);
+	fputs(on, stream);
+	print_heading(table, stream, rows, width_max);
 	for (k = 0; k < table->shown_count; k++) {
 		i = table->shown[k];
 		print_padded(stream, table->columns[i].title, width[k],
@@ -234,8 +253,8 @@ void table_print_fitted(struct table *table, FILE *stream, size_t top, bool is_w
 	}
 	memcpy(shown, table->shown, count * sizeof(*shown));
 	if (!is_wide)
-		table_fit(table, top, width, isatty(fileno(stream)));
-	table_print_text(table, stream, top);
+		table_fit(table, top, width, true);
+	table_print_text(table, stream, top, is_wide ? SIZE_MAX : width);
 	print_left_out(table, stream, shown, count, width);
 	free(shown);
 }

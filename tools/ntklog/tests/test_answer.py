@@ -552,6 +552,19 @@ class Text(Case):
         self.assertRegex(lines[0], r"^Tasks waited \d\S* for locks in .* of 2 CPUs: 13 waits\.$")
         self.assertRegex("\n".join(lines), r"(?m)^1\. ")
 
+    def test_report_fits_a_pipe(self):
+        with open(self.path + ".names", "a", encoding="ascii") as stream:
+            stream.write("ffffffff81000800 t holds_for_a_while [a_module_with_a_name]\n"
+                         "ffffffff81000900 t waits_for_a_while_and_longer [a_module_with_a_name]\n"
+                         "ffff888012345a00 d a_lock_of_the_module [a_module_with_a_name]\n")
+        changes = {"address": LOCK + 0x388}
+        self.write_events(spin(1000, 5000, caller=0xFFFFFFFF81000801, **changes),
+                          spin(5000, 5100, 3000, 0xFFFFFFFF81000901, **changes))
+        lines = [line for line in self.report().splitlines() if not line.startswith("More: ")]
+        self.assertLessEqual(max(map(len, lines)), 80, lines)
+        self.assertIn("a_lock_of_the_module  waits_for_a_while_and_longer", "\n".join(lines))
+        self.assertIn("a_lock_of_the_module [a_module_with_a_name]", self.report("--wide"))
+
     def test_three_locks_come_before_small_parts_and_chains(self):
         """Locks whose holders waited for another lock, and all parts."""
         events, end = [], 0

@@ -11,7 +11,7 @@ import perfetto_decoder
 import tap
 from report_case import Case, NS, lock
 import tool
-from tool import NTKLOG, run
+from tool import NTKLOG, run, unwrapped
 
 
 class SpinLocks(Case):
@@ -87,7 +87,7 @@ class SpinLocks(Case):
             struct.pack_into("<8I", data, at, *mask)
             self.write(data + etl.buffer([etl.spinlock_rundown(1, rate, 1000, 0),
                                           etl.ntklog_rundown(2), lock(5, rule=2, hold=0, depth=0)]))
-            return self.report().stdout
+            return unwrapped(self.report().stdout)
         at = etl.header_buffer(2).index(struct.pack("<BBHH", 2, 0xC0, 0x44, 0x05)) + 0x20 - 2
         for rate, words in (1, "all were written"), (10, "1 in 10 was written"):
             text = report_of(0xA0000001, rate, 4)
@@ -120,7 +120,7 @@ class SpinLocks(Case):
             report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(2, blockers=rate))
             self.assertEqual((report["rates"]["linux"], report["rates"]["blockers"]),
                              ({"mode": "waits", "blockers": 0}, rate))
-            text = self.report().stdout
+            text = unwrapped(self.report().stdout)
             self.assertIn("blockers: " + words, text)
             self.assertIn(linux, text)
             self.assertRegex(run("info", self.path).stdout,
@@ -216,11 +216,11 @@ class SpinLocks(Case):
     def test_rates_of_spin_locks_are_told_in_words(self):
         self.write(etl.file(etl.spinlock_rundown(), lock(5)))
         self.assertIn("spin locks: all acquisitions that waited were written; of those that "
-                      "did not wait 1 in 1000\n", self.report().stdout)
+                      "did not wait 1 in 1000\n", unwrapped(self.report().stdout))
         self.write(etl.file(etl.spinlock_rundown(2, 10, 2000, 1000000), lock(5)))
         self.assertIn("spin locks: 1 in 10 acquisitions that waited 2 spins or more was "
                       "written; of those that did not wait 1 in 2000; and all held for more "
-                      "than 500ms (1000000 cycles)", self.report().stdout)
+                      "than 500ms (1000000 cycles)", unwrapped(self.report().stdout))
 
     def test_means_and_percentiles_are_close(self):
         """Durations are 1 to 1000 cycles; the percentiles are within 3 percent."""
@@ -365,12 +365,12 @@ class Resources(Case):
     def test_rates_of_resources_are_told_in_words(self):
         self.write(etl.file(etl.resource_rundown(), self.event()))
         self.assertIn("resources: all releases after a wait, and all that others waited for, "
-                      "were written; of the others 1 in 1000", self.report().stdout)
+                      "were written; of the others 1 in 1000", unwrapped(self.report().stdout))
         self.write(etl.file(etl.resource_rundown(1, 4), self.event()))
-        self.assertIn("resources: all releases were written", self.report().stdout)
+        self.assertIn("resources: all releases were written", unwrapped(self.report().stdout))
         self.write(etl.file(etl.resource_rundown(50, 4), self.event()))
         self.assertIn("resources: 1 in 4 releases after a wait, and all that a multiple of 4 "
-                      "waited for, were written; of the others 1 in 50", self.report().stdout)
+                      "waited for, were written; of the others 1 in 50", unwrapped(self.report().stdout))
 
 
 class LinuxLocks(Case):
@@ -518,11 +518,12 @@ Not recorded: why holders were slow (-e contextswap), and where (--stacks).
 More: ntklog report --lock 0xffff888012345678 """ + self.path + """
 
 6 events in 1.000 s of 2 processors, from 2019-04-17 18:40:00 UTC on
-resources: 1 in 4 releases after a wait, and all that a multiple of 4 waited for, were written; \
-of the others 1 in 50
-"~": an estimate of what happened, from these rates; times and shares are scaled in the same way
-"+-23%": the standard error of an estimate, where it is above 10%; "+-?": no record tells how \
-large it is
+resources: 1 in 4 releases after a wait, and all that a multiple of 4 waited for, were
+  written; of the others 1 in 50
+"~": an estimate of what happened, from these rates; times and shares are scaled
+  in the same way
+"+-23%": the standard error of an estimate, where it is above 10%; "+-?": no
+  record tells how large it is
 
 Executive resources, by wait_total
 lock                held as    waited      wait  wait max       hold  hold max
@@ -532,7 +533,8 @@ lock                held as    waited      wait  wait max       hold  hold max
 (--wide shows: records, released, waits begun, long waits, wait mean, wait p95,
  hold mean, hold p95, recursion)
 
-Who held the lock: 750us of waiting = 0ns held + 0ns free + 750us unknown, by charged_total
+Who held the lock: 750us of waiting = 0ns held + 0ns free + 750us unknown,
+  by charged_total
 lock                waiter   holder      charged   share  charged max
 0xffff888012345678  task 55  (unknown)  750us+-?  100.0%        250us
 """)

@@ -13,7 +13,7 @@ import etl_writer as etl
 import tap
 from report_case import Case, NS, lock
 import tool
-from tool import NTKLOG, run
+from tool import NTKLOG, run, unwrapped
 
 
 class Errors(Case):
@@ -231,7 +231,7 @@ class FlightRecordings(Case):
                              [("0x100", 40), ("0x101", 1)])
             self.assertEqual(report["buffers_lost"], 0)
             self.assertEqual(report["buffers_overwritten"], 18 if mode == 2 or not lost else 17)
-            text = self.report().stdout
+            text = unwrapped(self.report().stdout)
             self.assertNotIn("LOST", text)
             self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten")
             self.assertIn("CPU 1 is covered from 90.000 s on, the others from later on, the last, "
@@ -343,7 +343,7 @@ class Observed(Case):
         self.assertAlmostEqual(report["resources"][0]["per_second"], 3 / 6)
         self.assertEqual(report["observed"], {"spinlock": 10, "linux_spinlock": 8, "linux_mutex": 6})
         self.assertIn("observed for 10.000 s: spinlock; for 8.000 s: linux_spinlock; "
-                      "for 6.000 s: linux_mutex; rates are of these times\n", self.report().stdout)
+                      "for 6.000 s: linux_mutex; rates are of these times\n", unwrapped(self.report().stdout))
         report = json.loads(self.report("--json", "--from", "1.5", "--to", "3.5").stdout)
         rows = {row["lock"]: row for row in report["locks"]}
         self.assertAlmostEqual(rows["0x100"]["per_second"], 2 / 2)
@@ -404,7 +404,7 @@ class ChangedRates(Case):
         self.assertEqual([(part["from"], part["rates"]["spinlock"]["acquire_sample_rate"])
                           for part in report["rates_by_time"] if "spinlock" in part["rates"]][-1],
                          (4, 100))
-        text = self.report().stdout
+        text = unwrapped(self.report().stdout)
         for words in ("each record is scaled by those of its time", "from 2.000 s to 4.000 s:",
                       "1 in 50 acquisitions that waited", "of the others 1 in 200"):
             self.assertIn(words, text)

@@ -59,6 +59,11 @@ def undescribed(value, *commands):
     return names(value) - known
 
 
+def unwrapped(text):
+    """Join the lines into which facts and headings are broken."""
+    return re.sub(r"\n  (?=\S)", " ", text)
+
+
 def fields(line):
     return dict(field.split("=") for field in line[3].split())
 
