@@ -20,7 +20,7 @@ run_file()
 }
 
 for name in dump sample windows stacks info damage rundown formats stream report report_rates \
-	report_output errors answer answer_by off_cpu longest diff many convert pprof manual budget; do
+	report_output errors answer answer_by answer_open off_cpu longest diff many convert pprof manual budget; do
 	run_file "test_$name" "$OUT/build/tool-asan/ntklog"
 done
 for name in control start record trap top top_by top_terminal held names exporter; do

@@ -52,6 +52,15 @@ def switch(at, old, new, state=5, wait_time=0):
                         version=4, time_stamp=BASE + at)
 
 
+def held(at, state="held", since=1000, **changes):
+    return etl.open_hold(BASE + at, state, **{"address": LOCK, "since": BASE + since, "thread": 55,
+                                              "caller": HOLDER, **changes})
+
+
+def waits(at, since=3000, thread=56, **changes):
+    return held(at, "waits", since, thread=thread, caller=WAITER, **changes)
+
+
 def stack_of(event_at, *addresses, thread=55):
     return etl.stack(BASE + event_at, addresses, thread=thread)
 

@@ -128,7 +128,7 @@ class SpinLocks(Case):
         for mode, name in (0, "full"), (1, "sampled"), (3, "holders"):
             report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=1))
             self.assertEqual(report["rates"]["linux"], {"mode": name})
-            text = self.report().stdout
+            text = unwrapped(self.report().stdout)
             self.assertIn("blockers: all releases that left a waiter behind were", text)
             self.assertNotIn(linux, text)
             self.assertEqual("known only since the release before" in text, name != "full")
@@ -518,8 +518,8 @@ Not recorded: why holders were slow (-e contextswap), and where (--stacks).
 More: ntklog report --lock 0xffff888012345678 """ + self.path + """
 
 6 events in 1.000 s of 2 processors, from 2019-04-17 18:40:00 UTC on
-resources: 1 in 4 releases after a wait, and all that a multiple of 4 waited for, were
-  written; of the others 1 in 50
+resources: 1 in 4 releases after a wait, and all that a multiple of 4 waited
+  for, were written; of the others 1 in 50
 "~": an estimate of what happened, from these rates; times and shares are scaled
   in the same way
 "+-23%": the standard error of an estimate, where it is above 10%; "+-?": no
@@ -533,8 +533,8 @@ lock                held as    waited      wait  wait max       hold  hold max
 (--wide shows: records, released, waits begun, long waits, wait mean, wait p95,
  hold mean, hold p95, recursion)
 
-Who held the lock: 750us of waiting = 0ns held + 0ns free + 750us unknown,
-  by charged_total
+Who held the lock: 750us of waiting = 0ns held + 0ns free + 750us unknown, by
+  charged_total
 lock                waiter   holder      charged   share  charged max
 0xffff888012345678  task 55  (unknown)  750us+-?  100.0%        250us
 """)

@@ -18,7 +18,7 @@ import etl_writer as etl
 import tap
 import tool
 from report_case import Mixed, NS, lock
-from tool import NTKLOG, run
+from tool import NTKLOG, run, unwrapped
 
 
 class Output(Mixed):
@@ -233,7 +233,7 @@ class Output(Mixed):
         self.assertIn("(--wide shows: records, ", "\n".join(text))
 
     def heading(self, text):
-        lines = text.splitlines()
+        lines = unwrapped(text).splitlines()
         return next(lines[i + 1] for i in range(len(lines)) if lines[i].startswith("Spin locks, by"))
 
     def test_most_important_columns_stay_on_a_narrow_terminal(self):
