@@ -89,11 +89,20 @@ class Recording:
         return found
 
     @lru_cache(None)
-    def report(self, *options):
-        text = subprocess.run([NTKLOG, "report", "--json", *options, self.path], check=True,
+    def text(self, *options):
+        text = subprocess.run([NTKLOG, "report", *options, self.path], check=True,
                               stdout=subprocess.PIPE, text=True, timeout=600).stdout
         # The compiler may move a part of a function away from it.
-        return json.loads(re.sub(r"\.(cold|part|isra|constprop)(\.\d+)?", "", text))
+        return re.sub(r"\.(cold|part|isra|constprop)(\.\d+)?", "", text)
+
+    def answer_about(self, lock):
+        """The words of the answer, without the modules and the ends of lines."""
+        words = self.text("--lock", lock + " [planted_holders]").split("\n\n")[0]
+        return " ".join(words.replace(" [planted_holders]", "").split())
+
+    @lru_cache(None)
+    def report(self, *options):
+        return json.loads(self.text("--json", *options))
 
     def report_of(self, lock):
         return self.report("--lock", lock + " [planted_holders]")
@@ -198,6 +207,32 @@ class Charges(unittest.TestCase):
                   for link in step.get("waited_for", ())] for step in told["steps"]]
         self.assertIn([("second_mutex", threads["links_second"]),
                        ("first_mutex", threads["begins_chain"])], chain)
+
+    def test_answer_names_the_holder_of_a_lock_held_at_the_end(self):
+        self.assertRegex(self.one.answer_about("open_mutex"),
+                         r" Held at the end, since \S+, 1 waits: open_mutex, by \S+ in keeps ")
+
+    def test_answer_tells_of_interrupts_that_came_to_the_holder(self):
+        if not self.one.has_spinning:
+            self.skipTest("no spin locks are recorded")
+        words = self.one.answer_about("interrupted_lock")
+        self.assertRegex(words, r"% the holder ran; \d+% of this in holds with interrupts ")
+        self.assertRegex(words, r" Held \d+%: is_interrupted \d+%.* "
+                                r"Holders ran, \d+% of this in holds with interrupts ")
+        self.assertNotIn("interrupts", self.one.answer_about("undisturbed_lock"))
+
+    def test_answer_follows_the_chain_of_holders(self):
+        threads = {hold.function: hold.thread for hold in self.one.holds}
+        self.assertRegex(self.one.answer_about("third_mutex"),
+                         r" Longest chain, \S+ .*: \S+ \(\d+\) waits for third_mutex, held by "
+                         r"\S+ \(\d+\), which waits for second_mutex, held by \S+ \(%d\), which "
+                         r"waits for first_mutex, held by \S+ \(%d\) "
+                         % (threads["links_second"], threads["begins_chain"]))
+
+    def test_answer_says_that_a_holder_was_preempted(self):
+        words = self.one.answer_about("preempted_mutex")
+        self.assertRegex(words, r"% the holder was preempted: ready, but without a CPU ")
+        self.assertRegex(words, r" Held \d+%: \S+ in is_preempted \d+%.* Holders had no CPU \d+%")
 
     def test_records_have_caller_and_times(self):
         for lock in self.one.locks:
