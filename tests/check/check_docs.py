@@ -177,7 +177,8 @@ class TestNames(unittest.TestCase):
         for path, name in self.each(r"\b(test_\w+)\.py\b") + \
                 self.each(r"tests/steps/tool\.sh (test_\w+)"):
             with self.subTest("%s: %s" % (path, name)):
-                self.assertTrue(os.path.exists(os.path.join(TOP, "tools/ntklog/tests", name + ".py")))
+                self.assertTrue(os.path.exists(os.path.join(TOP, "tools/ntklog/tests",
+                                                            name + ".py")))
 
     def test_cases_exist(self):
         for path, (name, group, case) in \
@@ -206,7 +207,8 @@ class TestNames(unittest.TestCase):
         table = read("Documentation/dev/testing.rst").partition("\nThe steps\n")[2]
         names = set(re.findall(r"^``([a-z][\w.-]*)``", table, re.M)) | \
             set(re.findall(r"^``[\w-]+``, +``([\w-]+)``", table, re.M))
-        families = {name.partition("-")[0] for name in re.findall(r"^``(\w+-[A-Z]+)``", table, re.M)}
+        families = {name.partition("-")[0]
+                    for name in re.findall(r"^``(\w+-[A-Z]+)``", table, re.M)}
         for step in self.steps - names:
             with self.subTest(step):
                 self.assertIn(step.partition("-")[0], families)
