@@ -49,7 +49,7 @@ static DEFINE_IRQ_WORK(empty_work, do_nothing);
 
 static void spin_interrupted(cycles_t cycles)
 {
-	/* Newer kernels have a macro smp_send_reschedule(), which a call of the member would expand. */
+	/* A call of the member would expand the macro smp_send_reschedule() of newer kernels. */
 	void (*reschedule)(int cpu) = smp_ops.smp_send_reschedule;
 	cycles_t start = get_cycles();
 

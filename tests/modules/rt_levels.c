@@ -62,7 +62,7 @@ static enum hrtimer_restart hardirq_timer(struct hrtimer *timer)
 }
 
 static void run_in_timer(enum hrtimer_restart (*function)(struct hrtimer *timer),
-		      enum hrtimer_mode mode)
+			 enum hrtimer_mode mode)
 {
 	struct hrtimer timer;
 

@@ -99,7 +99,7 @@ static void print_path(char *text, size_t size, const char *type, const struct l
 }
 
 static enum cache_result try_type(const struct types *types, const char *name,
-				 const struct lock_place *place, char *text, size_t size)
+				  const struct lock_place *place, char *text, size_t size)
 {
 	struct lock_path path;
 	struct type_ref type;
@@ -143,7 +143,7 @@ static bool remove_ending(char *name)
  * Return: CACHE_NAMED on success, else the reason of the failure.
  */
 enum cache_result cache_rules_apply(const struct types *types, const struct lock_place *place,
-				   char *text, size_t size)
+				    char *text, size_t size)
 {
 	static const char *const endings[] = { "", "_struct", "_info", "_node" };
 	enum cache_result match, best = CACHE_NOT_KNOWN;
