@@ -127,14 +127,14 @@ static void etw_store_failures(struct etw_run *run, const struct perfinfo_groupm
 	struct etw_provider *provider;
 
 	spin_lock(&etw_session_lock);
-	run->failure_count = 0;
+	run->failed_group_count = 0;
 	list_for_each_entry(provider, &etw_providers, list) {
 		int err = etw_provider_err(provider);
 
 		if (!err || !etw_group_mask_test(mask, provider->group) ||
-		    run->failure_count == ARRAY_SIZE(run->failures))
+		    run->failed_group_count == ARRAY_SIZE(run->failures))
 			continue;
-		run->failures[run->failure_count++] = (struct ntklog_session_failure) {
+		run->failures[run->failed_group_count++] = (struct ntklog_session_failure) {
 			.group = provider->group,
 			.error = -err,
 		};
@@ -158,7 +158,7 @@ static void etw_log_observed_in_started_sessions(void)
 }
 
 /**
- * etw_update_providers_for_sessions() - attach the groups of started sessions, detach all others
+ * etw_update_providers_for_sessions() - tell the providers which groups started sessions have
  *
  * Context: task; may sleep for seconds; etw_mutex held.
  */
@@ -247,7 +247,7 @@ u32 etw_get_failures(const struct etw_run *run, struct ntklog_session_failure *f
 	u32 count;
 
 	spin_lock(&etw_session_lock);
-	count = run->failure_count;
+	count = run->failed_group_count;
 	memcpy(failures, run->failures, count * sizeof(*failures));
 	spin_unlock(&etw_session_lock);
 	return count;

@@ -77,12 +77,12 @@ struct etw_buffer_cpu {
  * @lost_ends: groups in @observed whose observation has ended, but the event of its end was lost
  *	and will be written later; with etw_mutex held
  * @has_lost_observed_event: such an event will be written later; with etw_mutex held
- * @failure_count: number of entries in @failures
+ * @failed_group_count: number of entries in @failures
  * @failures: the groups that could not be attached
  * @readers: number of open readers; with @mutex held
  * @mutex: held over a flush, and while the buffers are counted or freed
  *
- * A writer of @group_mask, @failure_count or @failures holds etw_mutex and etw_session_lock, a
+ * A writer of @group_mask, @failed_group_count or @failures holds etw_mutex and etw_session_lock, a
  * reader either of them.
  *
  * The stop sets @is_finished with release after the last flush; readers read it with acquire.
@@ -108,7 +108,7 @@ struct etw_run {
 	struct perfinfo_groupmask observed;
 	struct perfinfo_groupmask lost_ends;
 	bool has_lost_observed_event;
-	u32 failure_count;
+	u32 failed_group_count;
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
 	unsigned int readers;
 	struct mutex mutex;	/* of @channel */

@@ -52,7 +52,7 @@ bool etw_any_session_has_group(u32 group);
 struct etw_run *etw_get_session_run(struct etw_session *session);
 struct perfinfo_groupmask etw_global_group_mask(void);
 
-/* The following are called with etw_mutex held. */
+/* Called with etw_mutex held; the first one, also with etw_session_lock instead. */
 struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *except);
 void etw_set_run(struct etw_session *session, struct etw_run *run);
 void etw_drop_run(struct etw_session *session);

@@ -97,7 +97,7 @@ static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes, un
 	for (i = 0; i < NTKLOG_IDENTITY_ASSOCIATIVITY; i++) {
 		if (!ways[i].lock || (ways[i].lock == lock && ways[i].kind == kind))
 			return i;
-		if ((s32)(ways[i].sequence - ways[oldest].sequence) < 0)
+		if ((s32)(ways[i].written_sequence - ways[oldest].written_sequence) < 0)
 			oldest = i;
 	}
 	return oldest;
@@ -122,7 +122,7 @@ static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsign
 		.time = ntklog_cycles(),
 		.offset = slab ? lock - (unsigned long)page_address(slab) : 0,
 		/* The end of the write section makes the counter even again. */
-		.sequence = raw_read_seqcount(&notes->sequence[set]) + 1,
+		.written_sequence = raw_read_seqcount(&notes->sequence[set]) + 1,
 		.kind = kind,
 	};
 	WRITE_ONCE(notes->fingerprint[set][way], fingerprint);

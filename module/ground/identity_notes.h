@@ -37,7 +37,7 @@
  * @caller: caller of the lock function, from the event for which the note was written
  * @time: time of the note, in cycles of the clock
  * @offset: offset of the lock in its slab, in bytes; 0 outside of slabs
- * @sequence: value of the sequence counter of the set after the note was written
+ * @written_sequence: value of the sequence counter of the set after the note was written
  * @kind: NTKLOG_IDENTITY_*
  */
 struct ntklog_identity {
@@ -46,7 +46,7 @@ struct ntklog_identity {
 	unsigned long caller;
 	u64 time;
 	u32 offset;
-	u32 sequence;
+	u32 written_sequence;
 	u8 kind;
 };
 

@@ -107,7 +107,7 @@ static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int
 	/* Each note increases the sequence number by 2. */
 	reader->replaced += (sequence - seen) / 2;
 	for (i = 0; i < NTKLOG_IDENTITY_ASSOCIATIVITY; i++) {
-		is_new = (s32)(ways[i].sequence - seen) > 0;
+		is_new = (s32)(ways[i].written_sequence - seen) > 0;
 		if (!ways[i].lock || !(is_first || is_new))
 			continue;
 		reader->length += ntklog_print_identity(reader->text + reader->length,

@@ -44,13 +44,13 @@ struct ntklog_task_note {
  * @lock: bit lock, which protects the other members. It is no spinlock_t, because acquisitions of
  *	the kernel's spin locks may be recorded. Interrupt handlers do not take it
  * @count: number of notes that were ever written; the next note goes to @ring[@count % size]
- * @long_paths: number of notes whose cgroup has too long a path
+ * @long_path_count: number of notes whose cgroup has too long a path
  * @ring: the newest notes
  */
 struct ntklog_task_notes {
 	unsigned long lock;
 	u64 count;
-	u32 long_paths;
+	u32 long_path_count;
 	struct ntklog_task_note ring[NTKLOG_TASK_NOTES];
 };
 
@@ -60,9 +60,9 @@ struct ntklog_task_note_reader {
 	struct mutex mutex;
 	u64 next;
 	u64 lost;
-	u32 long_paths;
+	u32 long_path_count;
 	u64 printed_lost;
-	u32 printed_long_paths;
+	u32 printed_long_path_count;
 	struct ntklog_task_note note;
 	char text[NTKLOG_TASK_NOTE_TEXT_SIZE];
 };
@@ -131,7 +131,7 @@ void ntklog_note_task(struct task_struct *task)
 	note->name[TASK_COMM_LEN - 1] = '\0';
 	if (!ntklog_write_cgroup_path(note->cgroup, task)) {
 		note->cgroup[0] = '\0';
-		notes->long_paths++;
+		notes->long_path_count++;
 	}
 	notes->count++;
 	bit_spin_unlock(0, &notes->lock);
@@ -300,7 +300,7 @@ static bool ntklog_copy_next_note(struct ntklog_task_note_reader *reader)
 	is_new = reader->next != notes->count;
 	if (is_new)
 		reader->note = notes->ring[reader->next % NTKLOG_TASK_NOTES];
-	reader->long_paths = notes->long_paths;
+	reader->long_path_count = notes->long_path_count;
 	bit_spin_unlock(0, &notes->lock);
 	return is_new;
 }
@@ -322,10 +322,10 @@ static size_t ntklog_print_next_line(struct ntklog_task_note_reader *reader, boo
 				 note->cgroup[0] ? note->cgroup : "-");
 	}
 	if (reader->lost == reader->printed_lost &&
-	    reader->long_paths == reader->printed_long_paths)
+	    reader->long_path_count == reader->printed_long_path_count)
 		return 0;
 	return scnprintf(reader->text, sizeof(reader->text), "lost %llu long %u\n", reader->lost,
-			 reader->long_paths);
+			 reader->long_path_count);
 }
 
 /**
@@ -357,7 +357,7 @@ ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __us
 		reader->next += is_note;
 		if (!is_note) {
 			reader->printed_lost = reader->lost;
-			reader->printed_long_paths = reader->long_paths;
+			reader->printed_long_path_count = reader->long_path_count;
 		}
 		cond_resched();
 	}

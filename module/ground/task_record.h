@@ -29,14 +29,13 @@
 
 /**
  * struct ntklog_resource_slot - one of NT's resources that a task owns
- * @lock: address of the resource; NULL if the slot is free or is being filled
+ * @lock: address of the resource; NULL if the slot is free
  * @acquire_time: start of the ownership, in cycles
  * @wait_time: duration of the wait, in cycles
  * @processor: CPU on which the ownership began
  * @max_recursion_depth: highest number of acquisitions owned at the same time
  * @contention_count: contention count of the resource at the acquisition
- * @filled_by_softirq: a softirq filled the slot, and only a softirq may lower next_slot past it; 0
- *	in all slots from next_slot on
+ * @filled_by_softirq: a softirq filled the slot. A softirq lowers next_slot past such slots only
  * @reserved: padding to NT's 0x40 bytes
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
@@ -134,11 +133,11 @@ struct ntklog_sleeping_slot {
  * @cpus: bitmap of the CPUs that may have the record in ntklog_current; nr_cpu_ids bits
  *
  * The task itself writes its record, and so do softirqs that run on top of it (@slots). Other tasks
- * free slots, and change @contentions and @timeouts of sleeping slots. @task and @exit_is_missed do
- * not change while the record is in the table. The members from @is_blocked to @last_ready, and
- * @off_cpu, are written by the CPU that switches the task, with the lock of its run queue held: see
- * perf/off_cpu.c. The task finds them stable while it runs; other tasks read them with
- * ntklog_off_cpu_until_now().
+ * free slots, and change @contentions, @timeouts and NTKLOG_SLEEPING_CLAIMED of sleeping slots.
+ * @task and @exit_is_missed do not change while the record is in the table. The members from
+ * @is_blocked to @last_ready, and @off_cpu, are written by the CPU that switches the task, with the
+ * lock of its run queue held: see perf/off_cpu.c. The task finds them stable while it runs; other
+ * tasks read them with ntklog_off_cpu_until_now().
  */
 struct ntklog_task {
 	struct ntklog_sleeping_slot *next_sleeping_slot;

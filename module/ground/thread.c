@@ -75,8 +75,8 @@ static struct ntklog_task *ntklog_try_to_insert_detached_record(void)
 /**
  * ntklog_get_or_alloc_current_record() - find or create the record of the current task
  *
- * For NT's functions that cannot fail. The caller may write pages out: this function does not
- * reclaim memory, but waits until others have.
+ * For NT's functions that cannot fail. The caller may write pages out: this function starts no
+ * I/O to get memory, but waits until others have reclaimed some.
  *
  * Context: task; may sleep.
  * Return: the record. When the caller has removed NT state, it must call

@@ -6,8 +6,8 @@
  * The record of the current task: see task_record.h. Each CPU caches a record in ntklog_current.
  * While the current task is the cached one, its record is found without a search.
  *
- * No function reclaims memory: file systems call them while they write pages out. Spare records are
- * allocated in advance.
+ * File systems call these functions while they write pages out, so no function starts I/O to get
+ * memory. Spare records are allocated in advance.
  */
 
 #include <linux/percpu.h>

@@ -89,17 +89,17 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
  */
 const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count)
 {
-	const char *missing = NULL;
+	const char *unusable = NULL;
 	size_t i, j;
 
 	for (i = 0; i < count; i++)
 		for (j = 0; j < hooks[i].target_count; j++) {
 			struct ntklog_target *target = &hooks[i].targets[j];
 
-			if (!ntklog_resolve_target(target, hooks[i].original_entry) && !missing)
-				missing = target->name;
+			if (!ntklog_resolve_target(target, hooks[i].original_entry) && !unusable)
+				unusable = target->name;
 		}
-	return missing;
+	return unusable;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resolve_targets);
 

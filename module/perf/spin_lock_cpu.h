@@ -196,7 +196,8 @@ struct ntklog_overflow_slots {
  * CPU may read the counters.
  *
  * An NMI handler may interrupt even the slow paths. A field that the handler changes too must be
- * changed by single instructions, or be as it was when the handler returns.
+ * changed by single instructions, or be as it was when the handler returns. The restart of a
+ * countdown is an exception: it may lose the handler's acquisitions.
  */
 struct ntklog_spin_lock_cpu {
 	u32 sampled_in_use;

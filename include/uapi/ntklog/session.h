@@ -184,9 +184,9 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failure, 0x10);
 /*
  * Open a file, with close-on-exec, of the finished buffers of this run on a CPU, like
  * sessions/<n>/cpu<m>. The ioctl returns the file descriptor, which stays valid when the claim is
- * closed or starts another run. read() returns 0 if no buffer is finished and unread; poll()
- * reports POLLHUP if the run will finish no more. ENODATA: the claim has no run; EINVAL: there can
- * be no such CPU.
+ * closed or starts another run. read() returns 0 if no buffer is finished and unread, and fails
+ * with EBUSY while a run in mode NTKLOG_SESSION_BUFFERING goes on; poll() reports POLLHUP if the
+ * run will finish no more. ENODATA: the claim has no run; EINVAL: there can be no such CPU.
  */
 #define NTKLOG_SESSION_OPEN_CPU	_IOW(0xE7, 19, struct ntklog_session_cpu)
 

@@ -69,7 +69,7 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 /**
  * analysis_find_rates() - find the first parameters of the sampling
  * @analysis: analysis to change
- * @file: open file, whose position and error stay
+ * @file: open file, whose position stays; its error too, unless it is a stream
  */
 void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 {

@@ -165,7 +165,7 @@ static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reade
 /**
  * rates_find() - find the first sampling parameters in a file
  * @rates: parameters, all zero; set to those that are found
- * @file: open file, whose position and error stay
+ * @file: open file, whose position stays; its error too, unless it is a stream
  *
  * The first buffers of each CPU are searched, and then the last ones; of a stream the first
  * RUNDOWN_BYTES.

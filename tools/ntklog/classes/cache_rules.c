@@ -98,8 +98,8 @@ static void print_path(char *text, size_t size, const char *type, const struct l
 		snprintf(text, size, "%s%s", type, path->text);
 }
 
-static enum cache_match try_type(const struct types *types, const char *name,
-				 const struct lock_place *place, char *text, size_t size)
+static enum cache_result try_type(const struct types *types, const char *name,
+				  const struct lock_place *place, char *text, size_t size)
 {
 	struct lock_path path;
 	struct type_ref type;
@@ -142,11 +142,11 @@ static bool remove_ending(char *name)
  *
  * Return: CACHE_NAMED on success, else the reason of the failure.
  */
-enum cache_match cache_rules_apply(const struct types *types, const struct lock_place *place,
-				   char *text, size_t size)
+enum cache_result cache_rules_apply(const struct types *types, const struct lock_place *place,
+				    char *text, size_t size)
 {
 	static const char *const endings[] = { "", "_struct", "_info", "_node" };
-	enum cache_match match, best = CACHE_NOT_KNOWN;
+	enum cache_result match, best = CACHE_NOT_KNOWN;
 	char name[64], candidate[80];
 	size_t i;
 

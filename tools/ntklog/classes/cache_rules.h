@@ -21,14 +21,14 @@ struct lock_place {
 	unsigned int kind;
 };
 
-enum cache_match {
+enum cache_result {
 	CACHE_NOT_KNOWN,
 	CACHE_NO_LOCK,
 	CACHE_NAMED,
 };
 
-enum cache_match cache_rules_apply(const struct types *types, const struct lock_place *place,
-				   char *text, size_t size);
+enum cache_result cache_rules_apply(const struct types *types, const struct lock_place *place,
+				    char *text, size_t size);
 bool cache_is_kmalloc(const struct lock_place *place);
 bool cache_guess(const struct types *types, const struct lock_place *place, const char *function,
 		 const char *module, char *text, size_t size);

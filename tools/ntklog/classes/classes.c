@@ -127,7 +127,7 @@ static bool name_by_aliases(const struct classes *classes, struct lock_place *pl
 	const struct slab_name *first;
 	size_t count = slab_names_find(&classes->slabs, place->cache, &first), i;
 	char candidate[CLASS_SIZE - 1], found[CLASS_SIZE - 1] = "";
-	enum cache_match match;
+	enum cache_result match;
 	bool is_certain = true;
 
 	if (!count)

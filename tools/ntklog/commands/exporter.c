@@ -43,7 +43,7 @@ static int write_file(struct exporter *exporter)
 
 	if (!exporter->textfile.path)
 		return 0;
-	text = exporter_get_text(exporter, false, &size);
+	text = exporter_metrics_text(exporter, false, &size);
 	if (!text) {
 		message("%s: %s", exporter->textfile.path, strerror(ENOMEM));
 		return -1;
@@ -176,7 +176,7 @@ static int open_outputs(struct exporter *exporter)
 		return -1;
 	if (!exporter->listen)
 		return 0;
-	exporter->http.get_text = exporter_get_text;
+	exporter->http.get_text = exporter_metrics_text;
 	exporter->http.argument = exporter;
 	if (exporter_http_open(&exporter->http, exporter->listen))
 		return -1;

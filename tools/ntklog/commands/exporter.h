@@ -111,7 +111,7 @@ double exporter_cpu_seconds(void);
 int exporter_count(struct exporter *exporter, double seconds);
 int exporter_keep_budget(struct exporter *exporter);
 
-const char *exporter_get_text(void *argument, bool is_openmetrics, size_t *size);
+const char *exporter_metrics_text(void *argument, bool is_openmetrics, size_t *size);
 void exporter_drop_text(struct exporter *exporter);
 
 #endif /* _NTKLOG_EXPORTER_H */

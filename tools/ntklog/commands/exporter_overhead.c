@@ -103,7 +103,7 @@ int exporter_keep_budget(struct exporter *exporter)
 {
 	struct budget *budget = &exporter->budget;
 	unsigned int mode = budget->mode;
-	enum budget_change change = budget_step(budget, exporter->hooks_share,
+	enum recording_change change = budget_step(budget, exporter->hooks_share,
 						exporter->share - exporter->hooks_share);
 
 	if (change == BUDGET_STAYS)

@@ -39,7 +39,7 @@ static const char *age_text(uint64_t ns, char *text, size_t size)
 	return text;
 }
 
-static int name_length(const char *symbol)
+static int length_without_offset(const char *symbol)
 {
 	return strcspn(symbol, "+");
 }
@@ -65,7 +65,7 @@ static void print_stack(const struct wait_task *task)
 	size_t column = 9, i;
 
 	for (i = 0; i < task->frames; i++) {
-		int length = name_length(task->stack[i]);
+		int length = length_without_offset(task->stack[i]);
 
 		/* Wrap lines at 80 columns. */
 		if (i && column + 3 + length > 80)
@@ -86,7 +86,7 @@ static void print_slot(const struct wait_slot *slot)
 	printf("  %s %-9s %8s  %s (%" PRIu32 ") in %.*s\n", slot->is_waiting ? "waits" : "held ",
 	       slot->is_exclusive ? "exclusive" : "shared",
 	       age_text(slot->age_ns, age, sizeof(age)), task->name, task->thread_id,
-	       name_length(slot->caller), slot->caller);
+	       length_without_offset(slot->caller), slot->caller);
 }
 
 /*

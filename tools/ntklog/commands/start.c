@@ -83,10 +83,11 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 	recording->drain.give = trace_file_write;
 	recording->drain.argument = trace;
 	err = trace_file_begin(trace, header, size, size + buffers * size) ||
-	      drain_open(&recording->drain, recording->fd, recording->session, size) ||
-	      drain_finish(&recording->drain);
+	      drain_open(&recording->drain, recording->fd, recording->session, size);
+	if (!err)
+		err = drain_finish(&recording->drain);
 	/* Count the buffers that could not be written, for the numbers of the file. */
-	if (trace->has_failed)
+	if (trace->has_failed && trace->bytes)
 		drain_finish(&recording->drain);
 	if (trace_file_finish(trace, header, size))
 		err = -1;

@@ -72,10 +72,7 @@ bool etl_is_compressed(const struct etl_file *file)
 	return file->log_file_mode & EVENT_TRACE_COMPRESSED_MODE;
 }
 
-/*
- * Seconds by which a time may be outside the session, because the session's clock and the system's
- * time drift apart. A time further outside is impossible.
- */
+/* Seconds by which a time may be before the start of the session, or after its latest end. */
 #define CLOCK_SLACK_S	60
 
 static uint64_t clock_slack(const struct etl_file *file)

@@ -247,14 +247,14 @@ struct etl_merge *etl_merge_open(struct etl_file *file)
 	struct etl_merge *merge = calloc(1, sizeof(*merge));
 	size_t i;
 
-	if (reader->input && (reader->is_merged || reader->next_place > 1)) {
+	if (reader->input && (reader->was_merged || reader->next_place > 1)) {
 		free(merge);
 		etl_damage(reader, 0, "a pipe can be read only once, and this one has been read");
 		return NULL;
 	}
 	if (!merge)
 		goto err;
-	reader->is_merged = true;
+	reader->was_merged = true;
 	merge->reader = reader;
 	merge->is_in_order = true;
 	if (add_index(merge))

@@ -59,7 +59,7 @@ struct etl_seen_buffer;
  * @places: index of the readable buffers with the header buffer, in the order of the file; of a
  *	stream the buffers that etl_add_next_buffer() has added so far
  * @next_place: index in @places of the buffer after that of @cursor
- * @slack: ticks by which a possible time may be before the start or after the end of the session
+ * @slack: ticks by which a time may be before the start of the session, or after its latest end
  * @latest_possible: latest possible time of events, session clock; UINT64_MAX: no limit
  * @damage_at: offset of the damage that @file's error describes
  */
@@ -70,7 +70,7 @@ struct etl_reader {
 	struct etl_seen_buffer *seen_buffers;
 	uint64_t next_stream_place;
 	bool has_ended;
-	bool is_merged;
+	bool was_merged;
 	struct etl_cursor cursor;
 	struct etl_event event;
 	struct etl_place *places;

@@ -47,7 +47,7 @@ struct holder_series {
 
 /*
  * The series; all zero but for @limit: none.
- * @limit: most classes, and most pairs of a class and a holder, that have series of their own
+ * @limit: most classes, and most pairs of a class and a function, that have series of their own
  * @lock_count: number of @locks that are not of others
  * @idle_count: number of these that had not waited when they got their series
  * @holder_count: number of @holders that are functions

@@ -201,15 +201,15 @@ static bool is_empty_or_none(const char *directory)
 {
 	DIR *entries = opendir(directory);
 	struct dirent *entry;
-	bool empty = true;
+	bool is_empty = true;
 
 	if (!entries)
 		return errno == ENOENT;
 	while ((entry = readdir(entries)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			empty = false;
+			is_empty = false;
 	closedir(entries);
-	return empty;
+	return is_empty;
 }
 
 /* Open the file for each packet: there may be more processors than a process can have files. */

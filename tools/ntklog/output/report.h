@@ -47,7 +47,7 @@ struct report {
 enum report_table report_find_table(const char *name);
 void report_print_columns(unsigned int tables, FILE *stream);
 void report_print_column_help(unsigned int tables, FILE *stream);
-bool report_has_rates(const struct report *report);
+bool report_shows_per_second(const struct report *report);
 bool report_has_lock_counts(const struct report *report);
 void report_show_column(struct report *report, const char *name, bool sorts);
 void report_make(struct report *report);
