@@ -67,9 +67,9 @@ static const struct column columns[] = {
 	NUMBER_COLUMN("charged_total_error", "charged error", CELL_ERROR, charged_error,
 		      "standard error of charged_total", .is_hidden = true),
 	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share,
-		      "share of all waiting for locks"),
+		      "share of all waiting for locks", .drop = 1),
 	NUMBER_COLUMN("charged_max", "charged max", CELL_TIME, charged_max,
-		      "longest piece of a wait"),
+		      "longest piece of a wait", .drop = 2),
 };
 
 static void format_ticks(const struct report *report, uint64_t ticks, char *text, size_t size)
@@ -132,7 +132,7 @@ static const struct column waiter_columns[] = {
 	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, charged_error,
 		      "standard error of wait_total", .is_hidden = true),
 	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share,
-		      "share of all waiting for locks"),
+		      "share of all waiting for locks", .drop = 1),
 	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, charged_max, "longest wait"),
 };
 

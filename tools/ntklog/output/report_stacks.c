@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "macros.h"
+#include "message.h"
 #include "report_rows.h"
 
 /* Separator of the functions of a stack, whose order is from the innermost function on. */
@@ -167,8 +168,8 @@ const struct table_class report_stacks_class = {
 void report_print_stacks(const struct report *report, FILE *stream, size_t top)
 {
 	const struct table *table = &report->tables[REPORT_STACKS];
-	size_t rows = table_top(table, top), row, k, length;
-	char text[NAME_SIZE];
+	size_t rows = table_top(table, top), width = terminal_width(stream), row, k, length;
+	char text[NAME_SIZE], number[2 * NAME_SIZE];
 	const char *at;
 
 	fprintf(stream, "%s, by %s", table->title, table->columns[table->sort].name);
@@ -176,15 +177,24 @@ void report_print_stacks(const struct report *report, FILE *stream, size_t top)
 		fprintf(stream, " (%zu of %zu)", rows, table->rows);
 	for (row = 0; row < rows; row++) {
 		const union cell *cells = &table->cells[row * table->column_count];
+		const char *separator = "  ";
+		size_t used = 0;
 
-		fputs("\n  ", stream);
+		fputc('\n', stream);
 		for (k = 0; k < table->shown_count; k++) {
 			const struct column *column = &table->columns[table->shown[k]];
 
 			if (column->kind == CELL_TEXT)
 				continue;
 			table_format_cell(table, row, table->shown[k], text, sizeof(text));
-			fprintf(stream, "%s%s %s", k > 1 ? ", " : "", column->title, text);
+			snprintf(number, sizeof(number), "%s %s", column->title, text);
+			if (used && used + strlen(number) + 3 > width) {
+				fputs(",\n  ", stream);
+				separator = "  ";
+				used = 2;
+			}
+			used += fprintf(stream, "%s%s", separator, number);
+			separator = ", ";
 		}
 		fputc('\n', stream);
 		for (at = cells[0].text; *at; at += length) {

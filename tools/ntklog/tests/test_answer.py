@@ -378,8 +378,11 @@ class Text(Case):
                          "ffffffff81000900 t waits_for_a_while_and_longer [a_module_with_a_name]\n"
                          "ffff888012345a00 d a_lock_of_the_module [a_module_with_a_name]\n")
         changes = {"address": LOCK + 0x388}
-        self.write_events(spin(1000, 5000, caller=0xFFFFFFFF81000801, **changes),
-                          spin(5000, 5100, 3000, 0xFFFFFFFF81000901, **changes))
+        self.write(etl.file(etl.spinlock_rundown(1, 1, 1000, 0), *RATES[1:],
+                            spin(1000, 5000, caller=0xFFFFFFFF81000801, **changes),
+                            spin(5000, 5100, 3000, 0xFFFFFFFF81000901, **changes),
+                            stack_of(5100, 0xFFFFFFFF81000901)))
+        self.assertIn("Stacks of locks", self.report())
         lines = [line for line in self.report().splitlines() if not line.startswith("More: ")]
         self.assertLessEqual(max(map(len, lines)), 80, lines)
         self.assertIn("\na_lock_of_the_module  ", "\n".join(lines))
