@@ -73,12 +73,15 @@ void answer_add_hints(struct answer *answer)
 	    (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS))
 		add_hint_for_unknown_holders(answer);
 	if (sums->sleeping.wait && !sums->has_off_cpu)
-		answer_add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
-				has_stacks ? "" : ", and where (--stacks)");
+		answer_add_line(answer,
+				"Not recorded: why holders were slow (ntklog record -e ...,contextswap%s).",
+				has_stacks ? "" : " --stacks");
 	else if (sums->sleeping.wait && !sums->has_switches && !sums->has_block_stacks)
-		answer_add_line(answer, "Not recorded: where holders blocked (--stacks).");
+		answer_add_line(answer,
+				"Not recorded: where holders blocked (ntklog record --stacks).");
 	else if (sums->sleeping.wait && !has_stacks)
-		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
+		answer_add_line(answer,
+				"Not recorded: where holders were slow (ntklog record --stacks).");
 	if (total->is_estimate)
 		add_hint_for_estimates(answer);
 }

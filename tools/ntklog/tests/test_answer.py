@@ -462,7 +462,7 @@ class Text(Case):
                             sleep(1000, 6000), sleep(6000, 6100, 3000, thread=56)))
         text = self.report()
         self.assertIn("Not recorded: who held spin locks. To record it: ntklog record --blockers\n", text)
-        self.assertIn("Not recorded: why holders were slow (-e contextswap), and where (--stacks).\n",
+        self.assertIn("slow (ntklog record -e ...,contextswap --stacks).\n",
                       text)
 
     def test_command_that_records_unknown_holders_is_named(self):

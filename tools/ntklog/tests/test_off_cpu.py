@@ -36,7 +36,7 @@ class Parts(Case):
         self.assertIn("\n   50%  the holder was blocked\n", text)
         self.assertIn("\n   Holders had no CPU 25%, blocked 50%, ran 25%\n", text)
         self.assertNotIn("why holders were slow", text)
-        self.assertIn("Not recorded: where holders blocked (--stacks).", text)
+        self.assertIn("Not recorded: where holders blocked (ntklog record --stacks).", text)
 
     def test_whole_hold_and_time_after_it(self):
         """The waiter was woken 200 ticks after the release, and got a CPU 300 later."""
@@ -122,7 +122,7 @@ class Parts(Case):
         self.assertEqual(parts, {"holder_ran": 3000})
         text = self.report()
         self.assertIn("\n  100%  a task held the lock, see below\n", text)
-        self.assertIn("Not recorded: why holders were slow (-e contextswap)", text)
+        self.assertIn("Not recorded: why holders were slow (ntklog record -e ...,contextswap", text)
         self.assertNotIn("Holders ran", text)
 
     def test_lost_event_leaves_the_reason_of_its_hold_open(self):

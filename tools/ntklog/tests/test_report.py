@@ -513,7 +513,7 @@ Tasks waited about 750us for locks in 1.000 s of 2 CPUs: 3 waits.
 1. 0xffff888012345678: ~750us (100%) in ~3 waits
    Longest 250us from before the start on; waited: task 55 100%
    Held 0%; unknown 100%
-Not recorded: why holders were slow (-e contextswap), and where (--stacks).
+Not recorded: why holders were slow (ntklog record -e ...,contextswap --stacks).
 "Longest" is of recorded waits. For all: ntklog set resource 50 1 1
 More: ntklog report --lock 0xffff888012345678 """ + self.path + """
 
