@@ -23,7 +23,9 @@
  */
 
 #include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/sched.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 /*
@@ -114,6 +116,11 @@ struct ntklog_sleeping_slot {
 	u64 last_ready_of_wait;
 	u32 timeouts;
 };
+
+#ifdef CONFIG_64BIT
+/* An acquisition without a wait fills a part that is not longer than a cache line. */
+static_assert(offsetofend(struct ntklog_sleeping_slot, off_cpu_before) <= L1_CACHE_BYTES);
+#endif
 
 /**
  * struct ntklog_task - the record of one task
