@@ -21,7 +21,9 @@
  */
 
 #include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/sched.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 /* Number of slots in each array. */
@@ -104,6 +106,11 @@ struct ntklog_sleeping_slot {
 	u64 last_ready_of_wait;
 	u32 timeouts;
 };
+
+#ifdef CONFIG_64BIT
+/* An acquisition without a wait fills a part that is not longer than a cache line. */
+static_assert(offsetofend(struct ntklog_sleeping_slot, off_cpu_before) <= L1_CACHE_BYTES);
+#endif
 
 /**
  * struct ntklog_task - the record of one task
