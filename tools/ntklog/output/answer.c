@@ -394,7 +394,10 @@ static void leave_out_reasons(struct answer *lock)
 static void choose_lines(struct choice *choice, const struct charge_sum *total, size_t room)
 {
 	size_t small_parts = count_parts(total, SHARE_MIN), locks = choice->lock_count, i;
+	size_t whole[LOCKS_MAX];
 
+	for (i = 0; i < locks; i++)
+		whole[i] = choice->locks[i].count;
 	if (locks > LOCKS_RESERVED)
 		locks = LOCKS_RESERVED;
 	choice->parts = count_parts(total, PART_MIN);
@@ -408,6 +411,9 @@ static void choose_lines(struct choice *choice, const struct charge_sum *total, 
 		choice->parts--;
 	while (locks && count_lines(choice, locks) > room)
 		locks--;
+	for (i = 0; i < locks; i++)
+		if (count_lines(choice, locks) - choice->locks[i].count + whole[i] <= room)
+			choice->locks[i].count = whole[i];
 	while (locks < choice->lock_count && count_lines(choice, locks + 1) <= room)
 		locks++;
 	choice->lock_count = locks;

@@ -408,6 +408,13 @@ class Text(Case):
         self.assertLessEqual(len(lines), 20)
         self.assertEqual([line[:2] for line in lines if re.match("[1-5][.]", line)][:3],
                          ["1.", "2.", "3."], lines)
+        # With one open hold the lines of the chain are used for reasons.
+        self.write_events(*events, etl.open_hold(BASE + end), held(end, address=LOCK + 0x1000),
+                          waits(end, end - 1000, 61, address=LOCK + 0x1000))
+        answer = self.report().split("\n\n")[0]
+        self.assertLessEqual(answer.count("\n"), 19)
+        self.assertNotIn("Longest chain", answer)
+        self.assertEqual((answer.count("\n   Held "), answer.count("\n   Holders ")), (3, 2))
 
     def test_command_is_for_the_lock_that_cost_most(self):
         with open(self.path + ".names", "a", encoding="ascii") as stream:
