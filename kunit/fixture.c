@@ -28,13 +28,13 @@ MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
 /* Bind the test to TEST_CPU, and reset parameters and settings to their defaults. */
 int fixture_init(struct kunit *test)
 {
-	static const u32 spin_lock[] = { 5, 1, 1000, 1, 1000000 };
-	static const u32 resource[] = { 7, 1000, 1, 1 };
+	static const u32 spin_lock_defaults[] = { 5, 1, 1000, 1, 1000000 };
+	static const u32 resource_defaults[] = { 7, 1000, 1, 1 };
 
-	if (ntklog_set_information(&ntklog_spin_lock_information, spin_lock,
-				   sizeof(spin_lock)) ||
-	    ntklog_set_information(&ntklog_resource_information, resource,
-				   sizeof(resource)))
+	if (ntklog_set_information(&ntklog_spin_lock_information, spin_lock_defaults,
+				   sizeof(spin_lock_defaults)) ||
+	    ntklog_set_information(&ntklog_resource_information, resource_defaults,
+				   sizeof(resource_defaults)))
 		return -EINVAL;
 	return set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
 }

@@ -10,7 +10,7 @@
 
 /*
  * The sizes are those of NT's documents, and the minimum is of each word after the first. NT
- * documents no minimum for resources: 0 is refused, because the words are divisors.
+ * documents no minimum for resources: 0 is refused_values, because the words are divisors.
  */
 static const struct kind {
 	struct ntklog_information *information;
@@ -159,12 +159,12 @@ static void values_at_limits_accepted(struct kunit *test)
 static void value_0_accepted_by_hold_threshold_only(struct kunit *test)
 {
 	u32 words_to_set[] = { 5, 1, 1000, 1, 0 }, words_read[5];
-	static const u32 refused[] = { 1, 2, 999999 };
+	static const u32 refused_values[] = { 1, 2, 999999 };
 	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, set(&kinds[0], words_to_set, 0x14), 0u);
-	for (i = 0; i < ARRAY_SIZE(refused); i++) {
-		words_to_set[4] = refused[i];
+	for (i = 0; i < ARRAY_SIZE(refused_values); i++) {
+		words_to_set[4] = refused_values[i];
 		KUNIT_EXPECT_EQ(test, set(&kinds[0], words_to_set, 0x14), 0xC000000Du);
 	}
 	words_to_set[4] = 0;

@@ -74,7 +74,7 @@ static void release_for_other_thread_written_with_its_id(struct kunit *test)
 	session_stop(test);
 }
 
-static u64 wait_began, wait_ended;
+static u64 wait_start_time, wait_end_time;
 
 static int acquire_wait_and_release(void *data)
 {
@@ -85,9 +85,9 @@ static int acquire_wait_and_release(void *data)
 	sched_set_fifo(current);
 	acquire_shared(&resource, true);
 	complete(owned);
-	wait_began = get_cycles();
+	wait_start_time = get_cycles();
 	acquire_exclusive(&resource, true);
-	wait_ended = get_cycles();
+	wait_end_time = get_cycles();
 	release_acquisitions(1);
 	return 0;
 }
@@ -117,13 +117,14 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 	EXPECT_EVENT(test, resource_event(test, 0), 0x10022u, 1u, 0u);
 	KUNIT_EXPECT_GT(test, read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
 	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME),
-			wait_ended - wait_began);
+			wait_end_time - wait_start_time);
 	KUNIT_EXPECT_GE(test, read_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME),
-			wait_began + read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME));
+			wait_start_time + read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME));
 	EXPECT_EVENT(test, resource_event(test, 1), 0x10042u, 1u, 1u);
 	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 1), RESOURCE_WAIT_TIME), 0ull);
 	KUNIT_EXPECT_GE(test, read_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), before);
-	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), wait_began);
+	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME),
+			wait_start_time);
 	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 1), RESOURCE_HOLD_TIME),
 			after - before);
 	session_stop(test);

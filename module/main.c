@@ -62,14 +62,14 @@ MODULE_PARM_DESC(buffers, "buffers of each processor, 2 to 1024, default 16");
 
 /* Values in the order of the members of NT's structures: see system_information.h. */
 static unsigned int spinlock[PERF_SPIN_LOCK_PARAMETERS];
-static unsigned int spinlock_count;
-module_param_array(spinlock, uint, &spinlock_count, 0400);
+static unsigned int spinlock_value_count;
+module_param_array(spinlock, uint, &spinlock_value_count, 0400);
 MODULE_PARM_DESC(spinlock,
 		 "spin_threshold,acquire_sample_rate,contention_sample_rate,hold_threshold; at least 1,1000,1,1000000 (the defaults; the last may be 0)");
 
 static unsigned int resource[PERF_RESOURCE_PARAMETERS];
-static unsigned int resource_count;
-module_param_array(resource, uint, &resource_count, 0400);
+static unsigned int resource_value_count;
+module_param_array(resource, uint, &resource_value_count, 0400);
 MODULE_PARM_DESC(resource,
 		 "release_sample_rate,contention_sample_rate,excessive_timeouts; at least 1, default 1000,1,1");
 
@@ -142,11 +142,11 @@ static int __init ntklog_init(void)
 		return err;
 	}
 	err = ntklog_set_parameters("spinlock", &ntklog_spin_lock_information,
-				    spinlock, spinlock_count);
+				    spinlock, spinlock_value_count);
 	if (err)
 		goto err_spin_lock_state;
 	err = ntklog_set_parameters("resource", &ntklog_resource_information,
-				    resource, resource_count);
+				    resource, resource_value_count);
 	if (err)
 		goto err_spin_lock_state;
 	ntklog_spin_lock_blocker_rate = blockers;

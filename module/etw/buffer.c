@@ -44,13 +44,13 @@ static struct wmi_buffer_header *etw_buffer_header(const struct rchan_buf *buf)
 }
 
 /**
- * etw_buffer_has_events() - test whether the buffer being written has events
+ * etw_buffer_is_numbered() - test whether the buffer being written has events, or is the last one
  * @buf: the buffers of a CPU
  *
  * Context: as for etw_finish_buffer().
  * Return: true if it has.
  */
-bool etw_buffer_has_events(const struct rchan_buf *buf)
+bool etw_buffer_is_numbered(const struct rchan_buf *buf)
 {
 	return etw_buffer_is_open(buf) && etw_buffer_header(buf)->sequence_number;
 }

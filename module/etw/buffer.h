@@ -43,7 +43,7 @@ bool etw_write_event(struct etw_run *run,
 		     const struct perfinfo_trace_header *header,
 		     const void *data);
 bool etw_buffer_has_space(const struct etw_run *run, size_t size);
-bool etw_buffer_has_events(const struct rchan_buf *buf);
+bool etw_buffer_is_numbered(const struct rchan_buf *buf);
 void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf);
 size_t etw_count_unread_buffers(const struct rchan_buf *buf);
 void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags);

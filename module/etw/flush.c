@@ -52,7 +52,7 @@ static void etw_flush_cpu(void *data)
 	if (request->flags & ETW_BUFFER_FLAG_FLUSH_MARKER && run->mode == ETW_MODE_SEQUENTIAL &&
 	    atomic64_read(&run->sequence_number))
 		etw_number_buffer(run, buf);
-	if (etw_buffer_has_events(buf)) {
+	if (etw_buffer_is_numbered(buf)) {
 		if (!etw_buffer_may_be_finished(buf, request->reason))
 			return;
 		etw_finish_buffer(run, buf, request->flags);

@@ -71,7 +71,7 @@ static int ntklog_request_selftest(void)
 }
 
 /**
- * ntklog_linux_selftest() - compare the replacements of all kinds with the kernel's functions
+ * ntklog_show_linux_selftest() - compare the replacements of all kinds with the kernel's functions
  * @seq: output file; gets the text that ntklog_test_kinds() prints
  *
  * If the current task is killed, the self-test goes on without it.
@@ -79,7 +79,7 @@ static int ntklog_request_selftest(void)
  * Context: task; may sleep.
  * Return: 0, -EINTR after a fatal signal, or -ENOMEM.
  */
-int ntklog_linux_selftest(struct seq_file *seq)
+int ntklog_show_linux_selftest(struct seq_file *seq)
 {
 	int err;
 

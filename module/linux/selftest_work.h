@@ -9,7 +9,7 @@
 
 struct seq_file;
 
-int ntklog_linux_selftest(struct seq_file *seq);
+int ntklog_show_linux_selftest(struct seq_file *seq);
 void ntklog_linux_selftest_exit(void);
 
 #endif /* _NTKLOG_LINUX_SELFTEST_WORK_H */

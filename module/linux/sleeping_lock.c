@@ -76,26 +76,26 @@ static const struct task_struct *ntklog_owner_of_rt_mutex(const void *lock)
  */
 #define SEMAPHORE_OWNERS_BITS	6
 
-static struct ntklog_semaphore_owner {
+static struct ntklog_semaphore_entry {
 	const void *lock;
 	const struct task_struct *owner;
 } ntklog_semaphore_owners[1 << SEMAPHORE_OWNERS_BITS];
 
-static struct ntklog_semaphore_owner *ntklog_semaphore_owner(const void *lock)
+static struct ntklog_semaphore_entry *ntklog_find_semaphore_entry(const void *lock)
 {
 	return &ntklog_semaphore_owners[hash_ptr(lock, SEMAPHORE_OWNERS_BITS)];
 }
 
 static const struct task_struct *ntklog_owner_of_semaphore(const void *lock)
 {
-	const struct ntklog_semaphore_owner *entry = ntklog_semaphore_owner(lock);
+	const struct ntklog_semaphore_entry *entry = ntklog_find_semaphore_entry(lock);
 
 	return READ_ONCE(entry->lock) == lock ? READ_ONCE(entry->owner) : NULL;
 }
 
 static void ntklog_track_semaphore_acquire(const void *lock, unsigned long caller, u32 action)
 {
-	struct ntklog_semaphore_owner *entry = ntklog_semaphore_owner(lock);
+	struct ntklog_semaphore_entry *entry = ntklog_find_semaphore_entry(lock);
 
 	ntklog_track_sleeping_acquire_slow(lock, caller, action);
 	WRITE_ONCE(entry->lock, lock);

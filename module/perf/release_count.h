@@ -13,7 +13,7 @@
 
 /**
  * struct ntklog_release_count - releases on a CPU
- * @countdown: number of releases before the next sampled one; may be negative
+ * @countdown: number of releases before the one that restarts it; may be negative
  * @sample_at_count: number of the release that makes @countdown -1
  *
  * The number of releases is @sample_at_count - 1 - @countdown.

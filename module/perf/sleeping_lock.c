@@ -421,9 +421,11 @@ void ntklog_count_sleeping_contention(const void *lock, u32 class, const struct 
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_sleeping_contention);
 
 /**
- * ntklog_downgrade_sleeping_lock() - record that the current task has downgraded a lock to shared
- * @lock: address of the lock
+ * ntklog_downgrade_sleeping_lock() - note in its slot that a lock has been downgraded to shared
+ * @lock: address of a lock of the current task
  * @class: class of the lock
+ *
+ * The time of the hold goes on.
  *
  * Context: task.
  */

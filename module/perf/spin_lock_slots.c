@@ -88,7 +88,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_spin_lock);
  *
  * Makes the countdown as long as possible, because nothing is sampled.
  *
- * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted.
+ * Context: preemption off, after the acquisition has been counted; also NMI.
  */
 void ntklog_count_spin_lock_acquire_slow(void)
 {
@@ -177,7 +177,7 @@ static noinline void ntklog_track_acquire_irqsave(const void *lock)
  * An expired countdown usually makes the next release take the slow path. That release restarts the
  * countdown, because it divides by the sample rate anyway.
  *
- * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has taken a slot.
+ * Context: preemption off, after the acquisition has taken a slot; also NMI.
  */
 void ntklog_track_spin_lock_acquire_slow(const void *lock)
 {
@@ -201,7 +201,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slow);
  *
  * Reads the clock once, so WaitTimeInCycles is 0.
  *
- * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
+ * Context: preemption off, right after the acquisition; also NMI.
  */
 notrace void ntklog_log_spin_lock_acquire(const void *lock)
 {
@@ -226,7 +226,7 @@ EXPORT_SYMBOL_GPL(ntklog_log_spin_lock_acquire);
  * @spin_count: number of additional tests of the lock, at least 1
  * @wait_start: state at the start of the wait
  *
- * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
+ * Context: preemption off, right after the acquisition; also NMI.
  */
 void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
 				    const struct ntklog_spin_lock_wait_start *wait_start)
@@ -461,7 +461,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
  * @time_high: high half of the clock before the release
  * @caller: return address of the unlock function
  *
- * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered; the tracking key was on.
+ * Context: preemption off, also NMI; the tracking key was on.
  */
 void ntklog_track_spin_lock_release_slow(const void *lock, u8 acquire_mode, u32 time_low,
 					 u32 time_high, unsigned long caller)

@@ -16,7 +16,7 @@
  * ntklog_start_spin_lock_wait() - record time and interrupt counters at the start of a wait
  * @wait_start: filled in
  *
- * Context: IRQL >= DISPATCH_LEVEL.
+ * Context: preemption off.
  */
 static __always_inline void
 ntklog_start_spin_lock_wait(struct ntklog_spin_lock_wait_start *wait_start)

@@ -53,7 +53,7 @@ int __init ntklog_stack_init(void)
 /**
  * ntklog_stack_exit() - free the buffers of stack events
  *
- * Context: module unload, when no session is left.
+ * Context: module unload, when no session is left; or a load that failed.
  */
 void ntklog_stack_exit(void)
 {

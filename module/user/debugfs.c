@@ -323,7 +323,7 @@ static int ntklog_linux_mode_store(void *object, char *text)
 
 static int ntklog_linux_selftest_show(struct seq_file *seq, void *object)
 {
-	return ntklog_linux_selftest(seq);
+	return ntklog_show_linux_selftest(seq);
 }
 
 static int ntklog_linux_selftest_open(struct inode *inode, struct file *file)

@@ -25,7 +25,7 @@ running_groups_are()
 	done)" "$*"
 }
 
-status_is()
+exit_status_is()
 {
 	expected=$1
 	shift
@@ -62,7 +62,7 @@ done
 ntklog record -e contextswap --no-names -o one.etl 2>one.log &
 one=$!
 wait_for running_groups_are "PERF_CONTEXT_SWITCH "
-check "recordings: start of a running session is refused" status_is 1 ntklog start 7 -e spinlock
+check "recordings: start of a running session is refused" exit_status_is 1 ntklog start 7 -e spinlock
 check "recordings: a refused start leaves the running session's groups unchanged" running_groups_are "PERF_CONTEXT_SWITCH "
 check "recordings: a write of stop to a recording's state file is refused" write_is_refused busy $D/sessions/7/state stop
 check "recordings: a second record to the same file is refused" sh -c "! ntklog record -e spinlock --no-names \
@@ -96,7 +96,7 @@ check "recordings: the file of record --on has the event" sh -c \
 	"ntklog dump trap.etl --filter 'NewThreadId == $sleeper && time > 1' | grep ContextSwap"
 check "recordings: the file of record --on has other events, too" sh -c \
 	"[ \$(ntklog dump trap.etl | grep -c ContextSwap) -gt 1 ]"
-check "recordings: record --on without such an event ends with status 3" status_is 3 ntklog record -e contextswap --no-names \
+check "recordings: record --on without such an event ends with status 3" exit_status_is 3 ntklog record -e contextswap --no-names \
 	-o trap2.etl --on "wait > 3600s" --duration 1
 check "recordings: record --on without such an event writes no file" [ ! -e trap2.etl ]
 
@@ -132,7 +132,7 @@ echo stop >$D/sessions/2/state
 cat $D/sessions/2/header $D/sessions/2/cpu* >cat.etl
 check "recordings: names of a file without names succeeds" ntklog names cat.etl
 check "recordings: the names file has the names of the trace's threads" sh -c "ntklog dump cat.etl | grep ContextSwap | grep -q kworker"
-check "recordings: names of a file with names is refused" status_is 1 ntklog names cat.etl
+check "recordings: names of a file with names is refused" exit_status_is 1 ntklog names cat.etl
 echo PERF_SPINLOCK >$D/sessions/2/group_mask
 
 print_settings()

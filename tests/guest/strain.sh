@@ -45,7 +45,7 @@ print_uptime()
 	cut -d . -f 1 /proc/uptime
 }
 
-attach_and_detach()
+start_and_stop()
 {
 	echo start >$S/state
 	usleep 100000
@@ -173,7 +173,7 @@ start_load "$pause"
 [ ! -e locktorture.ko ] || insmod torture.ko
 activities=
 kinds=0
-for activity in attach_and_detach overlap_sessions unplug_cpu use_tracers toggle_ftrace run_selftest \
+for activity in start_and_stop overlap_sessions unplug_cpu use_tracers toggle_ftrace run_selftest \
 	load_and_unload change_settings; do
 	echo 0 >/tmp/again.$activity
 	repeat $activity &

@@ -13,8 +13,8 @@
  * load are all tried, because the module cannot do without some of them.
  *
  * The kernel also allocates before it calls the module's init function, and its tracing warns
- * about some failures there. These allocations are not tried. Their number is that of a load with
- * buffers=0, which the module's init function refuses before it allocates.
+ * about some failures there. Nearly all of these are left out: their number is about that of a load
+ * with buffers=0, which the module's init function refuses before it allocates.
  */
 
 #include <errno.h>

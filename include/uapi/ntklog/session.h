@@ -5,7 +5,8 @@
 /*
  * A recording through one open file, in /sys/kernel/debug/ntklog/sessions:
  *
- *	claim		open() claims any free session: stopped, unclaimed, without unread buffers
+ *	claim		open() claims any free session: stopped, unclaimed, without buffers that
+ *			are neither read nor in a snapshot
  *	<n>/claim	open() claims session n
  *	<n>/adopt	open() claims session n with its present or last run, which may have been
  *			started by hand

@@ -30,7 +30,8 @@
  * @groups: event groups that were enabled, if @has_groups
  * @origin: begin of the time lines, session clock: the start of the session, the first event that
  *	was not overwritten, or the begin of the selected time
- * @events: number of selected events of all types, without those of the file's header
+ * @events: number of selected events, without those of the file's header and those that complete
+ *	another one
  * @has_later_events: the file has events after the selected time
  * @unknown: number of events of unknown types, by hook id; allocated for the first one
  * @callers: last event of each CPU with the caller of a record; allocated for the first one

@@ -154,7 +154,7 @@ static bool knows_rates(const struct rates *rates)
 	return rates->spinlock.known && rates->spinlock.has_rules && rates->resource.known;
 }
 
-/* Index another buffer of a stream in which a rundown is searched. */
+/* Wait for another buffer of a stream to search, unless the rates are known. */
 static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reader)
 {
 	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || knows_rates(rates))

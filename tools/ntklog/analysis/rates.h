@@ -35,7 +35,7 @@ struct rates_rundown;
  * The module's counts of releases that left a waiter behind and were not written, of spin locks and
  * of locks that sleep, and the steal time.
  * @has_end: an event with the counts has been seen
- * @start: the counts at the start of the session; all zero: not known
+ * @start: the counts at the start of the session, if @has_start
  */
 struct dropped_counts {
 	bool has_start;

@@ -100,8 +100,8 @@ struct spinlock_score {
 
 /*
  * @key: address of the lock or key of its class, and address of the caller
- * @missed: score of the pair that was evicted for this one. It is an upper limit for the earlier
- *	records of this pair, which are in the sums of @others
+ * @missed: score of the pair that was evicted for this one. Its wait is an upper limit for the
+ *	earlier records of this pair, which are in the sums of @others
  * @heap_score: score of the pair when its position in the heap was last corrected
  */
 struct spinlock_pair {
@@ -140,8 +140,8 @@ struct spinlock_pending {
  * @rates: sampling parameters at the start
  * @others: sums of the records of pairs that were evicted or could not be allocated
  * @heap: pairs, as a heap with the lowest @heap_score on top; NULL before the table is full
- * @missed: score of the pair that was evicted last: upper limit of the waits and holds that any
- *	pair in the table lacks, because they were recorded before the pair was added
+ * @missed: score of the pair that was evicted last: its wait is an upper limit of the waits that
+ *	any pair in the table lacks, because they were recorded before the pair was added
  * @total: sums of all records, after spinlock_stats_finish()
  * @backwards: number of records released before they were acquired; their hold counts as 0
  * @steps: last records of each CPU that the acquire rate has selected

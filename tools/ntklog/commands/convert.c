@@ -19,9 +19,9 @@ enum {
 
 struct options {
 	struct trace_options trace;
-	const char *ctf;
-	const char *perfetto;
-	const char *pprof;
+	const char *ctf_path;
+	const char *perfetto_path;
+	const char *pprof_path;
 };
 
 static int convert_events(const struct options *options, struct etl_file *file,
@@ -37,8 +37,8 @@ static int convert_events(const struct options *options, struct etl_file *file,
 	merge = etl_merge_open(file);
 	conversion.stacks = merge ? stacks_open(file, merge) : NULL;
 	if (conversion.stacks)
-		err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
-				     convert_to_perfetto(&conversion, options->perfetto);
+		err = options->ctf_path ? convert_to_ctf(&conversion, options->ctf_path) :
+				     convert_to_perfetto(&conversion, options->perfetto_path);
 	else if (merge)
 		message("%s: no memory for its stacks", file->path);
 	if (!err)
@@ -58,13 +58,14 @@ static int convert_file(struct options *options)
 	bool is_open;
 
 	status = trace_refuse_output(&options->trace,
-				     options->pprof ? options->pprof : options->perfetto);
+				     options->pprof_path ? options->pprof_path :
+							   options->perfetto_path);
 	if (!status)
 		status = trace_open(&file, &names, &options->trace, &is_open);
 	if (status)
 		return status;
-	if (is_open && options->pprof)
-		err = convert_to_pprof(file, names, &options->trace.selection, options->pprof);
+	if (is_open && options->pprof_path)
+		err = convert_to_pprof(file, names, &options->trace.selection, options->pprof_path);
 	else if (is_open)
 		err = convert_events(options, file, names);
 	if (trace_report_damage(file))
@@ -81,19 +82,19 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_CTF:
-		options->ctf = argument;
+		options->ctf_path = argument;
 		return 0;
 	case OPTION_PERFETTO:
-		options->perfetto = argument;
+		options->perfetto_path = argument;
 		return 0;
 	case OPTION_PPROF:
-		options->pprof = argument;
+		options->pprof_path = argument;
 		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->trace;
 		return 0;
 	case ARGP_KEY_END:
-		if (!!options->ctf + !!options->perfetto + !!options->pprof != 1)
+		if (!!options->ctf_path + !!options->perfetto_path + !!options->pprof_path != 1)
 			argp_error(state, "give exactly one of --ctf, --perfetto and --pprof");
 		return 0;
 	default:

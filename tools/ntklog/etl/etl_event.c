@@ -83,7 +83,7 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 }
 
 /**
- * etl_parse_event_quietly() - parse the next event of a buffer, without counting damage
+ * etl_parse_event_quietly() - parse the next event of a buffer, without counting what it leaves out
  * @reader: reader of the file
  * @cursor: cursor before the end of its buffer; is moved behind the event
  * @event: set to the event, whose data stays in the buffer

@@ -22,7 +22,7 @@
  * The present choice.
  * @limit: greatest overhead, as a share of the time of all CPUs
  * @modes: number of modes, the richest first
- * @quiet: intervals below half of @limit since the last change
+ * @quiet: intervals in a row below half of @limit, since the last change
  * @since_mode: intervals since a richer mode was chosen
  * @patience: intervals before a richer mode is tried; 0 before the first interval
  */

@@ -223,7 +223,7 @@ void names_move_classes(struct names *destination, struct names *source)
  * @destination: names without threads, to move to
  * @source: names to move from, whose threads names_set_thread() has named
  *
- * The texts of the names stay where they are.
+ * The texts move along, and keep their addresses.
  */
 void names_move_threads(struct names *destination, struct names *source)
 {

@@ -3,9 +3,9 @@
  * Perfetto's traces. Each CPU has a track of the spin locks that it waited for and held, and a
  * track of the tasks that it ran. Each task has a track of its resources. Each class of locks has
  * a track of the waits and a counter of the waiters. A flow leads from a hold to the end of the
- * wait of the next owner. A hold without a known start is an instant, at its release. Slices of a
- * track have to nest. A lock that is not released in the reverse order of the acquisitions goes to
- * another lane, which is a track of the same name.
+ * wait of the next owner. The hold of a spin lock without a known start is an instant, at its
+ * release. Slices of a track have to nest. A lock that is not released in the reverse order of the
+ * acquisitions goes to another lane, which is a track of the same name.
  */
 
 #include <errno.h>

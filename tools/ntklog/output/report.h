@@ -26,7 +26,7 @@ enum report_table {
 
 /*
  * Tables of an analysis, and the analysis that they are made of.
- * @file: trace, of which only the header and the counts of damage are used
+ * @file: trace, of which the path, the header and the counts of damage are used
  * @has_coverage: the analysis says which time is covered; otherwise it is @seconds
  * @joins_locks_of_waiter: the table of waiters has one row for each waiter, not for each lock of it
  * @host_columns: of a report of many files: the columns of @tables, with the host before them

@@ -15,7 +15,7 @@ from tool import NO_LEAK_CHECK, NTKLOG, dump, fields, run, run_on
 
 
 class Damaged(unittest.TestCase):
-    def damaged(self, data, offset, words, printed=None):
+    def check_damage(self, data, offset, words, printed=None):
         result, lines = dump(data)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertRegex(result.stderr, r"^ntklog: \S+\.etl: offset 0x%x: .*%s"
@@ -29,30 +29,30 @@ class Damaged(unittest.TestCase):
                                   etl.perfinfo(0x0529, etl.spin_lock())))
 
     def test_empty_file_is_refused(self):
-        self.damaged(b"", 0, "ends before", 0)
+        self.check_damage(b"", 0, "ends before", 0)
 
     def test_text_is_refused(self):
-        self.damaged(b"This is not an ETL file, as anybody can see from it. " * 9,
-                     0, "not an ETL file", 0)
+        self.check_damage(b"This is not an ETL file, as anybody can see from it. " * 9,
+                          0, "not an ETL file", 0)
 
     def test_first_buffer_is_no_header(self):
         data = self.good()
-        self.damaged(data[etl.SIZE:], 0x36, "not an ETL file", 0)
+        self.check_damage(data[etl.SIZE:], 0x36, "not an ETL file", 0)
 
     def test_impossible_buffer_sizes_are_refused(self):
         for size in (0, 8, 0x1004, 0x80000000, 0xFFFFFFFF):
             data = self.good()
             struct.pack_into("<I", data, 0, size)
-            self.damaged(data, 0, "buffer size", 0)
+            self.check_damage(data, 0, "buffer size", 0)
 
     def test_cut_inside_the_first_buffer_is_reported(self):
-        self.damaged(self.good()[:1000], 1000, "ends inside", 0)
+        self.check_damage(self.good()[:1000], 1000, "ends inside", 0)
 
     def test_cut_inside_the_second_buffer_is_reported(self):
-        self.damaged(self.good()[:etl.SIZE + 100], etl.SIZE + 100, "ends inside", 3)
+        self.check_damage(self.good()[:etl.SIZE + 100], etl.SIZE + 100, "ends inside", 3)
 
     def test_cut_between_buffers_is_reported(self):
-        self.damaged(self.good()[:etl.SIZE], etl.SIZE, "ends after 1 of 2 buffers", 3)
+        self.check_damage(self.good()[:etl.SIZE], etl.SIZE, "ends after 1 of 2 buffers", 3)
 
     def test_cut_between_buffers_of_a_session_that_runs(self):
         data = etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")])
@@ -77,64 +77,64 @@ class Damaged(unittest.TestCase):
     def test_buffer_of_another_size_is_reported(self):
         data = self.good()
         struct.pack_into("<I", data, etl.SIZE, 8192)
-        self.damaged(data, etl.SIZE, "0x2000 bytes in a file", 3)
+        self.check_damage(data, etl.SIZE, "0x2000 bytes in a file", 3)
 
     def test_impossible_saved_offset_is_reported(self):
         for saved in (0, 0x47, 0x1001, 0xFFFFFFFF):
             data = self.good()
             struct.pack_into("<I", data, etl.SIZE + 4, saved)
-            self.damaged(data, etl.SIZE + 4, "SavedOffset", 3)
+            self.check_damage(data, etl.SIZE + 4, "SavedOffset", 3)
 
     def test_saved_offset_inside_an_event_is_reported(self):
         data = self.good()
         struct.pack_into("<I", data, etl.SIZE + 4, 0x48 + 0x48 + 0x10)
-        self.damaged(data, etl.SIZE + 0x48 + 0x48, "0x10 fit", 4)
+        self.check_damage(data, etl.SIZE + 0x48 + 0x48, "0x10 fit", 4)
         struct.pack_into("<I", data, etl.SIZE + 4, 0x48 + 0x48 + 4)
-        self.damaged(data, etl.SIZE + 0x48 + 0x48, "are no event", 4)
+        self.check_damage(data, etl.SIZE + 0x48 + 0x48, "are no event", 4)
 
     def test_unknown_marker_is_reported(self):
         data = self.good()
         data[etl.SIZE + 0x48 + 0x48 + 3] = 0x00
-        self.damaged(data, etl.SIZE + 0x48 + 0x48, "no event: marker", 4)
+        self.check_damage(data, etl.SIZE + 0x48 + 0x48, "no event: marker", 4)
         data[etl.SIZE + 0x48 + 0x48 + 2:etl.SIZE + 0x48 + 0x48 + 4] = b"\x77\xc0"
-        self.damaged(data, etl.SIZE + 0x48 + 0x48, "no event: marker", 4)
+        self.check_damage(data, etl.SIZE + 0x48 + 0x48, "no event: marker", 4)
 
     def test_impossible_event_sizes_are_reported(self):
         for size in (0, 1, 0x0F, 0x49, 0xFFFF):
             data = self.good()
             struct.pack_into("<H", data, etl.SIZE + 0x48 + 0x48 + 4, size)
-            self.damaged(data, etl.SIZE + 0x48 + 0x48, "event of 0x%x" % size, 4)
+            self.check_damage(data, etl.SIZE + 0x48 + 0x48, "event of 0x%x" % size, 4)
 
     def test_extension_beyond_its_event_is_reported(self):
-        self.damaged(etl.file(etl.perfinfo(0x1234, bytes(8), extended=0x07)),
-                     etl.SIZE + 0x48, "extensions", 3)
+        self.check_damage(etl.file(etl.perfinfo(0x1234, bytes(8), extended=0x07)),
+                          etl.SIZE + 0x48, "extensions", 3)
 
     def test_data_of_the_wrong_size_is_reported(self):
         for length in (0x37, 0x39, 0x30):
-            self.damaged(etl.file(etl.perfinfo(0x0529, bytes(length))),
-                         etl.SIZE + 0x48, "SpinLock event", 3)
-        self.damaged(etl.file(etl.perfinfo(0x0F4B, bytes(12), version=3)),
-                     etl.SIZE + 0x48, "SpinLockDCStart event", 3)
+            self.check_damage(etl.file(etl.perfinfo(0x0529, bytes(length))),
+                              etl.SIZE + 0x48, "SpinLock event", 3)
+        self.check_damage(etl.file(etl.perfinfo(0x0F4B, bytes(12), version=3)),
+                          etl.SIZE + 0x48, "SpinLockDCStart event", 3)
 
     def test_missing_logfile_header_is_refused(self):
         data = self.good()
         struct.pack_into("<H", data, 0x48 + 6, 0x0005)
-        self.damaged(data, 0x48, "no TRACE_LOGFILE_HEADER", 0)
-        self.damaged(etl.buffer([], kind=4), 0x48, "no TRACE_LOGFILE_HEADER", 0)
+        self.check_damage(data, 0x48, "no TRACE_LOGFILE_HEADER", 0)
+        self.check_damage(etl.buffer([], kind=4), 0x48, "no TRACE_LOGFILE_HEADER", 0)
 
     def test_short_logfile_header_is_refused(self):
         data = etl.buffer([etl.system(0, bytes(0x117))], kind=4)
-        self.damaged(data, 0x48, "TRACE_LOGFILE_HEADER of 0x117", 0)
+        self.check_damage(data, 0x48, "TRACE_LOGFILE_HEADER of 0x117", 0)
 
     def test_impossible_clock_frequency_is_refused(self):
         for frequency in (0, -1):
-            self.damaged(etl.file(etl.perfinfo(0x1234, b""), perf_freq=frequency),
-                         0x48, "PerfFreq", 0)
+            self.check_damage(etl.file(etl.perfinfo(0x1234, b""), perf_freq=frequency),
+                              0x48, "PerfFreq", 0)
 
     def test_unknown_pointer_size_is_refused(self):
         data = self.good()
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x2C, 4)
-        self.damaged(data, 0x48, "PointerSize 4", 0)
+        self.check_damage(data, 0x48, "PointerSize 4", 0)
 
     def test_buffers_after_damage_are_read(self):
         def events(number):

@@ -178,7 +178,7 @@ class SpinLocks(Case):
             etl.buffer([etl.spinlock_rundown(acquire=3000)], processor=1, sequence=2)
         self.assertEqual(self.json(data=data)["locks"][0]["acquisitions"], 6000)
 
-    def test_rules_at_the_end_alone(self):
+    def test_rules_are_taken_from_the_rundown_at_the_stop(self):
         """A flight recording without its start may have the rules only in the rundown of the stop.
         """
         data = etl.header_buffer(5) + \

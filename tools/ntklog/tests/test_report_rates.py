@@ -92,7 +92,7 @@ class Errors(Case):
                     self.assertIsNone(row["hold_total_error"])
                 self.assertIn("IN STEP?", text)
 
-    def test_error_out_of_step_is_known(self):
+    def test_estimates_have_errors_if_sampling_is_not_in_step(self):
         """A prime rate, or locks by chance."""
         generator = random.Random(1)
         by_chance = [generator.choice((1, 2, 3)) for _ in range(24)]
