@@ -97,7 +97,8 @@ class Events(Python):
             self.assertEqual(line.pop("Size", event.size), event.size)
             if "Version" in line:
                 self.assertEqual(line.pop("Version"), event.version)
-            for known in "Time", "Cpu", "Event", "ProviderGuid", "HeaderType", "Hex":
+            # The tool shows the stack of an event with the event.
+            for known in "Time", "Cpu", "Event", "ProviderGuid", "HeaderType", "Stack":
                 line.pop(known, None)
             self.assertEqual({field for field in line if not field.endswith("Symbol")}, set())
         return events
@@ -148,7 +149,8 @@ class Events(Python):
                        for stamp in (1, 2))
         self.write(etl.header_buffer(3) + etl.buffer([late], processor=1) +
                    etl.buffer([early], sequence=2))
-        for options, order in (({}, [1, 2]), ({"order": "time"}, [1, 2]), ({"order": "file"}, [2, 1])):
+        for options, order in (({}, [1, 2]), ({"order": "time"}, [1, 2]),
+                               ({"order": "file"}, [2, 1])):
             with self.open(**options) as trace:
                 self.assertEqual([event["ThreadId"] for event in trace
                                   if event.name == "SpinLock"], order)
@@ -256,7 +258,8 @@ json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
                                   for number in range(100)]))
         for size in 1, 7, 100, 1000:
             with self.open() as trace:
-                batches = [list(batch["SpinLock"]["ThreadId"]) for batch in trace.batches(size=size)]
+                batches = [list(batch["SpinLock"]["ThreadId"])
+                           for batch in trace.batches(size=size)]
             self.assertEqual(sum(batches, []), list(range(100)))
             self.assertEqual(max(map(len, batches)), min(size, 100))
         with self.open() as trace, self.assertRaises(ValueError):
@@ -276,8 +279,8 @@ class Damage(Python):
         with self.open() as trace:
             found = [next(trace) for _ in range(5)]
             self.assertEqual([event.name for event in found[3:]], ["SpinLock", "SpinLock"])
-            with self.assertRaisesRegex(ntklog.DamageError,
-                                        self.path + ": offset 0x1090: SpinLock event with 0x5 bytes"):
+            with self.assertRaisesRegex(ntklog.DamageError, self.path + ": offset 0x1090: "
+                                        "SpinLock event with 0x5 bytes"):
                 next(trace)
             with self.assertRaises(StopIteration):
                 next(trace)
@@ -459,7 +462,10 @@ with ntklog.open("-") as trace:
     def start(self, script):
         with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env={**os.environ, "PYTHONPATH": PACKAGE}) as child:
+                              env={**os.environ, "PYTHONPATH": PACKAGE},
+                              # A job in the background of a shell ignores the signal.
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+                              ) as child:
             killer = threading.Timer(60, child.kill)
             killer.start()
             try:
