@@ -7,7 +7,7 @@
 # - instructions of Linux' own locks, with ntklog, with other tools and with ntklog record
 # - time on parallel virtual CPUs, of which only ratios mean something
 # - time on this machine's own CPUs, next to the locks of other programs
-# - throughput of the tool on a file of 128 MiB
+# - throughput of the tool on a file of 128 MiB, and of the Python package
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -60,5 +60,8 @@ run_quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/
 "$BENCH/tool/generate" names >"$BENCH/large.etl.names"
 python3 "$TOP/bench/tool.py" "$BENCH/tool/ntklog" "$BENCH/large.etl" \
 	"$BENCH/bench-tool.json"
+need python
+run_quietly bench-python make -C "$TOP/tools/ntklog" O="$BENCH/tool" all python
+python3 "$TOP/bench/python.py" "$BENCH/tool" "$BENCH/large.etl" "$BENCH/bench-python.json"
 rm -f "$BENCH/large.etl" "$BENCH/large.etl.names"
 say "the same as JSON is in $BENCH/*.json"

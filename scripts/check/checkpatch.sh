@@ -64,7 +64,7 @@ for file; do
 			--ignore EXPORT_SYMBOL,MEMORY_BARRIER,DATA_RACE,IS_ENABLED_CONFIG
 			--ignore LINE_SPACING,AVOID_EXTERNS,MACRO_WITH_FLOW_CONTROL) ;;
 	# Programs of user space, which checkpatch recognizes only below tools/.
-	tests/programs/*)
+	tests/programs/* | bench/*)
 		ignore=(--ignore CAMELCASE,PREFER_KERNEL_TYPES) ;;
 	*)
 		ignore=() ;;

@@ -99,7 +99,8 @@ bool records_add(struct records *records, const struct etl_event *event,
 	at = array->bytes + array->used;
 	memcpy(at, &head, sizeof(head));
 	memcpy(at + sizeof(head), event->data, event->data_size);
-	memset(at + sizeof(head) + event->data_size, 0, padded - event->data_size);
+	if (padded > event->data_size)
+		memset(at + sizeof(head) + event->data_size, 0, padded - event->data_size);
 	array->used += sizeof(head) + padded;
 	records->count++;
 	return true;

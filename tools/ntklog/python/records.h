@@ -13,7 +13,7 @@
 #include "event_type.h"
 
 /*
- * What comes before the data of a record.
+ * Head of a record, before the data of the event.
  *
  * @time_stamp: session clock of the event
  * @cpu: number of the CPU that logged the event
