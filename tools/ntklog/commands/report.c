@@ -228,10 +228,12 @@ static void print_tables(struct report *report, const struct options *options,
 		report_print_ndjson(report, hosts, count, top, options->tables, stdout);
 		return;
 	}
+	if (options->table.json && hosts) {
+		report_print_hosts_json(report, hosts, count, top, options->tables, stdout);
+		return;
+	}
 	if (options->table.json) {
-		json_t *object = hosts ?
-			report_hosts_json(report, hosts, count, top, options->tables) :
-			report_json(report, top, options->tables);
+		json_t *object = report_json(report, top, options->tables);
 
 		json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 		putchar('\n');
