@@ -160,7 +160,7 @@ static json_t *start_json(uint64_t filetime)
 	return json_string(text);
 }
 
-/* Print an object, which is freed, with what each line has. */
+/* Add the members of all lines to an object, print it, and free it. */
 static void print_line(json_t *line, const char *table, const struct report_host *host,
 		       FILE *stream)
 {
