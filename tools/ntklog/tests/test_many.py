@@ -84,6 +84,13 @@ class Many(Fleet):
         self.assertEqual(table[0], ["table", "host", "lock", "wait_total_ns"])
         self.assertEqual([row[2] for row in table[1:19]], 9 * ["0x10"] + 9 * ["0x20"])
 
+    def test_hosts_show_their_heaviest_rows_first(self):
+        paths = [self.make(name, spin(0x10, 5), spin(0x20, 700), spin(0x30, 9))
+                 for name in ("b.etl", "a.etl")]
+        rows = json.loads(self.report("--json", "--sort", "host", "--top", "2", *paths).stdout)
+        self.assertEqual([(row["host"], row["lock"]) for row in rows["locks"]],
+                         [("a", "0x20"), ("a", "0x30")])
+
     def test_sleeping_locks_are_named_as_in_the_report_of_one_file(self):
         mutex = self.make("m.etl", etl.linux_lock("mutex"))
         resource = self.make("r.etl", etl.perfinfo(0x052B, etl.resource()))
