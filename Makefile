@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# ntklog: modules, tool, tests. `make help` lists the targets.
+# `make help` lists the targets.
 
 comma := ,
 KERNELRELEASE_RUNNING := $(shell uname -r)
@@ -32,7 +32,6 @@ python:
 tools_install:
 	$(MAKE) -C tools/ntklog install
 
-# Install the sources from which DKMS builds the module.
 dkms_source:
 	install -d $(DESTDIR)/usr/src/ntklog-$(VERSION)
 	cp -r Kbuild Makefile dkms.conf LICENSE include module workload \
@@ -76,7 +75,6 @@ sparse: kdir
 demo:
 	scripts/demo/demo.sh
 
-# Draw the picture of README.md from the files of the demo.
 pictures:
 	scripts/demo/pictures.sh
 

@@ -10,27 +10,25 @@ NAME is a run: icount, stock or parallel, see bench.sh.
 import json
 import sys
 
-# The benchmark's pairs (an acquisition and a release), in the order of the table.
+# In the order of the table.
 PAIRS = ["raw_spin_lock", "spin_lock_irqsave", "spin_lock_bh", "read_lock", "write_lock",
          "no_hooks_at_dpc_level", "in_stack_at_dpc_level", "ordinary_at_dpc_level",
          "ex_shared_at_dpc_level", "ex_exclusive_at_dpc_level", "no_hooks_raising",
          "in_stack_raising", "numbered_raising", "ordinary_raising", "down_write", "down_read",
          "resource_exclusive", "resource_shared", "ordinary_to_synch", "critical_region"]
-# The states of tracing in the table: off; only counted; tracked, but no event is sampled.
+# Off; only counted; tracked, but no event is sampled.
 STATES = ["off", "counters", "unsampled"]
-# The pairs of ntklog's locks.
 OURS = PAIRS[6:10] + PAIRS[11:14] + PAIRS[16:18]
 # Numbers of sessions that record an event, of locks that the CPU holds beside the measured one, and
 # of owners of a resource.
 SESSIONS = [1, 2, 4, 8]
 LOCKS_BELOW = list(range(9))
 OWNERS = [1, 100, 10000]
-# Runs that count instructions: in the test kernel, and in Debian's.
 EXACT = ["icount", "stock"]
 
 
 def read(path):
-    """Read a log, and add the costs of events, which are differences of measured costs."""
+    """The costs of events are differences of measured costs."""
     pairs, contended, handover, memory = {}, [], {}, {}
     with open(path) as stream:
         for line in stream:
@@ -64,7 +62,7 @@ def read(path):
 
 
 def goals(pairs, handover):
-    """The goals: a list of (title, measured value, upper bound)."""
+    """[(title, measured value, upper bound)]"""
     in_stack = pairs["in_stack_at_dpc_level"]
     return [
         ("in-stack, tracing off / without hooks",
@@ -149,7 +147,7 @@ def show_goals(run):
 
 
 def show(name, run):
-    # The cost of an event is 1000 times a difference, which is too small to measure with a clock.
+    # The difference is too small to measure with a clock.
     exact = name in EXACT
     columns = STATES + ["written"] if exact else STATES
     pairs = run["pairs"]

@@ -1,13 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# bench.sh: measure all overheads in one run. Prints tables and leaves them as JSON in out/bench/:
-#
-# - instructions of each lock in a small kernel and in Debian's kernel; they are reproducible
-# - instructions of Linux' own locks, with ntklog, with other tools and with ntklog record
-# - time on parallel virtual CPUs, of which only ratios mean something
-# - time on this machine's own CPUs, next to the locks of other programs
-# - throughput of the tool on a file of 128 MiB, and of the Python package
+# bench.sh: measure the overheads in one run. Prints tables and leaves them as JSON in out/bench/.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -16,10 +10,9 @@ BENCH=$OUT/bench
 
 begin_stages 1200
 need bench
-# measure RUN BUILT MILLISECONDS [OPTION]...: boot a virtual machine with the modules in BUILT, and
-# leave its log in out/bench/RUN/. MILLISECONDS is the duration of a measurement of contended locks.
-# It is shorter when QEMU counts instructions, because one host thread executes all virtual CPUs
-# then.
+# measure RUN BUILT MILLISECONDS [OPTION]...: MILLISECONDS is the duration of a measurement of
+# contended locks. It is shorter when QEMU counts instructions, because one host thread executes all
+# virtual CPUs then.
 measure()
 {
 	local run=$1 built=$2 contended=$3

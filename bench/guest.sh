@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The guest's part of bench.sh: measure pairs (acquisition and release) in each state of tracing.
 # $1: duration of a measurement of contended locks, in milliseconds.
 
 SESSIONS=/sys/kernel/debug/ntklog/sessions
@@ -10,8 +9,8 @@ P=/sys/kernel/debug/ntklog/spinlock
 R=/sys/kernel/debug/ntklog/resource
 E=/sys/kernel/tracing/events/ntklog/enable
 
-# bench STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]: load the benchmark with these
-# parameters: all pairs, or the pair ONLY. STATE is a name for its output.
+# bench STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]: all pairs, or the pair ONLY.
+# STATE is a name for the output.
 bench()
 {
 	# shellcheck disable=SC2086 # none or one
@@ -20,7 +19,6 @@ bench()
 	rmmod ntklog_bench
 }
 
-# in_session STATE GROUP: measure while a session has the event group enabled.
 in_session()
 {
 	echo "$2" >$S/group_mask
@@ -29,8 +27,7 @@ in_session()
 	echo stop >$S/state
 }
 
-# in_sessions STATE COUNT GROUP: measure a spin lock event while COUNT sessions run. The first
-# session has PERF_SPINLOCK enabled, the others GROUP.
+# in_sessions STATE COUNT GROUP: the first session has PERF_SPINLOCK enabled, the others GROUP.
 in_sessions()
 {
 	i=0
@@ -50,7 +47,7 @@ in_sessions()
 	echo 256 >$S/buffers
 }
 
-# context_swaps STATE VERSION: measure the probe of sched_switch for records of VERSION.
+# context_swaps STATE VERSION
 context_swaps()
 {
 	echo "$2" >$S/contextswap_version
@@ -61,7 +58,6 @@ context_swaps()
 	echo stop >$S/state
 }
 
-# ready_threads: measure the probe of sched_waking.
 ready_threads()
 {
 	echo PERF_DISPATCHER >$S/group_mask
@@ -80,8 +76,7 @@ echo 4294967295 >$P/acquire_sample_rate
 echo 4294967295 >$R/release_sample_rate
 echo 4294967295 >$R/contention_sample_rate
 in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
-# Costs that may grow with the number of locks that the CPU holds below the measured one, and of
-# tasks that own the resource.
+# Costs that may grow with the number of held locks, and of owners.
 echo 30000 >/proc/sys/kernel/threads-max
 echo start >$S/state
 for below in 0 1 2 3 4 5 6 7 8; do
@@ -101,7 +96,6 @@ for count in 1 2 4 8; do
 	in_sessions sessions_$count $count PERF_SPINLOCK
 done
 in_sessions one_of_8 8 PERF_SYNC_OBJECTS
-# Events with stacks, and events without one while the other event has stacks.
 echo "PERF_SPINLOCK PERF_SYNC_OBJECTS" >$S/group_mask
 for stacks in spinlock resource; do
 	echo $stacks >$S/stacks

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The guest's part of linux.sh, on one CPU: measure pairs (acquisition and release of a Linux lock)
-# and a workload without hooks, in each mode, and with the hooks of the sleeping locks.
+# The guest's part of linux.sh, on one CPU: measure without hooks, and in each state of the
+# arguments: a mode of the spinning locks, or "sleeping".
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
 
 . ./workload.sh
 
-# pairs STATE: measure all pairs of Linux' locks.
 pairs()
 {
 	measure_pairs "$1" raw_spin_lock spin_lock_irqsave spin_lock_bh read_lock write_lock \
 		mutex mutex_trylock down_read down_write rt_mutex semaphore
 }
 
-# off: stop the session, and wait until its hooks are detached: those of sleeping locks a second
-# later.
+# The hooks of sleeping locks are detached a second later.
 off()
 {
 	echo stop >$S/state
@@ -25,8 +23,8 @@ off()
 	sleep 2
 }
 
-# bench STATE: measure the pairs, then the workload with and without the hooks in turn. The workload
-# without hooks must not run before the first session: it reads files that grow when that starts.
+# bench STATE: the workload without hooks must not run before the first session: it reads files that
+# grow when that starts.
 bench()
 {
 	echo start >$S/state
@@ -47,17 +45,19 @@ bench()
 
 insmod ntklog.ko || exit 1
 echo 256 >$S/buffers
-echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
 workload
 pairs plain
-for mode in full sampled waits; do
-	echo $mode >$D/linux_mode
-	bench $mode
+for state; do
+	if [ "$state" = sleeping ]; then
+		echo full >$D/linux_mode
+		echo PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE PERF_LINUX_RT_MUTEX \
+			PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX >$S/group_mask
+	else
+		echo "$state" >$D/linux_mode
+		echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
+	fi
+	bench "$state"
 done
-echo full >$D/linux_mode
-echo PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE PERF_LINUX_RT_MUTEX \
-	PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX >$S/group_mask
-bench sleeping
 pairs restored
 measure_workload restored 4
 rmmod ntklog

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Functions that measure pairs and a workload in a virtual machine with one CPU, for the guest
-# scripts of linux.sh, peers.sh and the step costs.
+# For the guest scripts of linux.sh, peers.sh and the step costs, with one CPU.
 
-# now: print the kernel's clock in ns. With QEMU's -icount that is the number of instructions.
+# now: the kernel's clock in ns. With QEMU's -icount that is the number of instructions.
 now()
 {
 	awk '$1 == "now" { print $3 }' /proc/timer_list
 }
 
-# workload: read many files, write one, and fork.
 workload()
 {
 	find /sys /proc/sys >/dev/null 2>&1
@@ -23,8 +21,7 @@ workload()
 	done
 }
 
-# measure_workload STATE RUNS: run the workload RUNS times, and print the least number of
-# instructions.
+# measure_workload STATE RUNS: the least number of instructions.
 measure_workload()
 {
 	least=
@@ -39,7 +36,7 @@ measure_workload()
 	echo "workload $1 $least"
 }
 
-# measure_pairs STATE PAIR...: have ntklog_bench print the cost of each pair in the kernel log.
+# measure_pairs STATE PAIR...
 measure_pairs()
 {
 	state=$1

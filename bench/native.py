@@ -11,33 +11,30 @@ import json
 import statistics
 import sys
 
-# The lock to which all ratios are relative, and the name of the empty loop, whose time is
+# Ratios are relative to BASE, those of Linux' instrumented lock to LINUX. The time of LOOP is
 # subtracted.
 BASE = "in-stack"
 LOOP = "nothing"
-# Linux' own spin lock, to which the ratios of its instrumented variants are relative.
 LINUX = "Linux' own"
 
-# Title; table, or load (THREADS-CYCLES_INSIDE-CYCLES_OUTSIDE) of a contended run; lock; lock to
-# compare with; kind of bound; bound.
+# Title; table, or load (THREADS-CYCLES_INSIDE-CYCLES_OUTSIDE); lock; lock to compare with; kind of
+# bound; bound.
 GOALS = [
     ("in-stack / ck mcs, uncontended", "pair", "in-stack", "ck mcs", "most", 0.9),
     ("tracked / untraced, in-stack", "pair", "in-stack, tracked", "in-stack", "most", 2.5),
     ("tracked / untraced, ordinary", "pair", "ordinary, tracked", "ordinary", "most", 2.5),
-    # Cycles are goals: 120 and 40. The plain pair takes 20, so these are ratios of 6 and 2.
     ("full / plain, Linux' own", "linux", LINUX + ", full", None, "most", 6),
     ("sampled / plain, Linux' own", "linux", LINUX + ", sampled", None, "most", 2),
     ("ordinary, sections of 1000: fairness", "2-1000-0", "ordinary", None, "least", 0.7),
 ]
 
-# A contended run: the acquisitions of each thread, those after another thread's, and the number of
-# written events.
+# counts: acquisitions of each thread; handovers: those after another thread's
 Run = collections.namedtuple("Run", "counts handovers events")
 
 
 def read(stream):
-    """Return pairs by table and lock, contended runs by load and lock, numbers of repeated runs by
-    table, and the cycles and microseconds of a contended run.
+    """Return pairs by table and lock, contended runs by load and lock, numbers of repeated runs,
+    and the cycles and microseconds of a contended run.
     """
     pairs, contended, repeated = {}, {}, {}
     duration = None
@@ -65,11 +62,7 @@ def quartiles(values):
 
 
 def pair_ratios(pairs):
-    """Ratio of each pair to the base's pair, without the loop.
-
-    Each run is compared with the base of the same run, because all locks of a run have the same
-    memory layout.
-    """
+    """All locks of a run have the same memory layout, so compare with the base of the same run."""
     loop, base = pairs[LOOP], pairs[BASE]
     return {name: quartiles([(value - nothing) / (ours - nothing) for value, nothing, ours
                              in zip(values, loop, base)])
@@ -77,7 +70,6 @@ def pair_ratios(pairs):
 
 
 def linux_cycles(pairs):
-    """Cycles of each pair of Linux' lock without the loop, and their ratio to the plain pair."""
     result = {}
     for name, values in pairs.items():
         if name.startswith(LINUX):
@@ -91,7 +83,6 @@ def linux_cycles(pairs):
 
 
 def throughput(runs, others):
-    """Acquisitions of each run, as ratios to those of another lock in the run of that number."""
     return quartiles([sum(run.counts) / sum(other.counts) for run, other in zip(runs, others)])
 
 
@@ -106,7 +97,6 @@ def contended_ratios(load):
         result["fairness"] = fairness(runs)
         result["handed_over"] = round(statistics.median(
             run.handovers / sum(run.counts) for run in runs), 3)
-        # A contended lock is there to be handed over: compare the number of hand-overs, too.
         handovers = [run.handovers / ours.handovers for run, ours in zip(runs, load[BASE])
                      if ours.handovers]
         result["handovers"] = round(statistics.median(handovers), 3) if handovers else None
@@ -115,8 +105,8 @@ def contended_ratios(load):
 
 
 def linux_contended(load, microseconds):
-    """Throughput of Linux' lock: millions of acquisitions a second, ratio to the plain lock,
-    fairness, and events for each acquisition.
+    """Millions of acquisitions a second, ratio to the plain lock, fairness, and events for each
+    acquisition.
     """
     return {name: {"millions": quartiles([sum(run.counts) / microseconds for run in runs]),
                    "ratio": throughput(runs, load[LINUX]),
@@ -127,12 +117,10 @@ def linux_contended(load, microseconds):
 
 
 def ownership(load, cycles, pair):
-    """Time of one contended hold of the base, in uncontended pairs."""
     return quartiles([cycles / sum(run.counts) / pair for run in load[BASE]])
 
 
 def goals(result):
-    """Yield each goal whose locks and load were measured, with its value."""
     for text, where, one, other, kind, limit in GOALS:
         if where == "pair":
             if one not in result["pair"] or other not in result["pair"]:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The guest's part of peers.sh: measure the pairs and the workload of linux-workload.sh without a
-# tool, in ntklog's modes, and under each other tool. The other tools are in a Debian of their own,
-# root/. WHICH is "usual", or "stopping" for tools that may hang the machine. Prints for
-# bench/peers.py:
+# The other tools are in a Debian of their own, root/. WHICH is "usual", or "stopping" for tools
+# that may hang the machine. Prints for bench/peers.py:
 #
 #	begin NAME
 #	workload NAME INSTRUCTIONS
@@ -20,7 +18,6 @@ UNLOCKS="_raw_spin_unlock _raw_spin_unlock_irq _raw_spin_unlock_irqrestore _raw_
 
 . ./workload.sh
 
-# measure NAME: measure three pairs and the workload.
 measure()
 {
 	measure_pairs "$1" raw_spin_lock mutex down_read
@@ -28,7 +25,6 @@ measure()
 	dmesg -c | grep -o 'ntklog_bench: .*'
 }
 
-# without_tool NAME: measure while no tool runs.
 without_tool()
 {
 	echo "begin $1"
@@ -36,22 +32,21 @@ without_tool()
 	echo "end $1"
 }
 
-# said NAME: print the last lines of a tool's output, and delete it.
 said()
 {
 	tr -s '\r\b' '\n' <"/tmp/said" | grep . | tail -n 12 | sed "s/^/said $1 /"
 	rm -f /tmp/said
 }
 
-# is_alive PID: test that a process has not ended. A zombie has.
+# A zombie has ended.
 is_alive()
 {
 	grep -qs '^State:.[^ZX]' "/proc/$1/status"
 }
 
-# wait_until_ready PID: wait until the tool has started: three times in a row it sleeps in a system
-# call that waits for time or events. A fixed delay does not do, because the guest's clock counts
-# instructions and jumps while the CPU is idle.
+# wait_until_ready PID: three times in a row the tool must sleep in a system call that waits for
+# time or events. A fixed delay does not do, because the guest's clock counts instructions and jumps
+# while the CPU is idle.
 wait_until_ready()
 {
 	ready=0
@@ -72,7 +67,7 @@ wait_until_ready()
 	done
 }
 
-# stop PID: interrupt the tool as Ctrl-C does; terminate or kill it if it does not end.
+# As Ctrl-C does; terminate or kill the tool if it does not end.
 stop()
 {
 	for signal in INT TERM KILL; do
@@ -87,7 +82,7 @@ stop()
 	wait "$1"
 }
 
-# peer NAME COMMAND...: measure while a command of another tool runs.
+# peer NAME COMMAND...
 peer()
 {
 	name=$1
@@ -108,8 +103,7 @@ peer()
 	echo "end $name"
 }
 
-# fprobe NAME EXIT FUNCTION...: measure while empty_fprobe.ko is attached to the entry of functions
-# and, if EXIT is 1, to their return.
+# fprobe NAME EXIT FUNCTION...: EXIT 1: also the return of the functions.
 fprobe()
 {
 	name=$1
@@ -127,7 +121,7 @@ fprobe()
 	echo "end $name"
 }
 
-# ntklog NAME MODE GROUPS: measure while a session has these event groups, with linux_mode MODE.
+# ntklog NAME MODE GROUPS
 ntklog()
 {
 	echo "begin $1"
@@ -139,16 +133,14 @@ ntklog()
 	echo "end $1"
 }
 
-# holds ACQUIRE RELEASE: print a bpftrace script that measures the times between probes at functions
-# that acquire and release. With probes at the entry of the acquiring functions, these include the
-# wait.
+# holds ACQUIRE RELEASE: a bpftrace script. With probes at the entry of the acquiring functions,
+# these include the wait.
 holds()
 {
 	echo "$1 { @at[arg0] = nsecs; }
 		$2 /@at[arg0]/ { @held = hist(nsecs - @at[arg0]); delete(@at[arg0]); }"
 }
 
-# probes KIND FUNCTION...: print a list of probes in bpftrace's syntax.
 probes()
 {
 	kind=$1

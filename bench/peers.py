@@ -12,7 +12,6 @@ import sys
 import linux
 
 PAIRS = ["raw_spin_lock", "mutex", "down_read"]
-# The title of each tool, in the order of the table.
 TOOLS = {
     "plain": "no tool",
     "ntklog-full": "ntklog, spin locks and rwlocks, full",
@@ -43,8 +42,8 @@ LOSS = re.compile(r"lost|overrun|missed|dropped", re.IGNORECASE)
 
 
 def read(path):
-    """Return for each tool a dictionary: pairs (costs), said (lines of its output), instructions
-    (of the workload), factor (to the workload without a tool), error (if it failed).
+    """{tool: pairs (costs), said (lines of its output), instructions (of the workload), factor (to
+    the workload without a tool), error (if it failed)}
     """
     pairs, workload = linux.read(path)
     tools = {}
@@ -59,7 +58,7 @@ def read(path):
                     tool["error"] = "status %s" % words[2].strip()
                 elif words[0] == "end":
                     tool["ended"] = True
-    # The last workload without a tool is the base. The first one on a machine takes 6 % less.
+    # The last workload without a tool is the base; the first one on a machine takes less.
     base = workload.get("restored", workload.get("plain"))
     for name, tool in tools.items():
         tool["pairs"] = {pair: costs[name] for pair, costs in pairs.items() if name in costs}
@@ -96,8 +95,7 @@ def show(tools):
 def main():
     output, *logs = sys.argv[1:]
     tools = {}
-    # Of a tool in both logs, use the first: only for tools that may hang was there a second
-    # machine.
+    # A tool may be in both logs.
     for log in logs:
         for name, tool in read(log).items():
             tools.setdefault(name, tool)

@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # peers.sh: measure the overhead of other tools on the kernel and under the workload of linux.sh, in
-# one run with ntklog: trace-cmd, perf, empty fprobes, bpftrace and klockstat of Debian 13, in a
-# Debian of their own. Counts instructions. If a tool does not run, the table has its error. Leaves
-# out/bench/peers.json.
+# one run with ntklog. Counts instructions. Leaves out/bench/peers.json.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 
 BENCH=$OUT/bench
 SHARE=$BENCH/peers
 
-# run WHICH SECONDS: run the usual tools, or those that may stop (hang) the machine, in a virtual
-# machine for SECONDS at most. Its log is used even if it hangs.
+# run WHICH SECONDS: the usual tools, or those that may hang the machine. Its log is used even if it
+# hangs.
 run()
 {
 	local share=$SHARE/$1

@@ -1,36 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The guest's part of recorder.sh: measure the instructions of ntklog record while it starts, while
-# hardly any event is generated (idle), and while many are (busy). The guest's clock counts
-# instructions. $1: duration of each measurement, in seconds.
+# The guest's clock counts instructions. $1: duration of each measurement, in seconds.
 
 S=/sys/kernel/debug/ntklog/sessions/7
 
-# now: print the kernel's clock in ns.
 now()
 {
 	awk '$1 == "now" { print $3 }' /proc/timer_list
 }
 
-# used: print the CPU time of the recorder in ns.
+# In ns.
 used()
 {
 	cut -d ' ' -f 1 "/proc/$recorder/schedstat"
 }
 
-# written: print the number of events that the session has written.
 written()
 {
 	awk '$1 == "total" { print $3 }' $S/stats
 }
 
-# bench STATE SECONDS: measure a recording, after its start, for SECONDS.
 bench()
 {
 	ntklog record -o /tmp/recorder.etl -e spinlock,resource,contextswap 2>/dev/null &
 	recorder=$!
-	# Wait until the recorder has read all symbols.
+	# Leave the recorder time to read the symbols.
 	sleep 3
 	begin="$(now) $(used) $(written)"
 	sleep "$2"

@@ -8,15 +8,14 @@ Usage: recorder.py OUTPUT.json guest.log
 import json
 import sys
 
-# The goal: at most this share of a CPU at this many events a second. A nanosecond is an
-# instruction here: the CPU executes 1000 million of them in a second.
+# At most this share of a CPU at this many events a second. A nanosecond is an instruction here.
 RATE = 10000
 GOAL = 0.03
 
 
 def read(path):
-    """Return for each state: instructions of the start, seconds of the measurement, and the
-    instructions and events in it.
+    """For each state: instructions of the start, seconds, instructions and events of the
+    measurement.
     """
     states = {}
     with open(path) as stream:

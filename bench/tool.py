@@ -14,7 +14,7 @@ import tempfile
 import time
 
 ROUNDS = 3
-# Goals in MB of the file for each second of CPU time.
+# In MB of the file for each second of CPU time.
 GOALS = {"ntklog report": 500, "ntklog dump": 150, "ntklog dump --json": 120,
          "ntklog dump --csv": 120, "ntklog convert --perfetto": 100,
          "ntklog convert --ctf": 150}
@@ -23,8 +23,7 @@ GOALS = {"ntklog report": 500, "ntklog dump": 150, "ntklog dump --json": 120,
 def run(command):
     """Return CPU seconds, elapsed seconds, and peak memory in KiB."""
     start = time.monotonic()
-    # Start the command by time(1): the peak memory of a child of Python includes Python's own,
-    # which the child has until it calls exec.
+    # The peak memory of a child of Python includes Python's own until exec.
     process = subprocess.run(["time", "-f", "%U %S %M", *command], stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True)
     seconds = time.monotonic() - start
@@ -48,7 +47,7 @@ def main():
         "ntklog dump --filter": [ntklog, "dump", "--filter", "SpinCount > 100000", path],
         "ntklog convert --perfetto": [ntklog, "convert", "--perfetto", "-", path],
         "ntklog convert --ctf": [ntklog, "convert", "--ctf", ctf, path],
-        # babeltrace2 prints the CTF trace of "ntklog convert". It is slow and runs once.
+        # babeltrace2 is slow and runs once.
         "babeltrace2": ["babeltrace2", ctf],
     }
     best = {}

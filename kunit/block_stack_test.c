@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The table with the stacks of blocks. The test stands for the probe of sched_switch, with records
- * of tasks that do not exist.
- */
+/* The test stands for the probe of sched_switch, with records of tasks that do not exist. */
 
 #include <linux/bits.h>
 #include <linux/irqflags.h>
@@ -41,7 +38,6 @@ static void end_tracking(struct kunit *test)
 	etw_set_stacks(&etw_sessions[0], 0);
 }
 
-/* Make a record of a task that does not exist, with a hold that has just begun. */
 static struct ntklog_task *make_holder(struct kunit *test)
 {
 	struct ntklog_task *record = kunit_kzalloc(test, sizeof(*record), GFP_KERNEL);
@@ -77,7 +73,6 @@ static bool get_block(const struct ntklog_task *record, struct ntklog_block_stac
 					block);
 }
 
-/* More tasks than the table has entries block for a short time while another one is blocked. */
 static void block_that_goes_on_keeps_its_stack(struct kunit *test)
 {
 	struct ntklog_block_stack block;
@@ -91,7 +86,7 @@ static void block_that_goes_on_keeps_its_stack(struct kunit *test)
 	since = ntklog_cycles();
 	begin_block(holder, since);
 	for (i = 1; i <= 4096; i++) {
-		/* Only the address counts, which is never dereferenced. */
+		/* This address is never dereferenced. */
 		other->task = (struct task_struct *)((unsigned long)holder + i);
 		begin_block(other, since + i);
 		end_block(other, since + i, 1);
@@ -121,7 +116,6 @@ static void end_of_another_block_ignored(struct kunit *test)
 	end_tracking(test);
 }
 
-/* Another session, which is not started, wants stacks of resources. */
 static void session_that_is_not_started_gets_no_stack(struct kunit *test)
 {
 	struct ntklog_block_stack block;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Claims: a session that belongs to one open file. */
 
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -285,10 +284,7 @@ static void a_kept_session_runs_on_and_can_be_adopted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_set_name(SESSION, "System Logger 3"), 0);
 }
 
-/*
- * A claim of any session gets the last one that is free. A stopped session with unread buffers is
- * not free, because its user still needs them.
- */
+/* A stopped session with unread buffers is not free, because its user still needs them. */
 static void any_claim_is_of_the_last_free_session(struct kunit *test)
 {
 	struct etw_claim *claims[ETW_SESSIONS];

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events of context swaps, checked as bytes in the session's buffers. */
 
 #include <linux/delay.h>
 #include <linux/pid.h>
@@ -41,7 +40,7 @@ static void start(struct kunit *test, u32 version)
 	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
 }
 
-/* Return the next event, from index *@from on, that has the test's thread ID at @offset. */
+/* Return the next event, from index *@next_index on, that has the test's thread ID at @offset. */
 static const u8 *find_own_swap(struct kunit *test, size_t offset, unsigned int *next_index)
 {
 	const u8 *event;
@@ -75,7 +74,7 @@ static void sleep_written_as_two_swaps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u8(back, SWAP_NEW_PRIORITY), 8);
 	if (!read_u32(away, SWAP_NEW_THREAD))
 		KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_NEW_PRIORITY), 0);
-	/* The wait reason of an uninterruptible sleep in the kernel. */
+	/* An uninterruptible sleep in the kernel. */
 	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_WAIT_REASON), 0);
 	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_FLAGS), 0);
 	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_C_STATE), 0);
@@ -164,7 +163,6 @@ static void each_version_set_written_with_its_size(struct kunit *test)
 	}
 }
 
-/* Return the event with time stamp @time in the first buffer of TEST_CPU, or NULL. */
 static const u8 *find_swap_at_time(int session, u64 time)
 {
 	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[session].run, TEST_CPU);
@@ -191,7 +189,6 @@ static void start_another(struct kunit *test, int session, u32 version)
 	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[session]), 0);
 }
 
-/* Versions differ in the bytes that an event has, never in the values of common bytes. */
 static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 {
 	static const u32 versions[][3] = { { 1, 1, 1 }, { 4, 4, 2 }, { 1, 3, 1 } };
@@ -201,7 +198,7 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 		unsigned int next_index = 0, both = 0;
 		const u8 *event;
 
-		/* Session 1 starts last and stops first, so its events lie within the others'. */
+		/* Start session 1 last and stop it first. */
 		start(test, versions[i][0]);
 		start_another(test, 2, versions[i][2]);
 		start_another(test, 1, versions[i][1]);
@@ -295,7 +292,7 @@ static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 }
 
 /* The session fails to attach; later a user of the tracepoint attaches. */
-static void late_attach_session_observes(struct kunit *test)
+static void session_observes_after_late_attach(struct kunit *test)
 {
 	struct tracepoint *sched_switch = ntklog_sched_switch;
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
@@ -332,7 +329,7 @@ static struct kunit_case context_swap_test_cases[] = {
 	KUNIT_CASE(sessions_of_other_versions_same_swap_values),
 	KUNIT_CASE(linux_priority_converted_to_nt_order_kept),
 	KUNIT_CASE(tracepoint_probe_only_swap_probe_registered),
-	KUNIT_CASE(late_attach_session_observes),
+	KUNIT_CASE(session_observes_after_late_attach),
 	{}
 };
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Acquisition, recursion, conversion and waiting for executive resources: NT's facts R4 to R10 and
- * R18 in kunit/facts.rst.
- */
+/* NT's facts R4 to R10 and R18 in kunit/facts.rst. */
 
 #include <linux/delay.h>
 #include <linux/fault-inject.h>
@@ -122,7 +119,6 @@ static void conversion_without_waiters_acquisitions_kept(struct kunit *test)
 
 static void conversion_by_non_exclusive_owner_refused(struct kunit *test)
 {
-	/* The resource has no owner, the caller is a shared owner, alone and with another. */
 	ex_convert_exclusive_to_shared_lite(&resource);
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
@@ -133,7 +129,6 @@ static void conversion_by_non_exclusive_owner_refused(struct kunit *test)
 	EXPECT_DESCRIBED(test, 2, 2u, 0);
 	user_call(test, 0, user_release, false);
 	release_acquisitions(1);
-	/* Another thread is the exclusive owner. */
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
 	ex_convert_exclusive_to_shared_lite(&resource);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, user_is_exclusive, false));
@@ -206,9 +201,7 @@ static void exclusive_release_shared_waiters_granted_first(struct kunit *test)
 	user_call(test, 2, user_release, false);
 	user_call(test, 4, user_release, false);
 	user_call(test, 1, user_release, false);
-	/*
-	 * Exclusive waiters become owners after the shared waiters, in the order of their requests.
-	 */
+	/* Exclusive waiters become owners after the shared waiters. */
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	EXPECT_WAITERS(test, 1u, 0u);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, user_is_exclusive, false));
@@ -268,9 +261,7 @@ static void waiting_owner_after_exclusive_granted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
 	user_wait_exclusive(test, 1);
 	user_wait_shared(test, 0, acquire_wait_for_exclusive);
-	/*
-	 * User 0 is still an owner after user 2's release, so the exclusive waiter keeps waiting.
-	 */
+	/* User 0 is still an owner, so the exclusive waiter keeps waiting. */
 	KUNIT_EXPECT_TRUE(test, user_call(test, 2, acquire_starve_exclusive, true));
 	user_call(test, 2, user_release, false);
 	EXPECT_DESCRIBED(test, 1, 1u, 0);
@@ -336,11 +327,10 @@ static bool shared_without_memory(struct eresource *resource, bool wait)
 static void owner_table_no_memory_refused_or_retried(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	/* An acquisition that may not wait is refused. The resource is unchanged. */
+	/* An acquisition that may not wait is refused. */
 	KUNIT_EXPECT_FALSE(test, user_call(test, 0, shared_without_memory, false));
 	EXPECT_DESCRIBED(test, 1, 1u, 0);
 	KUNIT_EXPECT_EQ(test, describe_resource(test, &resource).information.contention_count, 0u);
-	/* An acquisition that may wait tries again until it gets memory. */
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, shared_without_memory, true));
 	EXPECT_DESCRIBED(test, 2, 2u, 0);
 	user_call(test, 0, user_release, false);
@@ -369,7 +359,6 @@ static void owner_table_large_freed_with_owners(struct kunit *test)
 						    (unsigned long)&owner_pointers[i] | 3);
 	}
 	KUNIT_EXPECT_LE(test, resource.owner_table_size, 32u);
-	/* The table can grow again. */
 	for (i = 0; i < 50; i++) {
 		KUNIT_EXPECT_TRUE(test, ex_acquire_resource_shared_lite(&resource, true));
 		ex_set_resource_owner_pointer(&resource, &owner_pointers[i]);
@@ -387,7 +376,7 @@ static bool user_sleeps(int i)
 
 static bool last_slept;
 
-/* A realtime thread, which runs as soon as the releaser has woken it and can be preempted. */
+/* A thread that runs as soon as the releaser has woken it and can be preempted. */
 static int first_to_be_woken(void *data)
 {
 	sched_set_fifo(current);
@@ -412,7 +401,6 @@ static void shared_waiters_many_woken_in_batches(struct kunit *test)
 		usleep_range(100, 200);
 	for (i = 0; i < RESOURCE_USERS; i++)
 		user_wait_shared(test, i, ex_acquire_resource_shared_lite);
-	/* Wait until the last user sleeps. */
 	while (!user_sleeps(RESOURCE_USERS - 1))
 		usleep_range(100, 200);
 	ex_release_resource_lite(&resource);

@@ -2,11 +2,7 @@
 #ifndef _NTKLOG_KUNIT_ERESOURCE_EXPECT_H
 #define _NTKLOG_KUNIT_ERESOURCE_EXPECT_H
 
-/*
- * Expectations for the suites of executive resources. These suites test NT's facts R1 to R18 in
- * kunit/facts.rst as callers see them. A test of a caller's error provokes a warning, and then
- * checks that the resource is unchanged.
- */
+/* For the suites that test NT's facts R1 to R18 in kunit/facts.rst. */
 
 #include <ntklog/eresource.h>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Initialization, deletion and reinitialization of executive resources. */
 
 #include <linux/irqflags.h>
 #include <ntklog/irql.h>
@@ -34,7 +33,6 @@ static void resource_deleted_not_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, describe_resource(test, &other).information.type, 1);
 	KUNIT_EXPECT_EQ(test, ex_delete_resource_lite(&other), 0u);
 	KUNIT_EXPECT_EQ(test, describe_resource(test, &other).information.type, 0);
-	/* The memory can be used for a resource again. */
 	KUNIT_EXPECT_EQ(test, ex_initialize_resource_lite(&other), 0u);
 	KUNIT_EXPECT_EQ(test, ex_delete_resource_lite(&other), 0u);
 }
@@ -61,12 +59,11 @@ static void resource_live_initialization_refused(struct kunit *test)
 	release_acquisitions(1);
 }
 
-/* Each call reports the caller's error once; tests/steps/kunit.sh counts the reports. */
+/* tests/steps/kunit.sh counts the reports of these calls. */
 static void null_resource_calls_refused(struct kunit *test)
 {
 	u32 address = 0;
 
-	/* Call the functions while no resource is live, and later while one is. */
 	KUNIT_EXPECT_EQ(test, ex_delete_resource_lite(&resource), 0u);
 	KUNIT_EXPECT_NE(test, ex_delete_resource_lite(NULL), 0u);
 	KUNIT_EXPECT_NE(test, ex_initialize_resource_lite(NULL), 0u);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Owners of executive resources: release for other threads, owner pointers, counts, flags and IRQL.
- * The tests are grouped by NT's facts R11 to R17 in kunit/facts.rst.
- */
+/* NT's facts R11 to R17 in kunit/facts.rst. */
 
 #include <linux/pid.h>
 #include <ntklog/irql.h>
@@ -53,7 +50,6 @@ static void owner_pointer_any_thread_releases(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, false));
 	ex_set_resource_owner_pointer_ex(&resource, &owner_object,
 					 FLAG_OWNER_POINTER_IS_THREAD);
-	/* A second owner becomes the same owner pointer, which then has two acquisitions. */
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, false));
 	EXPECT_DESCRIBED(test, 2, 2u, 0);
 	ex_set_resource_owner_pointer_ex(&resource, &owner_object, 0);
@@ -164,7 +160,6 @@ static void active_count_and_flag_follow_owners(struct kunit *test)
 	EXPECT_STATE(test, 0u, 0);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	EXPECT_STATE(test, 1u, 0x80);
-	/* Waiters change neither value. */
 	user_wait_shared(test, 0, acquire_shared);
 	user_wait_shared(test, 1, acquire_shared);
 	EXPECT_STATE(test, 1u, 0x80);
@@ -218,9 +213,7 @@ static void dispatch_level_without_wait_granted(struct kunit *test)
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 }
 
-/*
- * Each call at DISPATCH_LEVEL reports the caller's error; tests/steps/kunit.sh counts the reports.
- */
+/* tests/steps/kunit.sh counts the reports of these calls. */
 static void dispatch_level_with_wait_tried_once(struct kunit *test)
 {
 	u8 old_irql;
@@ -263,7 +256,6 @@ static void release_with_waiter_ownership_handed_over(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	user_wait_exclusive(test, 0);
-	/* User 0 has been made the owner, although it has not run yet. */
 	release_acquisitions(1);
 	KUNIT_EXPECT_FALSE(test, acquire_shared(&resource, false));
 	KUNIT_EXPECT_FALSE(test, acquire_exclusive(&resource, false));

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sessions and their buffers, checked as the bytes that a decoder reads. */
 
 #include <linux/irqflags.h>
 #include <linux/mm.h>
@@ -37,11 +36,8 @@ static void log_bytes(u16 length)
 	etw_log_session_event(SESSION, TEST_HOOK_ID, 1, bytes, length);
 }
 
-/* Rundown */
-
 static void check_rundown(struct kunit *test, u16 hook_id)
 {
-	/* The rundown is written on the CPU whose file is the last of the session. */
 	unsigned int cpu = etw_find_last_file_cpu(SESSION->run), position = BUFFER_EVENTS;
 	const u8 *event;
 
@@ -81,8 +77,6 @@ static void group_not_enabled_no_rundown_written(struct kunit *test)
 	for_each_online_cpu(cpu)
 		KUNIT_EXPECT_EQ(test, session_finished_buffers(cpu), 0);
 }
-
-/* Buffers */
 
 static void buffer_header_bytes_match_nt_layout(struct kunit *test)
 {
@@ -203,7 +197,6 @@ static void no_free_buffer_events_counted_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counts()->lost, 0);
 	for (i = 0; i < 7; i++)
 		log_bytes(FILLING_EVENT_LENGTH);
-	/* A smaller event still fits after the lost ones. */
 	log_bytes(8);
 	session_stop(test);
 
@@ -219,8 +212,7 @@ static void no_free_buffer_events_counted_lost(struct kunit *test)
 	header = etw_make_header_buffer(SESSION->run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 	/*
-	 * BuffersWritten and EventsLost; see header_buffer_bytes_match_nt_layout(). The buffer of
-	 * the CPU whose file is the last has no event, only the mark of the end of the file.
+	 * BuffersWritten and EventsLost. The buffer of the CPU whose file is the last has no event.
 	 */
 	KUNIT_EXPECT_EQ(test, read_u32(header, 0x68 + 0x24), 4);
 	KUNIT_EXPECT_EQ(test, read_u32(header, 0x68 + 0x30), 7);
@@ -233,7 +225,6 @@ static void flush_of_partly_filled_buffer_finishes_it(struct kunit *test)
 	log_bytes(8);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
-	/* A second flush has no new event, so it finishes no buffer. */
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
 	log_bytes(8);
@@ -273,11 +264,8 @@ static void time_stamps_in_buffer_monotonic(struct kunit *test)
 	session_stop(test);
 }
 
-/* The header buffer */
-
 static void header_buffer_bytes_match_nt_layout(struct kunit *test)
 {
-	/* u"NT Kernel Logger" */
 	static const char name[] = "NT Kernel Logger";
 	const u8 *event, *data;
 	u8 *header;
@@ -338,8 +326,6 @@ static void header_buffer_bytes_match_nt_layout(struct kunit *test)
 			  memchr_inv(header + position, 0xFF, SESSION_BUFFER_SIZE - position));
 	kvfree(header);
 }
-
-/* Sessions */
 
 static void started_session_changes_refused(struct kunit *test)
 {
@@ -408,7 +394,7 @@ static int parse(const char *text, struct perfinfo_groupmask *mask)
 
 static void group_mask_changed_by_name_and_number(struct kunit *test)
 {
-	/* Each row changes the mask that the previous row has set. word1, word0: the new mask */
+	/* Each row changes the mask that the previous row has set. */
 	static const struct {
 		const char *text;
 		u32 word1, word0;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Executive spin locks as callers see them: NT's facts E1 to E4 in kunit/facts.rst. Some tests
- * make a caller's error on purpose; see ke_test.c.
- */
+/* NT's facts E1 to E4 in kunit/facts.rst. Some tests make a caller's error (see ke_test.c). */
 
 #include <linux/delay.h>
 #include <ntklog/ex_spin_lock.h>
@@ -46,7 +43,6 @@ static void shared_owners_counted_in_word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, word(), 1u);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
-	/* Add a shared owner, as another CPU would. */
 	atomic_inc(&lock.value);
 	ex_release_spin_lock_shared(&lock, old_irql);
 	KUNIT_EXPECT_EQ(test, word(), 1u);
@@ -144,10 +140,7 @@ static void start_contender(struct kunit *test, struct contender *contender,
 	msleep(30);
 }
 
-/*
- * The test sets the lock word to one shared owner instead of acquiring the lock, because the test
- * sleeps while the lock is owned, and lockdep would report a real owner that sleeps.
- */
+/* Set the lock word instead of acquiring: lockdep would report a real owner that sleeps. */
 static void shared_request_after_exclusive_waiter_waits(struct kunit *test)
 {
 	struct contender exclusive = {}, shared = {};

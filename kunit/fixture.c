@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See fixture.h. */
 
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -50,7 +49,7 @@ void fixture_exit(struct kunit *test)
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 }
 
-/* Wait a second: the kernel limits its reports of sleeping in atomic context to one a second. */
+/* The kernel limits its reports of sleeping in atomic context to one a second. */
 void test_let_sleep_be_reported(void)
 {
 	msleep(1100);
@@ -84,10 +83,7 @@ void test_thread_start(struct kunit *test, struct test_thread *thread,
 	wake_up_process(thread->task);
 }
 
-/*
- * Stop a kernel thread, wait until the probes of its exit have run, and return its result.
- * kthread_stop() alone returns earlier.
- */
+/* kthread_stop() may return before the probes of the thread's exit have run. Wait for them. */
 int test_stop_kthread(struct task_struct *task)
 {
 	int err;
@@ -100,7 +96,6 @@ int test_stop_kthread(struct task_struct *task)
 	return err;
 }
 
-/* Wait until the thread has ended, and return its result. */
 int test_thread_result(struct test_thread *thread)
 {
 	wait_for_completion(&thread->done);
@@ -142,13 +137,11 @@ static void test_run_in_timer(void (*run)(void *data), void *data,
 	destroy_hrtimer_on_stack(&timer.timer);
 }
 
-/* Run @run in a softirq on TEST_CPU, which is a DPC in NT's words. */
 void test_run_in_softirq(void (*run)(void *data), void *data)
 {
 	test_run_in_timer(run, data, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/* Run @run in a hard interrupt on TEST_CPU. */
 void test_run_in_hardirq(void (*run)(void *data), void *data)
 {
 	test_run_in_timer(run, data, HRTIMER_MODE_REL_PINNED_HARD);
@@ -175,7 +168,6 @@ struct tracepoint failing_tracepoint = {
 };
 #endif
 
-/* Read a little-endian number of @size bytes. */
 u64 read_little_endian(const u8 *bytes, size_t offset, size_t size)
 {
 	u64 value = 0;
@@ -208,9 +200,8 @@ void session_stop(struct kunit *test)
 }
 
 /*
- * Disable preemption at a moment when no worker that has been preempted on this CPU holds
- * etw_mutex. Such a worker could not continue, and a thread on another CPU that starts or stops a
- * session would wait until preemption is enabled.
+ * A preempted worker on this CPU that holds etw_mutex could not continue, and a thread on another
+ * CPU that starts or stops a session would wait for it. Disable preemption while etw_mutex is free.
  */
 void disable_preemption_with_etw_mutex_free(void)
 {
@@ -232,7 +223,6 @@ unsigned int session_finished_buffers(unsigned int cpu)
 	return etw_run_buffer(etw_sessions[0].run, cpu)->subbufs_produced;
 }
 
-/* Return the offset of the end of a buffer's events. The buffer is finished or being written. */
 static size_t buffer_end(unsigned int cpu, unsigned int index)
 {
 	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
@@ -244,8 +234,7 @@ static size_t buffer_end(unsigned int cpu, unsigned int index)
 
 /*
  * Return the event with this index among the events with @hook_id in all buffers of TEST_CPU, in
- * the order of writing; NULL if there are fewer. No reader empties the buffers, so no buffer is
- * reused.
+ * the order of writing; NULL if there are fewer. The caller must not let buffers be reused.
  */
 const u8 *session_event(unsigned int index, u16 hook_id)
 {

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_KUNIT_FIXTURE_H
 #define _NTKLOG_KUNIT_FIXTURE_H
 
-/*
- * Helpers of all suites: binding of the test to one CPU, threads on other CPUs, session 0, and
- * access to the bytes that this session has written.
- */
+/* Binding of a test to one CPU, threads on other CPUs, and session 0. */
 
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -13,7 +10,7 @@
 #include <linux/tracepoint-defs.h>
 #include <linux/types.h>
 
-/* The CPU on which all tests run, and whose buffers they check. */
+/* The CPU that fixture_init() binds a test to. */
 #define TEST_CPU	0
 
 struct test_thread {

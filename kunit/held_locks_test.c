@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The list of the sleeping locks that tasks hold or wait for, which a session gets when it stops or
- * a snapshot is made. ntklog is loaded with linux_locks=0, so the test calls the hooks itself, and
- * marks the groups as observed.
+ * The list of the sleeping locks that tasks hold or wait for. ntklog is loaded with linux_locks=0,
+ * so the test calls the hooks itself, and marks the groups as observed.
  */
 
 #include <linux/completion.h>
@@ -39,14 +38,7 @@ static u32 mutex, rwsem, semaphore;
 
 static struct test_thread holder, waiter;
 
-/**
- * struct part - the part of a thread in a test
- * @act: function that calls the hooks
- * @start: clock before the calls
- * @end: clock after the calls
- * @hooks_called: the thread has called the hooks
- * @may_end: the thread releases its locks and ends
- */
+/* A thread's part in a test: @start and @end are clocks around the calls of hooks in @act. */
 struct part {
 	void (*act)(void);
 	u64 start;
@@ -97,7 +89,6 @@ static void begin_part(struct kunit *test, struct test_thread *thread, struct pa
 	part->act = act;
 	test_thread_start(test, thread, TEST_CPU + 1, play, part);
 	wait_for_completion(&part->hooks_called);
-	/* Let the thread begin to sleep. */
 	do {
 		msleep(20);
 	} while (task_is_running(thread->task));
@@ -130,7 +121,6 @@ static void end_holds(void)
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
 }
 
-/* Let the session observe mutexes and rwsems, and no semaphores. */
 static void observe_mutexes_and_rwsems(struct etw_session *session)
 {
 	etw_group_mask_set(&session->run->observed, PERF_LINUX_MUTEX);
@@ -146,7 +136,6 @@ static void expect_lock(struct kunit *test, const u8 *event, const void *lock, u
 	KUNIT_EXPECT_GE(test, read_u64(event, SINCE), part->start);
 	KUNIT_EXPECT_LE(test, read_u64(event, SINCE), part->end);
 	KUNIT_EXPECT_NE(test, read_u64(event, CALLER), 0ull);
-	/* The thread sleeps. */
 	KUNIT_EXPECT_GT(test, read_u64(event, BLOCKED), 0ull);
 	KUNIT_EXPECT_LE(test, read_u64(event, READY) + read_u64(event, BLOCKED),
 			ntklog_cycles() - part->start);
@@ -204,7 +193,6 @@ static void session_without_sleeping_locks_lists_none(struct kunit *test)
 	end_holds();
 }
 
-/* Find the events of the list in a snapshot. Returns their number. */
 static unsigned int find_in_snapshot(const u8 *file, size_t size, const u8 **events,
 				     unsigned int count)
 {

@@ -2,8 +2,7 @@
 /*
  * Block the loading of ntklog before its init function, and its unloading after its exit function,
  * until a script writes to the parameter "held". A module notifier may sleep, so the notifiers of
- * this module wait. During both waits tracefs has the files of ntklog's events, which a script can
- * write to.
+ * this module wait.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -66,11 +65,7 @@ static int hold_going_module(struct notifier_block *notifier, unsigned long stat
 	return NOTIFY_OK;
 }
 
-/*
- * The notifier of the tracing subsystem has priority 1. It creates the files of a module's events
- * when the module is loaded and removes them when it is unloaded. The two notifiers below hold
- * ntklog while these files exist: after the creation, and before the removal.
- */
+/* Hold ntklog while tracefs has its files: the tracing subsystem's notifier has priority 1. */
 static struct notifier_block hold_coming_notifier = {
 	.notifier_call = hold_coming_module,
 	.priority = -100,

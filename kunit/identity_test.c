@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The objects that locks lie in, as read from the file identities: a line for each lock, and
- * another line if the memory becomes a different object. Notes that were missed or replaced are
- * counted.
- */
 
 #include <linux/bitmap.h>
 #include <linux/err.h>
@@ -62,7 +57,6 @@ static void record_lock(const void *lock)
 	record_kind(lock, NTKLOG_IDENTITY_SPIN);
 }
 
-/* Read all new notes into the variable "text". */
 static void read_new_notes(struct kunit *test)
 {
 	unsigned long user = kunit_vm_mmap(test, NULL, 0, TEXT_SIZE, PROT_READ | PROT_WRITE,
@@ -74,12 +68,10 @@ static void read_new_notes(struct kunit *test)
 	KUNIT_ASSERT_GE(test, done, 0);
 	KUNIT_ASSERT_EQ(test, copy_from_user(text, (char __user *)user, done), 0);
 	text[done] = '\0';
-	/* A second read finds no new note. */
 	if (done)
 		KUNIT_ASSERT_EQ(test, ntklog_read_identities(reader, (char __user *)user, 1), 0);
 }
 
-/* Return the line of a lock, or NULL if there is none. */
 static const char *line_of(const void *lock)
 {
 	char begin[32];
@@ -118,7 +110,6 @@ static void slab_object_cache_and_offset_reported_once(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, offset % size, LOCK_OFFSET);
 			KUNIT_EXPECT_NULL(test, strstr(strchr(line, '\n'), CACHE_NAME));
 		}
-		/* A lock of which the reader has got a note is not in the text again. */
 		record_lock(object + LOCK_OFFSET);
 		read_new_notes(test);
 		KUNIT_EXPECT_NULL(test, line_of(object + LOCK_OFFSET));
@@ -185,7 +176,6 @@ static void same_address_other_kind_reported_again(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
 }
 
-/* Record locks of one set: each has a line or is counted as replaced. */
 static void records_of_full_set_replaced_and_counted(struct kunit *test)
 {
 	const unsigned int bits = 16, count = 50;
@@ -211,12 +201,10 @@ static void records_of_full_set_replaced_and_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, missed, 0);
 	KUNIT_EXPECT_GT(test, replaced, 0);
 	KUNIT_EXPECT_EQ(test, lines + replaced, count);
-	/* The next read does not return the counts of missed and replaced notes again. */
 	read_new_notes(test);
 	KUNIT_EXPECT_STREQ(test, text, "");
 }
 
-/* While another CPU is writing a note of the same set, a note is dropped and counted. */
 static void note_for_locked_set_dropped_and_counted(struct kunit *test)
 {
 	long lock = 0;

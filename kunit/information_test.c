@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NT's information structures: values that are accepted, returned and refused. */
 
 #include <linux/mutex.h>
 #include <linux/sched/signal.h>
@@ -10,9 +9,8 @@
 #include "fixture.h"
 
 /*
- * An information structure: its class, its sizes according to NT's documents, and the minimum of
- * each word after the first. NT documents no minimum for resources: 0 is refused, because the words
- * are divisors.
+ * The sizes are those of NT's documents, and the minimum is of each word after the first. NT
+ * documents no minimum for resources: 0 is refused, because the words are divisors.
  */
 static const struct kind {
 	struct ntklog_information *information;
@@ -49,9 +47,7 @@ static u32 set(const struct kind *kind, const u32 *words_to_set, size_t length)
 	return ntklog_set_information(kind->information, words_to_set, length);
 }
 
-/*
- * Fill @words_to_set with permitted values that differ from the current ones: minimum plus @more.
- */
+/* Fill @words_to_set with permitted values that differ from the current ones. */
 static void fill(const struct kind *kind, u32 *words_to_set, u32 more)
 {
 	unsigned int i;
@@ -118,7 +114,6 @@ static void wrong_length_mismatch_returned(struct kunit *test)
 	}
 }
 
-/* Each structure has one wrong word. Its other words differ from the current values. */
 static void value_out_of_range_refused_all_kept(struct kunit *test)
 {
 	u32 words_to_set[5], before[5], words_read[5];
@@ -161,7 +156,7 @@ static void values_at_limits_accepted(struct kunit *test)
 }
 
 /* A hold threshold of 0 is below the minimum, but means that hold times are not tested. */
-static void value_0_only_hold_threshold_accepted(struct kunit *test)
+static void value_0_accepted_by_hold_threshold_only(struct kunit *test)
 {
 	u32 words_to_set[] = { 5, 1, 1000, 1, 0 }, words_read[5];
 	static const u32 refused[] = { 1, 2, 999999 };
@@ -192,7 +187,6 @@ static void unknown_class_not_implemented(struct kunit *test)
 	}
 }
 
-/* Body of a killed thread: set a parameter and an information structure. */
 static int set_when_killed(void *data)
 {
 	u32 parameter_status, status;
@@ -207,10 +201,7 @@ static int set_when_killed(void *data)
 	return parameter_status == 0xC000004B && status == 0xC000004B ? 0 : -EINVAL;
 }
 
-/*
- * A start of a session can hold etw_mutex for long. A killed task does not wait for the mutex:
- * setting a parameter returns STATUS_THREAD_IS_TERMINATING and changes nothing.
- */
+/* A start of a session can hold etw_mutex for long. A killed task must not wait for it. */
 static void killed_task_terminating_returned(struct kunit *test)
 {
 	u32 words_to_set[5], before[5], words_read[5];
@@ -232,7 +223,7 @@ static struct kunit_case information_test_cases[] = {
 	KUNIT_CASE(wrong_length_mismatch_returned),
 	KUNIT_CASE(value_out_of_range_refused_all_kept),
 	KUNIT_CASE(values_at_limits_accepted),
-	KUNIT_CASE(value_0_only_hold_threshold_accepted),
+	KUNIT_CASE(value_0_accepted_by_hold_threshold_only),
 	KUNIT_CASE(unknown_class_not_implemented),
 	KUNIT_CASE(killed_task_terminating_returned),
 	{}

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * IRQL as callers see it: NT's facts I1 to I6 in kunit/facts.rst. Some tests make a
- * caller's error on purpose; see ke_test.c.
- */
+/* NT's facts I1 to I6 in kunit/facts.rst. Some tests make a caller's error (see ke_test.c). */
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -109,7 +106,6 @@ static enum hrtimer_restart interrupting_run(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* I2: an interrupt has its own IRQL, and does not change the IRQL of the thread. */
 static void interrupt_ends_thread_irql_restored(struct kunit *test)
 {
 	struct hrtimer timer;
@@ -277,10 +273,8 @@ static void raised_from_apc_level_lowered_below_it(struct kunit *test)
 		ke_raise_irql(APC_LEVEL, &old_irql);
 		ke_raise_irql(above, &old_irql);
 		KUNIT_EXPECT_EQ(test, old_irql, APC_LEVEL);
-		/* Lower to an IRQL below the one that the second raise started from. */
 		ke_lower_irql(PASSIVE_LEVEL);
 		expect_level(test, PASSIVE_LEVEL);
-		/* Lower to APC_LEVEL after a raise from PASSIVE_LEVEL. */
 		ke_raise_irql(above, &old_irql);
 		KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
 		ke_lower_irql(APC_LEVEL);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Critical and guarded regions, alone and with executive resources. */
 
 #include <linux/cpumask.h>
 #include <linux/sched.h>
@@ -28,11 +27,9 @@ static void critical_regions_nested_apcs_disabled(struct kunit *test)
 	ex_release_resource_and_leave_critical_region(&resource);
 	ex_release_resource_and_leave_critical_region(&resource);
 	EXPECT_OWNED(test, 0u);
-	/* The thread is still in the region that it entered first. */
 	KUNIT_EXPECT_TRUE(test, ke_are_apcs_disabled());
 	ke_leave_critical_region();
 	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
-	/* ke_are_apcs_disabled() reports regions only, at any IRQL. */
 	ke_raise_irql(APC_LEVEL, &old_irql);
 	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
 	ke_enter_critical_region();
@@ -90,7 +87,7 @@ static void guarded_regions_nested_all_apcs_disabled(struct kunit *test)
 	ke_enter_guarded_region();
 	ke_leave_guarded_region();
 	EXPECT_APCS_DISABLED(test, true, true);
-	/* Each kind has its own count; the order of leaving is free. */
+	/* The order of leaving is free. */
 	ke_enter_critical_region();
 	ke_leave_guarded_region();
 	EXPECT_APCS_DISABLED(test, true, false);
@@ -107,7 +104,6 @@ static void irql_raised_all_apcs_disabled(struct kunit *test)
 
 	ke_raise_irql(APC_LEVEL, &old_irql);
 	EXPECT_APCS_DISABLED(test, false, true);
-	/* A thread may enter both kinds of region at APC_LEVEL. */
 	ke_enter_critical_region();
 	EXPECT_APCS_DISABLED(test, true, true);
 	ke_enter_guarded_region();
@@ -139,7 +135,6 @@ static void guarded_region_other_thread_unaffected(struct kunit *test)
 		set_cpus_allowed_ptr(current, cpumask_of(1));
 	EXPECT_APCS_DISABLED(test, true, true);
 	set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
-	/* An interrupt runs above APC_LEVEL, so all APCs are disabled there. */
 	ke_leave_guarded_region();
 	test_run_in_hardirq(record_apcs_in_interrupt, disabled);
 	KUNIT_EXPECT_TRUE(test, disabled[1]);
@@ -157,7 +152,6 @@ static void guarded_region_not_entered_leave_refused(struct kunit *test)
 {
 	ke_leave_guarded_region();
 	EXPECT_APCS_DISABLED(test, false, false);
-	/* A critical region is not left as a guarded one, and vice versa. */
 	ke_enter_critical_region();
 	ke_leave_guarded_region();
 	EXPECT_APCS_DISABLED(test, true, false);

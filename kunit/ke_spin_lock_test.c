@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Ordinary and numbered queued spin locks as callers see them: NT's facts S1 to S8, Q7, Q8 and Q11
- * in kunit/facts.rst. Some tests make a caller's error on purpose; see ke_test.c.
- */
+/* NT's facts S1 to S8, Q7, Q8 and Q11 in kunit/facts.rst. Some tests err (see ke_test.c). */
 
 #include <linux/delay.h>
 #include <linux/percpu.h>
@@ -155,7 +152,7 @@ static void waiting_cpu_only_reads_word(struct kunit *test)
 	test_thread_start(test, &waiter, 1, wait_and_release, &reader);
 	while (!READ_ONCE(reader.is_asking))
 		usleep_range(1000, 2000);
-	/* The waiter's first attempt, which would take the lock, is over by then. */
+	/* Leave the waiter time for its first attempt, which would take a word with bit 0 clear. */
 	msleep(200);
 	WRITE_ONCE(lock.word, 2);
 	msleep(50);
@@ -193,7 +190,6 @@ static void release_of_free_lock_refused(struct kunit *test)
 	ke_release_spin_lock(&lock, old_irql);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
-	/* A queued lock cannot be released as an ordinary one. */
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock, &handle);
 	ke_release_spin_lock(&lock, old_irql);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
@@ -246,7 +242,7 @@ struct numbered_waiter {
 	bool owned;
 };
 
-static int own_number(void *data)
+static int use_numbered_lock(void *data)
 {
 	struct numbered_waiter *waiter = data;
 	u8 old_irql = ke_acquire_queued_spin_lock(4);
@@ -264,12 +260,12 @@ static void numbered_lock_handed_to_other_cpu(struct kunit *test)
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
-	test_thread_start(test, &waiter.thread, 1, own_number, &waiter);
+	test_thread_start(test, &waiter.thread, 1, use_numbered_lock, &waiter);
 	test_thread_join(&waiter.thread);
 	KUNIT_EXPECT_TRUE(test, waiter.owned);
 
 	waiter.owned = false;
-	test_thread_start(test, &waiter.thread, 1, own_number, &waiter);
+	test_thread_start(test, &waiter.thread, 1, use_numbered_lock, &waiter);
 	old_irql = ke_acquire_queued_spin_lock(4);
 	mdelay(20);
 	ke_release_queued_spin_lock(4, old_irql);
@@ -291,7 +287,6 @@ static void lock_number_out_of_range_refused(struct kunit *test)
 	old_irql = ke_raise_irql_to_dpc_level();
 	ke_release_queued_spin_lock(0x11, PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
-	/* The number is valid, but the lock is not owned. */
 	ke_release_queued_spin_lock(3, PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	ke_lower_irql(old_irql);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In-stack queued spin locks as callers see them: NT's facts Q1 to Q10 in kunit/facts.rst.
+ * NT's facts Q1 to Q6, Q9 and Q10 in kunit/facts.rst.
  *
- * Some tests make a caller's error on purpose. The error must cause a report and change nothing;
- * tests/steps/kunit.sh expects each of these reports by name.
+ * Some tests err on purpose: tests/steps/kunit.sh lists their reports.
  */
 
 #include <linux/delay.h>
@@ -29,7 +28,6 @@ static void expect_entry(struct kunit *test, struct klock_queue_handle *handle,
 	KUNIT_EXPECT_EQ(test, READ_ONCE(handle->lock_queue.lock), word);
 }
 
-/* Return the value that the member Lock of an entry has with these bits. */
 static unsigned long lock_with(unsigned long bits)
 {
 	return (unsigned long)&lock | bits;
@@ -100,7 +98,6 @@ static void raising_and_non_raising_functions_mixed(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 
-	/* The acquisition raises IRQL, the test lowers it. */
 	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
@@ -108,7 +105,6 @@ static void raising_and_non_raising_functions_mixed(struct kunit *test)
 	ke_lower_irql(handle.old_irql);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 
-	/* The test raises IRQL, the release lowers it. */
 	handle.old_irql = ke_raise_irql_to_dpc_level();
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock, &handle);
 	ke_release_in_stack_queued_spin_lock(&handle);
@@ -169,8 +165,7 @@ static int waiter_run(void *data)
 	return 0;
 }
 
-/* Start a waiter on @cpu, and wait until it is the tail of the queue. */
-static void queue_waiter(struct kunit *test, struct waiter *waiter, int cpu,
+static void start_waiter(struct kunit *test, struct waiter *waiter, int cpu,
 			 int *next_position)
 {
 	waiter->next_position = next_position;
@@ -178,9 +173,8 @@ static void queue_waiter(struct kunit *test, struct waiter *waiter, int cpu,
 }
 
 /*
- * Become the owner at PASSIVE_LEVEL by writing the words that an acquisition leaves. The test then
- * sleeps while the lock is owned, because it starts the waiters one after the other. Lockdep would
- * report that of a real acquisition.
+ * Become the owner by writing the words that an acquisition leaves. The test sleeps while it owns
+ * the lock; lockdep would report that of a real acquisition.
  */
 static void own_without_lockdep(struct klock_queue_handle *handle)
 {
@@ -212,7 +206,7 @@ static void waiters_granted_in_order_of_asking(struct kunit *test)
 
 	own_without_lockdep(&handle);
 	for (i = 0; i < WAITERS; i++) {
-		queue_waiter(test, &waiters[i], cpus[i], &next_position);
+		start_waiter(test, &waiters[i], cpus[i], &next_position);
 		tail = (unsigned long)&waiters[i].handle.lock_queue;
 		while (READ_ONCE(lock.word) != tail)
 			schedule_timeout_uninterruptible(1);
@@ -221,10 +215,7 @@ static void waiters_granted_in_order_of_asking(struct kunit *test)
 	while (!READ_ONCE(waiters[WAITERS - 2].handle.lock_queue.next))
 		schedule_timeout_uninterruptible(1);
 
-	/*
-	 * Each waiter spins on its own entry: nothing changes after the waiters have queued
-	 * themselves.
-	 */
+	/* Nothing changes after the waiters have queued themselves. */
 	for (polls = 0; polls < 20; polls++) {
 		schedule_timeout_uninterruptible(1);
 		word = READ_ONCE(lock.word);
@@ -262,9 +253,8 @@ static void release_with_unlinked_waiter_waits(struct kunit *test)
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
 
-	/* A waiter on another CPU will get the lock from this CPU, and then release it. */
 	own_without_lockdep(&handle);
-	queue_waiter(test, &owner, 1, &next_position);
+	start_waiter(test, &owner, 1, &next_position);
 	while (READ_ONCE(lock.word) != (unsigned long)&owner.handle.lock_queue)
 		schedule_timeout_uninterruptible(1);
 	/* The next waiter is in the lock's word, but not yet linked to its predecessor. */

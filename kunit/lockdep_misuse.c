@@ -44,7 +44,6 @@ static void acquire_both(struct kspin_lock *first, struct kspin_lock *second)
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
 }
 
-/* Acquire two locks in both orders. */
 static void misuse_abba(void)
 {
 	acquire_both(&lock_a, &lock_b);
@@ -63,7 +62,6 @@ static enum hrtimer_restart acquire_in_interrupt(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Acquire a lock with interrupts enabled, and later in an interrupt. */
 static void misuse_irq(void)
 {
 	struct klock_queue_handle handle;
@@ -107,7 +105,6 @@ static void misuse_ex_shared_recursive(void)
 static struct eresource resource_a, resource_same_class[2];
 static DEFINE_MUTEX(mutex);
 
-/* Acquire a resource and a lock of Linux in both orders. */
 static void misuse_resource_abba(void)
 {
 	ex_acquire_resource_shared_lite(&resource_a, true);
@@ -128,11 +125,7 @@ static void misuse_resource_recursive(void)
 	ex_release_resource_lite(&resource_same_class[0]);
 }
 
-/*
- * Write 1 to acquire a lock, or 2 to acquire a resource, which stays held when write() returns to
- * user space. After this function the code of a debugfs file takes no lock, unlike that of a module
- * parameter.
- */
+/* 1: acquire a lock, 2: a resource, which stays held when write() returns to user space. */
 static ssize_t hold_write(struct file *file, const char __user *text, size_t size, loff_t *offset)
 {
 	static struct klock_queue_handle handle;

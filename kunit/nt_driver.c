@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Code written for NT, in which only one include has a Linux name. nt_test.c calls it. Each
- * function uses one family of locks, and returns an NTSTATUS that says whether NT's guarantees
- * held.
- */
+/* Code as written for NT. The NTSTATUS says whether NT's guarantees held. */
 
 #include <ntklog/nt.h>
 
@@ -206,7 +202,6 @@ NTSTATUS NtTestGuardedRegion(VOID)
 	return STATUS_SUCCESS;
 }
 
-/* The members of an ERESOURCE that drivers read. */
 NTSTATUS NtTestResourceState(VOID)
 {
 	PERESOURCE Resource = &Extension.Resource;

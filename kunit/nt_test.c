@@ -25,7 +25,6 @@ static int use_volume(void *data)
 	return NtUseVolume((unsigned long)data);
 }
 
-/* Two threads use the volume, on different CPUs if there are two. */
 static void use_volume_twice(struct kunit *test)
 {
 	struct test_thread other;
@@ -52,7 +51,7 @@ static void nt_volume_traced_requests_processed(struct kunit *test)
 	session_stop(test);
 }
 
-/* Each call at DISPATCH_LEVEL makes a report; tests/steps/kunit.sh counts the reports. */
+/* tests/steps/kunit.sh counts the reports of these calls. */
 static void paged_code_at_dispatch_level_reported(struct kunit *test)
 {
 	KIRQL irql;

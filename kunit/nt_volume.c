@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A part of a driver as written for NT, with annotations: a volume with files, a queue of requests
- * for them, and a cache of blocks. The only Linux name is one include. In nt_test.c two threads
- * use the volume.
+ * for them, and a cache of blocks.
  */
 
 #define DBG 1
@@ -229,7 +228,6 @@ static NTSTATUS NTAPI WriteFile(PVOLUME Vcb, PREQUEST Request)
 		return STATUS_CANT_WAIT;
 	ExtendFile(Fcb, &End);
 	Fcb->Writes += 1;
-	/* Let waiting readers continue. */
 	ExConvertExclusiveToSharedLite(&Fcb->MainResource);
 	LookUpBlock(Vcb, End.LowPart / 0x1000);
 	ReleaseFcb(Fcb);
@@ -333,7 +331,6 @@ NTSTATUS NtDismountVolume(VOID)
 	return STATUS_SUCCESS;
 }
 
-/* Queue some requests, and process all queued requests, also those of the other thread. */
 _IRQL_requires_(PASSIVE_LEVEL)
 NTSTATUS NtUseVolume(ULONG Seed)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long a task that holds or waits for one of Linux' sleeping locks has no CPU. The test calls
- * the hooks, and sleeps or is preempted between the calls. No other lock is counted, because ntklog
- * is loaded with linux_locks=0.
+ * How long a task that holds or waits for one of Linux' sleeping locks has no CPU. No lock but the
+ * test's is counted, because ntklog is loaded with linux_locks=0.
  */
 
 #include <linux/bits.h>
@@ -12,7 +11,11 @@
 #include <linux/delay.h>
 #include <linux/instruction_pointer.h>
 #include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <ntklog/irql.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/system_information.h>
@@ -22,6 +25,8 @@
 #include "../module/etw/stacks.h"
 #include "../module/ground/clock.h"
 #include "../module/ground/task_record.h"
+#include "../module/ground/thread.h"
+#include "../module/perf/context_swap.h"
 #include "../module/perf/off_cpu.h"
 #include "../module/perf/resource.h"
 #include "../module/perf/sleeping_lock.h"
@@ -45,7 +50,7 @@
 #define RESOURCE_HOLD_TIME	(EVENT_DATA + 0x08)
 #define RESOURCE_WAIT_TIME	(EVENT_DATA + 0x10)
 
-/* Stand for locks: the test calls the hooks, which use only their addresses. */
+/* Stand for locks: the hooks use only their addresses. */
 static u32 outer_lock, inner_lock;
 
 /* A thread that occupies TEST_CPU, because the scheduler prefers it to the test. */
@@ -81,7 +86,6 @@ static int run_hog(void *unused)
 	return 0;
 }
 
-/* Start a thread that waits for hog.start, sleeps, and then occupies TEST_CPU. */
 static void start_hog(struct kunit *test, unsigned int sleep_ms, unsigned int busy_ms)
 {
 	init_completion(&hog.start);
@@ -90,14 +94,11 @@ static void start_hog(struct kunit *test, unsigned int sleep_ms, unsigned int bu
 	hog.takes_lock = false;
 	hog.done = false;
 	test_thread_start(test, &hog.thread, TEST_CPU, run_hog, NULL);
-	/* Wait until the thread waits for hog.start. */
+	/* Leave the thread time to wait for hog.start. */
 	msleep(20);
 }
 
-/*
- * Begin to track locks of TEST_CLASS, and set the rate so that each release is written. @stacks:
- * BIT(ETW_STACKED_*)
- */
+/* @stacks: BIT(ETW_STACKED_*) */
 static void begin_tracking_with_stacks(struct kunit *test, u32 stacks)
 {
 	u32 information[] = { EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS, 1, 1, 1 };
@@ -125,9 +126,7 @@ static void end_tracking(struct kunit *test)
 	etw_set_stacks(&etw_sessions[0], 0);
 }
 
-/*
- * Read a field of the event CALLER with this index. The event with index 0 is of begin_tracking().
- */
+/* The event with index 0 is of begin_tracking(). */
 static u64 caller_event_field(struct kunit *test, unsigned int index, size_t offset)
 {
 	const u8 *event = session_event(index, CALLER_HOOK_ID);
@@ -142,7 +141,6 @@ static unsigned int last_record_index(void)
 	return session_event_count(RESOURCE_HOOK_ID) - 1;
 }
 
-/* Expect that the times without a CPU are not longer than the wait and the hold. */
 static void expect_times_without_cpu_bounded(struct kunit *test, unsigned int index)
 {
 	const u8 *caller = session_event(index, CALLER_HOOK_ID);
@@ -194,7 +192,6 @@ static noinline void sleep_in_known_function(void)
 	barrier();
 }
 
-/* Test whether the stack in an event has a frame of a function. */
 static bool has_frame_of(const u8 *event, const void *function)
 {
 	size_t at;
@@ -210,7 +207,7 @@ static void sleep_in_other_function(void)
 	msleep(20);
 }
 
-/* Sleep while a lock is held. Returns how long the task was blocked, in cycles. */
+/* Returns how long the task was blocked, in cycles. */
 static u64 blocked_in(void (*sleep)(void))
 {
 	const struct ntklog_task *record = ntklog_find_current_record();
@@ -247,7 +244,6 @@ static void longest_block_of_holds_written_with_its_stack(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u64(event, BLOCK_STACK_LOCK), (unsigned long)&outer_lock);
 	KUNIT_EXPECT_EQ(test, read_u64(event, BLOCK_STACK_BLOCKED), known);
 	KUNIT_EXPECT_TRUE(test, has_frame_of(event, sleep_in_known_function));
-	/* A later hold does not have the stack of an earlier one. */
 	acquire(&inner_lock);
 	msleep(20);
 	release(&inner_lock);
@@ -459,6 +455,68 @@ static void holder_counted_after_migration(struct kunit *test)
 	end_tracking(test);
 }
 
+/**
+ * struct nmi_in_switch - what an NMI finds between the probe of sched_switch and the switch itself
+ * @next: task to which the CPU switches
+ * @switches: number of switches in which the CPU had cached the record of @next
+ * @found_sleeper: in so many of them the CPU left the sleeper, and the NMI found its record
+ * @found_other: in so many of them it found a record of another task than the one that it
+ *	interrupted
+ * @changed_cache: in so many of them it changed the cached task
+ *
+ * Written with interrupts off by the CPU that switches to @next.
+ */
+static struct nmi_in_switch {
+	const struct task_struct *next;
+	unsigned int switches, found_sleeper, found_other, changed_cache;
+} nmi;
+
+static void act_as_nmi_in_switch(void *data, bool preempted, struct task_struct *old,
+				 struct task_struct *new, unsigned int old_state)
+{
+	const struct ntklog_task *found;
+
+	if (new != nmi.next || __this_cpu_read(ntklog_current.cached_task) != new)
+		return;
+	__preempt_count_add(HARDIRQ_OFFSET + NMI_OFFSET);
+	found = ntklog_find_current_record();
+	__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
+	nmi.switches++;
+	nmi.found_sleeper += old == sleeper && found && found->task == old;
+	nmi.found_other += found && found->task != old;
+	nmi.changed_cache += __this_cpu_read(ntklog_current.cached_task) != new;
+}
+
+/* ntklog caches the record of the next task while the old one is still current. */
+static void nmi_in_switch_does_not_find_record_of_next_task(struct kunit *test)
+{
+	struct test_thread thread;
+
+	begin_tracking(test);
+	nmi = (struct nmi_in_switch){ .next = current };
+	reinit_completion(&sleeper_has_lock);
+	reinit_completion(&sleeper_may_end);
+	/* The probe runs after those of ntklog, which have the default priority. */
+	KUNIT_ASSERT_EQ(test, tracepoint_probe_register_prio(ntklog_sched_switch,
+							     act_as_nmi_in_switch, NULL,
+							     TRACEPOINT_DEFAULT_PRIO - 1), 0);
+	acquire(&inner_lock);
+	test_thread_start(test, &thread, TEST_CPU, hold_asleep, NULL);
+	wait_for_completion(&sleeper_has_lock);
+	/* The idle task, which has no record, precedes this one. */
+	msleep(20);
+	tracepoint_probe_unregister(ntklog_sched_switch, act_as_nmi_in_switch, NULL);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_GE(test, nmi.switches, 2u);
+	KUNIT_EXPECT_GE(test, nmi.found_sleeper, 1u);
+	KUNIT_EXPECT_EQ(test, nmi.found_other, 0u);
+	KUNIT_EXPECT_EQ(test, nmi.changed_cache, 0u);
+	release(&inner_lock);
+	complete(&sleeper_may_end);
+	test_thread_join(&thread);
+	end_tracking(test);
+}
+
 static void sleep_without_lock_not_counted(struct kunit *test)
 {
 	struct ntklog_off_cpu before, after;
@@ -474,7 +532,7 @@ static void sleep_without_lock_not_counted(struct kunit *test)
 }
 
 /* The visit of all slots may read the end of a period before its start. */
-static void negative_difference_is_0(struct kunit *test)
+static void negative_time_off_cpu_is_0(struct kunit *test)
 {
 	const struct ntklog_off_cpu more = { .ready = 7, .blocked = 5 };
 	const struct ntklog_off_cpu less = { .ready = 4, .blocked = 6 };
@@ -496,8 +554,9 @@ static struct kunit_case off_cpu_cases[] = {
 	KUNIT_CASE(second_wait_includes_first),
 	KUNIT_CASE(holder_preempted_within_hook_counted_later),
 	KUNIT_CASE(holder_counted_after_migration),
+	KUNIT_CASE(nmi_in_switch_does_not_find_record_of_next_task),
 	KUNIT_CASE(sleep_without_lock_not_counted),
-	KUNIT_CASE(negative_difference_is_0),
+	KUNIT_CASE(negative_time_off_cpu_is_0),
 	{}
 };
 

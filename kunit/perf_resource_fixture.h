@@ -2,12 +2,7 @@
 #ifndef _NTKLOG_KUNIT_PERF_RESOURCE_FIXTURE_H
 #define _NTKLOG_KUNIT_PERF_RESOURCE_FIXTURE_H
 
-/*
- * Sessions and events for the suites ntklog_resource_*. A test checks the bytes of the events in
- * the buffers of TEST_CPU. Comments name an event by its Action, a member of WMI_RESOURCE (see
- * wmi_resource.h). An action that NT only tracks has no event; a test sees it in the event of the
- * release.
- */
+/* An action that NT only tracks has no event; a test sees it in the event of the release. */
 
 #include <kunit/test.h>
 #include <linux/percpu.h>
@@ -57,7 +52,6 @@ static inline void set_resource_parameters(struct kunit *test, u32 release, u32 
 			0u);
 }
 
-/* Start a session that writes every final release. */
 static inline void resource_session_start(struct kunit *test)
 {
 	set_resource_parameters(test, 1, 1, 1);
@@ -80,7 +74,6 @@ static inline unsigned int resource_event_count(void)
 	return session_event_count(0x052B);
 }
 
-/* Return the event with this index. If there is none, the test fails and ends. */
 static inline const u8 *resource_event(struct kunit *test, unsigned int index)
 {
 	const u8 *found = session_event(index, 0x052B);

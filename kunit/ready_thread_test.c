@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ReadyThread events of wake-ups that the tests cause, as bytes in the session's buffers. */
 
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -62,10 +61,7 @@ static unsigned int count_events_of(pid_t thread_id, const u8 **event)
 	return count;
 }
 
-/*
- * Let a thread of another CPU, if there is one, wait for a completion; complete it on TEST_CPU in
- * the context of @run_in; and check the bytes of the only event.
- */
+/* Wake a thread of another CPU, if there is one, on TEST_CPU in the context of @run_in. */
 static void expect_event(struct kunit *test,
 			 void (*run_in)(void (*run)(void *data), void *data), u8 flags)
 {
@@ -144,10 +140,7 @@ static void group_enabled_probes_registered_until_stop(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, probes_are_registered());
 }
 
-/*
- * Start a session while the pointer *@tracepoint is @replacement; NULL: the kernel lacks the
- * tracepoint. Expect that the group fails with @error and that no probe is left registered.
- */
+/* *@tracepoint is @replacement; NULL: the kernel lacks it. No probe may be left registered. */
 static void expect_failure(struct kunit *test, struct tracepoint **tracepoint,
 			   struct tracepoint *replacement, u32 error)
 {

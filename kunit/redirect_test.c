@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Resolution of the addresses of kernel functions. */
 
 #include <kunit/test.h>
 #include <linux/semaphore.h>
@@ -23,7 +22,6 @@ static void exported_function_address_resolved(struct kunit *test)
 	KUNIT_EXPECT_NE(test, target.address, 0ul);
 }
 
-/* A kprobe on the name finds another address than that of the exported function. */
 static void exported_name_with_other_address_refused(struct kunit *test)
 {
 	struct ntklog_target target = { .name = "down", .exported = up, .optional = true };
@@ -32,7 +30,6 @@ static void exported_name_with_other_address_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, target.address, 0ul);
 }
 
-/* A hook that replaces and calls one function must not be installed on another function. */
 static void function_with_another_entry_refused(struct kunit *test)
 {
 	struct ntklog_target target = NTKLOG_EXPORTED(up);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events of executive resources: initialization, release, waits, rundown and tracepoint. */
 
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -14,8 +13,6 @@
 #include "../module/perf/sleeping_lock.h"
 #include "../module/trace.h"
 #include "perf_resource_fixture.h"
-
-/* Events with Action 0x10008 and 0x10018: initialization and reinitialization. */
 
 static void initialization_written(struct kunit *test)
 {
@@ -33,7 +30,6 @@ static void initialization_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_MAX_DEPTH), 0u);
 	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_CONTENTION), 0u);
 	EXPECT_NO_TIMES(test, written);
-	/* A deletion is not written. */
 	ex_delete_resource_lite(&other);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
 	session_stop(test);
@@ -55,8 +51,6 @@ static void reinitialization_with_owners_written(struct kunit *test)
 			(u32)task_pid_nr(current));
 	session_stop(test);
 }
-
-/* Events with Action 0x10021 and 0x10022: exclusive acquisition and release. */
 
 static void release_event_bytes_match_nt_layout(struct kunit *test)
 {
@@ -89,8 +83,6 @@ static void release_event_bytes_match_nt_layout(struct kunit *test)
 	session_stop(test);
 }
 
-/* Events with Action 0x10041 and 0x10042: shared acquisition and release. */
-
 static void shared_release_written(struct kunit *test)
 {
 	resource_session_start(test);
@@ -104,15 +96,9 @@ static void shared_release_written(struct kunit *test)
 	EXPECT_EVENT(test, resource_event(test, 1), 0x10042u, 1u, 0u);
 	KUNIT_EXPECT_GT(test, read_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
 	user_call(test, 0, user_release, false);
-	/* User 0's event is in the buffer of the user's CPU. */
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
 	session_stop(test);
 }
-
-/*
- * Events with Action 0x10031, 0x10032, 0x10051 and 0x10052: recursive acquisition and release,
- * exclusive and shared.
- */
 
 static void recursive_releases_only_last_written_with_max_depth(struct kunit *test)
 {
@@ -165,9 +151,6 @@ static void recursion_first_acquisition_untracked_times_unknown(struct kunit *te
 	session_stop(test);
 }
 
-/* Events with Action 0x10024 and 0x10044: waits for exclusive and for shared ownership. */
-
-/* Release the resource some time after a task has begun to wait. */
 static bool release_later(struct eresource *resource, bool wait)
 {
 	while (!ex_get_exclusive_waiter_count(resource) &&
@@ -216,7 +199,6 @@ static void shared_wait_time_written(struct kunit *test)
 
 static struct task_struct *mover;
 
-/* Move the waiter to TEST_CPU, and release a while after it has begun to wait. */
 static bool move_and_release(struct eresource *resource, bool wait)
 {
 	while (!ex_get_exclusive_waiter_count(resource))
@@ -274,18 +256,14 @@ static void contention_during_hold_counted(struct kunit *test)
 	user_call(test, 2, user_release, false);
 	user_call_end(test, 0);
 	user_call(test, 0, user_release, false);
-	/* The next hold has its own count. */
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(1);
 	EXPECT_EVENT(test, resource_event(test, 1), 0x10022u, 1u, 0u);
 	session_stop(test);
 }
 
-/* Events with Action 0x10224 and 0x10244: waits that have exceeded a time limit. */
-
 static unsigned int events_to_wait_for;
 
-/* Wait until at least events_to_wait_for events are written, then release the resource. */
 static bool wait_for_events_and_release(struct eresource *resource, bool wait)
 {
 	int tries = 60000;
@@ -363,8 +341,6 @@ static void timeout_on_other_cpu_duration_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u32(resource_event(test, 0), RESOURCE_THREAD_ID), 4711u);
 	session_stop(test);
 }
-
-/* The rundown and the tracepoint. */
 
 static void rundown_has_parameters(struct kunit *test)
 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See resource_fixture.h. */
 
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -77,7 +76,6 @@ void user_call_begin(struct kunit *test, int i,
 	complete(&user->go);
 }
 
-/* Wait until the user's call has returned, and return its result. */
 bool user_call_end(struct kunit *test, int i)
 {
 	if (!wait_for_completion_timeout(&users[i].done, 30 * HZ))
@@ -97,7 +95,6 @@ unsigned long user_thread(struct kunit *test, int i)
 	return (unsigned long)users[i].task;
 }
 
-/* End the user's thread, and wait until it has exited. */
 void user_exit(struct kunit *test, int i)
 {
 	struct resource_user *user = &users[i];
@@ -110,7 +107,6 @@ void user_exit(struct kunit *test, int i)
 	user->is_lockdep_off = false;
 }
 
-/* Wait until @count returns @expected, and fail after a minute. */
 static void wait_for_count(struct kunit *test, u32 (*count)(const struct eresource *resource),
 			   u32 expected)
 {
@@ -130,7 +126,6 @@ void user_wait_exclusive(struct kunit *test, int i)
 	wait_for_count(test, ex_get_exclusive_waiter_count, before + 1);
 }
 
-/* Let user @i ask for shared ownership by @call, and return when the user waits. */
 void user_wait_shared(struct kunit *test, int i,
 		      bool (*call)(struct eresource *resource, bool wait))
 {

@@ -2,11 +2,6 @@
 #ifndef _NTKLOG_KUNIT_RESOURCE_FIXTURE_H
 #define _NTKLOG_KUNIT_RESOURCE_FIXTURE_H
 
-/*
- * A resource, and threads ("users") that call functions on it, one at a time, when the test tells
- * them to. For the suites of executive resources.
- */
-
 #include <kunit/test.h>
 #include <linux/completion.h>
 #include <ntklog/eresource.h>
@@ -21,15 +16,11 @@
 #define RESOURCE_USERS	20
 
 /*
- * A thread that calls functions on the resource.
+ * A thread that calls functions on the resource, one at a time.
  *
- * @task: the thread
  * @go: completed by the test when the thread is to call @call
  * @done: completed by the thread when @call has returned
- * @call: function to call, or being called; NULL: the thread ends
- * @wait: argument of @call
- * @result: result of @call
- * @is_lockdep_off: lockdep is off for this thread
+ * @call: NULL: the thread ends
  */
 struct resource_user {
 	struct task_struct *task;

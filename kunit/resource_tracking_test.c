@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Slots of executive resources: owner pointers, other threads, softirqs; and the sampling rules. */
 
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -49,7 +48,6 @@ static void owner_pointer_set_written_release_not_written(struct kunit *test)
 	user_call(test, 0, release_for_pointer, false);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
 
-	/* The owner pointer has freed the slot. */
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
 	EXPECT_EVENT(test, resource_event(test, 2), 0x10042u, 1u, 0u);
@@ -82,10 +80,7 @@ static int acquire_wait_and_release(void *data)
 {
 	struct completion *owned = data;
 
-	/*
-	 * Lockdep would report that the thread waits for itself. SCHED_FIFO: it runs when it is
-	 * woken.
-	 */
+	/* Lockdep would report that the thread waits for itself. SCHED_FIFO: run when woken. */
 	lockdep_off();
 	sched_set_fifo(current);
 	acquire_shared(&resource, true);
@@ -165,8 +160,6 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 	ex_delete_resource_lite(&other);
 }
 
-/* A thread that owns more resources than it has slots. */
-
 static void ninth_resource_untracked_still_acquired(struct kunit *test)
 {
 	static struct eresource nine[9];
@@ -187,7 +180,6 @@ static void ninth_resource_untracked_still_acquired(struct kunit *test)
 		ex_release_resource_lite(&nine[i]);
 	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched + 1);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 8u);
-	/* All slots are free again, although the releases were not in reverse order. */
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
 	for (i = 0; i < 8; i++)
@@ -198,8 +190,6 @@ static void ninth_resource_untracked_still_acquired(struct kunit *test)
 		ex_delete_resource_lite(&nine[i]);
 	session_stop(test);
 }
-
-/* Releases of resources that were acquired before tracking was enabled. */
 
 static void resource_held_at_enable_release_counted_unmatched(struct kunit *test)
 {
@@ -242,8 +232,6 @@ static void slots_of_stopped_session_reused(struct kunit *test)
 	session_stop(test);
 }
 
-/* Exit of a thread that still owns a resource. */
-
 static void thread_exits_its_slots_freed(struct kunit *test)
 {
 	unsigned long thread;
@@ -258,7 +246,6 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records + 1);
 	thread = user_thread(test, 0);
 	user_exit(test, 0);
-	/* user_exit() returns before the thread has exited. */
 	while (ntklog_task_record_count() != records && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records);
@@ -269,8 +256,6 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
 	session_stop(test);
 }
-
-/* The rules of sampling, at their limits. */
 
 /*
  * Release the resource as if the CPU had counted @releases, and the acquisition had waited for
@@ -372,15 +357,12 @@ static void releases_by_mode_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resource_counters()->exclusive_releases,
 			before.exclusive_releases + 1);
 	session_stop(test);
-	/* Without a session nothing is counted. */
 	before = *resource_counters();
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, resource_counters()->shared_releases, before.shared_releases);
 	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, before.unmatched);
 }
-
-/* Softirqs */
 
 static struct eresource softirq_resources[2], task_resources[8];
 
@@ -413,7 +395,6 @@ static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
 	resource_session_start(test);
 	for (i = 0; i < 20; i++)
 		acquire_two_in_softirq();
-	/* The thread still has all of its slots. */
 	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
 		acquire_exclusive(&task_resources[i], true);
 	for (i = 0; i < ARRAY_SIZE(task_resources); i++)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rundown events of parameters that change, and events of when groups are observed. */
 
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -123,7 +122,7 @@ static void change_of_mask_logs_observation_of_group(struct kunit *test)
 	expect_observed(test, event_at(2, 6), PERF_SPINLOCK, 0);
 }
 
-/* Wait until the group is observed; fail after some seconds. */
+/* Wait until the group is observed. */
 static void expect_to_be_observed(struct kunit *test, const struct etw_run *run, u32 group)
 {
 	int tries = 10000;
@@ -189,7 +188,6 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
 	etw_resume_observing();
 	expect_to_be_observed(test, run, PERF_SPINLOCK);
-	/* Ending a suspend twice writes no further event. */
 	etw_resume_observing();
 	stop(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
@@ -219,7 +217,6 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 		KUNIT_ASSERT_TRUE(test, etw_get_counts(run, buf->cpu, &after));
 	} while (after.written < before.written + 2 && tries--);
 	stop(test, 2);
-	/* The first buffer has been reused, and begins with the event. */
 	expect_observed(test, event_at(2, 0), PERF_SPINLOCK, 0);
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 }
@@ -264,7 +261,7 @@ static void a_suspend_that_is_killed_lets_the_observation_go_on(struct kunit *te
 	refuse_suspend(test, true, -EINTR);
 }
 
-/* The suspend gives up after 20 s. */
+/* The suspend gives up after some time. */
 static void a_suspend_does_not_wait_for_a_start_without_limit(struct kunit *test)
 {
 	refuse_suspend(test, false, -EBUSY);
@@ -379,7 +376,7 @@ static void each_change_of_rates_is_in_each_started_session(struct kunit *test)
 	expect_first_events(test, 4, resource_hook_ids, ARRAY_SIZE(resource_hook_ids));
 }
 
-/* The steal time grows between the two readings of a change. */
+/* The counts before and after a change of parameters differ, but only the parameters are logged. */
 static void a_change_of_a_parameter_logs_no_counts(struct kunit *test)
 {
 	static const u16 hook_ids[] = {

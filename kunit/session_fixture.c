@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See session_fixture.h. */
 
 #include <linux/irqflags.h>
 #include <linux/mm.h>
@@ -55,7 +54,6 @@ const u8 *session_buffer_at(int id, unsigned int index)
 	return (u8 *)buf->start + index * buf->chan->subbuf_size;
 }
 
-/* Return the first event with @hook_id in the first buffer of TEST_CPU, or NULL. */
 const u8 *find_first_event(int id, u16 hook_id)
 {
 	size_t end = session_rchan_buf(id)->offset, position;
@@ -67,7 +65,6 @@ const u8 *find_first_event(int id, u16 hook_id)
 	return NULL;
 }
 
-/* Write an event with @number as its data to all sessions that record the group. */
 void log_event(u32 group, u64 number)
 {
 	u64 bytes[EVENT_LENGTH / 8] = { number };

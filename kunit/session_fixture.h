@@ -2,10 +2,6 @@
 #ifndef _NTKLOG_KUNIT_SESSION_FIXTURE_H
 #define _NTKLOG_KUNIT_SESSION_FIXTURE_H
 
-/*
- * Sessions by their id, 0 to 7, their buffers on TEST_CPU, and events with numbers as their data.
- */
-
 #include <kunit/test.h>
 #include <linux/percpu.h>
 #include <linux/relay.h>

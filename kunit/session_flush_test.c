@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Flushes of a session, by its timer and by a command. */
 
 #include <linux/delay.h>
 #include <linux/workqueue.h>
@@ -8,7 +7,6 @@
 #include "../module/etw/flush.h"
 #include "session_fixture.h"
 
-/* Run the work of the flush timer, as if it had expired. */
 static void let_flush_timer_fire(int i)
 {
 	flush_delayed_work(&etw_sessions[i].flush_work);
@@ -61,15 +59,11 @@ static void flush_timer_reader_gets_each_event(struct kunit *test)
 		log_event(PERF_SPINLOCK_CNTRS, i);
 		let_flush_timer_fire(4);
 		KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, i);
-		/* Without a new event the timer finishes no buffer. */
 		let_flush_timer_fire(4);
 		KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, i);
 		read_all(4);
 	}
-	/*
-	 * The timer finishes no second buffer while the first one has not been read. A reader that
-	 * comes late gets the later event when the timer has expired again.
-	 */
+	/* The timer finishes no second buffer while the first one has not been read. */
 	log_event(PERF_SPINLOCK_CNTRS, i);
 	let_flush_timer_fire(4);
 	log_event(PERF_SPINLOCK_CNTRS, i);
@@ -81,7 +75,6 @@ static void flush_timer_reader_gets_each_event(struct kunit *test)
 	stop_and_reset_flush_timer(test, 4);
 }
 
-/* The order in the user's guide: start, wait, stop, read. */
 static void flush_timer_without_reader_no_event_lost(struct kunit *test)
 {
 	static const u32 buffers[] = { 2, 4 };
@@ -113,10 +106,7 @@ static void flush_with_last_free_buffer_keeps_it(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
 	}
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, 2);
-	/*
-	 * The last buffer takes the events that fit; the others are lost. Only the stop finishes
-	 * it.
-	 */
+	/* The events that do not fit are lost. */
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, 3 + i);
 	KUNIT_EXPECT_EQ(test, session_counts(4)->lost, 1ull);

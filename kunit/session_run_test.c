@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Start and end of a run: loggers in flight, open readers, the clocks of a start. */
 
 #include <linux/cpu.h>
 #include <linux/err.h>
@@ -97,7 +96,7 @@ static void reader_open_at_restart_keeps_its_run(struct kunit *test)
 	reader = etw_open_reader(run, TEST_CPU);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
 	stop_session_by_id(test, 5);
-	/* The new run is in another mode. The reader must not see it. */
+	/* The reader must not see the new run, which is in another mode. */
 	start_session_by_id(test, 5, TEST_GROUP, 4, ETW_MODE_BUFFERING);
 	KUNIT_EXPECT_PTR_NE(test, etw_sessions[5].run, run);
 	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL),
@@ -147,7 +146,6 @@ static void last_close_of_read_run_frees_its_buffers(struct kunit *test)
 	header = etw_make_header_buffer(run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 	KUNIT_EXPECT_EQ(test, size, (size_t)SESSION_BUFFER_SIZE);
-	/* BuffersWritten: see header_buffer_bytes_match_nt_layout() */
 	KUNIT_EXPECT_EQ(test, read_u32(header, 0x68 + 0x24),
 			1 + (u32)atomic64_read(&run->sequence_number));
 	kvfree(header);
@@ -169,7 +167,6 @@ static void cpu_online_after_stop_gets_no_buffers(struct kunit *test)
 	stop_session_by_id(test, 5);
 	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
 	KUNIT_EXPECT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
-	/* A running session gets a buffer for the CPU that is online now. */
 	start_session_by_id(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
 	KUNIT_EXPECT_NOT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
 	stop_session_by_id(test, 5);
@@ -187,7 +184,6 @@ static void boot_time_of_all_starts_equal(struct kunit *test)
 		stop_session_by_id(test, i % 2);
 		header = etw_make_header_buffer(etw_sessions[i % 2].run, &size);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(header));
-		/* BootTime: see header_buffer_bytes_match_nt_layout(). */
 		first = first ?: read_u64(header, 0x68 + 0xF8);
 		KUNIT_EXPECT_EQ(test, read_u64(header, 0x68 + 0xF8), first);
 		kvfree(header);

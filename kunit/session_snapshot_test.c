@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Flight recorders (buffering mode) and snapshots of them. */
 
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -46,7 +45,7 @@ static void check_snapshot(struct kunit *test, const u8 *snapshot, size_t size,
 
 	KUNIT_EXPECT_EQ(test, size % SESSION_BUFFER_SIZE, 0ul);
 	KUNIT_EXPECT_EQ(test, read_u16(snapshot, BUFFER_TYPE), 4);
-	/* LogFileMode, BuffersWritten, BuffersLost: see header_buffer_bytes_match_nt_layout(). */
+	/* LogFileMode, BuffersWritten, BuffersLost */
 	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x20), 0x02000400u);
 	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24), (u32)buffers);
 	KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x114), buffers_lost);
@@ -94,7 +93,6 @@ static void snapshot_of_running_session_is_file_session_continues(struct kunit *
 			session_counts(2)->written + session_counts(2)->lost);
 }
 
-/* Return the first event with @hook_id in a buffer, or NULL. */
 static const u8 *find_in_buffer(const u8 *bytes, u16 hook_id)
 {
 	size_t end = read_u32(bytes, BUFFER_SAVED_OFFSET), position;
@@ -120,7 +118,7 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	start_session_by_id(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
 	change_groups_of_session(2, PERF_SYNC_OBJECTS, true);
 	change_groups_of_session(2, PERF_SPINLOCK_CNTRS, true);
-	/* Overwrite the rundown of the start, on every CPU's buffers. */
+	/* Overwrite the rundown of the start, if it is in a buffer of TEST_CPU. */
 	for (i = 0; i < 6 * EVENTS_PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, i);
 	sequence = atomic64_read(&session->run->sequence_number);
@@ -147,7 +145,10 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x04), 3);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x08), 4000);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x0C), 5000000);
-	/* The rundown is later than the session's events and earlier than the buffer's end. */
+	/*
+	 * The rundown is not earlier than the session's events, and not later than the buffer's
+	 * end.
+	 */
 	KUNIT_EXPECT_GE(test, read_u64(event, EVENT_TIME),
 			read_u64(last - SESSION_BUFFER_SIZE, BUFFER_TIME_STAMP));
 	KUNIT_EXPECT_LE(test, read_u64(event, EVENT_TIME),
@@ -180,15 +181,10 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	kvfree(snapshot);
 }
 
-/* The CPU of the thread that writes events during the snapshots, and the number of snapshots. */
 #define WRITER_CPU	1
 #define SNAPSHOTS	200
 
-/**
- * struct event_writer - a thread that writes numbered events
- * @count: number of the next event; written by the thread, read by the test
- * @is_stopped: the thread is to end; written by the test
- */
+/* @count is the number of the next event, written by the thread; @is_stopped is set by the test. */
 struct event_writer {
 	u64 count;
 	bool is_stopped;
@@ -242,7 +238,6 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 		u8 *snapshot, *last_buffer;
 		u64 first, last;
 
-		/* Fill the buffers again. */
 		start = READ_ONCE(writer.count);
 		while (READ_ONCE(writer.count) < start + 5 * EVENTS_PER_BUFFER)
 			cond_resched();
@@ -251,7 +246,7 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 			KUNIT_FAIL(test, "snapshot %zu: %ld", i, PTR_ERR(snapshot));
 			break;
 		}
-		/* BuffersWritten, BuffersLost: see header_buffer_bytes_match_nt_layout(). */
+		/* BuffersWritten, BuffersLost */
 		KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24),
 				(u32)(size / SESSION_BUFFER_SIZE));
 		if (size > SESSION_BUFFER_SIZE) {
@@ -300,8 +295,8 @@ static void snapshot_beyond_half_of_memory_refused_before_flush(struct kunit *te
 	size_t size, buffers;
 
 	/*
-	 * The buffers take two fifths of the available memory. A start may use half of it. The
-	 * snapshot needs two fifths again, which is more than half of the remaining three fifths.
+	 * The buffers take two fifths of the available memory, and a snapshot needs two fifths
+	 * again, which is more than half of the rest.
 	 */
 	buffers = si_mem_available() * 2 / 5 / (SZ_1M / PAGE_SIZE) / num_online_cpus();
 	if (buffers > 1024)
@@ -313,7 +308,6 @@ static void snapshot_beyond_half_of_memory_refused_before_flush(struct kunit *te
 	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_make_snapshot(session, &size)), -ENOMEM);
-	/* The refused snapshot has not flushed the session. */
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(2)->subbufs_produced, 0ul);
 	KUNIT_EXPECT_TRUE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 2));
 	stop_session_by_id(test, 2);
@@ -356,7 +350,7 @@ static void snapshot_during_read_each_buffer_once(struct kunit *test)
 			u8 *snapshot = etw_make_snapshot(session, &size);
 
 			KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
-			/* BuffersWritten: see header_buffer_bytes_match_nt_layout(). */
+			/* BuffersWritten */
 			KUNIT_EXPECT_EQ(test, read_u32(snapshot, 0x68 + 0x24),
 					(u32)(size / SESSION_BUFFER_SIZE));
 			for (i = 2; i < size / SESSION_BUFFER_SIZE; i++)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Several sessions at the same time: subscribed groups, versions, names, lack of memory. */
 
 #include <linux/err.h>
 #include <linux/irqflags.h>
@@ -75,9 +74,7 @@ static void event_made_in_place_or_copied_same_bytes(struct kunit *test)
 	}
 }
 
-/*
- * Fill the buffers of one session: first of that in whose buffer the event is made, then the other.
- */
+/* First the session in whose buffer the event is made, then the other one. */
 static void full_session_loss_counted_in_it_only(struct kunit *test)
 {
 	static const u32 buffers[][2] = { { 2, 4 }, { 4, 2 } };
@@ -219,7 +216,7 @@ static void running_session_mask_changed_group_enabled(struct kunit *test)
 	stop_session_by_id(test, 3);
 }
 
-static void later_version_of_each_session_detected(struct kunit *test)
+static void version_above_1_found_in_each_session(struct kunit *test)
 {
 	u32 session, version;
 
@@ -250,7 +247,6 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, versions, 0x04030201);
 	KUNIT_EXPECT_TRUE(test,
 			  etw_any_version_above_1(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)));
-	/* Session 0 alone has version 1. */
 	KUNIT_EXPECT_FALSE(test, etw_any_version_above_1(1));
 	/*
 	 * Another CPU changes the version of session 3 to 1 after this event has read the sessions.
@@ -347,7 +343,7 @@ static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(reused_buffer_event_has_no_old_bytes),
 	KUNIT_CASE(global_mask_is_union_of_started_sessions),
 	KUNIT_CASE(running_session_mask_changed_group_enabled),
-	KUNIT_CASE(later_version_of_each_session_detected),
+	KUNIT_CASE(version_above_1_found_in_each_session),
 	KUNIT_CASE(sessions_of_other_versions_each_gets_its_own),
 	KUNIT_CASE(session_name_used_or_invalid_refused),
 	KUNIT_CASE(start_without_memory_refused),

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters of Linux' sleeping locks when two CPUs count concurrently: that of a thread whose
- * wait begins or ends, and that of a thread that disables the lock's class or releases the lock for
- * the first. No other lock is counted, because ntklog is loaded with linux_locks=0.
+ * The counters of Linux' sleeping locks when two CPUs count concurrently. No lock but the test's is
+ * counted, because ntklog is loaded with linux_locks=0.
  */
 
 #include <linux/cpumask.h>
@@ -21,13 +20,10 @@
 #define TEST_CLASS	NTKLOG_SLEEPING_CLASS(SEMAPHORE)
 #define TEST_ACTION	(TEST_CLASS | NTKLOG_SLEEPING_EXCLUSIVE)
 
-/* Stand for locks: the test calls the hooks, which use only their addresses. */
+/* Stand for locks: the hooks use only their addresses. */
 static u32 lock, others[NTKLOG_TASK_SLOTS + 1];
 
-/*
- * Numbers of the latest rounds: @begun and @ended are set by the test, @acquired and @done by the
- * other thread.
- */
+/* @begun and @ended are set by the test, @acquired and @done by the other thread. */
 static unsigned int begun, ended, acquired, done;
 
 static struct test_thread other;
@@ -93,9 +89,8 @@ static int play_rounds(void *unused)
 }
 
 /*
- * In each round the other thread acquires the lock and calls @other_part, while this thread calls
- * @test_part. Returns the number of rounds after which read_remainders() differs from its result
- * before the first round.
+ * The other thread acquires the lock and calls @other_part; this thread calls @test_part. Returns
+ * the number of rounds that change read_remainders().
  */
 static unsigned int count_failed_rounds(struct kunit *test,
 					void (*other_part)(unsigned int round),
@@ -109,10 +104,7 @@ static unsigned int count_failed_rounds(struct kunit *test,
 	acquired = 0;
 	done = 0;
 	part_in_round = other_part;
-	/*
-	 * Disabling the last enabled class may free all task records. Another class stays enabled,
-	 * so that a round, which disables TEST_CLASS, is short.
-	 */
+	/* Disabling the last enabled class may take long, so keep another class enabled. */
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	test_thread_start(test, &other, TEST_CPU + 1, play_rounds, NULL);
 	for (round = 1; round <= ROUNDS; round++) {
@@ -164,7 +156,6 @@ static void class_disabled_during_wait_counted_once(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_until_class_is_disabled,
 						  disable_test_class), 0);
-	/* The class was disabled during waits and between waits. */
 	waits = ntklog_sum_sleeping_slots().dropped_waits - sum.dropped_waits;
 	KUNIT_EXPECT_GT(test, waits, 0);
 	KUNIT_EXPECT_LT(test, waits, ntklog_sum_sleeping_slots().dropped - sum.dropped);
@@ -204,7 +195,6 @@ static void lock_released_by_other_thread_wait_counted_once(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_and_release, release_for_other_thread),
 			0);
-	/* One of the two releases finds no slot. */
 	KUNIT_EXPECT_EQ(test, unmatched() - before, ROUNDS);
 }
 
@@ -277,7 +267,7 @@ static int read_more_than_slots(void *data)
 	return 0;
 }
 
-/* The holds are old: another thread has released the locks, as NFS does. No two are of one lock. */
+/* The holds are old, and the hooks have not seen a release. No two are of one lock. */
 static void slots_of_old_readers_reclaimed(struct kunit *test)
 {
 	const struct remainders before = read_remainders();

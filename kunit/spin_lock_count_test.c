@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The counters of spin locks, for each function that acquires one. */
 
 #include <linux/delay.h>
 #include <ntklog/ex_spin_lock.h>
@@ -112,8 +111,6 @@ static void no_subscriber_nothing_counted(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_key));
 }
 
-/* The functions that acquire */
-
 static struct ex_spin_lock ex_lock;
 
 static void use_ordinary(void)
@@ -201,7 +198,7 @@ static void use_converted(void)
 	}
 }
 
-static const struct acquire_function {
+static const struct acquire_case {
 	const char *name;
 	void (*use)(void);
 	u8 mode;
@@ -217,7 +214,7 @@ static const struct acquire_function {
 	{ "converted", use_converted, 4 },
 };
 
-static void describe_acquire_function(const struct acquire_function *function, char *text)
+static void describe_acquire_function(const struct acquire_case *function, char *text)
 {
 	strscpy(text, function->name, KUNIT_PARAM_DESC_SIZE);
 }
@@ -226,7 +223,7 @@ KUNIT_ARRAY_PARAM(acquire_function, acquire_functions, describe_acquire_function
 
 static void acquire_function_mode_and_caller_written(struct kunit *test)
 {
-	const struct acquire_function *function = test->param_value;
+	const struct acquire_case *function = test->param_value;
 	unsigned long caller;
 	const u8 *event;
 
@@ -244,7 +241,7 @@ static void acquire_function_mode_and_caller_written(struct kunit *test)
 
 static void check_acquisition_is_counted(struct kunit *test, u32 group)
 {
-	const struct acquire_function *function = test->param_value;
+	const struct acquire_case *function = test->param_value;
 	u32 before;
 
 	ex_initialize_spin_lock(&ex_lock);

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Releases of spin locks that take the slow path, and events that are less common: events for two
- * sessions, of Linux' locks, and of holds with interrupts.
- */
 
 #include <linux/errno.h>
 #include <linux/irqflags.h>
@@ -29,7 +25,7 @@
 
 #define LINUX		(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
 
-/* Stand for locks: the test calls the hooks, which use only their addresses. */
+/* Stand for locks: the hooks use only their addresses. */
 static u32 lock[2];
 
 static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
@@ -37,7 +33,6 @@ static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
 
-/* The caller has disabled interrupts; an NMI acquires none of these locks. */
 static void set_count(u32 count)
 {
 	unsigned long flags;
@@ -61,7 +56,7 @@ static void release_by(const u32 *tested_lock, u8 mode)
 						    _THIS_IP_);
 }
 
-/* Release a lock. Returns true if an event was written. */
+/* Returns true if an event was written. */
 static bool release(const u32 *tested_lock)
 {
 	u64 events = spin_lock_cpu()->events;
@@ -157,10 +152,7 @@ static void start_another(struct kunit *test, u32 group)
 	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[1]), 0);
 }
 
-/*
- * Return the second spin lock event of session 1, which is stopped. The first event in a buffer
- * also starts the buffer, so only the second one takes the fast path.
- */
+/* The first event in a buffer also starts the buffer, so the second one takes the fast path. */
 static const u8 *second_event_of_session_1(struct kunit *test)
 {
 	const u8 *bytes = etw_run_buffer(etw_sessions[1].run, TEST_CPU)->start;
@@ -188,7 +180,7 @@ static void two_sessions_same_event_bytes(struct kunit *test)
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	start_another(test, PERF_SPINLOCK);
-	/* At DISPATCH_LEVEL the IRQL is found without reading the task, as in most events. */
+	/* At DISPATCH_LEVEL the IRQL is found without reading the task. */
 	old_irql = ke_raise_irql_to_dpc_level();
 	local_irq_save(flags);
 	for (i = 0; i < 2; i++) {
@@ -238,7 +230,6 @@ static void linux_lock_interrupted_count_in_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
 }
 
-/* The event has the wait, and the mode of the acquisition, not of the release. */
 static void linux_lock_contended_wait_in_event(struct kunit *test)
 {
 	struct ntklog_spin_lock_wait_start wait_start;
@@ -255,8 +246,8 @@ static void linux_lock_contended_wait_in_event(struct kunit *test)
 		ntklog_log_contended_spin_lock(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
 					       PERF_SPIN_LOCK_LINUX_RW, 77, &wait_start);
 		/*
-		 * The event's InterruptCount comes from the snapshot in the slot of a contended
-		 * acquisition. This count must not be added.
+		 * The event's InterruptCount comes from a snapshot, so this count must not be
+		 * added.
 		 */
 		ntklog_count_interrupt_in_slots();
 		release_by(&lock[0], WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See spin_lock_fixture.h. */
 
 #include <linux/irqflags.h>
 #include <uapi/ntklog/event.h>
@@ -54,7 +53,6 @@ unsigned int spin_lock_event_count(void)
 	return session_event_count(PERFINFO_LOG_TYPE_SPINLOCK);
 }
 
-/* Return the event with this index. If there is none, the test fails and ends. */
 const u8 *spin_lock_event(struct kunit *test, unsigned int index)
 {
 	const u8 *event = session_event(index, PERFINFO_LOG_TYPE_SPINLOCK);
@@ -85,7 +83,6 @@ void sample_next_uncontended(bool sample)
 		set_counters(5000 + !sample, 0);
 }
 
-/* Call the release hook, on the fast path or the slow path, as a lock's release does. */
 noinline void log_release(const void *lock, u8 acquire_mode, struct ntklog_time time)
 {
 	if (!ntklog_pop_spin_lock(lock, time.low))

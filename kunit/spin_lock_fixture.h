@@ -3,10 +3,8 @@
 #define _NTKLOG_KUNIT_SPIN_LOCK_FIXTURE_H
 
 /*
- * Locks and access to the spin lock counters for the suites ntklog_spin_lock_*. A test checks the
- * bytes of the events in its session's buffers. To test a limit of the sampling rules, a test sets
- * the CPU's counters and the time of an acquisition, and then releases the lock. The tests run on
- * TEST_CPU.
+ * To test a limit of the sampling rules, a test sets the CPU's counters and the time of an
+ * acquisition, and then releases the lock.
  */
 
 #include <kunit/test.h>
@@ -25,10 +23,8 @@ extern struct kspin_lock lock[LOCK_COUNT];
 /* Locks that interrupt handlers acquire too, so that threads acquire them at SYNCH_LEVEL. */
 extern struct kspin_lock interrupt_lock[2];
 
-/* If true, sample_next_uncontended() leaves the counters as they are. */
 extern bool keep_counters;
 
-/* The per-CPU counters that the tests compare. */
 struct spin_lock_counts {
 	u32 acquire_count;
 	u32 contention_count;

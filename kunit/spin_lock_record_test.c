@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The bytes of a spin lock event, its tracepoint, and the events of blockers. */
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -180,8 +179,6 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 	session_stop(test);
 }
 
-/* The tracepoint */
-
 static unsigned int probe_calls;
 static struct wmi_spinlock64 probe_record;
 
@@ -213,10 +210,8 @@ static void lock_used_by_event_writer_not_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, probe_calls, 1);
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 1);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->suppressed, before.suppressed + 1);
-	/* The writer's lock was tracked. */
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	/* The next event is written. */
 	acquire_and_release(&lock[0], &handle);
 	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 2);
 	session_stop(test);
@@ -240,8 +235,6 @@ static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_key));
 }
-
-/* Blockers */
 
 /* Acquire @lock_word uncontended and release it with a waiter; NT's rules sample it if @sample. */
 static void release_with_waiter(u32 *lock_word, bool sample)
@@ -328,7 +321,7 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 	session_stop(test);
 }
 
-static void record_window_over_limit_restarted(struct kunit *test)
+static void expired_record_window_restarted(struct kunit *test)
 {
 	struct ntklog_record_limit limit = { .window_end = jiffies };
 	u32 i;
@@ -353,7 +346,6 @@ static int acquire_lock_0(void *data)
 	return 0;
 }
 
-/* A release without a waiter is no blocker. */
 static void queued_lock_handed_over_blocker_written(struct kunit *test)
 {
 	struct klock_queue_handle handle;
@@ -386,17 +378,14 @@ static void queued_lock_handed_over_blocker_written(struct kunit *test)
 	session_stop(test);
 }
 
-/*
- * A waiter between its two steps: it has put its entry into the lock's word, and has not yet
- * stored the address of its entry in the owner's entry.
- */
+/* A waiter that is in the lock's word, but not yet linked to the owner's entry. */
 struct unlinked_waiter {
 	struct klock_queue_handle handle;
 	struct kspin_lock_queue entry;
 	bool is_in_the_word;
 };
 
-/* Make the second step, after the release has found no linked waiter. */
+/* Link the waiter after the release has found no linked waiter. */
 static int link_waiter(void *data)
 {
 	struct unlinked_waiter *seen = data;
@@ -455,7 +444,7 @@ static struct kunit_case spin_lock_record_test_cases[] = {
 	KUNIT_CASE(tracepoint_probe_only_tracking_enabled),
 	KUNIT_CASE(release_leaving_waiter_sampled_by_blocker_rate),
 	KUNIT_CASE(release_leaving_waiter_beyond_limit_dropped_and_counted),
-	KUNIT_CASE(record_window_over_limit_restarted),
+	KUNIT_CASE(expired_record_window_restarted),
 	KUNIT_CASE(queued_lock_handed_over_blocker_written),
 	KUNIT_CASE(queued_waiter_not_linked_no_blocker_counted),
 	{}

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * NT's three rules that select which releases of spin locks are written, and a model of the rules.
- */
+/* NT's three rules that select which releases of spin locks are written. */
 
 #include <linux/prandom.h>
 #include <linux/sched.h>
@@ -79,8 +77,6 @@ static void uncontended_release_sampled_by_uncontended_count(struct kunit *test)
 	session_stop(test);
 }
 
-/* The three rules together. */
-
 static void sampling_rules_mixed_each_uses_own_counter(struct kunit *test)
 {
 	spin_lock_session_start(test);
@@ -111,8 +107,6 @@ static void release_two_rules_met_one_event_written(struct kunit *test)
 	session_stop(test);
 }
 
-/* Random operations, compared with a simple model of the three rules. */
-
 #define MODEL_STEPS	((IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_KCSAN)) ? 100000 : 1000000)
 
 struct model {
@@ -120,7 +114,6 @@ struct model {
 	struct event_trace_spinlock_information parameters;
 	u32 acquire_count;
 	u32 contention_count;
-	/* The locks held, in the order of acquisition. */
 	struct {
 		struct kspin_lock *lock;
 		u64 acquire_time;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Mode sampled, which selects acquisitions at random instead of tracking all. The events are
- * checked as bytes in the session's buffers. The tests disable interrupts while they count
- * acquisitions. Linux' locks are not counted, because ntklog is loaded with linux_locks=0.
- */
+/* Mode sampled. Linux' locks are not counted, because ntklog is loaded with linux_locks=0. */
 
 #include <linux/bitmap.h>
 #include <linux/instruction_pointer.h>
@@ -25,7 +21,7 @@
 #define INTERVALS	40
 #define MODE		(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
 
-/* Stand for locks: the test calls the hooks, which use only their addresses. */
+/* Stand for locks: the hooks use only their addresses. */
 static u32 lock[PERF_SAMPLED_SPIN_LOCKS + 1];
 
 static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
@@ -67,7 +63,6 @@ static void release_with_waiter(u32 *tested_lock)
 	release_in_mode(tested_lock, MODE | PERF_SPIN_LOCK_LEAVES_WAITER);
 }
 
-/* Call the acquire hook, as a lock function does. */
 static void sample(const u32 *tested_lock)
 {
 	if (!ntklog_sample_spin_lock_acquire_fast(tested_lock))
@@ -130,13 +125,13 @@ static void each_interval_one_acquisition_sampled(struct kunit *test)
 			first = place;
 		others += place != first;
 	}
-	/* The position is random: it is the same in all intervals once in 1000^30 runs. */
+	/* The position is random, so it differs in some intervals. */
 	KUNIT_EXPECT_GT(test, others, INTERVALS / 4);
 	stop(test);
 	KUNIT_EXPECT_EQ(test, spinlock_events(), INTERVALS);
 }
 
-/* If every Nth acquisition were sampled, it would always be the same lock of a nested pair. */
+/* With a fixed distance, an even rate would always sample the same lock of a nested pair. */
 static void nested_locks_both_sampled(struct kunit *test)
 {
 	unsigned int outer = 0, inner = 0, i;
@@ -159,10 +154,7 @@ static void nested_locks_both_sampled(struct kunit *test)
 	stop(test);
 }
 
-/*
- * A sampled reader holds a lock; other readers acquire and release the same lock without being
- * sampled. Their releases must not end the sampled hold.
- */
+/* Other readers' releases must not end the sampled hold. */
 static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 {
 	struct ntklog_spin_lock_wait_start wait_start;
@@ -188,7 +180,6 @@ static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 1);
 	release(&lock[0]);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 0);
-	/* The number of other readers is 0 again. */
 	do
 		sample_shared(&lock[0]);
 	while (!spin_lock_cpu()->sampled_in_use);
@@ -283,7 +274,7 @@ static void sampled_event_rule_set_depth_0(struct kunit *test)
 
 	start(test, 1, 1, U32_MAX);
 	local_irq_save(flags);
-	/* lock[1] is held longer than the threshold; mode sampled does not write it. */
+	/* Hold lock[1] longer than the threshold; mode sampled does not write it. */
 	sample(&lock[1]);
 	before = get_cycles();
 	wait_for(&lock[0], 7);
@@ -397,7 +388,6 @@ static void sampled_slots_full_counted_untracked(struct kunit *test)
 		wait_for(&lock[i], 1);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, PERF_SAMPLED_SPIN_LOCKS);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, untracked + 1);
-	/* Release in the order of acquisition. */
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		release(&lock[i]);
 	local_irq_restore(flags);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The per-CPU slots of held spin locks: nesting, enabling and disabling, interrupts. */
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -87,8 +86,6 @@ static void release_out_of_order_other_slots_kept(struct kunit *test)
 	session_stop(test);
 }
 
-/* Enabling and disabling */
-
 static bool hooks_are_enabled(void)
 {
 	return static_key_enabled(&ntklog_spin_lock_key) &&
@@ -98,7 +95,6 @@ static bool hooks_are_enabled(void)
 /* Set by the test when the thread on the other CPU shall start or stop the session. */
 static bool thread_may_continue;
 
-/* Acquire lock[0], and let the thread on the other CPU start or stop the session. */
 static void acquire_and_let_thread_continue(struct klock_queue_handle *handle)
 {
 	disable_preemption_with_etw_mutex_free();
@@ -188,8 +184,8 @@ static void tracked_lock_released_after_disable_written(struct kunit *test)
 	test_thread_start(test, &thread, 1, stop_session_thread, test);
 	acquire_and_let_thread_continue(&handle[0]);
 	/*
-	 * Disabling stops new tracking at once, but the tracked lock keeps its slot. After 20 s
-	 * the kernel reports a soft lockup.
+	 * Disabling stops new tracking at once, but the tracked lock keeps its slot. After 20 s the
+	 * kernel may report a soft lockup.
 	 */
 	end = jiffies + 18 * HZ;
 	while (acquisition_is_tracked(&lock[1]) && time_before(jiffies, end))
@@ -248,8 +244,6 @@ static void release_without_acquisition_counted_unmatched(struct kunit *test)
 	session_stop(test);
 }
 
-/* Interrupts */
-
 static struct ex_spin_lock shared_lock;
 static bool interrupted;
 
@@ -282,8 +276,7 @@ static void pop_slot(const void *spin_lock)
 }
 
 /*
- * The thread holds the locks 0 to 6. The interrupt acquires lock 7, which is the eighth and last to
- * be tracked, and two of the thread's locks, which are counted as untracked.
+ * Lock 7 is the eighth and last to be tracked. Two of the thread's locks are counted as untracked.
  */
 static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 {
@@ -393,10 +386,7 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	session_stop(test);
 }
 
-/*
- * The lock that was acquired first is released first, so each release moves the content of slots
- * that only the slow paths access into slots of the fast paths.
- */
+/* The lock that was acquired first is released first, so each release moves the other slots. */
 static void release_in_order_further_slots_moved_down(struct kunit *test)
 {
 	static int many[PERF_SPIN_LOCK_SLOTS];
@@ -433,10 +423,7 @@ static void release_in_order_further_slots_moved_down(struct kunit *test)
 	session_stop(test);
 }
 
-/*
- * An interrupt hits after an acquisition has taken a slot and before it has filled the slot, while
- * @held other locks are held. The interrupt acquires and releases two locks.
- */
+/* @held: number of other locks that are held */
 static void check_interrupted_acquisition(struct kunit *test, int held)
 {
 	const struct interrupt_context *context = test->param_value;

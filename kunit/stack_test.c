@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Stack events as bytes in the sessions' buffers: their position behind an event, the sessions that
- * get them, and the counters. tests/guest/stacks.sh checks the functions in a stack, with a kernel
- * whose unwinder is complete.
- */
 
 #include <linux/bits.h>
 #include <linux/irqflags.h>
@@ -60,7 +55,6 @@ static const struct etw_buffer_cpu *session_counts(int i)
 	return per_cpu_ptr(etw_sessions[i].run->cpus, TEST_CPU);
 }
 
-/* Hold a lock longer than the threshold, so that its release is written. */
 static noinline void write_release(void)
 {
 	struct klock_queue_handle handle;
@@ -72,9 +66,7 @@ static noinline void write_release(void)
 	while (get_cycles() - start < 1500000)
 		cpu_relax();
 	ke_release_in_stack_queued_spin_lock(&handle);
-	/*
-	 * Keep the compiler from making the release a tail call, so that this function has a frame.
-	 */
+	/* No tail call, so that this function has a frame. */
 	barrier();
 }
 
@@ -119,7 +111,6 @@ static void stack_not_enabled_none_written(struct kunit *test)
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	write_release();
-	/* Stacks of resources only: spin locks get no stack. */
 	etw_set_stacks(&etw_sessions[0], RESOURCES);
 	write_release();
 	event = session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
@@ -144,7 +135,6 @@ static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 	write_release();
 	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
 	KUNIT_EXPECT_EQ(test, session_counts(1)->written, written + 1);
-	/* The new setting applies to the next event. */
 	etw_set_stacks(&etw_sessions[1], SPINLOCKS);
 	written = session_counts(1)->written;
 	write_release();
@@ -182,7 +172,6 @@ static void stack_without_room_counted_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 1);
 	KUNIT_EXPECT_EQ(test, session_counts(0)->generated,
 			session_counts(0)->written + session_counts(0)->lost);
-	/* The stack of a lost event is not walked. */
 	write_release();
 	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 2);
 	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked + 1);
@@ -208,10 +197,7 @@ static void resource_events_have_stacks_except_timeouts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u64(next_event(event), STACK_TIME), read_u64(event, EVENT_TIME));
 	KUNIT_EXPECT_EQ(test, stack_counts()->left_out, left_out);
 
-	/*
-	 * The event of a timeout is not written by the waiting thread, whose stack it could not
-	 * walk.
-	 */
+	/* The waiting thread does not write the event of a timeout. */
 	ntklog_log_resource_timeout(&wait);
 	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_RESOURCE), 2);
 	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * NtQuerySystemInformation() and NtSetSystemInformation(): the status of each request, and the
- * way addresses are shown. All numbers are NT's.
- */
+/* All numbers are NT's. */
 
 #include <linux/mm.h>
 #include <ntklog/eresource.h>
@@ -116,7 +113,6 @@ static void stacks_set_query_returns_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, returned, 0x18ul);
 	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x0C, &returned), 0xC0000004u);
 
-	/* A refused request changes nothing. */
 	words[4] = 0x0F4B;
 	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC000000Du);
 	words[4] = 0x0524;
@@ -183,7 +179,6 @@ static void unprivileged_caller_denied(struct kunit *test)
 							      false, &out, &returned),
 			0xC0000022u);
 	KUNIT_EXPECT_NULL(test, out);
-	/* Querying the parameters needs no privilege. */
 	KUNIT_EXPECT_EQ(test, ntklog_query_system_information(TRACE_CLASS, got, 0x14, 0x14,
 							      false, &out, &returned), 0u);
 	KUNIT_EXPECT_MEMEQ(test, out, before, 0x14);
@@ -214,11 +209,8 @@ static void locks_queried_buffer_size_checked(struct kunit *test)
 	ex_delete_resource_lite(&resource);
 }
 
-/* Addresses */
-
 static struct kspin_lock lock[2];
 
-/* Return SpinLockAddress of an event of this lock. */
 static u64 shown_lock_address(struct kunit *test, struct kspin_lock *spin_lock)
 {
 	struct klock_queue_handle handle;
@@ -227,7 +219,7 @@ static u64 shown_lock_address(struct kunit *test, struct kspin_lock *spin_lock)
 
 	session_start(test, PERF_SPINLOCK, 4096, 8);
 	ke_acquire_in_stack_queued_spin_lock(spin_lock, &handle);
-	/* Set a sampled count. Interrupts are disabled so that no other acquisition changes it. */
+	/* Set a sampled count. No other acquisition may change it. */
 	local_irq_save(flags);
 	per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU)->contention_count = 0;
 	ntklog_set_uncontended_count(per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU), 5000);

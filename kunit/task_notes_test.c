@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The names, processes and cgroups of tasks that end, as read from the file tasks. Notes that were
- * overwritten before they were read are counted.
- */
 
 #include <linux/completion.h>
 #include <linux/err.h>
@@ -52,7 +48,7 @@ static char __user *map_text(struct kunit *test)
 	return (char __user *)user;
 }
 
-/* Read some new notes into the variable "text". Returns the number of bytes. */
+/* Returns the number of bytes. */
 static size_t read_notes(struct kunit *test, struct ntklog_task_note_reader *from,
 			 char __user *user)
 {

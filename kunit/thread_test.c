@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Records of tasks: allocation, and freeing at the task's exit. */
 
 #include <linux/completion.h>
 #include <linux/debug_locks.h>
@@ -46,17 +45,14 @@ static void thread_exits_its_record_freed(struct kunit *test)
 	ke_enter_critical_region();
 	ke_leave_critical_region();
 	records = ntklog_task_record_count();
-	/* The thread exits in a region and at APC_LEVEL, which is legal for a test. */
+	/* The thread exits in a region and at APC_LEVEL. */
 	test_thread_start(test, &thread, TEST_CPU, exit_in_region, NULL);
 	test_thread_join(&thread);
 	KUNIT_EXPECT_EQ(test, records_before_exit, records + 1);
 	expect_record_count(test, records);
 }
 
-/*
- * @records: number of records before, during and after the use of regions
- * @right: each query returned the expected value
- */
+/* @records: number of records before, during and after the use of regions */
 struct exit_results {
 	u32 records[3];
 	bool right;
@@ -67,10 +63,7 @@ static int use_irql_and_regions_at_exit(void *data)
 	struct exit_results *results = data;
 	u8 old_irql;
 
-	/*
-	 * Act as a thread that closes its files at its exit, after the exit probe has freed its
-	 * record.
-	 */
+	/* Act as a thread that closes its files after the exit probe has freed its record. */
 	current->flags |= PF_EXITING;
 	results->records[0] = ntklog_task_record_count();
 	results->right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;

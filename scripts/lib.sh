@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Functions for every script of this project: messages, the cache outside the tree, interruption,
-# and Debian packages. Packages of tools are installed. Kernels are only unpacked, so that a test
-# does not change the boot menu.
+# Packages of tools are installed. Kernels are only unpacked, so that a test does not change the
+# boot menu.
 
 set -euo pipefail
 
@@ -14,17 +13,14 @@ KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 
 . "$TOP/scripts/packages/packages.sh"
 
-# /usr/lib/ccache has gcc and clang that run through ccache: a source that was compiled before with
-# the same paths, also for another clone, is not compiled again, and its warnings are printed again.
-# /usr/bin has the programs of the packages that need() installs; another python3 in PATH may
-# be a wrapper that takes ten times as long to start. depmod is in /usr/sbin, which only root has in
-# PATH.
+# /usr/lib/ccache has gcc and clang that run through ccache. /usr/bin comes before PATH, because
+# another python3 may be a wrapper that is slow to start. depmod is in /usr/sbin, which only root
+# has in PATH.
 export PATH=/usr/lib/ccache:/usr/bin:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 
-# say WORDS: print a message to standard error, with the seconds since the start. In a step of the
-# tests standard error is the step's log; the message is then printed to descriptor SAY_FD too,
-# which is the user's terminal. Between begin_stages() and end_progress() the message also replaces
-# the text in the file NTKLOG_STAGE, from which the progress line takes it.
+# say WORDS: print a message with the seconds since the start. In a step of the tests standard error
+# is the step's log, so the message is also printed to descriptor SAY_FD. begin_stages() sets
+# NTKLOG_STAGE.
 say()
 {
 	local line
@@ -40,7 +36,7 @@ die()
 	exit 1
 }
 
-# as_root COMMAND...: run a command as root, by sudo if the user is not root.
+# as_root COMMAND...: by sudo if the user is not root.
 as_root()
 {
 	if [ "$(id -u)" = 0 ]; then
@@ -52,8 +48,7 @@ as_root()
 	fi
 }
 
-# run_quietly LABEL COMMAND...: run a command with its output in out/log/LABEL.log. If it fails,
-# print the end of this log and exit.
+# run_quietly LABEL COMMAND...: the output goes to out/log/LABEL.log.
 run_quietly()
 {
 	local label=$1 log
@@ -66,7 +61,7 @@ run_quietly()
 	fi
 }
 
-# apt_update: update the lists of packages, once in this shell.
+# apt_update: once in this shell.
 apt_update()
 {
 	[ -z "${APT_UPDATED:-}" ] || return 0
@@ -81,7 +76,6 @@ is_installed()
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# missing_packages GROUP...: print the packages of the groups that are not installed.
 missing_packages()
 {
 	local group package
@@ -92,8 +86,8 @@ missing_packages()
 	done | sort -u
 }
 
-# need GROUP...: install the missing packages of groups in packages.sh. A lock makes callers take
-# turns, because apt works for one process at a time.
+# need GROUP...: install the missing packages of groups in packages.sh, one caller at a time,
+# because apt works for one process at a time.
 need()
 {
 	local group missing
@@ -122,16 +116,15 @@ install_packages()
 	fi
 }
 
-# print_candidate PACKAGE: print the version that apt would install; nothing if it has none.
+# print_candidate PACKAGE: the version that apt would install.
 print_candidate()
 {
 	LC_ALL=C apt-cache policy "$1" 2>/dev/null |
 		awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
 }
 
-# print_newest_abi SERIES: print Debian's name of the newest kernel of a series, such as
-# 6.12.9+deb12-amd64; an empty line if apt's lists have none. The name is in the dependencies of the
-# series' meta-package.
+# print_newest_abi SERIES: such as 6.12.9+deb12-amd64; an empty line if apt's lists have none. The
+# name is in the dependencies of the series' meta-package.
 print_newest_abi()
 {
 	local abi
@@ -147,8 +140,7 @@ print_newest_abi()
 	printf '%s\n' "$abi"
 }
 
-# resolve_abi SERIES: as print_newest_abi, but update apt's lists if they have no such kernel, and
-# exit if there is none then either.
+# resolve_abi SERIES: as print_newest_abi, but update apt's lists if they have no such kernel.
 resolve_abi()
 {
 	local abi
@@ -162,8 +154,7 @@ resolve_abi()
 	printf '%s\n' "$abi"
 }
 
-# unpack_deb PACKAGE DIRECTORY: download a package, unpack it into the directory, and delete the
-# download.
+# unpack_deb PACKAGE DIRECTORY
 unpack_deb()
 {
 	local package=$1 dir=$2 version scratch
@@ -206,8 +197,7 @@ make_resumably()
 }
 
 # make_once DIRECTORY COMMAND...: make DIRECTORY if it does not exist: run the command with a fresh
-# directory as its last argument, and rename that to DIRECTORY when the command has succeeded. So
-# DIRECTORY is complete if it exists.
+# directory as its last argument, and rename that to DIRECTORY when the command has succeeded.
 make_once()
 {
 	local dir=$1 fresh
@@ -221,7 +211,7 @@ make_once()
 		exec 9>&-
 		return 0
 	fi
-	# Remove the directories of runs that were killed.
+	# Of runs that were killed.
 	rm -rf "$dir".??????
 	fresh=$(mktemp -d "$dir.XXXXXX")
 	# shellcheck disable=SC2064 # this directory, not a later one
@@ -233,9 +223,8 @@ make_once()
 	exec 9>&-
 }
 
-# list_descendants: print the ids of all processes that this command has started, directly or not.
-# They are found by their parents and, because a parent may have ended, by NTKLOG_TOP in their
-# environment.
+# list_descendants: found by their parents and, because a parent may have ended, by NTKLOG_TOP in
+# their environment.
 list_descendants()
 {
 	grep -lszxF "NTKLOG_TOP=$$" /proc/[0-9]*/environ | cut -d / -f 3
@@ -252,7 +241,7 @@ list_descendants()
 		}'
 }
 
-# send_signal SIGNAL PID...: send a signal, also to processes of root.
+# send_signal SIGNAL PID...: also to processes of root.
 send_signal()
 {
 	local signal=$1
@@ -261,8 +250,7 @@ send_signal()
 	kill -"$signal" "$@" 2>/dev/null || as_root kill -"$signal" "$@" 2>/dev/null || true
 }
 
-# end_descendants: end all processes that this command has started, by SIGTERM and after five
-# seconds by SIGKILL, and remove their mounts.
+# end_descendants: by SIGTERM and after five seconds by SIGKILL.
 end_descendants()
 {
 	local alive pid i mount
@@ -285,7 +273,7 @@ end_descendants()
 	done </proc/mounts
 }
 
-# end_by_signal SIGNAL: end all descendants, then this command by the same signal.
+# end_by_signal SIGNAL
 end_by_signal()
 {
 	trap '' INT TERM HUP PIPE
@@ -298,7 +286,7 @@ end_by_signal()
 
 # The first script that sources this file runs itself again as a child, and only waits for the child
 # and for signals. A shell handles a signal at once in wait, but in a foreground command or pipeline
-# only after that has ended. Times in messages count from NTKLOG_START.
+# only after that has ended.
 if [ -z "${NTKLOG_START:-}" ]; then
 	export NTKLOG_START=$EPOCHSECONDS NTKLOG_TOP=$$
 	for signal in INT TERM HUP; do

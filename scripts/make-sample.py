@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Cut a recording of ntklog down to a sample in buffers of 4096 bytes: the header, the parameters,
-and the first few events of each kind on each processor, with their stacks. Events are unchanged.
+"""Cut a recording of ntklog down to a sample in buffers of 4096 bytes.
 
 Usage: make-sample.py RECORDING SAMPLE [EVENTS_OF_A_KIND]
 
-Documentation/examples/sample*.etl were made by this script. It writes new buffer headers, and the
-new size and number of buffers into TRACE_LOGFILE_HEADER.
+The script writes new buffer headers, and the new size and number of buffers into
+TRACE_LOGFILE_HEADER.
 """
 
 import struct
@@ -19,7 +18,6 @@ SWAP, SPIN_LOCK, RESOURCE = 0x0524, 0x0529, 0x052B
 
 
 def events_of(buffer):
-    """Yield the hook id and the bytes, with padding, of each event with a PERFINFO header."""
     at = HEADER_SIZE
     saved, = struct.unpack_from("<I", buffer, 4)
     while at < saved:
@@ -30,9 +28,7 @@ def events_of(buffer):
 
 
 def kind_of(hook, event):
-    """Return the kind of an event. Spin locks differ by mode and by whether they waited, resources
-    by action.
-    """
+    """Spin locks differ by mode and by whether they waited, resources by action."""
     data = event[0x10:]
     if hook == SPIN_LOCK:
         return hook, data[0x32], struct.unpack_from("<I", data, 0x20)[0] > 0
@@ -42,9 +38,7 @@ def kind_of(hook, event):
 
 
 def choose(buffers, most_of_kind):
-    """Return a dictionary: processor: [time of its last buffer, chosen events]. Of each kind, at
-    most most_of_kind events of a processor are chosen.
-    """
+    """Return {processor: [time of its last buffer, chosen events]}."""
     counts, processors = {}, {}
     for buffer in buffers:
         time, = struct.unpack_from("<q", buffer, 0x10)
@@ -58,7 +52,7 @@ def choose(buffers, most_of_kind):
             else:
                 kind = cpu, *kind_of(hook, event)
                 counts[kind] = counts.get(kind, 0) + 1
-                # Take all events of other hooks, such as the parameters at the start and end.
+                # Take all events of other hooks.
                 take = with_stack = hook not in (SWAP, SPIN_LOCK, RESOURCE) or \
                     counts[kind] <= most_of_kind
             if take:
@@ -86,10 +80,8 @@ def main():
             struct.pack_into("<H", head, 0x28, cpu)
             struct.pack_into("<IH", head, 0x30, end, 0x20)
             new_buffers.append((bytes(head) + body).ljust(BUFFER_SIZE, b"\xff"))
-    # Mark the last buffer of the file (flag 1, beside 0x20).
     new_buffers[-1] = new_buffers[-1][:0x34] + b"\x21" + new_buffers[-1][0x35:]
-    # Set the size in the header of the first buffer, and in TRACE_LOGFILE_HEADER, which begins at
-    # 0x48 + 0x20.
+    # TRACE_LOGFILE_HEADER begins at 0x48 + 0x20.
     struct.pack_into("<I", first, 0, BUFFER_SIZE)
     struct.pack_into("<I", first, 0x68, BUFFER_SIZE)
     struct.pack_into("<I", first, 0x68 + 0x24, len(new_buffers) + 1)

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Progress of a long command, for scripts that source lib.sh: on a terminal one line below the
-# messages that is updated every two seconds; in a log one line a minute. begin_stages() is for a
-# command that prints other output to the terminal too: there its progress is a new line every ten
-# seconds.
+# Progress of a long command: on a terminal one line below the messages; in a log one line a minute.
+# begin_stages() is for a command that prints other output to the terminal too.
 
-# begin_progress STATUS: start a process that prints all messages and, between them, the line that
-# the function STATUS prints. From now on standard error and descriptor 3 (SAY_FD of a step) lead to
-# it.
+# begin_progress STATUS: a process prints the messages and, between them, the line that the function
+# STATUS prints. From now on standard error and descriptor 3 (SAY_FD of a step) lead to it.
 begin_progress()
 {
 	exec 4>&2 3> >(trap '' INT; exec 2>&4; show_progress "$1")
@@ -17,8 +14,8 @@ begin_progress()
 	trap end_progress EXIT
 }
 
-# begin_stages SECONDS: begin the progress of a command that takes about SECONDS. Its line has the
-# latest message, which say() writes to the file NTKLOG_STAGE.
+# begin_stages SECONDS: the line has the latest message, which say() writes to the file
+# NTKLOG_STAGE.
 begin_stages()
 {
 	expected=$1
@@ -37,7 +34,6 @@ print_stage_status()
 	printf '[%4ds] %s; %s\n' $((EPOCHSECONDS - NTKLOG_START)) "$(cat "$NTKLOG_STAGE")" "$text"
 }
 
-# end_progress: wait until all messages are printed, and restore standard error.
 end_progress()
 {
 	[ -n "${progress:-}" ] || return 0
@@ -50,8 +46,6 @@ end_progress()
 	unset NTKLOG_STAGE
 }
 
-# show_progress STATUS: print the lines of standard input to standard error and, between them, the
-# line that the function STATUS prints.
 show_progress()
 {
 	local status=$1 line='' last_time=$EPOCHSECONDS interval=60 code=0

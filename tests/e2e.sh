@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Functions for the steps that boot a stock kernel of Debian's in a virtual machine, run scripts of
-# tests/guest/ there, and decode the files that these write.
+# Functions for the steps that run scripts of tests/guest/ on a stock kernel of Debian's in a
+# virtual machine.
 
-# Additional options of vm.sh for the virtual machine of a step.
 vm_options=()
 
 # run_guest KERNEL SCRIPT...: build the modules, the example, the tool and the test programs for a
 # kernel, boot it, run these scripts of tests/guest/ in one shell, and print their results. For a
-# kernel whose compiler is not this machine's, the step builds has built the modules. After
-# use_architecture(), tool and programs are built for that architecture.
+# kernel whose compiler is not this machine's, the step builds has built the modules.
 run_guest()
 {
 	local kernel=$1 built recording program name
@@ -38,7 +36,6 @@ run_guest()
 		cp "$built/Documentation/examples/ntklog_example.ko" "$DIR/"
 	fi
 	cp "$built/ntklog.ko" "$built"/{workload,tests/modules}/*.ko "$TESTS"/guest/*.sh "$DIR/"
-	# guest.sh prints the elapsed time and the CPU time of each script, for the step's log.
 	cat >"$DIR/guest.sh" <<-END
 		. ./lib.sh
 		taken_so_far()
@@ -67,8 +64,7 @@ run_guest()
 		"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$program" -t 3000 \
 		"${vm_options[@]}" "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
-	# Decode trace-cmd's recordings on the host, which is faster than the emulated guest. -N:
-	# without the host's plugins.
+	# Decode on the host, which is faster. -N: without the host's plugins.
 	for recording in "$DIR"/*.dat; do
 		[ ! -e "$recording" ] || trace-cmd report -N "$recording" \
 			>"${recording%.dat}.report" 2>>"$DIR/trace-cmd.log"

@@ -3,8 +3,7 @@
 #
 # For run.sh: print the downloads and builds that a run needs first, and a forecast of its time.
 
-# add_preparation STEP SECONDS MEGABYTES TEXT: add a download or a build, which the step needs
-# first, to the forecast.
+# add_preparation STEP SECONDS MEGABYTES TEXT
 add_preparation()
 {
 	echo "$1 $2" >>"$TEST/.extra"
@@ -13,7 +12,6 @@ add_preparation()
 	lines+=("$4")
 }
 
-# print_first_step GROUP: print the first step that needs a group of packages; nothing if none does.
 print_first_step()
 {
 	local step
@@ -25,13 +23,11 @@ print_first_step()
 	done
 }
 
-# has_kernel KERNEL: test whether Debian's kernel is unpacked.
 has_kernel()
 {
 	"$TOP/scripts/kernels/debian-kernel.sh" -n "$1" >/dev/null 2>&1
 }
 
-# require_space DIRECTORY MEGABYTES: exit with a message if the file system has less free space.
 require_space()
 {
 	local free
@@ -41,7 +37,6 @@ require_space()
 		die "this run needs $2 MB of room in $1, where $free MB are free"
 }
 
-# print_minutes_of_steps: print how many minutes the steps take when everything is in the cache.
 print_minutes_of_steps()
 {
 	local step vm=0 host=0 slots
@@ -57,8 +52,8 @@ print_minutes_of_steps()
 	echo $(((vm > host ? vm : host) / 60 + 1))
 }
 
-# print_forecast STEP...: print the forecast, check that there is space on the disk, and install the
-# packages of all steps, because apt works for one process at a time.
+# print_forecast STEP...: install the packages of all steps too, because apt works for one process
+# at a time.
 print_forecast()
 {
 	local step kernel line once_seconds=0 megabytes=500 wanted=() missing=() lines=()
@@ -68,7 +63,6 @@ print_forecast()
 	mapfile -t wanted < <(for step; do tr , '\n' <<<"${groups[$step]}"; done | sort -u)
 	mapfile -t missing < <(missing_packages "${wanted[@]}")
 	if [ ${#missing[@]} -gt 0 ]; then
-		# The packages are installed before the first step begins.
 		add_preparation "$1" $((60 + ${#missing[@]} * 3)) $((${#missing[@]} * 40)) \
 			"install packages of Debian's: ${missing[*]}"
 	fi

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Functions for the steps. A step prints its results as TAP and writes its files to a directory of
-# its own, $DIR, which is emptied here. It can be run by hand: tests/steps/NAME.sh [ARGUMENT]...
+# A step prints its results as TAP and writes its files to a directory of its own, $DIR, which is
+# emptied here. It can be run by hand: tests/steps/NAME.sh [ARGUMENT]...
 
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib.sh"
 
@@ -11,7 +11,6 @@ TOOL_TESTS=$TOP/tools/ntklog/tests
 STEP=${STEP:-$(basename "$0" .sh)${1:+-$1}}
 TEST=$OUT/test
 DIR=$TEST/$STEP
-# The modules that tests in Python import.
 export PYTHONPATH=$TESTS/lib
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -39,8 +38,8 @@ run_test()
 	rm -f "$log"
 }
 
-# run_test_program COMMAND...: run a program that prints results itself. If its exit status is not 0
-# although it printed no failed result, it has not come to its end: print that as a failed result.
+# run_test_program COMMAND...: run a program that prints results itself. An exit status that is not
+# 0 without a failed result is a failed result, too.
 run_test_program()
 {
 	local log
@@ -50,15 +49,13 @@ run_test_program()
 	rm -f "$log"
 }
 
-# print_skipped NAME REASON: print the result of a test that cannot run here.
 print_skipped()
 {
 	printf 'ok - %s # SKIP %s\n' "$1" "$2"
 }
 
 # output_of SCRIPT [ARGUMENT]: print the output of scripts/*/SCRIPT.sh. Within a run of run.sh the
-# output is kept in the directory SCRIPT_OUTPUTS for the other steps, because apt takes a second or
-# two.
+# output is kept in the directory SCRIPT_OUTPUTS for the other steps.
 output_of()
 {
 	local answer file=${SCRIPT_OUTPUTS:-}/$1-${2:-}
@@ -72,8 +69,7 @@ output_of()
 	cat "$file"
 }
 
-# debian_kernel KERNEL: set IMAGE, MODULES, KDIR, ABI and SUITE to those of a kernel of Debian's, as
-# debian-kernel.sh prints them.
+# debian_kernel KERNEL: set IMAGE, MODULES, KDIR, ABI and SUITE, as debian-kernel.sh prints them.
 debian_kernel()
 {
 	local assignments
@@ -81,16 +77,15 @@ debian_kernel()
 	eval "$assignments"
 }
 
-# build_tool [TARGET]...: build the tool without sanitizers, and targets of its makefile (programs
-# of its tests), and set NTKLOG to its path. A second call in a run finds everything built.
+# build_tool [TARGET]...: build the tool without sanitizers, and targets of its makefile, and set
+# NTKLOG to its path.
 build_tool()
 {
 	build_tool_in "$OUT/build/tool" "$@"
 	NTKLOG=$OUT/build/tool/ntklog
 }
 
-# build_tool_in DIRECTORY [TARGET or VARIABLE=VALUE]...: build the tool and targets of its makefile
-# in a directory.
+# build_tool_in DIRECTORY [TARGET or VARIABLE=VALUE]...
 build_tool_in()
 {
 	local dir=$1 word words=()
@@ -108,7 +103,6 @@ build_tool_in()
 	) 9>"$dir/.lock"
 }
 
-# The compiler of the programs for virtual machines.
 guest_cc=(gcc)
 # The directory of a foreign architecture's Debian; empty: virtual machines have this machine's.
 FOREIGN=
@@ -129,24 +123,22 @@ use_architecture()
 		;;
 	i386)
 		need programs32
-		# SSE rounds as x86-64 does. The x87 unit has more bits, which changes the last
-		# digit of some numbers in the tool's output.
+		# The x87 unit has more bits than x86-64's SSE, which may change the last digit of a
+		# number.
 		guest_cc=(gcc -m32 -msse2 -mfpmath=sse "--sysroot=$FOREIGN")
 		;;
 	*) die "no compiler for $1 is known here" ;;
 	esac
 }
 
-# build_foreign_tool: build the tool for the foreign architecture, with the libraries of its Debian,
-# and set FOREIGN_NTKLOG to its path.
+# build_foreign_tool: set FOREIGN_NTKLOG.
 build_foreign_tool()
 {
 	FOREIGN_NTKLOG=$OUT/build/tool-$(basename "$FOREIGN")/ntklog
 	build_tool_in "$(dirname "$FOREIGN_NTKLOG")" CC="${guest_cc[*]}"
 }
 
-# build_modules_silently KDIR DIRECTORY [ARGUMENT]...: build the modules; fail if the build has a
-# warning.
+# build_modules_silently KDIR DIRECTORY [ARGUMENT]...: fail if the build has a warning.
 build_modules_silently()
 {
 	local kdir=$1 dir=$2
@@ -154,7 +146,6 @@ build_modules_silently()
 	! grep -E 'warning:|WARNING:' "$OUT/log/modules-$(basename "$dir").log"
 }
 
-# build_guest_programs DIRECTORY NAME...: build programs of tests/programs/ for the virtual machine.
 build_guest_programs()
 {
 	local dir=$1 name
@@ -168,11 +159,11 @@ build_guest_programs()
 # Pattern of the first lines of the reports of the kernel's detectors.
 REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
-# without_kernel_races LOG: print the log without KCSAN's reports about the kernel itself. These are
-# reports in which neither stack has a function of the modules (functions that an interrupt or a
-# softirq interrupted do not count), reports about hrtimer_active(), and reports about the counters
-# of kprobes. Two CPUs may print at the same time. CONFIG_PRINTK_CALLER prefixes each line with its
-# task or CPU, by which the lines of a report are found.
+# without_kernel_races LOG: leave out the reports of KCSAN in which neither stack has a function of
+# the modules (functions that an interrupt or a softirq interrupted do not count), reports about
+# hrtimer_active(), and reports about the counters of kprobes. Two CPUs may print at the same time.
+# CONFIG_PRINTK_CALLER prefixes each line with its task or CPU, by which the lines of a report are
+# found.
 without_kernel_races()
 {
 	awk '
@@ -228,8 +219,7 @@ log_has_reports()
 	}
 }
 
-# fill_shared_directory DIRECTORY FLAVOUR: fill the directory that a virtual machine will have as
-# /host, with the modules built for the test kernel, and the script on standard input as guest.sh.
+# fill_shared_directory DIRECTORY FLAVOUR: the standard input becomes guest.sh.
 fill_shared_directory()
 {
 	mkdir -p "$1"
@@ -238,7 +228,6 @@ fill_shared_directory()
 	cat >"$1/guest.sh"
 }
 
-# print_image FLAVOUR: print the path of the image of a test kernel.
 print_image()
 {
 	printf '%s/arch/x86/boot/bzImage\n' "$(output_of test-kernel "$1")"

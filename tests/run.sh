@@ -8,8 +8,7 @@
 # than that; those that have not begun count as skipped, and a line names them.
 #
 # GNU make schedules: run.sh writes a rule for each step. The locks of step.sh limit the number of
-# virtual machines that run at a time. Each step in pool host depends on the one before, so that one
-# of them runs at a time.
+# virtual machines.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -23,7 +22,6 @@ shift
 declare -A after=() pool=() seconds=() groups=()
 steps=()
 
-# read_plan: read the steps of the tier from tests/plan, in the order in which they begin.
 read_plan()
 {
 	local wanted step needs tiers where time packages
@@ -43,7 +41,6 @@ read_plan()
 	done
 }
 
-# select_steps: if ONLY is set, keep only the steps of ONLY and the steps that they need.
 select_steps()
 {
 	local step need queue
@@ -68,7 +65,6 @@ select_steps()
 	done
 }
 
-# print_target: print the target of the Makefile that runs the tier.
 print_target()
 {
 	case $tier in
@@ -102,8 +98,6 @@ write_rules()
 	echo "machines: ${machines[*]}"
 }
 
-# print_status: print the time that has passed, the number of finished steps, the time left, and the
-# running steps.
 print_status()
 {
 	local step began file text
@@ -114,7 +108,6 @@ print_status()
 		if [ -e "$TEST/$step.time" ]; then
 			text=$(<"$TEST/$step.time")
 		elif [ "$began" != - ] && [[ $step == kernel-* ]]; then
-			# The last line of this log says how many files of the kernel are built.
 			text=$(tail -n 1 "$TEST/$step.log" | sed 's/^\[[^]]*\] [^:]*: \(.*\)/(\1)/')
 		fi
 		echo "$step ${pool[$step]} ${seconds[$step]} $began $text"
@@ -135,9 +128,9 @@ print_status()
 			if (now - $4 > $3) { real += now - $4; forecast += $3 }
 		}
 		END {
-			# Estimate how much slower this machine is than the forecast, by finished
-			# and late steps. A minute is added to both sums, so that one short step
-			# does not change the estimate much.
+			# Estimate how much slower this machine is than the forecast. A minute is
+			# added to both sums, so that one short step does not change the estimate
+			# much.
 			factor = (real + 60) / (forecast + 60)
 			for (i = 1; i <= steps; i++) {
 				if (done[i])
@@ -162,14 +155,12 @@ print_status()
 		}'
 }
 
-# count_results PATTERN: print the number of lines that match in the results of all steps.
 count_results()
 {
 	cat "$TEST"/*.tap 2>/dev/null | grep -cE "$1" || true
 }
 
-# explain_failures: print each failed step with its log, and each failed case of it with the command
-# that runs the case (or its step) alone and the first eight lines of its output.
+# Print each failed case with the command that runs it alone, and the first lines of its output.
 explain_failures()
 {
 	local step
@@ -195,7 +186,6 @@ explain_failures()
 	done >&2
 }
 
-# print_late_steps: print the steps that were skipped because of TIME_LIMIT.
 print_late_steps()
 {
 	local step

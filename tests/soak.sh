@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # soak.sh [PART...]: run long tests for hours, a slice of each part in turn. The cache keeps the
-# progress, and the next run continues there. When all parts have reached their goals, the next run
-# begins anew. A run ends after the slice in which SOAK_HOURS (8) have passed. Parts and their
-# goals:
+# progress, and the next run continues there. A run ends after the slice in which SOAK_HOURS (8)
+# have passed. Parts and their goals:
 #
 #	fuzz		10,000,000 executions of the fuzzer; the corpus is kept and minimised
 #	cycles		1,000 times load, trace and unload, with readers busy
@@ -19,7 +18,7 @@
 #	strain-kcsan	the same in the kernel with KCSAN
 #	strain-6.12	the same on Debian's stock kernel, which has no such torture
 #
-# The last line is "N passed, N failed", as of the tests. The logs of failed parts are kept.
+# The logs of failed parts are kept.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -27,7 +26,7 @@
 SOAK=$CACHE/soak
 TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
-# When a part is done: an amount in the part's unit.
+# An amount in the part's unit.
 declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-debug]=3600
 	[torture-kcsan]=3600 [torture-rt]=3600
 	[strain-debug]=600 [strain-kcsan]=600 [strain-6.12]=600)
@@ -43,15 +42,12 @@ done
 passed=0 failed=0
 mkdir -p "$SOAK" "$OUT/log"
 
-# print_amount_done PART: print the amount of a part that earlier runs and this one have done, in
-# its unit.
+# In the part's unit.
 print_amount_done()
 {
 	cat "$SOAK/$1.done" 2>/dev/null || echo 0
 }
 
-# run_slice PART AMOUNT COMMAND...: run a command that does an amount of the part, count its
-# results, and add the amount to the progress.
 run_slice()
 {
 	local part=$1 amount=$2 tap=$OUT/log/soak-$1.tap log=$OUT/log/soak-$1.log bad kept
@@ -71,7 +67,6 @@ run_slice()
 	echo $(($(print_amount_done "$part") + amount)) >"$SOAK/$part.done"
 }
 
-# run_fuzz_slice SECONDS: run the fuzzer on all CPUs.
 run_fuzz_slice()
 {
 	local dir=$SOAK/corpus runs
@@ -104,7 +99,6 @@ run_strain_slice()
 		"$TOP/tests/steps/strain.sh" "${1#strain-}"
 }
 
-# run_next_slice PART: run the next slice of a part.
 run_next_slice()
 {
 	case $1 in

@@ -4,7 +4,7 @@
 # step.sh STEP POOL AFTER: run one step for run.sh, by a rule of GNU make's. It waits for the steps
 # of AFTER and for a slot of the pool, and leaves out/test/STEP.begun (the time of the begin),
 # STEP.tap (results), STEP.log (messages) and STEP.time (seconds that passed, CPU seconds of the
-# user and of the system). The exit status says nothing about the results, which run.sh counts.
+# user and of the system).
 #
 # TIME_LIMIT=MINUTES: a step that would begin later than that after the start of the tests is
 # skipped: its one result says so. Without TIME_LIMIT every step runs.
@@ -45,8 +45,6 @@ take_slots()
 	exec {gate}>&-
 }
 
-# print_step_command: print the script of the step and its argument: "kunit.sh kcsan" for
-# kunit-kcsan.
 print_step_command()
 {
 	local file=$TOP/tests/steps/$step.sh
@@ -57,8 +55,7 @@ print_step_command()
 	fi
 }
 
-# wait_for_needs: wait until the steps of AFTER have ended. make orders only the steps of one goal
-# (see write_rules() in run.sh).
+# make orders only the steps of one goal (see write_rules() in run.sh).
 wait_for_needs()
 {
 	local need
@@ -70,8 +67,6 @@ wait_for_needs()
 	done
 }
 
-# print_failed_need: print the first step of AFTER that has no result or a failed one; nothing if
-# there is none.
 print_failed_need()
 {
 	local need
@@ -82,7 +77,6 @@ print_failed_need()
 	done
 }
 
-# is_too_late: true if TIME_LIMIT has passed since the start of the tests.
 is_too_late()
 {
 	[ -n "${TIME_LIMIT:-}" ] && [ $((EPOCHSECONDS - NTKLOG_START)) -gt $((TIME_LIMIT * 60)) ]
@@ -130,8 +124,7 @@ fi
 say "$step: $(grep -cE '^ *ok ' "$TEST/$step.tap" || true) passed, $failed failed, in $seconds s" \
 	"($((user + system)) of a CPU); $(find "$TEST" -maxdepth 1 -name '*.time' | wc -l) of" \
 	"$NTKLOG_STEPS steps are done" 2>&3
-# Keep the time of this machine for the forecast of the next run, unless the step had to download or
-# build something first.
+# A step that had to download or build something first tells nothing about the next run.
 if [ "$failed" = 0 ] && ! grep -qx "$step" "$TEST/.fetching" 2>/dev/null; then
 	mkdir -p "$CACHE/seconds"
 	echo "$seconds" >"$CACHE/seconds/$step"

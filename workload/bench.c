@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ntklog_bench: overhead of NT's locks and of Linux' locks, measured when the module is loaded.
+ * Measures the overhead of NT's locks and of Linux' locks when the module is loaded.
  *
  * Prints a line for each measurement, from which bench/bench.sh makes tables:
  *
@@ -96,7 +96,6 @@ static struct eresource resource;
 static DEFINE_MUTEX(linux_mutex);
 static DEFINE_RT_MUTEX(linux_rt_mutex);
 
-/* Define run_NAME(), which acquires and releases a lock @count times. */
 #define BENCH_PAIR(_name, _declare, _acquire, _release)			\
 static noinline void run_##_name(unsigned int count)			\
 {									\
@@ -162,7 +161,6 @@ BENCH_PAIR(resource_shared, (void)0,
 	   ex_release_resource_lite(&resource))
 BENCH_PAIR(empty, (void)0, barrier(), barrier())
 
-/* Acquire two locks. Release the second one first if @is_nested, else the first one. */
 static __always_inline void bench_two_locks(unsigned int count, bool is_nested)
 {
 	struct klock_queue_handle handle[2];
@@ -186,12 +184,8 @@ static noinline void run_in_stack_out_of_turn(unsigned int count)
 }
 
 /*
- * A pair to measure.
- *
- * @name: name in the output
- * @run: function that acquires and releases @times times
- * @raises: the pair itself disables preemption or softirqs, or may sleep, so it is measured with
- *	interrupts enabled. Other pairs are measured with interrupts disabled
+ * @raises: the pair must be called with interrupts enabled, for example because it raises the IRQL,
+ *	disables softirqs or may sleep. Other pairs are measured with interrupts disabled
  * @contended: the pair is also measured on several CPUs
  */
 static const struct bench_op {
@@ -228,12 +222,7 @@ static const struct bench_op {
 	{ "resource_shared", run_resource_shared, .raises = true },
 };
 
-/*
- * Number of runs, of which the shortest is the result. A raising pair runs with interrupts enabled;
- * interrupts make a run longer, never shorter. A run of 20,000 resource pairs takes 2.4 ms with
- * -icount, and the timer interrupts every 4 ms. With 9 runs, about one measurement of a hundred had
- * an interrupt in each run.
- */
+/* Number of runs, of which the shortest is the result. */
 #define BENCH_TRIES	25
 
 static u64 bench_measure(void (*run)(unsigned int times), bool raises)
@@ -289,11 +278,9 @@ static void bench_pairs(void)
 	}
 }
 
-/* Prototype of a sched_switch probe. */
 typedef void (*bench_switch_probe)(void *data, bool preempted, struct task_struct *old,
 				   struct task_struct *new, unsigned int old_state);
 
-/* Prototype of a sched_waking probe. */
 typedef void (*bench_waking_probe)(void *data, struct task_struct *task);
 
 static struct tracepoint *bench_sched_switch, *bench_sched_waking;
@@ -320,7 +307,6 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 /* Copy of a task that waits in the run queue: a probe is called as if it got the CPU. */
 static struct task_struct *bench_ready;
 
-/* Call a probe of sched_switch for a thread that starts to sleep, or for the idle thread. */
 static void bench_call_probe(bench_switch_probe probe, void *data, bool from_idle,
 			     unsigned int count)
 {
@@ -412,13 +398,7 @@ static int bench_probes(void)
 	return 0;
 }
 
-/**
- * struct bench_thread - a thread of a contended run
- * @task: the thread
- * @op: pair that the thread repeats
- * @cpu: CPU to which the thread is bound
- * @count: number of acquisitions; written by the thread, read after it has stopped
- */
+/* @count is written by the thread, and read after it has stopped. */
 struct bench_thread {
 	struct task_struct *task;
 	const struct bench_op *op;
@@ -506,10 +486,7 @@ static int bench_stay_at_apc_level(void *data)
 	return 0;
 }
 
-/*
- * Measure the pairs while another thread is at APC_LEVEL. The measuring thread raises to APC_LEVEL
- * once before, so that it has a task record.
- */
+/* The measuring thread raises to APC_LEVEL once before, so that it has a task record. */
 static int bench_pairs_with_apc_level(void)
 {
 	DECLARE_COMPLETION_ONSTACK(raised);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See bench_handover.h. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -51,13 +50,6 @@ static void release_eresource(void)
 	ex_release_resource_lite(&resource);
 }
 
-/*
- * A lock whose waiters sleep.
- *
- * @name: name in the output
- * @acquire: acquire the lock
- * @release: release the lock
- */
 static const struct bench_sleeping_lock {
 	const char *name;
 	void (*acquire)(void);
@@ -70,13 +62,11 @@ static const struct bench_sleeping_lock {
 
 #define BENCH_HANDOVERS	101
 
-/**
- * struct bench_waiter - the thread that waits for a lock
- * @lock: the lock
+/*
  * @go: completed when the thread is to acquire the lock, or to end if @stop is set
  * @done: completed when the thread has released the lock
  * @acquired: TSC after the acquisition; published by @done
- * @stop: the thread is to end; published by @go
+ * @stop: published by @go
  */
 struct bench_waiter {
 	const struct bench_sleeping_lock *lock;

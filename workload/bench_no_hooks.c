@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The in-stack queued spin lock, compiled without its hooks. The difference between this lock and
- * the lock with hooks is the overhead of the disabled static branches.
- */
+/* The in-stack queued spin lock without its hooks. */
 
 #include <linux/atomic.h>
 #include <linux/jump_label.h>

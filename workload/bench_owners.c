@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Threads that each hold a resource and sleep. They show whether the overhead of a pair depends
- * on the number of other tasks that hold a lock.
- */
+/* Threads that each hold a resource and sleep. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,12 +15,6 @@
 
 #include "bench_owners.h"
 
-/**
- * struct bench_owner - a thread and the resource that it holds
- * @task: the thread
- * @resource: held exclusively by @task
- * @owns: completed when @task has acquired @resource
- */
 struct bench_owner {
 	struct task_struct *task;
 	struct eresource resource;
@@ -56,8 +47,7 @@ static int bench_owner_thread(void *data)
  * bench_owners_start() - start threads that each hold a resource
  * @owners: number of threads
  *
- * Each thread starts after the previous one has acquired its resource, with a pause after each 64
- * threads, because a work item has to refill the spare records of tasks.
+ * The pause after each 64 threads lets a work item refill the spare records of tasks.
  *
  * Context: task.
  * Return: 0, or a negative errno if no thread runs.

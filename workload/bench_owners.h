@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_BENCH_OWNERS_H
 #define _NTKLOG_BENCH_OWNERS_H
 
-/* Threads that hold resources while ntklog_bench measures a pair of acquisition and release. */
-
 int bench_owners_start(unsigned int owners);
 void bench_owners_stop(void);
 

@@ -2,8 +2,7 @@
 /*
  * ntklog_torture: a stress test of NT's locks, in the manner of Linux' locktorture.
  *
- * Threads, softirqs and hard interrupts acquire and release a few locks, nested and out of
- * order, and check at each step what the lock promises. The test measures no times. It ends after
+ * Threads, softirqs and hard interrupts acquire and release a few locks. The test ends after
  * `duration` seconds, or at rmmod, and prints one line:
  *
  *	ntklog_torture: End of test: SUCCESS: ...

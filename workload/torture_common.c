@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See torture_common.h. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -49,8 +48,8 @@ int torture_get_failures(const char **first)
 
 /**
  * torture_start_timer() - start a user's timer on the calling CPU
- * @timer: timer that hrtimer_setup() has prepared
- * @interval_us: time until the timer expires, microseconds
+ * @timer: prepared by hrtimer_setup()
+ * @interval_us: microseconds
  * @mode: HRTIMER_MODE_REL_PINNED_SOFT or HRTIMER_MODE_REL_PINNED_HARD
  *
  * Context: any, preemption disabled.

@@ -3,9 +3,8 @@
 #define _NTKLOG_TORTURE_COMMON_H
 
 /*
- * Definitions for the two drivers of ntklog_torture (spin locks and resources): limits, parameters,
- * random numbers, and the verdict. A "user" is a thread or timer that acquires locks. A "nest" is
- * the set of locks that a user holds at the same time.
+ * A "user" is a thread or timer that acquires locks. A "nest" is the set of locks that a user holds
+ * at the same time.
  */
 
 #include <linux/hrtimer.h>
@@ -15,18 +14,15 @@
 #define TORTURE_LOCKS_MAX	16
 #define TORTURE_USERS_MAX	256
 
-/**
- * struct torture_parameters - the module's parameters for a driver
- * @threads: number of threads
- * @softirqs: number of softirq timers on each CPU
- * @hardirqs: number of hard interrupt timers on each CPU; spin locks only
+/*
+ * @softirqs: timers on each CPU
+ * @hardirqs: timers on each CPU; spin locks only
  * @interval_us: mean time between two expiries of a timer, microseconds
- * @locks: number of locks, at most TORTURE_LOCKS_MAX
- * @nest: maximum number of locks in a nest, unless a thread acquires all resources
+ * @locks: at most TORTURE_LOCKS_MAX
+ * @nest: maximum number of locks in a nest, unless a thread tries to acquire all resources
  * @hold_us: maximum time for which a nest of locks is held, microseconds
  * @stall_ms: time that one thread sleeps once while it holds a resource, milliseconds
  * @out_of_order: release a third of the nests in random order; spin locks only
- * @seed: seed of the random numbers
  */
 struct torture_parameters {
 	int threads;

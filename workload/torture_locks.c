@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The operations of each type of lock. See struct torture_ops. */
 
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -17,8 +16,6 @@ static bool word_is_free(const struct torture_lock *lock)
 {
 	return ke_test_spin_lock(&lock->lock);
 }
-
-/* In-stack queued spin locks */
 
 static void in_stack_acquire(struct rnd_state *random, struct torture_lock *lock,
 			     struct torture_handle *handle, enum torture_style style)
@@ -49,8 +46,8 @@ static void in_stack_release(struct torture_lock *lock, struct torture_handle *h
 static bool in_stack_is_queued(const struct torture_handle *handle)
 {
 	/*
-	 * The user that owns the handle may initialize it concurrently for its next acquisition.
-	 * The caller then sees that the acquisition is another one, and ignores the value.
+	 * The owner may initialize the handle for its next acquisition. The caller then ignores the
+	 * value.
 	 */
 	return data_race(READ_ONCE(handle->queue.lock_queue.lock)) & LOCK_QUEUE_WAIT;
 }
@@ -60,8 +57,6 @@ static bool in_stack_is_handle_free(const struct torture_handle *handle)
 	return !handle->queue.lock_queue.next &&
 		!(handle->queue.lock_queue.lock & LOCK_QUEUE_BITS);
 }
-
-/* Numbered queued spin locks */
 
 static void queued_init(struct torture_lock *lock, struct lock_class_key *key)
 {
@@ -103,8 +98,6 @@ static bool queued_is_free(const struct torture_lock *lock)
 	return true;
 }
 
-/* Ordinary spin locks */
-
 static void spin_acquire_lock(struct rnd_state *random, struct torture_lock *lock,
 			      struct torture_handle *handle, enum torture_style style)
 {
@@ -128,8 +121,6 @@ static void spin_release_lock(struct torture_lock *lock, struct torture_handle *
 		ke_release_spin_lock(&lock->lock, handle->old_irql);
 }
 
-/* Executive spin locks */
-
 static void ex_init(struct torture_lock *lock, struct lock_class_key *key)
 {
 	__ex_initialize_spin_lock(&lock->ex_lock, "torture_ex_lock", key);
@@ -140,7 +131,7 @@ static void ex_acquire_exclusive(struct rnd_state *random, struct torture_lock *
 				 enum torture_style style)
 {
 	handle->shared = false;
-	/* There is no function that raises to SYNCH_LEVEL. */
+	/* No function for executive spin locks raises to SYNCH_LEVEL. */
 	ke_raise_irql(max(lock->irql, ke_get_current_irql()), &handle->old_irql);
 	if (torture_random(random, 4) ||
 	    !ex_try_acquire_spin_lock_exclusive_at_dpc_level(&lock->ex_lock))

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_TORTURE_LOCKS_H
 #define _NTKLOG_TORTURE_LOCKS_H
 
-/* The types of spin lock that ntklog_torture can test. */
-
 #include <linux/atomic.h>
 #include <linux/lockdep.h>
 #include <linux/prandom.h>
@@ -22,15 +20,13 @@ enum torture_style {
 	TORTURE_STYLES,
 };
 
-/**
- * struct torture_lock - a lock of any type, and the shadow of its owners
- * @lock: the lock, for types that are a KSPIN_LOCK
- * @ex_lock: the lock, for types that are an EX_SPIN_LOCK
- * @number: number of the lock, for numbered queued locks; set before &torture_ops.init is called
+/*
+ * @lock: for types that are a KSPIN_LOCK
+ * @ex_lock: for types that are an EX_SPIN_LOCK
+ * @number: for numbered queued locks; set before &torture_ops.init is called
  * @irql: IRQL at which the lock is held, DISPATCH_LEVEL or SYNCH_LEVEL
  * @owner: shadow of the exclusive owner, or NULL; written by the owner
  * @shared_owners: shadow of the number of shared owners; written by the shared owners
- * @acquisitions: number of acquisitions in both modes
  */
 struct torture_lock {
 	struct kspin_lock lock;
@@ -42,28 +38,17 @@ struct torture_lock {
 	atomic64_t acquisitions;
 };
 
-/**
- * struct torture_handle - state that an acquisition keeps for its release
- * @queue: queue handle of an in-stack queued lock
- * @old_irql: IRQL before the acquisition, for the other types
- * @shared: the lock is held shared
- */
+/* @old_irql: IRQL before the acquisition; unused by in-stack queued locks */
 struct torture_handle {
 	struct klock_queue_handle queue;
 	u8 old_irql;
 	bool shared;
 };
 
-/**
- * struct torture_ops - a type of lock
- * @name: value of the parameter torture_type
- * @init: initialize the lock
+/*
  * @acquire: acquire the lock in a style, by a function chosen at random
  * @convert: try to convert a shared hold to exclusive; NULL: the type has no conversion
- * @release: release the lock in the style of its acquisition
  * @is_queued: return true if the handle waits in the lock's queue; NULL: the type is not fair
- * @is_lock_free: return true if the lock has no owner
- * @is_handle_free: return true if the handle is not in use
  */
 struct torture_ops {
 	const char *name;

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ntklog_torture for executive resources (torture_type=resource).
+ * Threads acquire a few resources at a time; at random a thread tries to acquire all, or exits and
+ * is replaced. Timers try to acquire in softirqs, on behalf of the interrupted thread. The janitor
+ * thread releases resources that have an owner pointer, starts new threads in place of those that
+ * have exited, and creates and deletes further resources.
  *
- * Each thread holds a few resources at a time. It acquires them exclusive and shared, by every
- * function, with and without waiting, and recursively; it converts them and sets owner pointers. At
- * random a thread acquires all resources, which is more than a task has slots for, or it exits and
- * is replaced by a new one. Timers try to acquire in softirqs, on behalf of the interrupted thread.
- * A further thread, the janitor, releases resources that have an owner pointer, starts new threads
- * in place of those that have exited, and creates and deletes further resources.
- *
- * Threads wait for resources in the order of their numbers, so there is no deadlock. Each
- * resource has a shadow of its owners, which is set after a grant and cleared before a release.
- * The shadow shows when two threads hold a resource that only one may hold.
+ * Threads wait for resources in the order of their numbers, so there is no deadlock.
  */
 
 #include <linux/completion.h>
@@ -30,38 +24,31 @@
 #include "torture_resource.h"
 #include "torture_shadow.h"
 
-/* Maximum recursion. More than 15 acquisitions do not fit into the resource's state word. */
+/* Maximum recursion. The resource's state word cannot count so many. */
 #define TORTURE_RECURSION	20
 
 /* Maximum time until all threads have ended, jiffies. */
 #define TORTURE_END_TIMEOUT	(60 * HZ)
 
-/**
- * struct torture_janitor_job - a resource that a user has left to the janitor
- * @releases_due: number of releases that the janitor has to make. The user sets the number, which
- *	publishes @exclusive; the janitor resets it to 0
- * @exclusive: the resource is held exclusively
+/*
+ * A resource that a user has left to the janitor. The address of the job is the owner pointer.
  *
- * The address of this structure is the owner pointer.
+ * @releases_due: number of releases that the janitor has to make. The user sets the number,
+ *	which publishes @exclusive; the janitor resets it to 0
  */
 struct torture_janitor_job {
 	atomic_t releases_due;
 	bool exclusive;
 };
 
-/**
- * struct torture_resource_user - a thread or timer that acquires resources
+/*
  * @ended: completed when the thread ends
  * @timer: the timer, unless the user is a thread
- * @random: random numbers, used by this user alone
  * @janitor_jobs: one for each resource
  * @waits_for: number of the resource for which the user waits, or -1; read when the test ends
  * @nests: number of nests that a thread has acquired, or of acquisitions of a timer
  * @waits: number of acquisitions that were allowed to wait
- * @conversions: number of conversions from exclusive to shared
- * @pointers: number of owner pointers set
  * @deepest: largest number of acquisitions of one resource
- * @exits: number of threads that have ended and were replaced
  */
 struct torture_resource_user {
 	struct completion ended;
@@ -77,12 +64,7 @@ struct torture_resource_user {
 	u64 exits;
 };
 
-/**
- * struct torture_hold - a user's hold of one resource
- * @number: number of the resource
- * @exclusive: the resource is held exclusively
- * @count: number of acquisitions to be released
- */
+/* @count: number of acquisitions to be released */
 struct torture_hold {
 	int number;
 	bool exclusive;
@@ -96,12 +78,9 @@ static struct torture_resource_user *torture_resource_users;
 static int torture_timers;
 static struct task_struct *torture_janitor_task;
 static bool torture_resources_stopping;
-/*
- * Held to set torture_resources_stopping, and to replace a thread. No thread is replaced after
- * torture_resources_stopping has been set.
- */
+/* Held to set torture_resources_stopping, after which no thread is replaced. */
 static DEFINE_MUTEX(torture_restart_mutex);
-/* Number of resources that the janitor has created and deleted. Only the janitor writes it. */
+/* Written by the janitor alone. */
 static u64 torture_renewed_count;
 /* Set to 1 by the first thread that sleeps for stall_ms. */
 static atomic_t torture_stalled = ATOMIC_INIT(0);
@@ -134,7 +113,7 @@ static bool torture_try_or_wait(struct torture_resource_user *user, int number,
 	return granted;
 }
 
-/* Acquire a held resource recursively by all functions, and check the number of acquisitions. */
+/* Acquire a held resource recursively, and check the number of acquisitions. */
 static void torture_recurse(struct torture_resource_user *user, struct torture_hold *hold)
 {
 	struct torture_resource *resource = &torture_resources[hold->number];
@@ -245,10 +224,7 @@ static void torture_release_all(struct torture_resource_user *user,
 static void torture_resource_nest(struct torture_resource_user *user)
 {
 	struct torture_hold holds[TORTURE_LOCKS_MAX];
-	/*
-	 * Do not wait when acquiring all resources: lockdep stores each order of waits as a chain,
-	 * and the number of its chains is limited.
-	 */
+	/* Do not wait when acquiring all resources: the number of lockdep's chains is limited. */
 	bool acquires_all = !torture_random(&user->random, 16);
 	int count_max = acquires_all ? torture.locks : min(torture.nest, torture.locks);
 	int i, count = 0;
@@ -293,15 +269,13 @@ static int torture_resource_thread(void *data)
 			schedule_timeout_interruptible(1);
 		cond_resched();
 	} while (!READ_ONCE(torture_resources_stopping) && torture_random(&user->random, 500));
-	/*
-	 * End the thread in the kernel's code: the module may be unloaded before a return into it.
-	 */
+	/* The module may be unloaded before a return into it. */
 	kthread_complete_and_exit(&user->ended, 0);
 }
 
 /*
- * Acquire and release a resource as the interrupted thread. If that thread holds the resource, the
- * acquisition is recursive and does not change the shadow.
+ * If the interrupted thread holds the resource, the acquisition is recursive and does not change
+ * the shadow.
  */
 static void torture_resource_softirq(struct torture_resource_user *user)
 {
@@ -341,7 +315,6 @@ static void torture_start_resource_timer(void *data)
 	torture_start_timer(&user->timer, torture.interval_us, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/* Release the resources for which users have set an owner pointer. */
 static void torture_do_janitor_jobs(void)
 {
 	int i, j, count;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_TORTURE_RESOURCE_H
 #define _NTKLOG_TORTURE_RESOURCE_H
 
-/* The driver of ntklog_torture for executive resources. */
-
 #include <linux/types.h>
 
 struct torture_parameters;

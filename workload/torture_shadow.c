@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See torture_shadow.h. */
 
 #include "torture_common.h"
 #include "torture_shadow.h"

@@ -2,23 +2,16 @@
 #ifndef _NTKLOG_TORTURE_SHADOW_H
 #define _NTKLOG_TORTURE_SHADOW_H
 
-/*
- * Shadow of a resource's owners. The test sets it after a grant and clears it before a release. If
- * two threads hold a resource that only one may hold, the second finds the shadow set.
- */
+/* If two threads hold a resource that only one may hold, the second finds the shadow set. */
 
 #include <linux/atomic.h>
 #include <linux/types.h>
 #include <ntklog/eresource.h>
 
-/**
- * struct torture_resource - a resource and the shadow of its owners
- * @resource: the resource
- * @number: index of the resource, for messages
+/*
  * @owner: shadow of the exclusive owner; NULL: none. Written with @resource held exclusive
  * @shared_owners: shadow of the number of shared owners
- * @granted: number of acquisitions of all kinds
- * @released: number of releases; equal to @granted when the test has ended
+ * @released: must equal @granted when the test has ended
  */
 struct torture_resource {
 	struct eresource resource;

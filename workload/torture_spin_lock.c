@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ntklog_torture for spin locks.
- *
  * A user is a thread, a softirq timer or a hard interrupt timer. Each user holds one nest of
  * locks at a time. A user acquires the locks of a nest in the order of their numbers, so there is
  * no deadlock. If there are hard interrupt timers, they acquire only the last third of the locks,
@@ -29,19 +27,16 @@ static const char * const torture_context_names[TORTURE_CONTEXTS] = {
 	"thread", "softirq", "hardirq",
 };
 
-/**
- * struct torture_user - a thread or timer that acquires locks
- * @context: context in which the user runs
+/*
+ * A thread or timer that acquires locks.
+ *
  * @task: the thread; NULL for a timer
  * @timer: the timer, unless the user is a thread
- * @cpu: CPU of the timer
- * @random: random numbers, used by this user alone
- * @handles: a handle for each lock of the nest
- * @waiting_lock: lock that the user is about to acquire, or NULL; other users read it to check the
- *	order of grants
+ * @waiting_lock: lock that the user is about to acquire, or NULL; other users read it to
+ *	check the order of grants
  * @waiting_handle: handle with which the user acquires @waiting_lock; other users read it
- * @acquired: number of the user's acquisitions of each lock; written with that lock held, read by
- *	other users
+ * @acquired: number of the user's acquisitions of each lock; written with that lock held,
+ *	read by other users
  * @nests: number of nests acquired
  * @deepest: number of locks in the largest nest
  */
@@ -70,8 +65,7 @@ static bool torture_stopping;
 /*
  * Record which users wait in the queue of @lock before @self asks for the lock. @before gets the
  * number of acquisitions of each such user, and U64_MAX for other users. The lock must be granted
- * to the waiting users first. They write acquired[] with the lock held, so @self sees their new
- * numbers when it holds the lock.
+ * to the waiting users first. They write acquired[] with the lock held.
  */
 static void torture_record_queue(const struct torture_lock *lock,
 				 const struct torture_user *self, u64 *before)
@@ -151,9 +145,8 @@ static void torture_acquire(struct torture_user *user, struct torture_lock *lock
 {
 	WRITE_ONCE(user->waiting_handle, handle);
 	/*
-	 * Publish the handle before the lock. Otherwise torture_record_queue() could take the state
-	 * of the handle of the previous lock for that of this lock. Pairs with the second smp_rmb()
-	 * there.
+	 * Publish the handle before the lock. Pairs with the second smp_rmb() in
+	 * torture_record_queue().
 	 */
 	smp_wmb();
 	WRITE_ONCE(user->waiting_lock, lock);
@@ -231,7 +224,6 @@ static int torture_first_hardirq_lock(void)
 	return torture.hardirqs ? torture.locks - DIV_ROUND_UP(torture.locks, 3) : torture.locks;
 }
 
-/* Acquire a nest of locks, hold the locks for a while, and release them. */
 static void torture_nest(struct torture_user *user, u64 *before)
 {
 	enum torture_style style = torture_random(&user->random, TORTURE_STYLES);
@@ -428,8 +420,7 @@ static void __init torture_init_locks(void)
 					SYNCH_LEVEL : DISPATCH_LEVEL;
 		/*
 		 * Numbered locks exist after the test, and lockdep remembers the IRQL at which each
-		 * was held. Use the highest numbers for the SYNCH_LEVEL locks, so that each lock
-		 * has the same IRQL in tests with different parameters.
+		 * was held. Use the highest numbers for the SYNCH_LEVEL locks.
 		 */
 		torture_locks[i].number = i >= torture_first_hardirq_lock() ?
 			LOCK_QUEUE_MAXIMUM_LOCK - (torture.locks - i) : i;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_TORTURE_SPIN_LOCK_H
 #define _NTKLOG_TORTURE_SPIN_LOCK_H
 
-/* The driver of ntklog_torture for spin locks. */
-
 #include <linux/types.h>
 
 struct torture_ops;

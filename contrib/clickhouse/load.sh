@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# load.sh FILE|DIRECTORY...: load recordings into ClickHouse's database ntklog, which tables.sql
-# makes. The name of a file without .etl is its host. $CLICKHOUSE_CLIENT is the client with its
-# options (clickhouse-client), $NTKLOG the tool (ntklog).
+# load.sh FILE|DIRECTORY...: load recordings into ClickHouse's database ntklog. The name of a file
+# without .etl is its host. $CLICKHOUSE_CLIENT is the client with its options (clickhouse-client),
+# $NTKLOG the tool (ntklog).
 
 set -eu
 client=${CLICKHOUSE_CLIENT:-clickhouse-client}

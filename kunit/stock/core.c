@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Part of the kunit.ko that is built for kernels without CONFIG_KUNIT: the suites of a module. With
- * CONFIG_KUNIT, members of struct module describe them.
- */
+/* The suites of a module. With CONFIG_KUNIT, members of struct module describe them. */
 #include <kunit/test.h>
 #include <linux/export.h>
 

@@ -12,7 +12,7 @@
 
 /*
  * KUnit stores the running test in current->kunit_test. Here that is an alias of journal_info,
- * which only file systems use, and only while a transaction is open. A test's task opens none.
+ * which file systems use while a transaction is open. A test's task opens none.
  */
 struct kunit;
 #define journal_info kunit_none[0]; union { void *journal_info; struct kunit *kunit_test; }
@@ -21,14 +21,7 @@ struct kunit;
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 
-/**
- * struct kunit_stock - the members that CONFIG_KUNIT adds to struct module
- * @module: module that owns the suites, or NULL
- * @kunit_suites: first of the module's suites
- * @kunit_init_suites: suites that run during boot: always NULL
- * @num_kunit_suites: number of suites
- * @num_kunit_init_suites: always 0
- */
+/* The members that CONFIG_KUNIT adds to struct module. @kunit_init_suites is always NULL. */
 struct kunit_stock {
 	struct module *module;
 	struct kunit_suite **kunit_suites;

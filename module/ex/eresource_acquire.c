@@ -2,9 +2,8 @@
 /*
  * Acquisition of executive resources: see eresource_state.h.
  *
- * Acquire and release functions do not test for NULL: they access the word first, and so fault with
- * nothing held and nothing changed. A warning would not keep the caller from using the data that
- * the resource protects. All other functions refuse NULL with a warning.
+ * Acquire and release functions do not test for NULL: the access to the word faults before the
+ * resource is changed.
  */
 
 #include <linux/bug.h>
@@ -36,10 +35,7 @@ enum eresource_answer {
 	ERESOURCE_NO_FREE_ENTRY,	/* the owner table must grow first */
 };
 
-/*
- * Report an acquisition to lockdep, which gets only the first acquisition of a task and its last
- * release. An acquisition without a wait is reported after it has succeeded.
- */
+/* Lockdep keeps one record for a task, however often the task has acquired the resource. */
 static __always_inline void
 eresource_lockdep_acquire(struct eresource *resource,
 			  enum eresource_request request, bool wait,
@@ -54,7 +50,7 @@ eresource_lockdep_acquire(struct eresource *resource,
 		lock_acquire_shared(&resource->dep_map, 0, !wait, NULL, caller);
 }
 
-/* Track an acquisition while resources are tracked. @wait: NULL if the task has not waited. */
+/* @wait: NULL if the task has not waited. */
 static __always_inline void
 eresource_track_acquire(struct eresource *resource, u32 depth,
 			const struct ntklog_resource_wait *wait)
@@ -87,9 +83,8 @@ static bool eresource_can_grant_to_owner(const struct eresource *resource,
 }
 
 /*
- * Grant the request, or queue @waiter if the caller wants to @wait, or refuse the request. If the
- * request needs an owner entry and none is free, leave the resource unchanged and return
- * ERESOURCE_NO_FREE_ENTRY. Called with the inner lock held.
+ * Grant the request, queue @waiter if the caller wants to @wait, or refuse the request.
+ * ERESOURCE_NO_FREE_ENTRY leaves the resource unchanged. Called with the inner lock held.
  */
 static enum eresource_answer
 eresource_grant_or_queue(struct eresource *resource, enum eresource_request request,
@@ -119,10 +114,7 @@ eresource_grant_or_queue(struct eresource *resource, enum eresource_request requ
 		WRITE_ONCE(resource->exclusive_waiter_count,
 			   resource->exclusive_waiter_count + 1);
 	} else {
-		/*
-		 * The releasing task cannot allocate an owner entry when it grants the request, so
-		 * make sure now that there is one.
-		 */
+		/* The releasing task cannot allocate an owner entry for this waiter. */
 		if (!eresource_has_free_owner_entry(resource))
 			return ERESOURCE_NO_FREE_ENTRY;
 		list_add_tail(&waiter->list, &resource->shared_waiters);
@@ -133,14 +125,13 @@ eresource_grant_or_queue(struct eresource *resource, enum eresource_request requ
 	return ERESOURCE_QUEUED;
 }
 
-/* Sleep until a releasing task has made the current one an owner. */
 static void eresource_wait(struct eresource *resource,
 			   enum eresource_request request,
 			   struct eresource_waiter *waiter, unsigned long caller)
 {
 	struct ntklog_resource_wait wait;
 
-	/* Tell lockdep before the task sleeps, so that lockdep reports a deadlock. */
+	/* Tell lockdep before the task sleeps, so that lockdep can report a deadlock. */
 	eresource_lockdep_acquire(resource, request, true, caller);
 	lock_contended(&resource->dep_map, caller);
 	wait.has_timer = false;
@@ -149,10 +140,7 @@ static void eresource_wait(struct eresource *resource,
 					   request == ERESOURCE_REQUEST_EXCLUSIVE ?
 					   WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
 					   WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
-	/*
-	 * Like a mutex, not interruptible by signals or the freezer. The completion's lock orders
-	 * the critical section of the releasing task before that of the current one.
-	 */
+	/* The completion's lock orders this critical section after that of the releasing task. */
 	wait_for_completion(&waiter->granted);
 	ntklog_end_resource_wait(&wait);
 	eresource_track_acquire(resource, waiter->depth, &wait);
@@ -162,7 +150,6 @@ static void eresource_wait(struct eresource *resource,
 		lock_release(&resource->dep_map, caller);
 }
 
-/* Slow path that takes the inner lock. */
 static noinline bool
 ex_acquire_resource_inner(struct eresource *resource, bool wait,
 			  enum eresource_request request, unsigned long caller)
@@ -204,10 +191,6 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 	}
 }
 
-/*
- * Slow path: try to acquire again by changing the word, if the current task is the only owner.
- * Otherwise take the inner lock.
- */
 static noinline bool
 ex_acquire_resource_slow(struct eresource *resource, bool wait,
 			 enum eresource_request request, unsigned long word,
@@ -231,17 +214,14 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 	return ex_acquire_resource_inner(resource, wait, request, caller);
 }
 
-/* Track an acquisition that the fast path has made. Returns true, which the fast path returns. */
+/* Returns true, so that the fast path can end with a tail call. */
 static notrace noinline bool ex_acquire_resource_traced(struct eresource *resource)
 {
 	ntklog_track_resource_acquire(resource, READ_ONCE(resource->contention_count));
 	return true;
 }
 
-/*
- * Fast path: change the word from 0 to one acquisition by the current task. All calls are tail
- * calls, so that the fast path needs no stack frame.
- */
+/* The calls of other paths are tail calls, so that the fast path needs no stack frame. */
 static __always_inline bool
 __ex_acquire_resource(struct eresource *resource, bool wait,
 		      enum eresource_request request, unsigned long caller)
@@ -265,10 +245,8 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 }
 
 /*
- * Acquire at DISPATCH_LEVEL or above. A request with @wait warns each time; NT would stop the
- * system. At DISPATCH_LEVEL a request that need not wait is granted even then, because a caller
- * that ignores the result would otherwise run without the resource. Above DISPATCH_LEVEL each
- * request warns and is refused.
+ * At DISPATCH_LEVEL a request with @wait warns, but is granted if it need not wait, because a
+ * caller that ignores the result would otherwise run without the resource.
  */
 static noinline bool
 ex_acquire_resource_at_dispatch_level(struct eresource *resource, bool wait,

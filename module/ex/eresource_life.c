@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Initialisation, reinitialisation and deletion of executive resources. */
 
 #include <linux/bug.h>
 #include <linux/export.h>
@@ -51,8 +50,7 @@ EXPORT_SYMBOL_GPL(__ex_initialize_resource_lite);
  * ex_reinitialize_resource_lite() - NT's ExReinitializeResourceLite
  * @resource: a resource without waiters
  *
- * Removes all owners and resets the contention count. If a task waits, or for NULL: warns and
- * changes nothing.
+ * Removes all owners and resets the contention count.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER after a warning.
@@ -101,8 +99,7 @@ EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
  * ex_delete_resource_lite() - NT's ExDeleteResourceLite
  * @resource: a live resource without owners
  *
- * The caller may free the memory when this function has succeeded. If the resource has an owner, is
- * not initialised, or is NULL: warns and changes nothing.
+ * The caller may free the memory when this function has succeeded.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER after a warning.

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queries of an executive resource's owners. */
 
 #include <linux/export.h>
 #include <ntklog/eresource.h>
 
 #include "eresource_state.h"
 
-/*
- * Return the number of acquisitions that the current task holds; set @exclusive if they are
- * exclusive.
- */
+/* @exclusive is valid if the result is not 0. */
 static u32 eresource_count_acquisitions(struct eresource *resource, bool *exclusive)
 {
 	unsigned long thread = ex_get_current_resource_thread();
@@ -18,7 +14,7 @@ static u32 eresource_count_acquisitions(struct eresource *resource, bool *exclus
 	unsigned long flags;
 	u32 count = 0;
 
-	/* Other tasks may change the word, but not the acquisitions of the current task. */
+	/* Other tasks may change the word, but usually not the acquisitions of the current one. */
 	if (word != ERESOURCE_STATE_IN_MEMBERS) {
 		*exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
 		return (word & ERESOURCE_TASK_MASK) == thread ? eresource_depth(word) : 0;

@@ -14,7 +14,6 @@
 #include "../perf/resource.h"
 #include "eresource_state.h"
 
-/* Make the first exclusive waiter the owner. */
 static void eresource_grant_exclusive(struct eresource *resource,
 				      struct list_head *granted)
 {
@@ -31,10 +30,7 @@ static void eresource_grant_exclusive(struct eresource *resource,
 	list_move_tail(&waiter->list, granted);
 }
 
-/*
- * Make all shared waiters owners. No waiter is an owner already: the last shared owner has released
- * the resource, or the owner was exclusive.
- */
+/* Make all shared waiters owners. None of them is an owner already. */
 static void eresource_grant_shared(struct eresource *resource,
 				   struct list_head *granted)
 {
@@ -50,7 +46,6 @@ static void eresource_grant_shared(struct eresource *resource,
 	WRITE_ONCE(resource->shared_waiter_count, 0);
 }
 
-/* Make the next waiters owners, after the last owner has released the resource. */
 static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
 				struct list_head *granted)
 {
@@ -65,9 +60,8 @@ static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
 #define ERESOURCE_WAKE_BATCH	16
 
 /*
- * Release the inner lock and wake the new owners in @granted. Preemption is off, so that no new
- * owner waits for its wake-up while this task is preempted. It is enabled after each batch, because
- * there may be hundreds of new owners.
+ * Release the inner lock and wake the new owners in @granted. Preemption is off in each batch, so
+ * that few new owners wait for their wake-up while this task is preempted.
  */
 static void eresource_unlock_and_wake(struct eresource *resource,
 				      unsigned long flags,
@@ -78,10 +72,7 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 
 	preempt_disable();
 	eresource_unlock(resource, flags);
-	/*
-	 * The resource may be deleted from here on. Each waiter's stack frame may be gone after
-	 * complete().
-	 */
+	/* The resource may be deleted from here on, and a waiter's stack frame after complete(). */
 	list_for_each_entry_safe(waiter, next, granted, list) {
 		complete(&waiter->granted);
 		if (++woken % ERESOURCE_WAKE_BATCH == 0) {
@@ -92,10 +83,7 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 	preempt_enable();
 }
 
-/*
- * Track an owner's last release. Called with the inner lock held. Returns true if @record has been
- * filled in and is to be written.
- */
+/* Called with the inner lock held. Returns true if @record is to be written. */
 static bool eresource_track_release(struct eresource *resource, unsigned long thread,
 				    struct wmi_resource64 *record)
 {
@@ -104,11 +92,7 @@ static bool eresource_track_release(struct eresource *resource, unsigned long th
 						  resource->contention_count, record);
 }
 
-/*
- * Release the resource on behalf of @thread, under the inner lock, which this function takes.
- * @is_release_reported is true if the release of the current task's last acquisition has already
- * been reported to lockdep and to the tracking.
- */
+/* @is_release_reported: lockdep knows of the release of the current task's last acquisition. */
 static noinline void ex_release_resource_inner(struct eresource *resource,
 					       unsigned long thread, bool is_release_reported,
 					       unsigned long caller)
@@ -149,10 +133,6 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 		ntklog_write_resource(&record);
 }
 
-/*
- * Release for any owner: change the word if the owner is the only one, otherwise take the inner
- * lock.
- */
 static noinline void ex_release_resource_slow(struct eresource *resource,
 					      unsigned long thread,
 					      unsigned long caller)
@@ -186,10 +166,7 @@ static __always_inline bool eresource_is_owned_once(long word)
 		(ERESOURCE_DEPTH_ONE | ERESOURCE_EXCLUSIVE_BIT);
 }
 
-/*
- * Release a resource for which eresource_is_owned_once() was true, after tracking. If a task
- * has begun to wait since, take the inner lock.
- */
+/* Release a resource for which eresource_is_owned_once() was true. */
 static __always_inline void ex_release_resource_word(struct eresource *resource, long word,
 						     unsigned long caller)
 {
@@ -201,10 +178,7 @@ static __always_inline void ex_release_resource_word(struct eresource *resource,
 					  caller);
 }
 
-/*
- * Release that has been counted and may be sampled. Called with preemption off, which this function
- * enables.
- */
+/* Called with preemption off, which this function enables. */
 static noinline void ex_release_resource_sampled(struct eresource *resource, long word,
 						 unsigned long caller)
 {
@@ -221,10 +195,7 @@ static noinline void ex_release_resource_sampled(struct eresource *resource, lon
 		ntklog_write_resource(&record);
 }
 
-/*
- * Release by the current task while resources are tracked. All calls are tail calls, so that the
- * function needs no stack frame.
- */
+/* The calls of slower paths are tail calls, so that the function needs no stack frame. */
 static notrace noinline void
 ex_release_resource_traced(struct eresource *resource, long word, unsigned long caller)
 {
@@ -245,7 +216,6 @@ ex_release_resource_traced(struct eresource *resource, long word, unsigned long 
 	ex_release_resource_word(resource, word, caller);
 }
 
-/* Release by the current task. All calls are tail calls, so that no stack frame is needed. */
 static __always_inline void ex_release_resource(struct eresource *resource,
 						unsigned long caller)
 {
@@ -281,9 +251,8 @@ EXPORT_SYMBOL_GPL(ex_release_resource_lite);
  * @thread: ex_get_current_resource_thread() of any task, or an owner pointer with its two low bits
  *	set
  *
- * Releases like ex_release_resource_lite() in the name of @thread. For another task, lockdep still
- * records that task as an owner, unless the task has replaced itself by an owner pointer before. If
- * @thread does not hold the resource: warns once and changes nothing.
+ * For another task, lockdep still records that task as an owner. If @thread does not hold the
+ * resource: warns once and changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  */
@@ -330,10 +299,7 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 	word = atomic_long_read(&resource->word);
 	while ((word & (ERESOURCE_TASK_MASK | ERESOURCE_EXCLUSIVE_BIT)) ==
 	       (thread | ERESOURCE_EXCLUSIVE_BIT)) {
-		/*
-		 * Publishes the exclusive critical section. Pairs with the acquire in
-		 * eresource_lock(), by which other shared owners enter.
-		 */
+		/* Pairs with the acquire in eresource_lock(), by which others enter. */
 		if (!atomic_long_try_cmpxchg_release(&resource->word, &word,
 						     word & ~ERESOURCE_EXCLUSIVE_BIT))
 			continue;
@@ -403,9 +369,8 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
  * @resource: a resource that the current task holds
  * @owner_pointer: becomes the owner, with the acquisitions of the task
  *
- * This function sets the two low bits of the pointer. Any task may release the resource with
- * ex_release_resource_for_thread_lite() and this value. If the task does not hold the resource:
- * warns once and changes nothing.
+ * Any task may release the resource with ex_release_resource_for_thread_lite() and the pointer, its
+ * two low bits set. If the task does not hold the resource: warns once and changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  */
@@ -420,8 +385,7 @@ EXPORT_SYMBOL_GPL(ex_set_resource_owner_pointer);
  * ex_set_resource_owner_pointer_ex() - NT's ExSetResourceOwnerPointerEx
  * @resource: a resource that the current task holds
  * @owner_pointer: as for ex_set_resource_owner_pointer()
- * @flags: 0 or FLAG_OWNER_POINTER_IS_THREAD. In NT the flag names the thread whose priority may be
- *	boosted; here it has no effect
+ * @flags: 0 or FLAG_OWNER_POINTER_IS_THREAD, which has no effect here
  *
  * For other flags, or if the task does not hold the resource: warns once and changes nothing.
  *

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * State of an executive resource: conversion between the word and the members, and the owner table.
- * See eresource_state.h.
- */
+/* Conversion between the word and the members, and the owner table: see eresource_state.h. */
 
 #include <linux/bug.h>
 #include <linux/minmax.h>
@@ -16,8 +13,6 @@
  * eresource_refuse_null() - warn about a NULL resource
  * @function: name of the called function
  * @caller: return address of that function
- *
- * Warns each time, because a caller that ignores the result continues as if it held the resource.
  *
  * Context: any.
  * Return: false, so that a caller can return it.
@@ -33,7 +28,7 @@ noinline bool eresource_refuse_null(const char *function, unsigned long caller)
  * eresource_lock() - take the inner lock and move the state from the word to the members
  * @resource: the resource
  *
- * Context: any.
+ * Context: any but NMI.
  * Return: interrupt state, for eresource_unlock().
  */
 unsigned long eresource_lock(struct eresource *resource)
@@ -120,10 +115,7 @@ __releases(&resource->lock)
 	/* Pairs with the acquire in __ex_acquire_resource(). */
 	if (word != ERESOURCE_STATE_IN_MEMBERS)
 		atomic_long_set_release(&resource->word, word);
-	/*
-	 * From the store on, other tasks may acquire and release the resource. To delete it they
-	 * need the inner lock, so it still exists when the lock is released.
-	 */
+	/* The resource still exists: to delete it another task needs the inner lock. */
 	raw_spin_unlock_irqrestore(&resource->lock, flags);
 }
 
@@ -146,8 +138,7 @@ void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *
  * eresource_has_free_owner_entry() - test whether an owner entry is free
  * @resource: the resource, locked
  *
- * Each shared waiter has reserved an entry. A resource without owners and waiters always has a free
- * entry.
+ * Each shared waiter has reserved an entry.
  *
  * Return: true if one more owner or shared waiter can be added.
  */
@@ -182,10 +173,7 @@ unsigned long eresource_any_owner(struct eresource *resource)
  * @resource: the resource, not locked
  * @old_size: owner_table_size when no entry was free
  *
- * The allocation does not reclaim memory, because the caller may be writing pages out.
- *
- * Context: IRQL <= DISPATCH_LEVEL. With PREEMPT_RT, fails at DISPATCH_LEVEL, where memory cannot be
- * allocated.
+ * Context: IRQL <= DISPATCH_LEVEL. With PREEMPT_RT, fails at DISPATCH_LEVEL.
  * Return: true if the table is larger than @old_size now; false if there is no memory.
  */
 bool eresource_grow_owner_table(struct eresource *resource, u32 old_size)
@@ -222,8 +210,7 @@ static void eresource_free_by_rcu(struct rcu_head *head)
  * eresource_free_owner_table() - free an owner table
  * @table: the table, or NULL
  *
- * With PREEMPT_RT the allocator may sleep. At DISPATCH_LEVEL the table is therefore freed by RCU;
- * its own memory serves as the rcu_head.
+ * With PREEMPT_RT the allocator may sleep, so at DISPATCH_LEVEL RCU frees the table.
  *
  * Context: IRQL <= DISPATCH_LEVEL, the resource not locked.
  */
@@ -240,8 +227,7 @@ void eresource_free_owner_table(struct eresource_owner *table)
  * eresource_detach_empty_table() - detach a large owner table that is empty
  * @resource: the resource, locked; an owner has just been removed
  *
- * Each search for an owner scans the whole table with interrupts off. A table that was once large
- * must not slow the resource down for good.
+ * A search for an owner may scan the whole table with interrupts off.
  *
  * Return: the table, to be passed to eresource_free_owner_table() after unlocking; or NULL.
  */

@@ -6,8 +6,8 @@
  * State of an executive resource.
  *
  * Most of the time a resource has at most one owner and no waiter. This state fits into one word,
- * so that acquiring and releasing are one compare-exchange each. Any other state - several shared
- * owners, an owner pointer, a waiter - is in the other members, protected by the inner lock
+ * so that an acquisition or a release is usually one compare-exchange. Any other state - several
+ * shared owners, an owner pointer, a waiter - is in the other members, protected by the inner lock
  * (eresource.lock). The word is then ERESOURCE_STATE_IN_MEMBERS, which makes every compare-exchange
  * of the fast paths fail.
  *
@@ -26,16 +26,8 @@
  * - The holder of the inner lock changes any value to ERESOURCE_STATE_IN_MEMBERS by
  *   compare-exchange, and ERESOURCE_STATE_IN_MEMBERS to any value by a store.
  *
- * eresource_lock() moves the state out of the word, and eresource_unlock() moves it back as soon as
- * it fits.
- *
  * Ownership is handed over: the releasing task makes the next waiters owners while it holds the
- * inner lock, and then wakes them. No waiter competes for the resource when it wakes, and the
- * resource cannot be deleted meanwhile, because it has an owner.
- *
- * Files: eresource_state (the word, the members and the owner table), eresource_acquire,
- * eresource_release, eresource_query, eresource_life (initialise and delete), eresource_tree (all
- * live resources), locks_information (a description of all live resources).
+ * inner lock, and then wakes them. No waiter competes for the resource when it wakes.
  */
 
 #include <linux/cache.h>
@@ -55,8 +47,7 @@ static_assert(L1_CACHE_BYTES > ~ERESOURCE_TASK_MASK);
 /*
  * A waiting request, on the stack of the waiter.
  *
- * @list: entry in the list of shared or of exclusive waiters; after the grant, in the releasing
- *	task's list of requests that it has granted
+ * @list: entry in a list of waiters; after the grant, in a list of the releasing task
  * @thread: the waiting task
  * @was_owner: the task was an owner already when it made the request
  * @depth: number of acquisitions that the task holds after the grant
@@ -71,7 +62,6 @@ struct eresource_waiter {
 	struct completion granted;
 };
 
-/* Number of acquisitions in @word. */
 static inline u32 eresource_depth(unsigned long word)
 {
 	return (word & ERESOURCE_DEPTH_MASK) / ERESOURCE_DEPTH_ONE;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All live resources, in a tree ordered by address: see eresource_tree.h. */
 
 #include <linux/rbtree.h>
 
@@ -35,7 +34,6 @@ struct eresource *ex_resource_at_or_above(unsigned long address)
 	return found;
 }
 
-/* Return the live resource with the next higher address, or NULL. */
 struct eresource *ex_next_resource(const struct eresource *resource)
 {
 	return ex_resource_of(rb_next(&resource->node));

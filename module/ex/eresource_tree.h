@@ -5,8 +5,7 @@
 /*
  * All live resources, in a tree ordered by address. A resource is live from its initialisation to
  * its deletion. A walk over the tree can drop the lock and continue behind the last address, even
- * if resources are added and removed in between. The tree also serves to detect the second
- * initialisation of a live resource.
+ * if resources are added and removed in between.
  */
 
 #include <linux/spinlock.h>

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Slow paths of NT's executive spin locks: waiting, trying, converting, and the releases while
- * tracking is on. include/ntklog/ex_spin_lock.h has the fast paths, and says who may change the
- * lock word.
- */
+/* Slow paths of NT's executive spin locks. <ntklog/ex_spin_lock.h> says who changes the word. */
 
 #include <linux/bug.h>
 #include <linux/export.h>
@@ -14,17 +10,13 @@
 #include "../ground/address.h"
 #include "../perf/spin_lock.h"
 
-/*
- * Spin until the lock is acquired shared. Returns how often the lock word was tested while the lock
- * had an exclusive owner or waiter; 0 if only other shared requests changed the word.
- */
+/* Returns how often the word was tested while the lock had an exclusive owner or waiter. */
 static u32 ex_spin_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
 	int value = atomic_read(&spin_lock->value);
 	u32 spin_count = 0;
 
 	do {
-		/* Spin without writing while an exclusive owner or waiter exists. */
 		while (value & ~EX_SPIN_LOCK_SHARED_COUNT) {
 			cpu_relax();
 			spin_count++;
@@ -35,7 +27,7 @@ static u32 ex_spin_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 	return spin_count;
 }
 
-/* Spin until the lock is acquired exclusively. Returns how often it was tested, at least 1. */
+/* Returns how often the lock was tested, at least 1. */
 static u32 ex_spin_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
 	u32 spin_count = 0;
@@ -76,9 +68,7 @@ static noinline void ex_wait_for_spin_lock_shared_traced(struct ex_spin_lock *sp
  * ex_wait_for_spin_lock_shared() - wait for shared ownership
  * @spin_lock: the lock
  *
- * Returns when the caller is a shared owner. The wait is counted while spin locks are counted, and
- * the hold gets a slot while they are tracked. If only other shared requests changed the word, the
- * acquisition counts as uncontended.
+ * If only other shared requests changed the word, the acquisition counts as uncontended.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -106,9 +96,6 @@ static noinline void ex_wait_for_spin_lock_exclusive_traced(struct ex_spin_lock 
  * ex_wait_for_spin_lock_exclusive() - wait for exclusive ownership
  * @spin_lock: the lock
  *
- * Returns when the caller is the exclusive owner. The wait is counted while spin locks are counted,
- * and the hold gets a slot while they are tracked.
- *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
@@ -135,8 +122,7 @@ static notrace noinline void ex_release_sampled_spin_lock_shared(struct ex_spin_
  * ex_release_spin_lock_shared_traced() - release a shared lock while tracking is on
  * @spin_lock: the lock
  *
- * Writes an event if the release is sampled. The event's caller is the return address of this
- * function.
+ * The event's caller is the return address of this function.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -165,8 +151,7 @@ void ex_release_sampled_spin_lock_exclusive(struct ex_spin_lock *spin_lock, unsi
  * ex_release_spin_lock_exclusive_traced() - release an exclusive lock while tracking is on
  * @spin_lock: the lock
  *
- * Writes an event if the release is sampled. The event's caller is the return address of this
- * function.
+ * The event's caller is the return address of this function.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -185,8 +170,7 @@ EXPORT_SYMBOL_GPL(ex_release_spin_lock_exclusive_traced);
  * @spin_lock: the lock
  *
  * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
- * Return: true if the caller is a shared owner now; false if an exclusive owner or waiter exists,
- * and nothing is changed or counted.
+ * Return: true if the caller is a shared owner now; otherwise nothing is changed or counted.
  */
 bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
@@ -210,8 +194,7 @@ EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_shared_at_dpc_level);
  * @spin_lock: the lock
  *
  * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
- * Return: true if the caller is the exclusive owner now; false if the lock is held or has a waiter,
- * and nothing is changed or counted.
+ * Return: true if the caller is the exclusive owner now; otherwise nothing is changed or counted.
  */
 bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
@@ -230,12 +213,10 @@ EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_exclusive_at_dpc_level);
  * ex_try_convert_shared_spin_lock_exclusive() - NT's ExTryConvertSharedSpinLockExclusive
  * @spin_lock: a lock that the caller holds shared
  *
- * Overtakes waiters for exclusive ownership. If the lock is not held shared: warns once and changes
- * nothing.
+ * Overtakes waiters for exclusive ownership. Warns once if the lock is not held shared.
  *
  * Context: the IRQL at which the lock is held.
- * Return: true if the caller was the only shared owner and is the exclusive owner now; false if the
- * caller does not hold the lock exclusively.
+ * Return: true if the caller was the only shared owner and is the exclusive owner now.
  */
 bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
@@ -249,8 +230,8 @@ bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 		if ((value & EX_SPIN_LOCK_SHARED_COUNT) != 1)
 			return false;
 		/*
-		 * Change the shared count from 1 to 0, set bit 31 and keep bit 30, which belongs to
-		 * a waiter. Pairs with the releases of the other shared owners.
+		 * Keep bit 30, which belongs to a waiter. Pairs with the releases of the other
+		 * shared owners.
 		 */
 	} while (!atomic_try_cmpxchg_acquire(&spin_lock->value, &value,
 					     value - 1 + EX_SPIN_LOCK_EXCLUSIVE));

@@ -63,10 +63,7 @@ static void ex_describe_resource(struct eresource *resource,
 	raw_spin_unlock(&resource->lock);
 }
 
-/*
- * Return the thread ID of an owner; 0 if the owner is a pointer, or a task that has exited. The
- * address is compared with those of all tasks and not dereferenced.
- */
+/* The address is compared with those of all tasks and not dereferenced. */
 static u32 ex_owner_thread_id(unsigned long owner)
 {
 	struct task_struct *process, *thread;
@@ -114,8 +111,7 @@ static bool ex_describe_resources(struct ex_resource_descriptions *descriptions,
 /**
  * ex_query_locks() - describe all live resources
  *
- * Each description is consistent. Resources that are initialised or deleted meanwhile may be
- * missing.
+ * Resources that are initialised or deleted meanwhile may be described or not.
  *
  * Context: task; may sleep.
  * Return: the descriptions, to be freed with kvfree(), or ERR_PTR(-ENOMEM).

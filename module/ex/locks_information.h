@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_EX_LOCKS_INFORMATION_H
 #define _NTKLOG_EX_LOCKS_INFORMATION_H
 
-/* Descriptions of all live resources: NT's SystemLocksInformation. */
-
 #include <uapi/ntklog/system_information.h>
 
 /**

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * NT's critical and guarded regions. On NT a thread in a critical region gets no normal kernel APC,
- * so it is neither suspended nor terminated while it holds a resource; a thread in a guarded region
- * gets no APC at all. Linux has no APCs, so these functions only count for each task the regions
- * that it has entered and not left, and answer queries about the counts.
- */
+/* NT's critical and guarded regions. Linux has no APCs: the regions of a task are only counted. */
 
 #include <linux/bug.h>
 #include <linux/export.h>
@@ -98,7 +93,7 @@ EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);
 /**
  * ke_are_all_apcs_disabled() - NT's KeAreAllApcsDisabled
  *
- * Context: any; in an interrupt, the answer is for the interrupted task.
+ * Context: any but NMI.
  * Return: true if the task is in a guarded region, or the IRQL is at least APC_LEVEL.
  */
 bool ke_are_all_apcs_disabled(void)

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * NT's numbered queued spin locks: the locks, each CPU's queue entries, and the attempt to acquire
- * a lock. The other functions are in include/ntklog/queued_spin_lock.h.
- */
 
 #include <linux/bug.h>
 #include <linux/cache.h>
@@ -34,9 +30,7 @@ bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue)
 	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
 	unsigned long word = 0;
 
-	/*
-	 * The CPU already holds the lock by this entry or waits for the lock: a bug of the caller.
-	 */
+	/* The CPU already holds the lock by this entry, or waits for it: a bug of the caller. */
 	if ((unsigned long)spin_lock & LOCK_QUEUE_BITS)
 		return false;
 	/* Fully ordered, like the xchg() of __ke_acquire_queued_spin_lock(). */

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Slow paths of NT's queued spin locks, in-stack and numbered: waiting, handing over, and the
- * release while tracking is on. include/ntklog/queued_spin_lock.h has the fast paths, and says
- * which CPU may write which word.
- */
+/* Slow paths of NT's queued spin locks. <ntklog/queued_spin_lock.h> says who writes which word. */
 
 #include <linux/bug.h>
 #include <linux/export.h>
@@ -18,10 +14,7 @@ static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *que
 	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
 }
 
-/*
- * Join the queue behind @tail, and spin on @queue until the lock is handed over. Returns how often
- * the word was tested.
- */
+/* Returns how often the word was tested. */
 static u32 ke_spin_for_lock_ownership(struct kspin_lock_queue *queue,
 				      struct kspin_lock_queue *tail)
 {
@@ -40,10 +33,7 @@ static u32 ke_spin_for_lock_ownership(struct kspin_lock_queue *queue,
 		spin_count++;
 	} while (READ_ONCE(queue->lock) & LOCK_QUEUE_WAIT);
 
-	/*
-	 * Order the critical section after the test that ended the loop. Pairs with
-	 * smp_store_release() in ke_hand_over_queued_spin_lock().
-	 */
+	/* Pairs with smp_store_release() in ke_hand_over_queued_spin_lock(). */
 	smp_acquire__after_ctrl_dep();
 	return spin_count;
 }
@@ -65,9 +55,6 @@ static noinline void ke_wait_for_lock_ownership_traced(struct kspin_lock_queue *
  * @queue: the caller's entry, already in the lock word
  * @tail: the entry that was in the lock word before
  *
- * Returns when the caller holds the lock. The wait is counted while spin locks are counted, and the
- * hold gets a slot while they are tracked.
- *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
@@ -84,8 +71,6 @@ EXPORT_SYMBOL_GPL(ke_wait_for_lock_ownership);
  * ke_hand_over_queued_spin_lock() - pass a lock to the next waiter
  * @queue: the holder's entry, LOCK_QUEUE_OWNER cleared
  *
- * Spins if the next waiter has put its entry into the lock word but not yet into @queue->next.
- *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
@@ -98,21 +83,16 @@ void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
 	 * smp_store_release() in ke_spin_for_lock_ownership().
 	 */
 	next = smp_cond_load_acquire(&queue->next, VAL);
-	/*
-	 * The caller can reuse the entry without initialising it, as in NT. Only the successor
-	 * writes @queue->next, and the successor has written it already.
-	 */
+	/* Lets the caller reuse the entry. The successor has written the member already. */
 	WRITE_ONCE(queue->next, NULL);
 	/*
-	 * Clear WAIT and set OWNER in one store; the successor's entry has the address of the same
-	 * lock. The release publishes the critical section. Pairs with
-	 * smp_acquire__after_ctrl_dep() in ke_spin_for_lock_ownership().
+	 * One store clears WAIT and sets OWNER. Pairs with smp_acquire__after_ctrl_dep() in
+	 * ke_spin_for_lock_ownership().
 	 */
 	smp_store_release(&next->lock, spin_lock | LOCK_QUEUE_OWNER);
 }
 EXPORT_SYMBOL_GPL(ke_hand_over_queued_spin_lock);
 
-/* Release the lock like __ke_release_queued_spin_lock(). */
 static __always_inline void ke_unlock_queued_spin_lock(struct kspin_lock_queue *queue,
 						       struct kspin_lock *spin_lock)
 {
@@ -133,10 +113,7 @@ static notrace noinline void ke_release_sampled_queued_spin_lock(struct kspin_lo
 	ntklog_track_spin_lock_release_slow(spin_lock, mode, time.low, time.high, caller);
 }
 
-/*
- * Release a lock that has a waiter in the queue. The slow path decides whether this release is one
- * of the blockers that are written.
- */
+/* The slow path decides whether the release is one of the blockers that are written. */
 static notrace noinline void ke_release_contended_queued_spin_lock(struct kspin_lock_queue *queue,
 								   struct kspin_lock *spin_lock,
 								   unsigned long caller)
@@ -154,8 +131,7 @@ static notrace noinline void ke_release_contended_queued_spin_lock(struct kspin_
  * @queue: the holder's entry
  * @spin_lock: the lock
  *
- * Releases like the inline function, and writes an event if the release is sampled. The event's
- * caller is the return address of this function.
+ * The event's caller is the return address of this function.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -164,10 +140,7 @@ notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue
 {
 	unsigned long word = (unsigned long)queue;
 
-	/*
-	 * This test alone decides whether the release leaves a waiter. A waiter that has not yet
-	 * set queue->next does not count.
-	 */
+	/* A waiter that has not yet set queue->next does not count. */
 	if (unlikely(READ_ONCE(queue->next))) {
 		ke_release_contended_queued_spin_lock(queue, spin_lock, _RET_IP_);
 		return;

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Slow paths of NT's ordinary spin locks: waiting, and the release while tracking is on.
- * include/ntklog/spin_lock.h has the fast paths.
- */
 
 #include <linux/bug.h>
 #include <linux/export.h>
@@ -41,9 +37,6 @@ static noinline void ke_wait_for_spin_lock_traced(struct kspin_lock *spin_lock)
  * ke_wait_for_spin_lock() - wait for a lock that is held
  * @spin_lock: the lock
  *
- * Returns when the caller holds the lock. The wait is counted while spin locks are counted, and the
- * hold gets a slot while they are tracked.
- *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ke_wait_for_spin_lock(struct kspin_lock *spin_lock)
@@ -70,8 +63,7 @@ static notrace noinline void ke_release_sampled_spin_lock(struct kspin_lock *spi
  * ke_release_spin_lock_traced() - release a lock while tracking is on
  * @spin_lock: the lock
  *
- * Writes an event if the release is sampled. The event's caller is the return address of this
- * function.
+ * The event's caller is the return address of this function.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -93,7 +85,6 @@ EXPORT_SYMBOL_GPL(ke_release_spin_lock_traced);
  */
 void ke_warn_spin_lock_not_owned(struct kspin_lock *spin_lock)
 {
-	/* The word is 0 or the address of a queue entry. */
 	WARN_ONCE(1, "KeReleaseSpinLock: lock %llx is not owned (%llx)\n",
 		  ntklog_displayed_address((unsigned long)spin_lock),
 		  ntklog_displayed_address(READ_ONCE(spin_lock->word)));

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * See block_stack.h. The stacks are in a table, which is allocated when sleeping locks are attached
- * while a session logs stacks, or by the next periodic check for long waits after a running session
- * has begun to log them. A task may be in one of a few entries, those of its bucket. If all are
- * used by others, it takes the one with the oldest block that has ended, because a block that still
- * goes on may become the longest one of its hold. If no block has ended, the new block has no
- * stack.
- *
- * The probe of sched_switch must not wait for a bucket that another CPU uses: the block then has no
- * stack.
+ * See block_stack.h. The stacks are in a table of buckets with a few entries each. A task without
+ * an entry takes the one with the oldest block that has ended, because a block that still goes on
+ * may become the longest one of its hold. The probe of sched_switch must not wait for a bucket that
+ * another CPU uses: the block then has no stack.
  */
 
 #include <linux/atomic.h>
@@ -37,17 +32,12 @@
 #define NTKLOG_BLOCK_BITS	8
 #define NTKLOG_BLOCK_WAYS	4
 
-/*
- * A block that began longer ago counts as ended: another CPU used the bucket at its end, no session
- * logged stacks then, or the task has exited.
- */
+/* A block that began longer ago counts as ended, because its end has probably been missed. */
 #define NTKLOG_BLOCK_MAX_MS	(10 * 60 * MSEC_PER_SEC)
 
-/**
- * struct ntklog_block - a time in which a task was blocked
- * @since: when it began, in cycles; 0: there is none
- * @cycles: duration; 0 while the task is blocked
- * @frames: return addresses of the task's stack, the innermost first; 0 ends them
+/*
+ * A time in which a task was blocked, in cycles. since is 0 if there is none; cycles is 0 while the
+ * task is blocked. A frame of 0 ends the frames.
  */
 struct ntklog_block {
 	u64 since;
@@ -55,32 +45,20 @@ struct ntklog_block {
 	unsigned long frames[NTKLOG_BLOCK_FRAMES];
 };
 
-/**
- * struct ntklog_task_blocks - blocks of one task
- * @task: the task; only compared, never dereferenced
- * @last: the last block
- * @longest: the longest block since the task has had a hold
- */
+/* Blocks of one task, which is only compared. longest is that since the task has had a hold. */
 struct ntklog_task_blocks {
 	const struct task_struct *task;
 	struct ntklog_block last;
 	struct ntklog_block longest;
 };
 
-/**
- * struct ntklog_block_bucket - entries of tasks with the same hash
- * @is_used: a CPU reads or writes the entries, with interrupts off
- * @entries: the entries
- */
+/* is_used: a CPU reads or writes the entries, with interrupts off. */
 struct ntklog_block_bucket {
 	atomic_t is_used;
 	struct ntklog_task_blocks entries[NTKLOG_BLOCK_WAYS];
 };
 
-/*
- * NULL while no session logs stacks. Published with smp_store_release(); set to NULL when no probe
- * and no hook runs.
- */
+/* Published with smp_store_release(); set to NULL when no probe and no hook runs. */
 static struct ntklog_block_bucket *ntklog_block_buckets;
 
 /**
@@ -106,10 +84,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_blocks_have_stacks);
 /**
  * ntklog_alloc_block_stacks() - allocate the table if a session logs stacks
  *
- * Without memory, no block has a stack until a later call succeeds.
- *
- * Context: task; may sleep. Callers are serialized, also with ntklog_free_block_stacks(); the work
- * item does not run when sleeping locks are attached.
+ * Context: task; may sleep. Callers are serialized, also with ntklog_free_block_stacks().
  */
 void ntklog_alloc_block_stacks(void)
 {
@@ -132,9 +107,7 @@ static DECLARE_WORK(ntklog_block_stacks_work, ntklog_run_block_stacks_work);
 /**
  * ntklog_request_block_stacks() - have the table allocated if a session logs stacks
  *
- * A work item allocates the table, because the allocation may wait for memory to be reclaimed, and
- * the check for long waits, which is the caller, must not. The next check requests the table again
- * if there was no memory.
+ * A work item allocates, because the caller must not wait until memory is reclaimed.
  *
  * Context: work item that is cancelled before ntklog_free_block_stacks().
  */
@@ -185,7 +158,6 @@ static struct ntklog_task_blocks *ntklog_find_blocks(struct ntklog_block_bucket 
 	return NULL;
 }
 
-/* Return true if another task may take the entry. */
 static bool ntklog_blocks_are_replaceable(const struct ntklog_task_blocks *blocks, u64 now)
 {
 	/* Signed, because the clocks of two CPUs may differ. */
@@ -234,8 +206,6 @@ static u64 ntklog_oldest_hold(const struct ntklog_task *record)
  * @record: its record
  * @now: current time, in cycles
  *
- * Saves nothing if the task holds no sleeping lock, or if another CPU uses the task's bucket.
- *
  * Context: probe of sched_switch; a session logs stacks.
  */
 void ntklog_begin_block(const struct ntklog_task *record, u64 now)
@@ -268,8 +238,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_block);
 /**
  * ntklog_end_block() - keep the stack of a block if it is the longest one
  * @task: the task, which gets a CPU
- * @since: when the block began. The last block in the table may be another one, if the begin of
- *	this one has been missed
+ * @since: when the block began; may not be the last block in the table
  * @blocked: how long it was blocked, in cycles
  *
  * Context: probe of sched_switch.

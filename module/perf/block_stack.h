@@ -3,10 +3,9 @@
 #define _NTKLOG_PERF_BLOCK_STACK_H
 
 /*
- * Where a task that holds sleeping locks was blocked for longest, while a session logs stacks. The
- * event, struct ntklog_block_stack of event.h, is written if the release is. Nested holds share one
- * longest block: the hold of an inner lock has no stack if an earlier block of the outer hold was
- * longer.
+ * Where a task that holds sleeping locks was blocked for longest, while a session logs stacks.
+ * Nested holds share one longest block: the hold of an inner lock has no stack if an earlier block
+ * of the outer hold was longer.
  */
 
 #include <linux/types.h>

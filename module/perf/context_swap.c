@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context switch events, NT's WMI_CONTEXTSWAP. While the group has a subscriber, a probe of the
- * tracepoint sched_switch writes the events, and a probe of cpu_idle records the C-state. Without a
- * subscriber there are no such probes, and a context switch runs no code of this file.
- *
- * The sched_switch probe runs with the run queue's lock held and interrupts off. It wakes no task.
+ * Context switch events, NT's WMI_CONTEXTSWAP, from a probe of the tracepoint sched_switch. The
+ * probe runs with the run queue's lock held and interrupts off, so it must not wake a task.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -34,14 +31,13 @@
 #include "event_group.h"
 #include "stack.h"
 
-/* Mapping of Linux' priorities, 0 to 139, to NT's. 16 to 31 are real-time priorities in NT. */
+/* Priorities from 16 on are real-time priorities in NT. */
 #define NT_PRIORITY_REALTIME_MIN	16
 #define NT_PRIORITY_MAX		31
 static_assert((NT_PRIORITY_REALTIME_MIN - 1) * 8 == NICE_WIDTH * 3);
 
-/* The probe of sched_switch is registered. Written by ntklog_update_context_swaps(). */
+/* Both are written by ntklog_update_context_swaps(). */
 static bool ntklog_context_swap_probes_are_registered;
-/* The probe of cpu_idle is registered. Written by ntklog_update_context_swaps(). */
 static bool ntklog_cpu_idle_is_registered;
 
 struct tracepoint *ntklog_sched_switch;
@@ -71,7 +67,6 @@ static void __init ntklog_init_nt_priorities(void)
 
 static __always_inline u32 ntklog_convert_priority(const struct task_struct *task, bool idle)
 {
-	/* The run queue's lock is held, so the priorities of both tasks are stable. */
 	u32 priority = ntklog_nt_priorities[(u8)task->prio];
 
 	if (unlikely(idle))
@@ -86,8 +81,8 @@ static __always_inline u32 ntklog_convert_priority(const struct task_struct *tas
  * @task: the task
  * @idle: the task is the idle task of a CPU
  *
- * The mapping is monotone. Idle tasks have 0; the policy SCHED_IDLE and nice 19 have 1, nice 0 has
- * 8, nice -20 has 15; real-time tasks have 16 to 31, and deadline tasks 31.
+ * Idle tasks have 0; nice 19 has 1, nice 0 has 8, nice -20 has 15; real-time tasks have 16 to 31,
+ * and deadline tasks 31.
  *
  * Return: 0 to 31.
  */
@@ -97,10 +92,7 @@ u8 ntklog_nt_priority(const struct task_struct *task, bool idle)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 
-/*
- * WaitReason, WaitMode and State of the old thread as a word: three bytes of the record, in this
- * order.
- */
+/* WaitReason, WaitMode and State of the old thread: three bytes of the record, in this order. */
 #define NT_OLD_THREAD_WORD(_wait_reason, _wait_mode, _state)			\
 	(KWAIT_REASON_##_wait_reason | KPROCESSOR_MODE_##_wait_mode << 8 |	\
 	 KTHREAD_STATE_##_state << 16)
@@ -108,7 +100,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 /* States of a task that has ended, or that waits for a debugger or a signal to continue. */
 #define NT_RARE_STATES	(TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD | __TASK_STOPPED | __TASK_TRACED)
 
-/* Slow path of ntklog_old_thread_word(): all states but an interruptible sleep. */
 static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
 {
 	if (state == TASK_RUNNING)
@@ -124,10 +115,7 @@ static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
 	return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, WAITING);
 }
 
-/*
- * The fast path is a user task in an interruptible sleep. unlikely() keeps the other cases out of
- * line, although some are frequent.
- */
+/* unlikely() keeps all but a user task in an interruptible sleep out of line. */
 static __always_inline u32 ntklog_old_thread_word(const struct task_struct *task, bool idle,
 						  bool preempted, unsigned int state)
 {
@@ -150,28 +138,25 @@ static __always_inline u32 ntklog_old_thread_word(const struct task_struct *task
 	return old_thread;
 }
 
-/* NewThreadWaitTime: clock ticks from when the task became runnable until it runs. */
+/* NewThreadWaitTime, in clock ticks. */
 static u32 ntklog_wait_ticks(const struct task_struct *task)
 {
 	return div_u64(ntklog_ns_since_queued(task), TICK_NSEC);
 }
 
-/* OldThreadRemainingQuantum: remaining time slice in units of 1024 cycles; may be negative. */
+/* OldThreadRemainingQuantum, in units of 1024 cycles; may be negative. */
 static s32 ntklog_remaining_quantum(const struct task_struct *task)
 {
 	return ntklog_ns_to_kilocycles(ntklog_remaining_slice(task));
 }
 
-/*
- * Version 1 is a prefix of the later versions, except for a byte that is 0 in version 1 and the
- * C-state in the others. Versions 2 to 4 differ in flags, which Linux does not have.
- */
+/* Version 1 is a prefix of the later versions, in which one of its bytes may be the C-state. */
 static_assert(offsetofend(struct wmi_contextswap, old_thread_ideal_processor) ==
 	      sizeof(struct wmi_contextswap_v1));
 static_assert(offsetof(struct wmi_contextswap, previous_c_state) ==
 	      offsetof(struct wmi_contextswap_v1, new_thread_quantum));
 
-/* Fill all bytes of a record of version 1, because the buffer has old data. */
+/* Fills all bytes, because the buffer has old data. */
 static __always_inline void
 ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 			    struct task_struct *old, struct task_struct *new,
@@ -185,10 +170,7 @@ ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 	id = task_pid_nr(old);
 	record->old_thread_id = id;
 	priorities |= ntklog_convert_priority(old, !id) << 8;
-	/*
-	 * Combine four bytes in a register for one store. Linux has no quanta, so two of them are
-	 * 0.
-	 */
+	/* Combine four bytes in a register for one store. */
 	OPTIMIZER_HIDE_VAR(priorities);
 	record->new_thread_priority = priorities;
 	record->old_thread_priority = priorities >> 8;
@@ -204,7 +186,7 @@ ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 	record->old_thread_ideal_processor = old_thread >> 24;
 }
 
-/* Fill the fields that versions 2 to 4 add. The C-state is a byte of the prefix. */
+/* The C-state is a byte of the prefix. */
 static __always_inline void
 ntklog_fill_context_swap_v2_fields(struct wmi_contextswap *record, const struct task_struct *old,
 				   const struct task_struct *new)
@@ -218,10 +200,7 @@ ntklog_fill_context_swap_v2_fields(struct wmi_contextswap *record, const struct 
 	}
 }
 
-/*
- * Slow path: the tracepoint has a probe, sessions need several versions, or a buffer is full. The
- * order of the arguments is that of the probe, so that the call moves no register.
- */
+/* The order of the arguments is that of the probe, so that the call moves no register. */
 static noinline void
 ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *old,
 			     struct task_struct *new, unsigned int old_state)
@@ -241,10 +220,7 @@ ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *o
 	trace_contextswap(&record);
 }
 
-/*
- * End an event of version 1: copy it to the other sessions and write its stack. Not inline, so that
- * the probe needs no stack frame in the usual case of one session without stacks.
- */
+/* Not inline, so that the probe usually needs no stack frame. */
 static noinline void ntklog_end_context_swap_v1(u64 sessions,
 						const struct wmi_contextswap_v1 *record)
 {
@@ -252,7 +228,6 @@ static noinline void ntklog_end_context_swap_v1(u64 sessions,
 			   etw_end_event(sessions, record, sizeof(*record)), 0, false);
 }
 
-/* End an event of version 2 to 4, which one session needs, and write its stack. */
 static noinline void ntklog_end_context_swap_v2_up(u64 sessions,
 						   const struct wmi_contextswap *record)
 {
@@ -260,7 +235,6 @@ static noinline void ntklog_end_context_swap_v2_up(u64 sessions,
 			   etw_end_event(sessions, record, sizeof(*record)), 0, false);
 }
 
-/* Write the event for a single session that has selected version 2, 3 or 4. */
 static noinline void
 ntklog_log_context_swap_v2_up(u64 sessions, bool preempted, struct task_struct *old,
 			      struct task_struct *new, unsigned int old_state)
@@ -314,7 +288,6 @@ static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int c
 		this_cpu_write(ntklog_c_state, state);
 }
 
-/* Result of the last attempt to register the probe of sched_switch. */
 static int ntklog_context_swap_err;
 
 static int ntklog_get_context_swap_err(const struct etw_provider *provider)
@@ -322,7 +295,6 @@ static int ntklog_get_context_swap_err(const struct etw_provider *provider)
 	return READ_ONCE(ntklog_context_swap_err);
 }
 
-/* Calls are serialised: see struct ntklog_event_group. */
 static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 					const struct perfinfo_groupmask *wanted)
 {
@@ -340,7 +312,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 			       err);
 			return;
 		}
-		/* Without the cpu_idle probe the C-state in the events is 0. */
+		/* The C-state is optional. */
 		ntklog_cpu_idle_is_registered = ntklog_cpu_idle &&
 			!tracepoint_probe_register(ntklog_cpu_idle,
 						   ntklog_cpu_idle_probe, NULL);
@@ -352,11 +324,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 						    ntklog_cpu_idle_probe, NULL);
 	}
 	WRITE_ONCE(ntklog_context_swap_probes_are_registered, enable);
-	/*
-	 * A session may have been started when the probe could not be registered. If a subscriber
-	 * of the tracepoint "contextswap" has now caused the registration, that session observes
-	 * the group, too.
-	 */
+	/* A session that was started without the probe observes the group from now on. */
 	etw_schedule_observing();
 }
 
@@ -380,7 +348,6 @@ static struct ntklog_event_group ntklog_context_swap_group = {
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_context_swap_group),
 };
 
-/* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_context_swap_tracepoint_reg(void)
 {
 	return ntklog_event_group_record_first_probe(&ntklog_context_swap_group);

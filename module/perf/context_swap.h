@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_PERF_CONTEXT_SWAP_H
 #define _NTKLOG_PERF_CONTEXT_SWAP_H
 
-/* Context switch events, from a probe of the scheduler's tracepoint sched_switch. */
-
 #include <linux/types.h>
 
 struct task_struct;

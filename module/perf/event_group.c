@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Subscribers of an event group: see event_group.h. */
 
 #include <linux/container_of.h>
 #include <linux/errno.h>
@@ -48,9 +47,6 @@ static void ntklog_event_group_set_mask(struct etw_provider *provider,
  * ntklog_event_group_init() - let subscribers enable the group
  * @group: the group; its @update may be called from now on
  *
- * Registers the group with the sessions, and applies a registration of the tracepoint that came
- * before module load.
- *
  * Context: module load, before a session exists.
  */
 void ntklog_event_group_init(struct ntklog_event_group *group)
@@ -67,10 +63,7 @@ void ntklog_event_group_init(struct ntklog_event_group *group)
  * ntklog_event_group_exit() - disable the group for good
  * @group: the group
  *
- * Calls @update a last time, with an empty mask.
- *
- * Context: module unload, when no session is left; or a load that failed after
- * ntklog_event_group_init(). May sleep.
+ * Context: module unload, when no session is left; or a load that failed. May sleep.
  */
 void ntklog_event_group_exit(struct ntklog_event_group *group)
 {
@@ -84,7 +77,6 @@ void ntklog_event_group_exit(struct ntklog_event_group *group)
 	cancel_work_sync(&group->work);
 }
 
-/* Record a registration of the tracepoint, and call @update or schedule it. */
 static int ntklog_event_group_set_has_probe(struct ntklog_event_group *group, bool has_probe)
 {
 	bool update_now = false;
@@ -128,8 +120,7 @@ int ntklog_event_group_record_first_probe(struct ntklog_event_group *group)
  * ntklog_event_group_record_no_probe() - record that the tracepoint has lost its last probe
  * @group: the group of the tracepoint
  *
- * Context: as for ntklog_event_group_record_first_probe(); also after ntklog_event_group_exit(), if
- * the module is unloaded while the tracepoint has a probe.
+ * Context: as for ntklog_event_group_record_first_probe(); also after ntklog_event_group_exit().
  */
 void ntklog_event_group_record_no_probe(struct ntklog_event_group *group)
 {
@@ -141,8 +132,7 @@ void ntklog_event_group_record_no_probe(struct ntklog_event_group *group)
  * @group: the group
  *
  * Context: task.
- * Return: true if a session or a probe needs the events. Users of ntklog_event_group_get() do not
- * count.
+ * Return: true if a session or a probe does. Users of ntklog_event_group_get() do not count.
  */
 bool ntklog_event_group_has_subscribers(struct ntklog_event_group *group)
 {
@@ -155,10 +145,10 @@ bool ntklog_event_group_has_subscribers(struct ntklog_event_group *group)
 	return has_subscribers;
 }
 
-static void ntklog_event_group_change_users(struct ntklog_event_group *group, int change)
+static void ntklog_event_group_change_users(struct ntklog_event_group *group, int delta)
 {
 	spin_lock(&group->lock);
-	group->users += change;
+	group->users += delta;
 	spin_unlock(&group->lock);
 	ntklog_event_group_update(group);
 }

@@ -3,14 +3,12 @@
 #define _NTKLOG_PERF_EVENT_GROUP_H
 
 /*
- * An event group is enabled while it has a subscriber: a session, whose group mask module/etw
- * passes to the provider; the tracepoint of the group, while it has a probe; or a caller of
- * ntklog_event_group_get(). The function @update of the group enables and disables the
- * instrumentation.
+ * An event group is enabled while it has a subscriber: a session, the tracepoint of the group while
+ * that has a probe, or a caller of ntklog_event_group_get(). The function @update of the group
+ * enables and disables the instrumentation.
  *
- * The tracepoint exists in tracefs before the module's init function runs and after its exit
- * function has run, so a probe may be registered at any time. A registration before init is
- * recorded and applied by init. A registration after exit fails.
+ * A probe of the tracepoint may be registered before the module's init function runs, which then
+ * applies the registration. A registration after the exit function has run fails.
  */
 
 #include <linux/mutex.h>
@@ -29,24 +27,19 @@ enum ntklog_event_group_state {
 
 /**
  * struct ntklog_event_group - an event group and its subscribers
- * @provider: its members group, rundown and get_err are initialized statically;
- *	ntklog_event_group_init() sets set_mask
+ * @provider: ntklog_event_group_init() sets its member set_mask
  * @update: enable or disable the instrumentation, so that the groups of the mask @wanted are
- *	recorded and no others. Called from ntklog_event_group_init() to ntklog_event_group_exit()
- *	with @mutex held; may sleep. Also called when nothing has changed
+ *	recorded. Called with @mutex held; may sleep. Also called when nothing has changed
  * @updates_by_work: @update takes tracepoints_mutex, or a lock outside of it. The caller that adds
  *	or removes the probe of the tracepoint holds this mutex, so a work item calls @update for it
- * @mutex: serialises the calls of @update. Sessions take it with etw_mutex held, the tracepoint
- *	takes it with tracepoints_mutex held (unless @updates_by_work), other callers take it with
- *	neither
- * @lock: protects the members below, for callers that cannot wait for @update. No lock of the
- *	module is taken inside it
- * @state: state of the group; @update is called only in NTKLOG_EVENT_GROUP_USABLE
+ * @mutex: serialises the calls of @update. Taken inside etw_mutex and, unless @updates_by_work,
+ *	inside tracepoints_mutex
+ * @lock: protects the members below. No lock of the module is taken inside it
+ * @state: state of the group
  * @session_mask: union of the group masks of all started sessions
  * @users: number of ntklog_event_group_get() calls that have not been undone
- * @has_probe: the tracepoint has at least one probe. The kernel reports the first probe, and the
- *	removal of the last one. If the registration of a first probe fails for lack of memory, the
- *	kernel reports the next one as the first again
+ * @has_probe: the tracepoint has at least one probe. Not a counter, because the kernel reports a
+ *	first probe again after a registration has failed
  * @work: calls @update
  */
 struct ntklog_event_group {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Query and set of NT's information structures: see information.h. */
 
 #include <linux/err.h>
 #include <linux/export.h>
@@ -27,7 +26,6 @@ static bool ntklog_information_has_length(const struct ntklog_information *infor
 	return length == information->length || length == information->v1_length;
 }
 
-/* Return the status that reports why etw_begin_parameter_change() has failed. */
 static u32 ntklog_status_of_change(const struct etw_parameter_change *change)
 {
 	return PTR_ERR(change) == -EINTR ? STATUS_THREAD_IS_TERMINATING : STATUS_NO_MEMORY;
@@ -63,16 +61,10 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_information);
  * @buffer: the new contents
  * @length: size of @buffer in bytes
  *
- * Sets all parameters or none. An older version of the structure does not change the parameters
- * that it lacks.
- *
- * A started session whose event groups use the parameters gets the old and the new ones as rundown
- * events, if they differ.
+ * Sets all parameters that this version of the structure has, or none.
  *
  * Context: task; may sleep.
- * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size; STATUS_NOT_IMPLEMENTED for
- * another class; STATUS_INVALID_PARAMETER for a value out of range; STATUS_NO_MEMORY;
- * STATUS_THREAD_IS_TERMINATING after a fatal signal.
+ * Return: STATUS_SUCCESS, or the error because of which nothing has been changed.
  */
 u32 ntklog_set_information(struct ntklog_information *information,
 			   const void *buffer, size_t length)
@@ -132,12 +124,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_get_parameter);
  * @parameter: the parameter
  * @value: the new value
  *
- * A started session whose event groups use the parameters gets the old and the new ones as rundown
- * events, if they differ.
- *
  * Context: task; may sleep.
- * Return: STATUS_SUCCESS. Otherwise nothing is changed: STATUS_INVALID_PARAMETER for a value out of
- * range; STATUS_NO_MEMORY; STATUS_THREAD_IS_TERMINATING after a fatal signal.
+ * Return: STATUS_SUCCESS, or the error because of which nothing has been changed.
  */
 u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value)
 {

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_PERF_INFORMATION_H
 #define _NTKLOG_PERF_INFORMATION_H
 
-/*
- * Parameters of the sampling: the rates and thresholds that NT keeps in information structures. A
- * structure can be set as a whole or one parameter at a time, with the same checks.
- */
+/* Parameters of the sampling: the rates and thresholds that NT keeps in information structures. */
 
 #include <linux/mutex.h>
 #include <linux/types.h>
@@ -32,14 +29,12 @@ struct ntklog_parameter {
 /**
  * struct ntklog_information - an information structure of NT, with its checks
  * @lock: held while @words is written
- * @words: the structure; its first word is the class. Writers store each word with WRITE_ONCE() and
- *	readers take no lock. A reader may therefore see old and new words together; each value
- *	alone is permitted
+ * @words: the structure; its first word is the class. Written with WRITE_ONCE(). A reader without
+ *	the lock may see old and new words together
  * @length: size of the structure in bytes
  * @v1_length: size of the older version, which is a prefix of the structure
  * @changed: called after a change with @lock held; may be NULL
- * @parameters: the parameters, in the order in which the module parameter spinlock= or resource=
- *	lists them
+ * @parameters: the parameters, in the order of the module parameter spinlock= or resource=
  * @parameter_count: number of elements of @parameters
  */
 struct ntklog_information {

@@ -3,15 +3,11 @@
 #define _NTKLOG_PERF_INTERRUPT_COUNT_H
 
 /*
- * NT's InterruptCount: the number of interrupts on this CPU, with those of devices, the local
- * timer, inter-processor interrupts and NMIs. This is the sum that /proc/stat shows, of
- * kstat_cpu_irqs_sum() and arch_irq_stat_cpu(). On x86 arch_irq_stat_cpu() is not exported, but its
- * counters are. Other architectures count all interrupts in kstat_cpu_irqs_sum().
+ * NT's InterruptCount: kstat_cpu_irqs_sum(), and on x86 the interrupt counters of irq_stat.
  *
- * An acquisition only takes a snapshot. To add up a dozen counters of 32 bits quickly, a snapshot
- * adds them in pairs, as words of 64 bits. The low half of the difference of two snapshots is the
- * increase of the counters in low halves, and the high half is the increase of the counters in high
- * halves. A low counter that wraps, once in 2^32 interrupts, makes the high half one too small.
+ * A snapshot adds the counters in pairs, as words of 64 bits, because there are many. The halves of
+ * the difference of two snapshots are the increases of the counters in low and in high halves. A
+ * low counter that wraps makes the high half one too small.
  */
 
 #include <linux/compiler.h>
@@ -25,7 +21,6 @@
 
 #ifdef CONFIG_X86
 
-/* True if irq_stat has an interrupt counter at @offset. */
 static __always_inline bool ntklog_irq_stat_has_counter_at(size_t offset)
 {
 #ifdef NTKLOG_IRQ_STAT_IS_ARRAY
@@ -75,10 +70,7 @@ union ntklog_irq_stat {
 #define ntklog_irq_stat (*(union ntklog_irq_stat __percpu *)&irq_stat)
 #define NTKLOG_IRQ_STAT_PAIRS	(sizeof(irq_cpustat_t) / sizeof(u64))
 
-/*
- * Add x86's own counters to @snapshot. The loops unroll to one instruction for each counter or
- * pair, because the offsets are compile-time constants.
- */
+/* The loops unroll to one instruction for each counter or pair. */
 static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
 {
 	size_t i;

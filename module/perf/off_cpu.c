@@ -2,18 +2,14 @@
 /*
  * How long a task that holds or waits for a sleeping lock has no CPU. While sleeping locks are
  * tracked, a probe of sched_switch adds this time to two counters in the task's record,
- * ntklog_task::off_cpu. A slot has a copy of the counters from the start of its hold or wait. The
- * difference is the time without a CPU during that hold or wait.
+ * ntklog_task::off_cpu.
  *
- * The probe runs with the lock of the run queue held and interrupts off. The probe finds the record
- * of the old task in ntklog_current: the hook that took the slot has cached the record there, and
- * the probe caches the record again when the task gets a CPU. An element of
- * ntklog_off_cpu_task_counts tells whether a time without a CPU may end for the new task; only then
- * the probe searches for its record.
+ * The probe runs with the lock of the run queue held and interrupts off. It finds the record of the
+ * old task in ntklog_current. It searches for the record of the new task only if an element of
+ * ntklog_off_cpu_task_counts tells that a time without a CPU may end.
  *
- * The time in a run queue after a wake-up comes from the scheduler, so no wake-up needs a probe. If
- * the waker sends an interrupt to an idle CPU, which then puts the task into its run queue, the
- * time until the interrupt is handled counts as blocked.
+ * The time in a run queue after a wake-up comes from the scheduler, so no wake-up needs a probe.
+ * The time before another CPU puts the task into its run queue may count as blocked.
  */
 
 #include <linux/atomic.h>
@@ -37,11 +33,7 @@
 
 #define NTKLOG_OFF_CPU_BITS	10
 
-/*
- * Number of tasks whose off_cpu_since is set, by the hash of the task's address. Changed by the CPU
- * that switches such a task out or in. If another task has the same hash, the probe searches the
- * table of records in vain.
- */
+/* Number of tasks whose off_cpu_since is set, by the hash of the task's address. */
 static atomic_t ntklog_off_cpu_task_counts[1 << NTKLOG_OFF_CPU_BITS];
 
 static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
@@ -90,10 +82,7 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	if (record->is_blocked)
 		ready = ntklog_ready_part(task, record->queued_before, off_cpu);
 	ntklog_write_u64(record->off_cpu_since, 0);
-	/*
-	 * Clear off_cpu_since before the counters change. Pairs with the second smp_rmb() in
-	 * ntklog_off_cpu_until_now().
-	 */
+	/* Pairs with the second smp_rmb() in ntklog_off_cpu_until_now(): off_cpu_since is 0. */
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
 	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu - ready);
@@ -117,8 +106,7 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
 	/*
 	 * A preempted task is included even without a slot, because it may be in the hook that
 	 * takes one: it may have looked up its record in ntklog_current, but not raised
-	 * next_sleeping_slot. ntklog_end_off_cpu() caches the record again when the task gets a
-	 * CPU.
+	 * next_sleeping_slot.
 	 */
 	if (__this_cpu_read(ntklog_current.cached_task) == old && READ_ONCE(record->task) == old &&
 	    (preempted || READ_ONCE(record->next_sleeping_slot) != &record->sleeping_slots[1]))
@@ -134,8 +122,8 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
  * The counters of a task without a CPU grow when the task gets a CPU. If the task is just getting a
  * CPU, its last time without a CPU may be missing in the result.
  *
- * A task that was blocked, and has been woken up without having a CPU yet, counts as ready since
- * then. The wake-up may be a little later or earlier if the scheduler is changing the task's times.
+ * A task that has been woken up, but has no CPU yet, counts as ready since then, if the scheduler
+ * records this.
  *
  * Context: preemption off, so that RCU keeps the record and the task valid.
  * Return: ntklog_task::off_cpu, and the time since the task lost its CPU.

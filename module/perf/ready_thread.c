@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's ReadyThread events: a task is made ready to run. While a session has the group, a probe of
- * the tracepoint sched_waking writes an event for each wake-up, and a probe of sched_wakeup_new one
- * for each new task. Without such a session there are no probes.
+ * NT's ReadyThread events: a task is made ready to run. A probe of the tracepoint sched_waking
+ * writes an event for a wake-up, and a probe of sched_wakeup_new one for a new task. The tracepoint
+ * sched_wakeup is not used, because it may fire on the CPU of the woken task.
  *
- * Both tracepoints fire on the CPU of the waker, with the lock pi_lock of the task held. The probes
- * wake no task. The tracepoint sched_wakeup is not used, because it fires on the CPU of the woken
- * task.
+ * The lock pi_lock of the task is usually held, so the probes must not wake a task.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -30,19 +28,13 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_waking);
 struct tracepoint *ntklog_sched_wakeup_new;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_wakeup_new);
 
-/*
- * True while the probes are registered, and the result of the last attempt to register them. Read
- * and written with etw_mutex held.
- */
+/* Both are read and written with etw_mutex held. */
 static bool ntklog_ready_thread_probes_are_registered;
 static int ntklog_ready_thread_err;
 
 static void ntklog_log_ready_thread(struct task_struct *task, u8 adjust_reason)
 {
-	/*
-	 * adjust_increment is 0, because Linux does not boost the priority of a woken task. The
-	 * flag KERNEL_STACK_NOT_RESIDENT is clear, because Linux does not swap out kernel stacks.
-	 */
+	/* adjust_increment is 0: Linux does not boost the priority of a woken task. */
 	const struct etw_ready_thread_event record = {
 		.thread_id = task_pid_nr(task),
 		.adjust_reason = adjust_reason,
@@ -55,10 +47,7 @@ static void ntklog_log_ready_thread(struct task_struct *task, u8 adjust_reason)
 
 static void ntklog_sched_waking_probe(void *data, struct task_struct *task)
 {
-	/*
-	 * A task that wakes itself does not wait, although it may have set its state to sleep.
-	 * Interrupts may be on then.
-	 */
+	/* A task that wakes itself does not wait, although it may have set its state to sleep. */
 	if (task != current)
 		ntklog_log_ready_thread(task, ETW_READY_THREAD_ADJUST_UNWAIT);
 }

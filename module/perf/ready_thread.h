@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_PERF_READY_THREAD_H
 #define _NTKLOG_PERF_READY_THREAD_H
 
-/* ReadyThread events: probes of the scheduler's tracepoints of wake-ups. */
-
 struct tracepoint;
 
 /* The tracepoints of the events; tests replace them. */

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_PERF_RECORD_LIMIT_H
 #define _NTKLOG_PERF_RECORD_LIMIT_H
 
-/*
- * Limit of the records that are written only because a release leaves a waiter behind. Without a
- * limit a lock in permanent contention would fill the buffers.
- */
+/* Limit of the records that are written only because a release leaves a waiter behind. */
 
 #include <linux/jiffies.h>
 #include <linux/types.h>
@@ -29,13 +26,11 @@ struct ntklog_record_limit {
 };
 
 /**
- * ntklog_admit_record() - count a record in the current window, and begin a new window if that has
- *	ended
+ * ntklog_admit_record() - count a record in the current window
  * @limit: limit of this CPU
  *
  * Context: interrupts off; not NMI.
- * Return: true if the record may be written; false if the limit is exceeded and the record has been
- * counted as dropped.
+ * Return: true if the record may be written; false if the limit is exceeded.
  */
 static inline bool ntklog_admit_record(struct ntklog_record_limit *limit)
 {

@@ -12,10 +12,7 @@
 #include "release_count.h"
 #include "resource_parameters.h"
 
-/*
- * Longest countdown. With a higher rate the countdown expires before the sampled release, and is
- * restarted.
- */
+/* With a higher rate the countdown expires before the sampled release, and is restarted. */
 #define NTKLOG_LONGEST_COUNTDOWN	BIT(30)
 
 /**
@@ -38,17 +35,13 @@ void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 re
 EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
 
 /*
- * Restart the countdown if it has expired. Returns true if this release is sampled: its number is a
- * multiple of the rate, or it is the first release to find an earlier multiple. Called with
- * interrupts off.
+ * Restart the countdown if it has expired. Returns true if the countdown samples this release.
+ * Called with interrupts off.
  */
 static bool ntklog_check_release_countdown(struct ntklog_release_count *count)
 {
 	u32 rate = READ_ONCE(ntklog_resource_parameter_values.release_sampling_rate), remainder;
-	/*
-	 * With rate 1 every release is sampled, also the second of two releases that have made the
-	 * countdown negative before the first one restarts it.
-	 */
+	/* With rate 1 every release is sampled, also one that finds the countdown restarted. */
 	bool is_sampled = rate == 1;
 
 	if (count->countdown < 0) {
@@ -62,15 +55,11 @@ static bool ntklog_check_release_countdown(struct ntklog_release_count *count)
 /**
  * ntklog_sample_release() - decide by NT's rules for resources whether a release is sampled
  * @count: count of this CPU, which includes the release
- * @wait_time: duration of the wait before the hold, in cycles; WMI_RESOURCE_WAIT_TIME_UNKNOWN or
- *	less if no duration is known
+ * @wait_time: duration of the wait, in cycles; at most WMI_RESOURCE_WAIT_TIME_UNKNOWN if unknown
  * @contentions: number of waits that began during the hold
  *
- * Restarts the countdown if it has expired.
- *
  * Context: preemption off.
- * Return: true if a rule samples the release: every Nth release, every Nth release after a wait, or
- * every Nth wait during the hold.
+ * Return: true if a rule samples the release.
  */
 bool ntklog_sample_release(struct ntklog_release_count *count, u64 wait_time, u32 contentions)
 {

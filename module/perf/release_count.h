@@ -3,9 +3,8 @@
 #define _NTKLOG_PERF_RELEASE_COUNT_H
 
 /*
- * Count of the final releases of resources, or of Linux' sleeping locks. Every Nth release of a CPU
- * is sampled, N being NT's ReleaseSamplingRate. A release decrements a countdown with one
- * instruction. A release that finds the countdown expired takes the slow path, which divides.
+ * Count of the final releases of resources, or of Linux' sleeping locks. A countdown selects every
+ * Nth release of a CPU, N being NT's ReleaseSamplingRate.
  */
 
 #include <linux/types.h>
@@ -14,18 +13,14 @@
 
 /**
  * struct ntklog_release_count - releases on a CPU
- * @countdown: number of releases before the next sampled one; negative after that release has been
- *	counted
- * @sample_at_count: number of the release that makes @countdown -1; a multiple of the rate, unless
- *	the rate exceeds the longest countdown
+ * @countdown: number of releases before the next sampled one; may be negative
+ * @sample_at_count: number of the release that makes @countdown -1
  *
  * The number of releases is @sample_at_count - 1 - @countdown.
  *
- * The CPU itself writes both members: @sample_at_count with interrupts off, @countdown also by the
- * decrement. The task that changes the rate writes those of offline CPUs. Any CPU may read them. A
- * task may be preempted or interrupted after its decrement, and another release may then restart
- * the countdown. A multiple of the rate samples at most one release. With rate 1, every release is
- * sampled.
+ * The CPU itself writes both members; the task that changes the rate writes those of offline CPUs.
+ * Any CPU may read them. A task may be preempted or interrupted after its decrement, and another
+ * release may then restart the countdown.
  */
 struct ntklog_release_count {
 	s32 countdown;
@@ -45,8 +40,7 @@ struct ntklog_release_count {
  * ntklog_number_of_releases() - return the number of releases on a CPU
  * @count: count of any CPU
  *
- * Context: any. For another CPU the value may be wrong by the length of a countdown, if that CPU is
- * just restarting its countdown.
+ * Context: any. For another CPU the value may be wrong while that CPU restarts its countdown.
  * Return: number of releases.
  */
 static inline u64 ntklog_number_of_releases(const struct ntklog_release_count *count)

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Executive resources: tracking and sampling, as NT does it. Up to eight resources of a task are
- * tracked at the same time. The final release of a resource by its owner decides by NT's rules
- * whether a WMI_RESOURCE is written. An initialisation and a new owner pointer write an event each.
- * Every Nth timeout of a wait writes one, N being NT's NumberOfExcessiveTimeouts. The slots are
- * described in resource_slots.h.
- */
+/* Executive resources: tracking and sampling, as NT does it. See resource_slots.h. */
 
 #include <linux/cpumask.h>
 #include <linux/export.h>
@@ -72,10 +66,7 @@ struct ntklog_information ntklog_resource_information = {
 };
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
 
-/*
- * Bits that are set in an owner pointer and clear in the address of a task. Owner pointers have no
- * slots.
- */
+/* Set in an owner pointer, clear in the address of a task. Owner pointers have no slots. */
 #define PERF_OWNER_POINTER_BITS	3ul
 
 /* Durations until the first and until each further timeout of a wait. Written at module load. */
@@ -198,8 +189,7 @@ static void ntklog_resource_wait_timer(struct timer_list *timer)
  * @resource: address of the resource
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
  *
- * In NT the waiter itself wakes up to count timeouts. Here the handler of a timer counts them, and
- * the task sleeps without interruption, so that the hung task detector sees one long sleep.
+ * A timer counts the timeouts, so that the hung task detector sees one long sleep.
  *
  * Context: task, ntklog_resource_key on.
  */
@@ -235,7 +225,7 @@ void ntklog_end_resource_wait(struct ntklog_resource_wait *wait)
 	timer_destroy_on_stack(&wait->timer);
 }
 
-/* Return the duration of @wait in cycles; 0 if @wait is NULL. @now: the current time, in cycles. */
+/* @wait: NULL if the task has not waited. @now: the current time, in cycles. */
 static u64 ntklog_resource_wait_time(const struct ntklog_resource_wait *wait, u64 now)
 {
 	if (!wait)
@@ -306,8 +296,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
  * @record: filled in, if the release is sampled
  *
  * Context: preemption off since ntklog_count_resource_release(), ntklog_resource_key on.
- * Return: true if the release is sampled. The caller then writes @record with
- * ntklog_write_resource() after the release.
+ * Return: true if the release is sampled, and the caller must write @record after the release.
  */
 bool ntklog_track_resource_release_slow(const void *resource, unsigned long owner,
 					bool exclusive, u32 contention_count,
@@ -342,7 +331,6 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
 			.contention_delta = contentions,
 		};
-		/* On another CPU HoldTime stays 0, because the clocks of two CPUs may differ. */
 		if (record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
 		    READ_ONCE(slot->processor) == smp_processor_id())
 			record->hold_time = ntklog_cycles() - record->acquire_time;
@@ -352,7 +340,6 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_slow);
 
-/* Calls are serialised: see struct ntklog_event_group. */
 static void ntklog_update_resource_key(struct ntklog_event_group *group,
 				       const struct perfinfo_groupmask *wanted)
 {
@@ -379,7 +366,6 @@ static struct ntklog_event_group ntklog_resource_group = {
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_resource_group),
 };
 
-/* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_resource_tracepoint_reg(void)
 {
 	return ntklog_event_group_record_first_probe(&ntklog_resource_group);
@@ -422,8 +408,7 @@ int __init ntklog_resource_init(unsigned int first_timeout_ms,
 /**
  * ntklog_resource_exit() - turn the tracking of resources off for good
  *
- * Context: module unload, when no session and no other module uses this one; or a load that failed
- * after ntklog_resource_init().
+ * Context: module unload, when no session is left; or a load that failed.
  */
 void ntklog_resource_exit(void)
 {

@@ -3,12 +3,8 @@
 #define _NTKLOG_PERF_RESOURCE_H
 
 /*
- * Tracking and sampling of executive resources, called by module/ex. The tracking is on while a
- * session or the tracepoint needs it. The parameters are set by debugfs, the device and the module
- * parameters.
- *
- * An owner is identified by the address of its task, as in struct eresource. The address is only
- * compared: the task may have exited.
+ * Tracking and sampling of executive resources. An owner is identified by the address of its task,
+ * as in struct eresource. The task may have exited, unless it has a slot.
  */
 
 #include <linux/jump_label.h>
@@ -27,13 +23,9 @@
 #include "resource_parameters.h"
 #include "resource_slots.h"
 
-/*
- * Enabled while resources are tracked. While it is disabled, the functions of resources call no
- * hook.
- */
+/* Enabled while resources are tracked. */
 DECLARE_STATIC_KEY_FALSE(ntklog_resource_key);
 
-/* The parameters: EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION. See struct ntklog_information. */
 extern struct ntklog_information ntklog_resource_information;
 
 /**
@@ -75,7 +67,6 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 					bool exclusive, u32 contention_count,
 					struct wmi_resource64 *record);
 
-/* Fill a slot that the caller has taken. */
 static __always_inline void
 ntklog_fill_resource_slot(struct ntklog_resource_slot *slot, const void *resource, u64 acquire_time,
 			  u64 wait_time, u32 depth, u32 contention_count)
@@ -126,8 +117,7 @@ slow:
  * @exclusive: true for an exclusive owner
  *
  * Context: preemption off until the release has been tracked.
- * Return: true if the countdown has expired: the caller must take the slow path,
- * ntklog_track_resource_release_slow().
+ * Return: true if the countdown has expired: the caller must take the slow path.
  */
 static __always_inline bool ntklog_count_resource_release(bool exclusive)
 {
@@ -143,13 +133,8 @@ static __always_inline bool ntklog_count_resource_release(bool exclusive)
  * @resource: address of the resource, which the current task is about to release
  * @contention_count: contention count of the resource
  *
- * Succeeds if the topmost slot belongs to the resource and has no wait of known duration, and if no
- * task has begun to wait since the acquisition.
- *
- * Context: preemption off, ntklog_resource_key on, after ntklog_count_resource_release() has
- * returned false.
- * Return: true if the slot is freed; false if the caller must call
- * ntklog_track_resource_release_slow().
+ * Context: preemption off; ntklog_count_resource_release() has returned false.
+ * Return: true if the slot is freed; otherwise call ntklog_track_resource_release_slow().
  */
 static __always_inline bool
 ntklog_track_resource_release(const void *resource, u32 contention_count)
@@ -166,10 +151,7 @@ ntklog_track_resource_release(const void *resource, u32 contention_count)
 		     slot->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN))
 		return false;
 	WRITE_ONCE(slot->lock, NULL);
-	/*
-	 * Free the slot before next_slot makes it available: a softirq takes the slot at next_slot
-	 * without a test.
-	 */
+	/* A softirq takes the slot at next_slot without a test, so free the slot first. */
 	barrier();
 	WRITE_ONCE(record->next_slot, slot);
 	return true;

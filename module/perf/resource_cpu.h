@@ -12,15 +12,14 @@
  * @exclusive_releases: final releases of exclusive owners; wraps
  * @shared_releases: final releases of shared owners; wraps
  * @releases: all final releases, and the countdown to the next sampled one
- * @untracked: acquisitions that were not tracked, because the task had no free slot or no record,
- *	or was exiting
+ * @untracked: acquisitions that got no slot
  * @unmatched: final releases for owners without a slot of the resource
  * @pointer_releases: final releases for owner pointers, which have no slots
  * @suppressed: events not written, because this CPU was writing another one
- * @events: events passed to the sessions and to the tracepoint, including those that a session lost
+ * @events: events passed to the sessions and to the tracepoint
  * @writing: this CPU is writing an event, with interrupts off
  *
- * Only the CPU itself writes these members, by single instructions or with interrupts off; for
+ * The CPU itself writes these members, by single instructions or with interrupts off; for
  * @releases of an offline CPU see release_count.h. Any CPU may read them.
  */
 struct ntklog_resource_cpu {

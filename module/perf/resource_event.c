@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The event of executive resources and of Linux' sleeping locks: see resource_event.h. */
 
 #include <linux/export.h>
 #include <linux/irqflags.h>
@@ -18,7 +17,7 @@
 #include "resource_event.h"
 #include "stack.h"
 
-/* Log the record of an executive resource. Called with interrupts off. */
+/* Called with interrupts off. */
 static struct etw_logged ntklog_log_resource_record(u64 sessions,
 						    const struct wmi_resource64 *record)
 {
@@ -33,10 +32,9 @@ static struct etw_logged ntklog_log_resource_record(u64 sessions,
 }
 
 /*
- * Log the record of a Linux lock, and before it events with data that a WMI_RESOURCE does not
- * have: the caller of the lock function and the times without a CPU; and, unless @block is NULL,
- * where the holder was blocked. A reader of the file recognizes by the equal time stamps that the
- * events belong together, even if other events were lost. Called with interrupts off.
+ * Log the record of a Linux lock, and before it events with data that a WMI_RESOURCE does not have.
+ * A reader of the file recognizes by the equal time stamps that the events belong together, even if
+ * other events were lost. Called with interrupts off.
  */
 static noinline struct etw_logged
 ntklog_log_sleeping_record(u64 sessions, const struct wmi_resource64 *record,
@@ -61,11 +59,7 @@ ntklog_log_sleeping_record(u64 sessions, const struct wmi_resource64 *record,
 				       PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
 }
 
-/*
- * Write the event @record of @group. For a Linux lock @caller and @lock are set, and @block may be.
- * For NT's resources, which have a tracepoint of their own, they are NULL and 0. The function is
- * inline so that the compiler drops the parts that one of the two callers does not need.
- */
+/* Inline, so that the compiler drops the parts that one of the two callers does not need. */
 static __always_inline void ntklog_write_resource_event(const struct wmi_resource64 *record,
 							u32 group,
 							const struct ntklog_caller *caller,
@@ -76,20 +70,14 @@ static __always_inline void ntklog_write_resource_event(const struct wmi_resourc
 	unsigned long flags;
 	u64 sessions;
 
-	/*
-	 * Interrupts are off while the flag is set, so only code that the writing itself calls
-	 * finds it set, such as a probe of the tracepoint.
-	 */
+	/* Code that the writing itself calls may find the flag set, such as a probe. */
 	local_irq_save(flags);
 	if (this_cpu_read(ntklog_resource_cpu.writing)) {
 		this_cpu_inc(ntklog_resource_cpu.suppressed);
 	} else {
 		this_cpu_write(ntklog_resource_cpu.writing, true);
 		this_cpu_inc(ntklog_resource_cpu.events);
-		/*
-		 * Record the identity before the event takes its time stamp: an identity is valid
-		 * from its own time on.
-		 */
+		/* An identity is valid from its own time on: record it before the event. */
 		if (lock)
 			ntklog_record_identity(lock, caller->caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
@@ -125,15 +113,11 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
 /**
  * ntklog_write_sleeping_lock() - write the event of a Linux lock
  * @record: the record
- * @lock: address of the lock; the record has the address in its displayed form, see
- *	ntklog_displayed_address()
- * @caller: data of the event PERFINFO_LOG_TYPE_NTKLOG_CALLER, which is written before @record. Its
- *	member lock is not used, and its member caller is the unchanged return address of the lock
- *	function
- * @block: data of the event PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK, whose member lock this function
- *	sets; or NULL
+ * @lock: address of the lock, not in its displayed form
+ * @caller: data of an event, without the lock, and with the caller's raw address
+ * @block: data of the event PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK, except the lock; or NULL
  *
- * Context: task, preemption off; locks may be held.
+ * Context: task; locks may be held.
  */
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
 				const struct ntklog_caller *caller,

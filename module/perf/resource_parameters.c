@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Sample rates of executive resources and of Linux' sleeping locks, and the events that record
- * them.
- */
 
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/wmi_resource.h>
@@ -10,10 +6,6 @@
 #include "../etw/provider.h"
 #include "resource_parameters.h"
 
-/*
- * NT's public sources give neither limits nor defaults. 0 is refused, because the rates are
- * divisors.
- */
 struct event_trace_executive_resource_information ntklog_resource_parameter_values = {
 	.event_trace_information_class =
 		EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS,
@@ -25,8 +17,7 @@ struct event_trace_executive_resource_information ntklog_resource_parameter_valu
 /**
  * ntklog_resource_rundown() - fill the event that records the resource parameters
  * @event: filled in
- * @end: true for the event that ends the validity of the parameters, false for the one that begins
- *	it
+ * @end: the validity of the parameters ends, otherwise it begins
  *
  * Context: as for etw_provider.rundown.
  */

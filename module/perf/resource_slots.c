@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Slots of executive resources: see resource_slots.h. */
 
 #include <linux/rcupdate.h>
 
@@ -9,13 +8,9 @@
 /* Even: tracking is off. Not 0, the value in a new task record. */
 u32 ntklog_resource_sequence = 2;
 
-/* Test whether @record is not NULL and its slots are valid. */
 static bool ntklog_record_has_slots(const struct ntklog_task *record)
 {
-	/*
-	 * Pairs with the release in ntklog_get_record_with_slots(), which publishes the cleared
-	 * slots.
-	 */
+	/* Pairs with the release in ntklog_get_record_with_slots(). */
 	return record && smp_load_acquire(&record->sequence) ==
 			 READ_ONCE(ntklog_resource_sequence);
 }
@@ -39,8 +34,7 @@ struct ntklog_task *ntklog_find_record_with_slots(unsigned long owner)
  * ntklog_get_record_with_slots() - return the current task's record, and make its slots valid
  *
  * Context: preemption off.
- * Return: the record. NULL if no record is available, if the probe of sched_process_exit may miss
- * the exit of the task, or if tracking is off.
+ * Return: the record. NULL if the task can have no slots, or if tracking is off.
  */
 struct ntklog_task *ntklog_get_record_with_slots(void)
 {
@@ -69,8 +63,7 @@ struct ntklog_task *ntklog_get_record_with_slots(void)
 
 /**
  * ntklog_find_resource_slot() - find the slot of a resource
- * @record: a task record, or NULL. The caller holds the resource's inner lock if the record belongs
- *	to another task
+ * @record: a task record, or NULL. For another task the resource's inner lock is held
  * @lock: address of the resource
  *
  * Context: preemption off.
@@ -126,10 +119,7 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *reco
 		/* Pairs with the release in ntklog_free_resource_slot(). */
 		const void *other = smp_load_acquire(&slot->lock);
 
-		/*
-		 * A slot of the same resource is stale, because the final release of the resource
-		 * was not tracked.
-		 */
+		/* A slot of the same resource is stale: its final release was not tracked. */
 		if (!other || other == lock) {
 			WRITE_ONCE(slot->filled_by_softirq, false);
 			return slot;
@@ -180,10 +170,7 @@ void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resourc
 /**
  * ntklog_start_resource_slots() - start tracking
  *
- * The sequence number becomes odd. All slots of a task record with an older number count as free.
- *
- * Context: task. Calls are serialised. ntklog_resource_key is on and all CPUs run the patched code,
- * so the releases of tracked acquisitions call the hooks, too.
+ * Context: task. Calls are serialised. ntklog_resource_key is on, on all CPUs.
  */
 void ntklog_start_resource_slots(void)
 {

@@ -13,12 +13,11 @@
  *
  * Writers: the task itself, with preemption off, and softirqs that run on top of it. Before a
  * softirq returns, it releases each resource that it has acquired, or gives the resource to an
- * owner pointer. It thus leaves next_slot as it was. READ_ONCE() and WRITE_ONCE() are for the
- * compiler and for KCSAN. An acquisition raises next_slot first, then fills the slot, then stores
- * the lock. A search does not find a slot whose lock is NULL.
+ * owner pointer. It thus leaves next_slot as it was. An acquisition raises next_slot first, then
+ * fills the slot, then stores the lock.
  *
- * Another task only frees a slot, when it releases the resource on behalf of the owner. That task
- * holds the resource's inner lock, so the owner cannot release the resource at the same time.
+ * Another task may free a slot, when it releases the resource on behalf of the owner, with the
+ * resource's inner lock held.
  */
 
 #include <linux/compiler.h>
@@ -28,9 +27,8 @@
 
 /*
  * Sequence number of the tracking: odd while tracking is on. The slots of a task record are valid
- * if the record has the same number; otherwise all of them count as free. Written by
- * ntklog_start_resource_slots() and ntklog_stop_resource_slots(), whose calls are serialised. Read
- * by the hooks with preemption off; ntklog_stop_resource_slots() waits for them.
+ * if the record has the same number. Written by ntklog_start_resource_slots() and
+ * ntklog_stop_resource_slots(), whose calls are serialised. Read by the hooks with preemption off.
  */
 extern u32 ntklog_resource_sequence;
 
@@ -44,19 +42,16 @@ void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resourc
 void ntklog_start_resource_slots(void);
 void ntklog_stop_resource_slots(void);
 
-/* True while tracking is on. Context: any; the answer holds while preemption is off. */
 static inline bool ntklog_resources_are_tracked(void)
 {
 	return READ_ONCE(ntklog_resource_sequence) & 1;
 }
 
 /**
- * ntklog_resource_slots_are_cached() - test whether this CPU caches the current task's record, and
- *	its slots are valid
+ * ntklog_resource_slots_are_cached() - test whether this CPU caches the current task's slots
  *
  * Context: preemption off.
- * Return: true if ntklog_current.record is the current task's record and has the current sequence
- * number.
+ * Return: true if ntklog_current.record may be used.
  */
 static __always_inline bool ntklog_resource_slots_are_cached(void)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The classes of Linux' sleeping locks: when they are tracked, the sums of their slots, and the
- * waits that last too long. See sleeping_lock.h.
- */
+/* Classes of Linux' sleeping locks, sums of their slots, and waits that last too long. */
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -26,23 +23,14 @@
 #include "resource_parameters.h"
 #include "sleeping_lock.h"
 
-/*
- * Number of slots that were in use when their class was disabled, and how many of them belonged to
- * a waiting task.
- */
+/* Slots that were in use when their class was disabled, and those of them with a waiting task. */
 static atomic64_t ntklog_sleeping_slots_dropped, ntklog_sleeping_waits_dropped;
 
-/*
- * Durations of a wait until its first and until each further timeout, and the interval at which the
- * work item checks for timeouts. Written once, at module load.
- */
+/* Written at module load. */
 static u64 ntklog_first_timeout_cycles, ntklog_next_timeout_cycles;
 static unsigned long ntklog_wait_check_interval_jiffies;
 
-/*
- * Return the number of timeouts that a wait has had until now. @start: start of the wait, in
- * cycles.
- */
+/* @start: start of the wait, in cycles. */
 static u32 ntklog_count_timeouts(u64 start)
 {
 	u64 waited = ntklog_cycles_since(start, 0);
@@ -119,9 +107,8 @@ static void ntklog_check_task_waits(struct ntklog_task *record, void *unused)
 }
 
 /*
- * Periodic check for waits that last too long, while any class is enabled. The waiting task cannot
- * set up a timer itself, because the probe of contention_begin, which records the wait, may run
- * with the lock's internal spinlock held.
+ * The waiting task cannot set up a timer itself, because the probe of contention_begin, which
+ * records the wait, may run with the lock's internal spinlock held.
  */
 static void ntklog_check_all_waits(struct work_struct *work);
 static DECLARE_DELAYED_WORK(ntklog_wait_check_work, ntklog_check_all_waits);
@@ -129,15 +116,11 @@ static DECLARE_DELAYED_WORK(ntklog_wait_check_work, ntklog_check_all_waits);
 static void ntklog_check_all_waits(struct work_struct *work)
 {
 	ntklog_visit_task_records(ntklog_check_task_waits, NULL);
-	/* A session may have begun to log stacks. */
 	ntklog_request_block_stacks();
 	schedule_delayed_work(&ntklog_wait_check_work, ntklog_wait_check_interval_jiffies);
 }
 
-/*
- * Enabled classes, one bit for each. Written by the task that attaches or detaches a class; these
- * tasks are serialized.
- */
+/* One bit for each enabled class. Changes are serialized. */
 static unsigned long ntklog_enabled_sleeping_classes;
 
 static unsigned long ntklog_class_bit(u32 class)
@@ -152,8 +135,7 @@ static unsigned long ntklog_class_bit(u32 class)
  * Must be called before the first hook of the class is attached.
  *
  * Context: task; may sleep. Callers are serialized.
- * Return: 0, or a negative errno if the probe of sched_process_exit or sched_switch cannot be
- * registered.
+ * Return: 0 or a negative errno.
  */
 int ntklog_enable_sleeping_class(u32 class)
 {
@@ -176,12 +158,8 @@ int ntklog_enable_sleeping_class(u32 class)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_enable_sleeping_class);
 
 /*
- * Claim @slot if it belongs to @class. Returns false if the slot belongs to another class, or if
- * another party has claimed the slot.
- *
- * No acquire or release hook of the class runs any more, but the contention tracepoints still do.
- * The task may therefore begin or end a wait concurrently. The cmpxchg() on slot->action decides
- * whether the task or this function counts the wait.
+ * The contention tracepoints still fire, so the task may begin or end a wait concurrently. The
+ * cmpxchg() on slot->action decides whether the task or this function counts the wait.
  */
 static bool ntklog_claim_class_slot(struct ntklog_sleeping_slot *slot, u32 class)
 {
@@ -217,8 +195,7 @@ static void ntklog_drop_task_slots(struct ntklog_task *record, void *data)
  * ntklog_disable_sleeping_class() - disable tracking of a lock class
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
  *
- * Must be called after the last hook of the class has returned. Drops the slots of locks that are
- * still held or waited for.
+ * Must be called after the last hook of the class has returned. Drops the remaining slots.
  *
  * Context: task; may sleep. Callers are serialized.
  */

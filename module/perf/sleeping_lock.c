@@ -3,7 +3,7 @@
  * Slow paths of the tracking of Linux' sleeping locks; see sleeping_lock.h for the fast paths.
  *
  * The hooks run inside the kernel's lock functions. The functions that they call must not take a
- * sleeping lock, wake up a task or print. They may take a raw spinlock to obtain a task record.
+ * sleeping lock, wake up a task or print.
  */
 
 #include <linux/atomic.h>
@@ -39,14 +39,10 @@ static void ntklog_fill_sleeping_slot(const struct ntklog_task *record,
 	slot->off_cpu_before = record->off_cpu;
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_u64(slot->state, action);
-	/*
-	 * Publishes the slot. Pairs with the same acquires as the store in
-	 * ntklog_track_sleeping_acquire().
-	 */
+	/* Pairs with the same acquires as the store in ntklog_track_sleeping_acquire(). */
 	smp_store_release(&slot->lock, lock);
 }
 
-/* Return true if both the acquisition @action and the hold in @slot are exclusive. */
 static bool ntklog_is_reacquired_exclusively(const struct ntklog_sleeping_slot *slot, u32 action)
 {
 	return slot && action & READ_ONCE(slot->action) & NTKLOG_SLEEPING_EXCLUSIVE_BIT;
@@ -54,8 +50,7 @@ static bool ntklog_is_reacquired_exclusively(const struct ntklog_sleeping_slot *
 
 /*
  * Restart @slot for a new acquisition of the lock that it already holds exclusively: the release of
- * the earlier acquisition was missed. Returns false if another task is releasing the lock at this
- * moment. That task frees the slot and counts the release, and the caller must use another slot.
+ * the earlier acquisition was missed. Returns false if another task is freeing the slot.
  */
 static bool ntklog_restart_slot(const struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
 				const void *lock, unsigned long caller, u32 action)
@@ -87,26 +82,17 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 		return;
 	}
 	this_cpu_inc(ntklog_sleeping_cpu.attempts);
-	/*
-	 * Task records are freed after an RCU grace period, so @record stays valid while preemption
-	 * is off.
-	 */
+	/* Keeps @record valid: task records are freed after an RCU grace period. */
 	preempt_disable_notrace();
 	record = ntklog_find_current_record();
-	/*
-	 * An exiting task gets no new record: if the probe of sched_process_exit has already run
-	 * for the task, nothing would free the record.
-	 */
+	/* Nothing might free a new record of an exiting task. */
 	if (!record && !(current->flags & PF_EXITING))
 		record = ntklog_get_or_insert_current_record();
 	if (!record || record->exit_is_missed)
 		goto untracked;
 	slot = ntklog_find_sleeping_slot(record, lock, ntklog_action_class(action));
 	if (ntklog_is_reacquired_exclusively(slot, action)) {
-		/*
-		 * The owner of a ww_mutex requests it again: ww_mutex_lock() will return -EALREADY
-		 * without a contention event, so keep the slot of the first acquisition.
-		 */
+		/* A repeated request for a ww_mutex may fail: keep the slot of the first one. */
 		if (ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
 			this_cpu_inc(ntklog_sleeping_cpu.written_off);
 			goto out;
@@ -128,10 +114,7 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_acquire_slow);
 
-/*
- * Count a release, unless @is_counted. Returns true if NT's rules for resources sample it. Called
- * with preemption off.
- */
+/* Called with preemption off. */
 static bool ntklog_count_and_sample_release(u64 wait_time, u32 contentions, bool is_counted)
 {
 	if (!is_counted)
@@ -140,7 +123,6 @@ static bool ntklog_count_and_sample_release(u64 wait_time, u32 contentions, bool
 				     contentions);
 }
 
-/* Return true if the record of a release that leaves a waiter behind may be written. */
 static bool ntklog_admit_sleeping_blocker(void)
 {
 	unsigned long flags;
@@ -152,10 +134,7 @@ static bool ntklog_admit_sleeping_blocker(void)
 	return is_admitted;
 }
 
-/*
- * Return true if @action is of a reader of a percpu_rw_semaphore. The lock functions of readers are
- * inlined, so the release has no hook, and only the wait is recorded.
- */
+/* The release of a reader has no hook, because it is inlined: only the wait is recorded. */
 static bool ntklog_action_is_percpu_reader(u32 action)
 {
 	return ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM) &&
@@ -171,9 +150,7 @@ static u32 ntklog_make_release_action(u32 action)
 }
 
 /*
- * Write the event of a release, or of a reader's wait for a percpu_rw_semaphore. @task_record is
- * the record of @task. @snapshot is a copy of the slot. @rule is 0, or
- * WMI_RESOURCE_ACTION_LINUX_BLOCKER if only the waiter is the reason for the event. Called with
+ * @snapshot: copy of the slot. @rule: 0, or WMI_RESOURCE_ACTION_LINUX_BLOCKER. Called with
  * preemption off, so that RCU keeps @task and @task_record valid.
  */
 static void ntklog_log_sleeping_release(struct task_struct *task,
@@ -214,10 +191,8 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 }
 
 /*
- * Claim the slot of the owner, on whose behalf the current task releases the lock. Returns false if
- * the owner waits for the lock, or if another party has claimed the slot. The owner may begin to
- * wait concurrently: the cmpxchg() on slot->action decides which of the two comes first. If the
- * claim is first, ntklog_begin_sleeping_wait() ignores the wait.
+ * Claim the slot of another task, on whose behalf the lock is released. The owner may begin to wait
+ * concurrently: the cmpxchg() on slot->action decides which of the two comes first.
  */
 static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
 {
@@ -234,10 +209,6 @@ static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
  * @owner: returns the owner of the lock; NULL if the lock does not record its owner
  * @has_waiters: the word of the lock shows that a task waits or spins for it
  * @is_counted: the fast path has found the slot and counted the release
- *
- * Finds the slot of the current task or else of the owner, and frees the slot. Writes the event if
- * the release is sampled, or if it leaves a waiter behind and blocker_limit admits the record. A
- * record that blocker_limit does not admit is dropped and counted.
  *
  * Context: any. Outside of task context the release is counted and not tracked.
  */
@@ -269,17 +240,11 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 	/* NULL if the lock has no slot, or if the task has exited, which drops its slots. */
 	task = slot ? READ_ONCE(record->task) : NULL;
 	if (task) {
-		/*
-		 * A waiter may increment slot->contentions concurrently; the old and the new value
-		 * are both valid.
-		 */
+		/* A waiter may increment slot->contentions concurrently; either value will do. */
 		snapshot = data_race(*slot);
 	}
 	if (!task || cmpxchg(&slot->lock, lock, NULL) != lock) {
-		/*
-		 * Another party has freed the slot, which may belong to another lock by now: undo
-		 * the claim.
-		 */
+		/* The slot may belong to another lock by now: undo the claim. */
 		if (claimed)
 			atomic_andnot(NTKLOG_SLEEPING_CLAIMED, (atomic_t *)&claimed->action);
 		this_cpu_inc(ntklog_sleeping_cpu.unmatched);
@@ -302,12 +267,10 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_release_slow);
  * ntklog_begin_sleeping_wait() - record that the current task starts to wait for a lock
  * @lock: address of the lock
  *
- * Called by the probe of contention_begin, a tracepoint that may fire more than once for one wait.
- * Only the first call counts.
+ * The tracepoint contention_begin may fire more than once for one wait. Only the first call counts.
  *
  * Context: task, whatever locks it holds.
- * Return: the class of the lock; 0 if the task has no slot of the lock, already waits for it, or if
- * the slot has been claimed.
+ * Return: the class of the lock; 0 if no wait has begun.
  */
 u32 ntklog_begin_sleeping_wait(const void *lock)
 {
@@ -339,18 +302,13 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_sleeping_wait);
 
-/*
- * End a wait, or a phase of optimistic spinning, in @slot of the current task. @action is the
- * action that the caller has read. Returns false if another party has claimed the slot since; that
- * party has counted the wait.
- */
+/* Returns false if another party, which has counted the wait, has claimed the slot since. */
 static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
 			       u32 action)
 {
 	/*
-	 * Read the clock once for both fields: if the task starts to wait again,
-	 * ntklog_begin_sleeping_wait() subtracts wait_time from acquire_time to get the start of
-	 * the first wait.
+	 * Read the clock once for both fields: ntklog_begin_sleeping_wait() may subtract wait_time
+	 * from acquire_time to get the start of the wait.
 	 */
 	u64 wait_end = ntklog_cycles();
 	s64 waited = wait_end - slot->acquire_time;
@@ -364,10 +322,6 @@ static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_s
 						   NTKLOG_SLEEPING_WAITED);
 }
 
-/*
- * Free the slot of a reader of a percpu_rw_semaphore that has stopped waiting, and write the event
- * if the wait is sampled.
- */
 static void ntklog_end_percpu_reader_wait(struct ntklog_task *record,
 					  struct ntklog_sleeping_slot *slot, const void *lock)
 {
@@ -424,8 +378,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_end_sleeping_wait);
  * @lock: address of the lock
  * @class: class of the lock
  *
- * The task has not necessarily acquired the lock: it may go on to sleep, and
- * ntklog_begin_sleeping_wait() then adds the time spun to the wait.
+ * If the task goes on to sleep, ntklog_begin_sleeping_wait() adds the time spun to the wait.
  *
  * Context: task, whatever locks it holds.
  */
@@ -448,12 +401,10 @@ void ntklog_end_sleeping_spin(const void *lock, u32 class)
  * ntklog_count_sleeping_contention() - count a wait of the current task in the slot of the owner
  * @lock: address of the lock
  * @class: class of the lock
- * @owner: the task that held the lock when the caller read its word; only compared, never
- *	dereferenced
+ * @owner: the task that held the lock when the caller read its word; only compared
  *
- * No lock serializes this function with the owner. CPU 0 finds the owner's slot; the owner on CPU 1
- * releases the lock and takes the same slot for another lock; CPU 0 increments the contentions of
- * the wrong lock. This race is rare and is accepted.
+ * No lock serializes this function with the owner, which may take the slot for another lock: the
+ * contention is then counted for the wrong lock.
  *
  * Context: task, whatever locks it holds.
  */

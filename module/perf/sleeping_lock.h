@@ -3,24 +3,19 @@
 #define _NTKLOG_PERF_SLEEPING_LOCK_H
 
 /*
- * Tracking and sampling of Linux' sleeping locks: mutex, rw_semaphore, semaphore, rt_mutex,
- * ww_mutex, and percpu_rw_semaphore, of which only writers and the waits of readers are tracked.
- * The rules and the event are those of NT's executive resources. The callers are the hooks and
- * probes of module/linux, and the debugfs files read the counters. This file knows only the address
- * and the class of a lock. The hook passes a function that returns the owner.
+ * Tracking and sampling of Linux' sleeping locks. Of a percpu_rw_semaphore only writers and the
+ * waits of readers are tracked. The rules and the event are those of NT's executive resources.
  *
  * An acquire hook runs at the entry of the lock function, before the task has the lock, except that
- * of a trylock, which runs after success. No frame of ntklog is therefore on the stack of a task
- * that sleeps. The hook takes a slot before it is known whether the task will wait. Probes record
- * in the slot when a wait begins and ends. The slot is freed if the task gives up. A release hook
- * runs before the lock is released.
+ * of a trylock, which runs after success. The slot is taken before it is known whether the task
+ * will wait, and freed if the task gives up. A release hook runs before the lock is released.
  *
  * The slots of a task form a stack with holes, because most locks are released in the reverse order
- * of their acquisition: see sleeping_slots.c. Only the task itself fills its slots, and it may be
- * preempted meanwhile. An interrupt handler never changes a slot. Two other writers may free a
- * slot. One is a task that releases the lock on behalf of the owner. The other is the task that
- * disables the lock class, after the last hook of the class has returned. Both set slot->lock to
- * NULL with cmpxchg(), so that exactly one party frees the slot and counts it.
+ * of their acquisition: see sleeping_slots.c. The task itself fills its slots, and it may be
+ * preempted meanwhile. An interrupt handler never changes a slot. Another task may free a slot: one
+ * that releases the lock on behalf of the owner, or one that disables the lock class, after the
+ * last hook of the class has returned. Both set slot->lock to NULL with cmpxchg(), so that one
+ * party frees the slot and counts it.
  */
 
 #include <linux/compiler.h>
@@ -42,29 +37,22 @@ struct task_struct;
 
 /**
  * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
- * @releases: releases that found their slot, and ended waits of percpu_rw_semaphore readers, as a
- *	countdown to the next sampled one
- * @attempts: calls of an acquire hook in task context, and waits of percpu_rw_semaphore readers,
- *	including those whose task gives up later. The hook of a trylock is called only after
- *	success
- * @untracked: acquisitions without a slot: all eight slots of the task were in use, or the task had
- *	no record that may have slots
+ * @releases: releases that found their slot, and ended waits of percpu_rw_semaphore readers
+ * @attempts: calls of an acquire hook in task context, and waits of percpu_rw_semaphore readers
+ * @untracked: acquisitions that got no slot
  * @given_up: acquisitions that ended without the lock after a wait
- * @written_off: acquisitions that are not counted as released: the hook missed their release, their
- *	slot was reclaimed as stale, or the owner of a ww_mutex requested it again
+ * @written_off: acquisitions that are not counted as released
  * @unmatched: releases that found no slot
  * @in_interrupts: operations in interrupt context, which are not tracked
  * @waits: waits that began
  * @waited: waits that ended with the lock acquired
- * @blocker_limit: limit of the records that are written only because a release leaves a waiter
- *	behind
+ * @blocker_limit: limit of the records that no other rule would write
  *
  * Each CPU writes only its own counters, by single instructions or with interrupts off; for
  * @releases of an offline CPU see release_count.h. Other CPUs may read stale values.
  *
  * When no lock operation is in progress, the sums over all CPUs satisfy attempts = releases +
- * untracked + given_up + written_off + slots in use + dropped slots. A slot in use is dropped when
- * its task exits or its class is disabled.
+ * untracked + given_up + written_off + slots in use + dropped slots.
  */
 struct ntklog_sleeping_cpu {
 	struct ntklog_release_count releases;
@@ -116,11 +104,7 @@ void ntklog_sleeping_locks_init(unsigned int first_timeout_ms, unsigned int next
  * ntklog_track_sleeping_acquire() - record that the current task starts to acquire a lock
  * @lock: address of the lock
  * @caller: return address of the lock function
- * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED; must be a compile-time
- *	constant
- *
- * Fast path: fills the slot at next_sleeping_slot. The hook of a trylock calls this function after
- * the trylock has succeeded.
+ * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED; a compile-time constant
  *
  * Context: task, also preemptible.
  */
@@ -140,10 +124,7 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 		goto slow;
 	this_cpu_inc(ntklog_sleeping_cpu.attempts);
 	now = ntklog_read_time();
-	/*
-	 * Plain 32-bit stores of the two halves: other CPUs ignore the slot until slot->lock is
-	 * set.
-	 */
+	/* Other CPUs ignore the slot until slot->lock is set, so plain stores suffice. */
 	slot->acquire_time_halves[0] = now.low;
 	slot->acquire_time_halves[1] = now.high;
 	slot->off_cpu_before = record->off_cpu;
@@ -151,14 +132,13 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	ntklog_write_u64(slot->state, action);
 	/*
 	 * Publishes the slot. Pairs with smp_load_acquire() in ntklog_find_sleeping_slot(),
-	 * ntklog_check_wait() and ntklog_drop_task_slots(), which other tasks call.
+	 * ntklog_check_wait() and ntklog_drop_task_slots().
 	 */
 	smp_store_release(&slot->lock, lock);
 	/*
 	 * Raise next_sleeping_slot after the slot is filled; the release lowers it before it frees
 	 * the slot. Another hook may run in between on this task, for example for a print within
-	 * the scheduler. That hook finds the slot in use and changes neither the slot nor this
-	 * pointer.
+	 * the scheduler. That hook finds the slot in use.
 	 */
 	WRITE_ONCE(record->next_sleeping_slot, slot + 1);
 	return;
@@ -170,12 +150,8 @@ slow:
  * ntklog_track_sleeping_release() - record that the current task is about to release a lock
  * @lock: address of the lock
  * @action: as for ntklog_track_sleeping_acquire()
- * @owner: returns the owner of the lock, for a release on behalf of another task; NULL if the lock
- *	does not record its owner
+ * @owner: returns the owner of the lock; NULL if the lock does not record its owner
  * @has_waiters: the word of the lock shows that a task waits or spins for it
- *
- * Fast path: frees the topmost slot if it belongs to @lock and has had no wait, no contention and
- * no hole below, if the lock has no waiter, and if the countdown of releases has not expired.
  *
  * Context: task, also preemptible.
  */
@@ -191,10 +167,7 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 	if (!ntklog_record_is_current(record) || unlikely(has_waiters))
 		goto slow;
 	slot = record->next_sleeping_slot - 1;
-	/*
-	 * A waiter may increment slot->contentions concurrently. Whether this release sees the new
-	 * value does not matter.
-	 */
+	/* A waiter may increment slot->contentions concurrently; either value will do. */
 	if (unlikely(data_race(slot->lock != lock || slot->state != action)))
 		goto slow;
 	is_counted = true;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The slot stack of a task: see sleeping_lock.h. */
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -14,9 +13,6 @@
  * @lock: address of the lock
  * @class: class of the lock; 0 matches every class
  *
- * The smp_load_acquire() of slot->lock pairs with the smp_store_release() that publishes it, so
- * that the fields that the caller then reads from the slot belong to @lock.
- *
  * Context: preemption off, so that RCU keeps the record valid.
  * Return: the slot, or NULL if there is none.
  */
@@ -30,10 +26,7 @@ ntklog_find_sleeping_slot(struct ntklog_task *record, const void *lock, u32 clas
 	for (i = NTKLOG_TASK_SLOTS; i; i--) {
 		struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
-		/*
-		 * Pairs with the release in ntklog_fill_sleeping_slot() and
-		 * ntklog_track_sleeping_acquire().
-		 */
+		/* Pairs with the releases in ntklog_fill_sleeping_slot() and the fast path. */
 		if (smp_load_acquire(&slot->lock) == lock &&
 		    (!class || ntklog_action_class(READ_ONCE(slot->action)) == class))
 			return slot;
@@ -41,15 +34,11 @@ ntklog_find_sleeping_slot(struct ntklog_task *record, const void *lock, u32 clas
 	return NULL;
 }
 
-/* Lower next_sleeping_slot of the current task past free slots. */
 static void ntklog_lower_next_slot(struct ntklog_task *record)
 {
 	struct ntklog_sleeping_slot *next = record->next_sleeping_slot;
 
-	/*
-	 * A record with exit_is_missed keeps next_sleeping_slot at the sentinel, so that it never
-	 * tracks a lock.
-	 */
+	/* A record with exit_is_missed keeps the pointer at the sentinel, to track no lock. */
 	while (!record->exit_is_missed && next > &record->sleeping_slots[1] &&
 	       !READ_ONCE(next[-1].lock))
 		next--;
@@ -65,10 +54,7 @@ static void ntklog_lower_next_slot(struct ntklog_task *record)
  */
 void ntklog_repair_slot_stack(struct ntklog_task *record, struct ntklog_sleeping_slot *slot)
 {
-	/*
-	 * The slot above this one is still in use. Mark it, so that its release also takes the slow
-	 * path and lowers next_sleeping_slot past this hole.
-	 */
+	/* Let the release of the slot above lower next_sleeping_slot past this hole. */
 	if (slot != record->next_sleeping_slot - 1 && READ_ONCE(slot[1].lock) &&
 	    slot < &record->sleeping_slots[NTKLOG_TASK_SLOTS])
 		/* Atomic, because another task may set NTKLOG_SLEEPING_CLAIMED concurrently. */
@@ -76,7 +62,6 @@ void ntklog_repair_slot_stack(struct ntklog_task *record, struct ntklog_sleeping
 	ntklog_lower_next_slot(record);
 }
 
-/* Return true if a slot above @slot is a shared slot of the same lock. */
 static bool ntklog_has_shared_slot_above(const struct ntklog_sleeping_slot *slot,
 					 const struct ntklog_sleeping_slot *end)
 {
@@ -89,10 +74,7 @@ static bool ntklog_has_shared_slot_above(const struct ntklog_sleeping_slot *slot
 	return false;
 }
 
-/*
- * A shared hold older than this, in milliseconds, is considered stale: another task has probably
- * released the lock.
- */
+/* An older shared hold counts as stale: another task has probably released the lock. */
 #define NTKLOG_STALE_AFTER_MS	60000
 
 static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 action)
@@ -103,17 +85,8 @@ static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 a
 }
 
 /*
- * Reclaim a slot of @record that is probably stale. Only called when no slot is free.
- *
- * A slot becomes stale if another task releases the lock and the lock does not record its owner: an
- * rwsem held by a reader, a semaphore, or a percpu_rwsem. From the bottom of the stack up, take the
- * first slot that is
- *
- * - shared, with a newer shared slot of the same lock, or
- * - shared, older than NTKLOG_STALE_AFTER_MS, and not waiting, or
- * - exclusive, of a semaphore or a percpu_rwsem, and not waiting.
- *
- * Returns the freed slot, or NULL if no slot qualifies.
+ * Reclaim a slot of @record that is probably stale. Called when no slot was free. A slot
+ * becomes stale if another task releases a lock that does not record its owner.
  */
 static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task *record)
 {
@@ -143,8 +116,7 @@ static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task
 /**
  * ntklog_alloc_sleeping_slot() - allocate a slot of the current task
  * @record: record of the task
- * @is_reclaimed: set to true if the slot was in use and has been reclaimed as probably stale,
- *	otherwise to false
+ * @is_reclaimed: set to true if the slot was in use, but probably stale; otherwise to false
  *
  * Context: task; preemption off.
  * Return: the slot, or NULL if all are in use.
@@ -158,10 +130,7 @@ struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *reco
 	*is_reclaimed = false;
 	ntklog_lower_next_slot(record);
 	slot = record->next_sleeping_slot;
-	/*
-	 * The slot at next_sleeping_slot may be in use: this hook may have interrupted the fast
-	 * path between the publishing of that slot and the raising of next_sleeping_slot.
-	 */
+	/* In use if this hook has interrupted the fast path before that raised the pointer. */
 	if (slot < end && !READ_ONCE(slot->lock)) {
 		WRITE_ONCE(record->next_sleeping_slot, slot + 1);
 		return slot;

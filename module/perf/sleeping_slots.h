@@ -21,14 +21,12 @@ struct ntklog_task;
 #define NTKLOG_SLEEPING_EXCLUSIVE_BIT	(NTKLOG_SLEEPING_EXCLUSIVE & ~NTKLOG_SLEEPING_SHARED)
 
 /*
- * State bits in slot->action. The inline release compares the action with a constant that has none
- * of these bits, so a slot with any of them is released by the slow path.
+ * State bits in slot->action. A slot with any of them is released by the slow path.
  *
  * WAITING	the task waits for the lock
- * WAITED	the wait is over, and slot->wait_time is valid
- * ABOVE_HOLE	the slot below was freed first; the release of this slot must lower
- *		next_sleeping_slot past it
- * CLAIMED	one party has claimed the slot, is about to free it, and has counted its wait
+ * WAITED	a wait is over, and slot->wait_time is valid
+ * ABOVE_HOLE	the release of this slot must lower next_sleeping_slot past the slot below
+ * CLAIMED	a party has claimed the slot in order to free it
  */
 #define NTKLOG_SLEEPING_WAITING		0x4000
 #define NTKLOG_SLEEPING_WAITED		0x8000
@@ -39,9 +37,8 @@ struct ntklog_task;
 #define NTKLOG_SLEEPING_CLASSES		6
 
 /*
- * The class as slot->action stores it: without the top bit, which is set in all Linux classes. An
- * action thus fits in 31 bits, so that one instruction can store it as a sign-extended 64-bit
- * immediate into slot->state.
+ * The class as slot->action stores it: without the top bit, which is set in all Linux classes. One
+ * instruction can thus store an action as a sign-extended immediate into slot->state.
  */
 #define NTKLOG_SLEEPING_LINUX_BIT	0x80000000
 #define NTKLOG_SLEEPING_CLASS(_name)	(WMI_RESOURCE_CLASS_LINUX_##_name &	\

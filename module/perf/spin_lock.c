@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The spin lock event group: when spin locks are counted and tracked, and the parameters. See
- * spin_lock_cpu.h.
- */
+/* The spin lock event group, and the parameters. See spin_lock_cpu.h. */
 
 #include <linux/export.h>
 #include <linux/mutex.h>
@@ -65,7 +62,6 @@ static void ntklog_set_key(struct static_key_false *key, bool enable)
 		static_branch_disable(key);
 }
 
-/* Calls are serialised: see struct ntklog_event_group. */
 static void ntklog_update_spin_lock_keys(struct ntklog_event_group *group,
 					 const struct perfinfo_groupmask *wanted)
 {
@@ -96,7 +92,6 @@ static struct ntklog_event_group ntklog_spin_lock_group = {
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_spin_lock_group),
 };
 
-/* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_spin_lock_tracepoint_reg(void)
 {
 	return ntklog_event_group_record_first_probe(&ntklog_spin_lock_group);
@@ -124,8 +119,8 @@ bool ntklog_spin_locks_are_tracked(void)
  * ntklog_begin_spin_lock_attach() - turn tracking on for hooks that are about to be attached
  *
  * Tracking is armed when this function returns. The caller then attaches the release hooks, and
- * after them the acquire hooks, so that a hooked acquisition has a hooked release. Until
- * ntklog_end_spin_lock_attach(), releases of locks that were acquired without a hook are expected.
+ * after them the acquire hooks. Until ntklog_end_spin_lock_attach(), releases of locks that were
+ * acquired without a hook are expected.
  *
  * Context: task, after module load; may sleep. The caller serialises the four attach and detach
  * functions and does not hold the mutex of the event group.
@@ -149,9 +144,6 @@ void ntklog_end_spin_lock_attach(void)
 /**
  * ntklog_begin_spin_lock_detach() - expect releases without a slot while acquire hooks are detached
  *
- * Until ntklog_end_spin_lock_detach(), hooked releases of locks that were acquired without a hook
- * are expected.
- *
  * Context: as for ntklog_begin_spin_lock_attach().
  */
 void ntklog_begin_spin_lock_detach(void)
@@ -160,10 +152,7 @@ void ntklog_begin_spin_lock_detach(void)
 }
 
 /**
- * ntklog_end_spin_lock_detach() - undo ntklog_begin_spin_lock_attach(), after all hooks were
- *	detached
- *
- * All locks that have been acquired with a hook have been released, and no CPU runs a hook.
+ * ntklog_end_spin_lock_detach() - undo ntklog_begin_spin_lock_attach(), when no hook runs
  *
  * Context: as for ntklog_begin_spin_lock_attach().
  */

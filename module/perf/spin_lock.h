@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_H
 #define _NTKLOG_PERF_SPIN_LOCK_H
 
-/* The interface of the spin lock instrumentation: lock hooks, event group and parameters. */
-
 #include <ntklog/spin_lock.h>
 
 #include "information.h"
@@ -13,7 +11,6 @@
 #include "spin_lock_slots.h"
 #include "spin_lock_wait.h"
 
-/* The parameters: EVENT_TRACE_SPINLOCK_INFORMATION. See struct ntklog_information. */
 extern struct ntklog_information ntklog_spin_lock_information;
 
 #define PERF_SPIN_LOCK_PARAMETERS	4

@@ -16,10 +16,8 @@
  *	ntklog_stop_spin_lock_tracking()    false          false          off
  *
  * The columns stand for ntklog_spin_lock_in_transition, ntklog_spin_lock_may_take_slot and
- * ntklog_spin_lock_tracking_key. An acquisition takes no slot while may_take_slot is false, an
- * untracked slot while both flags are true, and a tracked slot only while tracking is armed. While
- * in_transition is true the countdown of each CPU is negative, so every acquisition takes the slow
- * path, which tests the flags.
+ * ntklog_spin_lock_tracking_key. The countdown of each CPU is made negative after in_transition has
+ * become true, so that acquisitions take the slow path, which tests the flags.
  *
  * Preemption is off from the acquire hook to the release hook, so a CPU between them is an RCU
  * reader: a grace period lets each such pair see the same flags.
@@ -39,14 +37,9 @@
 #include "spin_lock_sampled.h"
 #include "spin_lock_slots.h"
 
-/*
- * Number of kinds of Linux' locks that are attached in mode "sampled". Changed by
- * ntklog_start_sampling_spin_locks() and ntklog_stop_sampling_spin_locks(), which the caller
- * serialises.
- */
+/* Number of kinds of Linux' locks that are attached in mode "sampled". Changes are serialised. */
 static unsigned int ntklog_sampled_kinds;
 
-/* RCU state at the last stop of tracking, from get_state_synchronize_rcu(). */
 static unsigned long ntklog_spin_lock_stop_rcu_state;
 
 static void ntklog_restart_sampling_on_cpu(int cpu_number)
@@ -83,8 +76,6 @@ void ntklog_restart_spin_lock_sampling(void)
 /**
  * ntklog_apply_spin_lock_parameters() - make all CPUs use changed parameters
  *
- * All CPUs sample by the new values when this function returns.
- *
  * Context: task; may sleep; the lock of the parameters is held.
  */
 void ntklog_apply_spin_lock_parameters(void)
@@ -99,17 +90,11 @@ void ntklog_apply_spin_lock_parameters(void)
 /**
  * ntklog_start_spin_lock_tracking() - prepare tracking, before the tracking key is enabled
  *
- * Frees all slots and makes every acquisition take the slow path.
- *
  * Context: task; may sleep. Calls are serialised: see struct ntklog_event_group.
  */
 void ntklog_start_spin_lock_tracking(void)
 {
-	/*
-	 * Hooks that ran when tracking stopped have returned. A slot may still be in use if a
-	 * faulty caller has not released its lock, or has released it on another CPU. Free these
-	 * slots.
-	 */
+	/* A faulty caller may have left a slot in use: free it when the hooks have returned. */
 	cond_synchronize_rcu(ntklog_spin_lock_stop_rcu_state);
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
 	ntklog_update_each_cpu(ntklog_free_all_slots);
@@ -122,12 +107,8 @@ void ntklog_start_spin_lock_tracking(void)
  */
 void ntklog_arm_spin_lock_tracking(void)
 {
-	/* From now on each acquisition takes a slot, which is untracked. */
 	WRITE_ONCE(ntklog_spin_lock_may_take_slot, true);
-	/*
-	 * Wait for locks that were acquired without a slot: they have been released when the grace
-	 * period ends.
-	 */
+	/* Wait until locks that were acquired without a slot have been released. */
 	synchronize_rcu();
 	/* The next acquisition on each CPU takes the slow path and finds tracking armed. */
 	WRITE_ONCE(ntklog_spin_lock_in_transition, false);
@@ -142,7 +123,7 @@ void ntklog_disarm_spin_lock_tracking(void)
 {
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
 	ntklog_update_each_cpu(ntklog_restart_sampling_on_cpu);
-	/* All locks that had a tracked slot have been released when the grace period ends. */
+	/* Wait until locks that had a tracked slot have been released. */
 	synchronize_rcu();
 	WRITE_ONCE(ntklog_spin_lock_may_take_slot, false);
 }
@@ -172,12 +153,10 @@ void ntklog_stop_spin_lock_tracking(void)
 /**
  * ntklog_start_sampling_spin_locks() - prepare sampling, before the hooks of a kind are attached
  *
- * The call for the first kind frees all slots of mode "sampled", because a faulty caller may have
- * left a slot in use.
+ * The call for the first kind frees slots that a faulty caller may have left in use.
  *
- * Context: task; may sleep. The caller serialises this function and
- * ntklog_stop_sampling_spin_locks(). During the call for the first kind no hook accesses the
- * sampling state.
+ * Context: task; may sleep. Calls are serialised, also with ntklog_stop_sampling_spin_locks(). No
+ * hook accesses the sampling state during the call for the first kind.
  */
 void ntklog_start_sampling_spin_locks(void)
 {

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_ARMING_H
 #define _NTKLOG_PERF_SPIN_LOCK_ARMING_H
 
-/* Start and stop of tracking and sampling, and changes of the parameters, on all CPUs. */
-
 #include <linux/types.h>
 
 void ntklog_start_spin_lock_tracking(void);

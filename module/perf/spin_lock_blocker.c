@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See spin_lock_blocker.h. */
 
 #include <linux/compiler.h>
 #include <linux/export.h>
@@ -15,8 +14,7 @@
 #include "spin_lock_parameters.h"
 
 /**
- * ntklog_count_and_sample_blocker() - count a release that leaves a waiter behind, and apply the
- *	blocker rate
+ * ntklog_count_and_sample_blocker() - count a blocker, if the release is one, and sample it
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_*
  *
  * Context: interrupts off; also NMI.
@@ -39,12 +37,10 @@ u8 ntklog_count_and_sample_blocker(u8 acquire_mode)
 /**
  * ntklog_admit_blocker() - apply the record limit to a record that no other rule would write
  *
- * In an NMI every record is admitted without being counted, because the NMI may have interrupted a
- * change of the limit. ntklog_write_spin_lock() counts such a record as suppressed.
+ * In an NMI, which may have interrupted a change of the limit, every record is admitted.
  *
  * Context: interrupts off; also NMI.
- * Return: true if the record may be written; false if the limit is exceeded and the record has been
- * counted as dropped.
+ * Return: true if the record may be written.
  */
 bool ntklog_admit_blocker(void)
 {
@@ -58,9 +54,6 @@ bool ntklog_admit_blocker(void)
  * @acquire_mode: WMI_SPINLOCK_*, PERF_SPIN_LOCK_LINUX_* and PERF_SPIN_LOCK_LEAVES_WAITER
  * @time: clock at the release
  * @caller: return address of the release function
- *
- * The event is written if the blocker rate samples the release and the record limit admits it. It
- * has the task and the caller, but not the start of the hold.
  *
  * Context: interrupts off; also NMI.
  */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Data of the spin lock instrumentation, and counters that any CPU may read. */
 
 #include <linux/cache.h>
 #include <linux/cpumask.h>
@@ -19,7 +18,6 @@ DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = {
 	.sample_at_count = 1 };
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
 
-/* The parts of a CPU's state to which struct ntklog_spin_lock_cpu has pointers. */
 struct ntklog_spin_lock_state {
 	struct ntklog_overflow_slots overflow;
 	struct ntklog_sampled_spin_locks sampled;
@@ -35,10 +33,7 @@ bool ntklog_spin_lock_expect_unmatched __read_mostly;
 u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
 
 /**
- * ntklog_alloc_spin_lock_state() - allocate the per-CPU state that only slow paths access
- *
- * Seeds the random number generators of mode "sampled". The hooks cannot use the kernel's
- * generator, because that generator takes a lock.
+ * ntklog_alloc_spin_lock_state() - allocate the overflow slots and the state of mode "sampled"
  *
  * Context: module load, before any other function of the spin lock instrumentation.
  * Return: 0 or -ENOMEM.
@@ -100,8 +95,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
  * @cpu_number: number of the CPU
  *
  * Context: any. The value may be stale when it is returned.
- * Return: number of slots in use. While tracking and sampling are off: 0, unless a faulty caller
- * has left a slot in use.
+ * Return: number of slots in use.
  */
 u32 ntklog_spin_lock_slots_in_use(int cpu_number)
 {

@@ -5,22 +5,20 @@
 /*
  * Data of the spin lock instrumentation.
  *
- * NT counts, tracks and samples acquisitions. Three counters per CPU are kept while locks are
- * counted or tracked. While tracking is on, each held lock that is tracked has a slot with the time
- * of its acquisition. The release decides whether an event is written: after a long hold, after a
- * sampled wait, after every Nth uncontended acquisition, or, beyond NT's rules, for every Nth
- * release that leaves a waiter behind. Nearly all acquisitions and releases write nothing, and the
- * rules must cost them little. The rules are therefore turned into a countdown and a limit, both
- * per CPU:
+ * While tracking is on, a held lock usually has a slot with the time of its acquisition. The
+ * release decides whether an event is written: after a long hold, after a sampled wait, after every
+ * Nth uncontended acquisition, or, beyond NT's rules, for every Nth release that leaves a waiter
+ * behind. These rules are turned into a countdown and a limit, both per CPU, because most
+ * acquisitions and releases write nothing:
  *
  *	struct ntklog_spin_lock_cpu
  *	+------------------------------------------+
- *	| state:  countdown (48 bits) | used bytes |   slot[]
+ *	| state:  countdown           | used bytes |   slot[]
  *	|                                    |     |   +------------------------+
  *	| hold_limit                         +---->|   | n: topmost slot in use |
  *	| counters                                 |   | ...                    |
  *	| overflow, sampled: more slots            |   | 1: acquired first      |
- *	+------------------------------------------+   | 0: never used          |
+ *	+------------------------------------------+   | 0: has no lock         |
  *	                                               +------------------------+
  *
  * An uncontended acquisition subtracts (COUNTDOWN_ONE - SLOT_SIZE) from state. This one instruction
@@ -30,36 +28,25 @@
  * hold was shorter than hold_limit, and frees the slot. hold_limit is 0 while the next release must
  * apply the rules.
  *
- * A slot is in one of these states:
- *
- *	state      slot->lock            next
- *	free       0                     taken, by the subtraction
- *	taken      0                     tracked or untracked, by the store of the lock
- *	tracked    lock, maybe | DETAILS free; the release may write an event
- *	untracked  lock | UNTRACKED      free; the release writes nothing
- *
  * Contexts: preemption is off from the acquisition to the release, so only interrupts run in
- * between, on the same CPU. The fast paths run with interrupts on and may be interrupted at any
- * instruction. Each change of shared words is a single instruction, so an interrupt handler finds
- * the state before or after it. The handler frees its own slots before it returns. Slow paths that
- * change more than one word turn interrupts off. No memory barrier is needed, because only the CPU
- * itself writes its state while hooks run on it. Other CPUs read the countdowns under the seqcount
- * @sequence.
+ * between, on the same CPU. The fast paths, and usually the slow path of an uncontended
+ * acquisition, may be interrupted at any instruction. The other slow paths run with interrupts off.
+ * An interrupt handler frees its own slots before it returns. No memory barrier is needed, because
+ * only the CPU itself writes its state while hooks run on it. Other CPUs read the countdowns under
+ * the seqcount @sequence.
  *
  * NMIs: Linux' locks are also taken in NMI handlers, which may interrupt even a slow path. In an
- * NMI the fast paths work as elsewhere. The slow path of an acquisition takes an untracked slot and
- * does not restart the countdown. A release writes no event.
- *
- * Files: spin_lock_slots (fast and slow paths), spin_lock_number (numbers of slots),
- * spin_lock_sampled (mode "sampled"), spin_lock_wait (contended acquisitions), spin_lock_event (the
- * record), spin_lock_parameters, spin_lock_arming (start, stop and changes of parameters on all
- * CPUs), spin_lock (the event group).
+ * NMI the fast paths work as elsewhere. The slow path of an acquisition takes an untracked slot, if
+ * any, and does not restart the countdown. A release writes no event.
  */
 
+#include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/seqlock.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
@@ -70,29 +57,23 @@
 #define PERF_SPIN_LOCK_DEPTH	8
 
 /*
- * Number of slots of a CPU: a CPU that holds more locks holds the others without a slot. The fast
- * paths access the first PERF_SPIN_LOCK_DEPTH slots only. The others are overflow slots, which are
- * allocated at module load, because all modules share 8 KiB of static per-CPU memory.
+ * Number of slots of a CPU. The fast paths access the first PERF_SPIN_LOCK_DEPTH slots only. The
+ * others are overflow slots, which are allocated, because static per-CPU memory is scarce.
  */
 #define PERF_SPIN_LOCK_SLOTS	63
 #define PERF_SPIN_LOCK_OVERFLOW_SLOTS	(PERF_SPIN_LOCK_SLOTS - PERF_SPIN_LOCK_DEPTH)
 
-/* Number of sampled Linux locks that a CPU can hold at the same time. */
 #define PERF_SAMPLED_SPIN_LOCKS	16
 
 /*
- * Number of slots after the first PERF_SPIN_LOCK_DEPTH that an acquisition may take but never
- * fills: their lock stays 0, so a release that reads one takes the slow path. One of them stays in
- * use while overflow slots are in use. The other four are for acquisitions that have taken a slot
- * and not yet tested the limit: one in each of the contexts task, softirq, hard interrupt and NMI,
- * which may interrupt each other.
+ * Number of slots after the first PERF_SPIN_LOCK_DEPTH that an acquisition may take but does not
+ * fill: their lock stays 0, so a release that reads one takes the slow path. At least one
+ * is in use while overflow slots are in use. The other four are for acquisitions that have not yet
+ * tested the limit: one in each of the contexts task, softirq, hard interrupt and NMI.
  */
 #define PERF_SPIN_LOCK_EMPTY_SLOTS	5
 
-/*
- * slot->acquire_mode of a slot to which an interrupt has added details. The mode is not known then;
- * the release supplies it.
- */
+/* slot->acquire_mode of a slot with details whose mode only the release knows. */
 #define PERF_SPIN_LOCK_MODE_UNKNOWN	0xff
 
 /*
@@ -104,10 +85,7 @@
 #define PERF_SPIN_LOCK_UNTRACKED	2UL
 #define PERF_SPIN_LOCK_TAGS		3UL
 
-/*
- * Kind of lock, in the two high bits of the acquire mode that a hook passes; 0 is an NT lock. The
- * kind selects the event group. In a record the two bits have another meaning.
- */
+/* Kind of lock, in the two high bits of the acquire mode that a hook passes; 0 is an NT lock. */
 #define PERF_SPIN_LOCK_LINUX_SPIN	0x40
 #define PERF_SPIN_LOCK_LINUX_RW		0x80
 #define PERF_SPIN_LOCK_KIND(_mode)	((_mode) >> 6)
@@ -118,8 +96,8 @@
 
 /**
  * struct ntklog_spin_lock_wait_start - state at the start of a wait
- * @time: clock at that moment
- * @interrupts: interrupt counters at that moment, from ntklog_snapshot_interrupts()
+ * @time: clock
+ * @interrupts: from ntklog_snapshot_interrupts()
  */
 struct ntklog_spin_lock_wait_start {
 	struct ntklog_time time;
@@ -133,10 +111,8 @@ struct ntklog_spin_lock_wait_start {
  * @interrupts: interrupt counters, from ntklog_snapshot_interrupts(), at the start of the wait or
  *	else of the hold; unused for uncontended Linux locks, see ntklog_count_interrupt_in_slots()
  * @wait_time: duration of the wait, in cycles; valid with PERF_SPIN_LOCK_HAS_DETAILS
- * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid with
- *	PERF_SPIN_LOCK_HAS_DETAILS. Without this tag the release supplies the mode
- * @interrupt_count: number of interrupts during the hold, from ntklog_count_interrupt_in_slots();
- *	valid with PERF_SPIN_LOCK_HAS_DETAILS after an uncontended acquisition
+ * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid like @wait_time
+ * @interrupt_count: number of interrupts during an uncontended hold; valid like @wait_time
  */
 struct ntklog_spin_lock_slot {
 	unsigned long lock;
@@ -151,19 +127,15 @@ struct ntklog_spin_lock_slot {
  * struct ntklog_sampled_spin_locks - state of mode "sampled"
  * @sample_at_count: number of uncontended acquisitions at which sampled_countdown becomes negative
  * @countdown_excess: number of further acquisitions until the chosen one, after sampled_countdown
- *	has become negative; 0 if that acquisition is the chosen one. Only a distance of more than
- *	31 bits makes it greater than 0
- * @remaining_in_interval: number of acquisitions between the chosen one and the end of its
- *	interval. An interval has as many acquisitions as the acquire sample rate says
- * @random: state of the random number generator that chooses one acquisition of each interval
+ *	has become negative; usually 0
+ * @remaining_in_interval: number of acquisitions between the chosen one and the end of its interval
+ * @random: state of the random number generator
  * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
  * @slot: slots of the chosen locks that are held, the first sampled_in_use of them
  * @spins: for each slot, the SpinCount
- * @nested: for each slot, the number of later shared acquisitions of the same lock that were not
- *	chosen. A u8 suffices, because each held lock takes one of the 255 levels of preempt_count
+ * @nested: for each slot, number of later shared acquisitions of the lock that were not chosen
  *
- * Only the CPU itself accesses this state, with interrupts off; any CPU may read @sample_at_count.
- * NMI handlers do not access it.
+ * Used on its CPU with interrupts off, but not in NMI handlers; any CPU may read @sample_at_count.
  */
 struct ntklog_sampled_spin_locks {
 	u32 sample_at_count;
@@ -178,13 +150,11 @@ struct ntklog_sampled_spin_locks {
 
 /*
  * Layout of the word state. Bits 0 to 15: size in bytes of the slots in use, which is the offset of
- * the topmost slot, so that no instruction is needed to compute it. The other bits: countdown of
- * uncontended acquisitions.
+ * the topmost slot. The other bits: countdown of uncontended acquisitions.
  */
 #define PERF_SPIN_LOCK_SLOT_SIZE	((long)sizeof(struct ntklog_spin_lock_slot))
 #define PERF_SPIN_LOCK_USED_MASK	0xFFFFL
 #define PERF_SPIN_LOCK_COUNTDOWN_ONE	0x10000L
-/* The largest countdown that fits into the word. */
 #define PERF_SPIN_LOCK_COUNTDOWN_MAX	(LONG_MAX / PERF_SPIN_LOCK_COUNTDOWN_ONE)
 
 /**
@@ -199,66 +169,38 @@ struct ntklog_overflow_slots {
 
 /**
  * struct ntklog_spin_lock_cpu - per-CPU state of the spin lock instrumentation
- * @sampled_in_use: number of slots in use in @sampled. Must be the first member, because assembler
- *	code accesses it
- * @sampled_countdown: countdown of uncontended acquisitions of sampled locks; the acquisition that
- *	makes it negative takes the slow path
- * @state: size of the slots of @slot in use, and countdown of uncontended acquisitions; see
- *	PERF_SPIN_LOCK_USED_MASK and PERF_SPIN_LOCK_COUNTDOWN_ONE. The acquisition that makes the
- *	word negative takes the slow path. One subtraction thus counts the acquisition, takes a slot
- *	and tests for the slow path
- * @hold_limit: releases after a hold of at least this many cycles take the slow path. Usually
- *	SpinLockHoldThreshold + 1. 0 while all releases must take the slow path: from the
- *	acquisition that makes the uncontended count a multiple of the sample rate until the first
- *	release that finds another count or leaves no lock held
- * @sample_at_count: uncontended count at which @state becomes negative; see
- *	ntklog_uncontended_count()
+ * @sampled_in_use: number of slots in use in @sampled. Must be first: assembler code accesses it
+ * @sampled_countdown: countdown of uncontended acquisitions in mode "sampled"
+ * @state: size of the slots of @slot in use, and countdown; see PERF_SPIN_LOCK_USED_MASK
+ * @hold_limit: releases after a hold of at least this many cycles take the slow path:
+ *	ntklog_spin_lock_hold_limit, or 0 while all releases must take the slow path
+ * @sample_at_count: uncontended count at which @state becomes negative
  * @contention_count: NT's SpinLockContentionCount; wraps
  * @spin_count: NT's SpinLockSpinCount; wraps
- * @writing: this CPU is writing an event with code that may take locks; these locks are tracked but
- *	write no events
- * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED. Their locks were acquired
- *	while tracking was being enabled or disabled, while eight other locks were tracked, or in an
- *	NMI
- * @overflow_in_use: number of overflow slots in use. While it is not 0, @state has one slot more
- *	than the locks in @slot, so that all acquisitions and releases take the slow path
- * @without_slot: number of locks that are held without a slot
- * @sequence: seqcount: lets other CPUs read @state with @sample_at_count, and @sampled_countdown
- *	with that of @sampled, consistently
- * @untracked: acquisitions that were not tracked, because the CPU had eight tracked locks, was in
- *	an NMI, had all slots of @sampled in use, or waited for too many nested locks (mode "waits")
- * @unmatched: releases without a slot while tracking was armed: this CPU had not acquired the lock,
- *	or had acquired it without a hook
- * @unmatched_expected: releases without a slot while hooks of Linux locks were being attached or
- *	detached; these locks may have been acquired without a hook
- * @suppressed: events not written, because this CPU was writing another one, RCU was not watching,
- *	or the CPU was in an NMI; also the acquisitions that the self-test chooses
- * @events: events that a session or the tracepoint needed, including those that found no space in a
- *	session's buffer
+ * @writing: code that may take locks is writing an event; these locks write no events
+ * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED
+ * @overflow_in_use: number of overflow slots in use. While it is not 0, @state names an empty
+ *	slot, so that all acquisitions and releases take the slow path
+ * @without_slot: number of held locks for which no slot was left
+ * @sequence: lets other CPUs read each countdown with its sample_at_count
+ * @untracked: acquisitions that could not be tracked
+ * @unmatched: releases without a slot that were not expected
+ * @unmatched_expected: releases without a slot while hooks are being attached or detached
+ * @suppressed: events not written, for example because this CPU was writing another one
+ * @events: events that a session or the tracepoint needed
  * @blocker_count: releases that left a waiter behind, while they are sampled; wraps
  * @blocker_limit: limit of records that no other rule would write
- * @overflow: slots after the first PERF_SPIN_LOCK_DEPTH
+ * @overflow: the overflow slots
  * @sampled: state of mode "sampled", beside @sampled_in_use and @sampled_countdown
- * @slot: the first slots. Slot 0 is never used; the first slot in use is slot 1. The lock of a slot
- *	is 0 while the slot is free, or taken but not yet filled. A search must not find an old
- *	address there: while tracking is being enabled or disabled, an interrupt handler may acquire
- *	a lock without a slot and search for its slot at the release
+ * @slot: the first slots. The lock of a slot is 0 while the slot is free, or taken but not yet
+ *	filled, because a search must not find an old address there
  *
- * Only the CPU itself writes these fields, with three exceptions while no hook accesses them: the
- * task that loads the module sets @overflow and @sampled, the task that starts sampling clears
- * @sampled_in_use of all CPUs, and ntklog_update_each_cpu() updates offline CPUs. Any CPU may read
- * the counters. The slots form a stack, except for releases
- * out of order. The fast paths, and the slow path of an uncontended tracked acquisition, may be
- * interrupted at any instruction; the other slow paths run with interrupts off.
+ * The CPU itself writes these fields. Other CPUs write them only while no hook accesses them. Any
+ * CPU may read the counters.
  *
- * An interrupt handler releases all locks that it has acquired before it returns. It therefore
- * leaves the slots and their size in @state as it found them. If the handler acquires a lock that
- * the interrupted code holds shared, its release finds the handler's slot first, because that slot
- * is above.
- *
- * An NMI handler may interrupt even the slow paths. The fields that the handler changes too are
- * therefore changed by single instructions while hooks run: @untracked_slots, @overflow_in_use,
- * @without_slot, @blocker_count, the statistics, and the size of the slots in @state.
+ * An NMI handler may interrupt even the slow paths. A field that the handler changes too must be
+ * changed by single instructions, or be as it was when the handler returns. The restart of a
+ * countdown is an exception: it may lose the handler's acquisitions.
  */
 struct ntklog_spin_lock_cpu {
 	u32 sampled_in_use;
@@ -287,31 +229,36 @@ struct ntklog_spin_lock_cpu {
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 
+#if defined(CONFIG_64BIT) && !defined(CONFIG_DEBUG_LOCK_ALLOC)
 /*
- * True while tracking is being enabled or disabled: every acquisition takes the slow path and is
- * not tracked. False while tracking is armed, and also while it is off. Written by the task that
- * changes tracking, see struct ntklog_event_group; a change to true is followed by an interrupt to
- * all CPUs that makes their countdowns negative.
+ * The fast paths of an acquisition and its release touch two cache lines: the first one of the
+ * structure, and the one that has the slot's lock and time.
+ */
+static_assert(offsetofend(struct ntklog_spin_lock_cpu, hold_limit) <= L1_CACHE_BYTES);
+static_assert(L1_CACHE_BYTES % sizeof(struct ntklog_spin_lock_slot) == 0);
+static_assert(offsetof(struct ntklog_spin_lock_cpu, slot) % sizeof(struct ntklog_spin_lock_slot) +
+	      offsetofend(struct ntklog_spin_lock_slot, time) <=
+	      sizeof(struct ntklog_spin_lock_slot));
+#endif
+
+/*
+ * True while tracking is being enabled or disabled, so that acquisitions are not tracked. False
+ * also while tracking is off. Written by the task that changes tracking.
  */
 extern bool ntklog_spin_lock_in_transition;
 
 /*
- * True if an acquisition may take a slot: the hooks of all CPUs see ntklog_spin_lock_key and
- * ntklog_spin_lock_tracking_key on, so the hook of the release will free the slot. Written by the
- * task that changes tracking; the table in spin_lock_arming.c has the steps.
+ * True if an acquisition may take a slot, because the hook of the release will free it. Written by
+ * the task that changes tracking; the table in spin_lock_arming.c has the steps.
  */
 extern bool ntklog_spin_lock_may_take_slot;
 
-/*
- * True while hooks of Linux locks are attached or detached: a release without a slot is then
- * expected. See ntklog_begin_spin_lock_attach().
- */
+/* True while hooks of Linux locks are attached or detached: unmatched releases are expected. */
 extern bool ntklog_spin_lock_expect_unmatched;
 
 /*
- * Value that hold_limit has on all CPUs unless it is 0: hold threshold + 1, or U32_MAX if there is
- * no threshold. Written when a parameter changes, with the lock of ntklog_spin_lock_information
- * held.
+ * Value of hold_limit unless that is 0: hold threshold + 1, but at most U32_MAX, which also stands
+ * for no threshold. Written with the lock of ntklog_spin_lock_information held.
  */
 extern u32 ntklog_spin_lock_hold_limit;
 
@@ -350,10 +297,6 @@ static __always_inline u64 ntklog_slot_wait_words(const struct ntklog_spin_lock_
 	return PERF_SPIN_LOCK_WAIT(*spins, slot->wait_time);
 }
 
-/*
- * Return the number of slots in use. An NMI during this function does not make the result wrong,
- * because the handler frees its slots before it returns.
- */
 static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 {
 	u32 overflow = READ_ONCE(cpu->overflow_in_use);
@@ -363,7 +306,6 @@ static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
 }
 
-/* Compute SpinLockAcquireCount minus SpinLockContentionCount from @state, modulo 2^32. */
 static __always_inline u32
 ntklog_uncontended_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
 {
@@ -376,8 +318,7 @@ static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_loc
 }
 
 /**
- * ntklog_sampled_mode_uncontended_count() - return the number of uncontended acquisitions of locks
- *	that are recorded in mode "sampled"
+ * ntklog_sampled_mode_uncontended_count() - return the uncontended count of mode "sampled"
  * @cpu: state of a CPU
  *
  * Context: any; on another CPU within a read section of cpu->sequence.

@@ -18,9 +18,6 @@
  * @time: clock at the release
  * @caller: return address of the unlock function
  *
- * Handles a tracepoint in use, hidden addresses, a full buffer, no session, an idle task, an
- * unknown IRQL, and an event that must be suppressed.
- *
  * Context: as for ntklog_write_spin_lock().
  */
 void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
@@ -41,25 +38,16 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 	if (!sessions && !ntklog_spin_lock_is_traced(kind))
 		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
-	/*
-	 * Record the identity before the event takes its time stamp: an identity is valid from its
-	 * own time on.
-	 */
+	/* An identity is valid from its own time on, which must not be after that of the event. */
 	if (kind)
 		ntklog_record_identity(ntklog_slot_lock(slot), caller, kind);
-	/*
-	 * Locks that the following functions take write no events. An event inside an unfinished
-	 * one would also break the order of the buffer.
-	 */
+	/* An event of a lock that the following functions take would break the buffer's order. */
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
 	lock = ntklog_displayed_address(ntklog_slot_lock(slot));
 	shown_caller = ntklog_displayed_address(caller);
 	if (!ntklog_get_holder_irql_fast(kind, &irql))
 		irql = ke_get_current_irql();
-	/*
-	 * A probe gets its own copy of the record, because a session's buffer may be overwritten
-	 * while the probe reads.
-	 */
+	/* A probe gets a copy, because a session's buffer may be overwritten while it reads. */
 	if (!ntklog_spin_lock_is_traced(kind) &&
 	    etw_begin_event(sessions, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
 			    sizeof(copy), &record)) {
@@ -100,7 +88,6 @@ void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 session
 				unsigned long caller)
 {
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
-	/* The stack is written for the sessions in which etw_end_event() has written the event. */
 	if (static_branch_unlikely(&etw_stacks_key))
 		ntklog_end_stacked_spin_lock_event(record, sessions, caller);
 	else
@@ -125,13 +112,7 @@ ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
  * @time: clock at the release
  * @caller: return address of the unlock function
  *
- * Interrupts are off while ntklog_spin_lock_cpu.writing is set. Only locks that the writing itself
- * takes, for example in a probe of the tracepoint, find the flag set, and their events are
- * suppressed. Interrupt handlers run later and do not find the flag set.
- *
- * Linux' locks are also taken in NMIs and where RCU is not watching: in the idle loop, and on entry
- * to and exit from the kernel. Sessions and probes need RCU, so these events are counted as
- * suppressed.
+ * Events in an NMI or where RCU is not watching are suppressed.
  *
  * Context: interrupts off; also NMI.
  */

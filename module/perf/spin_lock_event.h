@@ -4,9 +4,7 @@
 
 /*
  * Spin lock events. The fast path handles an event that a session needs and no probe of the
- * tracepoint: it fills the record in the session's buffer. For NT's locks it calls no function,
- * unless other sessions need the event or a session logs stacks. It is inlined into the slow path
- * of a release. spin_lock_event.c has the other cases.
+ * tracepoint: it fills the record in the session's buffer. spin_lock_event.c has the other cases.
  */
 
 #include <linux/build_bug.h>
@@ -31,7 +29,6 @@
 #include "spin_lock_cpu.h"
 #include "stack.h"
 
-/* Event group of each PERF_SPIN_LOCK_KIND(). */
 static const u32 ntklog_spin_lock_group_by_kind[] = {
 	PERF_SPINLOCK,
 	PERF_LINUX_SPINLOCK,
@@ -55,10 +52,8 @@ static __always_inline bool ntklog_spin_lock_is_traced(bool is_linux)
 }
 
 /*
- * Set @irql to the IRQL of the lock's holder. Returns false if the caller must call
- * ke_get_current_irql(). A holder of a Linux spin lock cannot be preempted, so its IRQL is at least
- * DISPATCH_LEVEL, which KeGetCurrentIrql does not know. To look up the IRQL of a task would take a
- * Linux lock.
+ * Returns false if the caller must call ke_get_current_irql(). The holder of a Linux spin lock
+ * cannot be preempted, so its IRQL is at least DISPATCH_LEVEL.
  */
 static __always_inline bool ntklog_get_holder_irql_fast(bool is_linux, u8 *irql)
 {
@@ -68,17 +63,13 @@ static __always_inline bool ntklog_get_holder_irql_fast(bool is_linux, u8 *irql)
 	return true;
 }
 
-/*
- * Test whether RCU is watching. NT's locks are taken by drivers. The idle task is the only context
- * of drivers in which RCU may not be watching. Events of idle tasks take the slow path, which calls
- * rcu_is_watching().
- */
+/* NT's locks are taken by drivers, for which RCU may not be watching in an idle task. */
 static __always_inline bool ntklog_rcu_is_watching(bool is_linux)
 {
 	return is_linux ? rcu_is_watching() : !is_idle_task(current);
 }
 
-/* Members that ntklog_fill_spin_lock_record() writes with one store. Reserved bytes are 0. */
+/* Members that ntklog_fill_spin_lock_record() writes with one store. */
 static_assert(offsetof(struct wmi_spinlock64, spin_count) ==
 	      offsetof(struct wmi_spinlock64, wait_time_in_cycles) + 4);
 static_assert(offsetof(struct wmi_spinlock64, acquire_depth) ==
@@ -113,10 +104,7 @@ ntklog_fill_spin_lock_record(struct wmi_spinlock64 *record,
 	record->acquire_time = ntklog_time_value(slot->time);
 	ntklog_store_time(&record->release_time, time);
 	*(u64 *)&record->wait_time_in_cycles = wait;
-	/*
-	 * Keep the compiler from merging these two members, which takes more instructions than two
-	 * stores.
-	 */
+	/* Keep the compiler from merging these two members, which takes more instructions. */
 	WRITE_ONCE(record->thread_id, task_pid_nr(current));
 	record->interrupt_count = interrupts;
 	*(u64 *)&record->irql = rule_mode_depth | irql;
@@ -132,11 +120,6 @@ ntklog_fill_spin_lock_record(struct wmi_spinlock64 *record,
  * @rule_mode_depth: PERF_SPIN_LOCK_RULE_MODE_DEPTH()
  * @time: clock at the release
  * @caller: return address of the unlock function
- *
- * For an NT lock all calls are tail calls, so the fast path saves few registers. For a Linux lock
- * the fast path also calls rcu_is_watching() and, if identities are enabled,
- * ntklog_record_identity_slow(). Between the start of the event and its last store no other code of
- * this CPU writes an event, because interrupts are off.
  *
  * Context: as for ntklog_write_spin_lock(), but not NMI.
  */
@@ -156,10 +139,7 @@ ntklog_write_spin_lock_fast(bool is_linux, const struct ntklog_spin_lock_slot *s
 	    unlikely(!ntklog_get_holder_irql_fast(is_linux, &irql)))
 		goto slow;
 	sessions = etw_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
-	/*
-	 * Record the identity before the event takes its time stamp. The slow path may record the
-	 * same identity again, which has no effect.
-	 */
+	/* The slow path may record the same identity again, which has no effect. */
 	if (is_linux && sessions)
 		ntklog_record_identity(lock, caller, kind);
 	if (!etw_begin_event(sessions, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,

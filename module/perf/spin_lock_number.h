@@ -13,11 +13,8 @@
  * the last overflow slot is freed. Each further overflow slot frees its empty slot at once.
  * cpu->state thus names an empty slot while overflow slots are in use, and the fast paths fail.
  *
- * An NMI may arrive between two steps of these functions, and its handler frees its slots before it
- * returns. The slot that cpu->state names is empty in each case, so the handler may use it. The
- * interrupted function may have taken the last slot of cpu->slot without having incremented
- * overflow_in_use yet, or be about to give it back. The first overflow slot of the handler then
- * keeps one more empty slot in use until that overflow slot is freed.
+ * An NMI may arrive between two steps of these functions. The slot that cpu->state names is empty
+ * in each case, so the handler may use it. The handler frees its slots before it returns.
  *
  * Context of all: on that CPU, with interrupts off.
  */
@@ -28,12 +25,7 @@
 
 #include "spin_lock_cpu.h"
 
-/*
- * Change the number of slots in use by one instruction, because an NMI handler changes the same
- * word. The same holds for untracked_slots, overflow_in_use, without_slot and blocker_count.
- * ntklog_free_all_slots() may use plain stores, because no hook runs then. ntklog_set_countdown()
- * may use a plain store, because an NMI handler leaves the number of slots as it found it.
- */
+/* One instruction, because an NMI handler changes the same word. */
 static inline void ntklog_add_slots_in_use(int slots)
 {
 	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT_SIZE);
@@ -49,11 +41,8 @@ static inline struct ntklog_spin_lock_slot *ntklog_slot(struct ntklog_spin_lock_
 }
 
 /*
- * Choose the slot for an acquisition that has already taken a slot of cpu->slot. Returns the number
- * of the slot to fill. If all slots are in use, gives the slot of cpu->slot back and returns 0.
- *
- * overflow_in_use is incremented before the overflow slot is filled, so that an NMI handler that
- * runs in between fills a higher slot.
+ * If all slots are in use, gives the slot of cpu->slot back and returns 0. overflow_in_use is
+ * incremented before the overflow slot is filled, so that an NMI handler fills a higher slot.
  */
 static inline u32 ntklog_choose_slot_number(struct ntklog_spin_lock_cpu *cpu)
 {
@@ -82,7 +71,6 @@ static inline u32 ntklog_find_spin_lock_slot(struct ntklog_spin_lock_cpu *cpu, c
 	return number;
 }
 
-/* Remove the slot of a lock that has been released, and move the slots above it down. */
 static inline void ntklog_remove_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
 	u32 last = ntklog_slots_in_use(cpu);

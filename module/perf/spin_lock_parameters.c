@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sample rates and thresholds of spin locks, and the events that record them. */
 
 #include <linux/cache.h>
 #include <linux/export.h>
@@ -10,7 +9,6 @@
 #include "../ground/compat.h"
 #include "spin_lock_parameters.h"
 
-/* NT's defaults are the lowest permitted values, apart from 0 for the hold threshold. */
 struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.event_trace_information_class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
 	.spin_lock_spin_threshold = EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD,
@@ -20,15 +18,13 @@ struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.spin_lock_hold_threshold = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD,
 };
 
-/* Not part of NT: with 0, the default, only NT's rules sample releases. */
 u32 ntklog_spin_lock_blocker_rate __read_mostly;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
 
 /**
  * ntklog_spin_lock_rundown() - fill the event that records the spin lock parameters
  * @event: filled in
- * @end: true for the event that ends the validity of the parameters, false for the one that begins
- *	it
+ * @end: the validity of the parameters ends, otherwise it begins
  *
  * Context: as for etw_provider.rundown.
  */

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_PARAMETERS_H
 #define _NTKLOG_PERF_SPIN_LOCK_PARAMETERS_H
 
-/*
- * Sample rates and thresholds of spin locks. The hooks read them with READ_ONCE(). A hook may read
- * old and new values during a change; each value alone is valid.
- */
+/* Sample rates and thresholds of spin locks. The hooks read them with READ_ONCE(). */
 
 #include <linux/types.h>
 #include <uapi/ntklog/system_information.h>

@@ -4,13 +4,11 @@
  *
  * The uncontended acquisitions of a CPU are divided into intervals of as many acquisitions as the
  * acquire sample rate. One acquisition of each interval is chosen at random, with equal probability
- * and independently of earlier choices. Each acquisition of each lock therefore has the same
- * chance, even if the load repeats itself in step with the rate: see "Modes of spin locks and
- * rwlocks" in Documentation/dev/linux-locks.rst.
+ * and independently of earlier choices, so that a load that repeats itself in step with the rate
+ * does not distort the sample.
  *
- * Functions that change the per-CPU state run on that CPU with interrupts off, or while the CPU is
- * offline. If an interrupt arrives after an acquisition has been counted and before it is chosen,
- * an acquisition of the handler may be chosen instead. In an NMI acquisitions are counted, but none
+ * If an interrupt arrives after an acquisition has been counted and before it is chosen, an
+ * acquisition of the handler may be chosen instead. In an NMI acquisitions are counted, but none
  * gets a slot. The choice of an uncontended one passes to the next acquisition. A choice by the
  * contention sample rate is lost.
  */
@@ -32,9 +30,7 @@
 #include "spin_lock_sampled.h"
 #include "spin_lock_wait.h"
 
-/*
- * Return a random number below @limit, by Marsaglia's xorshift generator, whose state is never 0.
- */
+/* Marsaglia's xorshift generator, whose state is never 0. */
 static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 limit)
 {
 	u32 random = sampled->random;
@@ -46,11 +42,7 @@ static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 li
 	return (u64)random * limit >> 32;
 }
 
-/*
- * Let the acquisition that is @distance acquisitions ahead take the slow path. If the countdown is
- * too short for the distance, an earlier acquisition takes the slow path and restarts the
- * countdown.
- */
+/* If the countdown is too short for @distance, the slow path restarts it. */
 static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 count, u64 distance)
 {
 	s32 countdown = min_t(u64, distance - 1, S32_MAX);
@@ -62,10 +54,7 @@ static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 c
 	raw_write_seqcount_end(&cpu->sequence);
 }
 
-/*
- * Choose an acquisition of the next interval at random. @remaining: number of acquisitions that are
- * left in the current interval.
- */
+/* @remaining: number of acquisitions that are left in the current interval. */
 static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32 count,
 					   u32 remaining)
 {
@@ -102,10 +91,7 @@ static int ntklog_find_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, cons
 	return index;
 }
 
-/*
- * Count an acquisition that was not chosen, if its lock has a slot: the lock is then held shared,
- * and the next release belongs to this acquisition.
- */
+/* A lock that has a slot is held shared, and the next release belongs to this acquisition. */
 static void ntklog_count_nested_acquire(struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
 	int index = ntklog_find_sampled_slot(cpu, lock);
@@ -114,7 +100,6 @@ static void ntklog_count_nested_acquire(struct ntklog_spin_lock_cpu *cpu, const 
 		cpu->sampled->nested[index]++;
 }
 
-/* Take a slot. Returns NULL if all slots are in use. */
 static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spin_lock_cpu *cpu,
 							       const void *lock, unsigned long tag)
 {
@@ -131,12 +116,8 @@ static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spi
 }
 
 /**
- * ntklog_sample_spin_lock_acquire_slow() - slow path of an uncontended acquisition in mode
- *	"sampled"
+ * ntklog_sample_spin_lock_acquire_slow() - slow path of ntklog_sample_spin_lock_acquire_fast()
  * @lock: address of the lock, which is held
- *
- * Takes a slot if this is the chosen acquisition of its interval and a slot is free. Otherwise, if
- * the lock has a slot of an earlier shared acquisition, counts this acquisition as nested.
  *
  * Context: as for ntklog_sample_spin_lock_acquire_fast(), after the acquisition has been counted.
  */
@@ -151,11 +132,7 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
-	/*
-	 * If the countdown has not expired, the caller only found a slot in use, or an interrupt
-	 * handler has restarted the countdown. The self-test chooses every acquisition, whatever
-	 * the countdown.
-	 */
+	/* The caller may only have found a slot in use. The self-test chooses every acquisition. */
 	if (cpu->sampled_countdown >= 0 && cpu->sampled->choice != PERF_CHOOSE_ALL)
 		goto out;
 	count = ntklog_sampled_mode_uncontended_count(cpu);
@@ -177,8 +154,7 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slow);
 
 /**
- * ntklog_sample_contended_spin_lock() - count a contended acquisition, and take a slot if the
- *	contention sample rate chooses it
+ * ntklog_sample_contended_spin_lock() - count a contended acquisition, and maybe take a slot
  * @lock: address of the lock, which is held
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
  * @spin_count: number of additional tests of the lock, at least 1
@@ -242,15 +218,10 @@ static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u3
 /**
  * ntklog_release_sampled_spin_lock() - slow path of a release in mode "sampled"
  * @lock: address of the lock, which has been released
- * @acquire_mode: PERF_SPIN_LOCK_LINUX_*, PERF_SPIN_LOCK_LEAVES_WAITER if the release leaves a
- *	waiter behind, and WMI_SPINLOCK_* for a slot that has no acquire mode itself
+ * @acquire_mode: PERF_SPIN_LOCK_*, and WMI_SPINLOCK_* for a slot that has no acquire mode itself
  * @time_low: low half of the clock before the release
  * @time_high: high half of the clock before the release
  * @caller: return address of the unlock function
- *
- * Frees the slot of a chosen acquisition and writes its event. A release without a slot writes an
- * event only if it leaves a waiter behind, the blocker rate samples it, and blocker_limit admits
- * the record.
  *
  * A CPU may hold a lock shared more than once. A release then ends the latest acquisition: an
  * interrupt handler releases the lock before the code that it has interrupted does, and the

@@ -5,10 +5,8 @@
 /*
  * Mode "sampled": an acquisition is chosen when it is made, and only chosen acquisitions take a
  * slot. Uncontended acquisitions are chosen at random (see spin_lock_sampled.c), contended ones by
- * the contention sample rate. Acquisitions that are not chosen are only counted. The release of a
- * chosen acquisition writes its event. A release that leaves a waiter behind writes an event if the
- * blocker rate samples it and blocker_limit admits the record, but the start of its hold is known
- * only if the acquisition was chosen. This mode has no hold threshold and no AcquireDepth.
+ * the contention sample rate. The release of a chosen acquisition writes its event. This mode has
+ * no hold threshold and no AcquireDepth.
  */
 
 #include <linux/compiler.h>
@@ -22,8 +20,7 @@
  * enum ntklog_choice - rule that chooses uncontended acquisitions
  * @PERF_CHOOSE_BY_RATE: one acquisition of each interval; see spin_lock_sampled.c
  * @PERF_CHOOSE_NONE: none of the next 2^31 acquisitions, for the self-test
- * @PERF_CHOOSE_ALL: every acquisition, for the self-test; their events are not written but counted
- *	as suppressed
+ * @PERF_CHOOSE_ALL: every acquisition, for the self-test; their events are suppressed
  */
 enum ntklog_choice {
 	PERF_CHOOSE_BY_RATE,
@@ -42,8 +39,7 @@ void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 tim
  * @lock: address of the lock, which is held
  *
  * Context: preemption off, right after the acquisition; also NMI.
- * Return: true if the acquisition needs no slot; false if the caller must call
- * ntklog_sample_spin_lock_acquire_slow().
+ * Return: true if no slot is needed; otherwise call ntklog_sample_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_sample_spin_lock_acquire_fast(const void *lock)
 {
@@ -51,16 +47,13 @@ static __always_inline bool ntklog_sample_spin_lock_acquire_fast(const void *loc
 }
 
 /**
- * ntklog_sample_shared_spin_lock_acquire_fast() - count an uncontended shared acquisition in mode
- *	"sampled"
+ * ntklog_sample_shared_spin_lock_acquire_fast() - count a shared acquisition in mode "sampled"
  * @lock: address of the lock, which is held
  *
- * While a slot is in use every shared acquisition takes the slow path, because the slot may belong
- * to the same lock.
+ * A slot that is in use may belong to the same lock.
  *
  * Context: as for ntklog_sample_spin_lock_acquire_fast().
- * Return: true if the acquisition needs no slot; false if the caller must call
- * ntklog_sample_spin_lock_acquire_slow().
+ * Return: true if no slot is needed; otherwise call ntklog_sample_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_sample_shared_spin_lock_acquire_fast(const void *lock)
 {

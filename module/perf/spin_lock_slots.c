@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slow paths of spin lock tracking: sampling, contended acquisitions, more than eight held locks,
- * and releases out of order. The fast paths are inline functions in spin_lock_slots.h. NT's lock
- * functions call them through ntklog_log_spin_lock_acquire() in this file.
+ * Slow paths of spin lock tracking. The fast paths are inline functions in spin_lock_slots.h.
  *
- * Functions that change the per-CPU state run on that CPU with interrupts off, or for a CPU that is
- * offline. The exception is the slow path of an uncontended acquisition, which may be interrupted
- * like the fast path.
- *
- * NT's locks are not taken in NMI handlers, but Linux' locks are, and the NMI may have interrupted
- * any instruction of this file. The handler uses the slots above all others and frees them before
- * it returns. It therefore leaves the slots, their size in state and untracked_slots as it found
- * them. Its acquisitions are counted, but in an NMI no slow path sets the uncontended count or the
- * countdown. If the NMI interrupts code that is setting this count, the acquisitions of the handler
- * are missing in the result.
+ * An NMI may interrupt any instruction of this file, and its handler may take Linux' locks. The
+ * handler leaves the slots, their size in state and untracked_slots as it found them. If the NMI
+ * interrupts code that sets the uncontended count, the acquisitions of the handler may be missing
+ * in the result.
  */
 
 #include <linux/export.h>
@@ -32,13 +24,11 @@
 #include "spin_lock_slots.h"
 #include "spin_lock_wait.h"
 
-/* Make all releases take the slow path (@all_slow), or only releases after a long hold. */
 static __always_inline void ntklog_set_hold_limit(struct ntklog_spin_lock_cpu *cpu, bool all_slow)
 {
 	WRITE_ONCE(cpu->hold_limit, all_slow ? 0 : READ_ONCE(ntklog_spin_lock_hold_limit));
 }
 
-/* Set the uncontended count to @count and the countdown to @countdown. */
 static __always_inline void ntklog_set_countdown(struct ntklog_spin_lock_cpu *cpu, u32 count,
 						 long countdown)
 {
@@ -50,9 +40,8 @@ static __always_inline void ntklog_set_countdown(struct ntklog_spin_lock_cpu *cp
 }
 
 /*
- * Return the number of uncontended acquisitions before the next sampled one. @remainder is @count
- * modulo @rate. The count is 32 bits wide: when it wraps to 0 the acquisition is sampled, because 0
- * is a multiple of every rate.
+ * Return the number of uncontended acquisitions before the next sampled one, or fewer. When the
+ * count wraps to 0 the acquisition is sampled, because 0 is a multiple of every rate.
  */
 static __always_inline long ntklog_countdown_to_sample(u32 count, u32 remainder, u32 rate)
 {
@@ -66,7 +55,7 @@ static __always_inline long ntklog_countdown_to_sample(u32 count, u32 remainder,
 /**
  * ntklog_set_uncontended_count() - set the uncontended count and compute countdown and hold limit
  * @cpu: state of a CPU
- * @count: SpinLockAcquireCount minus SpinLockContentionCount
+ * @count: the count, modulo 2^32
  *
  * Context: interrupts off, on that CPU; or the CPU is offline.
  */
@@ -81,7 +70,7 @@ void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
 
 /**
- * ntklog_topmost_spin_lock() - return the lock that this CPU has acquired last and still holds
+ * ntklog_topmost_spin_lock() - return the lock of this CPU's topmost slot
  *
  * Context: interrupts off.
  * Return: address of the lock; NULL if no slot is in use.
@@ -97,8 +86,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_spin_lock);
 /**
  * ntklog_count_spin_lock_acquire_slow() - slow path of an acquisition that is only counted
  *
- * Restarts the countdown. Nothing is sampled while acquisitions are only counted, so the countdown
- * is as long as possible. The task that enables tracking restarts all countdowns.
+ * Makes the countdown as long as possible, because nothing is sampled.
  *
  * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted.
  */
@@ -107,21 +95,13 @@ void ntklog_count_spin_lock_acquire_slow(void)
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	unsigned long flags;
 
-	/*
-	 * An NMI handler must not restart the countdown, because the NMI may have interrupted this
-	 * function. The next acquisition after the NMI restarts the countdown.
-	 */
+	/* The NMI may have interrupted this function. */
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
 	/*
-	 * If state is not negative any more, an interrupt handler has restarted the countdown since
-	 * this CPU found it expired.
-	 *
-	 * Tracking may start concurrently: this CPU reads the tracking key while it is off; another
-	 * CPU enables the key and tracks locks; this CPU arrives here. A long countdown would delay
-	 * tracking on this CPU. Set the countdown to -1, so that the next acquisition takes the
-	 * slow path again.
+	 * Tracking may have started since this CPU saw the tracking key off. A long countdown would
+	 * delay tracking on this CPU: set -1, so that the next acquisition takes the slow path.
 	 */
 	if (READ_ONCE(cpu->state) < 0)
 		ntklog_set_countdown(cpu, ntklog_uncontended_count(cpu),
@@ -142,9 +122,8 @@ static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot,
 }
 
 /*
- * Fill the slot that the caller has taken. If the acquisition cannot be tracked, tag the slot as
- * untracked or free it. Returns the number of the slot, or 0 if the slot was freed. Slot 0 is a
- * dummy whose lock stays 0.
+ * Fill the slot that the caller has taken, tag it as untracked, or free it. Returns the number of
+ * the slot. If the slot was freed, returns 0: slot 0 is a dummy whose lock stays 0.
  */
 static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					  unsigned long tag, struct ntklog_time time,
@@ -163,10 +142,7 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	} else if (in_nmi() || !number ||
 		   number - READ_ONCE(cpu->untracked_slots) > PERF_SPIN_LOCK_DEPTH) {
-		/*
-		 * In an NMI the depth is unreliable, because the NMI may have interrupted an update
-		 * of untracked_slots.
-		 */
+		/* In an NMI the depth is unreliable: untracked_slots may be changing. */
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	}
@@ -180,10 +156,6 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 	return number;
 }
 
-/*
- * Track an acquisition that the fast path cannot track: the CPU already had eight slots in use,
- * tracking is being enabled or disabled, or the CPU is in an NMI.
- */
 static noinline void ntklog_track_acquire_irqsave(const void *lock)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
@@ -192,10 +164,7 @@ static noinline void ntklog_track_acquire_irqsave(const void *lock)
 
 	local_irq_save(flags);
 	ntklog_fill_slot_slow(cpu, lock, 0, time, ntklog_snapshot_interrupts());
-	/*
-	 * Restart the countdown if it has expired, but not in an NMI, which may have interrupted an
-	 * update of state.
-	 */
+	/* Not in an NMI, which may have interrupted an update of state. */
 	if (!in_nmi() && READ_ONCE(cpu->state) < 0)
 		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
 	local_irq_restore(flags);
@@ -205,27 +174,20 @@ static noinline void ntklog_track_acquire_irqsave(const void *lock)
  * ntklog_track_spin_lock_acquire_slow() - slow path of an uncontended tracked acquisition
  * @lock: address of the lock, which is held
  *
- * Called when the countdown has expired or more than eight slots are in use. The countdown also
- * counts as expired while tracking is being enabled or disabled. Otherwise an expired countdown
- * makes the next release take the slow path. That release restarts the countdown, because it
- * divides by the sample rate anyway. Until then all acquisitions take the slow path.
+ * An expired countdown usually makes the next release take the slow path. That release restarts the
+ * countdown, because it divides by the sample rate anyway.
  *
- * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted and has taken
- * a slot.
+ * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has taken a slot.
  */
 void ntklog_track_spin_lock_acquire_slow(const void *lock)
 {
 	unsigned long slot_offset = ntklog_this_cpu_read_low_u16(ntklog_spin_lock_cpu.state);
 
-	/*
-	 * As in the fast path, interrupts may be on here: an interrupt handler may call this
-	 * function before this call has filled its slot.
-	 */
+	/* Interrupts may be on: a handler may call this function before the slot is filled. */
 	if (likely(slot_offset <= PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT_SIZE &&
 		   !READ_ONCE(ntklog_spin_lock_in_transition) && !in_nmi())) {
 		ntklog_fill_uncontended_slot(lock, slot_offset);
 		ntklog_write_spin_lock_slot(slot_offset, interrupts, ntklog_snapshot_interrupts());
-		/* Make the next release take the slow path. */
 		this_cpu_write(ntklog_spin_lock_cpu.hold_limit, 0);
 	} else {
 		ntklog_track_acquire_irqsave(lock);
@@ -237,9 +199,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slow);
  * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire for an uncontended acquisition
  * @lock: address of the lock, which is held
  *
- * Counts the acquisition, and tracks it if the tracking key is on. Reads the clock once, so
- * WaitTimeInCycles is 0. NT reads the clock before and after the acquisition, but without
- * contention the difference is only the time that a reading takes.
+ * Reads the clock once, so WaitTimeInCycles is 0.
  *
  * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
  */
@@ -292,7 +252,6 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_contended_spin_lock);
 
-/* Add empty details to the slot of an uncontended acquisition, and tag the slot. */
 static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
 	struct ntklog_spin_lock_slot *slot = ntklog_slot(cpu, number);
@@ -305,16 +264,9 @@ static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 numbe
 }
 
 /**
- * ntklog_count_interrupt_in_slots() - count an interrupt in the slots of all locks that this CPU
- *	holds
+ * ntklog_count_interrupt_in_slots() - count an interrupt in the slots of this CPU
  *
- * Called at the start of each interrupt that InterruptCount includes, except NMIs, while Linux'
- * spin locks or rwlocks are attached in mode "full". An acquisition then need not read the
- * interrupt counters, of which there are about a dozen; interrupts during a hold are rare. NT's
- * locks read the counters and ignore this count.
- *
- * The count misses an interrupt that arrives while the slot is being filled or freed, which is just
- * after the acquisition or just before the release.
+ * The count may miss an interrupt that arrives while a slot is being filled or freed.
  *
  * Context: interrupts off; not NMI.
  */
@@ -336,7 +288,6 @@ notrace void ntklog_count_interrupt_in_slots(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_interrupt_in_slots);
 
-/* Return the InterruptCount of a record. */
 static __always_inline u32 ntklog_slot_interrupts(const struct ntklog_spin_lock_slot *slot,
 						  u8 acquire_mode)
 {
@@ -389,7 +340,7 @@ static __always_inline bool ntklog_hold_exceeds_threshold(const struct ntklog_sp
 	return hold_threshold && release_time.low - slot->time.low > hold_threshold;
 }
 
-/* Test whether one of NT's three sampling rules selects the release, by the current counts. */
+/* Test whether one of NT's sampling rules selects the release, by the current counts. */
 static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
 				   const struct ntklog_spin_lock_slot *slot, u64 wait,
 				   struct ntklog_time release_time)
@@ -402,18 +353,12 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
 		READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate) == 0;
 }
 
-/* Return the AcquireDepth of the topmost slot. */
 static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cpu *cpu)
 {
 	return ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
 }
 
-/*
- * Write the event of a slot if a rule samples the release.
- *
- * Also called in an NMI, because the fast path of an acquisition does not test for NMIs and so does
- * not tag its slot as untracked. ntklog_write_spin_lock() counts the record as suppressed.
- */
+/* Also called in an NMI, because the fast path does not tag its slots as untracked there. */
 static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number,
 					  u8 acquire_mode, struct ntklog_time time,
 					  unsigned long caller)
@@ -435,16 +380,12 @@ static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 
 }
 
 /*
- * Decide which acquisitions and releases take the slow path from now on. @lock_held: this CPU still
- * holds a lock with a slot.
+ * @lock_held: this CPU still holds a lock with a slot.
  *
- * While the uncontended count is a multiple of the rate and a lock is held, all releases take the
- * slow path, because hold_limit is 0. With no lock held, hold_limit need not be 0: an uncontended
- * acquisition changes the count, and the tag of a contended acquisition makes its release take the
- * slow path anyway.
+ * With no lock held, hold_limit need not be 0: an uncontended acquisition changes the count, and
+ * the tag of a contended acquisition makes its release take the slow path anyway.
  *
- * @state is the value from which the caller has computed @count. Do not test cpu->state instead:
- * an NMI may have made it negative since, and the countdown would be set from an outdated @count.
+ * @state is the value from which the caller has computed @count; cpu->state may have changed since.
  */
 static __always_inline void ntklog_update_sampling(struct ntklog_spin_lock_cpu *cpu, long state,
 						   u32 count, u32 remainder, u32 rate,
@@ -456,11 +397,7 @@ static __always_inline void ntklog_update_sampling(struct ntklog_spin_lock_cpu *
 	ntklog_set_hold_limit(cpu, !remainder && lock_held);
 }
 
-/*
- * Free the topmost slot, and write its event if the release is sampled. The slot is that of an NT
- * lock, uncontended, tracked and without a waiter, as in nearly all sampled releases of NT's locks.
- * Not called in an NMI.
- */
+/* The slot is that of an NT lock, uncontended, tracked and without a waiter. Not in an NMI. */
 static __always_inline void
 ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_lock_slot *slot,
 			    const void *lock, u8 acquire_mode, struct ntklog_time time,
@@ -473,10 +410,7 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	/* The number of @slot is its index, because no overflow slot is in use. */
 	u32 depth = slot - cpu->slot - READ_ONCE(cpu->untracked_slots);
 
-	/*
-	 * Update the countdown before the event is written, because the writing may count
-	 * acquisitions of Linux' locks.
-	 */
+	/* Before the event, because its writing may count acquisitions of Linux' locks. */
 	ntklog_update_sampling(cpu, state, count, remainder, rate, slot != &cpu->slot[1]);
 	if (!remainder || ntklog_hold_exceeds_threshold(slot, time))
 		ntklog_write_spin_lock_fast(false, slot, (unsigned long)lock, 0,
@@ -487,13 +421,7 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	ntklog_add_slots_in_use(-1);
 }
 
-/*
- * Handle a release for which ntklog_release_topmost_slot() is not meant: of a contended or
- * untracked acquisition, of a Linux lock, out of order, with a waiter left behind, in an NMI, or
- * without a slot. Free the slot, and write the event if the release is sampled. A release without a
- * slot is counted as unmatched, unless the CPU holds locks for which it had no slot, or tracking is
- * being enabled or disabled.
- */
+/* Handle a release for which ntklog_release_topmost_slot() is not meant. */
 static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					       u8 acquire_mode, struct ntklog_time time,
 					       unsigned long caller)
@@ -512,10 +440,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched_expected);
 	} else if (READ_ONCE(ntklog_spin_lock_may_take_slot) &&
 		   !READ_ONCE(ntklog_spin_lock_in_transition)) {
-		/*
-		 * Count the release only while tracking is enabled on all CPUs. Before and
-		 * afterwards the lock may have been acquired without a hook.
-		 */
+		/* While tracking is not armed, a lock without a slot is no error. */
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
 	}
 	/* Not in an NMI, which may have interrupted an update of state or hold_limit. */
@@ -535,8 +460,6 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
  * @time_low: low half of the clock before the release
  * @time_high: high half of the clock before the release
  * @caller: return address of the unlock function
- *
- * Frees the slot of the lock and writes the event if the release is sampled.
  *
  * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered; the tracking key was on.
  */

@@ -4,14 +4,8 @@
 
 /*
  * Counting and tracking of the spin locks that a CPU acquires, and the decision which releases
- * write an event. The callers are NT's lock functions, and the hooks of Linux' locks and of
- * interrupts.
- *
- * The fast paths run for each acquisition and release. They are inline functions, because a call
- * would cost about as much as their work. NT's locks are inlined into drivers and call
- * ntklog_log_spin_lock_acquire(), which contains the fast path. The slow paths are in
- * spin_lock_slots.c. They decide by NT's exact rules; the fast paths only detect when a decision is
- * needed.
+ * write an event. The fast paths run for each acquisition and release, and are therefore inline.
+ * They only detect when a decision is needed; the slow paths decide by NT's rules.
  */
 
 #include <linux/compiler.h>
@@ -32,13 +26,11 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 				    const struct ntklog_spin_lock_wait_start *wait_start);
 void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode);
 
-/* Write a member of the slot at offset _bytes. */
 #define ntklog_write_spin_lock_slot(_bytes, _member, _value)				\
 	ntklog_this_cpu_write_at(ntklog_spin_lock_cpu.slot[0]._member, _bytes, _value)
 
 /**
- * ntklog_fill_uncontended_slot() - fill the slot of an uncontended acquisition, except for
- *	interrupts
+ * ntklog_fill_uncontended_slot() - fill a slot, except for interrupts
  * @lock: address of the lock, which is held
  * @slot_offset: offset of the slot, in bytes
  *
@@ -49,10 +41,7 @@ static __always_inline void ntklog_fill_uncontended_slot(const void *lock,
 {
 	struct ntklog_time time;
 
-	/*
-	 * Store the lock before the clock is read: ntklog_count_interrupt_in_slots() counts the
-	 * interrupts in this slot from the store on.
-	 */
+	/* Before the clock is read: interrupts are counted in this slot from the store on. */
 	ntklog_write_spin_lock_slot(slot_offset, lock, (unsigned long)lock);
 	time = ntklog_read_time();
 	ntklog_write_spin_lock_slot(slot_offset, time.low, time.low);
@@ -85,13 +74,10 @@ static __always_inline bool ntklog_push_spin_lock(const void *lock, unsigned lon
  * ntklog_push_linux_spin_lock() - track an uncontended acquisition of a Linux lock
  * @lock: address of the lock, which is held
  *
- * Like ntklog_log_spin_lock_acquire(), for hooks that are only installed while the tracking key is
- * on and interrupts are counted by ntklog_count_interrupt_in_slots(). It neither tests the key nor
- * reads the interrupt counters.
+ * Neither tests the tracking key nor reads the interrupt counters.
  *
  * Context: preemption off, right after the acquisition; also NMI.
- * Return: true if the acquisition is tracked; false if the caller must call
- * ntklog_track_spin_lock_acquire_slow().
+ * Return: true if tracked; otherwise call ntklog_track_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
 {
@@ -104,10 +90,6 @@ static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
  * ntklog_pop_spin_lock() - NT's PerfLogSpinLockRelease, fast path: free the topmost slot
  * @lock: address of the lock, which is about to be released
  * @time: low half of the clock
- *
- * Succeeds if the topmost slot belongs to @lock and has no tag, and if the lock was held for less
- * than hold_limit cycles. Called before the lock is released, so that the compiler need not keep
- * the arguments in registers across the release.
  *
  * Context: IRQL >= DISPATCH_LEVEL, or preemption off; the caller has seen the tracking key on.
  * Return: true if the slot is freed; false if the caller must call

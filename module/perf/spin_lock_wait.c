@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Contended acquisitions in the modes "sampled", "waits" and "holders". */
 
 #include <linux/export.h>
 
@@ -28,8 +27,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_count_and_sample_wait);
  * @spin_count: number of additional tests of the lock, at least 1
  * @wait_start: state at the start of the wait
  * @caller: return address of the lock function
- *
- * For the modes "waits" and "holders", in which acquisitions take no slot.
  *
  * Context: interrupts off, right after the acquisition.
  */

@@ -2,9 +2,7 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_WAIT_H
 #define _NTKLOG_PERF_SPIN_LOCK_WAIT_H
 
-/*
- * Contended acquisitions of spin locks: state at the start of the wait, counts, and sampling rule.
- */
+/* Contended acquisitions of spin locks. */
 
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -33,10 +31,7 @@ static inline void ntklog_count_wait(u32 spin_count)
 	this_cpu_add(ntklog_spin_lock_cpu.spin_count, spin_count);
 }
 
-/*
- * Test whether NT's rule samples a contended acquisition, by the present contention count of the
- * CPU.
- */
+/* NT's rule, by the present contention count of the CPU. */
 static inline bool ntklog_wait_is_sampled(u32 spin_count)
 {
 	const struct event_trace_spinlock_information *information =

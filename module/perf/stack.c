@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stack events, by the kernel's unwinder. On x86 the unwinder takes no lock: it looks up the data
- * of modules and of ftrace's trampolines under RCU. The unwinder is therefore not used in NMIs and
- * where RCU is not watching. An event is complete before its stack is walked, so an event that the
- * walk itself causes, for example by a warning of the unwinder, comes between the event and its
- * stack.
+ * Stack events, by the kernel's unwinder, which may need RCU and is not used in NMIs. An event is
+ * complete before its stack is walked, so an event that the walk itself causes comes between the
+ * event and its stack.
  */
 
 #include <linux/init.h>
@@ -29,11 +27,6 @@
 DEFINE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_stack_cpu);
 
-/**
- * struct ntklog_stack_buffer - per-CPU buffer of a stack event
- * @frames: return addresses, as the unwinder found them
- * @event: the event
- */
 struct ntklog_stack_buffer {
 	unsigned long frames[NTKLOG_OWN_FRAMES_MAX + NTKLOG_STACK_WALK_MAX];
 	struct {
@@ -42,7 +35,7 @@ struct ntklog_stack_buffer {
 	} event;
 };
 
-/* Allocated, because all modules share 8 KB of static per-CPU data. */
+/* Allocated, because static per-CPU memory is scarce. */
 static struct ntklog_stack_buffer __percpu *ntklog_stack_buffers;
 
 /**
@@ -68,9 +61,8 @@ void ntklog_stack_exit(void)
 }
 
 /*
- * Return the index of the first frame of the event's stack, or @count if there is none. The stack
- * begins at @caller. If @caller is 0, or is not on the stack because a tracer has replaced the
- * return address, the stack begins after the frames of this module and of lock functions.
+ * Return the index of the first frame of the event's stack: that of @caller, or else the first one
+ * after those of this module and of lock functions. Returns @count if there is none.
  */
 static unsigned int ntklog_find_first_frame(const unsigned long *frames, unsigned int count,
 					    unsigned long caller, bool is_hooked)
@@ -95,10 +87,7 @@ static unsigned int ntklog_fill_stack_buffer(unsigned int most)
 	lockdep_assert_irqs_disabled();
 	if (in_nmi() || !rcu_is_watching() || cpu->is_walking)
 		return 0;
-	/*
-	 * Events that the walk itself causes get no stack: a second walk would overwrite the
-	 * buffer.
-	 */
+	/* A second walk, for an event that the walk causes, would overwrite the buffer. */
 	WRITE_ONCE(cpu->is_walking, true);
 	count = stack_trace_save(this_cpu_ptr(ntklog_stack_buffers)->frames, most, 0);
 	if (!count)
@@ -136,9 +125,6 @@ unsigned int ntklog_save_stack(unsigned long *frames, unsigned int most)
  * @event_time: time stamp of the event
  * @caller: as for ntklog_write_stack()
  * @is_hooked: as for ntklog_write_stack()
- *
- * Walks the stack of the current task and writes the stack event, or counts the stack as left out.
- * A session whose buffer has no free space counts the stack event as lost.
  *
  * Context: as for ntklog_write_stack().
  */

@@ -12,18 +12,13 @@
 #include "../etw/event.h"
 #include "../etw/stacks.h"
 
-/*
- * Upper bound of the number of innermost frames that belong to this module, lock functions or
- * tracers.
- */
+/* Upper bound of the number of frames of this module, lock functions or tracers. */
 #define NTKLOG_OWN_FRAMES_MAX	32
 
 /**
  * struct ntklog_stack_cpu - per-CPU state of stack events
  * @walked: number of stacks walked
- * @left_out: number of events whose stack a session needs but does not get: the event was written
- *	in an NMI, where RCU is not watching, for a task other than the current one, or during
- *	another stack walk, or the unwinder finds no frame
+ * @left_out: number of events whose stack a session needs but does not get
  * @is_walking: a stack walk is in progress on this CPU
  *
  * Only the CPU itself writes these members, with interrupts off; an NMI increments @left_out with
@@ -47,10 +42,9 @@ void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller,
  * ntklog_write_stack() - write the stack of an event for the sessions that need it
  * @event: type of the event
  * @logged: sessions that have the event, and its time stamp
- * @caller: return address at which the stack of the event begins. If @caller is 0 or not on the
- *	stack, the event has the frames that follow those of this module and of the lock functions
+ * @caller: return address at which the stack of the event begins; may be 0
  * @is_hooked: an entry hook wrote the event. If @caller is not found, the stack then also omits the
- *	next frame, which is the kernel's lock function
+ *	frame of the kernel's lock function
  *
  * Context: interrupts off since the event was written; no other event has been written since.
  */

@@ -3,10 +3,8 @@
 #define _NTKLOG_PERF_THIS_CPU_H
 
 /*
- * Per-CPU operations for the fast paths that this_cpu_*() does not have as one instruction.
- *
- * Context of all: preemption off. An interrupt may arrive before or after the operation, not
- * within.
+ * Per-CPU operations for the fast paths that this_cpu_*() does not have as one instruction. An
+ * interrupt may arrive before or after such an operation, not within.
  */
 
 #include <linux/percpu.h>
@@ -68,9 +66,8 @@
 })
 
 /*
- * The following macros access a member of an array element. Their arguments are the member of
- * element 0 and the offset of the element in bytes. The two are added by the addressing mode of the
- * instruction; the compiler would use an instruction of its own.
+ * The following macros access a member of an array element, which is given as the member of element
+ * 0 and the offset of the element in bytes. The addressing mode of the instruction adds the two.
  */
 
 /**

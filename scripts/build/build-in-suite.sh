@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # build-in-suite.sh ROOT KDIR DIRECTORY [ARGUMENT...]: build the modules, the example and the tool
-# in DIRECTORY, with the compiler and the libraries of the Debian in ROOT (see clean-root.sh).
-# ARGUMENTs go to make for the modules and the example. In ROOT the directory is always /build, so
-# that ccache finds what was compiled before in another directory.
+# in DIRECTORY, with the compiler and the libraries of the Debian in ROOT (see clean-root.sh). In
+# ROOT the directory is always /build, so that ccache finds what was compiled before in another
+# directory.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -18,7 +18,7 @@ mkdir -p "$dir" "$OUT/log"
 (cd "$TOP" && git ls-files -z Kbuild include module workload tools dkms.conf \
 	Documentation/examples tests | xargs -0 cp --parents -t "$dir")
 
-# Mount the cache, which has the headers, and DIRECTORY, in a mount namespace of these commands.
+# The cache has the headers.
 # shellcheck disable=SC2016 # the inner shell's
 as_root unshare --mount --propagation private sh -e -c '
 	root=$1 cache=$2 kdir=$3 dir=$4 cpus=$5

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # build-modules.sh KDIR DIRECTORY [ARGUMENT...]: build the modules against the kernel and copy them
-# to DIRECTORY. ARGUMENTs go to make. The build is in the cache, in a directory of the same name:
-# apart from builds for other kernels and from a user's own build, and with the same paths for each
-# clone, because paths are part of ccache's keys.
+# to DIRECTORY. The build is in the cache, in a directory of the same name, because paths are part
+# of ccache's keys.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -16,11 +15,10 @@ need modules
 name=$(basename "$dir")
 work=$CACHE/build/$name
 mkdir -p "$dir" "$work"
-# Concurrent steps and other trees that build for the same kernel take turns.
 exec 9>"$work.lock"
 flock 9
-# The file .tree names the tree of the last build, if that succeeded without a warning. Otherwise,
-# or if it names another tree, remove all objects; so the next build prints its warnings again.
+# The file .tree names the tree of the last build, if that succeeded without a warning. Otherwise
+# remove all objects, so that the next build prints its warnings again.
 tree="$TOP $(stat -c %i "$TOP")"
 [ "$(cat "$work/.tree" 2>/dev/null)" = "$tree" ] || rm -rf "$work"
 mkdir -p "$work"

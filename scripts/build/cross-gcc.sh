@@ -9,7 +9,6 @@
 . "$TOP/scripts/packages/suite.sh"
 
 PACKAGE=gcc-12-aarch64-linux-gnu
-# Dependencies that this machine's own gcc does not bring.
 PARTS="cpp-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libgcc-12-dev-arm64-cross
 	libgcc-s1-arm64-cross"
 

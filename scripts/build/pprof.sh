@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# pprof.sh: unpack Go's pprof in the cache, and print its path. The rest of Go's package (330 MB) is
-# not kept.
+# pprof.sh: unpack Go's pprof in the cache, and print its path.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -10,7 +10,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 rm -rf "$OUT/docs"
 mkdir -p "$OUT/docs"
-# PYTHONDONTWRITEBYTECODE: Sphinx must not write the compiled conf.py into Documentation/.
+# Sphinx must not write the compiled conf.py into Documentation/.
 PYTHONDONTWRITEBYTECODE=1 sphinx-build -W --keep-going -q -b html -d "$scratch" \
 	"$TOP/Documentation" "$OUT/docs"
 rm -f "$OUT/docs/.buildinfo"

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# model.sh FILE.pml [BROKEN]: verify a Promela model with spin: no assertion fails, no deadlock, and
-# every waiter gets the lock under fair scheduling. BROKEN, a number, selects a variant with a
-# defect. Exit status 0: the model has all these properties.
+# model.sh FILE.pml [BROKEN]: verify a Promela model with spin, under fair scheduling. BROKEN, a
+# number, selects a variant with a defect.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -14,8 +13,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 
-# verify COMPILE-OPTIONS -- RUN-OPTIONS: compile and run spin's verifier pan. Fails unless it prints
-# "errors: 0" and has searched to the end.
+# verify COMPILE-OPTIONS -- RUN-OPTIONS: of spin's verifier pan. Fails unless it prints "errors: 0"
+# and has searched to the end.
 verify()
 {
 	local options=()

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# sparse.sh KDIR: run sparse on the modules. A warning about a file of this tree is an error. The
-# modules are compiled anew in a directory of their own, because sparse checks only files that are
-# compiled.
+# sparse.sh KDIR: run sparse on the modules. The modules are compiled anew in a directory of their
+# own, because sparse checks only files that are compiled.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The part of the demo that runs in the virtual machine, as root. Commands that print_and_run()
-# starts are printed first, as a user would type them.
+# The part of the demo that runs in the virtual machine, as root.
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
@@ -13,15 +12,13 @@ print_title()
 	printf '\n== %s\n' "$*"
 }
 
-# print_and_run COMMAND: print a command and run it.
 print_and_run()
 {
 	printf '# %s\n' "$1"
 	eval "$1"
 }
 
-# run_workload SECONDS: run the torture module: contended locks in threads, softirqs and hard
-# interrupts.
+# run_workload SECONDS
 run_workload()
 {
 	print_and_run "insmod ntklog_torture.ko duration=$1 locks=12 nest=10"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# demo.sh: build everything, boot Debian's own kernel in a virtual machine, and record the lock
-# events of contended workloads there. Files are left in out/demo/.
+# demo.sh: record contended workloads on Debian's own kernel in a virtual machine. Files are left in
+# out/demo/.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -30,7 +30,7 @@ say "booting $ABI in QEMU (emulated, two processors)"
 end_progress
 cd "$DEMO"
 rm -f guest.sh status
-# vm.sh -v prints guest.log by tail, every 0.2 s. Wait until it has printed the last lines.
+# vm.sh -v prints guest.log by tail. Leave it time for the last lines.
 sleep 0.5
 ntklog=$TOP/tools/ntklog/ntklog
 "$ntklog" dump trace.etl >trace.etl.txt

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # pictures.sh: make the pictures in Documentation/images from the recordings of the demo, which runs
-# first if they are missing. A picture is the top of a report's page as Chromium draws it.
+# first if they are missing.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -15,8 +15,7 @@ run_quietly tool make -C "$TOP/tools/ntklog"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# draw_picture NAME RECORDING WIDTH HEIGHT: draw the top of the report's page of a recording, as
-# NAME.png.
+# draw_picture NAME RECORDING WIDTH HEIGHT: the top of the report's page.
 draw_picture()
 {
 	(cd "$DEMO" && "$TOP/tools/ntklog/ntklog" report "$2" --html "$scratch/$1.html")

@@ -17,24 +17,22 @@
 # The output SUITE is the suite whose compiler and libraries the headers need; empty: those of the
 # system. With -n nothing is unpacked: exit status 1 if the kernel is not there.
 #
-# The packages are not installed: the headers package depends on the image, and installing that
-# would put a kernel into the machine's boot menu.
+# The packages are not installed: that would put a kernel into the machine's boot menu.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
 
 # SUITE:BASE: a suite that may have the newest kernel, and the suite whose compiler that kernel
-# needs. The suite experimental is left out, because it has release candidates.
+# needs.
 NEWEST_SUITES="trixie-backports:trixie sid:sid"
 
-# print_dependencies PACKAGE PATTERN: print the dependencies of a package of the kernel's suite that
-# match.
+# print_dependencies PACKAGE PATTERN: those that match.
 print_dependencies()
 {
 	run_apt apt-cache depends "$1" | sed -n "s/^ *Depends: \\($2\\)\$/\\1/p"
 }
 
-# run_apt COMMAND...: run apt with the lists of $suite, or with the system's if that is empty.
+# run_apt COMMAND...: with the lists of $suite, or with the system's if that is empty.
 run_apt()
 {
 	if [ -n "$suite" ]; then
@@ -44,7 +42,7 @@ run_apt()
 	fi
 }
 
-# unpack_packages DIRECTORY PACKAGE...: unpack packages of $suite, or of the system's apt.
+# unpack_packages DIRECTORY PACKAGE...
 unpack_packages()
 {
 	local package
@@ -66,7 +64,7 @@ unpack_kernel()
 		{
 			print_dependencies "linux-image-$abi" "linux-\\(modules\\|binary\\)-$abi"
 			# linux-kbuild has programs that the build runs: take the package for this
-			# machine, whatever the kernel's architecture is.
+			# machine.
 			print_dependencies "linux-headers-$abi" \
 				'linux-headers-.*-common\(-rt\)\?\|linux-kbuild-.*\|linux-base-[0-9].*' |
 				sed "s/^linux-kbuild-.*/&:$(dpkg --print-architecture)/"
@@ -74,22 +72,21 @@ unpack_kernel()
 				cut -d ' ' -f 1
 		} | sort -u)
 	unpack_packages "$dir" "linux-image-$abi" "linux-headers-$abi" "${packages[@]}"
-	# The Makefile of Debian's headers contains absolute paths. Make them point to the final
-	# name of the directory, which has a temporary name now (see make_once()).
+	# The Makefile of Debian's headers contains absolute paths. The directory has a temporary
+	# name now (see make_once()).
 	sed -i "s|\\([= ]\\)/usr/src/|\\1$CACHE/debian/$abi/usr/src/|" \
 		"$dir/usr/src/linux-headers-$abi/Makefile"
 	# The virtual machine's initramfs loads modules with modprobe, which needs modules.dep.
 	depmod -b "$dir" "$abi" 2>/dev/null || depmod -b "$dir/usr" "$abi"
 }
 
-# print_suite_abi [META]: print the name of the kernel that the package META of $suite depends on.
+# print_suite_abi [META]: META is a package of $suite.
 print_suite_abi()
 {
 	print_dependencies "${1:-linux-image-amd64}" 'linux-image-[0-9].*' | sed 's/^linux-image-//'
 }
 
-# choose_foreign_kernel ARCHITECTURE META...: set suite and abi to a kernel of this machine's Debian
-# for another architecture: the one that the first existing package of META depends on.
+# choose_foreign_kernel ARCHITECTURE META...: by the first existing package of META.
 choose_foreign_kernel()
 {
 	local meta
@@ -101,8 +98,6 @@ choose_foreign_kernel()
 	done
 }
 
-# choose_newest_suites: set suite and base to the suites of the newest kernel that can be
-# downloaded.
 choose_newest_suites()
 {
 	local pair version best='' best_suite='' best_base=''
@@ -119,8 +114,7 @@ choose_newest_suites()
 	suite=$best_suite base=$best_base
 }
 
-# With -n the command that ends the script if the kernel is not unpacked; else empty, which does
-# nothing.
+# The command that ends the script with -n; else empty.
 if_absent=
 [ "${1:-}" != -n ] || { if_absent="exit 1"; shift; }
 [ -n "$if_absent" ] || need unpack

@@ -10,7 +10,6 @@
 
 PARTS="scripts lib/kunit include/kunit tools/memory-model"
 
-# unpack_source PACKAGE PARTS DIRECTORY: unpack parts of the source; all of it if PARTS is empty.
 unpack_source()
 {
 	local package=$1 parts=$2 dir=$3 members=()
@@ -25,8 +24,7 @@ unpack_source()
 	rm -rf "$dir/deb"
 }
 
-# With -n if_absent is the command that ends the script if the source is not unpacked; else it is
-# empty.
+# The command that ends the script with -n; else empty.
 if_absent='' parts=$PARTS suffix=-parts
 while getopts na option; do
 	case $option in
@@ -42,7 +40,6 @@ package=linux-source-${1:-$KERNEL_SERIES}
 version=$(print_candidate "$package")
 [ -n "$version" ] || die "apt does not know $package"
 mkdir -p "$CACHE"
-# If the whole source is unpacked, use it for the parts, too.
 [ ! -d "$CACHE/source/$version" ] || suffix=
 dir=$CACHE/source/$version$suffix
 [ -d "$dir" ] || $if_absent

@@ -22,8 +22,7 @@ mkdir "$next"
 cp "$source"/lib/kunit/*.[ch] "$source/lib/kunit/Makefile" "$next/"
 cp "$TOP"/kunit/stock/{kunit_stock.h,core.c} "$next/"
 cp "$TOP/kunit/stock/core.Kbuild" "$next/Kbuild"
-# A kernel without KUnit has no members for suites in struct module. kunit_stock_of() finds them in
-# struct kunit_stock.
+# A kernel without KUnit has no members for suites in struct module.
 sed -i 's/\bmod->\(num_\)\?kunit_/kunit_stock_of(mod)->\1kunit_/g' "$next/test.c"
 arguments=()
 case $abi in
@@ -37,7 +36,7 @@ case $abi in
 	arguments=("NOSTDINC_FLAGS=-nostdinc -I$work/include")
 	;;
 esac
-# rsync -c replaces changed files only, so that make does not compile an unchanged KUnit again.
+# Replace changed files only, so that make does not compile an unchanged KUnit again.
 rsync -rlpc "$next/" "$work/src/"
 rm -rf "$next"
 run_quietly "kunit-core-$abi" make -C "$kdir" M="$work/src" CONFIG_KUNIT=m CONFIG_KUNIT_DEBUGFS=y \

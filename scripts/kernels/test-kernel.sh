@@ -11,15 +11,12 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# With -n the command that ends the script if the kernel is not built; else empty, which does
-# nothing.
+# The command that ends the script with -n; else empty.
 if_absent=
 [ "${1:-}" != -n ] || { if_absent="exit 1"; shift; }
 flavour=${1:?usage: test-kernel.sh FLAVOUR}
 [ -f "$TOP/scripts/kernels/$flavour.config" ] || die "no such test kernel: $flavour"
 
-# print_config_lines FLAVOUR: print the symbols of a flavour and of those that it includes, one on a
-# line.
 print_config_lines()
 {
 	local fragment=$TOP/scripts/kernels/$1.config word name
@@ -32,15 +29,13 @@ print_config_lines()
 	done <"$fragment"
 }
 
-# print_config_symbols FLAVOUR: print the symbols of a flavour; if a symbol is repeated, only its
-# last line.
+# print_config_symbols FLAVOUR: of a repeated symbol only the last line.
 print_config_symbols()
 {
 	print_config_lines "$1" | tac | awk -F = '!seen[$1]++' | tac
 }
 
-# check_config CONFIG: exit with a message if a symbol has not survived olddefconfig, because a
-# dependency is missing. The test kernel would be weaker than it claims.
+# A symbol may not have survived olddefconfig, because a dependency is missing.
 check_config()
 {
 	local config=$1 wanted missing=0
@@ -60,8 +55,7 @@ check_config()
 	[ "$missing" = 0 ] || die "test kernel $flavour cannot be configured"
 }
 
-# log_progress DIRECTORY: every five seconds, write to the log how many files are built.
-# print_status() of run.sh reads that.
+# print_status() of run.sh reads the last line of the log.
 log_progress()
 {
 	while sleep 5 && kill -0 $$ 2>/dev/null; do

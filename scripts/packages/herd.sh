@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # herd.sh: unpack herd7 in the cache unless it is there, and print the command that runs it with the
-# kernel's memory model. Only Debian's suite sid has herd7. It needs sid's C library, so the command
-# runs sid's dynamic linker with sid's libraries. Nothing is installed.
+# kernel's memory model. herd7 is taken from Debian's suite sid, and needs its C library, so the
+# command runs sid's dynamic linker with sid's libraries.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
@@ -16,7 +16,7 @@ unpack_herd()
 {
 	mkdir "$1/all"
 	unpack_from_suite $SUITE "$1/all" herdtools7 libgmp10 libc6
-	# Keep only what herd7 needs: a small part of 300 MB.
+	# Keep only what herd7 needs.
 	mkdir "$1/lib"
 	mv "$1/all/usr/bin/herd7" "$1/all/usr/share/herdtools7/herd" "$1/"
 	find "$1/all" '(' -name 'ld-linux-*.so.*' -o -name 'libc.so.*' -o -name 'libm.so.*' \

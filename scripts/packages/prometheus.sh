@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# prometheus.sh: unpack Debian's Prometheus in the cache, and print the directory with its programs
-# prometheus and promtool. The package itself would start a server when it is installed.
+# prometheus.sh: unpack Debian's Prometheus in the cache, and print the directory. The package
+# itself would start a server when it is installed.
 
 . "$(dirname "$0")/../lib.sh"
 

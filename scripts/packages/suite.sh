@@ -8,8 +8,8 @@
 # unless they are named with :amd64. dpkg need not have the architecture added, because nothing is
 # installed.
 
-# print_archive SUITE: print the address of the mirror from which the system's apt gets its own
-# Debian; if SUITE ends in -security, that of the security updates.
+# print_archive SUITE: the mirror of the system's own Debian; if SUITE ends in -security, that of
+# the security updates.
 print_archive()
 {
 	local codename label=Debian uri
@@ -29,8 +29,8 @@ print_archive()
 	printf '%s\n' "$uri"
 }
 
-# run_suite_apt SUITE COMMAND...: run apt-get or apt-cache with the lists of a suite alone. For this
-# machine's architecture apt knows the installed packages, and downloads only missing ones.
+# run_suite_apt SUITE COMMAND...: with the lists of a suite alone. For this machine's architecture
+# apt knows the installed packages, and downloads only missing ones.
 run_suite_apt()
 {
 	local dir=$CACHE/apt/$1 command=$2 foreign=()
@@ -49,8 +49,7 @@ run_suite_apt()
 }
 
 # update_suite_lists SUITE [OTHER]...: update the lists of the suite, and of other suites that it
-# depends on, if they are older than a day. If no mirror can be reached, older lists are used; fails
-# if there are none.
+# depends on, if they are older than a day. If no mirror can be reached, older lists are used.
 update_suite_lists()
 {
 	local suite=$1 dir=$CACHE/apt/$1 name
@@ -79,9 +78,8 @@ update_suite_lists()
 	exec 8>&-
 }
 
-# update_foreign_suite ARCHITECTURE: update the lists of this machine's Debian for another
-# architecture, and print the suite's name. Security updates are left out for i386, because the
-# tests need none of them; arm64's kernel is taken from them.
+# update_foreign_suite ARCHITECTURE: print the suite's name. arm64's kernel is taken from the
+# security updates.
 update_foreign_suite()
 {
 	local codename
@@ -93,15 +91,13 @@ update_foreign_suite()
 	echo "$codename+$1"
 }
 
-# print_suite_candidate SUITE PACKAGE: print the version of a package in the suite; nothing if it
-# has none.
+# print_suite_candidate SUITE PACKAGE
 print_suite_candidate()
 {
 	run_suite_apt "$1" apt-cache madison "$2" 2>/dev/null | awk -F ' *\\| *' 'NR == 1 { print $2 }'
 }
 
-# fetch_from_suite SUITE PACKAGE...: download packages, and those of their dependencies that are not
-# installed, into the suite's cache.
+# fetch_from_suite SUITE PACKAGE...: with those dependencies that are not installed.
 fetch_from_suite()
 {
 	local suite=$1
@@ -110,8 +106,7 @@ fetch_from_suite()
 		--no-install-recommends -t "${suite%+*}" "$@"
 }
 
-# unpack_fetched_from_suite SUITE DIRECTORY PACKAGE...: download packages as fetch_from_suite does,
-# and unpack them in the directory.
+# unpack_fetched_from_suite SUITE DIRECTORY PACKAGE...: download as fetch_from_suite does.
 unpack_fetched_from_suite()
 {
 	local suite=$1 dir=$2 deb archives=$CACHE/apt/$1/cache/archives
@@ -124,8 +119,7 @@ unpack_fetched_from_suite()
 	rm -f "$archives"/*.deb
 }
 
-# unpack_from_suite SUITE DIRECTORY PACKAGE...: download packages without dependencies, and unpack
-# them in the directory.
+# unpack_from_suite SUITE DIRECTORY PACKAGE...: without dependencies.
 unpack_from_suite()
 {
 	local suite=$1 dir=$2 scratch

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # clean-root.sh SUITE DIRECTORY PACKAGE...: unpack a fresh Debian of the suite, with these packages
-# and their dependencies, in DIRECTORY. The cache keeps it as an archive, by suite and the packages'
-# versions. It comes from the same mirror as this machine's packages.
+# and their dependencies, in DIRECTORY. The cache keeps it as an archive.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
@@ -12,9 +11,9 @@ suite=${1:?usage: clean-root.sh SUITE DIRECTORY PACKAGE...}
 dir=${2:?usage: clean-root.sh SUITE DIRECTORY PACKAGE...}
 shift 2
 
-# with_standard_descriptors COMMAND...: run a command with the descriptors 0 to 2 only. mmdebstrap
-# passes the number of the next free descriptor to a shell that understands only one digit, and
-# make, locks and progress take several descriptors.
+# with_standard_descriptors COMMAND...: with the descriptors 0 to 2 only. mmdebstrap passes the
+# number of the next free descriptor to a shell that understands only one digit, and make, locks and
+# progress take several descriptors.
 with_standard_descriptors()
 (
 	for descriptor in /proc/$BASHPID/fd/*; do
@@ -40,5 +39,5 @@ key=$(for package; do echo "$package=$(print_suite_candidate "$suite" "$package"
 	sha256sum | cut -c 1-12)
 make_once "$CACHE/root/$suite-$key" make_root
 mkdir -p "$dir"
-# A container may forbid to make device files, and they are not needed.
+# A container may forbid to make device files.
 as_root tar -C "$dir" --exclude='./dev/*' -xf "$CACHE/root/$suite-$key/root.tar"

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # foreign-root.sh ARCHITECTURE: unpack packages of this machine's Debian for another architecture in
-# the cache: the programs of virtual machines, and the headers and libraries to build the tool.
-# Print the directory. None of these programs runs on this machine.
+# the cache, and print the directory.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
@@ -18,8 +17,7 @@ unpack_root()
 {
 	# shellcheck disable=SC2086 # words
 	unpack_fetched_from_suite "$suite" "$1" $PROGRAMS $DEVELOPMENT
-	# Some names of libraries (lib*.so) are links to absolute paths. Make them point to files in
-	# this directory.
+	# Some libraries are links to absolute paths.
 	find "$1" -type l -lname '/*' -printf '%p %l\n' | while read -r link target; do
 		ln -sfnr "$1$target" "$link"
 	done

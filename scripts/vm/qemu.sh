@@ -3,8 +3,8 @@
 #
 # qemu.sh [-n] [x86_64|aarch64]: print the command that runs a QEMU of 8.1 or later for an
 # architecture (default x86_64): the system's if that is new enough, else Debian's backport, which
-# is unpacked in the cache with the libraries that the system lacks. No package of the system
-# changes. With -n nothing is unpacked: exit status 1 if there is no such QEMU.
+# is unpacked in the cache with the libraries that the system lacks. With -n nothing is unpacked:
+# exit status 1 if there is no such QEMU.
 #
 # Before 8.1 (Debian 12 has 7.2) a virtual CPU may run stale code when another one patches it in
 # parallel, as static keys, tracepoints and ftrace do. "accel/tcg: Always lock pages before
@@ -24,13 +24,12 @@ aarch64) PACKAGE=qemu-system-arm kept=$CACHE/qemu-arm ;;
 *) die "no QEMU for $1 is known here" ;;
 esac
 
-# print_version QEMU...: print the version, such as 10.0.2; nothing if the program does not run.
+# print_version QEMU...: nothing if the program does not run.
 print_version()
 {
 	{ "$@" --version 2>/dev/null || true; } | sed -n 's/^QEMU emulator version \([0-9.]*\).*/\1/p'
 }
 
-# is_new_enough QEMU...: test that the version of a QEMU is at least LEAST.
 is_new_enough()
 {
 	local version
@@ -50,7 +49,7 @@ fi
 codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 suite=$codename-backports
 mkdir -p "$CACHE"
-# While the suite cannot be reached, the newest unpacked version is used.
+# If the suite cannot be reached, use the newest unpacked version.
 version=
 if update_suite_lists "$suite" "$codename"; then
 	version=$(run_suite_apt "$suite" apt-cache madison "$PACKAGE" |

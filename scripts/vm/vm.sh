@@ -22,8 +22,7 @@
 #	-v		show the output of guest.sh while it runs
 #
 # QEMU emulates (TCG), because not every machine has KVM. Each virtual CPU is a thread of the
-# host's. That needs the QEMU that qemu.sh finds, and stale_code.ko in SHARE, whose source says why.
-# A message has the number of stale breakpoints that this module has handled.
+# host's. That needs stale_code.ko in SHARE, whose source says why.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -50,13 +49,10 @@ share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
 [ -f "$share/guest.sh" ] || die "no guest.sh in $share"
 # The image of an arm64 kernel has "ARMd" at byte 56. Other images are for x86.
 [ "$(dd if="$image" bs=1 skip=56 count=4 2>/dev/null | tr -d '\0')" != ARMd ] || machine=aarch64
-# QEMU's race needs parallel CPUs, and stale_code.ko is for x86-64. So the CPUs of an i386 kernel
-# run in turn.
+# stale_code.ko is for x86-64, so the CPUs of an i386 kernel run in turn.
 [ $machine != x86_64 ] || [ -z "$foreign" ] || thread=single
 [ "$thread" = single ] || [ -n "$foreign" ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
 
-# print_program_path NAME: print the path of a program of this machine, or of the foreign Debian's;
-# a path as it is.
 print_program_path()
 {
 	case $1 in
@@ -71,7 +67,6 @@ print_program_path()
 	esac
 }
 
-# copy_program PROGRAM: copy a program and the libraries that it needs into the image.
 copy_program()
 {
 	local file
@@ -86,7 +81,6 @@ copy_program()
 	done
 }
 
-# copy_foreign_libraries FILE: copy the libraries of a foreign program, and those that they need.
 # ldd would execute the program, which this machine cannot.
 copy_foreign_libraries()
 {
@@ -101,7 +95,6 @@ copy_foreign_libraries()
 	done
 }
 
-# copy_modules NAME...: copy modules, and those that they need, into the image.
 copy_modules()
 {
 	local abi name path dependency
@@ -124,10 +117,9 @@ copy_modules()
 	depmod -b "$root" "$abi"
 }
 
-# watch_guest: make the guest panic when its time is over, or when it has not written to
-# $share/alive for ten minutes. The guest writes to it every ten seconds, if the file exists at
-# boot. The wait is a read with a timeout, because a sleep would be a process that remains when this
-# one is killed.
+# watch_guest: the guest panics when its time is over, or when it has not written to $share/alive
+# for ten minutes. The wait is a read with a timeout, because a sleep would be a process that
+# remains when this one is killed.
 watch_guest()
 {
 	local end=$((SECONDS + limit)) idle=0
@@ -168,7 +160,7 @@ mkdir /dev/pts && mount -t devpts devpts /dev/pts
 mount -t tmpfs tmp /tmp
 mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
-# kmemleak's automatic scan takes as long as a test. Tests start their own.
+# Tests start kmemleak's scans.
 [ ! -e /sys/kernel/debug/kmemleak ] || echo scan=off >/sys/kernel/debug/kmemleak
 [ ! -d /lib/modules ] || modprobe -qa virtio_pci 9pnet_virtio 9p
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
@@ -182,27 +174,23 @@ sync
 reboot -f
 END
 chmod +x "$root/init"
-# The initramfs is not compressed, because a kernel with KCSAN would take longer to inflate it than
-# to boot.
+# A kernel with KCSAN would take longer to inflate the initramfs than to boot.
 (cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$share/initramfs"
-# Strip modules: 4.6 of 5 MB are debug information, which an emulated kernel takes a quarter of a
-# second to load.
+# An emulated kernel takes long to load debug information.
 find "$share" -maxdepth 1 -name '*.ko' -exec "${STRIP:-strip}" --strip-debug {} +
 rm -f "$share/status" "$share/stale"
 : >"$share/guest.log"
 if [ -n "$show" ]; then
-	# tail ends with this script, after it has printed the last line.
 	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
 fi
 
-# Kernel parameters: pci=noacpi: to find a device's interrupt, ACPI interprets a program, which
-# takes 20 s on the KASAN kernel. After 30 s the kernel gives up mounting the share. no_timer_check:
-# the kernel panics ("IO-APIC + timer doesn't work!") if ten ticks do not come in time, as on a busy
-# host. tsc=nowatchdog: on a busy host the watchdog mistakes a delay of its own clock for an error
-# of the TSC. rcu_cpu_stall_timeout and watchdog_thresh: a busy host may stop a virtual CPU for
-# twenty seconds. The kernel would report that as a stall or a lockup. log_buf_len: the suites
-# provoke more messages than a small kernel's buffer keeps. panic_print: all tasks (0x01) and the
-# stacks of all CPUs (0x40).
+# Kernel parameters: pci=noacpi: ACPI interprets a program to find a device's interrupt, which takes
+# so long on the KASAN kernel that it gives up mounting the share. no_timer_check: the kernel panics
+# ("IO-APIC + timer doesn't work!") if ten ticks do not come in time, as on a busy host.
+# tsc=nowatchdog: on a busy host the watchdog mistakes a delay of its own clock for an error of the
+# TSC. rcu_cpu_stall_timeout and watchdog_thresh: a busy host may stop a virtual CPU, which the
+# kernel would report as a stall or a lockup. log_buf_len: the suites provoke more messages than a
+# small kernel's buffer keeps. panic_print: all tasks (0x01) and the stacks of all CPUs (0x40).
 case $machine in
 x86_64)
 	# With SMAP and SMEP, as on real CPUs, a wrong access of the kernel to a user's address

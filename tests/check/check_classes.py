@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compare the classes (TYPE.MEMBER) that ntklog gives to Linux' locks with those that
-class_truth.ko printed, which walks the kernel's objects.
+"""Compare the classes that ntklog gives to Linux' locks with those that class_truth.ko printed.
 
 Usage: check_classes.py NTKLOG DIRECTORY [CLASS...]
 """
@@ -45,8 +44,8 @@ class Names:
 
 
 class Truth:
-    """The addresses and classes that the module's walks found. An address with the same class in
-    two successive walks is taken to have had that class in between, too.
+    """An address with the same class in two successive walks is taken to have had that class in
+    between, too.
     """
 
     def __init__(self, name):
@@ -72,7 +71,6 @@ class Truth:
 
 
 def events(name):
-    """Address and time of each event in the trace of this name."""
     with open(path(name), "rb") as stream:
         for buffer in etl.decode(stream.read()):
             for event in buffer.events:
@@ -82,8 +80,7 @@ def events(name):
                     yield etl.resource(event).resource, event.time_stamp
 
 
-# A class that does not claim to be exact: it is marked as a guess, has an offset instead of a
-# member, or names only the kind of memory.
+# A class that does not claim to be exact.
 MARKED = re.compile(r"^~|\+0x[0-9a-f]+|^(stack|pages|vmalloc|kfence|slab|per-CPU)( \(|$)")
 
 
@@ -94,9 +91,7 @@ def is_right(class_, truth):
 
 class Classes(unittest.TestCase):
     def check_recording(self, name, least_named):
-        """At least this share of the events has a class. Of those that the walks know, at most one
-        in a thousand has a wrong class without a mark.
-        """
+        """At least this share of the events has a class."""
         names, truth = Names(name + ".etl.names"), Truth(name + ".truth")
         counts = collections.Counter()
         wrong = collections.Counter()

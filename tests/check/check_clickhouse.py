@@ -6,8 +6,7 @@ its queries says.
 Usage: check_clickhouse.py NTKLOG DIRECTORY [HOSTS]
 
 Each host has a recording before and one after 2026-11-20, with planted differences: see record().
-DIRECTORY is for the server's data and the recordings. Loading times and sizes are printed, not
-tested.
+DIRECTORY is for the server's data and the recordings.
 """
 
 import glob
@@ -29,7 +28,6 @@ HOSTS = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
 # FILETIMEs of 2026-11-10 and 2026-11-25, 12:00 UTC.
 BEFORE, AFTER = (116444736000000000 + 10_000_000 * seconds for seconds in (1794312000, 1795608000))
 
-# The locks' addresses, and their classes in the files of names.
 COMMON, UNEVEN, NEW = 0xFFFF888000000010, 0xFFFF888000000020, 0xFFFF888000000030
 MUTEX = 0xFFFF888000000040
 CLASSES = {COMMON: "dentry.d_lockref.lock", UNEVEN: "uneven_lock", NEW: "new_lock"}
@@ -49,16 +47,12 @@ USERS = """<yandex><profiles><default/></profiles><users><default><password/>
 
 
 def spin(address, wait_ms):
-    """A release of a spin lock after a wait; the clock has 2000 ticks a millisecond."""
+    """The clock has 2000 ticks a millisecond."""
     return etl.perfinfo(0x0529, etl.spin_lock(address=address, acquire=1_000_000, release=1_000_200,
                                               wait=2000 * wait_ms, spins=1))
 
 
 def record(directory, host, is_after):
-    """Write the recording of a host: a wait of 2 ms for COMMON, one of 1 ms for UNEVEN (100 ms on
-    the host DIFFERENT), and one of 3 ms for MUTEX. After the change the wait for COMMON is 1 ms,
-    that for MUTEX on the host SLOW 900 ms, there is a wait of 4 ms for NEW, and LOSSY lost events.
-    """
     events = [etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
               spin(COMMON, 1 if is_after else 2), spin(UNEVEN, 100 if host == DIFFERENT else 1),
               etl.linux_lock("mutex", address=MUTEX, hold=2000,
@@ -81,7 +75,6 @@ def record(directory, host, is_after):
 
 
 class Server:
-    """A ClickHouse of our own, on a free port."""
 
     def __init__(self):
         with socket.socket() as free:
@@ -109,7 +102,6 @@ class Server:
             return connection.connect_ex(("127.0.0.1", self.port)) == 0
 
     def query(self, text):
-        """The rows, as lists of texts."""
         result = subprocess.run([*self.client.split(), "--multiquery"], input=text, text=True,
                                 capture_output=True, check=False)
         assert result.returncode == 0, result.stderr

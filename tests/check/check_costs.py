@@ -5,9 +5,8 @@ probes of a context switch and of a wake-up.
 
 Usage: check_costs.py GUEST.LOG
 
-Each bound is a little more than the figure in Documentation/dev/measurements.rst, because another
-compiler may need some more. QEMU's clock advances by a nanosecond for each instruction, so the
-benchmark's times are numbers of instructions.
+With -icount QEMU's clock advances by a nanosecond for each instruction, so the benchmark's times
+are numbers of instructions.
 """
 
 import re
@@ -25,7 +24,6 @@ with open(sys.argv[1], encoding="utf-8") as log:
 
 
 def event(instrumentation, name):
-    """The instructions of an event: RATE times what it adds to a tracked pair."""
     return (COSTS[instrumentation, name] - COSTS["tracked", name]) * RATE
 
 

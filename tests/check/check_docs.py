@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the documentation: links of README.md and of the pages lead to files and sections that
-exist; the tool has each command and option that the pages and ntklog(1) show; the guide for ports
-has each warning; the pages are short; each table of figures names its script.
+"""Check the documentation's links, commands, options, warnings and sizes.
 
 Usage: check_docs.py NTKLOG TOP
 """
@@ -47,7 +45,6 @@ def anchors(path):
 
 
 def links(path):
-    """Yield the line number and the target of each link and picture of a page."""
     patterns = [r"\]\(([^)\s]+)\)"] if path.endswith(".md") else \
         [r"<([^<>\s]+)>`__?", r"^\s*\.\. (?:image|figure|include|literalinclude):: *(\S+)",
          r"^\s*\.\. _[^:]+: *(\S+)$"]
@@ -70,9 +67,7 @@ def code_of_markdown(text):
 
 
 def code_of_pages(text):
-    """Yield the lines of code of a page: of the indented blocks after "::", and the text between
-    ``two`` backquotes.
-    """
+    """Yield the lines of indented blocks after "::", and the text between ``two`` backquotes."""
     block = None
     for line in text.expandtabs().splitlines():
         depth = len(line) - len(line.lstrip())
@@ -89,13 +84,12 @@ def code_of_manual(text):
         yield from re.sub(r"\\e", r"\\", block).replace("\\-", "-").replace("\\&", "").splitlines()
 
 
-# A command of the tool, at the beginning of a line or where a shell's command can begin, but not as
-# the argument of modprobe.
+# A command at the beginning of a line or where a shell's command can begin, but not as the argument
+# of modprobe.
 COMMAND = re.compile(r"(?:^|[|;&(]|\$\()\s*(?:[#$] )?(?:sudo )?(?:\S+/)?ntklog ([a-z]+)\b([^|;&#]*)")
 
 
 def commands(lines):
-    """Each command of the tool with its options, without those of a command that it records."""
     for line in lines:
         for name, rest in COMMAND.findall(line.strip()):
             own = re.split(r"\s--(?:\s|$)", rest)[0]
@@ -145,7 +139,6 @@ class Links(unittest.TestCase):
 
 class Commands(unittest.TestCase):
     def check(self, path, lines):
-        """Check the commands in lines of code. Return their number."""
         count = 0
         for name, options in commands(lines):
             count += 1
@@ -167,10 +160,62 @@ class Commands(unittest.TestCase):
         self.assertGreater(self.check(path, code_of_manual(read(path))), 5)
 
 
+class TestNames(unittest.TestCase):
+    """Pages name test files, cases, suites and steps that exist."""
+
+    @functools.cached_property
+    def steps(self):
+        return {line.split()[0] for line in read("tests/plan").splitlines()
+                if line.strip() and not line.startswith("#")}
+
+    def each(self, pattern):
+        found = [(path, match) for path in pages() for match in re.findall(pattern, read(path))]
+        self.assertTrue(found)
+        return found
+
+    def test_test_files_exist(self):
+        for path, name in self.each(r"\b(test_\w+)\.py\b") + \
+                self.each(r"tests/steps/tool\.sh (test_\w+)"):
+            with self.subTest("%s: %s" % (path, name)):
+                self.assertTrue(os.path.exists(os.path.join(TOP, "tools/ntklog/tests",
+                                                            name + ".py")))
+
+    def test_cases_exist(self):
+        for path, (name, group, case) in \
+                self.each(r"tests/steps/tool\.sh (test_\w+) (\w+)\.(test_\w+)"):
+            with self.subTest("%s: %s" % (path, case)):
+                classes = re.split(r"^class (\w+)", read("tools/ntklog/tests/%s.py" % name),
+                                   flags=re.M)
+                self.assertIn("def %s(" % case, dict(zip(classes[1::2], classes[2::2]))[group])
+
+    def test_suites_exist(self):
+        directory = os.path.join(TOP, "kunit")
+        suites = {suite for name in os.listdir(directory) if name.endswith(".c")
+                  for suite in re.findall(r'\.name = "(ntklog_\w+)"', read("kunit/" + name))}
+        for path, suite in self.each(r"KUNIT_FILTER=['\"]?(\w+)\."):
+            with self.subTest(path):
+                self.assertIn(suite, suites)
+
+    def test_steps_exist(self):
+        for path, names in self.each(r'\bONLY="([^"]*)"') + self.each(r"\bstep ``([a-z][\w.-]*)``"):
+            for name in names.split():
+                with self.subTest("%s: %s" % (path, name)):
+                    self.assertTrue(name in self.steps or
+                                    any(step.startswith(name + "-") for step in self.steps))
+
+    def test_page_on_testing_has_each_step(self):
+        table = read("Documentation/dev/testing.rst").partition("\nThe steps\n")[2]
+        names = set(re.findall(r"^``([a-z][\w.-]*)``", table, re.M)) | \
+            set(re.findall(r"^``[\w-]+``, +``([\w-]+)``", table, re.M))
+        families = {name.partition("-")[0]
+                    for name in re.findall(r"^``(\w+-[A-Z]+)``", table, re.M)}
+        for step in self.steps - names:
+            with self.subTest(step):
+                self.assertIn(step.partition("-")[0], families)
+
+
 def words(path):
-    """The words of a page's prose, without numbers and without the offsets of a layout."""
-    return sum(1 for word in read(path).split()
-               if re.search(r"[A-Za-z]{2}", word) and not word.startswith("0x"))
+    return len(read(path).split())
 
 
 class Sizes(unittest.TestCase):
@@ -187,6 +232,9 @@ class Sizes(unittest.TestCase):
         self.assertLessEqual(sum(words("Documentation/dev/%s.rst" % page)
                                  for page in self.DESIGN), 9000)
 
+    def test_rationale_has_at_most_800_words(self):
+        self.assertLessEqual(words("Documentation/dev/rationale.rst"), 800)
+
     def test_readme_has_at_most_120_lines(self):
         self.assertLessEqual(len(read("README.md").splitlines()), 120)
 
@@ -197,7 +245,6 @@ class Sizes(unittest.TestCase):
 
 class Figures(unittest.TestCase):
     def test_tables_of_figures_name_their_scripts(self):
-        """Each section of measurements.rst with a table names a script in bench/, or readelf."""
         text = read("Documentation/dev/measurements.rst")
         sections = re.split(r"^(\S.*)\n=+$", text, flags=re.M)
         tables = {title: body for title, body in zip(sections[1::2], sections[2::2])
@@ -210,6 +257,13 @@ class Figures(unittest.TestCase):
                 for program in programs:
                     self.assertTrue(program == "readelf" or
                                     os.path.exists(os.path.join(TOP, program)), program)
+
+    def test_pages_with_cycles_of_a_processor_name_the_script_or_the_table(self):
+        for path in pages():
+            text = read(path)
+            if re.search(r"\b(?:EPYC|Xeon)\b", text):
+                with self.subTest(path):
+                    self.assertRegex(text, r"bench/native\.sh|measurements\.rst#on-real-processors")
 
     def test_numbers_of_functions_are_those_of_other_tests(self):
         page = read("Documentation/guide/coverage.rst")

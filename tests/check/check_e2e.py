@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Decode the files that the virtual machine left byte by byte, and compare them with its counters
-and with the output of trace-cmd.
+"""Decode the files that the virtual machine left, and compare them with its counters and with the
+output of trace-cmd.
 
 Usage: check_e2e.py NTKLOG DIRECTORY [CASE...]
 
-With CASE (Class or Class.test) only these cases run, for guests that do not write all files.
+CASE is Class or Class.test.
 """
 
 import os
@@ -34,9 +34,7 @@ def read(name):
 
 
 def stats(name):
-    """The rows of statistics by processor, and "total": generated written lost buffers unread
-    overwritten.
-    """
+    """The rows by processor, and "total": generated written lost buffers unread overwritten."""
     header, *rows = read(name).decode().splitlines()
     assert header == "processor generated written lost buffers unread overwritten", header
     return {row.split()[0]: [int(n) for n in row.split()[1:]] for row in rows}
@@ -54,9 +52,7 @@ def event_count(buffers):
 
 
 def report(name):
-    """Yield (processor, record, fields as text) for each spin lock in the output of trace-cmd
-    report.
-    """
+    """Yield (processor, record, fields as text) for each spin lock."""
     line_format = re.compile(r"\[(\d+)\] +[\d.]+: +spinlock: +(.*)")
     for line in read(name).decode().splitlines():
         match = line_format.search(line)
@@ -73,7 +69,6 @@ def report(name):
 
 
 class Session(unittest.TestCase):
-    """The events of a file, the session's statistics and the file's header agree exactly."""
 
     def check(self, name, lost=False):
         """Check a session's file, in which events are lost or not. Return its buffers."""
@@ -152,7 +147,6 @@ class Session(unittest.TestCase):
             self.assertGreater((new[0] - old[0]) % 2**32, 100)
             self.assertGreater((new[1] - old[1]) % 2**32, 0)
             self.assertGreaterEqual((new[2] - old[2]) % 2**32, (new[1] - old[1]) % 2**32)
-            # The other counters, such as untracked, unmatched and events, have not changed.
             self.assertEqual(new[3:], old[3:])
 
 
@@ -166,7 +160,6 @@ class Races(unittest.TestCase):
                          list(range(1, len(buffers))))
 
     def test_buffers_drained_during_the_session_are_whole(self):
-        """Each buffer that was drained is whole, and the sequence numbers have no gap."""
         data = read("drained.header") + read("drained.cpu0") + read("drained.cpu1")
         buffers = etl.decode(data)
         etl.check_file(buffers)
@@ -182,7 +175,6 @@ class Records(unittest.TestCase):
         self.records = etl.spin_locks(self.buffers)
 
     def test_trace_cmd_has_the_same_events(self):
-        """trace-cmd has each event once, on the same processor, with the same fields."""
         ours = Counter((buffer.processor, etl.spin_lock(event))
                        for buffer in self.buffers[1:] for event in buffer.events
                        if event.hook_id == etl.SPINLOCK)
@@ -212,9 +204,7 @@ class Records(unittest.TestCase):
                 int(values["ExecuteIsr"]), {"nt": 0}[values["Rule"]]), record)
 
     def test_contended_acquisitions_are_sampled_by_the_rate(self):
-        """About one of 20 is sampled. The number varies, because nested releases see the same
-        count.
-        """
+        """The number varies, because nested releases see the same count."""
         for cpu, (old, new) in enumerate(counter_changes("both")):
             contentions = (new[1] - old[1]) % 2**32
             sampled = sum(1 for buffer in self.buffers[1:] if buffer.processor == cpu
@@ -225,9 +215,7 @@ class Records(unittest.TestCase):
             self.assertLess(sampled, contentions / 20 * 3)
 
     def test_every_event_is_counted(self):
-        """The last column of the counters is the number of events in the session, without the
-        rundown.
-        """
+        """The last column of the counters does not count the rundown."""
         events = sum(new[6] - old[6] for old, new in counter_changes("both"))
         self.assertEqual(events, len(self.records))
 
@@ -266,7 +254,7 @@ ACTIONS = {"initialize": 0x10008, "reinitialize": 0x10018, "release_exclusive": 
 
 
 def trace_cmd_resources(name):
-    """Yield (processor, record) for each resource in the output of trace-cmd report."""
+    """Yield (processor, record) for each resource."""
     line_format = re.compile(r"\[(\d+)\] +[\d.]+: +resource: +(.*)")
     for line in read(name).decode().splitlines():
         match = line_format.search(line)
@@ -293,7 +281,6 @@ class Resources(unittest.TestCase):
         self.assertEqual(total[1], sum(event_count(self.buffers[1:]).values()))
 
     def test_trace_cmd_has_the_same_events(self):
-        """trace-cmd has each event once, on the same processor, with the same fields."""
         ours = Counter((buffer.processor, etl.resource(event))
                        for buffer in self.buffers[1:] for event in buffer.events
                        if event.hook_id == etl.RESOURCE)
@@ -386,9 +373,7 @@ class Resources(unittest.TestCase):
 
 
 class ManySessions(unittest.TestCase):
-    """Eight sessions at once: 0 and 1 record spin locks, 2 and 3 resources, 4 and 5 context
-    switches, 6 all.
-    """
+    """Sessions 0 and 1 record spin locks, 2 and 3 resources, 4 and 5 context switches, 6 all."""
 
     @classmethod
     def setUpClass(cls):
@@ -420,9 +405,7 @@ class ManySessions(unittest.TestCase):
                                                    *(rundown[h] for h in hook_ids)), i)
 
     def test_two_sessions_have_the_same_events_and_times(self):
-        """The sessions differ only in the events before the later one started and after the
-        earlier one stopped.
-        """
+        """The sessions differ before the later one started and after the earlier one stopped."""
         for one, other in ((0, 1), (2, 3), (1, 6), (3, 6)):
             if stats("many%d.stats" % one)["total"][2] or \
                     stats("many%d.stats" % other)["total"][2]:
@@ -455,8 +438,7 @@ class ManySessions(unittest.TestCase):
             self.assertLessEqual(len(buffers), 1 + 2 * 4 + 1)
             self.assertEqual([b.sequence for b in buffers[1:]],
                              sorted(b.sequence for b in buffers[1:]))
-            # The last buffer has the rundown (the parameters at the end) alone. The rundown of the
-            # start has been overwritten.
+            # The last buffer has the rundown (the parameters at the end) alone.
             self.assertEqual([event.hook_id for event in buffers[-1].events], [0x0F4C])
             self.assertEqual(struct.unpack("<IIII", buffers[-1].events[0].data)[:3],
                              (1, 100, 1000))
@@ -481,9 +463,6 @@ class ContextSwaps(unittest.TestCase):
                 self.assertEqual(after.old_thread_id, before.new_thread_id)
 
     def test_swaps_are_those_of_sched_switch(self):
-        """Each context switch of the session is a sched_switch event of trace-cmd, in the same
-        order.
-        """
         line_format = re.compile(r"\[(\d+)\] +[\d.]+: +sched_switch: .* prev_pid=(\d+) "
                                  r"prev_prio=(\d+) prev_state=(\S+) ==> .* next_pid=(\d+) "
                                  r"next_prio=(\d+)")

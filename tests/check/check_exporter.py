@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the metrics that ntklog exporter has offered in a virtual machine (tests/guest/exporter.sh).
+"""Check the metrics that ntklog exporter has offered in a virtual machine.
 
 Usage: PROMETHEUS=DIRECTORY_WITH_PROGRAMS check_exporter.py NTKLOG DIRECTORY
 """

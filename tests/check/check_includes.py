@@ -5,7 +5,7 @@
 Usage: check_includes.py     (in the project's root)
 
 A file and its header count as one: a.c and a.h are "a". A circle is a set of files that include
-each other, directly or through others. Each circle is an error.
+each other, directly or through others.
 """
 
 import collections
@@ -19,9 +19,7 @@ PATHS = ("include", "include/uapi", "tools/ntklog", "tools/ntklog/include", "tes
 
 
 def includes(files):
-    """The graph of includes: a dictionary of a file's path without its ending, and the set of the
-    project's files that it includes.
-    """
+    """A dictionary: a file's path without its ending: the set of the files that it includes."""
     graph = collections.defaultdict(set)
     for path in files:
         with open(path, encoding="utf-8") as stream:
@@ -47,7 +45,6 @@ def reachable_from(graph, start):
 
 
 def circles(graph):
-    """The sets of files that can reach each other."""
     reach = {file: reachable_from(graph, file) for file in graph}
     return {frozenset(other for other in reach[file] if file in reach.get(other, ()))
             for file in graph if file in reach[file]}

@@ -5,8 +5,7 @@ that are locked.
 
 Usage: check_instructions.py ntklog_bench.ko
 
-Each of the benchmark's loops has nothing but a pair in it. The compiler has put rare code after the
-loop, and a disabled static key is a no-op.
+Each loop has nothing but a pair in it. A disabled static key is a no-op.
 """
 
 import re
@@ -22,9 +21,7 @@ LOOP_INSTRUCTIONS = 2
 
 
 def disassembled(function):
-    """Yield (address, instruction, the address that it jumps to or None) of a function's
-    instructions.
-    """
+    """Yield (address, instruction, the address that it jumps to or None)."""
     listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn",
                               "--disassemble=" + function, MODULE],
                              check=True, capture_output=True, text=True).stdout
@@ -36,7 +33,6 @@ def disassembled(function):
 
 
 def pair(name):
-    """The instructions of a pair, without those of the loop around it."""
     code = list(disassembled("run_" + name))
     # The loop ends with the first jump back; later ones belong to rare paths, which are after it.
     first, last = next((target, address) for address, _, target in code
@@ -46,12 +42,11 @@ def pair(name):
 
 
 def is_locked(instruction):
-    """True for a locked instruction. An exchange with memory is locked even without the prefix."""
+    """An exchange with memory is locked even without the prefix."""
     return instruction.startswith("lock ") or re.match(r"xchg.*\(", instruction) is not None
 
 
 class Pairs(unittest.TestCase):
-    """Bounds of the number of instructions; the number of locked ones must be exact."""
 
     def check(self, name, most, locked):
         instructions = pair(name)

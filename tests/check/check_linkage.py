@@ -34,7 +34,6 @@ def without_comments(source):
 
 
 def declared_functions():
-    """Yield (name, header, True if the header defines it) of each function in include/ntklog."""
     for line in read_text(AUX_INFO).splitlines():
         match = re.match(r"/\* (.*/include/ntklog/\w+\.h):\d+:\w(\w) \*/ (.*)", line)
         name = match and re.search(r"(\w+) \(", match[3])[1]
@@ -60,7 +59,6 @@ USED_WORDS = set(re.findall(r"\w+", CODE))
 
 
 def is_private(name):
-    """True for a name that only ntklog's own headers may use."""
     return name.startswith("__") and not re.match(r"__drv_|__analysis_", name)
 
 

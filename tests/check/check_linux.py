@@ -17,7 +17,7 @@ import tap
 NTKLOG, DIRECTORY = sys.argv[1:]
 Truth = namedtuple("Truth", "name lock mode depth waited before acquired releasing after thread "
                             "least most")
-# Minimum hold, in cycles: the default of the module's parameter.
+# In cycles: the default of the module's parameter.
 HOLD = 1500000
 
 
@@ -34,7 +34,6 @@ def truths():
 
 
 def counter(name, when):
-    """The sum of a counter over all CPUs, before or after the session."""
     header, *rows = read("linux." + when).decode().splitlines()
     at = header.split().index(name)
     return sum(int(row.split()[at]) for row in rows)
@@ -48,7 +47,7 @@ class LinuxLocks(unittest.TestCase):
         cls.truths = list(truths())
 
     def record_of(self, truth):
-        """The one record whose times are within the times that the module printed for a hold."""
+        """The one record whose times are within those of the truth."""
         found = [record for record in self.records
                  if record.spin_lock_address == truth.lock
                  and truth.before <= record.acquire_time <= truth.acquired
@@ -97,7 +96,7 @@ class LinuxLocks(unittest.TestCase):
                 self.assertEqual((record.spin_count, record.wait_time_in_cycles), (0, 0), truth)
 
     def test_callers_are_the_callers_of_the_lock_functions(self):
-        """All callers are near each other, that is, in the one test module."""
+        """All callers are near each other."""
         callers = {self.record_of(truth).caller_address for truth in self.truths}
         self.assertLess(max(callers) - min(callers), 1 << 14)
         self.assertGreaterEqual(len(callers), 17)
@@ -124,7 +123,6 @@ class LinuxLocks(unittest.TestCase):
         acquired = (counter("SpinLockAcquireCount", "after") -
                     counter("SpinLockAcquireCount", "before"))
         self.assertGreater(acquired, 2000)
-        # Records that were written neither for a wait nor for a long hold, but by the rate.
         by_count = [record for record in self.records if not record.spin_count and
                     record.release_time - record.acquire_time <= 1000000]
         self.assertGreaterEqual(len(by_count), acquired // 4000)

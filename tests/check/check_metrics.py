@@ -67,7 +67,6 @@ class Exporter(ExporterCase):
 
     @contextlib.contextmanager
     def contended(self):
-        """Function 1 holds lock 3 while function 2 waits for it, again and again."""
         stop = threading.Event()
 
         def contend():

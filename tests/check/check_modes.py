@@ -25,8 +25,7 @@ MODES = {"full": 0, "sampled": 1, "sampled-queue": 1, "waits": 2, "blockers": 0,
 BLOCKER, BLOCKER_ONLY = 4, 8
 # The start of the hold is not known: its acquisition was not chosen in mode sampled.
 HOLD_UNKNOWN = 16
-# Least hold of each acquisition of the lock named "long", in cycles: linux_pairs.ko holds it so by
-# default.
+# In cycles: the default of linux_pairs.ko.
 HOLD = 1500000
 
 
@@ -45,9 +44,7 @@ def counter(prefix, name):
 
 
 class Recording:
-    """A recording, its report, and what linux_pairs.ko has printed.
-
-    pairs, waits: by name of the lock: (address, number of pairs or cycles of the wait)
+    """pairs, waits: by name of the lock: (address, number of pairs or cycles of the wait)
     module: the addresses of linux_pairs.ko
     """
 
@@ -138,12 +135,11 @@ class Sampled(unittest.TestCase):
         cls.one = Recording("sampled")
 
     def test_lock_held_alone_is_sampled_once_in_a_thousand(self):
-        """About one in a thousand, because acquisitions of other locks come in between."""
+        """Acquisitions of other locks come in between."""
         self.assertAlmostEqual(len(self.one.records_of("alone")), 100, delta=15)
 
     def test_locks_in_step_with_the_rate_are_sampled_equally(self):
-        """Two locks that are acquired in turn: a sampler that takes each thousandth acquisition
-        would sample 200 of one lock and none of the other.
+        """A sampler that takes each thousandth acquisition would sample one lock and not the other.
         """
         for pair in ("outer", "inner"), ("read", "write"):
             counts = [len(self.one.records_of(name)) for name in pair]
@@ -156,16 +152,13 @@ class Sampled(unittest.TestCase):
         acquired = counter("sampled", "SpinLockAcquireCount") - waited
         self.assertGreaterEqual(acquired, 5 * 100000 + 4000)
         sampled = sum(not record.spin_count for record in self.one.records)
-        # In each interval of a thousand acquisitions of a CPU, one is sampled. An interval that has
-        # begun may or may not have had its sample. There are three CPUs, and the self-test of each
-        # kind of lock has begun another interval.
+        # An interval that has begun may or may not have had its sample.
         self.assertAlmostEqual(sampled, acquired / RATE, delta=16)
         self.assertLessEqual(sum(bool(record.spin_count) for record in self.one.records), waited)
 
     def test_long_hold_stands_for_as_many_as_a_short_one(self):
         row = self.one.row("long")
-        # Each of the 10,000 holds exceeds the threshold of mode full. About one in a thousand is
-        # sampled; acquisitions of timer ticks shift the count.
+        # Acquisitions of timer ticks shift the count.
         self.assertTrue(1 <= row["sampled"] <= 40, row)
         self.assertEqual(row["acquisitions"], RATE * row["sampled"])
         self.assertGreaterEqual(min(record.release_time - record.acquire_time
@@ -186,7 +179,7 @@ class Sampled(unittest.TestCase):
 
 
 class WaitsAlone(unittest.TestCase):
-    """Mode waits, which also works on a kernel whose functions cannot be redirected."""
+    """Mode waits works on a kernel whose functions cannot be redirected."""
 
     prefixes = ("waits",)
 
@@ -198,8 +191,7 @@ class WaitsAlone(unittest.TestCase):
         for prefix, one in self.all.items():
             for name, mode in ("queued_spin", 1), ("queued_read", 2):
                 longest = max(one.records_of(name), key=lambda record: record.wait_time_in_cycles)
-                # The host may have stopped the guest's CPU for part of the wait, but not for all of
-                # it.
+                # The host may have stopped the guest's CPU for part of the wait.
                 self.assertGreaterEqual(longest.wait_time_in_cycles, HOLD, (prefix, name))
                 self.assertEqual(longest.acquire_mode, mode, (prefix, name))
                 self.assertGreaterEqual(longest.spin_count, 1)
@@ -238,7 +230,6 @@ class WaitsAlone(unittest.TestCase):
 
 
 class Waits(WaitsAlone):
-    """The same cases for all modes."""
 
     prefixes = ("full", "sampled-queue", "waits")
 
@@ -261,7 +252,6 @@ class Blockers(unittest.TestCase):
                 self.assertIn(record.caller_address, self.one.module)
 
     def test_last_owner_of_a_queue_is_no_blocker(self):
-        """The last CPU in a queue makes no other CPU wait."""
         for name in "queued_spin", "queued_read":
             last = max(self.one.records_of(name), key=lambda record: record.release_time)
             self.assertFalse(last.rule & BLOCKER, last)
@@ -289,7 +279,6 @@ class Blockers(unittest.TestCase):
         self.assertEqual(self.one.report["rates"]["blockers"], 1)
 
     def test_holder_is_written_in_mode_sampled_too(self):
-        """The acquisitions were not chosen, so task and caller are known, and the end of the hold."""
         one = Recording("sampled-blockers")
         for name, at_least in ("queued_spin", 2), ("queued_read", 1):
             blockers = [record for record in one.records_of(name) if record.rule & BLOCKER]

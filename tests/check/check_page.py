@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the pages of "ntklog report --html" and "ntklog diff --html" in Chromium, with real keys
-and a real pointer, on a wide screen and on a telephone. Screenshots are left in the directory.
+"""Check the pages of "ntklog report --html" and "ntklog diff --html" in Chromium. Screenshots are
+left in the directory.
 
 Usage: check_page.py NTKLOG DIRECTORY
 """
@@ -78,7 +78,6 @@ class Page(unittest.TestCase):
         return CHROMIUM.evaluate
 
     def tip(self):
-        """The text of the tooltip; None if it is hidden."""
         return CHROMIUM.evaluate("tip.hidden ? null : tip.innerText")
 
     def focused(self):

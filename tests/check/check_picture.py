@@ -12,9 +12,7 @@ from collections import Counter
 
 
 def pixels(data):
-    """Yield each eighth row of a PNG as browsers write it (8 bits, RGB or RGBA): a list of (red,
-    green, blue).
-    """
+    """Yield each eighth row of a PNG of 8 bits, RGB or RGBA: a list of (red, green, blue)."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n", "no PNG"
     at, packed, width = 8, b"", 0
     while at < len(data):

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check recordings of planted_holders.ko, which has tasks wait for locks that others hold for known
-reasons, against what the module prints: each wait is charged to the right holders, with times,
-callers and reasons, and to no others.
+"""Check recordings of planted_holders.ko against what the module prints.
 
 Usage: check_planted.py NTKLOG DIRECTORY [CLASS...]
 """
@@ -25,10 +23,10 @@ Hold = namedtuple("Hold", "lock address function code thread waited before acqui
                           "after")
 # A time of a planted reason; function is None where the lock was free.
 Planted = namedtuple("Planted", "lock function part begin end")
-# No function of the module is longer, in bytes.
+# Upper bound of the length of a function, in bytes.
 FUNCTION_SIZE = 0x400
 SPINNING = {"interrupted_lock", "undisturbed_lock", "written_lock", "read_rwlock"}
-# A sleep of 50 ms is at least so long even if its CPU stalls between the timer and the switch.
+# The CPU may stall between the timer and the switch.
 SLEEP_SECONDS = 0.0025
 
 
@@ -46,7 +44,6 @@ def overlap(begin, end, other_begin, other_end):
 
 
 class Recording:
-    """A file, and what the module has printed."""
 
     def __init__(self, name):
         self.path = path_of("planted-%s.etl" % name)
@@ -76,7 +73,7 @@ class Recording:
     @lru_cache(None)
     def records(self):
         """By lock and thread: caller, begin of the wait, begin and end of the hold, and the times
-        of the hold in which the task was ready without a CPU, and blocked.
+        in which the task was ready without a CPU, and blocked.
         """
         found = defaultdict(list)
         for caller, record in etl.callers(self.buffers):
@@ -102,7 +99,6 @@ class Recording:
         return self.report("--lock", lock + " [planted_holders]")
 
     def waits(self, lock):
-        """Pairs of a wait's truth and what the report tells of it."""
         holds = [hold for hold in self.of(lock) if hold.waited]
         told = {wait["thread"]: wait
                 for wait in self.report_of(lock)["answer"]["longest_waits"]} if holds else {}
@@ -117,7 +113,6 @@ class Charges(unittest.TestCase):
         cls.one = Recording(cls.name)
 
     def pieces(self):
-        """Yield each wait, what the report tells of it, and each hold that it overlaps."""
         for lock in self.one.locks:
             for wait, told in self.one.waits(lock):
                 for hold in self.one.of(lock):
@@ -130,7 +125,7 @@ class Charges(unittest.TestCase):
                    if step["thread"] == thread and step["part"].startswith(parts))
 
     def is_planted(self, row):
-        """Test whether a row is of a planted lock, not of the spin lock of a scene's completion."""
+        """A lock whose name has an offset is the spin lock of a scene's completion."""
         return "[planted_holders]" in row["lock"] and "+" not in row["lock"]
 
     def test_module_has_planted_all(self):

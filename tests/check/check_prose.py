@@ -26,7 +26,6 @@ PERSON = re.compile(r"\b(?:nobody|somebody|anybody|everybody|no one|someone|whoe
 
 
 def habits(text):
-    """The number of habits in a paragraph."""
     returns = re.match(r"\s*Returns?:\s*(.*)", text, re.S)
     body = returns.group(1) if returns else re.sub(r"^\s*(@[\w.]+|Context|Note):\s*", "", text)
     body = re.sub(r"\s+", " ", body).strip()
@@ -39,9 +38,7 @@ def habits(text):
 
 
 def blocks(lines):
-    """Yield paragraphs as lists of (number, text): a line whose text is empty or None ends a
-    paragraph.
-    """
+    """Yield (number, text): a line whose text is empty or None ends a paragraph."""
     start, block = 0, []
     for number, text in lines:
         if block and (not text or re.match(r"(@[\w.]+:|Returns?:|Context:|Note:)", text)):

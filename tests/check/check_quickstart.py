@@ -4,9 +4,8 @@
 
 The commands come from the page itself: each line of a literal block that begins with "# ", with
 the output below it. A file that the page shows by "cat FILE" is written before, so that commands
-can use it. Only the form of a line is compared: numbers, addresses, names in rows of tables, and
-the number of rows differ between runs. "..." on the page stands for any lines, or for any fields
-within a line.
+can use it. Only the form of a line is compared. "..." on the page stands for any lines, or for
+any fields within a line.
 
 Usage: check_quickstart.py --script            the guest's commands, for tests/guest/quickstart.sh
        check_quickstart.py NTKLOG DIRECTORY    compare the page with DIRECTORY/quickstart.out (TAP)
@@ -25,13 +24,11 @@ COMMAND = "# "
 REST = "..."
 
 NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
-# Lines that are not compared: those that a busy machine may add (losses, late records, holds that
-# began earlier), and the parts of an answer that differ in each run, with all locks but the first.
+# Lines that differ between runs are not compared.
 IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
                      r"\d+ (?:events have no stack|stacks belong)|\">\": the hold|"
                      r" {1,4}\d+%  |=> |Held at the end|[2-9]\. | {3}(?:Longest|Held|Holders) |"
                      r"Not recorded: ")
-# The title of a table: its subject, and the column by which it is sorted.
 TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
 
 
@@ -41,7 +38,7 @@ def read(path):
 
 
 class Command:
-    """A command of the page, its output there, and the index of the first line of that output."""
+    """@output_start: index of the first line of the output"""
 
     def __init__(self, text, output_start):
         self.text, self.output, self.output_start = text, [], output_start
@@ -102,7 +99,6 @@ def form_of_line(line):
 
 
 def forms(output):
-    """A list of (form, line index): the lines of an output that are compared."""
     result, in_table = [], 0
     for number, line in enumerate(output):
         if IGNORED.match(line):
@@ -118,8 +114,7 @@ def forms(output):
             form = form_of_row(line)
         else:
             form = form_of_line(line)
-        # Successive lines of one form (rows, events, functions) count once, because their number
-        # differs between runs.
+        # Successive lines of one form count once, because their number differs between runs.
         if not result or result[-1][0] != form or form == REST:
             result.append((form, number))
     return result
@@ -135,8 +130,8 @@ def line_fits(wanted, form):
 
 
 def match_lines(wanted, got):
-    """A list of (index of a page's line, index of a run's line) with equal forms; None if the
-    outputs differ.
+    """Return [(index of a page's line, index of a run's line)] with equal forms; None: the outputs
+    differ.
     """
     if not wanted:
         return [] if not got else None
@@ -172,7 +167,7 @@ class Quickstart(unittest.TestCase):
                     "\n".join(form for form, _ in wanted), "\n".join(output)))
 
     def test_output_of_another_form_does_not_fit(self):
-        """Test the comparison: an output with a line more or a line less must not match."""
+        """Test the comparison."""
         for command, output in zip(self.commands, self.outputs):
             wanted = forms(command.output)
             if not output or any(form == REST for form, _ in wanted):
@@ -206,9 +201,7 @@ def shortened(wanted, line):
 
 
 def updated(command, output):
-    """The page's output of a command, updated from this run: whole, or only the lines that the page
-    shows.
-    """
+    """Update the page's output of a command: whole, or only the lines that the page shows."""
     wanted, got = forms(command.output), forms(output)
     places = match_lines(wanted, got)
     if places is None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Decode the recording of wake-ups and context switches that ready_threads.sh has left.
+"""Decode the recording of wake-ups and context switches.
 
 Usage: check_ready_threads.py NTKLOG DIRECTORY
 """
@@ -48,10 +48,8 @@ class ReadyThreads(unittest.TestCase):
                       for time, processor, event in self.events if event.hook_id == etl.CONTEXTSWAP]
 
     def waits(self):
-        """Yield each wait: the record of the switch to another thread, when the thread ran before
-        and after the wait, and its ReadyThread records in between. The waker may write the record
-        before the thread has switched. A process that has a signal when it begins an interruptible
-        sleep does not wait, whatever the kernel's tracepoint says: of these, only the sleeper's
+        """The waker may write its record before the thread has switched. A process that has a
+        signal when it begins an interruptible sleep does not wait: of these, only the sleeper's
         are taken.
         """
         ran, left = {}, {}

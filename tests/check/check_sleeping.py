@@ -17,7 +17,7 @@ import tap
 NTKLOG, DIRECTORY = sys.argv[1:]
 Truth = namedtuple("Truth", "name lock action waited contentions before acquired releasing after "
                             "thread")
-# Minimum hold, in cycles: the default of the module's parameter.
+# In cycles: the default of the module's parameter.
 HOLD = 1500000
 # Numbers of acquisitions by sleeping_locks.ko: uncontended ones; holders and waiters; holders while
 # a wait fails; holders while a trylock fails; holders and waiters of long waits; the writer and the
@@ -38,7 +38,6 @@ def lines(word, name="sleeping.truth"):
 
 
 def function_of_label(text):
-    """FUNCTION of a label "TASK in FUNCTION"."""
     return text.partition(" in ")[2]
 
 
@@ -48,9 +47,7 @@ def truths(name):
 
 
 class Blockers(unittest.TestCase):
-    """At a rate at which NT's rules sample no release, the releases of holders with waiters are
-    written, and no others.
-    """
+    """NT's rules sample no release at this rate."""
 
     @classmethod
     def setUpClass(cls):
@@ -60,7 +57,6 @@ class Blockers(unittest.TestCase):
                         if record.resource in locks and not record.action & 0x200]
 
     def test_holders_with_waiters_are_written_and_no_others(self):
-        # A holder and two waiters of each of seven kinds of hold, and one more reader.
         self.assertEqual(len(self.truths), 3 * 7 + 1)
         self.assertEqual(list(lines("wrong", "sleeping-blockers.truth")), [])
         self.assertEqual(Counter((record.resource, record.thread_id) for record in self.releases),
@@ -109,8 +105,8 @@ class SleepingLocks(unittest.TestCase):
         cls.truths = truths("sleeping.truth")
 
     def record_of(self, truth):
-        """The one record of the truth's thread whose times are within the truth's. Without the
-        thread, the records of readers that wake up together could fit each other's truth.
+        """Without the thread, the records of readers that wake up together could fit each other's
+        truth.
         """
         found = [record for record in self.releases
                  if record.resource == truth.lock and record.thread_id == truth.thread
@@ -157,7 +153,6 @@ class SleepingLocks(unittest.TestCase):
                 self.assertEqual(wait, 0, truth)
 
     def test_times_without_a_cpu_are_within_the_hold_and_the_wait(self):
-        """Also of the locks that are nested, downgraded, and released by another task."""
         callers = list(etl.callers(self.buffers))
         self.assertGreater(len(callers), 100)
         for caller, record in callers:

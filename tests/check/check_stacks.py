@@ -14,10 +14,9 @@ import etl_decoder as etl
 import tap
 
 NTKLOG, DIRECTORY = sys.argv[1:]
-# The functions of the module that are below take_NAME() on the stack, from the innermost on.
+# The functions below take_NAME() on the stack, from the innermost on.
 CHAIN = ["chain_c", "chain_b", "chain_a", "stack_chain_init"]
-# The locks that the module acquires below this chain: those whose waiters spin, and those that
-# sleep.
+# The locks that the module acquires below this chain.
 SPINNING = ["spin", "irq", "read", "write", "queued"]
 SLEEPING = ["mutex", "rwsem", "resource"]
 
@@ -28,7 +27,6 @@ def read(name):
 
 
 class Symbols:
-    """Symbols of a module that is unloaded, or of some of the kernel's functions."""
 
     def __init__(self, name):
         self.starts, self.names = [], []
@@ -53,9 +51,7 @@ def lost(name):
 
 
 class Recording:
-    """A file, its events with their stacks, and, if the module was loaded, its locks.
-
-    pairs: [(event, stack or None)]; without: stacks that do not directly follow their event
+    """pairs: [(event, stack or None)]; without: stacks that do not directly follow their event
     locks: by name: (address, thread)
     """
 
@@ -74,7 +70,6 @@ class Recording:
         return [(event, stack) for event, stack in self.pairs if event.hook_id == hook_id]
 
     def stack_of(self, lock):
-        """The record and the stack of the one release of a lock."""
         address, _ = self.locks[lock]
         found = [(etl.spin_lock(event), stack) for event, stack in self.events_of(etl.SPINLOCK)
                  if etl.spin_lock(event).spin_lock_address == address]
@@ -200,7 +195,6 @@ class Stacks(unittest.TestCase):
         header = etl.check_file(full.buffers)
         self.assertGreaterEqual(lost("full.stats"), 100)
         self.assertEqual(header.events_lost, lost("full.stats"))
-        # Each stack directly follows its event.
         self.assertEqual(full.without, [])
 
     def test_flight_recorder_has_stacks(self):
@@ -233,8 +227,7 @@ class Stacks(unittest.TestCase):
             for stack in stacks:
                 for address in stack.addresses:
                     self.assertLess(address, 1 << 32 if mode == "hashed" else 1)
-        # An address has the same hash in each stack: the chain below take_spin() and take_irq() is
-        # the same.
+        # An address has the same hash in each stack.
         hashed = Recording("hashed")
         takers = {}
         for _, stack in hashed.events_of(etl.SPINLOCK):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the files that switching.sh left: no record has a lock that was acquired before tracking
-was enabled, and no slot (the module's record of a held lock) has stayed in use.
+"""Check the files that switching.sh left.
 
 Usage: check_switching.py DIRECTORY
 """
@@ -28,7 +27,6 @@ def read_text(name):
 
 
 def changes():
-    """A dictionary: the growth of each counter, summed over all processors."""
     sums = []
     for name in ("counters.before", "counters.after"):
         names, *rows = [line.split() for line in read_text(name).splitlines()]
@@ -48,7 +46,6 @@ class Switching(unittest.TestCase):
             cls.sessions.append((os.path.basename(name), start, buffers))
 
     def assert_no_record(self, records, is_wrong):
-        """Assert that the sessions have over 100 records, and that is_wrong() is false for each."""
         found = ["%s: %s" % (name, record) for name, start, buffers in self.sessions
                  for record in records(buffers) if is_wrong(start, record)]
         total = sum(len(records(buffers)) for _, _, buffers in self.sessions)
@@ -56,8 +53,7 @@ class Switching(unittest.TestCase):
         self.assertFalse(found, "%d of %d, such as %s" % (len(found), total, found[:1]))
 
     def test_all_rounds_left_their_file(self):
-        """Of a hundred rounds each fourth uses the tracepoint alone and leaves no file; and ntklog
-        record leaves one.
+        """Each fourth round uses the tracepoint alone and leaves no file; ntklog record leaves one.
         """
         self.assertEqual(len(self.sessions), 100 * 3 // 4 + 1)
 
@@ -76,9 +72,7 @@ class Switching(unittest.TestCase):
         self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_depth > DEEPEST)
 
     def test_no_lock_is_held_by_two(self):
-        """Holds of a lock do not overlap. One with a wrong, too early beginning would overlap with
-        the hold before it.
-        """
+        """A hold with a wrong, too early beginning would overlap with the hold before it."""
         for name, _, buffers in self.sessions:
             last_records = {}
             for record in sorted(etl.spin_locks(buffers), key=lambda r: r.release_time):

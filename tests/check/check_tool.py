@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the recordings and the output that the tool left in the virtual machine (tool.sh).
+"""Check the recordings and the output that the tool left in the virtual machine.
 
 Usage: check_tool.py NTKLOG DIRECTORY
 """
@@ -28,7 +28,6 @@ def read_text(name):
 
 
 def decode(name, is_killed=False):
-    """Return the logfile header of a recording, and the buffers after the first one."""
     with open(path(name), "rb") as stream:
         data = stream.read()
     # A recorder that is killed may have written a part of its last buffer.
@@ -44,7 +43,6 @@ def run(*arguments):
 
 
 def counters(name):
-    """The sums of counters over all processors, by name."""
     names, *rows = [line.split() for line in read_text(name).splitlines()]
     return {title: sum(int(row[i]) for row in rows) for i, title in enumerate(names) if i}
 

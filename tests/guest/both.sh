@@ -2,8 +2,7 @@
 # shellcheck shell=sh disable=SC2154
 #
 # Record a session of a contended workload, and the counters before and after it, in the files
-# both.*. events.sh runs this under trace-cmd, so that both record the same events; records.sh runs
-# it alone.
+# both.*.
 
 . ./lib.sh
 

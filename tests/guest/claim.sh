@@ -3,7 +3,6 @@
 #
 # Sessions that a program claims by opening claim or adopt, in programs of 64 and of 32 bits.
 
-# output_is TEXT COMMAND...: test that the command prints TEXT and nothing else.
 output_is()
 {
 	text=$1
@@ -11,7 +10,6 @@ output_is()
 	is "$("$@")" "$text"
 }
 
-# print_settings DIRECTORY: print the settings of a session.
 print_settings()
 {
 	for file in name group_mask buffer_size buffers mode flush_timer stacks contextswap_version; do
@@ -19,8 +17,8 @@ print_settings()
 	done
 }
 
-# claim_in_background FILE WORD...: claim a session in the background, wait until the program has
-# done the operations WORD..., and set owner to its process id.
+# claim_in_background FILE WORD...: wait until the program has done the operations WORD..., and set
+# owner to its process id.
 claim_in_background()
 {
 	rm -f claimed

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Classes (TYPE.MEMBER) of Linux' locks: record under the usual load and while objects come and go,
-# while class_truth.ko lists the objects in memory. check_classes.py compares.
+# Record while class_truth.ko lists the objects in memory; check_classes.py compares the classes.
 
 . ./linux_lib.sh
 
-# read_truth FILE: append the module's lists to FILE, until /tmp/truth is removed.
+# read_truth FILE: until /tmp/truth is removed.
 read_truth()
 {
 	: >"$1"
@@ -27,7 +26,6 @@ make_usual_load()
 	done
 }
 
-# churn_objects: create and free objects: tasks, inodes, dentries, cached objects.
 churn_objects()
 {
 	mkdir -p /tmp/churn
@@ -44,8 +42,7 @@ churn_objects()
 	done
 }
 
-# record_with_truth NAME LOAD: run a load; record it in NAME.etl, and the module's lists in
-# NAME.truth.
+# record_with_truth NAME LOAD: NAME.etl, and the module's lists in NAME.truth.
 record_with_truth()
 {
 	touch /tmp/truth

@@ -5,7 +5,7 @@
 
 . ./linux_lib.sh
 
-# With hashed addresses only the module can name locks: the tool cannot look their addresses up.
+# With hashed addresses the tool cannot look them up.
 insmod ntklog.ko addresses=hashed
 ntklog record -o hashed.etl -e $GROUPS_OF_LINUX -- find /sys >/dev/null
 check "classes: hashed addresses have classes" grep -q \
@@ -39,7 +39,6 @@ check "classes: zero: the names file has no lock" sh -c "! grep ^lock zero.etl.n
 check "classes: zero: keep_identities is refused" sh -c "! echo 1 >$D/keep_identities"
 rmmod ntklog
 
-# With kptr_restrict=2 no program can read symbols. The classes come from the module.
 insmod ntklog.ko
 echo 2 >/proc/sys/kernel/kptr_restrict
 ntklog record -o restricted.etl -e $GROUPS_OF_LINUX -- find /sys >/dev/null

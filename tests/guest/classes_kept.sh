@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Classes of Linux' locks with the tool's commands start, stop and top. The module keeps the
-# identities (the text from which a lock's class comes) of a session's locks, or by the file
-# keep_identities.
+# The module keeps the identities of a session's locks, or by the file keep_identities.
 
 . ./linux_lib.sh
 
@@ -18,7 +16,6 @@ check "classes: the names file has the kept identities" grep -q '^lock .* dentry
 	stopped.etl.names
 touch /tmp/load
 (while [ -e /tmp/load ]; do find /proc/sys >/dev/null; done) &
-# top_shows_load FILE OPTION...: run top into FILE; succeed if it shows a lock of the load.
 top_shows_load()
 {
 	file=$1

@@ -3,7 +3,6 @@
 #
 # Events of a contended workload, which check_e2e.py decodes.
 
-# A tracepoint and a session at the same time get the same events.
 check "events: trace-cmd records" trace-cmd record -b 8192 -o /tmp/both.dat \
 	-e ntklog:spinlock sh both.sh
 check "events: torture in thread, softirq and hard interrupt" torture_has_succeeded
@@ -12,7 +11,6 @@ cat $S/stats >both.stats
 cat $S/header $S/cpu* >both.etl
 check "events: buffers that were read are empty" is "$(cat $S/cpu0 | wc -c)" 0
 
-# Enable the tracepoint without a session. Its end disables the instrumentation.
 echo 1 >$P/contention_sample_rate
 check "events: the tracepoint records without a session" trace_torture /tmp/alone.dat spinlock Events
 mv /tmp/alone.dat alone.dat
@@ -30,11 +28,10 @@ cat $S/stats >full.stats
 cat $S/header $S/cpu* >full.etl
 cat $S/stats >full.stats2
 
-# With a higher contention_sample_rate the same number of contended acquisitions makes fewer events.
+# With a higher rate the same number of contended acquisitions makes fewer events.
 echo 65536 >$S/buffer_size
 echo 16 >$S/buffers
-# Disable the threshold of long holds, whose releases are written at any rate: on a busy host many
-# holds are long.
+# On a busy host many holds are long, and their releases are written at any rate.
 echo 0 >$P/hold_threshold
 echo 4294967295 >$P/acquire_sample_rate
 for rate in 10 100; do
@@ -49,7 +46,6 @@ done
 echo 1000 >$P/acquire_sample_rate
 echo 1000000 >$P/hold_threshold
 
-# Only counters: nothing is tracked or written.
 echo PERF_SPINLOCK_CNTRS >$S/group_mask
 cat $D/counters >counters.before
 echo start >$S/state

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Load the documentation's example and the benchmark while instrumentation is enabled. The example
-# leaves no resource in the list of locks.
+# Load the documentation's example and the benchmark while instrumentation is enabled.
 
 echo start >$S/state
 check "example: loads" insmod ntklog_example.ko

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# ntklog exporter, with the capabilities that its service has: metrics of a contended lock of
-# Linux', by HTTP; and a budget that is too small for the machine. check_exporter.py checks the
-# metrics.
+# ntklog exporter with the capabilities that its service has.
 
 URL=http://127.0.0.1:10529/metrics
 
-# start_exporter OPTION...: start ntklog exporter in the background, by the setpriv of util-linux:
-# that of BusyBox lacks these options.
+# The setpriv of BusyBox lacks these options.
 start_exporter()
 {
 	LD_LIBRARY_PATH=/bin /bin/setpriv --bounding-set -all,+syslog,+perfmon --inh-caps -all \
@@ -17,24 +14,22 @@ start_exporter()
 	count=$((count + 1))
 }
 
-# metrics_have PATTERN: scrape the metrics, and test that a line of the metrics has the pattern.
 metrics_have()
 {
 	wget -q -O /tmp/metrics $URL && grep -q "$1" /tmp/metrics
 }
 
-# updates: print the number of updates.
-updates()
+print_updates()
 {
 	wget -q -O - $URL | sed -n 's/^ntklog_updates_total //p'
 }
 
 updates_reach()
 {
-	[ "$(updates)" -ge "$1" ]
+	[ "$(print_updates)" -ge "$1" ]
 }
 
-# append: append to the file that all writers append to, whose inode's lock they contend for.
+# Contend for the lock of an inode.
 append()
 {
 	dd if=/dev/zero of=/tmp/one bs=1M count=24 oflag=append conv=notrunc 2>/dev/null
@@ -57,7 +52,7 @@ for _ in 1 2 3 4; do
 done
 # shellcheck disable=SC2086 # words
 wait $writers
-check "exporter: it sums up the load" wait_for updates_reach $(($(updates) + 2))
+check "exporter: it sums up the load" wait_for updates_reach $(($(print_updates) + 2))
 wget -q -O exporter-after.prom $URL
 wget -q -O exporter-after.openmetrics --header 'Accept: application/openmetrics-text' $URL
 rm -f /tmp/one
@@ -67,7 +62,7 @@ kill $exporter
 check "exporter: SIGTERM ends it" wait $exporter
 check "exporter: nothing stays attached" wait_for nothing_is_attached
 
-# An emulated machine exceeds this budget in each mode, so that the cheapest one is reached.
+# An emulated machine exceeds this budget in each mode.
 start_exporter --mode full --budget 0.01%
 check "exporter: a small budget leaves out locks that sleep" \
 	wait_for metrics_have 'ntklog_recording_group{group="linux_mutex"} 0'

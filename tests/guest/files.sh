@@ -17,8 +17,7 @@ for file in $D/group_mask $D/counters $D/held $D/identities $D/tasks $D/locks $D
 	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
 done
 
-# refused_and_logged FILE TEXT MESSAGE: writing TEXT is refused, and the kernel log gets MESSAGE.
-# Only the first refused write of each file is logged.
+# refused_and_logged FILE TEXT MESSAGE: only the first refused write of each file is logged.
 refused_and_logged()
 {
 	dmesg -c >/dev/null

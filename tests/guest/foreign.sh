@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Architectures other than x86-64, where the functions of spinning locks cannot be redirected:
-# ntklog says so, and records their waits. The tool prints about a recording of this machine, and
-# about other.etl, which is from x86-64; the step compares that with the host's output.
+# Architectures other than x86-64, where the functions of spinning locks cannot be redirected.
+# other.etl is from x86-64; the step compares the output with the host's.
 
 . ./linux_lib.sh
 

@@ -16,8 +16,8 @@ echo stop >$S/state
 cat $S/header $S/cpu* >hotplug.etl
 cat $S/stats >hotplug.stats
 
-# start_beside_a_new_cpu MICROSECONDS: start a session MICROSECONDS after CPU 1 has begun to come
-# online. The CPU must have buffers then, which is a line of stats.
+# start_beside_a_new_cpu MICROSECONDS: after CPU 1 has begun to come online. It must have buffers
+# then, which is a line of stats.
 start_beside_a_new_cpu()
 {
 	echo 0 >/sys/devices/system/cpu/cpu1/online

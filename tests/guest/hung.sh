@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# A waiter for a resource sleeps without waking up in between. So khungtaskd, the kernel's detector
-# of hung tasks, reports it like a waiter for a mutex.
+# A waiter for a resource sleeps without waking up in between, so khungtaskd reports it.
 
 T=/proc/sys/kernel/hung_task_timeout_secs
 check "hung: khungtaskd is enabled" [ -w $T ]

@@ -4,11 +4,9 @@
 # The binary files spinlock/information and resource/information: NT's parameter structures. That of
 # spin locks has two sizes: V1 has no hold threshold.
 
-# The directory whose file "information" the functions below use.
 I=$P
 
-# information_is_refused LENGTH WORD...: test that writing the first LENGTH bytes of the words is
-# refused, and changes nothing.
+# information_is_refused LENGTH WORD...: nothing may change.
 information_is_refused()
 {
 	length=$1
@@ -23,8 +21,7 @@ information_is_refused()
 	is "$(print_words $I/information)" "$before"
 }
 
-# information_is_accepted LENGTH EXPECTED WORD...: test that writing the first LENGTH bytes of the
-# words succeeds, and that the file then reads EXPECTED.
+# information_is_accepted LENGTH EXPECTED WORD...: the file then reads EXPECTED.
 information_is_accepted()
 {
 	length=$1 expected=$2

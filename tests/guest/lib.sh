@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Functions of all scripts in the virtual machine. Each result is a line of TAP.
+# Each result is a line of TAP.
 
-# Folders of the module's files: all, session 0, parameters of spin locks, parameters of resources.
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
 P=$D/spinlock
@@ -29,8 +28,7 @@ is()
 	[ "$1" = "$2" ] || { echo "'$1', expected '$2'"; return 1; }
 }
 
-# write_is_refused ERROR FILE TEXT: test that writing TEXT (with escapes of printf) fails with
-# ERROR, and that the file reads as before.
+# write_is_refused ERROR FILE TEXT: TEXT has escapes of printf. The file must read as before.
 write_is_refused()
 {
 	before=$(cat "$2" 2>/dev/null)
@@ -44,20 +42,19 @@ write_is_refused()
 	is "$(cat "$2" 2>/dev/null)" "$before"
 }
 
-# write_succeeds FILE TEXT [READS]: test that writing TEXT succeeds, and that the file then reads
-# READS (default TEXT).
+# write_succeeds FILE TEXT [READS]
 write_succeeds()
 {
 	printf '%s\n' "$2" >"$1" && is "$(cat "$1")" "${3:-$2}"
 }
 
-# mode_is FILE MODE: test that the file has these permissions and belongs to root.
+# mode_is FILE MODE: owned by root.
 mode_is()
 {
 	is "$(stat -c '%a %u' "$1")" "$2 0"
 }
 
-# print_le32 NUMBER...: print numbers as binary little-endian words of 32 bits.
+# print_le32 NUMBER...: as binary little-endian words.
 print_le32()
 {
 	for word; do
@@ -68,7 +65,6 @@ print_le32()
 	done
 }
 
-# print_words FILE: print the 32-bit words of a file in decimal.
 print_words()
 {
 	hexdump -v -e '1/4 "%u "' "$1"
@@ -93,14 +89,12 @@ wait_for()
 	done
 }
 
-# save_counters: save the counters for counter_has_grown().
 save_counters()
 {
 	cat $D/counters >/tmp/mark
 }
 
-# counter_has_grown NAME AMOUNT: test that the counter of each CPU has grown by AMOUNT or more since
-# save_counters().
+# counter_has_grown NAME AMOUNT: by AMOUNT or more on each CPU since save_counters().
 counter_has_grown()
 {
 	cat /tmp/mark $D/counters | awk -v name="$1" -v amount="$2" '
@@ -110,8 +104,7 @@ counter_has_grown()
 		END { exit !at || !rows || grown < rows }'
 }
 
-# total_is_at_least SESSION COLUMN AMOUNT: test that the total of a column in the session's stats is
-# AMOUNT or more.
+# total_is_at_least SESSION COLUMN AMOUNT
 total_is_at_least()
 {
 	awk -v name="$2" -v amount="$3" '
@@ -120,7 +113,6 @@ total_is_at_least()
 		END { exit !enough }' "$D/sessions/$1/stats"
 }
 
-# torture_has_succeeded: test that the last torture ended with success.
 torture_has_succeeded()
 {
 	dmesg | grep 'ntklog_torture: End of test' | tail -n 1 | tee /dev/stderr |
@@ -143,16 +135,15 @@ run_torture_until()
 	torture_has_succeeded && [ $condition_status = 0 ]
 }
 
-# torture_has_ended: test that the last message of the torture is that of its end.
 torture_has_ended()
 {
 	dmesg | grep 'ntklog_torture: ' | tail -n 1 | grep -q 'End of test'
 }
 
-# trace_torture FILE EVENT COUNTER PARAMETER...: record the torture of a second by trace-cmd;
-# again, until COUNTER has grown by 100 on each CPU. The torture has ended, but is not unloaded,
-# when trace-cmd saves the kernel's symbols, because that takes a minute beside a running torture.
-# The file trace.mask gets the groups that the tracepoint has enabled.
+# trace_torture FILE EVENT COUNTER PARAMETER...: record the torture of a second by trace-cmd; again,
+# until COUNTER has grown by 100 on each CPU. The torture has ended, but is not unloaded, when
+# trace-cmd saves the kernel's symbols. The file trace.mask gets the groups that the tracepoint has
+# enabled.
 trace_torture()
 {
 	file=$1 event=$2 counter=$3
@@ -171,7 +162,7 @@ trace_torture()
 	done
 }
 
-# run_torture PARAMETER...: run the torture of locks for a second, and test that it succeeds.
+# run_torture PARAMETER...: for a second.
 run_torture()
 {
 	run_torture_until true "$@"

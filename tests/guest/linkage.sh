@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Load the module that uses everything in ntklog's headers: each function works, and the reports of
-# misuse show addresses as ntklog's parameter addresses= says.
+# The reports of misuse show addresses as ntklog's parameter addresses= says.
 
 . ./lib.sh
 
-# save_reports MODE: save the reports of misuse, a line each, without the kernel's time stamps, in
-# reports-MODE. Fails unless there are twelve.
+# save_reports MODE: without the kernel's time stamps, in reports-MODE.
 save_reports()
 {
 	dmesg | sed 's/^\[[^]]*\] //' | grep -E '^(Ke|Ex)[A-Za-z]*: ' >"reports-$1"
 	[ "$(wc -l <"reports-$1")" = 12 ] || { cat "reports-$1"; return 1; }
 }
 
-# all_have MODE PATTERN: test that the pattern matches all reports.
 all_have()
 {
 	! grep -vE "$2" "reports-$1"
 }
 
-# none_has MODE PATTERN: test that the pattern matches no report.
 none_has()
 {
 	! grep -E "$2" "reports-$1"

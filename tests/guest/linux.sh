@@ -2,8 +2,7 @@
 # shellcheck shell=sh disable=SC2154
 #
 # Linux' spinning locks: linux_locks.ko prints the expected events, which check_linux.py compares
-# with the recording; attaching and detaching under load; and the usual commands. linux_others.sh
-# continues.
+# with the recording.
 
 . ./linux_lib.sh
 
@@ -74,7 +73,6 @@ check "linux: the tracepoint prints callers as symbols" \
 echo 0 >$T/events/ntklog/linux_spinlock/enable
 check "linux: the tracepoint's end restores the functions" wait_for spinning_is_off
 
-# Without -e, record enables Linux' spin locks.
 check "linux: record enables spin locks by default" ntklog record --no-names \
 	-o linux-default.etl -- find /sys/kernel /proc/sys -name none
 ntklog report linux-default.etl --json >linux-default.json
@@ -83,7 +81,6 @@ ntklog list >list.txt
 check "linux: list shows the groups as available" \
 	grep -E "linux_spinlock .* a sample of the releases of Linux' own spin locks\$" list.txt
 
-# Unload while functions are redirected.
 echo 1 >$T/events/ntklog/linux_spinlock/enable
 wait_for spinning_is_on
 echo start >$S/state

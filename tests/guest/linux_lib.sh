@@ -1,28 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2034
-#
-# Functions of the scripts about Linux' locks, besides lib.sh.
 
 T=/sys/kernel/tracing
-# Event groups of Linux' spinning locks, for group_mask.
 LINUX="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
-# Event groups of Linux' locks, for the tool's option -e.
 GROUPS_OF_LINUX=linux_spinlock,linux_rwlock,linux_mutex,linux_rwsem
 
-# Number of functions of spin locks and of rwlocks that ntklog redirects in mode full.
+# Functions that ntklog redirects in mode full.
 SPIN=10
 RW=19
 # In kernel 7.3 and later, spin locks have two more functions.
 ! grep -q ' _raw_spin_lock_irq_disable$' /proc/kallsyms || SPIN=12
 ALL_FUNCTIONS=$((SPIN + RW))
 
-# print_slots_in_use: print the number of slots (records of held spinning locks) in use on all CPUs.
 print_slots_in_use()
 {
 	print_counter_sum InUse
 }
 
-# print_counter_sum COLUMN: print the sum of a counter over all CPUs.
 print_counter_sum()
 {
 	awk -v name="$1" '
@@ -30,22 +24,19 @@ print_counter_sum()
 		{ sum += $at } END { print sum + 0 }' $D/counters
 }
 
-# count_redirected_functions: print the number of kernel functions that are redirected to ntklog's
-# trampolines.
+# The functions that are redirected to ntklog's trampolines.
 count_redirected_functions()
 {
 	grep -c 'trampoline__raw' $T/enabled_functions || true
 }
 
-# spinning_is_on: test that both kinds of spinning lock are redirected.
 spinning_is_on()
 {
 	cat $D/linux
 	grep -q "^spinlock: on" $D/linux && grep -q "^rwlock: on" $D/linux
 }
 
-# spinning_is_off: test that the functions of spin locks and rwlocks are not redirected, and that no
-# slot is in use.
+# No slot may be in use.
 spinning_is_off()
 {
 	cat $D/linux
@@ -53,8 +44,7 @@ spinning_is_off()
 		is "$(count_redirected_functions)" 0 && is "$(print_slots_in_use)" 0
 }
 
-# record_mode MODE PREFIX ARGUMENT...: record a session in linux_mode MODE while linux_pairs.ko,
-# with these arguments, acquires locks; leave PREFIX.etl and other files about it.
+# record_mode MODE PREFIX ARGUMENT...: linux_pairs.ko gets the arguments.
 record_mode()
 {
 	mode=$1
@@ -81,9 +71,8 @@ record_mode()
 	check "modes: $prefix: the end of the session restores the functions" spinning_is_off
 }
 
-# start_load PAUSE: make a mixed load in the background until end_load, with PAUSE microseconds
-# between rounds, so that it does not use all CPU time. Rounds are short, because in an emulated
-# machine a round that has begun delays the end of the load.
+# start_load PAUSE: in the background until end_load, with PAUSE microseconds between rounds. Rounds
+# are short, because a round that has begun delays the end of the load.
 start_load()
 {
 	touch /tmp/load

@@ -9,7 +9,7 @@ insmod ntklog.ko buffers=64
 echo "$LINUX" >$S/group_mask
 start_load 50000
 
-# Let other users of ftrace attach to the same functions before, during and after the redirection.
+# Before, during and after the redirection.
 echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events
 echo '_raw_spin_*' >$T/set_ftrace_filter
 echo start >$S/state
@@ -57,7 +57,7 @@ echo start >$S/state
 check "linux: ftrace enabled again: functions are redirected" spinning_is_on
 echo stop >$S/state
 
-# Another user's direct call on one function. ftrace allows one direct call per function.
+# ftrace allows one direct call per function.
 insmod direct_call.ko function=_raw_write_unlock_irqrestore
 echo start >$S/state
 cat $D/linux
@@ -82,9 +82,8 @@ check "linux: a refused foreign direct call leaves all functions redirected" is 
 echo stop >$S/state
 check "linux: after a refused foreign direct call redirection is disabled" spinning_is_off
 
-# Fail an allocation at different functions of a kind, in both steps of the redirection: FUNCTION:N
-# makes the Nth call of FUNCTION fail. That kind must be restored and reported, and the other one
-# redirected.
+# FUNCTION:N makes the Nth call of FUNCTION fail. That kind must be restored and reported, and the
+# other one redirected.
 direct=register_ftrace_direct
 grep -q " register_ftrace_direct_multi$" /proc/kallsyms && direct=register_ftrace_direct_multi
 failures=0
@@ -114,7 +113,6 @@ check "linux: memory again: both kinds are redirected" spinning_is_on
 echo stop >$S/state
 check "linux: memory again: both kinds are restored" spinning_is_off
 
-# The functions are restored when a recording is killed.
 ntklog record --session 5 --no-names -o /tmp/linux-killed.etl &
 recorder=$!
 wait_for spinning_is_on
@@ -122,8 +120,7 @@ kill -9 $recorder
 wait $recorder
 check "linux: recording killed: functions are restored" wait_for spinning_is_off
 
-# selftest_is_right FILE: test that a self-test has compared all functions in all eight contexts,
-# found each the same as the kernel's, and says so for both kinds.
+# selftest_is_right FILE: all functions in all eight contexts are the same.
 selftest_is_right()
 {
 	awk -v all="$ALL_FUNCTIONS" 'NR == 1 { wide = NF; next }

@@ -3,7 +3,6 @@
 #
 # Module parameters: invalid values are refused with a message.
 
-# load_fails_with MESSAGE PARAMETER...: loading fails with this message.
 load_fails_with()
 {
 	message=$1

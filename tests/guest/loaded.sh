@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
-#
-# Load the module for the scripts after this one.
 
-# The workload's waits are short. Let waits for resources count as excessive after 2 and 4 ms.
+# Waits for resources count as excessive after 2 and 4 ms.
 dmesg -c >boot.log
 insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4 || exit 1
 # ntklog must warn once if the kernel has marked the TSC unstable, which depends on the host.

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Lockdown for integrity, then for confidentiality. It cannot be undone, and forbids loading the
-# module again, so this script is the last.
+# Lockdown cannot be undone, and forbids loading the module again, so this script is the last.
 
 mount -t securityfs security /sys/kernel/security
 insmod ntklog.ko
@@ -11,7 +10,7 @@ L=/sys/kernel/security/lockdown
 check "lockdown: integrity is enabled" sh -c "echo integrity >$L"
 check "lockdown: integrity: parameters cannot be changed" sh -c "! echo 5 >$P/contention_sample_rate"
 check "lockdown: integrity: locks can be read" cat $D/locks
-# This program drops its capabilities at the end, so its last checks are those without them.
+# This program drops its capabilities at the end.
 ./ioctl64 >lockdown.log
 check "lockdown: integrity: ioctls cannot set" \
 	grep "^not ok - ioctl of 64 bits: sets parameters of spin locks" lockdown.log

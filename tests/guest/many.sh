@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Eight sessions with different settings at the same time, one of them a flight recorder (a session
-# that overwrites its oldest buffers). Then context swaps beside the scheduler's tracepoint, a
-# reader that polls, the ioctls, and hidden addresses.
+# Eight sessions with different settings at the same time, one of them a flight recorder.
 
 for i in 0 1 2 3 4 5 6 7; do
 	s=$D/sessions/$i
@@ -31,8 +29,7 @@ done
 check "many: all groups are enabled" is "$(cat $D/group_mask)" "0x20000004 PERF_CONTEXT_SWITCH
 0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
-# overwrite_buffers: run tortures until the flight recorder has overwritten all four buffers of each
-# CPU.
+# overwrite_buffers: all four of each CPU.
 overwrite_buffers()
 {
 	before=$(cat $D/sessions/7/stats)
@@ -106,11 +103,9 @@ cat $S/stats >realtime.stats
 echo 0 >$S/flush_timer
 echo 16 >$S/buffers
 
-# The ioctls, called by programs of 64 and of 32 bits. They print TAP.
 ./ioctl64
 ./ioctl32
 
-# Hidden addresses.
 for addresses in hashed zero; do
 	rmmod ntklog
 	insmod ntklog.ko addresses=$addresses

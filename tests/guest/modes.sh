@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
-#
-# Linux' locks in each mode: redirected functions, events, and the setting of the mode.
-# check_modes.py checks the events.
 
 . ./linux_lib.sh
 
@@ -90,7 +87,6 @@ check "modes: waits: the self-test reports that it has nothing to test" \
 check "modes: waits: ntklog selftest reports that it has nothing to test" sh -c '! ntklog selftest >/tmp/selftest.txt &&
 	grep "^rwlock: no functions, in mode .waits.$" /tmp/selftest.txt'
 
-# Attach and detach under load, in each mode.
 start_load 300000
 unmatched=$(print_counter_sum Unmatched)
 failures=0
@@ -120,7 +116,6 @@ check "modes: sampled locks alone do not enable NT's tracking" is "$(cat $D/grou
 0xa0000002 PERF_LINUX_RWLOCK"
 echo stop >$S/state
 
-# The tool.
 check "modes: record sets a mode" ntklog record --mode waits --no-names -o /tmp/waits.etl \
 	--duration 0.2
 check "modes: the mode stays after record" is "$(cat $D/linux_mode)" waits

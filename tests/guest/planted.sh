@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Recordings of planted_holders.ko, in which tasks wait for locks that others hold for known reasons:
-# one of the holders alone, one with context switches, and one with stacks. check_planted.py compares
-# them with the output of the module.
+# Recordings of planted_holders.ko, which check_planted.py compares with the output of the module.
 
 . ./linux_lib.sh
 
@@ -12,8 +10,7 @@ planted=$GROUPS_OF_LINUX
 # Not all architectures can redirect the functions of spin locks.
 ! grep -q '^spinlock: unavailable' $D/linux || planted=linux_mutex,linux_rwsem
 
-# record_planted NAME RATE OPTION...: record planted_holders with a release rate and options of
-# record, and save its output and the table of blockers.
+# record_planted NAME RATE OPTION...
 record_planted()
 {
 	file=planted-$1
@@ -27,7 +24,7 @@ record_planted()
 	ntklog report --table blockers --top 0 "$file.etl" >"$file.txt"
 }
 
-# With the greatest rate only holders whose release leaves a waiter, and waiters, are written.
+# With the greatest rate a release is written because of a waiter.
 record_planted holders 4294967295 -e "$planted"
 record_planted switches 1 -e linux_mutex,linux_rwsem,contextswap
 record_planted stacks 4294967295 -e "$planted" --stacks

@@ -2,9 +2,9 @@
 # shellcheck shell=sh disable=SC2154
 #
 # Run the commands of Documentation/guide/quickstart.rst. check_quickstart.py extracts them from the
-# page (quickstart.commands), and compares their output with the page.
+# page (quickstart.commands).
 
-# run COMMAND: print a command as a user would type it, and run it; quickstart.commands calls this.
+# quickstart.commands calls this.
 run()
 {
 	printf '# %s\n' "$1"

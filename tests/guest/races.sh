@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
-#
-# During the workload: first readers, flushes and changes of parameters; then sessions and the
-# tracepoint, which start and stop.
 
-# Readers read the files of all CPUs while parameters change.
 echo 8192 >$S/buffer_size
 echo 4 >$S/buffers
 echo 5 >$P/contention_sample_rate
@@ -31,7 +27,6 @@ while [ $rounds -lt 40 ]; do
 	dd if=/tmp/information$((rounds % 2)) of=$P/information bs=64 2>/dev/null
 	rounds=$((rounds + 1))
 done
-# Wait until there are buffers to read.
 check "races: buffers are drained" wait_for total_is_at_least 0 buffers 30
 touch /tmp/stop
 wait
@@ -45,7 +40,6 @@ check "races: torture with readers and changing parameters" torture_has_succeede
 print_le32 5 1 1000 1 1000000 >/tmp/information
 dd if=/tmp/information of=$P/information bs=64 2>/dev/null
 
-# Sessions and the tracepoint start and stop while locks are in use.
 E=/sys/kernel/tracing/events/ntklog/spinlock/enable
 insmod ntklog_torture.ko duration=0
 rounds=0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Readers of a session: the end of its data is announced in time, and a reader that ends early
-# leaves the files to the next one.
+# The end of a session's data is announced in time, and a reader that ends early leaves the files to
+# the next one.
 
 # The program follow reads the first run of each session after a load of the module, while both CPUs
 # write. Half of the sessions are flight recorders (mode buffering).

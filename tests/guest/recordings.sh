@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# A recording of the tool owns its session. After a signal, on a full disk and beside other
-# recordings, its end leaves no session started, and no other session changed. Linux' own locks are
-# recorded, because their start takes long enough to be interrupted.
+# The end of a recording leaves no session started, and no other session changed. Linux' own locks
+# are recorded, because their start takes long enough to be interrupted.
 
 E=linux_spinlock,linux_mutex
 KEPT=/tmp/recordings
 mkdir -p $KEPT
 
-# none_is_left: test that no session is started, claimed, or has buffers to read, and that no event
-# group is enabled.
+# none_is_left: no session is started, claimed, or has buffers to read.
 none_is_left()
 {
 	is "$(cat $D/sessions/*/state | sort -u)" stopped &&
@@ -18,8 +16,7 @@ none_is_left()
 		! ntklog status --json | grep '"unread": [1-9]'
 }
 
-# running_groups_are GROUPS: test that the running sessions have these groups, in the order of their
-# numbers.
+# running_groups_are GROUPS: in the order of the sessions' numbers.
 running_groups_are()
 {
 	is "$(for n in 0 1 2 3 4 5 6 7; do
@@ -28,7 +25,6 @@ running_groups_are()
 	done)" "$*"
 }
 
-# status_is STATUS COMMAND...: test that the command ends with this exit status.
 status_is()
 {
 	expected=$1
@@ -37,7 +33,7 @@ status_is()
 	is $? "$expected"
 }
 
-# claimed_or_gone PROCESS: test that the process owns a session or has ended.
+# claimed_or_gone PROCESS
 claimed_or_gone()
 {
 	! kill -0 "$1" 2>/dev/null || grep -q "^$1 " $D/sessions/*/owner
@@ -63,7 +59,6 @@ for command in "record -o $KEPT/killed.etl --no-names" "top --once -d 60" start;
 	done
 done
 
-# Recordings beside each other.
 ntklog record -e contextswap --no-names -o one.etl 2>one.log &
 one=$!
 wait_for running_groups_are "PERF_CONTEXT_SWITCH "
@@ -105,7 +100,6 @@ check "recordings: record --on without such an event ends with status 3" status_
 	-o trap2.etl --on "wait > 3600s" --duration 1
 check "recordings: record --on without such an event writes no file" [ ! -e trap2.etl ]
 
-# Record to a disk with less space than the recording takes.
 mount -t tmpfs -o size=300k none $KEPT
 ntklog record -e contextswap,linux_spinlock -b 64K --no-names -o $KEPT/full_disk.etl --duration 60 \
 	2>full_disk.log
@@ -141,7 +135,6 @@ check "recordings: the names file has the names of the trace's threads" sh -c "n
 check "recordings: names of a file with names is refused" status_is 1 ntklog names cat.etl
 echo PERF_SPINLOCK >$D/sessions/2/group_mask
 
-# record --blockers changes settings of the module for the time of the recording.
 print_settings()
 {
 	echo "$(cat $P/acquire_sample_rate $R/release_sample_rate $P/blockers)" | tr '\n' ' '

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Record the session of events.sh, but without trace-cmd, which takes minutes on slow emulated
-# machines: for kernels with PREEMPT_RT or for another architecture.
+# Record the session of events.sh without trace-cmd, which takes minutes on slow emulated machines.
 
 sh both.sh
 check "records: torture in thread, softirq and hard interrupt" torture_has_succeeded

@@ -3,7 +3,6 @@
 #
 # Events of resources, beside those of spin locks, which check_e2e.py decodes.
 
-# The tracepoint and a session at the same time get the same events.
 echo 65536 >$S/buffer_size
 echo 100 >$S/buffers
 echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$S/group_mask
@@ -42,7 +41,6 @@ print_le32 7 1000 1 1 >/tmp/information
 dd if=/tmp/information of=$R/information bs=64 2>/dev/null
 echo PERF_SPINLOCK >$S/group_mask
 
-# The tracepoint without a session.
 check "resources: the tracepoint records without a session" trace_torture /tmp/alone.dat resource \
 	ResourceEvents torture_type=resource
 mv /tmp/alone.dat resource-alone.dat

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# PREEMPT_RT: the IRQLs of contexts and the owner tables of resources differ, and of Linux' own
-# locks only waits for raw spin locks can be recorded.
+# PREEMPT_RT: of Linux' own locks only waits for raw spin locks can be recorded.
 
 . ./linux_lib.sh
 

@@ -24,7 +24,6 @@ check "sessions: no group is enabled after stop" is "$(cat $D/group_mask)" 0x0
 cat $S/header $S/cpu* >idle.etl
 cat $S/stats >idle.stats
 
-# Change the group mask of a running session.
 echo start >$S/state
 check "sessions: a started session takes + in its group mask" write_succeeds $S/group_mask +PERF_SYNC_OBJECTS \
 	"0x20010000 PERF_SPINLOCK

@@ -2,8 +2,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086
 #
 # Linux' sleeping locks: sleeping_locks.ko prints the expected events, which check_sleeping.py
-# compares with the recordings; attaching and detaching under load, and while threads are blocked.
-# sleeping_others.sh continues.
+# compares with the recordings.
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
@@ -61,7 +60,6 @@ rmmod sleeping_locks
 ntklog report --json sleeping-callers.etl >sleeping-callers.json
 echo 1 >$R/release_sample_rate
 
-# Two sessions with different kinds of lock: the end of one keeps the kinds of the other.
 echo PERF_LINUX_MUTEX PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK >$D/sessions/1/group_mask
 echo start >$D/sessions/1/state
 # The session has two kinds of Linux' locks; some architectures cannot redirect spin locks.
@@ -91,9 +89,7 @@ done
 check "sleeping: attached and detached under load: no hook is left" is $left 0
 check "sleeping: attached and detached under load: counters balance" sleeping_balanced
 check "sleeping: attached and detached under load: the records of tasks are freed" no_task_records
-# most_are_tracked: test that at least half of all acquisitions had a slot. Tasks that exit have
-# none, nor has a task for which no spare record of a task was left, because tasks were created too
-# fast.
+# most_are_tracked: tasks that exit have no slot, nor has a task for which no spare record was left.
 most_are_tracked()
 {
 	echo "untracked $(print_counter_sum SleepingUntracked) of $(print_counter_sum SleepingAcquired)"
@@ -117,7 +113,6 @@ echo 0 >$T/events/ntklog/linux_resource/enable
 check "sleeping: the tracepoint's end removes the hooks" wait_for sleeping_is_off
 echo 1000 >$R/release_sample_rate
 
-# Threads are blocked on each kind while hooks are attached and removed, and at unload.
 echo start >$S/state
 check "sleeping: blocked threads: sleeping_locks runs" insmod sleeping_locks.ko block=1
 check "sleeping: blocked threads: waiters are counted" [ "$(sleeping_now 'waited for')" -ge 6 ]
@@ -129,6 +124,15 @@ check "sleeping: blocked threads: held shows each lock, its owner and its waiter
 check "sleeping: blocked threads: held has the caller and the task" \
 	grep -E '^0x[0-9a-f]+ mutex exclusive held [0-9]+ [0-9]+ 1 a_mutex.* acquire_mutex\+.* owner$' held.txt
 check "sleeping: blocked threads: held has the stack of a holder that is blocked" held_has_stack
+held_age()
+{
+	awk '/ mutex exclusive held .* a_mutex.* owner$/ { print $6 }' $D/held
+}
+age=$(held_age)
+usleep 100000
+check "sleeping: blocked threads: held has the time since the acquisition" \
+	[ "$(held_age)" -ge $((age + 100000)) ]
+check "sleeping: blocked threads: reading held takes no lock" reading_held_takes_no_lock
 ntklog held >held-tool.txt
 check "sleeping: blocked threads: ntklog held prints a mutex, its holder and its waiter" sh -c \
 	"grep -A 40 '^mutex a_mutex' held-tool.txt | sed '/^$/q' | tr '\n' ' ' |
@@ -164,7 +168,6 @@ rmmod sleeping_locks
 echo stop >$S/state
 check "sleeping: threads blocked before the load: hooks are removed" sleeping_is_off
 
-# record without -e enables all kinds; record --mode sampled none.
 start_load 100000
 echo 100 >$R/release_sample_rate
 check "sleeping: record enables all kinds by default" ntklog record --no-names \
@@ -180,7 +183,6 @@ echo full >$D/linux_mode
 ntklog list >list.txt
 check "sleeping: list shows the groups as available" grep linux_percpu_rwsem list.txt
 
-# Unload while all functions are hooked, under load.
 start_load 50000
 for again in 1 2; do
 	echo 1 >$T/events/ntklog/linux_resource/enable

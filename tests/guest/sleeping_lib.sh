@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2034
-#
-# Functions of the scripts about Linux' sleeping locks, besides linux_lib.sh.
 
 SLEEPING="PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE PERF_LINUX_RT_MUTEX
 	PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX"
 SLEEPING_KINDS="mutex rwsem semaphore rt_mutex percpu_rwsem ww_mutex"
-# Number of the functions of sleeping locks that exist in a stock kernel and are hooked.
 SLEEPING_FUNCTIONS=34
 
-# count_hooked_functions: print the number of functions of sleeping locks that are hooked.
 count_hooked_functions()
 {
 	grep -cE 'trampoline_(3args_)?(acquire|release)_|trampoline_(downgrade|end)_rwsem|trampoline_[a-z_]*trylock' \
 		$T/enabled_functions || true
 }
 
-# sleeping_is_on: test that all kinds of sleeping lock are attached.
 sleeping_is_on()
 {
 	cat $D/linux
@@ -25,7 +20,7 @@ sleeping_is_on()
 	done
 }
 
-# sleeping_is_off: test that no kind is attached, no function hooked, and no lock recorded as held.
+# sleeping_is_off: no lock may be recorded as held.
 sleeping_is_off()
 {
 	cat $D/linux
@@ -35,8 +30,7 @@ sleeping_is_off()
 	is "$(count_hooked_functions)" 0 && is "$(sleeping_now owned)" 0
 }
 
-# held_while_blocked: print the parts of lines that the file held must have about the locks of
-# sleeping_locks block=1.
+# held_while_blocked: the lines that the file held must have while sleeping_locks block=1 runs.
 held_while_blocked()
 {
 	for kind in mutex percpu_rwsem rt_mutex; do
@@ -48,8 +42,7 @@ held_while_blocked()
 	done
 }
 
-# held_as_open_holds FILE: print the lines of a copy of the file held about the locks of
-# sleeping_locks: address, task, kind and state.
+# held_as_open_holds FILE: address, task, kind and state of the locks of sleeping_locks.
 held_as_open_holds()
 {
 	sed -n -e 's/ waiting / waits /' -e '/^0x.*\[sleeping_locks\]/p' "$1" |
@@ -58,9 +51,7 @@ held_as_open_holds()
 		done | sort
 }
 
-# open_holds_of FILE: read the output of ntklog dump on standard input, and print address, task,
-# kind and state of the open holds and waits of those locks that are in FILE, a copy of the file
-# held.
+# open_holds_of FILE: the same of a dump on standard input, for the locks that are in FILE.
 open_holds_of()
 {
 	held_as_open_holds "$1" | cut -d ' ' -f 1 | sort -u >/tmp/held_addresses
@@ -68,8 +59,7 @@ open_holds_of()
 		grep -F -f /tmp/held_addresses | sort
 }
 
-# held_has_stack: test that held.txt has the stack of the blocked holder. 6.1 does not let modules
-# read the stacks of other tasks.
+# 6.1 does not let modules read the stacks of other tasks.
 held_has_stack()
 {
 	case $(uname -r) in
@@ -78,7 +68,33 @@ held_has_stack()
 	esac
 }
 
-# probed: print the kernel's tracepoints that have a probe, of ntklog or of another user.
+# reading_held_takes_no_lock: test, by the function graph tracer, that the function that prints the
+# file held calls none that acquires a lock. Its caller does: that is the lock of the open file. If
+# the reader is preempted, it seems to acquire the run queue's lock, so it has several attempts.
+reading_held_takes_no_lock()
+{
+	echo '_raw_*lock* mutex_*lock* rt_mutex_*lock* down* seq_read_iter ntklog_held_show' \
+		>$T/set_ftrace_filter
+	echo seq_read_iter >$T/set_graph_function
+	echo function_graph >$T/current_tracer
+	echo 0 >$T/options/funcgraph-irqs
+	for _ in 1 2 3 4 5; do
+		echo >$T/trace
+		echo 1 >$T/tracing_on
+		cat $D/held >/dev/null
+		echo 0 >$T/tracing_on
+		cat $T/trace >/tmp/graph
+		! grep -qE ' ntklog_held_show( \[ntklog\])?\(\);' /tmp/graph || break
+	done
+	echo nop >$T/current_tracer
+	echo 1 >$T/tracing_on
+	echo >$T/set_graph_function
+	echo >$T/set_ftrace_filter
+	cat /tmp/graph
+	grep -q ' mutex_lock();' /tmp/graph &&
+		grep -qE ' ntklog_held_show( \[ntklog\])?\(\);' /tmp/graph
+}
+
 probed()
 {
 	lines=$(dmesg | wc -l)
@@ -87,22 +103,19 @@ probed()
 	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*probed_tracepoints: //p'
 }
 
-# no_task_records: test that there is no record of a task, in use or spare.
 no_task_records()
 {
 	cat $D/linux
 	grep -q '^task records: 0, spare: 0$' $D/linux
 }
 
-# sleeping_now owned|"waited for"|"while waited for"|forgotten: print this number of all tasks
-# together, which the file linux has in its line "sleeping locks".
+# sleeping_now NAME: this number in the line "sleeping locks" of the file linux.
 sleeping_now()
 {
 	sed -n "s/^sleeping locks\(.*,\)\{0,1\} $1: \([0-9]*\).*/\2/p" $D/linux
 }
 
-# sleeping_balanced: test that each acquisition and each wait has been counted as ended once, and
-# that none is in progress.
+# sleeping_balanced: each acquisition and each wait has been counted as ended once.
 sleeping_balanced()
 {
 	cat $D/linux $D/counters

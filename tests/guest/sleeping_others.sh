@@ -10,14 +10,13 @@ insmod ntklog.ko buffers=64
 echo $SLEEPING >$S/group_mask
 start_load 50000
 
-# released_since NUMBER: test that more than fifty releases have been counted since the counter
-# SleepingReleased was NUMBER.
+# released_since NUMBER: more than fifty.
 released_since()
 {
 	[ "$(print_counter_sum SleepingReleased)" -gt $(($1 + 50)) ]
 }
 
-# Other users of ftrace on the same functions: before, during and after the hooks.
+# Before, during and after the hooks.
 echo 'p:ntklog_test mutex_lock' >$T/kprobe_events
 echo 'r:ntklog_return down_read' >>$T/kprobe_events
 echo 'mutex_*' >$T/set_ftrace_filter
@@ -83,7 +82,6 @@ check "sleeping: hooked: ftrace_enabled cannot be 0" \
 	write_is_refused 'busy\|not supported' /proc/sys/kernel/ftrace_enabled 0
 echo stop >$S/state
 
-# direct_call_of_another: test with another user's direct call on one function.
 direct_call_of_another()
 {
 	insmod direct_call.ko function=up_write
@@ -100,8 +98,7 @@ direct_call_of_another()
 	check "sleeping: foreign direct call removed: hooks are removed" sleeping_is_off
 }
 
-# without_memory: fail an allocation at different functions: each kind is attached as a whole or not
-# at all.
+# Each kind is attached as a whole or not at all.
 without_memory()
 {
 	direct=register_ftrace_direct

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Stacks: the events that have one, the sessions that get them, and refused settings.
 # check_stacks.py checks the files.
 
 . ./linux_lib.sh
@@ -20,8 +19,7 @@ check "stacks: hook ids are taken" write_succeeds $S/stacks '0x0529' "0x0529 spi
 check "stacks: none is taken" write_succeeds $S/stacks none
 check "stacks: another session keeps its setting" is "$(cat $D/sessions/1/stacks)" none
 
-# run_stack_chain PREFIX: load stack_chain.ko, and save its symbols in PREFIX.kallsyms and its
-# output in PREFIX.truth.
+# run_stack_chain PREFIX: leave PREFIX.kallsyms and PREFIX.truth.
 run_stack_chain()
 {
 	lines=$(dmesg | wc -l)
@@ -77,7 +75,6 @@ cat $S/snapshot >flight.etl
 end_load
 echo stop >$S/state
 
-# In modes sampled and waits, too, a stack begins at the caller of the lock function.
 echo sequential >$S/mode
 echo 64 >$S/buffers
 echo 65536 >$S/buffer_size

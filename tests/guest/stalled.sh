@@ -7,13 +7,11 @@
 . ./linux_lib.sh
 . ./sleeping_lib.sh
 
-# process_has_ended PID: test that the process has ended.
 process_has_ended()
 {
 	! [ -e "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
 }
 
-# process_can_be_killed PID: test that the process ends if it is killed.
 process_can_be_killed()
 {
 	kill -9 "$1"
@@ -25,7 +23,7 @@ file_is()
 	is "$(cat "$1")" "$2"
 }
 
-# listed_with_errno ERRNO: test that session 0's list of failures has spin locks with that error.
+# listed_with_errno ERRNO
 listed_with_errno()
 {
 	cat $S/failures

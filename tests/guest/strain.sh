@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Redirect and restore the functions of Linux' locks again and again during a mixed load: NMIs that
-# acquire locks, fork, exec and files, sessions, the tracepoint, the function tracer and a kprobe on
-# the same functions, writes to ftrace_enabled, the self-test, CPU hotplug, modules, in all modes.
+# Redirect and restore the functions of Linux' locks again and again during a mixed load.
 #
 # Variables that the step sets:
 # $pause: microseconds between two rounds of the load, and between two turns of each activity
@@ -17,8 +15,7 @@
 
 PROCESSOR=/sys/devices/system/cpu/cpu3/online
 
-# repeat NAME: call the function NAME until /tmp/stop exists; /tmp/again.NAME has the number of
-# calls.
+# repeat NAME: until /tmp/stop exists; /tmp/again.NAME has the number of calls.
 repeat()
 {
 	count=0
@@ -30,14 +27,12 @@ repeat()
 	done
 }
 
-# all_have_run NUMBER: test that NUMBER activities have each had a turn. A file that is just being
-# written is empty, and counts as none.
+# all_have_run NUMBER: a file that is just being written is empty, and counts as none.
 all_have_run()
 {
 	cat /tmp/again.* | awk -v all="$1" '{ few += $1 < 1 } END { exit few || NR < all }'
 }
 
-# torture_locks_of TYPE: end locktorture's test of the previous type, and start this one's.
 torture_locks_of()
 {
 	[ $tortures = 0 ] || rmmod locktorture
@@ -45,7 +40,6 @@ torture_locks_of()
 		nwriters_stress="$threads" nreaders_stress="$threads"
 }
 
-# print_uptime: print the seconds since boot.
 print_uptime()
 {
 	cut -d . -f 1 /proc/uptime
@@ -59,8 +53,8 @@ attach_and_detach()
 	usleep 100000
 }
 
-# write_with_retries FILE TEXT: write TEXT, in up to three tries, because a write is refused while a
-# session uses the setting. A write also waits for a session that is starting or stopping.
+# A write is refused while a session uses the setting, and waits for a session that is starting or
+# stopping.
 write_with_retries()
 {
 	tries=0
@@ -103,9 +97,8 @@ unplug_cpu()
 	usleep 100000
 }
 
-# take_ftrace: wait until no other activity changes ftrace, and keep others out until rmdir
-# /tmp/ftrace. If a kprobe on a function is removed while ftrace is disabled, the kernel (6.12.117,
-# ftrace_shutdown()) leaves a flag set, and disables ftrace for ever when it finds that.
+# take_ftrace: keep others out until rmdir /tmp/ftrace. If a kprobe on a function is removed while
+# ftrace is disabled, the kernel may disable ftrace for ever (6.12.117, ftrace_shutdown()).
 take_ftrace()
 {
 	until mkdir /tmp/ftrace 2>/dev/null; do
@@ -126,8 +119,7 @@ use_tracers()
 	usleep 50000
 }
 
-# toggle_ftrace: disable and enable ftrace. The first write is refused while functions are
-# redirected.
+# The first write is refused while functions are redirected.
 toggle_ftrace()
 {
 	take_ftrace
@@ -137,8 +129,7 @@ toggle_ftrace()
 	usleep 300000
 }
 
-# run_selftest: run the self-test, with or without a session, and add the number of kinds that it
-# found right to /tmp/kinds.
+# Add the number of kinds that were found right to /tmp/kinds.
 run_selftest()
 {
 	cat $D/linux_selftest >/tmp/selftest
@@ -155,8 +146,6 @@ load_and_unload()
 	usleep 200000
 }
 
-# events_are_balanced: test that the last run of each session has generated as many events as it has
-# written and lost.
 events_are_balanced()
 {
 	cat $D/sessions/[012]/stats
@@ -199,7 +188,6 @@ for type in $types; do
 		sleep 1
 	done
 done
-# Wait until each activity has had its turns, however long that takes on a busy host.
 until all_have_run 8; do
 	sleep 1
 done
@@ -218,7 +206,6 @@ check "strain: events generated are written or lost" events_are_balanced
 cat $D/counters
 check "strain: no release is unmatched" is "$(print_counter_sum Unmatched)" 0
 
-# Unload while functions are redirected and the load continues.
 rounds=0
 while [ $rounds -lt 2 ]; do
 	echo start >$S/state
@@ -251,7 +238,7 @@ if [ -e /sys/kernel/debug/failslab ] && [ "$stride" != 0 ]; then
 fi
 rmmod ntklog
 K=/sys/kernel/debug/kmemleak
-# kmemleak reports an object that is five seconds old and unreferenced and unchanged in two scans.
+# kmemleak needs two scans, five seconds apart.
 [ ! -e $K ] || { echo scan >$K; sleep 6; echo scan >$K; cat $K >kmemleak.log; }
 check "strain: NMIs took locks on each processor" sh -c 'dmesg | grep "nmi_locks: cpu"
 	[ $(dmesg | grep -cE "nmi_locks: cpu.* [1-9][0-9]* NMIs, [1-9][0-9]* locks") = 4 ]'

@@ -9,7 +9,6 @@
 . ./linux_lib.sh
 . ./sleeping_lib.sh
 
-# check_on_console NAME COMMAND...: as check, but print to the kernel's log.
 check_on_console()
 {
 	check "$@" | while read -r line; do
@@ -17,15 +16,13 @@ check_on_console()
 	done
 }
 
-# has_suspended NUMBER: test that the kernel has suspended with success NUMBER times.
 has_suspended()
 {
 	[ "$(cat /sys/power/suspend_stats/success)" = "$1" ]
 }
 
-# count_observed_events: print the number of events (hook id 0xA04F, 0x18 bytes, flags 0xC0) that
-# say when the session begins or ends to observe a group. Line feeds are made before flags, and
-# zeros visible, so that grep finds such an event at the beginning of a line.
+# count_observed_events: hook id 0xA04F, 0x18 bytes, flags 0xC0. Line feeds are made before flags,
+# and zeros visible, so that grep finds such an event at the beginning of a line.
 count_observed_events()
 {
 	cat $S/cpu* | tr '\000\n\300' 'zy\n' | grep -a -c "^$(printf '\030zO\240')"

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-#
-# Enable and disable tracking a hundred times while locks are in use. check_switching.py checks
-# the events.
 
 D=/sys/kernel/debug/ntklog
 T=/sys/kernel/tracing

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Processes and cgroups of the tasks in a recording: a task that ends while the session runs, and
-# one that calls exec. Both write to one file, so that they wait for its lock. check_classes.py
-# checks the numbers of top.
+# A task ends while the session runs, and one calls exec. Both write to one file, so that they wait
+# for its lock.
 
 . ./linux_lib.sh
 
@@ -38,7 +37,7 @@ record_writers()
 check "tasks: record two processes of two cgroups" record_writers
 check "tasks: every task has a name" sh -c "! grep 'have no name' tasks.log"
 
-# has_task NAME ID PROCESS CGROUP: test that the names file has this task, from any time on.
+# has_task NAME ID PROCESS CGROUP
 has_task()
 {
 	grep "^thread $2[@ ]" tasks.etl.names
@@ -51,8 +50,7 @@ check "tasks: the process that called exec has the name before" \
 check "tasks: the process that called exec has the name after, from a time on" \
 	grep "^thread $(cat /tmp/execs.pid)@[0-9]* dd$(printf '\t')" tasks.etl.names
 
-# sum_of_column COLUMN TABLE OPTION...: print the sum of a column of a table of the report, in
-# hundreds.
+# sum_of_column COLUMN TABLE OPTION...: in hundreds.
 sum_of_column()
 {
 	column=$1
@@ -81,7 +79,6 @@ check "tasks: the cgroups have waited for each other" waited_for_each_other
 check "tasks: a filter takes the events of one cgroup" sh -c \
 	"ntklog dump --filter 'cgroup == /ends.scope' tasks.etl | grep -q ThreadId=$(cat /tmp/ends.pid)"
 
-# While both write, top tells which cgroup, process and function waits, and which held the lock.
 mkdir /tmp/cgroup/first.scope /tmp/cgroup/second.scope
 cat >/tmp/writer <<'END'
 echo $$ >/tmp/cgroup/$1.scope/cgroup.procs
@@ -91,7 +88,7 @@ done
 END
 sh /tmp/writer first 2>/dev/null &
 sh /tmp/writer second 2>/dev/null &
-# top_tells BY PATTERN...: run top into top-BY.json; succeed if it has all patterns.
+# top_tells BY PATTERN...
 top_tells()
 {
 	by=$1

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# The tool: parameters, sessions, recordings, top. check_tool.py checks the files. linux.sh tests
-# Linux' locks, which the tool records by default.
+# check_tool.py checks the files.
 
-# status_is NUMBER COMMAND...: test that the command ends with this exit status.
 status_is()
 {
 	expected=$1
@@ -13,7 +11,6 @@ status_is()
 	is $? "$expected"
 }
 
-# output_has WORDS COMMAND...: test that the command's output has WORDS.
 output_has()
 {
 	words=$1
@@ -22,8 +19,7 @@ output_has()
 	grep -q -- "$words" /tmp/said || { cat /tmp/said; return 1; }
 }
 
-# wait_for_started_session: wait until a session is started, for 30 s at most: the tool first reads
-# the kernel's symbols.
+# The tool first reads the kernel's symbols.
 wait_for_started_session()
 {
 	i=0
@@ -69,9 +65,8 @@ check "tool: stop writes a file" sh -c "ntklog stop 4 -o tool-stop.etl >tool-sto
 check "tool: stop of a stopped session is refused" output_has "session 4 is not started" ntklog stop 4
 echo PERF_SPINLOCK >$D/sessions/4/group_mask
 
-# The exit status of record is that of its command. The command's locks are not nested (nest=1),
-# because releases of nested locks are counted together, which makes the estimate from one in 1000
-# vary more.
+# The locks are not nested, because releases of nested locks are counted together, which makes the
+# estimate vary more.
 cat $D/counters >tool.before
 check "tool: record has the exit status of its command" status_is 7 ntklog record -o tool.etl -n 60 \
 	-e spinlock,resource,contextswap -- sh -c \
@@ -103,7 +98,7 @@ for signal in INT TERM HUP; do
 	check "tool: the file of a recording ended by a signal is complete" ntklog report tool-signal.etl
 done
 
-# On a terminal, record updates a line of progress; check_tool.py reads the terminal's output.
+# On a terminal, record updates a line of progress.
 ./terminal ntklog record -e spinlock --no-names -o tool-signal.etl --duration 600 >tool-terminal.txt &
 wait_for sh -c '[ "$(tr "\r" "\n" <tool-terminal.txt | grep -c " lost")" -ge 3 ]'
 kill -INT $(pidof ntklog)

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
-#
-# Test each type of lock for a short time, while a session starts and stops.
 
 echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$S/group_mask
 for type in in_stack_queued queued spin ex ex_exclusive resource; do

@@ -23,7 +23,7 @@ check "unload: unloading with the tracepoint enabled succeeds or is refused" sh 
 grep -q '^ntklog ' /proc/modules || insmod ntklog.ko
 check "unload: a session works after loading again" sh -c ". ./lib.sh; echo start >$S/state &&
 	echo stop >$S/state && [ \$(cat $S/header $S/cpu* | wc -c) = 131072 ]"
-# make_records: have records of tasks made, by mutexes that living tasks acquire during a session.
+# Have records of tasks made, by mutexes that living tasks acquire.
 make_records()
 {
 	echo PERF_LINUX_MUTEX >$S/group_mask
@@ -56,7 +56,6 @@ done
 check "unload: unloading succeeds five times with a session" is $rounds 5
 rmmod ntklog
 
-# refused_torture PARAMETER...: test that the torture module does not load, and prints a message.
 refused_torture()
 {
 	before=$(dmesg | grep -c ntklog_torture:)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Chromium without a window, for tests of pages: real keys and pointer, and screenshots.
+"""Chromium without a window, for tests of pages.
 
 It is driven by the DevTools protocol over two pipes: JSON messages that end with NUL.
 """
@@ -85,7 +85,6 @@ class Browser:
             pass
 
     def evaluate(self, expression):
-        """The value of an expression of the page's script."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True,
                            awaitPromise=True)
         if "exceptionDetails" in result:
@@ -102,7 +101,6 @@ class Browser:
                              {} if key in KEYS else {"text": key}), **parameters)
 
     def centre(self, expression):
-        """The centre of an element, after scrolling to it."""
         return self.evaluate(
             "(() => { const e = %s; e.scrollIntoView({block: 'center'}); "
             "const r = e.getBoundingClientRect(); "

@@ -3,7 +3,6 @@
 
 import struct
 
-# Size of a buffer in bytes.
 SIZE = 4096
 # Clock at the start of the session, and ticks of the clock per second.
 START_CLOCK = 1_000_000
@@ -16,7 +15,6 @@ def padded(event):
 
 def perfinfo(hook_id, data, version=2, bits=64, time_stamp=START_CLOCK + PERF_FREQ,
              extended=0):
-    """An event with a PERFINFO_TRACE_HEADER."""
     header_type = 0x11 if bits == 64 else 0x10
     return struct.pack("<BBBBHHQ", version, extended, header_type, 0xC0,
                        0x10 + len(data), hook_id, time_stamp) + data
@@ -76,16 +74,16 @@ def spinlock_rundown(spins=1, contention=1, acquire=1000, hold=0, end=False, **o
 
 
 def ntklog_rundown(linux_mode=0, end=False, blockers=0):
-    """An event of ntklog: the mode of Linux' spinning locks and the rate of blockers. In a file
-    with it the last byte of a spin lock's record is Rule.
+    """The mode of Linux' spinning locks and the rate of blockers. In a file with it the last byte
+    of a spin lock's record is Rule.
     """
     return perfinfo(0xA04C if end else 0xA04B, struct.pack("<II", linux_mode, blockers),
                     version=1)
 
 
 def dropped_rundown(spin=0, sleeping=0, end=False, steal=None, **changes):
-    """An event of ntklog: the numbers of releases that left a waiter and were not written, and the
-    steal time in ns; None: version 1 of the event, which has no steal time.
+    """The numbers of releases that left a waiter and were not written, and the steal time in ns;
+    None: version 1 of the event.
     """
     data = struct.pack("<QQ", spin, sleeping)
     if steal is not None:
@@ -94,8 +92,8 @@ def dropped_rundown(spin=0, sleeping=0, end=False, steal=None, **changes):
 
 
 def caller(lock, address, off_cpu=None, **changes):
-    """An event of ntklog: the caller that acquired a lock; the lock's record follows. @off_cpu: the
-    cycles without a CPU, by the names below; None: version 1 of the event, which has none.
+    """The caller that acquired a lock; the lock's record follows. @off_cpu: the cycles without a
+    CPU; None: version 1 of the event.
     """
     data = struct.pack("<QQ", lock, address)
     if off_cpu is None:
@@ -106,7 +104,7 @@ def caller(lock, address, off_cpu=None, **changes):
 
 
 def block_stack(lock, blocked, frames, since=1000, **changes):
-    """An event of ntklog: where the holder of a lock was blocked; the lock's record follows."""
+    """The lock's record follows."""
     return perfinfo(0xA054, struct.pack("<15Q", lock, since, blocked, *frames,
                                         *[0] * (12 - len(frames))), version=1, **changes)
 
@@ -121,9 +119,8 @@ OPEN_STATES = {"begin": 0, "held": 0x21, "waits": 0x24, "reads": 0x41, "waits to
 
 
 def open_hold(list_time, state="begin", kind="mutex", off_cpu=None, **changes):
-    """An event of ntklog: a lock that a task holds or waits for at the end of the recording. State
-    "begin" begins the list of such events. @off_cpu: the cycles in which the task was ready without
-    a CPU, and blocked; None: version 1 of the event, which has none.
+    """A lock that a task holds or waits for at the end of the recording. State "begin" begins the
+    list. @off_cpu: the cycles ready without a CPU, and blocked; None: version 1 of the event.
     """
     values = {"address": 0, "since": 0, "wait": 0, "caller": 0, "thread": 0, "delta": 0, **changes}
     action = state != "begin" and LINUX_KINDS[kind] | OPEN_STATES[state]
@@ -136,9 +133,7 @@ def open_hold(list_time, state="begin", kind="mutex", off_cpu=None, **changes):
 
 
 def linux_lock(kind, action=0x22, bits=64, time_stamp=START_CLOCK + PERF_FREQ, **changes):
-    """A WMI_RESOURCE of a Linux lock of this kind. @action, the lower half of Action, is an
-    exclusive release by default.
-    """
+    """@action is the lower half of Action."""
     return perfinfo(0x052B, resource(bits, action=LINUX_KINDS[kind] | action,
                                      **{"depth": 1, **changes}), bits=bits, time_stamp=time_stamp)
 
@@ -149,30 +144,23 @@ def pointers(values, bits=64):
 
 
 def stack(event_time, addresses, thread=55, process=54, bits=64, hook_id=0x1820, **changes):
-    """An event with the stack of the event at EVENT_TIME. With the hook id of a stack key event it
-    has the key of a stack, its one address, instead.
-    """
+    """With the hook id of a stack key event it has the key of a stack, its one address, instead."""
     return perfinfo(hook_id, struct.pack("<QII", event_time, process, thread) +
                     pointers(addresses, bits), bits=bits,
                     **{"time_stamp": event_time + 1, **changes})
 
 
 def stack_definition(key, addresses, bits=64, hook_id=0x1822, **changes):
-    """An event that defines the stack of a key."""
     return perfinfo(hook_id, pointers([key, *addresses], bits), bits=bits, **changes)
 
 
 def stacks_rundown(stacks, end=False, **changes):
-    """An event of ntklog: the events that have stacks. Bits: 1 context swaps, 2 spin locks, 4
-    resources.
-    """
+    """Bits: 1 context swaps, 2 spin locks, 4 resources."""
     return perfinfo(0xA04E if end else 0xA04D, struct.pack("<I", stacks), version=1, **changes)
 
 
 def observed(group, observed=1, **changes):
-    """An event of ntklog: the session begins (@observed 1) or ends (0) to record the locks of an
-    event group.
-    """
+    """The session begins (@observed 1) or ends (0) to record a group."""
     return perfinfo(0xA04F, struct.pack("<II", group, observed), version=1, **changes)
 
 
@@ -198,19 +186,17 @@ def ready_thread(thread=11, reason=1, increment=0, flags=0):
 
 
 def file(*events, bits=64, **changes):
-    """A file: a header buffer, and one buffer with these events."""
     return header_buffer(2, bits=bits, **changes) + buffer(events, flags=0x21)
 
 
 def long_file(events):
-    """A file with so many events that they need more than one buffer: 40 in each."""
+    """Each buffer has up to 40 events."""
     parts = [events[first:first + 40] for first in range(0, len(events), 40)]
     return header_buffer(1 + len(parts)) + b"".join(
         buffer(part, sequence=1 + number) for number, part in enumerate(parts))
 
 
 def wide(text):
-    """A text in UTF-16, with the 0 at its end."""
     return text.encode("utf-16-le") + b"\0\0"
 
 
@@ -261,7 +247,6 @@ def thread(tid, pid, version=3, bits=64, type_=3, name="", set_name=False):
 
 
 def image(base, size, path, version=3, bits=64, hook_id=0x1403):
-    """An image event of Windows: a driver or program in memory."""
     pointer = "Q" if bits == 64 else "I"
     data = struct.pack("<" + 2 * pointer, base, size)
     if version:

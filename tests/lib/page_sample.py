@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A recording for tests of pages: locks of several kinds, with waiters, holders, stacks, and names
-as long as a kernel's.
+"""A recording for tests of pages.
 
 Usage: page_sample.py FILE [SEED]
 """
@@ -44,7 +43,6 @@ def address(function):
 
 
 def simulate(number, random_, ticks):
-    """The events of a lock that serves one task after the other."""
     _, kind, mean_hold, mean_pause, paths = LOCKS[number]
     lock, free, arrival = 0xFFFF888010000000 + 0x100 * number, 0, 0
     while arrival < ticks:

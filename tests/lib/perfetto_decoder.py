@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Decode Perfetto's traces as its trace processor does, as far as ntklog uses them.
+"""Decode Perfetto's traces, as far as ntklog uses them.
 
 The numbers of the fields are those of Perfetto's published messages. They are repeated here,
 because a decoder that reads ntklog's own .proto would not find a wrong number in it.
@@ -99,7 +99,7 @@ class Trace:
         raise ValueError("an argument has no value")
 
     def resolve(self, event):
-        """Return the event with its names: later packets may give their numbers to other names."""
+        """Resolve the names now: later packets may give their numbers to other names."""
         made = {"type": event[9][0], "track": event[11][0],
                 "flows": event.get(47, []), "ends": event.get(48, [])}
         if 10 in event:

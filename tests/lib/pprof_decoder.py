@@ -7,9 +7,7 @@ from protobuf_wire import fields, lists, message, numbers
 
 
 class Profile:
-    """A profile.
-
-    samples: [(functions from the innermost on, {value: number}, {label: text or number})]
+    """samples: [(functions from the innermost on, {value: number}, {label: text or number})]
     types: [(name, unit)] of the values; default: the name of the default value
     """
 

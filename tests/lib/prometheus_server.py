@@ -32,7 +32,7 @@ def metrics_of(query):
 
 
 class Server:
-    """A server with the example's configuration, for another target and a scrape each second."""
+    """The server scrapes each second."""
 
     def __init__(self, programs, directory, target):
         self.address = free_address()
@@ -57,7 +57,6 @@ class Server:
             return json.load(response)["data"]["result"]
 
     def wait_for(self, expression):
-        """Query until the result is not empty."""
         for _ in range(600):
             try:
                 result = self.query(expression)

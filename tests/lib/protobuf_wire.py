@@ -36,7 +36,6 @@ def fields(data):
 
 
 def numbers(data):
-    """Return the numbers of a packed field of varints."""
     at, values = 0, []
     while at < len(data):
         value, at = varint(data, at)
@@ -50,7 +49,6 @@ def message(data):
 
 
 def lists(data):
-    """Return a dictionary of a message: number of a field: list of all its values."""
     values = {}
     for number, value in fields(data):
         values.setdefault(number, []).append(value)

@@ -45,7 +45,6 @@ class Result(unittest.TestResult):
 
 
 def main(classes=()):
-    """Run the cases of these classes, or all cases of the script; then exit."""
     script, load = sys.modules["__main__"], unittest.defaultTestLoader
     classes = os.environ.get("CASES", "").split() or classes
     suite = unittest.TestSuite(load.loadTestsFromName(name, script) for name in classes) \

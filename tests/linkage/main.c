@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A module that uses everything in include/ntklog, to show that other modules can link with it.
- * tests/check/check_linkage.py checks that nothing is missing. Loading the module calls every
- * function at least once. With misuse=1 it calls some functions in forbidden ways instead, and the
- * kernel log gets reports with addresses.
- */
+/* Use include/ntklog as another module does. misuse=1: make reports with addresses. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

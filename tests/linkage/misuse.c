@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Misuse each function whose report of a misuse prints addresses, so that a test can see whether
- * they are hashed. The misuse of ex_reinitialize_resource_lite() needs a thread that waits.
- */
+/* The misuse of ex_reinitialize_resource_lite() needs a thread that waits. */
 
 #include <linux/err.h>
 #include <linux/kthread.h>

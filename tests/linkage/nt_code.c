@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Call every function of nt.h and nt_types.h as NT code does. nt_names.c uses the types, constants
- * and annotations.
- */
+/* Call the functions of nt.h and nt_types.h as NT code does. */
 
 #define DBG 1
 

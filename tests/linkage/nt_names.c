@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Use every type, constant and annotation of nt.h, nt_types.h and nt_sal.h in the places where NT
- * code may have them. A wrong one does not compile.
- */
+/* Names in the places where NT code may have them. A wrong one does not compile. */
 
 #include <ntklog/nt.h>
 
@@ -185,10 +182,7 @@ ULONG NTAPI LinkageUseVariables(ULONG Parameter, ULONG Other)
 	UNREFERENCED_PARAMETER(Parameter);
 	DBG_UNREFERENCED_PARAMETER(Other);
 	DBG_UNREFERENCED_LOCAL_VARIABLE(Local);
-	/*
-	 * This file does not define DBG: of these four macros only NT_VERIFY() evaluates its
-	 * argument.
-	 */
+	/* Without DBG only NT_VERIFY() of these four evaluates its argument. */
 	ASSERT(Parameter++);
 	ASSERTMSG("unevaluated", Parameter++);
 	NT_ASSERT(Parameter++);
@@ -204,7 +198,6 @@ ULONG NTAPI LinkageUseVariables(ULONG Parameter, ULONG Other)
 	return Parameter + Signed.LowPart + (ULONG)Unsigned.QuadPart + !Single.Next;
 }
 
-/* Annotations of a file, of types and of members. */
 _Analysis_mode_(_Analysis_code_type_kernel_driver_)
 _Create_lock_level_(LinkageQueueLevel)
 _Create_lock_level_(LinkageTableLevel)
@@ -223,7 +216,6 @@ typedef _Struct_size_bytes_(Size) struct _LINKAGE_ANNOTATED {
 	_Interlocked_ LONG Count;
 } LINKAGE_ANNOTATED;
 
-/* Annotations of arguments. */
 VOID FASTCALL LinkageOldStyle(IN PVOID In, OUT PVOID Out, IN OUT PVOID Both OPTIONAL);
 
 VOID LinkageArguments(_In_ _Notnull_ _Const_ PCVOID In, _In_opt_ _Maybenull_ PVOID InOpt,
@@ -246,7 +238,6 @@ VOID LinkageSizes(_In_range_(1, 8) ULONG Size, _Out_range_(0, 8) PULONG OutSize,
 		  _Out_writes_bytes_to_(Size, *OutSize) PVOID K, _Inout_updates_(Size) PVOID L,
 		  _Inout_updates_opt_(Size) PVOID M, _Inout_updates_bytes_(Size) PVOID N);
 
-/* Annotations of functions: results, conditions, IRQL, locks. */
 _Function_class_(LINKAGE_ROUTINE) _Called_from_function_class_(LINKAGE_OTHER)
 _Dispatch_type_(IRP_MJ_READ) _Landmark_(Linkage)
 _Success_(return >= 0) _Return_type_success_(return >= 0) _Ret_range_(<=, 0)
@@ -280,7 +271,6 @@ _Kernel_requires_resource_held_(LinkageResource) _Kernel_float_restored_
 _No_competing_thread_ _Function_ignore_lock_checking_(*Lock)
 VOID LinkageRelease(_Inout_ PKSPIN_LOCK Lock);
 
-/* Annotations of functions in their older spelling. */
 __drv_maxIRQL(DISPATCH_LEVEL) __drv_minIRQL(PASSIVE_LEVEL) __drv_requiresIRQL(PASSIVE_LEVEL)
 __drv_raisesIRQL(DISPATCH_LEVEL) __drv_setsIRQL(DISPATCH_LEVEL)
 __drv_maxFunctionIRQL(HIGH_LEVEL) __drv_minFunctionIRQL(LOW_LEVEL)

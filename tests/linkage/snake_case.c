@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Use every function and type of the snake_case headers. */
+/* Use the functions and types of the snake_case headers. */
 
 #include <linux/bottom_half.h>
 #include <linux/preempt.h>

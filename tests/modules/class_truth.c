@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * class_truth: print the address and class of locks in kernel objects, for a comparison with the
- * classes that ntklog gives to locks. A class is TYPE.MEMBER, such as inode.i_lock. Each reading of
- * the file class_truth in debugfs walks all threads, and the super blocks, inodes and dentries of
- * some file systems, by the kernel's own lists:
+ * class_truth: print the address and class of locks in kernel objects. A class is TYPE.MEMBER, such
+ * as inode.i_lock. Each reading of the file class_truth in debugfs walks all threads, and the super
+ * blocks, inodes and dentries of some file systems, by the kernel's own lists:
  *
  *	walk BEGIN
  *	ADDRESS CLASS
  *	...
  *	end END
  *
- * BEGIN and END are values of get_cycles(). The check takes an address with the same class in two
- * successive readings for the same lock in between. That is a guess: memory can be freed and reused
- * for the same type.
+ * BEGIN and END are values of get_cycles().
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * direct_call: attach a direct call to a kernel function, as a BPF trampoline does. ftrace allows
- * one direct call per function, so ntklog cannot attach its own. The called code returns at once.
+ * direct_call: attach a direct call to a kernel function. ftrace allows one direct call per
+ * function, so ntklog cannot attach its own.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * empty_fprobe: attach empty handlers of fprobe to the entry of given functions and, with exit=1,
- * to their return. bench/peers.sh measures with them the minimum overhead of a tool that uses
- * fprobes. The module builds for 6.12 only, because the prototypes of fprobe's handlers differ
- * between kernels.
+ * to their return. The prototypes are those of 6.12.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * linux_locks: acquire Linux' spin locks and rwlocks by each function, hold them long enough for
- * their releases to be written, and print the expected values of each event:
+ * linux_locks: acquire Linux' spin locks and rwlocks, hold them long enough for their releases to
+ * be written, and print the expected values of each event:
  *
  *	linux_locks: truth NAME LOCK MODE DEPTH WAITED BEFORE ACQUIRED RELEASING AFTER THREAD \
  *		LEAST MOST
@@ -47,10 +47,9 @@ static void do_nothing(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(empty_work, do_nothing);
 
-/* Spin for @cycles, and interrupt this CPU by irq_work and by the scheduler's interrupt. */
 static void spin_interrupted(cycles_t cycles)
 {
-	/* A pointer, because smp_send_reschedule() is a macro in newer kernels. */
+	/* A call of the member would expand the macro smp_send_reschedule() of newer kernels. */
 	void (*reschedule)(int cpu) = smp_ops.smp_send_reschedule;
 	cycles_t start = get_cycles();
 
@@ -68,13 +67,12 @@ static void print_truth(const char *name, void *lock, int mode, int depth, bool 
 		task_pid_nr(current), least, most);
 }
 
-/* The state of the CPU that a lock function may change, and must restore. */
 struct cpu_state {
 	unsigned int preempt_count;
 	bool irqs_disabled;
 };
 
-/* Not inlined, because objtool checks how a function saves the flags. */
+/* Not inlined, because of objtool's warning "PUSHF stack exhausted". */
 static noinline struct cpu_state current_cpu_state(void)
 {
 	return (struct cpu_state){ preempt_count(), irqs_disabled() };
@@ -91,8 +89,7 @@ static void report_difference(const char *name, struct cpu_state actual, struct 
 }
 
 /*
- * Define take_NAME(), which acquires, holds and releases an uncontended lock of its own. While the
- * lock is held, the preemption count must be higher by _offset, and interrupts disabled if
+ * The preemption count must be higher by _offset while the lock is held, and interrupts disabled if
  * _irqs_off.
  */
 #define TAKE(_name, _type, _define, _mode, _offset, _irqs_off, _acquire, _release)	\
@@ -164,7 +161,6 @@ EXCLUSIVE(write_lock_irqsave, PREEMPT_OFF, true, write_lock_irqsave(&lock, flags
 EXCLUSIVE(write_lock_bh, BH_OFF, false, write_lock_bh(&lock), write_unlock_bh(&lock))
 EXCLUSIVE(write_trylock, PREEMPT_OFF, false, TRY(write_trylock(&lock)), write_unlock(&lock))
 
-/* Hold three locks with interrupts disabled, and release the middle one first. */
 static void take_nested(void)
 {
 	static const int order[] = { 1, 0, 2 };
@@ -175,10 +171,7 @@ static void take_nested(void)
 
 	for (i = 0; i < 3; i++) {
 		raw_spin_lock_init(&locks[i]);
-		/*
-		 * Locks initialized by one line share a lockdep class: lockdep would report
-		 * recursion.
-		 */
+		/* Locks initialized by one line share a lockdep class. */
 		lockdep_set_subclass(&locks[i], i);
 	}
 	local_irq_save(flags);
@@ -202,7 +195,7 @@ static void take_nested(void)
 			    time[order[i]], 0, 0);
 }
 
-/* Try locks that are held. A failed trylock must write no event and restore the CPU's state. */
+/* A failed trylock must write no event and restore the CPU's state. */
 static void try_held_locks(void)
 {
 	static DEFINE_RAW_SPINLOCK(lock);
@@ -225,17 +218,16 @@ static DEFINE_RAW_SPINLOCK(contended_lock);
 static DEFINE_RWLOCK(contended_rw_lock);
 static DECLARE_COMPLETION(owner_has_lock);
 static bool waiter_is_ready;
-static int owner_takes_rw_lock;
+static bool rw_lock_is_wanted;
 
 /*
- * Hold a lock until CPU 0 is about to wait for it, and then for 200 times `hold`, about a tenth of
- * a second. This is long, so that the waiter waits for `hold` even if the host stops its virtual
- * CPU just before the request. The owner cannot watch for the waiter instead, because the lock word
- * does not show a waiter in a virtual machine (virt_spin_lock()).
+ * Hold the lock for 200 times `hold`, so that the waiter waits for `hold` even if the host stops
+ * its virtual CPU just before the request. The owner cannot watch for the waiter instead, because
+ * the lock word does not show a waiter in a virtual machine (virt_spin_lock()).
  */
 static void hold_until_waited_for(void)
 {
-	if (owner_takes_rw_lock == 0)
+	if (!rw_lock_is_wanted)
 		raw_spin_lock(&contended_lock);
 	else
 		write_lock(&contended_rw_lock);
@@ -244,7 +236,7 @@ static void hold_until_waited_for(void)
 	while (!READ_ONCE(waiter_is_ready))
 		cpu_relax();
 	spin_interrupted(hold * 200ULL);
-	if (owner_takes_rw_lock == 0)
+	if (!rw_lock_is_wanted)
 		raw_spin_unlock(&contended_lock);
 	else
 		write_unlock(&contended_rw_lock);
@@ -258,17 +250,14 @@ static int owner_thread(void *unused)
 	return 0;
 }
 
-/*
- * Wait for a lock for at least `hold`, with interrupts disabled. @request: 0 for a spin lock, 1 to
- * read an rwlock, 2 to write it.
- */
+/* @request: 0 for a spin lock, 1 to read an rwlock, 2 to write it. */
 static int take_waiting(int request, const char *name, int mode)
 {
 	struct task_struct *owner;
 	unsigned long flags;
 	u64 time[4];
 
-	owner_takes_rw_lock = request > 0;
+	rw_lock_is_wanted = request > 0;
 	reinit_completion(&owner_has_lock);
 	owner = kthread_create(owner_thread, NULL, "linux_locks");
 	if (IS_ERR(owner))
@@ -327,8 +316,8 @@ static long take_all(void *unused)
 	take_nested();
 	try_held_locks();
 	/*
-	 * Owner and waiter wait for each other with preemption disabled. A CPU that comes online or
-	 * goes offline meanwhile would stop one of them and wait for the other one: a deadlock.
+	 * Owner and waiter wait for each other with preemption disabled. CPU hotplug would stop one
+	 * of them: a deadlock.
 	 */
 	cpus_read_lock();
 	err = take_waiting(0, "spin_wait", WMI_SPINLOCK_QUEUED);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * nmi_locks: interrupt the CPUs by NMIs, up to some thousand times a second. Each NMI tries a spin
- * lock and, while it holds that, an rwlock. Performance counters do not overflow in QEMU's virtual
- * machines, so a thread sends NMIs through the APIC to all CPUs but its own. Unloading prints for
- * each CPU:
+ * nmi_locks: interrupt the CPUs by NMIs. Each NMI tries a spin lock and, while it holds that, an
+ * rwlock. A thread sends NMIs through the APIC to all CPUs but its own. Unloading prints for each
+ * CPU:
  *
  *	nmi_locks: cpu0: NMIS NMIs, LOCKS locks taken
  */
@@ -65,8 +64,7 @@ static int send_nmis(void *unused)
 
 	while (!kthread_should_stop()) {
 		/*
-		 * With preemption disabled no CPU goes offline. A CPU that is offline has lost the
-		 * NMI that it was sent, so no longer await it.
+		 * A CPU that is offline has lost the NMI that it was sent, so no longer await it.
 		 */
 		preempt_disable();
 		/* Clear single bits, because NMIs clear other bits at the same time. */
@@ -102,7 +100,7 @@ static void __exit nmi_locks_exit(void)
 	int cpu, tries;
 
 	kthread_stop(sender);
-	/* Wait for NMIs under way, but not for ever: a CPU that was offline has lost its NMI. */
+	/* A CPU that was offline has lost its NMI. */
 	for (tries = 0; tries < 500 && cpumask_intersects(&awaited_cpus, cpu_online_mask); tries++)
 		msleep(20);
 	unregister_nmi_handler(NMI_LOCAL, "nmi_locks");

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * no_memory: make one call of a kernel function, the nth since load, return -ENOMEM without running
- * the function. Replaces failslab on kernels that do not have it.
- */
+/* no_memory: the nth call of a kernel function since load returns -ENOMEM without running. */
 
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -41,10 +38,7 @@ static int fail_nth_call(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
-/*
- * A kprobe with a post handler is not optimized to a jump, after which fail_nth_call() could not
- * set ip.
- */
+/* A kprobe with a post handler is not optimized to a jump, so fail_nth_call() can set ip. */
 static void empty_post_handler(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * no_switch: run a kernel thread that never gives up its CPU voluntarily. A preemptible kernel
- * preempts it, so that other tasks run too. But no grace period of Tasks RCU ends while the module
- * is loaded, because such a grace period waits for a voluntary context switch of each task.
+ * A kernel thread that never gives up its CPU voluntarily, so that no grace period of Tasks RCU
+ * ends.
  */
 
 #include <linux/err.h>

@@ -14,10 +14,7 @@
  * release. WAITED is 1 if the task had to wait. From FROM until UNTIL all waiters of the lock
  * waited, and the holder FUNCTION was blocked, was preempted, or ran, as PART says; or the lock was
  * free, because its next owner had no CPU. In the line `sleep` FUNCTION is planted_sleep() and
- * SLEEP its address. Holders are blocked in planted_sleep(), except three: links_second() and
- * links_third() in mutex_lock(), because they wait for another mutex, and keeps(), which holds
- * open_mutex, in wait_for_completion(). An interrupt comes during the hold of
- * interrupted_lock, and none during that of undisturbed_lock.
+ * SLEEP its address. Most holders are blocked in planted_sleep().
  *
  * At the end of the module's init a task holds open_mutex, and another task waits for it.
  */
@@ -41,25 +38,21 @@
 #include <linux/timekeeping.h>
 #include <linux/timex.h>
 
-/* How long a holder is held up, and how long the handler of an interrupt runs. */
 #define HELD_UP_MS	50
 #define INTERRUPT_MS	2
 
-/**
- * struct role - what one task does in a scene
- * @play: the function that the task runs, which acquires and releases locks, or occupies a CPU;
- *	NULL ends a scene
- * @cpu: the CPU that the task may use
- * @is_fifo: the task has the policy SCHED_FIFO, so that it preempts the other tasks of its CPU
- * @has_arrived: the task is about to wait for a lock, has a lock that it shares, or occupies its
- *	CPU
+/*
+ * A task's part in a scene, which is an array of roles. The module wakes the first role's task,
+ * which wakes the others.
+ *
+ * @play: the function that the task runs; NULL ends a scene
+ * @has_arrived: the task is about to wait for a lock, has a lock that it shares, or occupies
+ *	its CPU
  * @is_spinning: the task spins with preemption off, until it may go on
- * @may_go_on: ends the loop of a task that waits for this role: the role's own task, or the holder
- *	that preempts() has preempted
+ * @may_go_on: ends the loop of a task that waits for this role: the role's own task, or the
+ *	holder that preempts() has preempted
  * @task: the task; its structure stays valid until the scene ends
  * @ended: completed when @play has returned
- *
- * A scene is an array of roles. The module wakes the first role's task, which wakes the others.
  */
 struct role {
 	void (*play)(struct role *role);
@@ -72,14 +65,6 @@ struct role {
 	struct completion ended;
 };
 
-/**
- * struct hold - an acquisition and a release
- * @name: LOCK in the output
- * @lock: the lock
- * @function: FUNCTION in the output
- * @waits: WAITED in the output: another task holds the lock when this task wants it
- * @time: BEFORE, ACQUIRED, RELEASING and AFTER
- */
 struct hold {
 	const char *name;
 	void *lock;
@@ -112,7 +97,6 @@ static void print_planted(const struct hold *hold, const char *part, u64 from, u
 	pr_info("planted %s %ps %s %llu %llu\n", hold->name, hold->function, part, from, until);
 }
 
-/* Define a function that acquires a lock, waits for it if _waits, and releases it. */
 #define DEFINE_PLAY(_name, _lock, _waits, _acquire, _release, _while_held)	\
 static noinline __noclone void _name(struct role *role)				\
 {										\
@@ -140,7 +124,6 @@ static void spin_for(unsigned int ms)
 		cpu_relax();
 }
 
-/* Block in a function of a known name. */
 static noinline void planted_sleep(void)
 {
 	msleep(HELD_UP_MS);
@@ -163,7 +146,6 @@ static bool others_are_asleep(const struct role *role)
 	return true;
 }
 
-/* Wake a task, and wait until it has arrived and sleeps. */
 static void start(const struct role *role)
 {
 	wake_up_process(role->task);
@@ -171,7 +153,6 @@ static void start(const struct role *role)
 		planted_sleep();
 }
 
-/* Start all roles behind @role, one after the other. */
 static void start_others(const struct role *role)
 {
 	const struct role *next;
@@ -252,7 +233,6 @@ static noinline void occupies(struct role *role)
 		cpu_relax();
 }
 
-/* Hold the mutex, until another task occupies the CPU of the next owner. */
 static noinline __noclone void hands_over(struct role *role)
 {
 	struct hold hold = HOLD(handed_mutex, hands_over, false);
@@ -304,7 +284,6 @@ static struct role chain_scene[] = {
 
 static DECLARE_RWSEM(shared_rwsem);
 
-/* Set when the first reader has released the rwsem. */
 static bool first_reader_has_gone;
 
 static void outlast_first_reader(struct role *role, const struct hold *hold)
@@ -331,7 +310,7 @@ static struct role shared_scene[] = {
 
 /*
  * Spin locks and rwlocks. The waiter spins on CPU 1, so the lock's word shows when it waits. A
- * holder prints what is planted after its release, because printing takes locks and time.
+ * holder prints after its release, because printing takes locks and time.
  */
 
 static DEFINE_SPINLOCK(interrupted_lock);
@@ -356,8 +335,8 @@ static void be_interrupted(void)
 }
 
 /*
- * Wait, without preemption, until the holder has the lock. The holder waits for this task with
- * interrupts off, so this task must not have to wait for a CPU by then: that could be a deadlock.
+ * The holder waits for this task with interrupts off, so this task must not have to wait for a CPU
+ * by then: that could be a deadlock.
  */
 static void await_holder(struct role *role)
 {
@@ -458,7 +437,6 @@ static void end_scene(struct role *role)
 	}
 }
 
-/* Create the tasks of a scene, and let the first one play. */
 static int begin_scene(struct role *roles)
 {
 	struct role *role;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * probed_tracepoints: print at load the names of the tracepoints that have a probe. Tracepoints of
- * modules are not listed. Each name is a line of the kernel log:
+ * modules are not listed.
  *
  *	probed_tracepoints: NAME
  */

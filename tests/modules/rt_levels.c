@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rt_levels: print NT's IRQL (interrupt request level, as ntklog emulates it) in the contexts of a
- * PREEMPT_RT kernel, and how many shared owners a resource (NT's sleeping read-write lock) accepts:
+ * rt_levels: print NT's IRQL in the contexts of a PREEMPT_RT kernel, and how many shared owners a
+ * resource accepts:
  *
  *	rt_levels: CONTEXT IRQL
  *	rt_levels: owners COUNT		at DISPATCH_LEVEL, where no table of owners can be allocated
@@ -22,7 +22,6 @@
 
 #include "../../module/ground/compat.h"
 
-/* Number of owners to add. The resource's table of owners grows several times for so many. */
 #define OWNERS		64
 
 static struct kspin_lock nt_lock;
@@ -62,8 +61,8 @@ static enum hrtimer_restart hardirq_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void run_timer(enum hrtimer_restart (*function)(struct hrtimer *timer),
-		      enum hrtimer_mode mode)
+static void run_in_timer(enum hrtimer_restart (*function)(struct hrtimer *timer),
+			 enum hrtimer_mode mode)
 {
 	struct hrtimer timer;
 
@@ -73,17 +72,12 @@ static void run_timer(enum hrtimer_restart (*function)(struct hrtimer *timer),
 	hrtimer_cancel(&timer);
 }
 
-/*
- * Return an owner pointer: an address that a thread gives to a resource as owner in its own place,
- * so that one thread can be many owners. Both lowest bits are set, by which NT tells owner pointers
- * from threads.
- */
+/* Return an owner pointer. NT tells it from a thread by both lowest bits. */
 static unsigned long owner_pointer(unsigned int owner)
 {
 	return (unsigned long)&resource + 0x1000 * owner + 3;
 }
 
-/* Acquire the resource for more owners, up to OWNERS. Return: number of owners then. */
 static unsigned int add_owners(unsigned int owners)
 {
 	while (owners < OWNERS && ex_acquire_resource_shared_lite(&resource, false)) {
@@ -102,7 +96,6 @@ static void add_owners_at_dispatch_level(void)
 	pr_info("owners %u\n", owners);
 	owners = add_owners(owners);
 	pr_info("owners %u\n", owners);
-	/* Release at DISPATCH_LEVEL too. The last release frees the table. */
 	old_irql = ke_raise_irql_to_dpc_level();
 	while (owners--)
 		ex_release_resource_for_thread_lite(&resource, owner_pointer(owners));
@@ -140,8 +133,8 @@ static int __init rt_levels_init(void)
 	print_irql("synch");
 	ke_lower_irql(old_irql);
 	print_irql("lowered");
-	run_timer(softirq_timer, HRTIMER_MODE_REL_SOFT);
-	run_timer(hardirq_timer, HRTIMER_MODE_REL_HARD);
+	run_in_timer(softirq_timer, HRTIMER_MODE_REL_SOFT);
+	run_in_timer(hardirq_timer, HRTIMER_MODE_REL_HARD);
 	add_owners_at_dispatch_level();
 	ex_delete_resource_lite(&resource);
 	return 0;

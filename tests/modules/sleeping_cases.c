@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Locks that are held in an unusual way. See sleeping_cases.h.
- */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,10 +20,7 @@
 static DECLARE_RWSEM(rwsem_released_by_thread);
 static DECLARE_RWSEM(rwsem_released_by_interrupt);
 
-/*
- * Hold ten mutexes, and release them in the order of acquisition. ntklog records the locks that a
- * task holds in eight slots, so it writes no events for the last two mutexes.
- */
+/* ntklog has eight slots for a task, so it writes no events for the last two mutexes. */
 void take_ten(void)
 {
 	static struct mutex ten[10];
@@ -51,7 +45,6 @@ void take_ten(void)
 	}
 }
 
-/* Read-lock an rwsem twice in one thread, and release it twice. */
 void read_twice(void)
 {
 	u64 time[2][4];
@@ -95,9 +88,8 @@ static void call_probes(struct tracepoint *tracepoint, void *lock, int value)
 }
 
 /*
- * With CONFIG_DEBUG_LOCK_ALLOC, mutex_lock() fires contention_begin even if the mutex is free, and
- * contention_end when it has acquired the mutex. Do the same on every kernel: the event must show
- * no wait.
+ * With CONFIG_DEBUG_LOCK_ALLOC, mutex_lock() fires these tracepoints even if the mutex is free. The
+ * event must show no wait.
  */
 void fire_contention_without_a_wait(void)
 {
@@ -123,9 +115,7 @@ void fire_contention_without_a_wait(void)
 	print_truth("without_a_wait", &a_mutex, EXCLUSIVE(MUTEX), false, 0, time);
 }
 
-/*
- * Acquire a ww_mutex twice with one context. The second call fails, and must not change the event.
- */
+/* The second call with one context fails, and must not change the event. */
 void take_with_context(void)
 {
 	struct ww_acquire_ctx context;
@@ -157,7 +147,6 @@ static int releasing_thread(void *data)
 	return 0;
 }
 
-/* Acquire a semaphore here and release it in another thread, which is legal for a semaphore. */
 void release_by_another_thread(void)
 {
 	struct waiter waiter = { .method = find_method("semaphore") };
@@ -188,11 +177,7 @@ static int reads_releasing_thread(void *data)
 	return 0;
 }
 
-/*
- * Read-lock an rwsem eight times, until all of the task's slots are in use, and let another thread
- * release it. An rwsem does not record its readers, so the slots stay in use. A mutex must still
- * get a slot.
- */
+/* The task's slots stay in use when another thread releases. A mutex must still get a slot. */
 void read_for_another_thread(void)
 {
 	struct waiter waiter = { };
@@ -209,17 +194,12 @@ void read_for_another_thread(void)
 	take(find_method("mutex"), false, 0, NULL, NULL);
 }
 
-/* Release in an irq_work, as BPF's stack_map_get_build_id_offset() releases mmap_lock. */
 static void release_in_interrupt(struct irq_work *work)
 {
 	up_read(&rwsem_released_by_interrupt);
 }
 
-/*
- * Read-lock an rwsem with interrupts disabled and release it in an interrupt, nine times. The
- * release is in another context, so the rwsem must not use up the task's eight slots: a mutex must
- * still get one.
- */
+/* The rwsem must not use up the task's eight slots: a mutex must still get one. */
 void read_with_interrupts_off(void)
 {
 	struct irq_work work = IRQ_WORK_INIT_HARD(release_in_interrupt);

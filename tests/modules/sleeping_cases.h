@@ -2,10 +2,6 @@
 #ifndef _SLEEPING_CASES_H
 #define _SLEEPING_CASES_H
 
-/*
- * Locks that are held in an unusual way: many at once, twice, or released by another thread.
- */
-
 void take_ten(void);
 void read_twice(void);
 void fire_contention_without_a_wait(void);

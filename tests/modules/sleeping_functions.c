@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Functions that acquire and release each kind of lock. See sleeping_main.c for the output.
- */
+/* See sleeping_main.c for the output. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,7 +18,6 @@ unsigned int hold = 1500000;
 module_param(hold, uint, 0444);
 MODULE_PARM_DESC(hold, "minimum cycles for which each lock is held");
 
-/* One lock of each kind, which all methods of that kind take. */
 DEFINE_WW_CLASS(ww_class);
 /* The locks protect no data. */
 DEFINE_MUTEX(a_mutex);
@@ -31,9 +28,7 @@ static DEFINE_RT_MUTEX(an_rt_mutex);
 DEFINE_PERCPU_RWSEM(a_percpu_rwsem);
 struct ww_mutex a_ww_mutex;
 
-/*
- * Define acquire_NAME() and release_NAME(). The expression _acquire is 0 if it acquired the lock.
- */
+/* The expression _acquire is 0 if it acquired the lock. */
 #define DEFINE_METHOD(_name, _type, _acquire, _release)					\
 static int acquire_##_name(void *data)						\
 {										\
@@ -48,7 +43,6 @@ static void release_##_name(void *data)						\
 	_release;								\
 }
 
-/* For functions without a result, because they always acquire the lock. */
 #define ALWAYS(_acquire)	({ _acquire; 0; })
 
 #define MUTEX(_name, _acquire)	DEFINE_METHOD(_name, struct mutex, _acquire, mutex_unlock(lock))
@@ -155,10 +149,7 @@ const struct method *find_method(const char *name)
 	return NULL;
 }
 
-/*
- * Acquire a lock, call @while_held with @data unless it is NULL, hold the lock for `hold` cycles,
- * release it, and print the expected event of the release, with @waited and @contentions.
- */
+/* @while_held may be NULL. @waited and @contentions are those of the expected event. */
 void take(const struct method *method, bool waited, int contentions, void (*while_held)(void *),
 	  void *data)
 {

@@ -2,10 +2,6 @@
 #ifndef _SLEEPING_FUNCTIONS_H
 #define _SLEEPING_FUNCTIONS_H
 
-/*
- * Functions that acquire and release each kind of lock, and the lines of output about them.
- */
-
 #include <linux/mutex.h>
 #include <linux/percpu-rwsem.h>
 #include <linux/rwsem.h>
@@ -19,14 +15,7 @@
 #define EXCLUSIVE(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x22)
 #define SHARED(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x42)
 
-/**
- * struct method - a lock with one of its pairs of acquire and release functions
- * @name: NAME in the output
- * @action: the action word in the event of the release
- * @lock: the lock; several methods have the same one
- * @acquire: returns 0 if it has acquired the lock
- * @release: releases the lock
- */
+/* @acquire: returns 0 if it has acquired the lock */
 struct method {
 	const char *name;
 	u32 action;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sleeping_locks: acquire Linux' sleeping locks by each function, and print the expected values of
- * each release's event:
+ * sleeping_locks: acquire Linux' sleeping locks, and print the expected values of each release's
+ * event:
  *
  *	sleeping_locks: truth NAME LOCK ACTION WAITED CONTENTIONS
  *				BEFORE ACQUIRED RELEASING AFTER THREAD

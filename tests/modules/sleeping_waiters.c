@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A thread holds a lock while other threads wait for it. See sleeping_waiters.h.
- */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -50,10 +47,7 @@ static void start_waiter(void *data)
 	get_task_struct(task);
 	wake_up_process(task);
 	wait_for_completion(&waiter->begins);
-	/*
-	 * The owner sleeps too, so the waiter does not spin for long: it sleeps, or its wait has
-	 * failed.
-	 */
+	/* The owner sleeps too, so the waiter does not spin for long. */
 	do {
 		msleep(40);
 	} while (task_is_running(task));
@@ -68,7 +62,6 @@ static void start_waiters(void *data)
 		start_waiter(waiter);
 }
 
-/* Hold a lock by the method @owner, while @count threads wait for it by the method @name. */
 void take_contended(const char *owner, const char *name, int count)
 {
 	struct waiter waiters[4] = { };
@@ -76,10 +69,7 @@ void take_contended(const char *owner, const char *name, int count)
 
 	for (i = 0; i < count; i++)
 		waiters[i].method = find_method(name);
-	/*
-	 * These locks do not record their owner, so ntklog cannot count waiters in the owner's
-	 * slot.
-	 */
+	/* ntklog does not count waiters in the slot of an owner of these locks. */
 	if (find_method(owner)->lock == &a_semaphore || find_method(owner)->lock == &a_percpu_rwsem)
 		contentions = 0;
 	take(find_method(owner), false, contentions, start_waiters, waiters);
@@ -87,7 +77,6 @@ void take_contended(const char *owner, const char *name, int count)
 		wait_for_completion(&waiters[i].ended);
 }
 
-/* Wait for the writer of a_percpu_rwsem, and print the expected event, which has no hold. */
 static int percpu_reader_thread(void *data)
 {
 	struct waiter *waiter = data;
@@ -122,7 +111,6 @@ static void start_percpu_reader(void *data)
 	msleep(80);
 }
 
-/* Have a reader wait for the writer of a percpu_rw_semaphore, and read without a wait. */
 void read_percpu_while_written(void)
 {
 	struct waiter reader = { };
@@ -133,10 +121,7 @@ void read_percpu_while_written(void)
 	percpu_up_read(&a_percpu_rwsem);
 }
 
-/*
- * Hold a semaphore while two tasks wait for it. ContentionCount stays 0, because a semaphore does
- * not record its owner. ntklog writes the release by its blocker rule only.
- */
+/* ContentionCount stays 0 for a semaphore, so only the blocker rule writes the release. */
 static void block_two_by_semaphore(void)
 {
 	struct method method = *find_method("semaphore");
@@ -183,16 +168,10 @@ static void start_last_reader_and_writers(void *data)
 	start_waiters(last + 1);
 }
 
-/*
- * Two writers wait for two readers. The rwsem does not record the first reader as owner, so only
- * the lock word tells ntklog that this reader's release leaves waiters behind.
- */
+/* Two writers wait for two readers. The rwsem does not record the first reader as owner. */
 static void block_two_by_readers(void)
 {
-	/*
-	 * Static, because with lockdep it is too large for the stack. The empty last entry ends the
-	 * list.
-	 */
+	/* Static, because with lockdep it is too large for the stack. */
 	static struct waiter waiters[4];
 	struct method method = *find_method("read");
 	int i;
@@ -206,10 +185,7 @@ static void block_two_by_readers(void)
 		wait_for_completion(&waiters[i].ended);
 }
 
-/*
- * Hold a lock of each kind while two tasks wait for it. Then acquire and release by each method
- * without a waiter: ntklog must not write these releases if the release rate is great.
- */
+/* ntklog must not write the releases without a waiter if the release rate is great. */
 void hold_before_waiters(void)
 {
 	static const char *const owner_methods[] = {
@@ -223,14 +199,13 @@ void hold_before_waiters(void)
 		take_contended(owner_methods[i], owner_methods[i], 2);
 	/*
 	 * percpu_down_write() fires contention_begin and waits for a grace period even if the lock
-	 * is free. A wait makes the release be written, so leave the percpu_rwsem out.
+	 * is free. A wait makes the release be written.
 	 */
 	for (i = 0; i < method_count; i++)
 		if (methods[i].lock != &a_percpu_rwsem && !methods[i].acquire(methods[i].lock))
 			methods[i].release(methods[i].lock);
 }
 
-/* Start a waiter, and make its wait fail. */
 static void fail_wait(void *data)
 {
 	struct waiter *waiter = data;
@@ -244,7 +219,6 @@ static void fail_wait(void *data)
 		print_wrong(waiter->method->name, waiter->result);
 }
 
-/* Hold a lock while another thread's wait for it fails, by a signal or a timeout. */
 void take_while_wait_fails(const char *owner, const char *name)
 {
 	struct waiter waiter = { .method = find_method(name), .wait_fails = true };
@@ -274,7 +248,7 @@ static void run_failing_trylock(void *data)
 		wait_for_completion(&waiter->ended);
 }
 
-/* Hold a lock while a trylock of another thread fails, which must not count as a contention. */
+/* A failed trylock must not count as a contention. */
 void take_while_tried(const char *owner, const char *name)
 {
 	struct waiter waiter = { .method = find_method(name) };
@@ -282,7 +256,6 @@ void take_while_tried(const char *owner, const char *name)
 	take(find_method(owner), false, 0, run_failing_trylock, &waiter);
 }
 
-/* Have a thread wait for the waiter's hold_ms, and print the expected event of this long wait. */
 static void hold_until_wait_is_long(void *data)
 {
 	struct waiter *waiter = data;

@@ -2,10 +2,6 @@
 #ifndef _SLEEPING_WAITERS_H
 #define _SLEEPING_WAITERS_H
 
-/*
- * A thread holds a lock while other threads wait for it, give up, or try it in vain.
- */
-
 #include <linux/completion.h>
 #include <linux/types.h>
 
@@ -13,15 +9,12 @@
 
 struct task_struct;
 
-/**
- * struct waiter - a thread that waits for a lock that another thread holds
- * @method: the lock and the functions that the thread uses; NULL ends an array
+/*
+ * @method: NULL ends an array
  * @begins: completed by the thread before it acquires the lock
  * @ended: completed by the thread at its end
  * @task: the thread, as long as it runs
  * @result: the result of the acquire function if @wait_fails
- * @wait_fails: a signal or a timeout ends the wait
- * @hold_ms: duration of a long wait, in milliseconds
  */
 struct waiter {
 	const struct method *method;

@@ -137,7 +137,6 @@ static void take_in_hardirq(void *unused)
 
 static noinline void interrupted(void)
 {
-	/* The CPU interrupts itself. */
 	CALL(smp_call_function_single(raw_smp_processor_id(), take_in_hardirq, NULL, true));
 }
 

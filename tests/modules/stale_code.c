@@ -9,14 +9,10 @@
  * translation and then writes, without a lock for both steps (notdirty_write() and its caller,
  * accel/tcg/cputlb.c of QEMU 10). If the host preempts the writer in between, another CPU
  * translates the breakpoint again, and this translation is never dropped. The kernel then dies of
- * an unknown breakpoint. Before 6.3 it hangs with interrupts disabled, because kprobes takes the
- * breakpoint for one that has just been removed, and executes the instruction again and again. On
- * a host with two CPUs this happens once in some hundred thousand patches.
+ * an unknown breakpoint.
  *
  * This module handles breakpoints first. It repeats the instruction of a kernel breakpoint that
- * memory does not have any more. If the last stale breakpoint, of whatever CPU, was at the same
- * address, it also writes the byte with its own value, which drops the translation, and counts the
- * event. All other breakpoints go to the kernel's handler.
+ * memory does not have any more.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -32,9 +28,7 @@
 #include <asm/processor-flags.h>
 #include <asm/trapnr.h>
 
-/*
- * Number of translations that had to be dropped. Any CPU increments it, by an atomic instruction.
- */
+/* Any CPU increments this by an atomic instruction. */
 static unsigned int stale_code_count __used;
 /* Address of the most recent stale breakpoint of any CPU. Exchanged atomically. */
 static unsigned long stale_code_last __used;
@@ -127,8 +121,8 @@ static gate_desc *breakpoint_gate(void)
 
 /*
  * Write the gate of breakpoints by one store of 8 bytes, so that another CPU finds the old gate or
- * the new one. These bytes have the lower half of the handler's address; the upper half is the same
- * for all code. The interrupt descriptor table is mapped read-only, hence CR0.WP.
+ * the new one. These bytes have the lower half of the handler's address. The interrupt descriptor
+ * table is mapped read-only, hence CR0.WP.
  */
 static void set_breakpoint_gate(unsigned long address)
 {
@@ -149,9 +143,7 @@ static int __init stale_code_init(void)
 {
 	unsigned long handler;
 
-	/*
-	 * With page-table isolation this code is not mapped when a process executes a breakpoint.
-	 */
+	/* With page-table isolation this code may not be mapped. */
 	if (boot_cpu_has(X86_FEATURE_PTI))
 		return -ENODEV;
 	stale_code_next = gate_offset(breakpoint_gate());

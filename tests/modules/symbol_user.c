@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * symbol_user: a module that finds ntklog's functions by symbol_get(), so the kernel does not list
- * it as a user of ntklog. It enters and leaves a critical region at load.
- */
+/* Find ntklog's functions by symbol_get(), so that the kernel does not list a user of ntklog. */
 
 #include <linux/errno.h>
 #include <linux/module.h>

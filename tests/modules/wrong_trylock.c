@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * wrong_trylock: make one of ntklog's trylock functions fail always, so that ntklog's self-test
- * reports it. A kprobe at the function's entry returns 0 to the caller. Every caller of a trylock
- * can handle that, so the module is safe while the function is used.
+ * reports it. Callers of a trylock can handle that.
  */
 
 #include <linux/kprobes.h>

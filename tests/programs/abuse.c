@@ -5,8 +5,7 @@
  *
  *	abuse DIRECTORY SEED WRITES [quiet]
  *
- * quiet: no other program uses ntklog, so a refused write must leave the file unchanged. Files that
- * change by themselves are left out then.
+ * quiet: no other program uses ntklog, so a refused write must leave the file unchanged.
  */
 
 #include <dirent.h>
@@ -47,8 +46,8 @@ static void find_files(const char *directory)
 
 	while (dir && (entry = readdir(dir))) {
 		/*
-		 * Leave out linux_selftest, because it is read-only and a reading takes seconds,
-		 * and adopt, because opening and closing it stops the session.
+		 * A reading of linux_selftest takes seconds; opening and closing adopt stops the
+		 * session.
 		 */
 		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "linux_selftest") ||
 		    !strcmp(entry->d_name, "adopt"))
@@ -119,10 +118,7 @@ static void abuse_file(const char *path)
 	ssize_t size_before = 0, size_after;
 	int fd;
 
-	/*
-	 * Counters and headers change by themselves; reading a claim gives a header too. Reading
-	 * the events of a CPU or a snapshot consumes them.
-	 */
+	/* These files change by themselves or by a reading. */
 	if (quiet && (strstr(path, "stats") || strstr(path, "/cpu") || strstr(path, "counters") ||
 		      strstr(path, "header") || strstr(path, "snapshot") || strstr(path, "claim")))
 		return;

@@ -92,7 +92,6 @@ static int save_header(void)
 	return write_file("header.claim", O_TRUNC, buffer, first_part + second_part);
 }
 
-/* Read the buffers of each CPU until the end of the session, by poll() and read(). */
 static int save_cpus(void)
 {
 	struct ntklog_session_cpu call = { .size = sizeof(call) };
@@ -120,7 +119,6 @@ static int save_cpus(void)
 	}
 }
 
-/* Keep the claim until this process is killed. */
 static int hold(void)
 {
 	if (write_file("claimed", O_TRUNC, "", 0))

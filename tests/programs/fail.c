@@ -8,10 +8,9 @@
  *						debugfs) lists the kinds of lock that could not be
  *						redirected
  *
- * Most allocations of a load are debugfs' for its files, which the module can do without. After a
- * failed allocation that did not make the operation fail, only each STRIDEth allocation is tried
- * (default: each) until one makes it fail; SEED selects which. The first allocations of a load are
- * all tried, because the module cannot do without some of them.
+ * After a failed allocation that did not make the operation fail, only each STRIDEth allocation is
+ * tried (default: each) until one makes it fail; SEED selects which. The first allocations of a
+ * load are all tried, because the module cannot do without some of them.
  *
  * The kernel also allocates before it calls the module's init function, and its tracing warns
  * about some failures there. These allocations are not tried. Their number is that of a load with
@@ -34,10 +33,7 @@
  */
 #define CLEANUP_ALLOCATIONS 15
 
-/*
- * Number of allocations of a load that are all tried: CLEANUP_ALLOCATIONS, and as many of the
- * module's first ones.
- */
+/* Number of allocations of a load that are all tried. */
 #define DENSE (2 * CLEANUP_ALLOCATIONS)
 
 static char state_path[256];
@@ -60,10 +56,7 @@ static void fail_test(const char *what, int nth)
 	exit(1);
 }
 
-/*
- * Make the @nth allocation of this thread from now on fail; none if @nth is 0. @fd is the thread's
- * file fail-nth.
- */
+/* The @nth from now on; none if @nth is 0. @fd is the thread's file fail-nth. */
 static void set_failing_allocation(int fd, int nth)
 {
 	char text[16];
@@ -73,7 +66,6 @@ static void set_failing_allocation(int fd, int nth)
 		fail_test("cannot write fail-nth", nth);
 }
 
-/* Return the number of allocations left until the one that fails; 0 if it has failed. */
 static int allocations_until_failure(int fd)
 {
 	char text[16] = "";
@@ -100,10 +92,7 @@ static void check_stopped(int nth)
 	close(fd);
 }
 
-/*
- * Return the number of kinds of lock that the file reports as failed. The reason of each must be
- * -ENOMEM.
- */
+/* The reason of each kind of lock in the file must be -ENOMEM. */
 static int count_failed_kinds(const char *path, int nth)
 {
 	char text[1024] = "";
@@ -122,7 +111,6 @@ static int count_failed_kinds(const char *path, int nth)
 	return count;
 }
 
-/* Return the number of allocations of a load that the module's init function refuses. */
 static int allocations_before_init(const char *module, int fail_fd)
 {
 	int fd = open(module, O_RDONLY | O_CLOEXEC), allocations_left;

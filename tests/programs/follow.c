@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A reader that follows the ABI document: it opens the files of two CPUs as soon as they exist,
- * reads, checks at least every millisecond for the end, and then reads the rest. It reports an end
- * that is announced too early: before the session was asked to stop, or before its last bytes could
- * be read. Prints TAP.
+ * reads, polls for the end with a timeout of a millisecond, and then reads the rest. It reports an
+ * end that is announced too early: before the session was asked to stop, or before its last bytes
+ * could be read. Prints TAP.
  *
  *	follow SESSION poll|state DIRECTORY
  *
@@ -102,8 +102,8 @@ int main(int argc, char **argv)
 		files[i] = (struct pollfd) { .fd = fds[i], .events = POLLIN };
 	while (open_count) {
 		/*
-		 * The script creates "stopping" before it stops the session. If that file is
-		 * missing before and after an end was seen, the end came too early.
+		 * If "stopping" is missing before and after an end was seen, the end came too
+		 * early.
 		 */
 		int stop_was_requested = file_exists("stopping");
 		int stopped = !is_poll && is_stopped();

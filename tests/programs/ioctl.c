@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the ioctls of /dev/ntklog from a program of 64 or 32 bits. Prints TAP. The last checks run
- * without CAP_PERFMON and CAP_SYS_ADMIN.
+ * Test the ioctls of /dev/ntklog from a program of 64 or 32 bits. Prints TAP.
  *
  * Information classes: 0x1F is SystemPerformanceTraceInformation, whose buffer begins with a number
  * of its own (1: group mask, 5: spin locks, 6: stacks), and 0x0C SystemLocksInformation.
@@ -104,7 +103,6 @@ static void check_group_mask(void)
 	      set(0x1F, &information, sizeof(information)) == STATUS_INVALID_PARAMETER);
 }
 
-/* Set and query the events that have a stack. */
 static void check_stacks(void)
 {
 	uint32_t information[6] = { 6, 0, 7, 0, 0x052B, 0x0524 }, wrong[5] = { 6, 0, 7, 0, 0x0F4B };

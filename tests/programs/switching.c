@@ -43,7 +43,6 @@ static void write_file(const char *directory, const char *name, const char *text
 	close(file);
 }
 
-/* Read a file. Returns its size, or -1 if it does not exist. */
 static ssize_t read_file(const char *path, void *buffer, size_t size)
 {
 	int file = open(path, O_RDONLY);
@@ -82,10 +81,7 @@ static void save_session(const char *prefix, int turn)
 		die(path);
 }
 
-/*
- * Enable the tracepoint, with a filter for wrong events: locks that were acquired before, and spin
- * locks at a greater depth than the load's.
- */
+/* The filter passes wrong events: locks that were acquired before, or at a greater depth. */
 static void enable_tracepoint(void)
 {
 	char directory[256], text[256];

@@ -38,8 +38,7 @@ fill_shared_directory "$DIR" debug <<-END
 	done
 	rmmod ntklog || exit 1
 	# Scan for leaks before allocations fail, because the kernel's sysfs_slab_add() leaks when
-	# its allocation fails. kmemleak reports an object that is five seconds old and unreferenced
-	# and unchanged in two scans.
+	# its allocation fails. kmemleak needs two scans, five seconds apart.
 	K=/sys/kernel/debug/kmemleak
 	echo scan >\$K; sleep 6; echo scan >\$K; cat \$K >kmemleak.log
 	F=/sys/kernel/debug/failslab
@@ -54,7 +53,6 @@ fill_shared_directory "$DIR" debug <<-END
 	dmesg >>dmesg.log
 END
 build_guest_programs "$DIR" abuse fail
-# kmemleak scans each page that exists: 1 GB takes half the time of 2 GB.
 run_test "abuse: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(print_image debug)" -c 3 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"

@@ -2,42 +2,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Build the modules, the example and the tool without a warning for kernels whose compiler is not
-# this machine's, Debian 13's and the newest, and once with clang. Later steps run these builds. The
-# steps that run Debian 12's kernels build for them by themselves (run_guest() in e2e.sh).
+# this machine's, Debian 13's and the newest, and once with clang.
 
 . "$(dirname "$0")/../lib.sh"
 
 OURS='^(/build/|(include|module|kunit|workload|tests|tools|Documentation)/|ntklog\.)'
-TOOLS="ccache make perl python3 dwarves libc6-dev libelf-dev pkg-config libbpf-dev libjansson-dev libmicrohttpd-dev uthash-dev protobuf-c-compiler libprotobuf-c-dev zlib1g-dev"
 
-# builds_in_suite KERNEL NAME [ARGUMENT...]: test that everything builds for a kernel of
-# debian-kernel.sh in a fresh Debian of the kernel's suite. The result is in out/build/NAME.
+# builds_in_suite KERNEL NAME [ARGUMENT...]: build in a fresh Debian of the kernel's suite, to
+# out/build/NAME.
 builds_in_suite()
 {
 	local kernel=$1 name=$2 root
 	shift 2
 	debian_kernel "$kernel"
 	root=$DIR/root-$SUITE
-	# shellcheck disable=SC2086 # words
 	[ -d "$root" ] ||
-		"$TOP/scripts/vm/clean-root.sh" "$SUITE" "$root" $TOOLS "$(print_compiler)" clang lld llvm
+		"$TOP/scripts/build/suite-root.sh" "$SUITE" "$KDIR" "$root"
 	"$TOP/scripts/build/build-in-suite.sh" "$root" "$KDIR" "$OUT/build/$name" W=1 "$@"
 	# Warnings about the kernel's own headers do not count. The paths of this tree's files begin
 	# with /build, but newer kernels print them relative to it.
 	! grep -E "$OURS.*(warning|WARNING):|^(WARNING|ERROR):" "$OUT/log/suite-$name.log"
 }
 
-# print_compiler: print the compiler that Debian built the kernel with, from its headers.
-print_compiler()
-{
-	sed -n 's/^.*\(gcc-[0-9]*\).*$/\1/p' "$KDIR/.kernelvariables" | head -n 1
-}
-
 for kernel in trixie newest; do
 	run_test "builds: $kernel's kernel" builds_in_suite $kernel $kernel
 done
-# Debian's headers are configured for gcc. kernel-clang leaves out the options that clang does not
-# know.
+# Debian's headers are configured for gcc.
 run_test "builds: clang" builds_in_suite trixie clang \
 	CC=/build/tests/lib/kernel-clang
 as_root rm -rf "$DIR"/root-*

@@ -1,10 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# core.sh KERNEL: the core of e2e.sh: sessions, events byte by byte, a short torture of every lock.
-# On Debian 12's 6.12 it is for each commit. On kernels of other suites it leaves out tests that do
-# not depend on the kernel (texts that files take and refuse, parameters of a load), and on Debian
-# 13's, which is 6.12 of another compiler, also readers and unloading.
+# core.sh KERNEL: the core of e2e.sh. It leaves out tests that do not depend on the kernel on
+# kernels of other suites than Debian 12's.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Check that an acquisition and release of a tracked lock, of NT's or Linux', an event, and the probe
-# of a context switch do not take more instructions than before, on Debian's kernel, as QEMU counts instructions.
-# bench/bench.sh prints the same figures in full.
+# Check that acquisitions, releases, events and probes do not take more instructions than before, as
+# QEMU counts instructions.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -17,7 +16,7 @@ cat >"$DIR/guest.sh" <<-'END'
 
 	. ./workload.sh
 
-	# sessions COUNT GROUP: start COUNT sessions that record a group.
+	# sessions COUNT GROUP
 	sessions()
 	{
 		i=0
@@ -29,7 +28,6 @@ cat >"$DIR/guest.sh" <<-'END'
 		done
 	}
 
-	# stop: stop the sessions that sessions() started last.
 	stop()
 	{
 		while [ $i -gt 0 ]; do
@@ -38,7 +36,6 @@ cat >"$DIR/guest.sh" <<-'END'
 		done
 	}
 
-	# rate NUMBER: have one of NUMBER acquisitions and releases written.
 	rate()
 	{
 		echo "$1" >$D/spinlock/acquire_sample_rate

@@ -1,10 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# e2e.sh KERNEL: test everything that users see, on a stock kernel of Debian (see debian-kernel.sh).
-# The recordings of the guest are decoded byte by byte. Tests that do not depend on the kernel run
-# on 6.12 only: texts that files accept and refuse, parameters of a load, the tool, the quickstart's
-# commands.
+# e2e.sh KERNEL: test what users see, on a stock kernel of Debian. Tests that do not depend on the
+# kernel run on 6.12 only.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

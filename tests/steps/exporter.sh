@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# exporter.sh KERNEL: test ntklog exporter on a stock kernel of Debian's: its metrics name a
-# contended lock and the holders, and a small budget changes the mode. Debian's own Prometheus reads
-# the metrics.
+# exporter.sh KERNEL: test ntklog exporter on a stock kernel of Debian's, with Debian's own
+# Prometheus.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# foreign.sh arm64|i386: on a kernel of Debian's for another architecture, emulated, with modules
-# and tool built for it here, test every lock under torture, events byte by byte, and the waits for
-# Linux' own locks. The tools of both architectures must print the same about recordings of both.
+# foreign.sh arm64|i386: test on an emulated kernel of Debian's for another architecture, with
+# modules and tool built for it here.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
@@ -28,7 +27,7 @@ use_architecture "$1"
 # A recording as x86-64's module writes it.
 build_tool generate
 "$OUT/build/tool/generate" 1 >"$DIR/other.etl"
-# Tells sleeping.sh to let allocations fail at fewer places.
+# Allocations fail at fewer places.
 : >"$DIR/few"
 # shellcheck disable=SC2086 # words
 run_guest "$kernel" loaded sessions records resources torture foreign $sleeping
@@ -41,8 +40,7 @@ if [ -n "$sleeping" ]; then
 	check_with "$kernel" check_sleeping.py
 	check_with "$kernel" check_planted.py
 fi
-# tool_prints_the_same FILE: test that the tool prints the same about a recording here and in the
-# virtual machine.
+# The tool prints the same about a recording here and in the virtual machine.
 tool_prints_the_same()
 {
 	"$NTKLOG" dump "$DIR/$1.etl" | cmp - "$DIR/$1.dump"

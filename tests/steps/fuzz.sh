@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Feed damaged files to all code of the tool that reads files, by libFuzzer under ASan and UBSan,
-# for FUZZ_SECONDS (30), in FUZZ_JOBS (1) processes. FUZZ_CORPUS: a directory in which the corpus is
-# kept, and minimised at the end.
+# Feed damaged files to the tool's code by libFuzzer under ASan and UBSan, for FUZZ_SECONDS (30), in
+# FUZZ_JOBS (1) processes. FUZZ_CORPUS: a directory in which the corpus is kept, and minimised at
+# the end.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -7,8 +7,8 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# The suites provoke these reports on purpose, each once or as often as the number before it says,
-# and no others. With DEBUG_ATOMIC_SLEEP, also EXPECTED_SLEEP. Format: see log_has_reports().
+# The suites provoke these reports on purpose. With DEBUG_ATOMIC_SLEEP, also EXPECTED_SLEEP. Format:
+# see log_has_reports().
 EXPECTED_REPORTS='ExReleaseSpinLock: lock .* is not owned shared
 KeAcquireQueuedSpinLock: no queued spin lock has the number 0x11
 KeReleaseQueuedSpinLock: .* does not own lock
@@ -31,8 +31,7 @@ ExSetResourceOwnerPointerEx: resource .*, flags 2 from
 EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c
 BUG: sleeping function called from invalid context at .*/eresource_acquire\.c'
 
-# make_stock_guest_files: build KUnit and the modules for a kernel without KUnit, copy them to $DIR,
-# and set vm to the options of vm.sh.
+# make_stock_guest_files: for a kernel without KUnit; sets vm.
 make_stock_guest_files()
 {
 	local words built CORE ARGUMENTS
@@ -53,8 +52,7 @@ make_stock_guest_files()
 	vm=(-k "$IMAGE" -M "$MODULES" -a preempt=full)
 }
 
-# make_test_kernel_guest_files: build the modules for a test kernel, which has KUnit, copy them to
-# $DIR, and set vm to the options of vm.sh.
+# make_test_kernel_guest_files: for a kernel with KUnit; sets vm.
 make_test_kernel_guest_files()
 {
 	run_test "$kernel: the modules build with W=1 and no warning" \
@@ -64,8 +62,7 @@ make_test_kernel_guest_files()
 	vm=(-k "$(print_image "$kernel")" -a "kunit.filter_glob=${KUNIT_FILTER:-*}")
 }
 
-# print_tap: print KUnit's results with one line for each case. KUnit prints the explanation of a
-# failure before the case's result; TAP has it after the result.
+# KUnit prints the explanation of a failure before the case's result; TAP has it after the result.
 print_tap()
 {
 	awk -v kernel="$kernel" '
@@ -100,8 +97,7 @@ esac
 	F=/sys/kernel/debug/failslab/ignore-gfp-wait
 	[ ! -e $F ] || echo N >$F
 	[ ! -e kunit.ko ] || insmod kunit.ko "filter_glob=$filter" || exit 1
-	# linux_locks=0: the suites check every event of a session, so the kernel's own locks must
-	# not write any.
+	# Suites check the events of a session, so the kernel's own locks must not write any.
 	insmod ntklog.ko excessive_first_ms=40 excessive_next_ms=80 linux_locks=0 || exit 1
 	insmod ntklog_kunit.ko || exit 1
 	cat /sys/kernel/debug/kunit/*/results

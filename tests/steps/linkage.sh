@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# linkage.sh SERIES: build and load a module that uses everything in include/ntklog, for a kernel of
-# Debian's, which has CONFIG_MODVERSIONS.
+# linkage.sh SERIES: build and load a module that uses include/ntklog, for a kernel of Debian's,
+# which has CONFIG_MODVERSIONS.
 
 . "$(dirname "$0")/../lib.sh"
 
-# module_uses_everything [AUX-INFO [SYMVERS]]: test that the module uses everything in the headers.
-# AUX-INFO is gcc's list of the functions that they declare, SYMVERS the list of exported symbols.
+# module_uses_everything [AUX-INFO [SYMVERS]]: AUX-INFO is gcc's list of the functions in
+# the headers, SYMVERS the list of exported symbols.
 module_uses_everything()
 {
 	python3 "$TESTS/check/check_linkage.py" "${1:-$DIR/module/nt_code.aux}" \
@@ -15,8 +15,6 @@ module_uses_everything()
 		"$DIR/module"
 }
 
-# fails_alone TEST COMMAND...: test that of the command's tests Linkage.TEST fails, and no other
-# one.
 fails_alone()
 {
 	local test=$1

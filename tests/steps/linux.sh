@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # linux.sh KERNEL: test the events of Linux' own spin locks and rwlocks, on a stock kernel of
-# Debian's, against linux_locks.ko, which acquires locks and prints the expected values.
+# Debian's, against linux_locks.ko.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

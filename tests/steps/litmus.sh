@@ -1,16 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For each pair of accesses whose order the code relies on there is a litmus test, of which herd7
-# tries all executions that the kernel's memory model allows. The wrong result must never occur.
-# Each test has variants (NAME+broken*.litmus) that lack the ordering; there it must occur
-# sometimes. The line "Result:" of a test has the expected verdict.
+# Each litmus test has a pair of accesses whose order the code relies on; the wrong result must
+# never occur. Its variants (NAME+broken*.litmus) lack the ordering; there it must occur sometimes.
 
 . "$(dirname "$0")/../lib.sh"
 
 herd=$(output_of herd)
 
-# verdict_is TEST WANTED: test that herd7's verdict on a test is WANTED, Never or Sometimes.
+# verdict_is TEST Never|Sometimes
 verdict_is()
 {
 	local said
@@ -25,8 +23,7 @@ for litmus in "$TESTS"/litmus/*.litmus; do
 	wanted=$(sed -n 's/^ \* Result: //p' "$litmus")
 	run_test "litmus: $name: $wanted" verdict_is "$litmus" "$wanted"
 done
-# each_test_has_a_broken_variant: test that each litmus test expects Never and has a variant, and
-# that each variant expects Sometimes. A test whose wrong result cannot occur at all proves nothing.
+# A test whose wrong result cannot occur at all proves nothing.
 each_test_has_a_broken_variant()
 {
 	local litmus

@@ -8,9 +8,7 @@
 
 fill_shared_directory "$DIR" debug </dev/null
 
-# lockdep_catches MISUSE REPORT: test that lockdep reports a misuse of lockdep_misuse.ko: at load,
-# or for own and own_resource when its file is written to. One CPU boots fastest, and a single
-# thread suffices for each misuse.
+# One CPU boots fastest, and a single thread suffices for each misuse.
 lockdep_catches()
 {
 	local dir=$DIR/$1
@@ -48,8 +46,7 @@ run_test "lockdep: a resource that is owned on return to user space" \
 	lockdep_catches own_resource "lock held when returning to user space"
 
 # In a kernel with lockdep, mutex_lock() fires contention_begin before it tries to acquire the
-# mutex. Test that ntklog does not count that as a wait. With one CPU hardly any mutex is contended,
-# so at most one acquisition in 20 may be a wait.
+# mutex. Test that ntklog does not count that as a wait. With one CPU hardly any mutex is contended.
 free_mutexes_are_not_waited_for()
 {
 	local dir=$DIR/free_mutexes

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Verify the Promela model of the queued spin lock with spin, and test that spin finds the error in
-# each of four broken variants of it.
+# each broken variant of it.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # modes.sh KERNEL: test the modes (parameter linux_mode) in which Linux' own spinning locks are
-# traced, on a stock kernel of Debian's, against linux_pairs.ko, which acquires locks a known number
-# of times.
+# traced, on a stock kernel of Debian's, against linux_pairs.ko.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

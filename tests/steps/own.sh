@@ -1,10 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# own.sh KERNEL: test Linux' own locks on a stock kernel of Debian's other than 6.12, on which the
-# steps linux, sleeping, classes and modes run. This step runs their tests that depend on the
-# kernel, in one virtual machine, and lets allocations fail at fewer places (the file "few"). Stacks
-# need a virtual machine with other options: see stacks.sh.
+# own.sh KERNEL: test Linux' own locks on a stock kernel of Debian's other than 6.12, with the tests
+# that depend on the kernel. Allocations fail at fewer places (the file "few").
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

@@ -1,14 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Build the Debian packages. DKMS builds the module from the package's sources here, for two
-# kernels. In a fresh Debian with only their dependencies, test that the packages can be installed,
-# used and removed.
+# Build the Debian packages, and test that they can be installed, used and removed in a fresh Debian
+# with only their dependencies.
 
 . "$(dirname "$0")/../lib.sh"
 
-# run_in_root ROOT COMMAND...: run a command as root in the Debian in directory ROOT, with a clean
-# environment.
+# run_in_root ROOT COMMAND...: run a command in the Debian in ROOT, with a clean environment.
 run_in_root()
 {
 	local root=$1
@@ -17,7 +15,6 @@ run_in_root()
 		chroot "$root" "$@"
 }
 
-# dkms_builds SERIES: test that DKMS builds the installed sources for the kernel of a series.
 dkms_builds()
 {
 	local dir=$DIR/dkms
@@ -30,8 +27,7 @@ dkms_builds()
 	find "$dir/var/ntklog/$VERSION/$ABI" -name 'ntklog.ko*' | grep .
 }
 
-# driver_builds SERIES: test that the package's example drivers build with the headers of the
-# package and the Module.symvers that DKMS has kept, as Documentation/nt/porting.rst says.
+# driver_builds SERIES: build the package's example drivers as Documentation/nt/porting.rst says.
 driver_builds()
 {
 	local dir=$DIR/dkms driver=$DIR/dkms/driver-$1

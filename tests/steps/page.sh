@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test the pages that "ntklog report --html" and "ntklog diff --html" write in a browser: light and
-# dark, as wide as a screen and as a telephone, with the pointer, with the keyboard, and without
-# their script. Pictures are left in out/test/page.
+# Test the pages that "ntklog report --html" and "ntklog diff --html" write in a browser. Pictures
+# are left in out/test/page.
 
 . "$(dirname "$0")/../lib.sh"
 

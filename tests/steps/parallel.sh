@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Torture every type of lock, several nested locks and one lock alone, in a kernel with lockdep,
-# while sessions, tracepoints and parameters change all the time, and a third CPU goes offline and
-# comes back.
+# Torture the types of lock in a kernel with lockdep, while sessions, tracepoints and parameters
+# change, and a CPU goes offline and comes back.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -15,7 +14,7 @@ fill_shared_directory "$DIR" debug <<-'END'
 	insmod ntklog.ko || exit 1
 	echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$D/sessions/0/group_mask
 	echo PERF_SPINLOCK_CNTRS PERF_CONTEXT_SWITCH >$D/sessions/1/group_mask
-	# switch: change settings as fast as possible, until /tmp/stop exists.
+	# Change settings until /tmp/stop exists.
 	switch()
 	{
 		n=0
@@ -43,8 +42,7 @@ fill_shared_directory "$DIR" debug <<-'END'
 			insmod ntklog_torture.ko torture_type=$type duration=0 $size
 			echo 0 >/sys/devices/system/cpu/cpu2/online
 			echo 1 >/sys/devices/system/cpu/cpu2/online
-			# Wait until all settings have changed three times, however long that takes
-			# on a busy host. The file is empty for a moment while it is written.
+			# The file is empty for a moment while it is written.
 			until [ "$(cat /tmp/switched)" -ge 3 ] 2>/dev/null; do
 				usleep 100000
 			done

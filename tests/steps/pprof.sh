@@ -6,14 +6,13 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# sum_of_pprof FIELD: print the sum of a field of all samples, from pprof's raw output.
+# sum_of_pprof FIELD: the sum of a field of all samples.
 sum_of_pprof()
 {
 	"$PPROF" -raw "$DIR/sample.pb.gz" | awk -v at="$1" '/^Locations/ { exit }
 		/^ *[0-9]/ && /:/ { gsub(":", ""); sum += $at } END { printf "%d\n", sum }'
 }
 
-# sum_of_report COLUMN: print the sum of a column of the report's table of stacks.
 sum_of_report()
 {
 	"$NTKLOG" report --json --stacks "$SAMPLE" | python3 -c "
@@ -22,14 +21,13 @@ report = json.load(sys.stdin)
 print(round(sum(row['$1'] or 0 for row in report['stacks'])))"
 }
 
-# has_the_sum FIELD COLUMN: test that pprof's and the report's sums are the same.
 has_the_sum()
 {
 	local of_pprof of_report
 	of_pprof=$(sum_of_pprof "$1")
 	of_report=$(sum_of_report "$2")
 	echo "pprof: $of_pprof, report: $of_report"
-	# The report rounds each row to nanoseconds, so that the sums may differ a little.
+	# The report rounds each row to nanoseconds.
 	[ "$of_pprof" -gt 0 ] && [ $((of_pprof - of_report)) -le 50 ] && [ $((of_report - of_pprof)) -le 50 ]
 }
 

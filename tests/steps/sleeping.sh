@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # sleeping.sh KERNEL: test the events of Linux' own locks that sleep, on a stock kernel of Debian's,
-# against sleeping_locks.ko, which acquires locks and prints the expected values.
+# against sleeping_locks.ko.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# stacks.sh KERNEL: test the stacks of events, on a stock kernel of Debian's, against
-# stack_chain.ko, which acquires locks below known chains of functions. Mode holders, and the reports
-# about planted_holders.ko, which has tasks wait for known reasons, need the same virtual machine.
+# stacks.sh KERNEL: test the stacks of events, mode holders and planted_holders.ko on a stock kernel
+# of Debian's.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

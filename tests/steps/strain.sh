@@ -1,18 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# strain.sh [KERNEL|FLAVOUR]: redirect and restore Linux' own locks on four CPUs all the time, under
-# all loads of tests/guest/strain.sh, for STRAIN_SECONDS (60) and until each load has had its turn.
+# strain.sh [KERNEL|FLAVOUR]: redirect and restore Linux' own locks on four CPUs, under the loads of
+# tests/guest/strain.sh, for STRAIN_SECONDS (60) and until each load has had its turn.
 #
 # KERNEL is a stock kernel of Debian's, FLAVOUR a test kernel with a detector (debug, kcsan); the
-# default is one of these two, by SEED, because each takes three minutes of CPU time. In a test
-# kernel, the kernel's own torture of its locks runs too, with STRAIN_TYPES one after the other. In
-# the kernel debug, if STRAIN_STRIDE is set, allocations of a session's start fail at the end: one
-# after the other until one does not make the start fail, then one in STRAIN_STRIDE, by SEED.
+# default is one of these two, by SEED. In a test kernel, the kernel's own torture of its locks runs
+# too, with STRAIN_TYPES one after the other. In the kernel debug, if STRAIN_STRIDE is set,
+# allocations of a session's start fail at the end: one after the other until one does not make the
+# start fail, then one in STRAIN_STRIDE, by SEED.
 #
-# Four emulated CPUs that are never idle take six times as long for the same turns. So a load waits
-# for STRAIN_PAUSE (1000000) microseconds after each turn, and the torture has STRAIN_THREADS (1)
-# threads of each kind.
+# STRAIN_PAUSE (1000000): microseconds after each turn of a load. STRAIN_THREADS (1): threads of
+# each kind in the torture. Emulated CPUs that are never idle are much slower.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -46,7 +45,7 @@ run_test "strain: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -t 3000 "${vm_options[@]}" -c 4 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 # The kernel's fair server may count its time wrongly on a CPU that goes offline, and warns
-# (6.12.117). The stack of the warning has only functions of the scheduler and of timers.
+# (6.12.117).
 KERNEL_WARNING='WARNING: .* at kernel/sched/deadline\.c:265 inactive_task_timer'
 if [ -e "$DIR/locktorture.ko" ]; then
 	grep -vE "$KERNEL_WARNING" "$DIR/dmesg.log" >"$DIR/dmesg.without" || true

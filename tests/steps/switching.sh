@@ -1,11 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Enable and disable tracking a hundred times while all CPUs use locks: for sessions, for the
-# tracepoint and for both, starting without instrumentation and with counters only. No record may
-# have a lock that was acquired before tracking was enabled, and no slot (ntklog's record of a held
-# lock) may stay in use. A CPU holds at most four locks, and no interrupt takes locks. So a greater
-# depth, or a lock for which there was no slot, means that a slot stayed in use.
+# Enable and disable tracking while all CPUs use locks. A CPU holds at most four locks, and no
+# interrupt takes locks, so a greater depth means that a slot stayed in use.
 
 . "$(dirname "$0")/../lib.sh"
 

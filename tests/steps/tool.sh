@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tool.sh [FILE [CASE...]]: run the command-line tool's own tests, most of them under ASan and
-# UBSan. FILE, such as test_dump: only that file of tools/ntklog/tests/. CASE, such as Class.test:
-# only these cases of it.
+# tool.sh [FILE [CASE...]]: run the tool's own tests. FILE is such as test_dump, CASE such as
+# Class.test.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -14,7 +13,6 @@ run_test "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$O
 only=${1:-}
 [ $# -lt 2 ] || export CASES=${*:2}
 
-# run_file FILE ARGUMENT...: run a file of tests, unless another file is selected.
 run_file()
 {
 	[ -n "$only" ] && [ "$only" != "$1" ] ||
@@ -30,7 +28,7 @@ for name in control start record trap top top_by top_terminal held names exporte
 done
 run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/make_types" \
 	"$OUT/build/tool/fake_module.so"
-# The test builds and installs the library as a package does, without the sanitizers.
+# Test the library without the sanitizers, as a package builds it.
 CFLAGS="-O2 -g" run_file test_library "$OUT/build/tool/ntklog"
 # The test measures memory, of which the sanitizers need much of their own.
 run_file test_large "$OUT/build/tool/ntklog" "$OUT/build/tool/generate"

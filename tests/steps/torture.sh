@@ -1,10 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# torture.sh FLAVOUR: torture every type of lock in a test kernel, in mixed contexts, while a
-# session and the tracepoints start and stop, a CPU goes offline and online, and the lists of locks
-# are read: TORTURE_ROUNDS (1) times for each of TORTURE_TYPES. There are few locks, because lockdep
-# keeps a limited number of lock chains.
+# torture.sh FLAVOUR: torture the types of lock in a test kernel, TORTURE_ROUNDS (1) times for each
+# of TORTURE_TYPES. There are few locks, because lockdep keeps a limited number of lock chains.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -38,12 +36,10 @@ fill_shared_directory "$DIR" "$1" <<-END
 	cat \$S/stats
 	rmmod ntklog
 	K=/sys/kernel/debug/kmemleak
-	# kmemleak reports an object that is five seconds old and unreferenced and unchanged in two
-	# scans.
+	# kmemleak needs two scans, five seconds apart.
 	[ ! -e \$K ] || { echo scan >\$K; sleep 6; echo scan >\$K; cat \$K >kmemleak.log; }
 	dmesg >dmesg.log
 END
-# kmemleak scans each page that exists: 1 GB takes half the time of 2 GB.
 run_test "$1: the torture's virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -t $((1200 + rounds * 200)) -k "$(print_image "$1")" -c 3 "$DIR"
 for type in $TORTURE_TYPES; do

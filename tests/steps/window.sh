@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Write to the files of ntklog's tracepoints before the module's init function and after its exit
-# function, where they exist too. hold_load.ko stops a load and an unload there, by module
-# notifiers.
+# function, where they exist too. hold_load.ko stops a load and an unload there.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -13,8 +12,7 @@ fill_shared_directory "$DIR" debug <<-'END'
 	H=/sys/module/hold_load/parameters/held
 	T=/sys/kernel/tracing
 
-	# begin_load PARAMETER..., begin_unload: start to load or unload the module, and wait until
-	# hold_load.ko stops that.
+	# begin_load PARAMETER..., begin_unload: wait until hold_load.ko stops the load or unload.
 	begin_load()
 	{
 		insmod ntklog.ko "$@" 2>/tmp/insmod.log & loader=$!
@@ -26,7 +24,7 @@ fill_shared_directory "$DIR" debug <<-'END'
 		wait_for_hold going
 	}
 
-	# wait_for_hold STATE: wait until hold_load.ko stops a load (coming) or an unload (going).
+	# wait_for_hold coming|going
 	wait_for_hold()
 	{
 		tries=6000
@@ -36,21 +34,18 @@ fill_shared_directory "$DIR" debug <<-'END'
 		done
 	}
 
-	# let_continue: let the load or unload continue, and wait for its end.
 	let_continue()
 	{
 		echo 1 >$H && wait $loader
 	}
 
-	# enable EVENT 0|1: write to the file "enable" of a tracepoint, and test that it reads the
-	# same afterwards.
+	# enable EVENT 0|1
 	enable()
 	{
 		echo "$2" >$T/events/ntklog/$1/enable && is "$(cat $T/events/ntklog/$1/enable)" "$2"
 	}
 
-	# wait_for_mask TEXT: wait until group_mask reads TEXT. That may take a while, because a
-	# work item attaches and detaches the probe of context switches.
+	# A work item attaches and detaches the probe of context switches, so this may take a while.
 	wait_for_mask()
 	{
 		tries=6000
@@ -66,7 +61,6 @@ fill_shared_directory "$DIR" debug <<-'END'
 			grep 'No such device' /tmp/error && is "$(cat $T/events/ntklog/$1/enable)" 0
 	}
 
-	# has_events EVENT: test that events are in the trace while a torture runs.
 	has_events()
 	{
 		insmod ntklog_torture.ko threads=2 duration=1 hardirqs=0 \
@@ -79,7 +73,6 @@ fill_shared_directory "$DIR" debug <<-'END'
 		enable $1 1 && enable $1 0
 	}
 
-	# not_loaded: let a load that has failed end, and test that the module is not loaded.
 	not_loaded()
 	{
 		while kill -0 $loader 2>/dev/null; do
@@ -122,8 +115,7 @@ fill_shared_directory "$DIR" debug <<-'END'
 		check "window: $event cannot be enabled again" refused_to_enable $event
 		let_continue
 
-		# Loads whose init function fails because of a wrong parameter, while the tracepoint
-		# is enabled.
+		# The init function fails because of a wrong parameter.
 		for wrong in buffers=0 excessive_first_ms=0; do
 			begin_load $wrong
 			enable $event 1

@@ -3,8 +3,8 @@
 #define _NATIVE_CONTESTANT_H
 
 /*
- * A contestant is a lock that the program compares with others. One macro makes the loops around
- * the inlined functions of each lock, so that the loops differ by the lock only.
+ * One macro makes the loops around the functions of each lock, so that the loops differ by the lock
+ * only.
  */
 
 #include <stdbool.h>
@@ -25,18 +25,13 @@ enum native_tracing {
 	NATIVE_LINUX_FULL,
 };
 
-/* Maximum number of threads that contend for a lock. */
 #define NATIVE_THREADS_MAX	16
 
-/**
- * struct native_contender - one of the threads that contend for the lock
- * @lock: the lock, in a cache line of its own
+/*
  * @section: iterations of native_work() with the lock held; 0: the thread writes no data
  * @outside: maximum iterations of native_work() after a release; the number is random
  * @deadline: TSC at which to stop; 0: the run has not begun
- * @count: number of acquisitions, the result
  * @handovers: number of acquisitions that followed one of another thread; 0 if @section is 0
- * @thread: number of the thread
  */
 struct native_contender {
 	void *lock;
@@ -48,16 +43,11 @@ struct native_contender {
 	int thread;
 };
 
-/**
- * struct native_contestant - a lock to be compared
- * @name: name in the tables; NULL ends an array
- * @initialize: initialize the lock as free
- * @pairs: acquire and release @count times; if @apart, wait after each release until its store has
- *	reached the cache
+/*
+ * @name: NULL ends an array
+ * @pairs: acquire and release @count times; if @apart, wait after each release
  * @contend: acquire and release until the deadline
- * @tracing: setting of the instrumentation
- * @contention_sample_rate: rate of the events of contended acquisitions, with the module's defaults
- *	for the other events; 0: no event is written
+ * @contention_sample_rate: rate of the events of contended acquisitions; 0: no event is written
  * @shared: the lock does not exclude other holders
  * @alone: the lock takes no part in contended runs
  */
@@ -99,8 +89,8 @@ static inline unsigned long native_tsc(void)
 }
 
 /*
- * Wait a hundred cycles, in which earlier stores reach the cache. The first lfence waits for
- * earlier instructions, the second keeps later ones from starting.
+ * Wait about a hundred cycles, so that earlier stores can reach the cache. The first lfence waits
+ * for earlier instructions, the second keeps later ones from starting.
  */
 static inline void native_wait_100_cycles(void)
 {
@@ -113,8 +103,7 @@ static inline void native_wait_100_cycles(void)
 #define NATIVE_BATCH	8
 
 /*
- * Define the functions of a contestant. @_declare declares variables of a thread. @_acquire and
- * @_release may use these variables and the variables lock and thread.
+ * @_declare declares variables of a thread. @_acquire and @_release may use these, lock and thread.
  */
 #define NATIVE_CONTESTANT(_id, _initialize, _declare, _acquire, _release)		\
 static void _id##_make(void *lock)						\

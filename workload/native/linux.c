@@ -10,10 +10,7 @@
 
 #include "contestant.h"
 
-/*
- * The functions of kernel/locking/spinlock.c, defined twice: as targets of the hooks, and as the
- * copies to which the trampolines jump.
- */
+/* Defined twice: as targets of the hooks, and as the copies to which the trampolines jump. */
 #define LINUX_LOCK(_name)							\
 NATIVE_TRACED void _name##_lock(raw_spinlock_t *lock)				\
 {										\
@@ -71,11 +68,7 @@ void native_redirect_linux(enum native_tracing tracing)
 NATIVE_CONTESTANT(linux, atomic_set(&RAW->raw_lock.val, 0), (void)0,
 		  linux_lock(RAW), linux_unlock(RAW))
 
-/*
- * The contended path of mode waits cannot be measured here: its probe walks the stack with the
- * kernel's unwinder, which is most of its overhead. Uncontended it is the same lock, because the
- * mode changes no function.
- */
+/* Mode waits cannot be measured contended, because its probe uses the kernel's unwinder. */
 const struct native_contestant native_linux[] = {
 	NATIVE_ENTRY(linux, "Linux' own"),
 	NATIVE_ENTRY(linux, "Linux' own, waits", .alone = true),

@@ -14,8 +14,7 @@
  * `contended`: THREADS threads contend, each on its CPU. THREADS is 2, 4, 8 and 16, if the machine
  * has as many CPUs. SECTION is the time that the lock is held, OUTSIDE the maximum time between two
  * holds, in cycles. COUNT is the number of acquisitions of each thread, HANDOVERS the number of
- * acquisitions that followed one of another thread, EVENTS the number of written events. A machine
- * with one CPU has no contended runs.
+ * acquisitions that followed one of another thread, EVENTS the number of written events.
  * `repeated`: a measurement with a context switch in it is repeated, up to ATTEMPTS times. TIMES
  * is the number of repetitions, DISTURBED the number of results with a context switch.
  *
@@ -74,7 +73,7 @@ static unsigned long deadline __attribute__((aligned(LINE)));
 
 /*
  * Take time by multiplications of which each depends on the previous one. All callers share one
- * copy of the loop, because the alignment of the loop changes its speed by a fifth.
+ * copy of the loop, because the alignment of the loop changes its speed.
  */
 __attribute__((noinline, aligned(LINE))) void native_work(unsigned int iterations)
 {
@@ -96,7 +95,6 @@ static void add(const struct native_contestant *some)
 		contestants[contestant_count++] = some;
 }
 
-/* Bind the calling thread to the allowed CPU with this index. */
 static void run_on_cpu(int number)
 {
 	cpu_set_t one;
@@ -144,7 +142,6 @@ static inline void keep_allocation(void *memory)
 	__asm__ volatile("" :: "r" (memory) : "memory");
 }
 
-/* Run with the stack moved by stack_shift[0] bytes. */
 static __attribute__((noinline)) void pairs(const struct native_contestant *contestant,
 					    unsigned long count, bool apart)
 {
@@ -209,7 +206,6 @@ static void *be_contender(void *number)
 	}
 }
 
-/* Number of iterations of native_work() that take @cycles. */
 static unsigned int iterations_for_cycles(unsigned int cycles)
 {
 	unsigned long least = -1UL;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NT's locks, made of the module's headers and sources. */
 
 #include <ntklog/ex_spin_lock.h>
 #include <ntklog/queued_spin_lock.h>
@@ -120,9 +119,8 @@ void native_set_sampling(unsigned int contention_sample_rate)
 }
 
 /*
- * Count the events that all CPUs have written, while no lock is held. Returns false if a slot is in
- * use, or if a lock had no slot or an event no space. The caller prints the error, because this
- * code keeps the stack aligned for the kernel only.
+ * No lock may be held. Returns false if a slot is in use, or a counter of errors is not 0. The
+ * caller prints the error, because this code keeps the stack aligned for the kernel only.
  */
 bool native_count_events(unsigned long *events)
 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Locks for user space programs: those of Concurrency Kit and of the C library. */
 
 #include <ck_spinlock.h>
 #include <pthread.h>

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The slow path of Linux' queued spin lock, and this lock as an inlined contestant.
- *
- * The algorithm is that of kernel/locking/qspinlock.c without paravirtualization: the first waiter
- * sets the pending byte and spins on the word. The other waiters form a queue of MCS entries, and
- * each spins on its own entry. Each CPU has one entry, because the program has one context; Linux
- * has four (task, softirq, hard interrupt, NMI).
- */
+/* As kernel/locking/qspinlock.c without paravirtualization. Each CPU has one entry in the queue. */
 
 #include <linux/percpu.h>
 #include <linux/spinlock.h>

@@ -17,22 +17,22 @@
  */
 #define VISITS_MAX		(4 * CHARGE_KEPT)
 
-/* Count the holds from that of @link to the one that is being added; 0: the ring has lost @link. */
-static uint32_t distance_from(const struct charges *charges, uint64_t link)
+/* @number less the number of @link's hold; 0: the ring has lost that hold, or there is none. */
+static int32_t distance_from(const struct charges *charges, uint64_t link, uint64_t number)
 {
-	uint64_t distance = charges->hold_count + 1 - link;
-
-	return link && distance < CHARGE_KEPT ? distance : 0;
+	return hold_at(charges, link) ? (int32_t)(number + 1 - link) : 0;
 }
 
 /**
  * charges_open() - begin charging waits
  * @callback: gets each piece of each wait, from charges_add_hold()
  * @argument: for @callback
+ * @ticks_per_second: of the session clock
  *
  * Return: the state, to be freed with charges_close(), or NULL if there is no memory.
  */
-struct charges *charges_open(charge_callback callback, void *argument)
+struct charges *charges_open(charge_callback callback, void *argument,
+			     uint64_t ticks_per_second)
 {
 	struct charges *charges = calloc(1, sizeof(*charges));
 
@@ -43,6 +43,7 @@ struct charges *charges_open(charge_callback callback, void *argument)
 	charges->block_frames = calloc(CHARGE_KEPT, sizeof(*charges->block_frames));
 	charges->absences = calloc(CHARGE_KEPT, sizeof(*charges->absences));
 	charges->absence_frames = calloc(CHARGE_KEPT, sizeof(*charges->absence_frames));
+	charge_order_init(&charges->order, ticks_per_second);
 	charges->callback = callback;
 	charges->argument = argument;
 	if (charges->holds && charges->hold_frames && charges->block_frames && charges->absences &&
@@ -217,21 +218,21 @@ static int compare_acquired(const void *a, const void *b)
 
 	if (left->acquired != right->acquired)
 		return left->acquired < right->acquired ? -1 : 1;
-	return (left->logged > right->logged) - (left->logged < right->logged);
+	return (left->released > right->released) - (left->released < right->released);
 }
 
 /* The recorded holds that overlap a wait, in the order of their acquisition. */
 static size_t find_overlaps(struct charges *charges, const struct charge_hold *waiter)
 {
-	uint64_t link = older_link(charges->hold_count, waiter->older_of_lock);
+	uint64_t link = charges->lock_heads[ring_bucket(waiter->lock)];
 	const struct charge_hold *hold;
 	size_t count = 0;
 
-	/* Records arrive in the order of @logged: no older one can reach into the wait. */
-	for (; (hold = hold_at(charges, link)) && hold->logged > waiter->wait_start &&
+	/* Holds are linked in the order of their releases, unless a record is very late. */
+	for (; (hold = hold_at(charges, link)) && hold->released > waiter->wait_start &&
 	     count < CHARGE_OVERLAPS_MAX; link = older_link(link, hold->older_of_lock))
 		if (hold->lock == waiter->lock && hold->is_sleeping == waiter->is_sleeping &&
-		    hold->released > waiter->wait_start && hold->acquired < waiter->acquired &&
+		    hold->acquired < waiter->acquired &&
 		    (hold->released > hold->acquired || hold->start_unknown))
 			charges->overlaps[count++] = hold;
 	qsort(charges->overlaps, count, sizeof(*charges->overlaps), compare_acquired);
@@ -293,17 +294,13 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 }
 
 /**
- * charges_add_hold() - add the record of a hold, and charge the wait before it
- * @charges: open
- * @hold: the hold, whose @logged is not before that of the last one; its links, @hold_by_sums and
+ * charges_add_hold() - add the record of a hold, for charges_next_hold()
+ * @charges: open; charges_next_hold() has returned NULL since the last hold was added
+ * @hold: the hold; its @logged is not before that of the last one; its links, @hold_by_sums and
  *	@wait_by_sums are not used
- *
- * Return: the copy of @hold in the ring, which stays until CHARGE_KEPT newer holds were added.
  */
-const struct charge_hold *charges_add_hold(struct charges *charges,
-					   const struct charge_hold *hold)
+void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
 {
-	uint64_t *of_lock = &charges->lock_heads[ring_bucket(hold->lock)];
 	size_t at = charges->hold_count % CHARGE_KEPT;
 	struct charge_hold *kept = &charges->holds[at];
 
@@ -314,25 +311,52 @@ const struct charge_hold *charges_add_hold(struct charges *charges,
 	if (hold->block_frames)
 		kept->block_frames = memcpy(charges->block_frames[at], hold->block_frames,
 					    sizeof(*charges->block_frames));
-	choose_divisions(charges, kept);
-	kept->older_of_lock = distance_from(charges, *of_lock);
+	charge_order_add(&charges->order, hold, charges->hold_count++);
+}
+
+/**
+ * charges_next_hold() - take the added hold that was released first, and link it
+ * @charges: open
+ * @all: take also a hold that others may precede whose records are late
+ *
+ * Return: the hold, which stays until CHARGE_ORDER_MAX newer holds were added; NULL: there is none.
+ */
+const struct charge_hold *charges_next_hold(struct charges *charges, bool all)
+{
+	struct charge_hold *hold;
+	uint64_t *of_lock, number;
+
+	if (!charge_order_next(&charges->order, all, &number))
+		return NULL;
+	hold = &charges->holds[number % CHARGE_KEPT];
+	choose_divisions(charges, hold);
+	of_lock = &charges->lock_heads[ring_bucket(hold->lock)];
+	hold->older_of_lock = distance_from(charges, *of_lock, number);
+	*of_lock = number + 1;
 	if (hold->is_sleeping && hold->acquired > hold->wait_start) {
 		uint64_t *of_thread = &charges->thread_heads[ring_bucket(hold->thread_id)];
 
-		kept->older_of_thread = distance_from(charges, *of_thread);
-		*of_thread = charges->hold_count + 1;
+		hold->older_of_thread = distance_from(charges, *of_thread, number);
+		*of_thread = number + 1;
 	}
-	charges->hold_count++;
-	*of_lock = charges->hold_count;
+	return hold;
+}
+
+/**
+ * charges_charge_wait() - charge the wait before a hold
+ * @charges: open
+ * @hold: the hold that charges_next_hold() has returned
+ */
+void charges_charge_wait(struct charges *charges, const struct charge_hold *hold)
+{
 	if (hold->weight && hold->acquired > hold->wait_start)
-		charge_wait(charges, kept);
-	return kept;
+		charge_wait(charges, hold);
 }
 
 /**
  * charges_tell_steps() - tell again what a wait is charged to, each piece by itself
  * @charges: open
- * @waiter: the hold that the last call of charges_add_hold() returned
+ * @waiter: the hold that charges_next_hold() has returned last
  * @callback: gets each piece, not in the order of time
  * @argument: for @callback
  */

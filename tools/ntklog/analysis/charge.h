@@ -25,8 +25,8 @@
  * recorded, the sums of the hold's own record divide the time. A part of a hold is divided in
  * proportion, because the record does not say when the holder had no CPU.
  *
- * A wait is charged when its own record arrives. Records have to arrive in the order of time:
- * all holds that ended before the waiter's acquisition have arrived by then.
+ * A wait is charged when the hold that follows it is taken from the queue, which has the holds in
+ * the order of their releases.
  */
 
 #include <stddef.h>
@@ -36,9 +36,11 @@
 
 struct charges;
 
-struct charges *charges_open(charge_callback callback, void *argument);
-const struct charge_hold *charges_add_hold(struct charges *charges,
-					   const struct charge_hold *hold);
+struct charges *charges_open(charge_callback callback, void *argument,
+			     uint64_t ticks_per_second);
+void charges_add_hold(struct charges *charges, const struct charge_hold *hold);
+const struct charge_hold *charges_next_hold(struct charges *charges, bool all);
+void charges_charge_wait(struct charges *charges, const struct charge_hold *hold);
 void charges_tell_steps(struct charges *charges, const struct charge_hold *waiter,
 			charge_callback callback, void *argument);
 void charges_switch_out(struct charges *charges, const struct charge_absence *absence);

@@ -73,10 +73,10 @@ enum charge_part {
  * @has_off_cpu: the record has the times without a CPU
  * @hold_by_sums: @ready and @blocked divide the hold, and not context switches
  * @wait_by_sums: @ready_at_end and @wait_blocked divide the end of the wait
- * @older_of_lock: number of holds from the next older one of the same bucket of locks to this one;
- *	0: none
- * @older_of_thread: if @is_sleeping and there was a wait, number of holds from the next older one
- *	for which this is true too, of the same bucket of tasks, to this one; 0: none
+ * @older_of_lock: the number of this hold, less that of the hold of the same bucket of locks that
+ *	was released before it; 0: none
+ * @older_of_thread: if @is_sleeping and there was a wait, the same for the bucket of tasks and its
+ *	holds of this kind
  */
 struct charge_hold {
 	uint64_t lock;
@@ -95,8 +95,8 @@ struct charge_hold {
 	uint64_t ready_at_end;
 	uint64_t wait_blocked;
 	uint32_t thread_id;
-	uint32_t older_of_lock;
-	uint32_t older_of_thread;
+	int32_t older_of_lock;
+	int32_t older_of_thread;
 	uint16_t cpu;
 	uint8_t irql;
 	bool is_sleeping;

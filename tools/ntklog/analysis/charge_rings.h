@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "charge_hold.h"
+#include "charge_order.h"
 
 #define CHARGE_BUCKET_BITS	16
 
@@ -19,6 +20,7 @@
 
 /**
  * struct charges - rings of the newest holds and absences, and the wait that is being charged
+ * @order: the holds that wait for late ones
  * @holds: ring of the newest holds
  * @hold_frames: their stacks
  * @block_frames: their stacks when they were blocked
@@ -37,6 +39,7 @@
  * @tells_runs: each time in which a holder ran is a piece; otherwise their sum is
  */
 struct charges {
+	struct charge_order order;
 	struct charge_hold *holds;
 	uint64_t (*hold_frames)[CHARGE_FRAMES];
 	uint64_t (*block_frames)[CHARGE_FRAMES];
@@ -66,7 +69,7 @@ static inline const struct charge_hold *hold_at(const struct charges *charges, u
 	return &charges->holds[(link - 1) % CHARGE_KEPT];
 }
 
-static inline uint64_t older_link(uint64_t link, uint32_t distance)
+static inline uint64_t older_link(uint64_t link, int32_t distance)
 {
 	return distance ? link - distance : 0;
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog dump: each event of a file, in the order of time; files one after the other. */
 
 #include <argp.h>
 #include <errno.h>
@@ -26,12 +25,6 @@ enum {
 	OPTION_HEX,
 };
 
-/*
- * @trace: the file and the selected events
- * @files: all files
- * @output: format, begin and stream of the printed lines
- * @names: names of addresses and threads
- */
 struct dump {
 	struct trace_options trace;
 	struct file_list files;
@@ -39,12 +32,6 @@ struct dump {
 	struct names *names;
 };
 
-/*
- * @dump: options
- * @file: the trace
- * @writer: the output
- * @stacks: events of the trace with their stacks
- */
 struct dumping {
 	const struct dump *dump;
 	struct etl_file *file;
@@ -66,7 +53,9 @@ static int dump_event(const struct dumping *dumping, const struct etl_event *eve
 	return dump_writer_put(dumping->writer, event, type, stack);
 }
 
-/* Print all events so far, also those that wait for a stack: the next one may take a while. */
+/*
+ * Print the events so far, also those that are queued for a stack: the next one may take a while.
+ */
 static void flush_writer(void *argument)
 {
 	const struct dumping *dumping = argument;
@@ -122,7 +111,7 @@ static int dump_file(struct dump *dump)
 	if (is_open) {
 		writer = dump_writer_make(&dump->output, file, dump->names);
 		if (writer) {
-			/* Of many files, print_files() has begun. */
+			/* dump_files() prints the titles of many files. */
 			if (!dump->output.host)
 				dump_writer_begin(writer);
 			if (dump_events(dump, file, writer))

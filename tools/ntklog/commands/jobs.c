@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Jobs in processes of their own: see jobs.h. */
 
 #define _GNU_SOURCE
 
@@ -18,7 +17,6 @@
 #include "jobs.h"
 #include "message.h"
 
-/* A job that has been started: its process and its result. */
 struct started {
 	pid_t pid;
 	FILE *result;
@@ -41,7 +39,6 @@ static int open_result(void)
 	return fd < 0 ? memfd_create("ntklog", MFD_CLOEXEC) : fd;
 }
 
-/* Start a job. Returns false after a message. */
 static bool start_job(const struct jobs *jobs, size_t job, struct started *started)
 {
 	int fd = open_result(), status;
@@ -69,7 +66,6 @@ static bool start_job(const struct jobs *jobs, size_t job, struct started *start
 	_exit(status);
 }
 
-/* Wait for a job, and take its result. Returns the exit status. */
 static int finish_job(const struct jobs *jobs, size_t job, const struct started *started)
 {
 	int status;
@@ -90,7 +86,7 @@ static int finish_job(const struct jobs *jobs, size_t job, const struct started 
 }
 
 /**
- * jobs_run() - run jobs, as many at a time as there are CPUs
+ * jobs_run() - run jobs
  * @jobs: the jobs
  *
  * Return: the exit status of the first job that failed, NTKLOG_FAILED if a job could not be

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Printing events as text, JSON and CSV. A line is put together in the output buffer itself. Plans
- * print the fields of known events.
- */
 
 #define _GNU_SOURCE
 
@@ -28,14 +24,7 @@
 /* The functions that put a line do not check the size of the buffer. */
 _Static_assert(LINE_SIZE + PUT_MORE <= OUT_SIZE / 2, "a line has room");
 
-/*
- * @out: output buffer
- * @options: format and host
- * @file: file of the events
- * @head: begin of each line, which has the host
- * @head_length: bytes of @head
- * @plans: plans for known events
- */
+/* @head: begin of each line, which has the host */
 struct dump_writer {
 	struct out out;
 	struct dump_options options;
@@ -45,7 +34,6 @@ struct dump_writer {
 	struct dump_plans plans;
 };
 
-/* Put a hook id in hexadecimal, with all four digits. */
 static char *put_hook_id(char *dest, uint16_t id)
 {
 	dest = put_literal(dest, "0x");
@@ -90,7 +78,6 @@ static char *put_seconds(char *dest, const struct etl_file *file, uint64_t time_
 	return put_bytes(dest, end - decimals, decimals);
 }
 
-/* Put seconds without trailing zeros. */
 static char *put_json_seconds(char *dest, const struct etl_file *file, uint64_t time_stamp)
 {
 	dest = put_seconds(dest, file, time_stamp, 1e12, 12, 0);
@@ -109,7 +96,6 @@ static char *put_provider(char *dest, const struct etl_event_header *header)
 	return dest + ETL_GUID_SIZE - 1;
 }
 
-/* Put the name of a thread behind its id, if it has one. */
 static char *put_thread_name(struct dump_writer *writer, char *dest, uint32_t thread_id)
 {
 	static const char *const prefixes[] = { " ThreadName=", ",\"ThreadName\":\"", "" };

@@ -32,12 +32,12 @@ thread 57 bystander
 """
 
 
-def spin(acquire, release, wait=0, caller=HOLDER, **changes):
-    """Make the record of a spin lock. Times are ticks from BASE on."""
+def spin(acquire, release, wait=0, caller=HOLDER, late=0, **changes):
+    """Times are ticks from BASE on. LATE: from the release until the record is written."""
     return etl.perfinfo(0x0529, etl.spin_lock(
         **{"address": LOCK, "caller": caller, "acquire": BASE + acquire, "release": BASE + release,
            "wait": wait, "spins": 1 if wait else 0, "flags": 1, "interrupts": 0, **changes}),
-        time_stamp=BASE + release)
+        time_stamp=BASE + release + late)
 
 
 def sleep(acquire, release, wait=0, thread=55, kind="mutex", action=0x22, **changes):
@@ -75,7 +75,6 @@ class Case(tool.Case):
         return result.stdout
 
     def answer(self, *events):
-        """Return the parts of the waiting, in ticks, without those that are zero."""
         if events:
             self.write_events(*events)
         answer = json.loads(self.report("--json"))["answer"]

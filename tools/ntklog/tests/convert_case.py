@@ -15,7 +15,6 @@ def run(*arguments):
 
 
 class Case(tool.Case):
-    """Tests that convert the file self.path to the file or directory self.out."""
 
     def setUp(self):
         super().setUp()

@@ -21,7 +21,6 @@ COUNTERS = ("SpinLockAcquireCount", "SpinLockContentionCount", "Untracked", "Sup
 
 
 def function(number):
-    """An address in a function of KERNEL."""
     return 0xffffffff81000001 + 0x1000 * number
 
 
@@ -30,7 +29,6 @@ def lock_address(number):
 
 
 def samples(text, openmetrics=False):
-    """The samples of a text by name and values of labels; each once."""
     parse = parse_openmetrics if openmetrics else text_string_to_metric_families
     found = {}
     for family in parse(text):
@@ -42,9 +40,7 @@ def samples(text, openmetrics=False):
 
 
 class ExporterCase(TopCase):
-    """exporter on a directory like the module's. Locks have the classes class_0, class_1, ..., by
-    the order of lock_address().
-    """
+    """Locks have the classes class_0, class_1, ..., by the order of lock_address()."""
 
     def setUp(self):
         super().setUp()
@@ -68,7 +64,7 @@ class ExporterCase(TopCase):
         """Set the module's counters, each to a value on each of two CPUs."""
         row = " ".join(str(values.get(name, 7)) for name in COUNTERS)
         text = "Processor %s\ncpu0 %s\ncpu1 %s\n" % (" ".join(COUNTERS), row, row)
-        # The command never reads half of a file.
+        # The command must not read half of a file.
         self.put("counters.part", text)
         os.rename(os.path.join(self.directory, "counters.part"),
                   os.path.join(self.directory, "counters"))
@@ -120,7 +116,7 @@ class ExporterCase(TopCase):
 
     @staticmethod
     def spin(number, acquire, release, wait=0, caller=1, **changes):
-        """A record of lock NUMBER that function CALLER released. Times are ticks."""
+        """Times are ticks."""
         return etl.perfinfo(0x0529, etl.spin_lock(
             address=lock_address(number), caller=function(caller),
             acquire=etl.START_CLOCK + acquire, release=etl.START_CLOCK + release, wait=wait,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Target of libFuzzer: pass an arbitrary file to the code that reads files. If the first byte is
- * 0x7F, the rest is parsed as a filter. Otherwise bits of the first byte choose the command (0x03),
- * whether a text before the trace is its file of names (0x80), and whether the trace comes through
- * a pipe (0x40). The trace begins with the NUL that ends the file of names.
+ * Target of libFuzzer. If the first byte is 0x7F, the rest is parsed as a filter. Otherwise bits of
+ * the first byte choose the command (0x03), whether a text up to a NUL is the trace's file of names
+ * (0x80), and whether a short trace comes through a pipe (0x40).
  */
 
 #define _GNU_SOURCE
@@ -30,10 +29,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/*
- * Make a file of these bytes and return a descriptor, which the caller closes; PATH gets a name
- * that opens the file.
- */
+/* The caller closes the descriptor; PATH gets a name that opens the file. */
 static int make_file(const void *data, size_t size, char *path)
 {
 	int fd = memfd_create("fuzz", 0);
@@ -73,9 +69,7 @@ static void read_merged(struct etl_file *file, const struct names *names,
 		if (event->offset == last_offset)
 			abort();
 		last_offset = event->offset;
-		/*
-		 * Read all data of the event, so that the sanitizer notices what is out of bounds.
-		 */
+		/* Read all data, so that the sanitizer notices what is out of bounds. */
 		for (i = 0; i < event->data_size; i++)
 			sum += event->data[i];
 		for (i = 0; stack && i < stack->count; i++)
@@ -152,7 +146,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		close(names_fd);
 	}
 	if (choice == 0x7F) {
-		/* Parse the same bytes as a filter expression. */
 		char *text = strndup((const char *)data, size);
 
 		filter_free(filter_parse(text, error, sizeof(error)));
@@ -179,7 +172,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			print_perfetto(file, names);
 		}
 	} else if (!file->error[0]) {
-		/* A refused file must have an error. */
 		abort();
 	}
 	etl_close(file);

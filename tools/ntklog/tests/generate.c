@@ -140,10 +140,7 @@ static void add_rundowns(unsigned int processor)
 {
 	struct perfinfo_spinlock_dc spinlock = { 1, 1, 1000, 1000000 };
 	struct perfinfo_eresource_dc resource = { 1000, 1, 1 };
-	/*
-	 * Write every rundown that a reader looks for. If one is missing in a stream, the tool
-	 * reads 16 MiB before it starts.
-	 */
+	/* Write the rundowns that a reader looks for before it starts. */
 	struct ntklog_dc rules = { NTKLOG_LINUX_MODE_FULL, 0 };
 
 	add_event(processor, NTKLOG_LOG_TYPE_DC_START, NTKLOG_DC_VERSION, &rules, sizeof(rules));
@@ -223,10 +220,7 @@ static void fill_buffer(unsigned int processor, bool first)
 	}
 }
 
-/*
- * Print names for the callers, which are within functions of the kernel and a module. Resources
- * have no names, like those on the heap.
- */
+/* The callers are within functions of the kernel and a module. */
 static void print_names(void)
 {
 	unsigned int i;

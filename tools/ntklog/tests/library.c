@@ -12,10 +12,7 @@
 #include <ntklog/etl.h>
 #include <ntklog/wmi_spinlock.h>
 
-/*
- * Report that the reader waits for the pipe, and exit: the pipe stays empty for ever, because this
- * process also holds its other end.
- */
+/* The pipe stays empty for ever, because this process also holds its other end. */
 static void tell_wait(void *argument)
 {
 	printf("waited %s\n", (const char *)argument);
@@ -109,7 +106,6 @@ int main(int argc, char **argv)
 	if (!err)
 		read_again(file);
 	etl_close(file);
-	/* Closing a null pointer must do nothing. */
 	etl_close(NULL);
 	etl_merge_close(NULL);
 	return 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write the inputs with which fuzzing begins: small files that have all kinds of events.
+"""Write the inputs with which fuzzing begins: small files with many kinds of events.
 
 Usage: make_corpus.py DIRECTORY
 """
@@ -71,7 +71,6 @@ def main():
     for data in files():
         inputs += [bytes((choice | pipe,)) + data for choice in range(4) for pipe in (0, 0x40)]
         inputs.append(b"\x80" + names + data)
-    # Inputs with which the tool has failed before.
     found = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
     for name in sorted(os.listdir(found)):
         with open(os.path.join(found, name), "rb") as stream:

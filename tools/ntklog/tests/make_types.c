@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * make_types DIRECTORY: write the BTF files vmlinux and driver of an invented kernel and module.
- * test_classes.py tells which lock it expects at which offset of their types.
- */
+/* make_types DIRECTORY: write the BTF files vmlinux and driver of an invented kernel and module. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -31,7 +31,7 @@ CONTEXTSWAP, SPINLOCK, RESOURCE = 1, 2, 4
 
 
 class Directory(unittest.TestCase):
-    """Eight sessions that are stopped. The directory is also /proc where a test says so."""
+    """Eight sessions that are stopped."""
 
     ENVIRONMENT = {}
 
@@ -61,7 +61,6 @@ class Directory(unittest.TestCase):
             return stream.read()
 
     def put(self, name, text):
-        """Write a file of the module itself."""
         with open(os.path.join(self.directory, name), "w") as stream:
             stream.write(text)
 
@@ -115,7 +114,6 @@ class Directory(unittest.TestCase):
 
 
 class ParameterDirectory(Directory):
-    """A directory like the module's that has the parameters of sampling."""
 
     PARAMETERS = {"spinlock/spin_threshold": 1, "spinlock/acquire_sample_rate": 1000,
                   "spinlock/contention_sample_rate": 1, "spinlock/hold_threshold": 1000000,

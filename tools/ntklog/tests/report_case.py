@@ -7,7 +7,7 @@ import etl_writer as etl
 import tool
 from tool import run
 
-# Nanoseconds of a cycle: PerfFreq is the frequency of the files' clock and of their cycles.
+# Nanoseconds of a cycle
 NS = 1e9 / etl.PERF_FREQ
 
 
@@ -28,7 +28,6 @@ def lock(spins=0, hold=100, wait=10, **changes):
 
 
 class Mixed(Case):
-    """A file with events of several groups."""
 
     def setUp(self):
         super().setUp()

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report: who held the lock while others waited, and why; files with planted truth.
-
-Usage: test_answer.py NTKLOG
-"""
+"""ntklog report: who held the lock while others waited, and why."""
 
 import json
 import os
@@ -27,7 +24,6 @@ def waits(at, since=3000, thread=56, **changes):
 
 
 class OpenHolds(Case):
-    """Locks that are held when the recording stops."""
 
     def begin(self, at):
         return etl.open_hold(BASE + at)
@@ -50,9 +46,7 @@ class OpenHolds(Case):
         self.assertEqual(parts, {"holder_ran": 1000 + 4000, "free_overtaken": 1000})
 
     def test_exclusive_hold_ends_older_holds(self):
-        """Another task may have released the lock for a reader, whose hold the module still
-        lists.
-        """
+        """Another task may have released the lock for a reader."""
         for kind, holders in (("rwsem", ["holder"]), ("semaphore", ["bystander (reader)", "holder"])):
             self.assertEqual(self.answer(
                 self.begin(9000), held(9000, "reads", thread=57, kind=kind),
@@ -115,7 +109,6 @@ class OpenHolds(Case):
                           ("my_lock", "waiter", True, 1, "waits_long")])
 
     def deadlock(self, *options):
-        """Return the lines about deadlocks, and the tasks of each deadlock in JSON."""
         lines = self.report(*options).split("\n\n")[0].splitlines()
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertLessEqual(len(lines), 20)
@@ -127,7 +120,6 @@ class OpenHolds(Case):
                       for cycle in cycles]
 
     def cycle(self, at, *threads, lock=LOCK, **changes):
-        """Each task holds a lock, and waits for the lock of the next task."""
         events = []
         for number, thread in enumerate(threads):
             wanted = (number + 1) % len(threads)
@@ -204,6 +196,11 @@ class Charge(Case):
             ("my_lock", "waits_long", "holds_too"): 1000,
             ("my_lock", "waits_long", "(free, handed over)"): 500})
 
+    def test_record_that_was_written_after_the_waiters_own_has_the_holder(self):
+        """The holder's CPU stopped after the release, and the waiter was faster."""
+        self.assertEqual(self.answer(spin(2000, 2100, 900, WAITER),
+                                     spin(1000, 2000, late=2500)), {"holder_ran": 900})
+
     def test_wait_without_a_recorded_hold_is_unknown(self):
         self.assertEqual(self.answer(spin(5000, 5100, 3000, WAITER)), {"unknown": 3000})
 
@@ -214,9 +211,7 @@ class Charge(Case):
                                  "unknown": 500 + 500})
 
     def test_overlapping_readers_are_charged_once(self):
-        """The reader that came first is charged for its hold, and the other one for the rest of the
-        wait.
-        """
+        """The reader that came first is charged for its hold."""
         parts = self.answer(
             sleep(1000, 3000, action=0x42, kind="rwsem"),
             sleep(2000, 4000, action=0x42, kind="rwsem", thread=57),
@@ -239,7 +234,7 @@ class Charge(Case):
         self.assertIn("Action=rwsem_release_shared_blocker", run("dump", self.path).stdout)
 
     def test_caller_names_a_sleeping_holder_without_a_stack(self):
-        """The caller belongs to the record with its lock, time stamp and CPU, whatever the filter."""
+        """The caller belongs to the record with its lock, time stamp and CPU."""
         self.write_events(
             etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
             etl.caller(LOCK + 64, OTHER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
@@ -316,7 +311,7 @@ class Charge(Case):
         self.assertEqual(self.answer(), {"holder_ran": 3000})
 
     def test_wait_alone_is_no_hold(self):
-        """In mode waits a record tells of a wait only, and cannot be charged with others' waits."""
+        """In mode waits a record tells of a wait only."""
         parts = self.answer(etl.ntklog_rundown(2), spin(1500, 1500, 400, OTHER, rule=2),
                             spin(5000, 5000, 4000, WAITER, rule=2))
         self.assertEqual(parts, {"unknown": 4400})
@@ -373,7 +368,7 @@ class Charge(Case):
                 ("my_lock", "waiter", names[second] + " (reader)"): 1000})
 
     def test_heavy_lock_behind_many_light_ones_is_named(self):
-        """More locks, tasks and names of both than the tables have: what came first is dropped."""
+        """More locks, tasks and names of both than the tables have."""
         light = []
         for number in range(20000):
             at = 1000 + 10 * number

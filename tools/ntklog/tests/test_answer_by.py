@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report: waits and holders by process, thread, cgroup and CPU, and of one lock.
-
-Usage: test_answer_by.py NTKLOG
-"""
+"""ntklog report: waits and holders by process, thread, cgroup and CPU, and of one lock."""
 
 import json
 
@@ -15,7 +12,6 @@ from tool import run
 
 
 class Tasks(Case):
-    """Processes and cgroups of waiters and holders."""
 
     TASKS = """\
 thread 55 shell\t50\t/user.slice
@@ -139,7 +135,6 @@ thread 58 other\t56\t/system.slice/web.service
 
 
 class One(Case):
-    """Attributes of waiters and holders, and one lock alone."""
 
     def write_two_locks(self):
         """The mutex's holder is blocked in the inner lock for half of its hold."""
@@ -217,7 +212,7 @@ class One(Case):
 
 
 class Filtered(Case):
-    """A filter chooses waits. The holder that a wait is charged to need not be chosen."""
+    """The holder that a wait is charged to need not be chosen."""
 
     def test_holder_that_the_filter_leaves_out_is_charged(self):
         self.write_events(spin(0, 100), spin(110, 400, wait=60, caller=WAITER),

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The steps that keep the overhead of ntklog exporter below its budget, under simulated loads.
-
-Usage: test_budget.py NTKLOG
-"""
+"""The steps that keep the overhead of ntklog exporter below its budget, under simulated loads."""
 
 import ctypes
 import os
@@ -20,7 +17,6 @@ RATE_STEPS = 6
 
 
 class State(ctypes.Structure):
-    """struct budget"""
     _fields_ = [("limit", ctypes.c_double)] + [(name, ctypes.c_uint) for name in (
         "modes", "mode", "rate_step", "quiet", "since_mode", "patience")]
 
@@ -56,7 +52,6 @@ class Budget(unittest.TestCase):
         self.state = State(limit=.01, modes=4)
 
     def run_load(self, load, loads):
-        """Run an interval for each of the loads. Return the overheads and the changes."""
         overheads, changes = [], []
         for amount in loads:
             hooks, events = load.cost(self.state, amount)

@@ -40,9 +40,7 @@ def other(kind, what, caller="some_function+0x10/0x40", lock=LOCK, clock=1000):
 
 
 class Base(unittest.TestCase):
-    """A module's directory with a stopped session, and files from which the tool knows the kernel's
-    types.
-    """
+    """A stopped session, and files from which the tool knows the kernel's types."""
 
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
@@ -70,7 +68,6 @@ class Base(unittest.TestCase):
         return {**os.environ, "NTKLOG_DEBUGFS": self.directory,
                 "NTKLOG_PROC": os.path.join(self.directory, "proc"),
                 "NTKLOG_SYS": os.path.join(self.directory, "sys"),
-                # The sessions are claimed through a fake of the module's ioctls.
                 "LD_PRELOAD": FAKE_MODULE, "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
     def alias(self, cache, *names):
@@ -83,9 +80,7 @@ class Base(unittest.TestCase):
                 stream.write(data)
 
     def stop(self, *notes, events=None):
-        """Stop the session; return the lines about locks in FILE.names, and what the tool printed
-        to standard error.
-        """
+        """Return the lines about locks in FILE.names, and the tool's standard error."""
         addresses = sorted({int(note.split()[0], 16) for note in notes
                             if note.startswith("0x")} or {LOCK})
         self.log(*(events or [etl.perfinfo(0x0529, etl.spin_lock(address=address))
@@ -279,9 +274,6 @@ class Files(Base):
             self.assertEqual(errors.count("btf/vmlinux: "), 1, errors)
 
     def test_changed_byte_of_types_does_not_crash(self):
-        """Whichever byte of the types is changed, the tool ends without a crash, with or without a
-        class.
-        """
         path = os.path.join(self.directory, "sys/btf/vmlinux")
         with open(path, "rb") as stream:
             whole = stream.read()
@@ -324,9 +316,6 @@ class Files(Base):
             self.assertIn("a.etl.names: line 2 is neither", result.stderr)
 
     def test_lock_among_a_million_has_its_class(self):
-        """Of a million symbols and a million locks, the lock still gets its class. The test prints
-        the duration.
-        """
         self.log(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
         self.stop(slab(SPIN, 64, 192, 192, "dentry"))
         with open(self.etl + ".names", "w", encoding="utf-8") as stream:
@@ -400,7 +389,6 @@ class Reports(Base):
         self.assertEqual(run("report", "--filter", "class > inode.i_lock", self.etl).returncode, 2)
 
     def test_dump_and_conversions_name_classes(self):
-        """Each event has the class that its lock had at the time."""
         text = run("dump", self.etl).stdout
         self.assertEqual((text.count("dentry.d_lockref.lock"), text.count("inode.i_lock")), (5, 1))
         trace = run("convert", "--perfetto", "-", self.etl, text=False).stdout

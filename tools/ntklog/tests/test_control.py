@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The commands that need the module, without it: messages that name the remedy; and list, status,
-set and selftest on files like the module's. Virtual machines try them with the module:
-tests/guest/tool.sh.
-
-Usage: test_control.py NTKLOG FAKE_MODULE
+"""The commands that need the module, without it, and list, status, set and selftest on files like
+the module's.
 """
 
 import json

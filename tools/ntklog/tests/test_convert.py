@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog convert, from the outside: what the readers of the formats see.
-
-Usage: test_convert.py NTKLOG
-"""
+"""ntklog convert, from the outside: what the readers of the formats see."""
 
 import json
 import os
@@ -126,7 +123,6 @@ class Ctf(Case):
             self.assertFalse(os.path.exists(self.out))
 
     def test_ctf_of_many_packets_is_complete(self):
-        """More events than a packet has room for, on two processors, with all fields."""
         data = etl.header_buffer(101)
         for i in range(100):
             data += etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=40 * i + j),
@@ -165,7 +161,6 @@ class Perfetto(Case):
 
     @staticmethod
     def without_class_slices(trace):
-        """Return the slices of CPUs and tasks, without those of classes."""
         return [made for made in trace.slices if made["group"] != "waits, by class of locks"]
 
     def slices(self, *events):
@@ -213,7 +208,7 @@ class Perfetto(Case):
                                 capture_output=True, check=True)
         slices = self.without_class_slices(self.decode(result.stdout))
         self.assertEqual([made["cat"] for made in slices], ["wait"])
-        # Without ntklog's rundown the byte is no rule. Of the rules only 2 (a wait) has no hold.
+        # Without ntklog's rundown the byte is no rule.
         wait, hold = self.slices(*events(rule=2))
         self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
         wait, hold = self.slices(etl.ntklog_rundown(1), *events(rule=1))
@@ -223,7 +218,6 @@ class Perfetto(Case):
         self.assertEqual(hold["cat"], "hold")
 
     def test_release_whose_hold_has_no_known_start_is_an_instant(self):
-        """The flow of the release leads to the waiter, as the flow of a hold does."""
         def lock(time, **changes):
             return etl.perfinfo(0x0529, etl.spin_lock(
                 acquire=etl.START_CLOCK + time, release=etl.START_CLOCK + time, depth=0, **changes),
@@ -410,7 +404,6 @@ class Perfetto(Case):
                          [(0, 50 * self.US)])
 
     def test_names_are_written_once(self):
-        """A name is written again after so many others that the table of names was emptied."""
         self.assertEqual(self.trace(*self.events(*range(100, 3000, 100))).resets, 1)
         count = 70000
         self.convert("--perfetto", etl.long_file([etl.perfinfo(
@@ -423,7 +416,6 @@ class Perfetto(Case):
         self.assertEqual(trace.resets, 2)
 
     def test_hold_longer_than_the_clock_runs_begins_before_it(self):
-        """Damage: a hold that is longer than the clock runs."""
         trace = self.trace(*self.events(10, make=lambda: etl.spin_lock(
             acquire=1, release=2 ** 62, spins=0)))
         self.assertEqual([made["ts"] for made in trace.slices],
@@ -458,7 +450,6 @@ class Perfetto(Case):
 
 
 class Stacks(Case):
-    """Stacks of events in both formats."""
 
     TIME = etl.START_CLOCK + 2000000
     CHAIN = [0xFFFFFFFF81002010, 0xFFFFFFFF81000010]
@@ -487,8 +478,7 @@ class Stacks(Case):
         self.assertNotIn("callstack", without)
 
     def test_ctf_has_stacks_that_only_middle_buffers_have(self):
-        """Only buffers in the middle have stacks, and the tool looks at none of these beforehand.
-        """
+        """The tool looks at none of the buffers in the middle beforehand."""
         buffers = [[etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 10 * i)]
                    for i in range(9)]
         buffers[4].insert(0, etl.stacks_rundown(2, time_stamp=self.TIME + 39))
@@ -512,7 +502,6 @@ class Stacks(Case):
         holds = [made for made in perfetto_decoder.Trace(data).slices if made["cat"] == "hold"]
         self.assertEqual([made["stack"] for made in holds],
                          [["inner+0x10", "root+0x10"], ["0x10", "inner+0x10", "root+0x10"], None])
-        # Each function is written once.
         self.assertEqual(data.count(b"root+0x10"), 1)
 
     def test_perfetto_has_only_fields_of_its_messages(self):

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Damaged files: the tool reports each damage with its offset, and reads all other events.
-
-Usage: test_damage.py NTKLOG
-"""
+"""Damaged files: the tool reports a damage with its offset, and goes on reading."""
 
 import json
 import os
@@ -18,10 +15,6 @@ from tool import NO_LEAK_CHECK, NTKLOG, dump, fields, run, run_on
 
 
 class Damaged(unittest.TestCase):
-    """A damaged file gives a message with the offset and status 1, and all events of undamaged
-    buffers.
-    """
-
     def damaged(self, data, offset, words, printed=None):
         result, lines = dump(data)
         self.assertEqual(result.returncode, 1, result.stderr)
@@ -66,9 +59,7 @@ class Damaged(unittest.TestCase):
         self.assertEqual(dump(data)[0].returncode, 0)
 
     def test_cut_inside_a_buffer_of_a_session_that_runs(self):
-        """A recorder that was killed during a write leaves a part of a buffer: a message, but not
-        damage.
-        """
+        """A recorder that was killed during a write leaves a part of a buffer."""
         data = (etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")]) +
                 etl.buffer([etl.perfinfo(0x1235, b"")], sequence=2))
         for length in (1, 0x47, 0x48, 0x60, etl.SIZE - 1):
@@ -146,9 +137,6 @@ class Damaged(unittest.TestCase):
         self.damaged(data, 0x48, "PointerSize 4", 0)
 
     def test_buffers_after_damage_are_read(self):
-        """Three buffers are damaged: one in its header, one in an event's header, one in an event's
-        data.
-        """
         def events(number):
             return [etl.perfinfo(0x0529, etl.spin_lock(spins=10 * number + i))
                     for i in range(4)]
@@ -175,9 +163,7 @@ class Damaged(unittest.TestCase):
                              result.stderr.split(":")[1], report.stderr.split(":")[1])))
 
     def test_impossible_times_are_left_out(self):
-        """A flipped bit makes an impossible time; but the clocks of CPUs may drift apart by seconds
-        in a long session.
-        """
+        """The clocks of CPUs may drift apart by seconds in a long session."""
         hour = 3600 * etl.PERF_FREQ
         start = 132_000_000_000_000_000
         times = [hour, hour + (1 << 50), 2 * hour, 8 * hour + 2 * etl.PERF_FREQ]
@@ -222,9 +208,7 @@ class Damaged(unittest.TestCase):
                                      len(seen))
 
     def test_a_second_recording_is_left_out(self):
-        """The second recording of `cat one.etl two.etl` has another clock and other rates, so only
-        the first counts.
-        """
+        """The second recording of `cat one.etl two.etl` has another clock and other rates."""
         one = etl.file(etl.spinlock_rundown(acquire=1000), etl.perfinfo(0x0529, etl.spin_lock()))
         two = etl.file(etl.spinlock_rundown(acquire=5000), *2 * [etl.perfinfo(
             0x0529, etl.spin_lock())])
@@ -283,7 +267,6 @@ class Damaged(unittest.TestCase):
             self.assertEqual(dump(bytes(data))[0].returncode, 0)
 
     def test_changed_byte_or_cut_anywhere_does_not_crash(self):
-        """Whatever byte is changed, and wherever the file is cut: no signal, and status 0 or 1."""
         data = self.good()
         interesting = list(range(0x48 + 0x20 + 0x120)) + \
             list(range(etl.SIZE, etl.SIZE + 0x48 + 2 * 0x48))

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog diff: two recordings with a planted difference, or with none but chance.
-
-Usage: test_diff.py NTKLOG
-"""
+"""ntklog diff: two recordings with a planted difference, or with none but chance."""
 
 import csv
 import html
@@ -183,7 +180,6 @@ class Diff(tool.Case):
             result = run("diff", "--fail-if", condition, self.path, self.after)
             self.assertEqual(result.returncode, 2)
             self.assertIn("is never true", result.stderr)
-        # The first condition would be lost.
         result = run("diff", "--fail-if", "waits > 20%", "--fail-if", "hold_total > 20%",
                      self.path, self.after)
         self.assertEqual(result.returncode, 2)
@@ -223,7 +219,6 @@ class Diff(tool.Case):
                     self.assertIn(other, result.stderr)
 
     def fleet(self, name, *files):
-        """A directory of recordings, and a file that is none."""
         directory = os.path.join(self.directory.name, name)
         os.mkdir(directory)
         for number, data in enumerate(files):
@@ -327,7 +322,6 @@ class Diff(tool.Case):
         self.assertRegex(result.stdout, r"(?m)^waits: 60 before, 37 after")
 
     def false_alarms(self, draw, mean, rundown, seed):
-        """Return the share of rows of two recordings of one load that claim a change."""
         generator = random.Random(seed)
         files = [[spin(0x1000 + 16 * row, int(1000 * draw(generator)) + 1)
                   for row in range(400) for _ in range(poisson(generator, mean))]
@@ -338,7 +332,7 @@ class Diff(tool.Case):
         return sum(row["verdict"] in ("more", "less") for row in rows) / len(rows)
 
     def test_false_alarms_are_rare(self):
-        """At most 5 percent of 4800 rows claim a change, plus three standard errors of that."""
+        """At most 5 percent of the rows claim a change, plus three standard errors of that."""
         rates = []
         for seed, (name, draw) in enumerate((
                 ("constant", lambda generator: 1),

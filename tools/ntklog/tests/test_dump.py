@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog dump, from the outside: what it prints of the events that it knows.
-
-Usage: test_dump.py NTKLOG
-"""
+"""ntklog dump, from the outside: what it prints of the events that it knows."""
 
 import csv
 import io
@@ -142,7 +139,7 @@ class Known(unittest.TestCase):
                          list(names.values()))
 
     def test_actions_of_linux_locks_have_names_with_their_kind(self):
-        """Linux' locks have four actions, named after the kind of lock. Unknown ones are numbers."""
+        """Linux' locks have four actions, named after the kind of lock."""
         halves = {0x22: "release_exclusive", 0x42: "release_shared",
                   0x224: "wait_excessive_for_exclusive", 0x244: "wait_excessive_for_shared"}
         names = {base | half: "%s_%s" % (kind, name) for kind, base in etl.LINUX_KINDS.items()
@@ -230,7 +227,7 @@ class Known(unittest.TestCase):
         self.assertEqual((shown["Pmc0"], shown["Pmc1"], shown["PebsIndex"]), ("7", "8", "9"))
 
     def test_integers_from_2_63_on_are_text_in_json(self):
-        """JSON has them as text, in which readers keep all digits. Other formats have numbers."""
+        """Readers of JSON may lose digits of such numbers."""
         most, more = 2 ** 63 - 1, 2 ** 63
         for value in most, more, 2 ** 64 - 1:
             shown = value if value <= most else str(value)

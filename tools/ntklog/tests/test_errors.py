@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""How often do the errors that ntklog report prints cover the truth?
-
-Usage: test_errors.py NTKLOG
-"""
+"""How often do the errors that ntklog report prints cover the truth?"""
 
 import json
 import math
@@ -41,9 +38,7 @@ def poisson(generator, mean):
 
 class Coverage(tool.Case):
     def rows(self, rundown, record, name, table):
-        """Make a file with rows of each distribution and size; yield (distribution, the row of the
-        report, its true total in ns).
-        """
+        """Yield (distribution, the row of the report, its true total in ns)."""
         generator = random.Random(1)
         events, truth = [rundown], {}
         for distribution, (draw, mean) in DISTRIBUTIONS.items():
@@ -104,8 +99,6 @@ class Coverage(tool.Case):
                                                  hold=time), "resource", "resources"), "hold")
 
     def test_exact_records_do_not_make_an_error(self):
-        """Ten long holds that were all written, beside five short ones that were written by chance.
-        """
         data = etl.file(etl.spinlock_rundown(1, 1, RATE, 100_000), *(
             etl.perfinfo(0x0529, etl.spin_lock(spins=0, acquire=1000, release=1000 + hold))
             for hold in [20_000_000] * 10 + [200] * 5))

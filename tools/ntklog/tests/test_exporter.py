@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog exporter on sessions like the module's.
-
-Usage: test_exporter.py NTKLOG FAKE_MODULE
-"""
+"""ntklog exporter on sessions like the module's."""
 
 import http.client
 import os
@@ -184,7 +181,6 @@ class Budget(ExporterCase):
         self.cpus = os.cpu_count()
 
     def put_load(self, condition, acquisitions=0, events=0):
-        """Put a load on the CPUs until the metrics meet a condition. Return the metrics."""
         before = self.scrape()
         for _ in range(300):
             self.spins += acquisitions * self.cpus
@@ -255,7 +251,6 @@ class Budget(ExporterCase):
 
 
 def make_fifo(path):
-    """Make a FIFO. Returns False if the path exists."""
     try:
         os.mkfifo(path)
     except FileExistsError:
@@ -324,7 +319,6 @@ class Outputs(ExporterCase):
         self.end_exporter()
 
     def request(self, connection, accept=(), path="/metrics"):
-        """The type of the answer to a GET on a connection that stays open."""
         connection.putrequest("GET", path)
         for value in accept:
             connection.putheader("Accept", value)

@@ -1,10 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog dump's text, JSON and CSV, byte for byte: as Python's own means write the same
-events, which is slow and plain. The values are those at which fast ways go wrong.
-
-Usage: test_formats.py NTKLOG
-"""
+"""ntklog dump's text, JSON and CSV, byte for byte, as Python's own means write the same events."""
 
 import csv
 import io
@@ -44,7 +40,6 @@ NAMES = "".join("%x T %s%s\n" % (address, name, "\t" + MODULES[address] if addre
                 for address, name in SYMBOLS.items()) + \
     "".join("thread %d %s\n" % item for item in THREADS.items())
 
-# The columns of the CSV before those of the fields.
 HEAD = ["Time", "Cpu", "Event", "HookId", "Version", "Size", "HeaderType", "Provider", "Id",
         "Opcode", "Level", "ProcessId"]
 
@@ -190,7 +185,6 @@ class Made:
         return self
 
     def lines(self):
-        """Yield for each event its time as text, and the other expected values."""
         for number, expected in enumerate(self.expected):
             yield "%.9f" % (number / etl.PERF_FREQ), *expected
 
@@ -206,9 +200,7 @@ def with_names(fields, names):
 
 
 def duration(cycles):
-    """A duration with three decimals in the unit that makes it less than 1000, nanoseconds at
-    least.
-    """
+    """A duration with three decimals in the unit that makes it less than 1000."""
     ns = cycles * (1e9 / etl.PERF_FREQ)
     if ns < 999.5:
         return "%dns" % (ns + .5)

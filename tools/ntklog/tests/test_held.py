@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog held on files like the module's.
-
-Usage: test_held.py NTKLOG FAKE_MODULE
-"""
+"""ntklog held on files like the module's."""
 
 import json
 import os
@@ -79,7 +76,6 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
                  slot(2, "held", 2, 9_000_000, symbol="b_lock"),
                  slot(3, "waiting", 2, 7_000_000), slot(3, "held", 3, 9_000_000),
                  slot(1, "waiting", 3, 6_000_000),
-                 # A task behind the deadlock, not in it.
                  slot(4, "held", 4, 9_000_000), slot(1, "waiting", 4, 5_000_000))
         text = self.held(*lines)
         self.assertTrue(text.startswith("""Deadlock 1:
@@ -128,7 +124,8 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
             self.assertEqual([holder["thread"] for holder in lock["holders"]], expected)
 
     def test_cycle_of_edges_that_are_younger_than_the_reading_is_none(self):
-        """The lines are written one after the other: such edges may not have existed together."""
+        """The lines are written one after the other, so such edges may not have existed together.
+        """
         for young in range(4):
             ages = [0 if i == young else 9_000_000 for i in range(4)]
             self.assertEqual(self.deadlocks(
@@ -136,7 +133,7 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
                 slot(2, "held", 2, ages[2]), slot(1, "waiting", 2, ages[3])), [], young)
 
     def test_chain_ends_where_it_meets_itself(self):
-        """Another holder can release the semaphore: the tasks wait for each other, but not for ever."""
+        """Another holder can release the semaphore."""
         text = self.held(slot(1, "held", 1, 9_500_000, kind="semaphore"),
                          slot(1, "held", 3, 9_000_000, kind="semaphore"),
                          slot(2, "waiting", 1, 8_000_000), slot(2, "held", 2, 9_000_000),

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog info: what a file says of itself.
-
-Usage: test_info.py NTKLOG
-"""
+"""ntklog info: what a file says of itself."""
 
 import json
 import struct
@@ -34,7 +31,6 @@ class Info(unittest.TestCase):
             masks = data[:at] + struct.pack("<II", 0x2000012, 0x10004) + data[at + 8:]
             self.assertEqual(json.loads(run_on("info", masks, "--json").stdout)["Header"]["Groups"],
                              "thread cswitch file_io contextswap spinlock")
-            # All groups of Linux' locks, and an unused bit.
             masks = data[:at + 20] + struct.pack("<I", 0x1FF) + data[at + 24:]
             self.assertEqual(json.loads(run_on("info", masks, "--json").stdout)["Header"]["Groups"],
                              "linux_spinlock linux_rwlock linux_mutex linux_rwsem linux_semaphore "
@@ -61,8 +57,6 @@ class Info(unittest.TestCase):
                                           **{"Resource, " + kind: 2 for kind in etl.LINUX_KINDS}})
 
     def test_classes_beyond_the_limit_are_counted_together(self):
-        """Each record has another unknown event class; info counts only so many of them separately.
-        """
         data = etl.header_buffer(111)
         for i in range(110):
             data += etl.buffer([etl.perfinfo(0x052B, etl.resource(action=(0x9000 + 40 * i + j) << 16))

@@ -17,7 +17,6 @@ import tap
 NTKLOG, GENERATE = sys.argv[1:3]
 
 # Limit, in KiB, of the additional memory that a file of 128 MiB takes, compared with one of 32 MiB.
-# The smaller file already has more holds than the analysis keeps.
 GROWTH = 4096
 
 # Sizes of the two files in MiB.
@@ -25,7 +24,7 @@ SIZES = 32, 128
 
 
 def peak(*arguments, **options):
-    """Run the tool; return its standard output, and the most memory that it had in KiB."""
+    """Return the standard output, and the most memory in KiB."""
     # A child of Python would count Python's memory before its exec; a child of time does not.
     process = subprocess.Popen(["time", "-f", "%M", NTKLOG, *arguments],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
@@ -94,7 +93,7 @@ class Large(unittest.TestCase):
             self.assertLess(memory - small, GROWTH + lines * limit / 1024)
 
     def test_stream_takes_no_more_memory(self):
-        """A stream needs neither a temporary file, for which there is no place, nor more memory."""
+        """There is no place for a temporary file."""
         for command in "dump", "report":
             results = []
             for path in self.paths.values():
@@ -108,8 +107,7 @@ class Large(unittest.TestCase):
     def test_dump_and_report_see_the_same_events(self):
         path = self.paths[SIZES[0]]
         events = json.loads(peak("report", "--json", "--top", "1", path)[2])["events"]
-        # dump also prints the events of the file's header, which the session's count does not
-        # include.
+        # dump also prints the events of the file's header.
         header = "Event == LogFileHeader || Event == GroupMask"
         self.assertEqual(peak("dump", "--filter", header, path)[1], 2)
         self.assertEqual(peak("dump", path)[1], 2 + events)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The installed libntklog-etl: its exports, header, pkg-config file, manual and example, and what
-a program that links with it reads.
+"""The installed libntklog-etl.
 
 Usage: test_library.py NTKLOG
 
@@ -54,13 +53,11 @@ def functions():
 
 
 def symbols(*arguments):
-    """The symbols that a file defines."""
     lines = run("nm", "--defined-only", *arguments).stdout.splitlines()
     return {line.split()[2].split("@")[0] for line in lines if re.match(r"\w+ [A-Z] ", line)}
 
 
 def build(source, static=False):
-    """Build a program that links with the library; return its path."""
     program = os.path.join(SCRATCH.name, os.path.basename(source)[:-2] + "-static" * static)
     environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(LIB, "pkgconfig")}
     flags = run("pkg-config", "--cflags", "--libs", "libntklog-etl", env=environment)
@@ -195,7 +192,6 @@ class Program(unittest.TestCase):
         self.assertIn("buffers missing: 1, twice: 1, too late: 0", result.stderr)
 
     def facts(self, *arguments, **options):
-        """Run library.c; return a dictionary: first word of a line: list of the lines' other words."""
         program = build(os.path.join(HERE, "library.c"), True)
         result = run(program, *arguments, **options)
         self.assertEqual((result.returncode, result.stderr), (0, ""))

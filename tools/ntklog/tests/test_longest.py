@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report: the longest waits step by step, and the longest chain; files with planted truth.
-
-Usage: test_longest.py NTKLOG
-"""
+"""ntklog report: the longest waits step by step, and the longest chain."""
 
 import json
 import re
@@ -22,7 +19,6 @@ def caller(at, lock=LOCK, address=HOLDER):
 
 
 def chain_of_three():
-    """56 waits for my_lock; 55 has it and waits for inner_lock; 57 has that."""
     return (sleep(1000, 4000, thread=57, address=INNER),
             sleep(4000, 4500, 2000, address=INNER), caller(5000), sleep(1000, 5000),
             caller(5100, address=WAITER), sleep(5000, 5100, 3500, thread=56))
@@ -149,8 +145,7 @@ The longest waits, step by step
                       self.report())
 
     def test_searches_in_a_wait_for_many_holds_are_bounded(self):
-        """During one of the holds the holder waits. With 700 holds, the search for that wait visits
-        less than 400 of the holder's newest waits."""
+        """With 700 holds, the search visits less than 400 of the holder's newest waits."""
         for waiting, count in (0, 1), (0, 700), (650, 700):
             events, at = [sleep(1000, 2000)], 3000
             for number in range(count):
@@ -200,7 +195,6 @@ The longest waits, step by step
         self.assertLessEqual(max(map(len, lines)), 80)
 
     def periods(self, *options):
-        """Waits, and their time in ticks, of each period in the report about a lock."""
         text = self.report("--lock", "my_lock", *options)
         lines = text[text.index("When my_lock is waited for"):].split("\n\n")[0].splitlines()
         self.assertLessEqual(len(lines), 2 + 20)

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Man pages, --help and completion tell of the same commands and options.
-
-Usage: test_manual.py NTKLOG
-"""
+"""Man pages, --help and completion tell of the same commands and options."""
 
 import os
 import re
@@ -28,19 +25,17 @@ def run(*arguments):
 
 
 def options(command):
-    """The long options that the --help of a command names, without argp's own."""
     text = run(NTKLOG, command, "--help").stdout
     return set(re.findall(r"(--[a-z-]+)", text)) - {"--help", "--usage"}
 
 
 def columns(*options):
-    """Unit and meaning of each column by its name, as --columns help prints them."""
+    """Unit and meaning of each column by its name."""
     text = run(NTKLOG, "report", *options, "--columns", "help").stdout
     return dict(re.findall(r"^  (\w+) +(\S.*)$", text, re.M))
 
 
 def complete(*words):
-    """The words that bash completion offers for the last word."""
     script = """
         . /usr/share/bash-completion/bash_completion
         . %s

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report and dump of many files, such as those of many machines.
-
-Usage: test_many.py NTKLOG
-"""
+"""ntklog report and dump of many files, such as those of many machines."""
 
 import csv
 import io
@@ -49,7 +46,7 @@ class Many(Fleet):
         return result
 
     def test_rows_are_those_of_each_file_with_its_host(self):
-        """More files than there are CPUs, in the same order each time."""
+        """There are more files than CPUs."""
         paths = self.fleet(3 * os.cpu_count() + 2)
         output = self.report("--json", *paths).stdout
         many = json.loads(output)

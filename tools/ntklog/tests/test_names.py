@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""FILE.names, written beside a trace of sessions like the module's, with files like those of /proc.
-
-Usage: test_names.py NTKLOG FAKE_MODULE
-"""
+"""FILE.names, written beside a trace of sessions like the module's."""
 
 import json
 import os
@@ -31,7 +28,6 @@ MODULE = "ffffffffc0100000 t new_code\t[new]\nffffffffc0100040 d new_lock\t[new]
 
 
 class Names(Directory):
-    """Tests of the FILE.names that commands write, with a directory like /proc."""
 
     def setUp(self):
         super().setUp()
@@ -97,7 +93,6 @@ class Names(Directory):
         self.assertIn("thread 56 unused", self.names())
 
     def test_stop_writes_names_of_processes_and_cgroups(self):
-        """The name of a process is written even if no event has its first thread."""
         self.write_proc("56/status", "Name:\tunused\nTgid:\t55\nPid:\t56\n")
         self.write_proc("56/cgroup", "1:name=systemd:/old\n0::/a\tb.slice (deleted)\n")
         self.write_proc("55/status", "Name:\tworker\nTgid:\t55\nPid:\t55\n")
@@ -133,7 +128,7 @@ class Names(Directory):
                           run("report", "--filter", subject + ' == ""', self.etl).stderr)
 
     def test_tasks_that_have_ended_or_called_exec_are_named(self):
-        """The names come from the module's notes, which also tell a task's name before exec."""
+        """The module's notes also tell a task's name before exec."""
         T = etl.START_CLOCK
         with open(os.path.join(self.directory, "tasks"), "w") as stream:
             stream.write("57 57 %d sh\t/a b.scope\n57 57 %d x\x1by\t-\n" % (T + 5, T + 90) +
@@ -186,7 +181,6 @@ class Names(Directory):
             self.assertFalse(os.path.exists(self.etl + ".names"))
 
     def test_names_of_another_file_are_kept_if_there_is_none(self):
-        """The trace cannot be written, because its path is a directory."""
         os.mkdir(self.etl)
         with open(self.etl + ".names", "w") as stream:
             stream.write("thread 1 of_another\n")
@@ -263,9 +257,7 @@ class Names(Directory):
         self.assertIn("ffffffffc0100040 d new_lock\t[new]", self.names())
 
     def write_trace_without_names(self, boot_age=0):
-        """Write a trace without names, of the present boot or of one that was BOOT_AGE seconds
-        earlier.
-        """
+        """The trace is of the present boot, or of one BOOT_AGE seconds earlier."""
         boot = time.clock_gettime(time.CLOCK_REALTIME) - time.clock_gettime(time.CLOCK_BOOTTIME)
         with open(self.etl, "wb") as stream:
             stream.write(etl.header_buffer(2, boot_time=116444736000000000 +

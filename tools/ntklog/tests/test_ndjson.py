@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report --ndjson: lines for programs that collect the rows of many machines.
-
-Usage: test_ndjson.py NTKLOG
-"""
+"""ntklog report --ndjson: lines for programs that collect the rows of many machines."""
 
 import json
 import os
@@ -21,7 +18,6 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 SCHEMA = os.path.join(TOP, "tools/ntklog/schema/report-rows.json")
 SAMPLES = [os.path.join(TOP, "Documentation/examples", name)
            for name in ("sample.etl", "sample-stacks.etl")]
-# The fields that each line has.
 COMMON = ["schema", "table", "host", "start", "seconds", "row"]
 
 
@@ -31,7 +27,6 @@ def read_schema():
 
 
 def fields_of_schema():
-    """The fields of each table, with their definitions."""
     return {part["if"]["properties"]["table"]["const"]:
             {name: value["$ref"].split("/")[-1]
              for name, value in part["then"]["properties"].items()}

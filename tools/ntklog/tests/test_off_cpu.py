@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """ntklog report: why a hold or a wait was long, from the sums in the events before the records of
-sleeping locks; files with planted truth.
-
-Usage: test_off_cpu.py NTKLOG
+sleeping locks.
 """
 
 import csv
@@ -22,7 +20,6 @@ SCHEDULE, SLEEP = 0xFFFFFFFF81000401, 0xFFFFFFFF81000501
 
 
 def with_sums(caller, acquire, release, wait=0, thread=55, address=LOCK, **sums):
-    """The record of a hold, and before it the event with the sums."""
     return (etl.caller(address, caller, sums, time_stamp=BASE + release),
             sleep(acquire, release, wait, thread, address=address))
 
@@ -79,9 +76,7 @@ class Parts(Case):
             self.assertNotIn("p9_client_rpc", self.report())
 
     def test_context_switches_count_instead_of_sums(self):
-        """The context switches show that half of the holder's time without a CPU was before the
-        wait. The clock of the sums differs a little from that of the switches.
-        """
+        """The clock of the sums differs a little from that of the switches."""
         parts = self.answer(
             switch(1500, 55, 0), switch(2500, 0, 55),
             *with_sums(HOLDER, 1000, 5000, hold_ready=10, hold_blocked=1005),
@@ -183,8 +178,6 @@ class Sampled(Case):
         return json.loads(self.report("--json", "--table", "blockers"))["blockers"]
 
     def test_states_of_one_hold_are_one_piece(self):
-        """The holder ran, was ready and was blocked, and so was the next owner after the release.
-        """
         def undivided(at):
             return sleep(at + 1000, at + 4500), sleep(at + 5000, at + 5100, 4000, 56)
 

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog convert --pprof: the profiles as pprof's decoder sees them.
-
-Usage: test_pprof.py NTKLOG
-"""
+"""ntklog convert --pprof: the profiles as pprof's decoder sees them."""
 
 import os
 import struct
@@ -16,7 +13,6 @@ from convert_case import Case, NTKLOG, run
 
 
 class Pprof(Case):
-    """The profiles as pprof's decoder reads them."""
 
     TIME = etl.START_CLOCK + etl.PERF_FREQ
     NAMES = """ffffffff81000000 T outer

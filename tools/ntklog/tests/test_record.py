@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog record on sessions like the module's.
-
-Usage: test_record.py NTKLOG FAKE_MODULE
-"""
+"""ntklog record on sessions like the module's."""
 
 import json
 import os
@@ -19,7 +16,7 @@ from module import STATS, Directory
 
 
 class Record(Directory):
-    """Recordings of a directory like the module's, whose files do not grow."""
+    """The files of the directory do not grow."""
 
     def setUp(self):
         super().setUp()
@@ -39,9 +36,7 @@ class Record(Directory):
         return error
 
     def recorded_for_a_moment(self, path, command):
-        """Record COMMAND, which writes its process id to PATH, for a shorter time than it runs; return
-        the messages.
-        """
+        """Record COMMAND, which writes its process id to PATH, for a shorter time than it runs."""
         for duration in ".3", "3", "30", "300":
             error = self.recorded("--duration", duration, "--", "sh", "-c", command)
             # On a busy machine the recording may be over before the command has written its number.
@@ -186,12 +181,10 @@ class Record(Directory):
             os.unlink(self.path(7, "is_starting"))
 
     def test_closing_line_counts_what_is_in_the_file(self):
-        """The session's own counts differ from the file's: 7 events in 4 buffers."""
         error = self.recorded("--duration", ".1")
         self.assertIn("a.etl: 1 events in 1 buffers, 0.0 MB; 3 lost\n", error)
 
     def test_two_recordings_get_sessions_of_their_own(self):
-        """The second one sees that the first session runs."""
         self.log(6, etl.header_buffer(2), self.data)
         self.write(6, "stats", STATS % 0)
         first = self.record("-e", "spinlock")
@@ -294,7 +287,6 @@ class Record(Directory):
 
 
 class Defaults(Directory):
-    """What record selects without -e."""
 
     SLEEPING = ["mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex"]
 
@@ -401,7 +393,7 @@ class RecordMode(Directory):
         self.assertEqual(self.get("linux_mode"), "full")
 
     def test_locks_that_sleep_are_left_out_in_cheaper_modes(self):
-        """Sleeping locks cost the same in each mode; the cheaper modes record them only with -e."""
+        """The cheaper modes record sleeping locks only with -e."""
         for kinds in ["mutex: off, 9 functions\n", ""]:
             self.put("linux", "spinlock: off, 10 functions\n" + kinds)
             for mode in "sampled", "waits", "full":

@@ -1,10 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report: the tables of locks; and the outputs of files with NT's resources alone, which
-stay as they are, byte for byte.
-
-Usage: test_report.py NTKLOG
-"""
+"""ntklog report: the tables of locks, and the outputs of files with NT's resources alone."""
 
 import json
 import struct
@@ -20,7 +16,7 @@ from tool import NTKLOG, run
 
 class SpinLocks(Case):
     def test_rates_have_decimals(self):
-        """Rates have decimals as in CSV: three events in four seconds are not 0 a second."""
+        """Three events in four seconds are not 0 a second."""
         (row,) = self.json(etl.spinlock_rundown(1, 1, 1, 0), lock(), lock(), etl.perfinfo(
             0x0529, etl.spin_lock(spins=0), time_stamp=etl.START_CLOCK + 4 * etl.PERF_FREQ))["locks"]
         self.assertEqual((row["acquisitions"], row["per_second"]), (3, .75))
@@ -47,9 +43,7 @@ class SpinLocks(Case):
                                (30 * 100 + 4000 * 100 + 1000001) * NS)
 
     def test_records_sampled_at_the_acquisition_have_no_hold_threshold(self):
-        """Such a record has the weight of the rate however long the hold was; a long hold of an NT
-        lock has the weight 1.
-        """
+        """A long hold of an NT lock has the weight 1."""
         report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000), etl.ntklog_rundown(1),
                            lock(rule=1, hold=1000001, depth=0), lock(5, rule=1, hold=1000001, depth=0),
                            lock(hold=1000001, address=0xFFFF888000000000))
@@ -63,8 +57,7 @@ class SpinLocks(Case):
         self.assertIn('mode "sampled"', self.report().stdout)
 
     def test_rule_byte_without_ntklogs_rundown_is_ignored(self):
-        """The byte is reserved in NT's record, and is a rule only in files with ntklog's rundown.
-        """
+        """The byte is reserved in NT's record."""
         report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000),
                            lock(rule=1, hold=1000001), lock(rule=2))
         self.assertEqual(report["locks"][0]["acquisitions"], 2001)
@@ -85,9 +78,7 @@ class SpinLocks(Case):
         self.assertRegex(info.stdout, r"(?m)^ +linux *\n +mode +waits$")
 
     def test_waits_mode_reports_its_unmeasured_values(self):
-        """With two CPUs no CPU queues in the lock; and the rules of NT's locks are not those of
-        Linux' locks.
-        """
+        """With two CPUs no CPU queues in the lock."""
         def report_of(group, rate, cpus):
             data = bytearray(etl.header_buffer(2))
             struct.pack_into("<I", data, 0x48 + 0x20 + 0x0C, cpus)
@@ -188,7 +179,8 @@ class SpinLocks(Case):
         self.assertEqual(self.json(data=data)["locks"][0]["acquisitions"], 6000)
 
     def test_rules_at_the_end_alone(self):
-        """A flight recording without its start has the rules only in the rundown of the stop."""
+        """A flight recording without its start may have the rules only in the rundown of the stop.
+        """
         data = etl.header_buffer(5) + \
             etl.buffer([etl.spinlock_rundown(), etl.resource_rundown(), lock(rule=12)]) + \
             etl.buffer([lock(rule=12)], sequence=2) + etl.buffer([lock(rule=12)], sequence=3) + \
@@ -278,9 +270,6 @@ class SpinLocks(Case):
         self.assertEqual(others[0]["sampled"], 16800 - 16384)
 
     def test_a_hot_lock_that_comes_late_is_named(self):
-        """A lock that has all the waiting after 16400 others is named; a lock that waited before
-        keeps its row.
-        """
         def buffers():
             yield [etl.spinlock_rundown(1, 1, 1, 0), lock(5, address=0x50, wait=1000)]
             for i in range(410):
@@ -385,10 +374,8 @@ class Resources(Case):
 
 
 class LinuxLocks(Case):
-    """Linux' sleeping locks, which are in records of resources."""
 
     def test_locks_of_different_kinds_at_one_address_are_separate_rows(self):
-        """Locks at one address, because memory is reused. Estimates are as of NT's resources."""
         kinds = list(etl.LINUX_KINDS)
         report = self.json(etl.resource_rundown(100, 4), etl.perfinfo(0x052B, etl.resource()),
                            *(etl.linux_lock(kind, wait=0, delta=0, hold=10 * (1 + i))
@@ -466,7 +453,6 @@ class LinuxLocks(Case):
         self.assertEqual(report["events"], 5)
 
     def test_locks_beyond_the_limit_share_a_row_for_each_kind(self):
-        """All further locks are in one row for each kind."""
         data = etl.header_buffer(413)
         for i in range(411):
             data += etl.buffer([etl.linux_lock("mutex", address=0x100 * (i * 40 + j))
@@ -509,7 +495,6 @@ class LinuxLocks(Case):
 
 
 class Unchanged(Case):
-    """The outputs of files with NT's resources alone, byte for byte."""
 
     NAME = "0xffff888012345678"
 

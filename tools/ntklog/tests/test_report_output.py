@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report: text, CSV, JSON and the page.
-
-Usage: test_report_output.py NTKLOG
-"""
+"""ntklog report: text, CSV, JSON and the page."""
 
 import csv
 import fcntl
@@ -73,9 +70,7 @@ class Output(Mixed):
         self.assertEqual(report["events"], 4)
 
     def test_unknown_events_extend_the_duration(self):
-        """Events of unknown providers count, whatever header they have, except those without a
-        time.
-        """
+        """Events of unknown providers count, except those without a time."""
         event = struct.pack("<HBBIIIq", 0x50, 0x13, 0xC0, 0, 1, 2,
                             etl.START_CLOCK + 5 * etl.PERF_FREQ).ljust(0x50, b"\0")
         for events, seconds in (([event], 5), ([etl.perfinfo(0x1234, b"")], 1),
@@ -203,7 +198,6 @@ class Output(Mixed):
                          {11: "worker", 22: ""})
 
     def terminal(self, *options, **environment):
-        """Return what the tool prints to a terminal of 80 columns."""
         try:
             master, slave = pty.openpty()
         except OSError:
@@ -243,9 +237,7 @@ class Output(Mixed):
         return next(lines[i + 1] for i in range(len(lines)) if lines[i].startswith("Spin locks, by"))
 
     def test_most_important_columns_stay_on_a_narrow_terminal(self):
-        """These columns are printed even where a line has 20 characters, on a terminal and in a
-        pipe; --wide prints all columns.
-        """
+        """These columns are printed even where a line has 20 characters."""
         kept = "lock contended wait wait max hold hold max".split()
         for columns in "20", "80":
             result = run("report", "--table", "locks", self.path,
@@ -322,9 +314,7 @@ from 1.00ms      25.0% #####                25.0% #####
 
 
 class Page(html.parser.HTMLParser):
-    """A parser of the page, for which a tag that is not closed, or closed in another order, is an
-    error.
-    """
+    """A tag that is not closed, or closed in another order, is an error."""
 
     VOID = {"meta", "rect", "line", "br", "wbr"}
 
@@ -428,8 +418,7 @@ class Html(Mixed):
                 ("When threads ran", "thread 11", 1, 3, 2)):
             rows, axis = self.picture(text, title)
             bars = rows[label]
-            # The axis extends from the start of the session to its last event, wherever the bars
-            # are.
+            # The axis extends from the start of the session to its last event.
             self.assertEqual(axis[0], 0)
             self.assertAlmostEqual(axis[1], 8, delta=.1)
             self.assertAlmostEqual(bars[0][0], begin, delta=.1)

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report: errors, rates, and the time that they are of.
-
-Usage: test_report_rates.py NTKLOG
-"""
+"""ntklog report: errors, rates, and the time that they are of."""
 
 import json
 import os
@@ -20,9 +17,7 @@ from tool import NTKLOG, run
 
 
 class Errors(Case):
-    """The standard error of an estimate: the root of the sum of w * (w - 1), divided by the sum of
-    w.
-    """
+    """The root of the sum of w * (w - 1), divided by the sum of w."""
 
     HEAVY = 1000 * 999
 
@@ -30,8 +25,6 @@ class Errors(Case):
         return self.report(*options).stdout.splitlines()[-1].split()
 
     def test_error_follows_the_heaviest_records(self):
-        """79 records that were all written do not make the 21 with a weight of 1000 more certain.
-        """
         data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1000, 1000000),
                                                   *[lock(hold=100)] * 21])
         for sequence in 2, 3:
@@ -74,9 +67,8 @@ class Errors(Case):
             self.assertEqual(self.text_row("--table", "locks", "--columns", "acquisitions"),
                              [text])
 
-    def step_report(self, rate, locks, processors=1):
-        """Report a sampled loop that acquires these locks in this order, on CPUs that take turns.
-        """
+    def report_of_loop(self, rate, locks, processors=1):
+        """The loop is on CPUs that take turns."""
         events = [etl.spinlock_rundown(1, 1, rate, 0)]
         buffers = [etl.header_buffer(1 + 4 * processors)]
         for sequence in range(4 * processors):
@@ -91,21 +83,21 @@ class Errors(Case):
         return rows, self.report().stdout
 
     def test_error_in_step_with_a_loop_is_unknown(self):
-        """A loop of ten acquisitions at rate 1000 gives the same lock each time."""
+        """The sampled locks repeat."""
         for locks in [1], [1, 2], [1, 2, 1, 3, 4], list(range(1, 9)):
             for processors in 1, 2:
-                rows, text = self.step_report(1000, locks, processors)
+                rows, text = self.report_of_loop(1000, locks, processors)
                 for row in rows:
                     self.assertIsNone(row["acquisitions_error"])
                     self.assertIsNone(row["hold_total_error"])
                 self.assertIn("IN STEP?", text)
 
     def test_error_out_of_step_is_known(self):
-        """A prime rate is in step with no short loop, and chance repeats no sequence."""
+        """A prime rate, or locks by chance."""
         generator = random.Random(1)
         by_chance = [generator.choice((1, 2, 3)) for _ in range(24)]
         for rate, locks in (1009, [1]), (1009, [1, 2]), (1, [1]), (1000, by_chance):
-            rows, text = self.step_report(rate, locks)
+            rows, text = self.report_of_loop(rate, locks)
             for row in rows:
                 self.assertIsNotNone(row["acquisitions_error"])
             self.assertNotIn("IN STEP?", text)
@@ -202,9 +194,6 @@ class ContextSwaps(Case):
 
 
 class FlightRecordings(Case):
-    """Recordings that have only the last events of a session: on each processor what its buffers
-    hold.
-    """
 
     END = 132_000_000_000_000_000 + 1_000_000_000
 
@@ -278,9 +267,7 @@ class FlightRecordings(Case):
                 self.assertAlmostEqual(row["waiting"], waiting, delta=waiting / 50)
 
     def test_a_cpu_that_lost_nothing_is_covered_from_the_start(self):
-        """The CPU filled fewer buffers than its ring has. Its only event is near the end, and the
-        rate is one event in the time since the start, not since this event.
-        """
+        """The only event is near the end, and the rate is one event in the time since the start."""
         def event(time, address):
             return etl.perfinfo(0x0529, etl.spin_lock(address=address, spins=1),
                                 time_stamp=etl.START_CLOCK + int(time * etl.PERF_FREQ))
@@ -329,9 +316,7 @@ class FlightRecordings(Case):
 
 
 class Observed(Case):
-    """The time during which a session observes a group: from and until when it writes the group's
-    events.
-    """
+    """A session observes a group from and until the time that its events say."""
 
     @staticmethod
     def at(seconds):
@@ -392,8 +377,7 @@ class ChangedRates(Case):
         return etl.perfinfo(hook_id, struct.pack("<III", release, contention, 1), **self.at(seconds))
 
     def file(self):
-        """A file whose rates are 1 and 100 until 2 s, 50 and 1000 until 4 s, then 1 and 100 again.
-        """
+        """The rates are 1 and 100 until 2 s, 50 and 1000 until 4 s, then 1 and 100 again."""
         def locks(seconds):
             return [etl.perfinfo(0x0529, etl.spin_lock(spins=spins, wait=10), **self.at(seconds))
                     for spins in (0, 3, 3)] + [etl.perfinfo(0x052B, etl.resource(

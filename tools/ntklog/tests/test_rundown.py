@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Names that are in a file of Windows itself: of processes, threads and images.
-
-Usage: test_rundown.py NTKLOG
-"""
+"""Names that are in a file of Windows itself: of processes, threads and images."""
 
 import json
 import os
@@ -36,7 +33,6 @@ class Case(tool.Case):
                               capture_output=True, timeout=600, check=True).stdout
 
     def events(self, *events, bits=64, options=()):
-        """Return what dump prints of the last event of each file."""
         result = self.run_on("dump", etl.file(*events, bits=bits), "--json", *options)
         return [json.loads(line) for line in result.stdout.splitlines()]
 
@@ -134,7 +130,7 @@ class Threads(Case):
         self.assertIn(",55,a_b.exe/w,", self.run_on("dump", data, "--csv").stdout)
 
     def test_damaged_rundown_events_name_nothing(self):
-        """Wherever the event is cut, and with any SID, the tool reads nothing beyond its end."""
+        """The tool must not read beyond the end of the event."""
         process = etl.process(8, "a.exe", 2)
         for size in range(0x10, len(process)):
             cut = bytearray(process[:size])
@@ -286,7 +282,6 @@ class Uses(Case):
         self.assertIn('no symbol is called "b.sys"', result.stderr)
 
     def test_stream_with_names_is_read_to_its_end(self):
-        """A stream that says that it has names is read to its end before it is reported."""
         at = self.FILE.index(struct.pack("<HH", 0x44, 0x0005)) + 0x1C
         for flags, named in ((7, True), (1, True), (0x10, False), (0, False)):
             data = self.FILE[:at] + struct.pack("<I", flags) + self.FILE[at + 4:]

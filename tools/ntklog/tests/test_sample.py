@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The samples of the documentation: the tool prints what is in the text files beside them.
-
-Usage: test_sample.py NTKLOG
-"""
+"""The samples of the documentation: the tool prints what is in the text files beside them."""
 
 import json
 import os
@@ -41,7 +38,6 @@ class Samples(unittest.TestCase):
         self.assertTrue(any("Stack" in event for event in events))
 
     def test_fields_are_in_the_page(self):
-        """Each name that the samples have is described."""
         with open(os.path.join(PAGES, "guide", "json.rst"), encoding="utf-8") as stream:
             page = stream.read()
         for event in self.check("sample") + self.check("sample-stacks"):

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Stacks of events: where they may be in a file, what may be wrong with them, and their sums.
-
-Usage: test_stacks.py NTKLOG
-"""
+"""Stacks of events: where they may be in a file, what may be wrong with them, and their sums."""
 
 import json
 import os
@@ -64,9 +61,7 @@ class Case(tool.Case):
                 if "HeaderType" in line or '"HookId":0,' not in line][2:], result.stderr
 
     def stacks(self, status=0):
-        """The name and the stack's addresses of each event; None: the event says that it has no
-        stack.
-        """
+        """Return name and addresses of each event; None: the event says that it has no stack."""
         events, _ = self.dump(status)
         return [(event["Event"], [int(frame["Address"], 0) for frame in event["Stack"]]
                  if event.get("Stack") is not None else event.get("Stack", ()))
@@ -118,9 +113,7 @@ class Placing(Case):
         self.assertEqual(len({row.count(",") for row in rows}), 1)
 
     def test_stack_is_found_behind_events_of_other_threads(self):
-        """Windows writes events and stacks of other threads in between, and the user part behind
-        the kernel part.
-        """
+        """Windows may write events and stacks of other threads in between."""
         user = [0x7FF600001000, 0x7FF600002000]
         self.put(lock(), lock(T + 1, thread=66), etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 2),
                  etl.stack(T + 1, [ANOTHER], thread=66), etl.stack(T, CHAIN),
@@ -142,9 +135,7 @@ class Placing(Case):
         self.assertEqual(self.stacks(), [("NtklogCaller", ()), ("Resource", CHAIN)])
 
     def test_stack_on_another_processor_is_found_by_thread(self):
-        """The thread decides even across processors; an event that does not say its thread gets a
-        stack of its own processor only.
-        """
+        """An event that does not say its thread gets a stack of its own processor only."""
         profile = etl.perfinfo(0x0F2E, bytes(16), time_stamp=T)
         self.write(etl.header_buffer(3) + etl.buffer([lock(), profile]) +
                    etl.buffer([lock(thread=66), etl.stack(T, [ANOTHER], thread=9),
@@ -186,7 +177,6 @@ class Placing(Case):
 
 
 class Missing(Case):
-    """Missing stacks are counted and told, and never invented."""
 
     def test_an_event_whose_stack_was_lost_says_so(self):
         self.put(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN), lock(T + 2), lock(T + 3),
@@ -249,9 +239,6 @@ class Missing(Case):
         self.assertEqual(self.counts()["alone"], 1)
 
     def test_stack_of_another_thread_is_no_event_s(self):
-        """A stack of another thread, of the same time and on another processor, belongs to no
-        event.
-        """
         self.write(etl.header_buffer(3) + etl.buffer([lock()]) +
                    etl.buffer([etl.stack(T, CHAIN, thread=66)], processor=1, sequence=2,
                               flags=0x21))
@@ -497,9 +484,7 @@ class Sums(Case):
         self.assertEqual(len(rows), 16384 + 1)
 
     def test_addresses_of_stacks_beyond_the_limit_share_a_row(self):
-        """There are more than 0x80000 addresses; the limit keeps a file from taking gigabytes of
-        names.
-        """
+        """There are more than 0x80000 addresses."""
         count = 0x80000 // MOST + 3
         self.put_many([event for i in range(count)
                        for event in (lock(T + 2 * i, wait=4, spins=1),

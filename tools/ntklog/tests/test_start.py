@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog start and stop on sessions like the module's.
-
-Usage: test_start.py NTKLOG FAKE_MODULE
-"""
+"""ntklog start and stop on sessions like the module's."""
 
 import os
 import resource
@@ -27,7 +24,6 @@ class Start(Directory):
         self.put("linux", LINUX % (spin, rw))
 
     def refused(self, words, *arguments):
-        """Assert that the command fails with these words and starts no session."""
         result = self.run_there("start", *arguments)
         self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
         self.assertIn(words, result.stderr)
@@ -157,7 +153,6 @@ class Stop(Directory):
         return etl.perfinfo(0x0529, etl.spin_lock(spins=number))
 
     def log_two(self, number):
-        """Write two buffers with three events, with the sequence numbers 1 and 4."""
         buffers = [etl.buffer([self.event(1), self.event(2)], sequence=1),
                    etl.buffer([self.event(4)], sequence=4)]
         self.log(number, etl.header_buffer(3), *buffers)
@@ -205,8 +200,9 @@ class Stop(Directory):
 
     def test_full_device_leaves_the_buffers_to_a_second_try(self):
         data = self.log_two(2)
-        self.assertIn("No space left on device",
-                      self.stop("2", "-o", "/dev/full", status=1).stderr)
+        self.assertEqual(self.stop("2", "-o", "/dev/full", status=1).stderr,
+                         "ntklog: session 2 is not started; what it still holds is written\n"
+                         "ntklog: /dev/full: No space left on device\n")
         self.stop("2", "-o", self.etl)
         self.assertEqual(self.file(), data)
 

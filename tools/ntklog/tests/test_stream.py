@@ -1,10 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Traces from a pipe: each command prints what it prints for a file. Events are printed as they
-come, and the tool does not keep the whole trace.
-
-Usage: test_stream.py NTKLOG
-"""
+"""Traces from a pipe: each command prints what it prints for a file."""
 
 import os
 import random
@@ -172,7 +168,6 @@ class Streams(tool.Case):
         self.assertEqual(self.check(bytes(data), "dump")[0], 0)
 
     def test_damaged_stream_reads_as_the_file(self):
-        """Some of the changes and cuts of which test_damage.py makes all."""
         data = etl.header_buffer(4) + b"".join(buffers(3))
         places = list(range(0x48 + 0x20 + 0x120)) + \
             [number * etl.SIZE + at for number in (1, 3) for at in range(0x48 + 0x58)]
@@ -184,9 +179,7 @@ class Streams(tool.Case):
             self.check(data[:length], "dump", env=tool.NO_LEAK_CHECK)
 
     def test_events_come_as_they_are_written(self):
-        """The tool prints an event once no earlier one can follow, without waiting for the end of
-        the stream.
-        """
+        """The tool prints an event once no earlier one can follow."""
         made = buffers(400)
         process = subprocess.Popen([NTKLOG, "dump", "-"], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, env=NOWHERE)

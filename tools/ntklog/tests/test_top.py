@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog top on sessions like the module's.
-
-Usage: test_top.py NTKLOG FAKE_MODULE
-"""
+"""ntklog top on sessions like the module's."""
 
 import json
 import os
@@ -134,7 +131,6 @@ class Top(TopCase):
         self.assertEqual(self.read(7, "state"), "stopped\n")
 
     def start_with_class(self, delay):
-        """A lock of a class, which a task waits for."""
         address = 0xffff888000000100
         events = [etl.linux_lock("mutex", address=address)]
         self.log_events(*events)

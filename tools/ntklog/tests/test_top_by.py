@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog top --by: which tasks waited, and which held the lock meanwhile.
-
-Usage: test_top_by.py NTKLOG FAKE_MODULE
-"""
+"""ntklog top --by: which tasks waited, and which held the lock meanwhile."""
 
 import json
 import os
@@ -48,9 +45,7 @@ class By(TopCase):
         self.write(7, "stats", STATS % 0)
 
     def log_waits(self):
-        """Two threads of a process wait for two locks. Each CPU has both earlier and later events
-        than the other.
-        """
+        """Each CPU has both earlier and later events than the other."""
         self.log_cpus((sleep(1000, 5000), sleep(6000, 6100, 1100, thread=58)),
                       (sleep(5000, 6000, 3000, thread=56),
                        sleep(7000, 7100, address=OTHER_LOCK),

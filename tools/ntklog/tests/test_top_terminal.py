@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog top restores its terminal, and fits any.
-
-Usage: test_top_terminal.py NTKLOG FAKE_MODULE
-"""
+"""ntklog top restores its terminal, and fits any."""
 
 import os
 import re
@@ -28,7 +25,6 @@ class Terminal(TopCase):
         self.log_events(self.lock(2))
 
     def read_until(self, terminal, text):
-        """Read what the terminal gets until TEXT, which is the last that is read."""
         shown = ""
         while text not in shown:
             self.assertTrue(select.select([terminal], [], [], 60)[0], "no %r after %r" % (text, shown))
@@ -45,7 +41,7 @@ class Terminal(TopCase):
         return shown
 
     def start(self, *arguments, **options):
-        """Start top, and wait for its first screen. Returns process, terminal and its former settings."""
+        """Returns process, terminal and its former settings."""
         process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", *arguments, **options)
         before = termios.tcgetattr(slave)
         self.wait_for(lambda: termios.tcgetattr(slave) != before)
@@ -112,7 +108,6 @@ class Terminal(TopCase):
         self.check_restored(shown + self.read_rest(terminal), slave, before)
 
     def check_screens(self, shown, rows, columns):
-        """No screen makes a terminal scroll, or wrap a line."""
         screens = re.sub("\x1b\\[0?1?m", "", shown.replace("\r", "")).split(CLEAR)[1:]
         self.assertTrue(screens)
         for screen in screens:

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog record --on, which waits for an event, on sessions like the module's.
-
-Usage: test_trap.py NTKLOG FAKE_MODULE
-"""
+"""ntklog record --on, which waits for an event, on sessions like the module's."""
 
 import fcntl
 import json
@@ -22,7 +19,6 @@ BUFFERING, SEQUENTIAL = 0x400, 1
 
 
 def at(seconds, sequence, **record):
-    """A buffer with one acquisition of a spin lock."""
     event = etl.perfinfo(0x0529, etl.spin_lock(**record),
                          time_stamp=etl.START_CLOCK + seconds * SECOND)
     return etl.buffer([event], sequence=sequence)
@@ -37,7 +33,6 @@ class Trap(Directory):
 
     def buffer(self, *buffers):
         self.log(7, etl.header_buffer(1 + len(buffers), end_time=2 + 300_000_000), *buffers)
-        # The session is free.
         self.write(7, "stats", STATS % 0)
 
     def run_trap(self, *arguments, status=0, names=("--no-names",)):

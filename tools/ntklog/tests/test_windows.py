@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog dump of what Windows writes: other sessions, headers and events, which are not known.
-
-Usage: test_windows.py NTKLOG
-"""
+"""ntklog dump of what Windows writes: other sessions, headers and events, which are not known."""
 
 import csv
 import io
@@ -18,7 +15,6 @@ from tool import dump, fields, run_on
 
 
 class Windows(unittest.TestCase):
-    """Features that Windows' files have and ntklog's files do not."""
 
     def test_compressed_file_is_refused_with_its_algorithm(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
@@ -68,9 +64,7 @@ class Windows(unittest.TestCase):
         self.assertEqual((result.returncode, len(lines)), (0, 4))
 
     def test_processor_of_one_byte_is_read(self):
-        """The processor is one byte, followed by an alignment of 8; the flag of a 16-bit index is
-        not set.
-        """
+        """The flag of a 16-bit index is not set."""
         data = etl.header_buffer(2) + \
             etl.buffer([etl.perfinfo(0x1234, b"")], processor=0x0803, flags=0)
         _, lines = dump(data)
@@ -89,7 +83,6 @@ class Windows(unittest.TestCase):
         self.assertEqual((result.returncode, len(lines)), (0, 4))
 
     def test_all_kinds_of_headers_are_skipped(self):
-        """The tool skips each kind of header by its own size."""
         kinds = {1: 0x20, 2: 0x20, 3: 0x18, 4: 0x18, 0x0A: 0x30, 0x0B: 0x38, 0x0C: 0x30,
                  0x0D: 8, 0x0E: 0x30, 0x10: 0x10, 0x11: 0x10, 0x12: 0x50,
                  0x13: 0x50, 0x14: 0x30, 0x15: 0x38}
@@ -136,9 +129,6 @@ class Unknown(unittest.TestCase):
     OTHER = "12345678-9abc-def0-1234-56789abcdef0"
 
     def strangers(self):
-        """Events of unknown classes: a classic event of a known provider, a manifest event of
-        another one, and a WPP message.
-        """
         classic = struct.pack("<HBBBBHIIq16sQ", 0x30 + 5, 0x14, 0xC0, 3, 4, 2, 77, 88,
                               etl.START_CLOCK + 10, uuid.UUID(self.PROCESS).bytes_le, 0) + b"hello"
         manifest = struct.pack("<HBBHHIIq16sHBBBBHQQ16s", 0x50 + 2, 0x13, 0xC0, 0, 0, 78, 89,

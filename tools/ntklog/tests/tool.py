@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tests of the tool share: the tool itself, and files for it."""
+"""What the tests of the tool share.
+
+Usage of a test: test_NAME.py NTKLOG
+"""
 
 import json
 import os
@@ -10,8 +13,7 @@ import tempfile
 import unittest
 
 NTKLOG = sys.argv[1]
-# Environment of tests that start the tool hundreds of times: the search for memory that was not
-# freed takes half of the time of a start under ASan, and other tests of the same command do it.
+# Environment of tests that start the tool hundreds of times: the search for leaks is slow.
 NO_LEAK_CHECK = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
 
 
@@ -35,13 +37,13 @@ def dump(data, *options):
 
 
 def undescribed(value, *commands):
-    """The fields of JSON, at any depth, that the manual's sections of these commands do not name.
-    """
-    page = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                        "../../../Documentation/guide/json.rst")
-    with open(page, encoding="utf-8") as stream:
-        sections = re.split(r"^ntklog (\w+) --json\n=+$", stream.read(), flags=re.M)
-    texts = dict(zip(sections[1::2], sections[2::2]))
+    """The fields of JSON, at any depth, that the two pages do not describe for these commands."""
+    guide = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Documentation/guide")
+    texts = {}
+    for page in "json.rst", "json-live.rst":
+        with open(os.path.join(guide, page), encoding="utf-8") as stream:
+            sections = re.split(r"^ntklog (\w+) --json\n=+$", stream.read(), flags=re.M)
+        texts.update(zip(sections[1::2], sections[2::2]))
     known = {name for command in commands for name in re.findall(r"``(\w+)``", texts[command])}
     if "report" in commands:
         # Columns are in lists without quotes, and those of holds are described by those of waits.
@@ -63,7 +65,6 @@ def fields(line):
 
 
 class Case(unittest.TestCase):
-    """A test with a directory and the path of a trace in it."""
 
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -78,6 +79,5 @@ class Case(unittest.TestCase):
 
 
 def pictures(page):
-    """The data of a page's pictures."""
     return json.loads(re.search(r'<script type="application/json" id="data">\n(.*)\n</script>',
                                 page)[1])

@@ -19,9 +19,7 @@ from module import STATS, ParameterDirectory
 
 
 class TopCase(ParameterDirectory):
-    """top on a directory like the module's, whose parameters and records do not change by
-    themselves.
-    """
+    """The parameters and records of the directory do not change by themselves."""
 
     def log_events(self, *events):
         self.log(7, etl.header_buffer(2), etl.buffer(events))
@@ -64,7 +62,6 @@ class TopCase(ParameterDirectory):
 
     @contextlib.contextmanager
     def growing(self, *events):
-        """The session records the events again and again."""
         stop = threading.Event()
 
         def grow():

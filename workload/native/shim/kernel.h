@@ -3,9 +3,8 @@
 #define _NATIVE_SHIM_KERNEL_H
 
 /*
- * The part of Linux on x86-64 that ntklog's spin locks, their tracking and their events need, for a
- * program, so that the sources of the module are compiled unchanged. The Makefile includes this
- * file first. The kernel headers that the sources include exist and are empty.
+ * The part of Linux on x86-64 that ntklog's spin locks, their tracking and their events need, in
+ * user space. The Makefile includes this file first.
  *
  * The measured code is the kernel's: atomics in inline assembly, per-CPU data at %gs, static keys
  * as a no-op or a jump patched into the text. Code that is not measured has no effect: interrupts
@@ -54,19 +53,16 @@ typedef __s64 s64;
 #define SHIM_IS_1(x)			SHIM_HAS_ARGUMENT(SHIM_ARGUMENT_##x)
 #define IS_ENABLED(x)			SHIM_IS_1(x)
 
-/* Definitions that the inline functions of ground/clock.h need. */
 #define USEC_PER_SEC			1000000L
 #define div_u64(a, b)			((a) / (b))
 #define mul_u64_u32_div(a, m, d)		((u64)((__uint128_t)(a) * (m) / (d)))
 #define div_s64(a, b)			((a) / (b))
 extern unsigned int tsc_khz;
 
-/* Definitions that perf/record_limit.h needs. */
 #define HZ				250
 extern unsigned long jiffies;
 int check_tsc_unstable(void);
 
-/* Compiler attributes and helpers. */
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #define __aligned(x)		__attribute__((aligned(x)))
@@ -143,7 +139,6 @@ typedef struct { unsigned int sequence; } seqcount_t;
 #define raw_read_seqcount_begin(s)		READ_ONCE((s)->sequence)
 #define read_seqcount_retry(s, start)		(READ_ONCE((s)->sequence) != (start))
 
-/* Atomics, as x86 implements them. */
 typedef struct { int counter; } atomic_t;
 #define atomic_read(v)			READ_ONCE((v)->counter)
 #define atomic_set(v, i)		WRITE_ONCE((v)->counter, i)
@@ -293,7 +288,6 @@ DECLARE_PER_CPU(irq_cpustat_t, irq_stat);
 struct kernel_stat { unsigned long irqs_sum; };
 DECLARE_PER_CPU(struct kernel_stat, kstat);
 
-/* Context of a CPU: a thread that need not be rescheduled. */
 DECLARE_PER_CPU(u32, shim_preempt_count);
 DECLARE_PER_CPU(u32, shim_softirq_pending);
 DECLARE_PER_CPU(struct task_struct *, shim_current);
@@ -332,14 +326,12 @@ do {										\
 /* The context is a thread with interrupts enabled. */
 #define preemptible()			(!raw_cpu_read(shim_preempt_count))
 
-/*
- * Stand-in for the type that the trampolines' code names. shim_set_call() does the work of ftrace.
- */
+/* The trampolines' code names this type. */
 struct ftrace_ops { int none; };
 
 /*
  * The kernel's exported lock functions, to which ntklog_spin_hooks[] points. The program has none
- * of them and resolves no target: weak symbols without a definition have the address NULL.
+ * of them.
  */
 #define SHIM_EXPORTED(_name)		void _name(void) __attribute__((weak))
 SHIM_EXPORTED(_raw_spin_lock);

@@ -2,10 +2,7 @@
 #ifndef _NATIVE_SHIM_QSPINLOCK_H
 #define _NATIVE_SHIM_QSPINLOCK_H
 
-/*
- * Linux' spin lock, the queued spin lock of x86: the word, and the fast paths, which are inlined
- * into the lock functions. queued_spin_lock_slowpath() is in qspinlock.c.
- */
+/* Linux' spin lock, the queued spin lock of x86, and its fast paths. */
 
 /* @tail: number of the CPU of the last entry in the queue, plus 1; 0 if the queue is empty */
 struct qspinlock {

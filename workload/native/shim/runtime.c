@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The kernel's run time for the spin locks, in a program: per-CPU data, static keys and RCU. Stubs
- * stand for the functions of the module that no measured path calls.
- */
+/* Stubs stand for functions of the module that no measured path calls. */
 
 #include <asm/prctl.h>
 #include <linux/membarrier.h>
@@ -80,7 +77,6 @@ void *shim_alloc_percpu(size_t size)
 	return part;
 }
 
-/* Make the text writable, and allocate the per-CPU data. */
 void shim_start(void)
 {
 	size_t size = __stop_shim_percpu - __start_shim_percpu;
@@ -178,7 +174,6 @@ unsigned long jiffies;
 /* Stand-in for module/linux/locks.c: the SpinCount of a record is its wait in cycles. */
 u32 ntklog_linux_test_cycles = 1;
 
-/* Stand-ins for warnings, and for changes of IRQL other than from PASSIVE_LEVEL and back. */
 enum ntklog_address_mode ntklog_address_mode;
 
 u64 ntklog_hide_address(unsigned long address)

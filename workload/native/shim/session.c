@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Stand-ins for relay and for module/etw/run.c and session.c: a session that overwrites its oldest
- * buffers, so that it needs no reader. It has the buffers of `ntklog record`.
+ * buffers, so that it needs no reader.
  */
 
 #include <linux/relay.h>

@@ -2,11 +2,7 @@
 #ifndef _NATIVE_SHIM_SESSION_H
 #define _NATIVE_SHIM_SESSION_H
 
-/*
- * The part of Linux that the writing of an event needs: relay's buffers, RCU, tracepoints, and the
- * memory that a lock lies in. session.c makes a session of it. No tracepoint is in use, and no
- * reader waits for a buffer.
- */
+/* The part of Linux that the writing of an event needs. */
 
 /* The condition may be the parameter of an inline function. The compiler removes the test. */
 #define BUILD_BUG_ON(condition)							\
@@ -78,7 +74,6 @@ typedef struct { int none; } wait_queue_head_t;
 #define waitqueue_active(wait)		((void)(wait), false)
 #define irq_work_queue(work)		((void)(work))
 
-/* relay's channel: a ring of sub-buffers for each CPU. */
 struct rchan {
 	size_t subbuf_size;
 	size_t n_subbufs;
@@ -100,7 +95,7 @@ void relay_subbufs_consumed(struct rchan *chan, unsigned int cpu, size_t count);
 
 /*
  * The memory that a lock lies in. All addresses of the program are outside of the kernel's direct
- * map, as are those of a lock in the kernel's or a module's image.
+ * map.
  */
 struct page { unsigned long flags; };
 struct folio { struct page head; };
@@ -126,7 +121,6 @@ do {										\
 #define vzalloc(size)			calloc(1, size)
 #define vfree(memory)			free(memory)
 
-/* Start a session that logs Linux' spin locks. */
 void shim_start_session(void);
 
 #endif /* _NATIVE_SHIM_SESSION_H */

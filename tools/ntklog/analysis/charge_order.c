@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Holds in the order of their releases: see charge_order.h. */
+
+#include "charge_order.h"
+
+/* A second has this many of the times for which late records are waited for. */
+#define LATE_PER_SECOND		10
+
+/**
+ * charge_order_init() - begin to order holds
+ * @order: all zero
+ * @ticks_per_second: of the session clock
+ */
+void charge_order_init(struct charge_order *order, uint64_t ticks_per_second)
+{
+	order->late_max = ticks_per_second / LATE_PER_SECOND;
+}
+
+/**
+ * charge_order_add() - add a hold
+ * @order: charge_order_next() has returned false since the last hold was added
+ * @hold: the hold; its @logged is not before that of the last one
+ * @number: of the hold, one more than that of the last one
+ */
+void charge_order_add(struct charge_order *order, const struct charge_hold *hold, uint64_t number)
+{
+	uint64_t at = order->first + order->count;
+
+	/* Nearly all holds come in order, so the place is near the end. */
+	for (; at > order->first; at--) {
+		uint64_t before = (at - 1) % CHARGE_ORDER_MAX;
+
+		if (order->queue[before].released <= hold->released ||
+		    number - order->queue[before].number > CHARGE_ORDER_MAX)
+			break;
+		order->queue[at % CHARGE_ORDER_MAX] = order->queue[before];
+	}
+	order->queue[at % CHARGE_ORDER_MAX].released = hold->released;
+	order->queue[at % CHARGE_ORDER_MAX].number = number;
+	order->count++;
+	order->newest = hold->logged;
+}
+
+/**
+ * charge_order_next() - take the first hold, if none that was released before it may come
+ * @order: the order
+ * @all: no hold comes any more
+ * @number: set to the number of the hold
+ *
+ * Fewer than 3 * CHARGE_ORDER_MAX newer holds have been added.
+ *
+ * Return: false if there is none.
+ */
+bool charge_order_next(struct charge_order *order, bool all, uint64_t *number)
+{
+	uint64_t at = order->first % CHARGE_ORDER_MAX;
+
+	if (!order->count)
+		return false;
+	if (!all && order->count < CHARGE_ORDER_MAX &&
+	    order->newest < order->late_max + order->queue[at].released)
+		return false;
+	*number = order->queue[at].number;
+	order->first++;
+	order->count--;
+	return true;
+}

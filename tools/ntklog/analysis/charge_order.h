@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_CHARGE_ORDER_H
+#define _NTKLOG_CHARGE_ORDER_H
+
+/*
+ * Holds in the order of their releases. A record is written after the release, without the lock. If
+ * an interrupt comes in between, or a hypervisor stops the virtual CPU, the record arrives after
+ * those of tasks that have got the lock since.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "charge_hold.h"
+
+/* Holds that wait for late ones. If there are more, the first one waits no longer. */
+#define CHARGE_ORDER_MAX	0x4000
+
+/**
+ * struct charge_order - holds that wait for late ones
+ * @queue: circular; sorted by @released, apart from holds that have waited too long to be passed
+ * @queue.released: when the hold ended, session clock
+ * @queue.number: number of the hold, in the order of the records
+ * @first: number of holds that were taken; its remainder is the index of the next one
+ * @count: number of holds in @queue
+ * @late_max: how late a record may be, session clock
+ * @newest: time stamp of the newest record
+ */
+struct charge_order {
+	struct {
+		uint64_t released;
+		uint64_t number;
+	} queue[CHARGE_ORDER_MAX];
+	uint64_t first;
+	uint64_t count;
+	uint64_t late_max;
+	uint64_t newest;
+};
+
+void charge_order_init(struct charge_order *order, uint64_t ticks_per_second);
+void charge_order_add(struct charge_order *order, const struct charge_hold *hold, uint64_t number);
+bool charge_order_next(struct charge_order *order, bool all, uint64_t *number);
+
+#endif /* _NTKLOG_CHARGE_ORDER_H */

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_CHARGE_TABLES_H
+#define _NTKLOG_CHARGE_TABLES_H
+
+/* The tables of charge_sums.h, which drop their lightest entries. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "charge.h"
+#include "charge_labels.h"
+#include "hash.h"
+#include "longest_waits.h"
+#include "names.h"
+#include "stack_stats.h"
+#include "timeline.h"
+
+/*
+ * Numbers of classes and rows that stay when a table with twice as many drops its lightest entries.
+ * The dropped rows are summed up in one row of each kind. Labels are dropped with their rows.
+ */
+#define CHARGE_CLASSES_KEPT	8192
+#define CHARGE_ROWS_KEPT	8192
+#define CHARGE_LABELS_MAX	65536
+
+/* Labels that exist from charge_sums_open() on. */
+enum charge_fixed_label {
+	CHARGE_LABEL_OTHERS,
+	CHARGE_LABEL_HANDED_OVER,
+	CHARGE_LABEL_OVERTAKEN,
+	CHARGE_LABEL_UNKNOWN,
+	CHARGE_FIXED_LABELS,
+};
+
+#define CHARGE_CACHE_BITS	12
+
+/**
+ * struct charge_sum - waits and their parts; session clock, weighted
+ * @waits: number of waits
+ * @wait: their sum, which is that of @parts
+ * @parts: by enum charge_part
+ * @longest: the longest wait
+ * @longest_at: when it began
+ * @stopped: of spin locks: free time in pieces longer than a millisecond, while the next owner spun
+ * @unknown_state: held time of which the file does not tell whether the holder ran, was preempted
+ *	or blocked; it is a part of CHARGE_HOLDER_RAN
+ */
+struct charge_sum {
+	uint64_t waits;
+	uint64_t wait;
+	uint64_t parts[CHARGE_PARTS];
+	uint64_t longest;
+	uint64_t longest_at;
+	uint64_t stopped;
+	uint64_t unknown_state;
+};
+
+/**
+ * struct charge_class_key - a class of locks
+ * @class: address or class key of the locks
+ * @is_sleeping: tasks sleep for these locks; a spin lock may be the first member of such a lock
+ */
+struct charge_class_key {
+	uint64_t class;
+	uint64_t is_sleeping;
+};
+
+/**
+ * struct charge_class - the waits for the locks of a class
+ * @key: the class
+ * @sum: of the waits
+ * @hh: in the table of classes
+ */
+struct charge_class {
+	struct charge_class_key key;
+	struct charge_sum sum;
+	UT_hash_handle hh;
+};
+
+/**
+ * enum charge_row_kind - meaning of a row of a class
+ * @CHARGE_ROW_BLOCKER: @first waited while @second held the lock;
+ *	a fixed label stands for free and unknown time
+ * @CHARGE_ROW_WAITER: @first waited
+ * @CHARGE_ROW_HOLDER: @first held the lock while other tasks waited
+ * @CHARGE_ROW_BLOCKED: the holder was blocked in @first: a function, or a chain of locks
+ * @CHARGE_ROW_PREEMPTED: the function @first of the holder was preempted
+ * @CHARGE_ROW_KINDS: number of kinds
+ */
+enum charge_row_kind {
+	CHARGE_ROW_BLOCKER,
+	CHARGE_ROW_WAITER,
+	CHARGE_ROW_HOLDER,
+	CHARGE_ROW_BLOCKED,
+	CHARGE_ROW_PREEMPTED,
+	CHARGE_ROW_KINDS,
+};
+
+/**
+ * struct charge_label - a name of waiters, holders or functions
+ * @hash: the key: hash_bytes() of the whole text and of its first half
+ * @text: the label
+ * @is_used: a row has the label; valid while labels are dropped
+ * @hh: in the table of labels
+ */
+struct charge_label {
+	uint64_t hash;
+	char *text;
+	bool is_used;
+	UT_hash_handle hh;
+};
+
+struct charge_row_key {
+	struct charge_class_key class;
+	struct charge_label *first;
+	struct charge_label *second;
+	uint64_t kind;
+};
+
+/**
+ * struct charge_row - a sum of pieces
+ * @key: class, meaning and labels of the pieces
+ * @pieces: number of pieces; of CHARGE_ROW_WAITER of waits; weighted
+ * @ticks: their sum, weighted, session clock
+ * @longest: the longest piece
+ * @variance: variance of @ticks, which is 0 where each wait was written
+ * @greatest_variance: greatest part of a single piece in @variance
+ * @hh: in the table of rows
+ *
+ * The time that one wait is charged to one hold is one piece of a row of holders, in however many
+ * states the holder was: the error of a sample would be too small if each state counted.
+ */
+struct charge_row {
+	struct charge_row_key key;
+	uint64_t pieces;
+	uint64_t ticks;
+	uint64_t longest;
+	double variance;
+	double greatest_variance;
+	UT_hash_handle hh;
+};
+
+/**
+ * struct charge_sums - of a trace; all zero: nothing is charged
+ * @names: of functions and tasks, or NULL
+ * @by: attribute by which waiters and holders are told apart
+ * @ticks_per_ms: session clock
+ * @charges: the waits that are being charged; NULL: none are
+ * @stacks: set by the caller after charge_sums_open(): stacks to which the waits are charged, too;
+ *	or NULL
+ * @origin: set by the caller after charge_sums_open(): begin of @periods, session clock
+ * @periods: the time lines @begun and @waited
+ * @begun: number of waits that began, weighted
+ * @waited: time of the waits, weighted, session clock; the time before @origin is left out
+ * @longest: the longest waits, and the longest chain; from charge_sums_open() on
+ * @total: of all waits
+ * @sleeping: of the waits for locks that tasks sleep for
+ * @current: class of the wait that is being charged
+ * @waiter: label of the task that has waited
+ * @charged: the piece that is growing: the time charged to one hold, or one free or unknown time
+ * @charged.piece: the joined pieces
+ * @charged.holder: label of the row
+ * @charged.blocked: ticks of @charged.piece in which the holder was blocked without a known
+ *	context switch
+ * @classes: table
+ * @unallocated: sums of the locks whose class could not be allocated
+ * @rows: table
+ * @labels: table, by text
+ * @fixed: the labels of enum charge_fixed_label
+ * @has_switches: context switches are recorded
+ * @has_off_cpu: context switches, or sums of holds, tell when holders that may sleep had no CPU
+ * @has_block_stacks: events tell where holders were blocked
+ * @no_memory: something is missing for want of memory
+ * @label_cache: labels of recent holds, by the members of a hold that make its label
+ * @row_cache: rows that were used recently
+ */
+struct charge_sums {
+	const struct names *names;
+	enum charge_by by;
+	uint64_t ticks_per_ms;
+	struct charges *charges;
+	struct stack_stats *stacks;
+	uint64_t origin;
+	struct timelines periods;
+	struct timeline *begun;
+	struct timeline *waited;
+	struct longest_waits *longest;
+	struct charge_sum total;
+	struct charge_sum sleeping;
+	struct charge_class *current;
+	struct charge_label *waiter;
+	struct {
+		struct charge_piece piece;
+		struct charge_label *holder;
+		uint64_t blocked;
+	} charged;
+	struct charge_class *classes;
+	struct charge_class unallocated;
+	struct charge_row *rows;
+	struct charge_label *labels;
+	struct charge_label *fixed[CHARGE_FIXED_LABELS];
+	bool has_switches;
+	bool has_off_cpu;
+	bool has_block_stacks;
+	bool no_memory;
+	struct charge_label_cached {
+		struct charge_label_key {
+			uint64_t frames[CHARGE_FRAMES];
+			uint64_t caller;
+			uint32_t thread_id;
+			uint32_t flags;
+		} key;
+		struct charge_label *label;
+	} label_cache[1 << CHARGE_CACHE_BITS];
+	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];
+};
+
+void charge_limit_tables(struct charge_sums *sums);
+void charge_label_free(struct charge_sums *sums, struct charge_label *label);
+void charge_row_add(struct charge_row *sum, const struct charge_row *row);
+bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row);
+
+#endif /* _NTKLOG_CHARGE_TABLES_H */
