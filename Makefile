@@ -25,6 +25,10 @@ modules_install: kdir
 tools:
 	$(MAKE) -C tools/ntklog
 
+# The Python package, which needs Python's headers.
+python:
+	$(MAKE) -C tools/ntklog python
+
 tools_install:
 	$(MAKE) -C tools/ntklog install
 
@@ -95,8 +99,10 @@ help:
 	@echo '  modules         - ntklog.ko and the workloads, for the kernel in KDIR'
 	@echo '  modules_install - install them in /lib/modules; INSTALL_MOD_PATH= is a prefix'
 	@echo '  tools           - the command-line tool tools/ntklog/ntklog, and libntklog-etl'
+	@echo '  python          - the Python package, in tools/ntklog/package'
 	@echo '  tools_install   - install them in prefix=/usr/local, below DESTDIR='
-	@echo '  deb             - the packages, in out/deb: ntklog, ntklog-dkms, libntklog-etl0, -dev'
+	@echo '  deb             - the packages, in out/deb: ntklog, ntklog-dkms, libntklog-etl0, -dev,'
+	@echo '                    python3-ntklog'
 	@echo '  docs            - the documentation as HTML, in out/docs'
 	@echo '  dkms_source     - what DKMS builds the module from, in DESTDIR=/usr/src'
 	@echo '  clean           - remove what was built in the tree'
@@ -123,5 +129,5 @@ help:
 	@echo '                    $(or $(KDIR),Debian'"'"'s newest one$(comma) for the running kernel has no headers here)'
 	@echo '  W=1 C=1 V=1     - as in the kernel'
 
-.PHONY: all modules modules_clean modules_install tools tools_install clean distclean kdir
+.PHONY: all modules modules_clean modules_install tools python tools_install clean distclean kdir
 .PHONY: checkpatch sparse demo pictures check test test-all soak bench deb docs dkms_source help

@@ -53,5 +53,8 @@ run_quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/
 "$BENCH/tool/generate" names >"$BENCH/large.etl.names"
 python3 "$TOP/bench/tool.py" "$BENCH/tool/ntklog" "$BENCH/large.etl" \
 	"$BENCH/bench-tool.json"
+need python
+run_quietly bench-python make -C "$TOP/tools/ntklog" O="$BENCH/tool" all python
+python3 "$TOP/bench/python.py" "$BENCH/tool" "$BENCH/large.etl" "$BENCH/bench-python.json"
 rm -f "$BENCH/large.etl" "$BENCH/large.etl.names"
 say "the same as JSON is in $BENCH/*.json"

@@ -52,6 +52,10 @@ for file; do
 	# errno is positive in user space, and the types of functions are those of the C library.
 	tools/ntklog/tests/fake_module.c)
 		ignore=(--ignore CAMELCASE,FUNCTION_ARGUMENTS,USE_NEGATIVE_ERRNO,EMBEDDED_FUNCTION_NAME) ;;
+	# checkpatch takes "PyObject *" for a product. Python declares arrays of char *, and looks up
+	# PyInit__etl(), which no header declares.
+	tools/ntklog/python/*)
+		ignore=(--ignore CAMELCASE,SPACING,AVOID_EXTERNS,STATIC_CONST_CHAR_ARRAY) ;;
 	tools/*)
 		ignore=(--ignore CAMELCASE) ;;
 	# The shim repeats names and definitions of the kernel.
@@ -60,7 +64,7 @@ for file; do
 			--ignore EXPORT_SYMBOL,MEMORY_BARRIER,DATA_RACE,IS_ENABLED_CONFIG
 			--ignore LINE_SPACING,AVOID_EXTERNS,MACRO_WITH_FLOW_CONTROL) ;;
 	# Programs of user space, which checkpatch recognizes only below tools/.
-	tests/programs/*)
+	tests/programs/* | bench/*)
 		ignore=(--ignore CAMELCASE,PREFER_KERNEL_TYPES) ;;
 	*)
 		ignore=() ;;

@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need tool deb docs
+need tool deb python docs
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
 build=$OUT/deb/build/ntklog-$version
 rm -rf "$OUT/deb"

@@ -53,14 +53,15 @@ for series in 6.12 6.1; do
 	run_test "packages: DKMS builds for $series" dkms_builds "$series"
 	run_test "packages: drivers build with what DKMS has kept, for $series" driver_builds "$series"
 done
-"$TOP/scripts/vm/clean-root.sh" bookworm "$root" dkms libbpf1 libjansson4 libprotobuf-c1 zlib1g gcc libc6-dev pkg-config
+"$TOP/scripts/vm/clean-root.sh" bookworm "$root" dkms libbpf1 libjansson4 libprotobuf-c1 zlib1g gcc libc6-dev pkg-config python3
 as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
 	"$OUT/deb/ntklog-dkms_${VERSION}_all.deb" \
-	"$OUT"/deb/libntklog-etl{0,-dev}_"${VERSION}"_amd64.deb "$root/"
+	"$OUT"/deb/{libntklog-etl0,libntklog-etl-dev,python3-ntklog}_"${VERSION}"_amd64.deb "$root/"
 "$OUT/build/tool/generate" 1 >"$DIR/trace.etl"
 as_root cp "$DIR/trace.etl" "$root/"
 run_test "packages: installed in a fresh Debian" \
-	run_in_root "$root" sh -c 'dpkg -i /ntklog_*.deb /ntklog-dkms_*.deb /libntklog-etl*.deb'
+	run_in_root "$root" sh -c 'dpkg -i /ntklog_*.deb /ntklog-dkms_*.deb /libntklog-etl*.deb \
+		/python3-ntklog_*.deb'
 run_test "packages: the tool runs there" sh -c "$(declare -f run_in_root as_root die);
 	run_in_root $root ntklog --version | grep -x 'ntklog $VERSION'"
 run_test "packages: DKMS has the module there" sh -c "$(declare -f run_in_root as_root die);
@@ -87,10 +88,21 @@ run_test "packages: a program links with the library, as its manual says" sh -c 
 	run_in_root $root ntklog dump /trace.etl | wc -l >$DIR/dumped
 	run_in_root $root /list /trace.etl | wc -l | diff $DIR/dumped -
 	! grep -qx 0 $DIR/dumped"
+# The fresh Debian has no numpy.
+run_test "packages: Python reads the events, and the tool's report" sh -c "
+	$(declare -f run_in_root as_root die)
+	run_in_root $root python3 -c '
+import ntklog
+events = list(ntklog.open(\"/trace.etl\"))
+columns = ntklog.open(\"/trace.etl\").columns(\"SpinLock\")[\"SpinLock\"]
+waits = [event[\"WaitTimeInCycles\"] for event in events if event.name == \"SpinLock\"]
+assert waits and columns[\"WaitTimeInCycles\"] == waits
+assert ntklog.report(\"/trace.etl\")[\"locks\"]
+print(len(events))' | diff $DIR/dumped -"
 run_test "packages: the library's manual is there" ls "$root/usr/share/man/man3/ntklog-etl.3.gz" \
 	"$root/usr/share/man/man3/etl_open.3.gz"
 run_test "packages: can be removed" run_in_root "$root" dpkg -P ntklog ntklog-dkms \
-	libntklog-etl-dev libntklog-etl0
+	libntklog-etl-dev libntklog-etl0 python3-ntklog
 as_root rm -f "$root/list" "$root/trace.etl"
 run_test "packages: leave no file when they are removed" \
 	sh -c "! find $root -mindepth 2 -name '*ntklog*' | grep ."

@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <ntklog/etl.h>
@@ -10,6 +11,8 @@
 #include "command.h"
 #include "dump_writer.h"
 #include "event_type.h"
+#include "file_list.h"
+#include "jobs.h"
 #include "message.h"
 #include "names.h"
 #include "stacks.h"
@@ -24,9 +27,8 @@ enum {
 
 struct dump {
 	struct trace_options trace;
-	enum dump_format format;
-	bool cycles;
-	bool hex;
+	struct file_list files;
+	struct dump_options output;
 	struct names *names;
 };
 
@@ -75,7 +77,7 @@ static int dump_events(const struct dump *dump, struct etl_file *file,
 	int err = 0;
 
 	/* A row of CSV has no column for a stack. Events that are stacks are rows as all others. */
-	if (merge && dump->format != DUMP_CSV) {
+	if (merge && dump->output.format != DUMP_CSV) {
 		dumping.stacks = stacks_open(file, merge);
 		if (!dumping.stacks) {
 			message("%s: no memory for its stacks", file->path);
@@ -107,10 +109,11 @@ static int dump_file(struct dump *dump)
 	if (status)
 		return status;
 	if (is_open) {
-		writer = dump_writer_make(dump->format, file, dump->names, dump->cycles,
-					  dump->hex);
+		writer = dump_writer_make(&dump->output, file, dump->names);
 		if (writer) {
-			dump_writer_begin(writer);
+			/* dump_files() prints the titles of many files. */
+			if (!dump->output.host)
+				dump_writer_begin(writer);
 			if (dump_events(dump, file, writer))
 				status = NTKLOG_FAILED;
 			dump_writer_free(writer);
@@ -118,7 +121,7 @@ static int dump_file(struct dump *dump)
 			status = NTKLOG_FAILED;
 		}
 	}
-	if (finish_output(stdout, NULL))
+	if (!dump->output.host && finish_output(stdout, NULL))
 		status = NTKLOG_FAILED;
 	trace_report_loss(file);
 	if (trace_report_damage(file))
@@ -128,6 +131,60 @@ static int dump_file(struct dump *dump)
 	return status;
 }
 
+/* Print one of many files to @result, in a process of its own. */
+static int run_job(void *argument, size_t number, FILE *result)
+{
+	struct dump *dump = argument;
+	char *host = file_list_host(&dump->files, number);
+	int status;
+
+	if (!host) {
+		message("%s: %s", dump->files.paths[number], strerror(ENOMEM));
+		return NTKLOG_FAILED;
+	}
+	dump->trace.path = dump->files.paths[number];
+	dump->output.host = host;
+	dump->output.stream = result;
+	status = dump_file(dump);
+	free(host);
+	return status;
+}
+
+/* Copy the events of a file. Returns false if they cannot be copied. */
+static bool copy_result(void *argument, size_t number, FILE *result)
+{
+	static char part[0x10000];
+	size_t size;
+
+	do {
+		size = fread(part, 1, sizeof(part), result);
+		if (fwrite(part, 1, size, stdout) != size)
+			return false;
+	} while (size == sizeof(part));
+	return !ferror(result);
+}
+
+/* Print files in their order, with as many of them read at a time as there are CPUs. */
+static int dump_files(struct dump *dump)
+{
+	const struct jobs jobs = {
+		.count = dump->files.count, .run = run_job, .take = copy_result,
+		.argument = dump,
+	};
+	struct dump_options titles = dump->output;
+	struct dump_writer *writer;
+	int status;
+
+	titles.host = "";
+	writer = dump_writer_make(&titles, NULL, NULL);
+	if (!writer)
+		return NTKLOG_FAILED;
+	dump_writer_begin(writer);
+	dump_writer_free(writer);
+	status = jobs_run(&jobs);
+	return finish_output(stdout, NULL) ? NTKLOG_FAILED : status;
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct dump *dump = state->input;
@@ -135,17 +192,18 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case OPTION_JSON:
 	case OPTION_CSV:
-		if (dump->format != DUMP_TEXT)
+		if (dump->output.format != DUMP_TEXT)
 			argp_error(state, "give only one of --json and --csv");
-		dump->format = key == OPTION_JSON ? DUMP_JSON : DUMP_CSV;
+		dump->output.format = key == OPTION_JSON ? DUMP_JSON : DUMP_CSV;
 		return 0;
 	case OPTION_CYCLES:
-		dump->cycles = true;
+		dump->output.cycles = true;
 		return 0;
 	case OPTION_HEX:
-		dump->hex = true;
+		dump->output.hex = true;
 		return 0;
 	case ARGP_KEY_INIT:
+		dump->trace.files = &dump->files;
 		state->child_inputs[0] = &dump->trace;
 		return 0;
 	default:
@@ -166,7 +224,7 @@ static const struct argp_option dump_options[] = {
 static const struct argp dump_argp = {
 	.options = dump_options,
 	.parser = parse_option,
-	.args_doc = "FILE",
+	.args_doc = "FILE...",
 	.children = trace_argp_children,
 	.doc = "Print each event of an ETL file, in the order of time: seconds since the start\n"
 	       "of the session, processor, name, and all fields as name=value. Text has\n"
@@ -176,7 +234,9 @@ static const struct argp dump_argp = {
 	       "its name, or provider, id, opcode, process and thread; and size.\n"
 	       "Damaged data is left out, up to the end of its buffer, and reported with its\n"
 	       "offset. An event whose time is impossible is printed behind the one before it,\n"
-	       "with WrongTimeStamp. A file \"-\" is the standard input; a pipe is printed while\n"
+	       "with WrongTimeStamp. Many files, or a directory with files *.etl, are printed\n"
+	       "one after the other, and each event has the host, which is the name of the file.\n"
+	       "A file \"-\" is the standard input; a pipe is printed while\n"
 	       "it is written: ntklog record -o - | ntklog dump -\n\n"
 	       "EXPR compares fields, by the names that are printed here, or time, cpu, hold,\n"
 	       "wait, lock, class, caller, thread, kind, with ==, !=, <, <=, >, >= or ~\n"
@@ -192,11 +252,12 @@ static const struct argp dump_argp = {
  */
 int command_dump(int argc, char **argv)
 {
-	struct dump dump = { 0 };
+	struct dump dump = { .output.stream = stdout };
 	int status;
 
 	argp_parse(&dump_argp, argc, argv, 0, NULL, &dump);
-	status = dump_file(&dump);
+	status = dump.files.count > 1 ? dump_files(&dump) : dump_file(&dump);
+	file_list_free(&dump.files);
 	filter_free(dump.trace.selection.filter);
 	return status;
 }

@@ -188,11 +188,29 @@ static int open_outputs(struct exporter *exporter)
 	return 0;
 }
 
+/* Reserve the settings of the module. Returns a descriptor, or -1 after a message. */
+static int lock_settings(void)
+{
+	int lock = settings_lock();
+
+	if (lock >= 0)
+		return lock;
+	if (lock == -EWOULDBLOCK)
+		message("another ntklog exporter changes the module's settings: stop it first (systemctl stop ntklog-exporter)");
+	else
+		message("%s: %s", kernel_directory(), strerror(-lock));
+	return -1;
+}
+
 static int run(struct exporter *exporter)
 {
-	int err;
+	int err, lock;
 
 	if (kernel_check())
+		return NTKLOG_FAILED;
+	/* Before all else: the outputs may be those of the other exporter. */
+	lock = lock_settings();
+	if (lock < 0)
 		return NTKLOG_FAILED;
 	/* Let a write fail with an error, so that the settings are restored. */
 	signal(SIGPIPE, SIG_IGN);
@@ -217,6 +235,7 @@ static int run(struct exporter *exporter)
 		err = 0;
 	live_sums_stop(&exporter->live);
 	exporter_restore_settings(exporter);
+	close(lock);
 	/* Metrics of a recording that has ended would look like those of a quiet machine. */
 	exporter_file_remove(&exporter->textfile);
 	exporter_http_close(&exporter->http);

@@ -3,10 +3,13 @@
 #define _GNU_SOURCE
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,9 +29,19 @@ static size_t cpu_count(void)
 	return sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 }
 
+/* Make a file without a name, on disk: the results of dump may be larger than the memory. */
+static int open_result(void)
+{
+	const char *directory = getenv("TMPDIR");
+	int fd = open(directory && *directory ? directory : "/var/tmp",
+		      O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	return fd < 0 ? memfd_create("ntklog", MFD_CLOEXEC) : fd;
+}
+
 static bool start_job(const struct jobs *jobs, size_t job, struct started *started)
 {
-	int fd = memfd_create("ntklog", MFD_CLOEXEC), status;
+	int fd = open_result(), status;
 
 	started->result = fd < 0 ? NULL : fdopen(fd, "w+");
 	fflush(stdout);
@@ -43,9 +56,11 @@ static bool start_job(const struct jobs *jobs, size_t job, struct started *start
 	}
 	if (started->pid)
 		return true;
+	/* A closed pipe may end the command while it prints the results of other jobs. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	status = jobs->run(jobs->argument, job, started->result);
 	if (fflush(started->result)) {
-		message("the sums of a file cannot be stored: %s", strerror(errno));
+		message("the result of a file cannot be stored: %s", strerror(errno));
 		status = NTKLOG_FAILED;
 	}
 	_exit(status);

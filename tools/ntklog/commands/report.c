@@ -145,20 +145,25 @@ static int choose_columns(struct report *report, const struct options *options)
 	return 0;
 }
 
+/* Choose the column to sort a table by. Returns true if the table has the column of --sort. */
+static bool choose_order(struct table *table, const struct options *options)
+{
+	int column = options->sort ? table_find_column(table, options->sort) : -1;
+
+	if (column >= 0)
+		table->sort = column;
+	return column >= 0;
+}
+
 static int sort_tables(struct report *report, const struct options *options)
 {
 	bool found = !options->sort;
 	size_t i;
 
 	for (i = 0; i < REPORT_TABLES; i++) {
-		struct table *table = &report->tables[i];
-		int column = options->sort ? table_find_column(table, options->sort) : -1;
-
-		if (column >= 0) {
-			table->sort = column;
+		if (choose_order(&report->tables[i], options))
 			found |= !!(options->tables & 1 << i);
-		}
-		table_sort(table);
+		table_sort(&report->tables[i]);
 	}
 	if (!found) {
 		message("no table has a column \"%s\"; these are the columns:", options->sort);
@@ -212,10 +217,12 @@ static void print_tables(struct report *report, const struct options *options,
 		report_print_ndjson(report, hosts, count, top, options->tables, stdout);
 		return;
 	}
+	if (options->table.json && hosts) {
+		report_print_hosts_json(report, hosts, count, top, options->tables, stdout);
+		return;
+	}
 	if (options->table.json) {
-		json_t *object = hosts ?
-			report_hosts_json(report, hosts, count, top, options->tables) :
-			report_json(report, top, options->tables);
+		json_t *object = report_json(report, top, options->tables);
 
 		json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 		putchar('\n');
@@ -262,6 +269,18 @@ static int print_page(const struct report *report, const struct options *options
 				 options->tables) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
+/* Write the rows of one of many files. The first rows of all files are among those of each. */
+static void write_rows(struct report *report, const struct options *options)
+{
+	size_t i;
+
+	for (i = 0; i < REPORT_TABLES; i++) {
+		choose_order(&report->tables[i], options);
+		table_trim(&report->tables[i], options->table.top);
+	}
+	report_write(report, options->tables, options->result);
+}
+
 static int show_report(struct report *report, const struct options *options)
 {
 	int status = NTKLOG_OK;
@@ -270,7 +289,7 @@ static int show_report(struct report *report, const struct options *options)
 		return print_folded(report, options->folded);
 	report_make(report);
 	if (options->result) {
-		report_write(report, options->tables, options->result);
+		write_rows(report, options);
 	} else if (choose_columns(report, options) || sort_tables(report, options)) {
 		status = NTKLOG_USAGE;
 	} else if (options->html) {

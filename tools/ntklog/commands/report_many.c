@@ -73,7 +73,8 @@ int report_many_read(struct report_many *many)
 		has_lock_counts |= many->hosts[i].has_lock_counts;
 	}
 	report_name_resources(&many->report, kinds);
-	/* The rows were sorted while the files were read, so their order stays. */
+	for (i = 0; i < REPORT_TABLES; i++)
+		table_sort(&many->report.tables[i]);
 	if (has_rates) {
 		report_show_column(&many->report, "per_second", false);
 		report_show_column(&many->report, "waiting", false);

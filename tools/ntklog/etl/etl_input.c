@@ -51,6 +51,9 @@ static size_t read_pipe(struct etl_input *input, unsigned char *data, size_t siz
 
 		if (input->wait && !poll(&polled, 1, 0))
 			input->wait(input->argument);
+		/* The function may end the input. */
+		if (input->error)
+			break;
 		n = read(input->fd, data + got, size - got);
 		if (n < 0 && errno == EINTR)
 			continue;

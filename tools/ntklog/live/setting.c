@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "setting.h"
 
@@ -33,4 +37,27 @@ void setting_restore(struct setting *setting)
 	if (setting->is_changed)
 		kernel_write(setting->old_value, "%s", setting->file);
 	setting->is_changed = false;
+}
+
+/**
+ * settings_lock() - reserve the settings of the module for one program that changes them repeatedly
+ *
+ * Two such programs would take each other's values for the old ones, and put them back. The lock is
+ * on the directory of the settings, so it ends with the process, however that ends, and it does not
+ * keep the module from being unloaded.
+ *
+ * Return: a descriptor to close at the end; -EWOULDBLOCK if another program has the settings, or
+ * another -errno.
+ */
+int settings_lock(void)
+{
+	int fd = open(kernel_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
 }

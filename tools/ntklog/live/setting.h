@@ -17,5 +17,6 @@ struct setting {
 
 int setting_change(struct setting *setting, const char *expected, const char *value);
 void setting_restore(struct setting *setting);
+int settings_lock(void);
 
 #endif /* _NTKLOG_SETTING_H */

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#define _GNU_SOURCE
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
+#include "csv.h"
 #include "dump_plan.h"
 #include "dump_writer.h"
 #include "message.h"
@@ -19,12 +24,13 @@
 /* The functions that put a line do not check the size of the buffer. */
 _Static_assert(LINE_SIZE + PUT_MORE <= OUT_SIZE / 2, "a line has room");
 
+/* @head: begin of each line, which has the host */
 struct dump_writer {
 	struct out out;
-	enum dump_format format;
+	struct dump_options options;
 	const struct etl_file *file;
-	bool cycles;
-	bool hex;
+	char *head;
+	size_t head_length;
 	struct dump_plans plans;
 };
 
@@ -101,7 +107,8 @@ static char *put_thread_name(struct dump_writer *writer, char *dest, uint32_t th
 	if (!name->length)
 		return dest;
 	/* The cached name is formatted for the output; in JSON it includes the closing quote. */
-	return put_bytes(put_text(dest, prefixes[writer->format]), name->text, name->length);
+	dest = put_text(dest, prefixes[writer->options.format]);
+	return put_bytes(dest, name->text, name->length);
 }
 
 static char *put_text_unknown(struct dump_writer *writer, char *dest,
@@ -159,7 +166,7 @@ static char *put_text_event(struct dump_writer *writer, char *dest,
 				    event_extension(event, event->counters));
 	if (event->has_impossible_time)
 		dest = put_unsigned(put_literal(dest, " WrongTimeStamp="), event->raw_time);
-	else if (writer->cycles)
+	else if (writer->options.cycles)
 		dest = put_unsigned(put_literal(dest, " TimeStamp="), event->time_stamp);
 	return dest;
 }
@@ -205,7 +212,7 @@ static char *put_json_event(struct dump_writer *writer, char *dest,
 {
 	unsigned int i;
 
-	dest = put_json_seconds(put_literal(dest, "{\"Time\":"), writer->file, event->time_stamp);
+	dest = put_json_seconds(put_literal(dest, "\"Time\":"), writer->file, event->time_stamp);
 	dest = put_unsigned(put_literal(dest, ",\"Cpu\":"), event->processor);
 	dest = put_literal(dest, ",\"Event\":\"");
 	if (type)
@@ -222,7 +229,7 @@ static char *put_json_event(struct dump_writer *writer, char *dest,
 	if (event->has_impossible_time)
 		dest = put_json_unsigned(put_literal(dest, ",\"WrongTimeStamp\":"),
 					 event->raw_time);
-	else if (writer->cycles)
+	else if (writer->options.cycles)
 		dest = put_json_unsigned(put_literal(dest, ",\"TimeStamp\":"), event->time_stamp);
 	return dest;
 }
@@ -277,7 +284,7 @@ static char *put_csv_event(struct dump_writer *writer, char *dest,
 {
 	dest = put_seconds(dest, writer->file, event->time_stamp, 1e9, 9, 0);
 	*dest++ = ',';
-	if (writer->cycles) {
+	if (writer->options.cycles) {
 		dest = put_unsigned(dest, event->has_impossible_time ? event->raw_time :
 								   event->time_stamp);
 		*dest++ = ',';
@@ -294,12 +301,12 @@ static void put_data(struct dump_writer *writer, const struct etl_event *event)
 	struct out *out = &writer->out;
 	size_t i;
 
-	out_text(out, prefixes[writer->format]);
+	out_text(out, prefixes[writer->options.format]);
 	for (i = 0; i < event->data_size; i++) {
 		out_char(out, "0123456789abcdef"[event->data[i] >> 4]);
 		out_char(out, "0123456789abcdef"[event->data[i] & 0xF]);
 	}
-	if (writer->format == DUMP_JSON)
+	if (writer->options.format == DUMP_JSON)
 		out_char(out, '"');
 }
 
@@ -386,9 +393,11 @@ static void put_text_lone_stack(struct dump_writer *writer, const struct stack *
 int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
 		    const struct event_type *type, const struct stack *stack)
 {
-	char *from = out_reserve(&writer->out, LINE_SIZE + PUT_MORE), *dest;
+	char *from, *dest;
 
-	switch (writer->format) {
+	out_bytes(&writer->out, writer->head, writer->head_length);
+	from = out_reserve(&writer->out, LINE_SIZE + PUT_MORE);
+	switch (writer->options.format) {
 	case DUMP_TEXT:
 		dest = put_text_event(writer, from, event, type);
 		break;
@@ -399,46 +408,79 @@ int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
 		dest = put_csv_event(writer, from, event, type);
 	}
 	writer->out.used += dest - from;
-	if (writer->hex)
+	if (writer->options.hex)
 		put_data(writer, event);
-	if (stack && writer->format == DUMP_TEXT && stack->state == STACK_ALONE)
+	if (stack && writer->options.format == DUMP_TEXT && stack->state == STACK_ALONE)
 		put_text_lone_stack(writer, stack);
-	if (stack && writer->format == DUMP_JSON)
+	if (stack && writer->options.format == DUMP_JSON)
 		put_json_stack(writer, stack);
-	if (writer->format == DUMP_JSON)
+	if (writer->options.format == DUMP_JSON)
 		out_char(&writer->out, '}');
 	out_char(&writer->out, '\n');
-	if (stack && writer->format == DUMP_TEXT)
+	if (stack && writer->options.format == DUMP_TEXT)
 		put_text_stack(writer, stack);
 	return ferror(writer->out.stream) ? -1 : 0;
 }
 
+/* Make the begin of each line, which ends before the time. Returns NULL without memory. */
+static char *make_head(const struct dump_options *options)
+{
+	const char *host = options->host;
+	char *head = NULL, *quoted;
+	json_t *value;
+	size_t size;
+	FILE *stream;
+
+	if (!host)
+		return strdup(options->format == DUMP_JSON ? "{" : "");
+	stream = open_memstream(&head, &size);
+	if (!stream)
+		return NULL;
+	switch (options->format) {
+	case DUMP_TEXT:
+		fprintf(stream, "%s ", host);
+		break;
+	case DUMP_JSON:
+		value = json_string(host);
+		quoted = json_dumps(value, JSON_ENCODE_ANY);
+		fprintf(stream, "{\"Host\":%s,", quoted ? quoted : "null");
+		free(quoted);
+		json_decref(value);
+		break;
+	case DUMP_CSV:
+		csv_print(stream, host);
+		putc(',', stream);
+	}
+	fclose(stream);
+	return head;
+}
+
 /**
- * dump_writer_make() - make a writer that prints to the standard output
- * @format: format to print
- * @file: file of the events
+ * dump_writer_make() - make a writer
+ * @options: format, host and stream
+ * @file: file of the events; NULL: only dump_writer_begin() is called
  * @names: names of the trace, or NULL
- * @cycles: print raw times, too, and durations in cycles
- * @hex: print the data in hexadecimal, too
  *
  * Return: the writer, or NULL after a message.
  */
-struct dump_writer *dump_writer_make(enum dump_format format, const struct etl_file *file,
-				     const struct names *names, bool cycles, bool hex)
+struct dump_writer *dump_writer_make(const struct dump_options *options,
+				     const struct etl_file *file, const struct names *names)
 {
 	struct dump_writer *writer = calloc(1, sizeof(*writer));
 	double ns_per_cycle = 0;
 
 	if (!writer)
 		goto no_memory;
-	writer->out.stream = stdout;
-	writer->format = format;
+	writer->out.stream = options->stream;
+	writer->options = *options;
 	writer->file = file;
-	writer->cycles = cycles;
-	writer->hex = hex;
-	if (format == DUMP_TEXT && !cycles)
+	writer->head = make_head(options);
+	if (!writer->head)
+		goto no_memory;
+	writer->head_length = strlen(writer->head);
+	if (file && options->format == DUMP_TEXT && !options->cycles)
 		ns_per_cycle = 1e9 / (double)file->cycle_freq;
-	if (dump_plans_make(&writer->plans, format, names, ns_per_cycle))
+	if (dump_plans_make(&writer->plans, options->format, names, ns_per_cycle))
 		goto no_memory;
 	return writer;
 
@@ -458,9 +500,11 @@ void dump_writer_begin(struct dump_writer *writer)
 	struct out *out = &writer->out;
 	size_t i;
 
-	if (writer->format != DUMP_CSV)
+	if (writer->options.format != DUMP_CSV)
 		return;
-	out_text(out, writer->cycles ? "Time,TimeStamp,Cpu" : "Time,Cpu");
+	if (writer->options.host)
+		out_literal(out, "Host,");
+	out_text(out, writer->options.cycles ? "Time,TimeStamp,Cpu" : "Time,Cpu");
 	out_literal(out, ",Event,HookId,Version,Size,HeaderType");
 	out_literal(out, ",Provider,Id,Opcode,Level,ProcessId");
 	for (i = 0; i < columns->count; i++) {
@@ -474,7 +518,7 @@ void dump_writer_begin(struct dump_writer *writer)
 		out_bytes(out, name, strlen(name) - (*suffix == 'N' ? 2 : 0));
 		out_text(out, suffix);
 	}
-	if (writer->hex)
+	if (writer->options.hex)
 		out_literal(out, ",Hex");
 	out_char(out, '\n');
 }
@@ -501,5 +545,6 @@ void dump_writer_free(struct dump_writer *writer)
 		return;
 	out_flush(&writer->out);
 	dump_plans_clear(&writer->plans);
+	free(writer->head);
 	free(writer);
 }

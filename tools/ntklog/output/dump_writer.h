@@ -2,6 +2,9 @@
 #ifndef _NTKLOG_DUMP_WRITER_H
 #define _NTKLOG_DUMP_WRITER_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #include <ntklog/etl.h>
 
 #include "dump_format.h"
@@ -11,8 +14,24 @@
 
 struct dump_writer;
 
-struct dump_writer *dump_writer_make(enum dump_format format, const struct etl_file *file,
-				     const struct names *names, bool cycles, bool hex);
+/**
+ * struct dump_options - how events are printed
+ * @format: format to print
+ * @cycles: print raw times, too, and durations in cycles
+ * @hex: print the data in hexadecimal, too
+ * @host: host to print before each event; NULL: none
+ * @stream: stream to print to; after a failed write ferror() is true
+ */
+struct dump_options {
+	enum dump_format format;
+	bool cycles;
+	bool hex;
+	const char *host;
+	FILE *stream;
+};
+
+struct dump_writer *dump_writer_make(const struct dump_options *options,
+				     const struct etl_file *file, const struct names *names);
 void dump_writer_begin(struct dump_writer *writer);
 int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
 		    const struct event_type *type, const struct stack *stack);

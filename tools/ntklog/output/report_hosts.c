@@ -84,20 +84,9 @@ void report_print_hosts(const struct report_host *hosts, size_t count, FILE *str
 	fputc('\n', stream);
 }
 
-/**
- * report_hosts_json() - make a JSON object of the report
- * @report: report of many files
- * @hosts: the hosts
- * @count: number of @hosts
- * @top: rows of each table at most; 0: all
- * @tables: wanted tables, as bits
- *
- * Return: an object, or NULL.
- */
-json_t *report_hosts_json(const struct report *report, const struct report_host *hosts,
-			  size_t count, size_t top, unsigned int tables)
+static json_t *hosts_json(const struct report_host *hosts, size_t count)
 {
-	json_t *array = json_array(), *object = json_object();
+	json_t *array = json_array();
 	size_t i;
 
 	for (i = 0; i < count; i++)
@@ -107,14 +96,48 @@ json_t *report_hosts_json(const struct report *report, const struct report_host 
 							       "seconds", hosts[i].seconds,
 							       "events",
 							       (json_int_t)hosts[i].events));
-	json_object_set_new(object, "hosts", array);
-	json_object_set_new(object, "files_not_read",
-			    json_integer(count - json_array_size(array)));
-	for (i = 0; i < REPORT_TABLES; i++)
-		if (tables & 1 << i)
-			json_object_set_new(object, report->tables[i].name,
-					    table_json(&report->tables[i], top));
-	return object;
+	return array;
+}
+
+static void print_json(json_t *value, FILE *stream)
+{
+	json_dumpf(value, stream, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	json_decref(value);
+}
+
+/**
+ * report_print_hosts_json() - print the report as a JSON object, with each row on a line
+ * @report: report of many files
+ * @hosts: the hosts
+ * @count: number of @hosts
+ * @top: rows of each table at most; 0: all
+ * @tables: wanted tables, as bits
+ * @stream: stream to print to; after a failed write ferror() is true
+ *
+ * An object of a row needs ten times the memory of the row, so there is one at a time.
+ */
+void report_print_hosts_json(const struct report *report, const struct report_host *hosts,
+			     size_t count, size_t top, unsigned int tables, FILE *stream)
+{
+	json_t *read_hosts = hosts_json(hosts, count);
+	size_t i, row;
+
+	fprintf(stream, "{\"files_not_read\":%zu,\n\"hosts\":",
+		count - json_array_size(read_hosts));
+	print_json(read_hosts, stream);
+	for (i = 0; i < REPORT_TABLES; i++) {
+		const struct table *table = &report->tables[i];
+
+		if (!(tables & 1 << i))
+			continue;
+		fprintf(stream, ",\n\"%s\":[", table->name);
+		for (row = 0; row < table_top(table, top); row++) {
+			fputs(row ? ",\n" : "\n", stream);
+			print_json(table_row_json(table, row), stream);
+		}
+		putc(']', stream);
+	}
+	fputs("}\n", stream);
 }
 
 /*
@@ -136,6 +159,7 @@ static json_t *start_json(uint64_t filetime)
 	return json_string(text);
 }
 
+/* Add the members of all lines to an object, print it, and free it. */
 static void print_line(json_t *line, const char *table, const struct report_host *host,
 		       FILE *stream)
 {
@@ -144,7 +168,7 @@ static void print_line(json_t *line, const char *table, const struct report_host
 	json_object_set_new(line, "host", json_string(host->name));
 	json_object_set_new(line, "start", start_json(host->start));
 	json_object_set_new(line, "seconds", json_real(host->seconds));
-	json_dumpf(line, stream, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	print_json(line, stream);
 	putc('\n', stream);
 }
 
@@ -171,21 +195,22 @@ void report_print_ndjson(const struct report *report, const struct report_host *
 				 "events_lost", (json_int_t)hosts[i].events_lost,
 				 "buffers_lost", (json_int_t)hosts[i].buffers_lost);
 		print_line(line, "recordings", &hosts[i], stream);
-		json_decref(line);
 	}
 	for (i = 0; i < REPORT_TABLES; i++) {
 		const struct table *table = &report->tables[i];
-		json_t *rows = tables & 1 << i ? table_json(table, top) : NULL;
+		size_t rows = tables & 1 << i ? table_top(table, top) : 0;
 
-		json_array_foreach(rows, row, line) {
-			const char *name = json_string_value(json_object_get(line, "host"));
-			size_t host = json_integer_value(json_object_get(host_by_name, name));
+		for (row = 0; row < rows; row++) {
+			const char *name;
+			size_t host;
 
+			line = table_row_json(table, row);
+			name = json_string_value(json_object_get(line, "host"));
+			host = json_integer_value(json_object_get(host_by_name, name));
 			if (row_numbers)
 				json_object_set_new(line, "row", json_integer(++row_numbers[host]));
 			print_line(line, table->name, &hosts[host], stream);
 		}
-		json_decref(rows);
 		if (row_numbers)
 			memset(row_numbers, 0, count * sizeof(*row_numbers));
 	}

@@ -37,8 +37,8 @@ void report_write(const struct report *report, unsigned int tables, FILE *stream
 bool report_read(struct report *report, struct report_host *host, unsigned int tables,
 		 FILE *stream);
 void report_print_hosts(const struct report_host *hosts, size_t count, FILE *stream);
-json_t *report_hosts_json(const struct report *report, const struct report_host *hosts,
-			  size_t count, size_t top, unsigned int tables);
+void report_print_hosts_json(const struct report *report, const struct report_host *hosts,
+			     size_t count, size_t top, unsigned int tables, FILE *stream);
 void report_print_ndjson(const struct report *report, const struct report_host *hosts,
 			 size_t count, size_t top, unsigned int tables, FILE *stream);
 

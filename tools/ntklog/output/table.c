@@ -156,12 +156,14 @@ bool table_read(struct table *table, const char *first, FILE *stream)
 }
 
 /**
- * table_trim() - sort the rows, and remove those behind the first ones
+ * table_trim() - sort the rows and remove those behind the first ones, if there are more
  * @table: the table
  * @top: number of rows to keep; 0: all
  */
 void table_trim(struct table *table, size_t top)
 {
+	if (!top || table->rows <= top)
+		return;
 	table_sort(table);
 	while (table->rows > table_top(table, top)) {
 		table->rows--;
@@ -490,7 +492,42 @@ void table_print_csv(const struct table *table, FILE *stream, size_t top)
 }
 
 /**
- * table_json() - make a JSON array of the rows; times are nanoseconds
+ * table_row_json() - make a JSON object of a row; times are nanoseconds
+ * @table: table
+ * @row: index of the row
+ *
+ * Return: the object, or NULL without memory.
+ */
+json_t *table_row_json(const struct table *table, size_t row)
+{
+	json_t *object = json_object();
+	char name[64];
+	size_t k;
+
+	for (k = 0; k < table->shown_count; k++) {
+		size_t i = table->shown[k];
+		const union cell *cell = cell_at(table, row, i);
+		enum cell_kind kind = table->columns[i].kind;
+		json_t *value;
+
+		if (kind == CELL_TEXT)
+			value = json_string(cell->text ? cell->text : "");
+		else if (is_unknown(kind, cell))
+			value = json_null();
+		else if ((kind == CELL_COUNT || kind == CELL_ESTIMATE) &&
+			 cell->number < (double)INT64_MAX && cell->number == trunc(cell->number))
+			value = json_integer((json_int_t)cell->number);
+		else
+			value = json_real(cell->number);
+		snprintf(name, sizeof(name), "%s%s", table->columns[i].name,
+			 kind == CELL_TIME ? "_ns" : "");
+		json_object_set_new(object, name, value);
+	}
+	return object;
+}
+
+/**
+ * table_json() - make a JSON array of the rows
  * @table: table
  * @top: most rows of the array; 0 for all
  *
@@ -498,37 +535,11 @@ void table_print_csv(const struct table *table, FILE *stream, size_t top)
  */
 json_t *table_json(const struct table *table, size_t top)
 {
-	size_t rows = table_top(table, top), row, i, k;
+	size_t rows = table_top(table, top), row;
 	json_t *array = json_array();
-	char name[64];
 
-	for (row = 0; row < rows; row++) {
-		json_t *object = json_object();
-
-		for (k = 0; k < table->shown_count; k++) {
-			const union cell *cell;
-			enum cell_kind kind;
-			json_t *value;
-
-			i = table->shown[k];
-			cell = cell_at(table, row, i);
-			kind = table->columns[i].kind;
-			if (kind == CELL_TEXT)
-				value = json_string(cell->text ? cell->text : "");
-			else if (is_unknown(kind, cell))
-				value = json_null();
-			else if ((kind == CELL_COUNT || kind == CELL_ESTIMATE) &&
-				 cell->number < (double)INT64_MAX &&
-				 cell->number == trunc(cell->number))
-				value = json_integer((json_int_t)cell->number);
-			else
-				value = json_real(cell->number);
-			snprintf(name, sizeof(name), "%s%s", table->columns[i].name,
-				 kind == CELL_TIME ? "_ns" : "");
-			json_object_set_new(object, name, value);
-		}
-		json_array_append_new(array, object);
-	}
+	for (row = 0; row < rows; row++)
+		json_array_append_new(array, table_row_json(table, row));
 	return array;
 }
 

@@ -94,6 +94,7 @@ void table_fit(struct table *table, size_t top, size_t width, bool shortens);
 void table_print_fitted(struct table *table, FILE *stream, size_t top, bool is_wide);
 void table_print_text(const struct table *table, FILE *stream, size_t top, size_t width_max);
 void table_print_csv(const struct table *table, FILE *stream, size_t top);
+json_t *table_row_json(const struct table *table, size_t row);
 json_t *table_json(const struct table *table, size_t top);
 bool table_has_cells(const struct table *table);
 size_t table_top(const struct table *table, size_t top);

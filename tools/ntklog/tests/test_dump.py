@@ -534,7 +534,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn("give only one of --json and --csv", result.stderr)
 
     def test_second_file_is_refused(self):
-        self.assertEqual(run("dump", "a", "b").returncode, 2)
+        self.assertEqual(run("info", "a", "b").returncode, 2)
 
     def test_unknown_option_is_refused(self):
         self.assertEqual(run("dump", "--frobnicate", "a").returncode, 2)
@@ -551,10 +551,11 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(result.stderr,
                          "ntklog: /nonexistent.etl: No such file or directory\n")
 
-    def test_directory_is_refused(self):
+    def test_directory_without_files_is_refused(self):
         result = run("dump", "/")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("Is a directory", result.stderr)
+        self.assertIn("the directory has no file *.etl", result.stderr)
+        self.assertIn("Is a directory", run("info", "/").stderr)
 
     def test_full_device_is_reported(self):
         with tempfile.NamedTemporaryFile(suffix=".etl") as stream:

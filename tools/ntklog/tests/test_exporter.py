@@ -481,6 +481,33 @@ class Errors(ExporterCase):
                       self.fails("--listen", self.address))
         self.assertEqual(self.get("spinlock/acquire_sample_rate").strip(), "1000")
 
+    def test_second_exporter_is_refused(self):
+        """It would put back the settings of the first one, and remove its file."""
+        names = ["linux_mode", "spinlock/blockers", *self.PARAMETERS]
+        before = {name: self.get(name).strip() for name in names}
+        path = os.path.join(self.directory, "metrics.prom")
+        self.log_events(self.spin(0, 1000, 1100))
+        self.start_exporter("--mode", "waits", "--textfile", path)
+        for options in ("--textfile", path), ("--listen", self.address), ("--mode", "full"):
+            result = self.run_there("exporter", *options)
+            self.assertEqual((result.returncode, result.stderr), (
+                1, "ntklog: another ntklog exporter changes the module's settings: stop it first "
+                "(systemctl stop ntklog-exporter)\n"))
+        self.assertTrue(os.path.exists(path))
+        self.assertEqual(self.get("linux_mode"), "waits")
+        self.end_exporter()
+        self.assertEqual({name: self.get(name).strip() for name in names}, before)
+        self.start_exporter("--mode", "waits")
+        # The lock ends with the process, as a session of the module does, but not the settings.
+        self.process.kill()
+        self.process.wait()
+        self.write(7, "state", "stopped\n")
+        for name in names:
+            self.set(name, before[name])
+        self.start_exporter("--mode", "waits")
+        self.end_exporter()
+        self.assertEqual({name: self.get(name).strip() for name in names}, before)
+
     def test_library_that_cannot_be_loaded(self):
         self.put("libmicrohttpd.so.12", "no library")
         result = self.run_there("exporter", "--listen", self.address,

@@ -77,6 +77,21 @@ class Large(unittest.TestCase):
     def test_dump_takes_no_more_memory(self):
         self.check("dump", "--filter", "SpinCount == 7")
 
+    def test_many_files_take_little_more_memory(self):
+        """A row of a report takes a few hundred bytes, and an event of dump none."""
+        directory = os.path.join(self.directory.name, "many")
+        os.mkdir(directory)
+        for number in range(8):
+            os.link(self.paths[SIZES[0]], os.path.join(directory, "h%d.etl" % number))
+        for arguments, limit in ((("report", "--ndjson", "--table", "blockers"), 500),
+                                 (("report", "--json", "--table", "blockers"), 500),
+                                 (("dump", "--filter", "SpinCount > 900"), 0)):
+            status, lines, _, memory = peak(*arguments, directory)
+            self.assertEqual(status, 0)
+            self.assertGreater(lines, 40000)
+            small = peak(*arguments, self.paths[SIZES[0]])[3]
+            self.assertLess(memory - small, GROWTH + lines * limit / 1024)
+
     def test_stream_takes_no_more_memory(self):
         """There is no place for a temporary file."""
         for command in "dump", "report":

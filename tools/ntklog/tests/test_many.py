@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report of many files, such as those of many machines."""
+"""ntklog report and dump of many files, such as those of many machines."""
 
 import csv
 import io
 import json
 import os
 import struct
+import subprocess
 
 import etl_writer as etl
 import tap
@@ -20,7 +21,7 @@ def spin(address, wait, **changes):
         **changes))
 
 
-class Many(tool.Case):
+class Fleet(tool.Case):
     def make(self, name, *events):
         path = os.path.join(self.directory.name, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -29,18 +30,20 @@ class Many(tool.Case):
                                   *events))
         return path
 
+    def fleet(self, count):
+        return [self.make("fleet/h%02d.etl" % i, spin(0x10, 100 + i), spin(0x20, 7 * i),
+                          etl.perfinfo(0x052B, etl.resource(address=0x40)),
+                          etl.perfinfo(0x0524, etl.context_swap(new=7, old=0), 4))
+                for i in range(count)]
+
+
+class Many(Fleet):
     def report(self, *arguments, status=0):
         result = run("report", *arguments)
         self.assertEqual(result.returncode, status, result.stderr)
         if not status:
             self.assertEqual(result.stderr, "")
         return result
-
-    def fleet(self, count):
-        return [self.make("fleet/h%02d.etl" % i, spin(0x10, 100 + i), spin(0x20, 7 * i),
-                          etl.perfinfo(0x052B, etl.resource(address=0x40)),
-                          etl.perfinfo(0x0524, etl.context_swap(new=7, old=0), 4))
-                for i in range(count)]
 
     def test_rows_are_those_of_each_file_with_its_host(self):
         """There are more files than CPUs."""
@@ -77,6 +80,13 @@ class Many(tool.Case):
         table = list(csv.reader(io.StringIO(made)))
         self.assertEqual(table[0], ["table", "host", "lock", "wait_total_ns"])
         self.assertEqual([row[2] for row in table[1:19]], 9 * ["0x10"] + 9 * ["0x20"])
+
+    def test_hosts_show_their_heaviest_rows_first(self):
+        paths = [self.make(name, spin(0x10, 5), spin(0x20, 700), spin(0x30, 9))
+                 for name in ("b.etl", "a.etl")]
+        rows = json.loads(self.report("--json", "--sort", "host", "--top", "2", *paths).stdout)
+        self.assertEqual([(row["host"], row["lock"]) for row in rows["locks"]],
+                         [("a", "0x20"), ("a", "0x30")])
 
     def test_sleeping_locks_are_named_as_in_the_report_of_one_file(self):
         mutex = self.make("m.etl", etl.linux_lock("mutex"))
@@ -148,8 +158,62 @@ class Many(tool.Case):
         os.mkdir(directory)
         result = self.report(directory, status=1)
         self.assertIn("the directory has no file *.etl", result.stderr)
-        for command in "dump", "info":
-            self.assertIn("only one file can be given", run(command, *paths).stderr)
+        self.assertIn("only one file can be given", run("info", *paths).stderr)
+
+
+class DumpOfMany(Fleet):
+    def dump(self, *arguments, status=0):
+        result = run("dump", *arguments)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result.stdout
+
+    def test_events_are_those_of_each_file_in_turn_with_its_host(self):
+        paths = self.fleet(2 * os.cpu_count() + 1)
+        hosts = ["h%02d" % number for number in range(len(paths))]
+        for options in ((), ("--cycles", "--hex"), ("--filter", "SpinCount > 0")):
+            one = [self.dump(*options, path).splitlines() for path in paths]
+            self.assertEqual(self.dump(*options, *paths).splitlines(),
+                             [host + " " + line for host, lines in zip(hosts, one) for line in lines])
+            one = [map(json.loads, self.dump("--json", *options, path).splitlines())
+                   for path in paths]
+            many = self.dump("--json", *options, os.path.dirname(paths[0])).splitlines()
+            self.assertEqual(list(map(json.loads, many)),
+                             [{"Host": host, **line} for host, lines in zip(hosts, one)
+                              for line in lines])
+            self.assertTrue(many[0].startswith('{"Host":"h00","Time":'))
+            one = [self.dump("--csv", *options, path).splitlines() for path in paths]
+            self.assertEqual(self.dump("--csv", *options, *paths).splitlines(),
+                             ["Host," + one[0][0]] +
+                             [host + "," + line for host, lines in zip(hosts, one)
+                              for line in lines[1:]])
+
+    def test_strange_names_of_hosts_are_quoted(self):
+        paths = [self.make('a "b", c.etl', spin(0x10, 5)), self.make("d.etl", spin(0x10, 5))]
+        self.assertEqual(json.loads(self.dump("--json", *paths).splitlines()[0])["Host"],
+                         'a "b", c')
+        rows = list(csv.DictReader(io.StringIO(self.dump("--csv", *paths))))
+        self.assertEqual({row["Host"] for row in rows}, {'a "b", c', "d"})
+
+    def test_a_bad_file_is_named_and_the_others_are_printed(self):
+        paths = self.fleet(2)
+        missing = paths[0] + ".missing"
+        result = run("dump", missing, *paths)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(missing + ": ", result.stderr)
+        self.assertEqual(result.stdout, self.dump(*paths))
+        self.assertEqual(run("dump", "--csv", missing, *paths).stdout, self.dump("--csv", *paths))
+
+    def test_result_needs_no_directory_for_temporary_files(self):
+        paths = self.fleet(2)
+        result = run("dump", *paths, env={**os.environ, "TMPDIR": "/nonexistent"})
+        self.assertEqual((result.returncode, result.stdout), (0, self.dump(*paths)))
+
+    def test_full_output_is_a_failure(self):
+        with open("/dev/full", "w") as full:
+            result = run("dump", *self.fleet(2), stdout=full, capture_output=False,
+                         stderr=subprocess.PIPE)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("No space left on device", result.stderr)
 
 
 if __name__ == "__main__":
