@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report: waits and holders by process, thread, cgroup and CPU, and of one lock."""
+"""ntklog report: waits and holders by process, thread, cgroup and CPU, of one lock, and on
+the page.
+"""
 
 import json
 
@@ -209,6 +211,26 @@ class One(Case):
             report = json.loads(self.report("--json", "--lock", name))
             self.assertEqual(round(report["answer"]["wait_total"] / NS), 1000)
         self.assertEqual(run("report", "--lock", "inode.i_rw", self.path).returncode, 1)
+
+
+class Page(Case):
+
+    def test_locks_of_the_answer_have_the_first_sections(self):
+        """Waits that did not end count, even of a lock that has no record."""
+        def at_the_end(state="begin", thread=0, lock=0, since=0):
+            return etl.open_hold(BASE + 9000, state, thread=thread, address=lock,
+                                 since=BASE + since)
+
+        self.write_events(
+            *(spin(30 * i, 30 * i + 5, 9 + i, WAITER, address=0x1000 * (i + 1)) for i in range(20)),
+            sleep(1000, 1100, 1, thread=57), at_the_end(), at_the_end("held", 55, LOCK, 1200),
+            at_the_end("waits", 56, LOCK, 3000), at_the_end("held", 57, LOCK + 0x288, 1200),
+            at_the_end("waits", 58, LOCK + 0x288, 2000))
+        answer = json.loads(self.report("--json"))["answer"]
+        locks = tool.pictures(self.report("--html", "-"))["locks"]
+        self.assertEqual([lock["lock"] for lock in locks[:2]], ["inner_lock", "my_lock"])
+        self.assertEqual([lock["lock"] for lock in locks[:5]],
+                         [lock["lock"] for lock in answer["locks"][:5]])
 
 
 class Filtered(Case):
