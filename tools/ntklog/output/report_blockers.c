@@ -62,7 +62,7 @@ static const struct column columns[] = {
 	TEXT_COLUMN("holder", "holder", holder,
 		    "what --by tells of the holder meanwhile; or free, or unknown"),
 	NUMBER_COLUMN("pieces", "pieces", CELL_COUNT, pieces,
-		      "pieces of waits that are charged to the holder", .is_hidden = true),
+		      "pieces of waits that are charged to the holder", .drop = 1),
 	NUMBER_COLUMN("charged_total", "charged", CELL_TIME, charged_total,
 		      "waiting that is charged to the holder", .error = "charged_total_error"),
 	NUMBER_COLUMN("charged_total_error", "charged error", CELL_ERROR, charged_error,

@@ -5,6 +5,7 @@ the page.
 """
 
 import json
+import re
 
 from answer_case import BASE, LOCK, NS, OTHER, RATES, WAITER, Case, sleep, spin, stack_of, switch
 import etl_writer as etl
@@ -211,6 +212,21 @@ class One(Case):
             report = json.loads(self.report("--json", "--lock", name))
             self.assertEqual(round(report["answer"]["wait_total"] / NS), 1000)
         self.assertEqual(run("report", "--lock", "inode.i_rw", self.path).returncode, 1)
+
+
+class Wide(Case):
+
+    def test_blockers_have_their_count_and_their_error(self):
+        events = (sleep(1000 * i, 1000 * i + 900, 100, thread=55 + i % 2) for i in range(1, 41))
+        self.write(etl.file(etl.ntklog_rundown(0), etl.resource_rundown(2, 2), *events))
+        options = "--table", "blockers", "--by", "task"
+        heading = self.report(*options, "--wide").split("\nlock ")[1].split("\n")[0]
+        self.assertEqual(re.split("  +", heading.strip()), [
+            "waiter", "holder", "pieces", "charged", "charged error", "share", "charged max"])
+        # Without a sample there is no error.
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        self.assertNotIn("error", self.report(*options, "--wide"))
+        self.assertIn("pieces", self.report(*options, "--wide"))
 
 
 class Page(Case):
