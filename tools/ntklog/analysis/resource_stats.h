@@ -73,11 +73,13 @@ struct resource_sum {
 struct resource_key {
 	uint64_t address;
 	uint64_t kind;
+	uint64_t caller;
 };
 
 /**
  * struct resource_entry - a resource, or a class of locks
- * @key: address or key of the class, and enum resource_kind
+ * @key: address or key of the class, enum resource_kind, and the caller that acquired the lock; 0:
+ *	the caller is not recorded, or callers are not kept apart
  * @classes: sums of exclusive and of shared owners
  * @initialized: number of initializations and reinitializations
  * @timeline: cycles waited in each slot of time, or NULL
@@ -96,6 +98,7 @@ struct resource_entry {
  * @rates: sampling parameters at the start
  * @highest: highest rates during the recording
  * @has_cpus: sums are kept by CPU
+ * @by_caller: set by the caller of analysis_read(): sums are kept by caller
  * @remainder: remainder of the last record's weight, which goes to the next record: weights are
  *	whole numbers
  * @resources: hash table of resources
@@ -112,6 +115,7 @@ struct resource_stats {
 	struct resource_rates rates;
 	struct resource_rates highest;
 	bool has_cpus;
+	bool by_caller;
 	uint64_t remainder;
 	struct resource_entry *resources;
 	struct resource_entry others[RESOURCE_KINDS];

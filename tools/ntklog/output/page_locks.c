@@ -75,7 +75,7 @@ static bool has_record(const struct analysis *analysis, const struct charge_clas
 {
 	const struct spinlock_lock *spinlock;
 	const struct resource_entry *resource;
-	struct resource_key resource_key = { key->class, 0 };
+	struct resource_key resource_key = { .address = key->class };
 
 	if (!key->is_sleeping) {
 		HASH_FIND(hh, analysis->spinlocks.locks, &key->class, sizeof(key->class), spinlock);
