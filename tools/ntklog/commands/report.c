@@ -30,6 +30,7 @@ enum {
 	OPTION_NDJSON,
 	OPTION_ADDRESSES,
 	OPTION_BY,
+	OPTION_ALL_LOCKS,
 };
 
 /* Rows of each table of a page, and those of them that are visible before a click. */
@@ -44,6 +45,7 @@ enum {
  * @html: path of the page; NULL: none
  * @by_address: each lock has a row of its own, not each class
  * @by: attribute by which waiters and holders are told apart
+ * @joins_locks: the table of waiters has one row for each waiter, not for each lock of it
  * @tables: bits of the tables to print
  * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
  * @sort: column to sort by; NULL: the default of each table
@@ -59,6 +61,7 @@ struct options {
 	const char *html;
 	bool by_address;
 	enum charge_by by;
+	bool joins_locks;
 	unsigned int tables;
 	const char *columns;
 	const char *sort;
@@ -69,6 +72,9 @@ struct options {
 
 /* These tables are printed on request only: the answer names the greatest waiters and waits. */
 static const unsigned int tables_on_request = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
+
+/* The tables that --by changes: the others do not have waiters and holders. */
+static const unsigned int tables_by_attribute = 1u << REPORT_BLOCKERS | 1u << REPORT_WAITERS;
 
 #define ALL_TABLES	(REPORT_ALL_TABLES & ~tables_on_request)
 
@@ -355,6 +361,7 @@ static int report_file(struct options *options)
 		struct report report = {
 			.file = file, .analysis = &analysis, .names = names,
 			.has_coverage = true, .is_stream = !strcmp(file->path, "-"),
+			.joins_locks_of_waiter = options->joins_locks,
 		};
 
 		analysis_read(&analysis, file);
@@ -470,6 +477,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (options->by == CHARGE_BYS)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
 		return 0;
+	case OPTION_ALL_LOCKS:
+		options->joins_locks = true;
+		return 0;
 	case ARGP_KEY_INIT:
 		options->trace.files = &options->files;
 		state->child_inputs[0] = &options->trace;
@@ -482,6 +492,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		    options->is_folded + options->is_ndjson > 1)
 			argp_error(state,
 				   "give only one of --json, --ndjson, --csv, --html and --folded");
+		if (options->by && options->tables & ~tables_by_attribute)
+			argp_error(state,
+				   "--by: of the tables it changes only blockers and waiters: leave --by or the other tables out");
+		if (options->joins_locks && !(options->tables & 1 << REPORT_WAITERS))
+			argp_error(state, "--all-locks: it changes the table waiters: add --table waiters");
 		if (!options->tables)
 			options->tables = ALL_TABLES;
 		return 0;
@@ -514,6 +529,8 @@ static const struct argp_option report_options[] = {
 	{ "by", OPTION_BY, "caller|function|task|stack|thread|process|cgroup|cpu|irql", 0,
 	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given",
 	  0 },
+	{ "all-locks", OPTION_ALL_LOCKS, NULL, 0,
+	  "In the table waiters, give each waiter one row: the sum of its waits for all locks", 0 },
 	{ 0 }
 };
 

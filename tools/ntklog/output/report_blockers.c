@@ -19,6 +19,12 @@ static char *lock(const struct report *report, const void *row)
 		strdup("(others)") : report_symbol_text(report, row_of(row)->key.class.class);
 }
 
+/* The lock of a row of the table waiters. */
+static char *waited_lock(const struct report *report, const void *row)
+{
+	return report->joins_locks_of_waiter ? strdup("(all)") : lock(report, row);
+}
+
 static char *waiter(const struct report *report, const void *row)
 {
 	return strdup(row_of(row)->key.first->text);
@@ -124,7 +130,7 @@ static double waits(const struct report *report, const void *row)
 }
 
 static const struct column waiter_columns[] = {
-	TEXT_COLUMN("lock", "lock", lock,
+	TEXT_COLUMN("lock", "lock", waited_lock,
 		    "class of the lock, or its address; ~ marks a guess"),
 	TEXT_COLUMN("waiter", "waiter", waiter, "what --by tells of the task that waited"),
 	NUMBER_COLUMN("waits", "waits", CELL_COUNT, waits, "number of waits"),

@@ -184,6 +184,33 @@ class One(Case):
         self.assertEqual(tool.undescribed(rows["waiters"], "report"), set())
         self.assertNotIn("waiters", json.loads(self.report("--json")))
 
+    def test_waits_of_a_thread_for_all_locks_are_one_row(self):
+        inner = LOCK + 0x288
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                          sleep(1000, 6000, address=inner),
+                          sleep(6000, 6100, 20, thread=56, address=inner))
+        options = "--table", "waiters", "--by", "thread", "--all-locks"
+        (row,) = json.loads(self.report("--json", *options))["waiters"]
+        self.assertEqual((row["lock"], row["waiter"], row["waits"],
+                          round(row["wait_total_ns"] / NS), round(row["wait_max_ns"] / NS)),
+                         ("(all)", "56 waiter", 2, 3020, 3000))
+        text = self.report(*options).splitlines()
+        self.assertEqual(text[-2].split(), ["waiter", "waits", "wait", "share", "wait", "max"])
+        result = run("report", *options, self.path, self.path)
+        self.assertRegex(result.stdout, r"\(all\) +56 waiter +2 ")
+        result = run("report", "--all-locks", self.path)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("add --table waiters", result.stderr)
+
+    def test_attribute_is_refused_for_tables_without_it(self):
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        for tables in ("resources",), ("locks", "blockers"), ("longest",), ("stacks",):
+            options = [option for name in tables for option in ("--table", name)]
+            result = run("report", "--by", "thread", *options, self.path)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn("changes only blockers and waiters", result.stderr)
+        self.report("--by", "thread", "--table", "waiters", "--table", "blockers")
+
     def test_lock_option_selects_one_lock(self):
         self.write_two_locks()
         for name in "my_lock", hex(LOCK), "%x" % LOCK:
