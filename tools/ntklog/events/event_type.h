@@ -27,6 +27,8 @@ struct field_place {
 
 /*
  * @name: NT's name of the field, or a name like NT's
+ * @duration_name: name in a text that prints the value with a unit, which filters take, too; NULL:
+ *	@name
  * @format: format of the value
  * @where: place in the 32-bit and in the 64-bit record
  * @minus: place of the number to subtract from that at @where, for a derived field, which no record
@@ -42,6 +44,7 @@ struct field_place {
  */
 struct event_field {
 	const char *name;
+	const char *duration_name;
 	enum field_format format;
 	struct field_place where[2];
 	struct field_place minus[2];
