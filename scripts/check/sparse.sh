@@ -8,7 +8,7 @@
 . "$TOP/scripts/progress.sh"
 
 kdir=${1:?usage: sparse.sh KDIR}
-begin_stages 60
+begin_stages 90
 need style
 say "running sparse on the modules"
 mkdir -p "$CACHE/build"
