@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The guest's part of linux.sh, on one CPU.
+# The guest's part of linux.sh, on one CPU: measure without hooks, and in each state of the
+# arguments: a mode of the spinning locks, or "sleeping".
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
@@ -44,17 +45,19 @@ bench()
 
 insmod ntklog.ko || exit 1
 echo 256 >$S/buffers
-echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
 workload
 pairs plain
-for mode in full sampled waits; do
-	echo $mode >$D/linux_mode
-	bench $mode
+for state; do
+	if [ "$state" = sleeping ]; then
+		echo full >$D/linux_mode
+		echo PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE PERF_LINUX_RT_MUTEX \
+			PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX >$S/group_mask
+	else
+		echo "$state" >$D/linux_mode
+		echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
+	fi
+	bench "$state"
 done
-echo full >$D/linux_mode
-echo PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE PERF_LINUX_RT_MUTEX \
-	PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX >$S/group_mask
-bench sleeping
 pairs restored
 measure_workload restored 4
 rmmod ntklog

@@ -242,7 +242,7 @@ struct numbered_waiter {
 	bool owned;
 };
 
-static int own_number(void *data)
+static int use_numbered_lock(void *data)
 {
 	struct numbered_waiter *waiter = data;
 	u8 old_irql = ke_acquire_queued_spin_lock(4);
@@ -260,12 +260,12 @@ static void numbered_lock_handed_to_other_cpu(struct kunit *test)
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
-	test_thread_start(test, &waiter.thread, 1, own_number, &waiter);
+	test_thread_start(test, &waiter.thread, 1, use_numbered_lock, &waiter);
 	test_thread_join(&waiter.thread);
 	KUNIT_EXPECT_TRUE(test, waiter.owned);
 
 	waiter.owned = false;
-	test_thread_start(test, &waiter.thread, 1, own_number, &waiter);
+	test_thread_start(test, &waiter.thread, 1, use_numbered_lock, &waiter);
 	old_irql = ke_acquire_queued_spin_lock(4);
 	mdelay(20);
 	ke_release_queued_spin_lock(4, old_irql);

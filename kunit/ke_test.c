@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's facts Q1 to Q10 in kunit/facts.rst.
+ * NT's facts Q1 to Q6, Q9 and Q10 in kunit/facts.rst.
  *
- * Some tests make a caller's error on purpose. tests/steps/kunit.sh expects their reports by name.
+ * Some tests err on purpose: tests/steps/kunit.sh lists their reports.
  */
 
 #include <linux/delay.h>

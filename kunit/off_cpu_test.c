@@ -11,7 +11,11 @@
 #include <linux/delay.h>
 #include <linux/instruction_pointer.h>
 #include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <ntklog/irql.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/system_information.h>
@@ -21,6 +25,8 @@
 #include "../module/etw/stacks.h"
 #include "../module/ground/clock.h"
 #include "../module/ground/task_record.h"
+#include "../module/ground/thread.h"
+#include "../module/perf/context_swap.h"
 #include "../module/perf/off_cpu.h"
 #include "../module/perf/resource.h"
 #include "../module/perf/sleeping_lock.h"
@@ -449,6 +455,68 @@ static void holder_counted_after_migration(struct kunit *test)
 	end_tracking(test);
 }
 
+/**
+ * struct nmi_in_switch - what an NMI finds between the probe of sched_switch and the switch itself
+ * @next: task to which the CPU switches
+ * @switches: number of switches in which the CPU had cached the record of @next
+ * @found_sleeper: in so many of them the CPU left the sleeper, and the NMI found its record
+ * @found_other: in so many of them it found a record of another task than the one that it
+ *	interrupted
+ * @changed_cache: in so many of them it changed the cached task
+ *
+ * Written with interrupts off by the CPU that switches to @next.
+ */
+static struct nmi_in_switch {
+	const struct task_struct *next;
+	unsigned int switches, found_sleeper, found_other, changed_cache;
+} nmi;
+
+static void act_as_nmi_in_switch(void *data, bool preempted, struct task_struct *old,
+				 struct task_struct *new, unsigned int old_state)
+{
+	const struct ntklog_task *found;
+
+	if (new != nmi.next || __this_cpu_read(ntklog_current.cached_task) != new)
+		return;
+	__preempt_count_add(HARDIRQ_OFFSET + NMI_OFFSET);
+	found = ntklog_find_current_record();
+	__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
+	nmi.switches++;
+	nmi.found_sleeper += old == sleeper && found && found->task == old;
+	nmi.found_other += found && found->task != old;
+	nmi.changed_cache += __this_cpu_read(ntklog_current.cached_task) != new;
+}
+
+/* ntklog caches the record of the next task while the old one is still current. */
+static void nmi_in_switch_does_not_find_record_of_next_task(struct kunit *test)
+{
+	struct test_thread thread;
+
+	begin_tracking(test);
+	nmi = (struct nmi_in_switch){ .next = current };
+	reinit_completion(&sleeper_has_lock);
+	reinit_completion(&sleeper_may_end);
+	/* The probe runs after those of ntklog, which have the default priority. */
+	KUNIT_ASSERT_EQ(test, tracepoint_probe_register_prio(ntklog_sched_switch,
+							     act_as_nmi_in_switch, NULL,
+							     TRACEPOINT_DEFAULT_PRIO - 1), 0);
+	acquire(&inner_lock);
+	test_thread_start(test, &thread, TEST_CPU, hold_asleep, NULL);
+	wait_for_completion(&sleeper_has_lock);
+	/* The idle task, which has no record, precedes this one. */
+	msleep(20);
+	tracepoint_probe_unregister(ntklog_sched_switch, act_as_nmi_in_switch, NULL);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_GE(test, nmi.switches, 2u);
+	KUNIT_EXPECT_GE(test, nmi.found_sleeper, 1u);
+	KUNIT_EXPECT_EQ(test, nmi.found_other, 0u);
+	KUNIT_EXPECT_EQ(test, nmi.changed_cache, 0u);
+	release(&inner_lock);
+	complete(&sleeper_may_end);
+	test_thread_join(&thread);
+	end_tracking(test);
+}
+
 static void sleep_without_lock_not_counted(struct kunit *test)
 {
 	struct ntklog_off_cpu before, after;
@@ -486,6 +554,7 @@ static struct kunit_case off_cpu_cases[] = {
 	KUNIT_CASE(second_wait_includes_first),
 	KUNIT_CASE(holder_preempted_within_hook_counted_later),
 	KUNIT_CASE(holder_counted_after_migration),
+	KUNIT_CASE(nmi_in_switch_does_not_find_record_of_next_task),
 	KUNIT_CASE(sleep_without_lock_not_counted),
 	KUNIT_CASE(negative_time_off_cpu_is_0),
 	{}

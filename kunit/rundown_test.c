@@ -376,7 +376,7 @@ static void each_change_of_rates_is_in_each_started_session(struct kunit *test)
 	expect_first_events(test, 4, resource_hook_ids, ARRAY_SIZE(resource_hook_ids));
 }
 
-/* The steal time grows between the two readings of a change. */
+/* The counts before and after a change of parameters differ, but only the parameters are logged. */
 static void a_change_of_a_parameter_logs_no_counts(struct kunit *test)
 {
 	static const u16 hook_ids[] = {

@@ -198,7 +198,7 @@ static void use_converted(void)
 	}
 }
 
-static const struct acquire_function {
+static const struct acquire_case {
 	const char *name;
 	void (*use)(void);
 	u8 mode;
@@ -214,7 +214,7 @@ static const struct acquire_function {
 	{ "converted", use_converted, 4 },
 };
 
-static void describe_acquire_function(const struct acquire_function *function, char *text)
+static void describe_acquire_function(const struct acquire_case *function, char *text)
 {
 	strscpy(text, function->name, KUNIT_PARAM_DESC_SIZE);
 }
@@ -223,7 +223,7 @@ KUNIT_ARRAY_PARAM(acquire_function, acquire_functions, describe_acquire_function
 
 static void acquire_function_mode_and_caller_written(struct kunit *test)
 {
-	const struct acquire_function *function = test->param_value;
+	const struct acquire_case *function = test->param_value;
 	unsigned long caller;
 	const u8 *event;
 
@@ -241,7 +241,7 @@ static void acquire_function_mode_and_caller_written(struct kunit *test)
 
 static void check_acquisition_is_counted(struct kunit *test, u32 group)
 {
-	const struct acquire_function *function = test->param_value;
+	const struct acquire_case *function = test->param_value;
 	u32 before;
 
 	ex_initialize_spin_lock(&ex_lock);

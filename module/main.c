@@ -60,11 +60,7 @@ static unsigned int buffers = ETW_BUFFERS_DEFAULT;
 module_param(buffers, uint, 0400);
 MODULE_PARM_DESC(buffers, "buffers of each processor, 2 to 1024, default 16");
 
-/*
- * Values of the members of NT's EVENT_TRACE_SPINLOCK_INFORMATION and
- * EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION, in the order of the members; see
- * system_information.h.
- */
+/* Values in the order of the members of NT's structures: see system_information.h. */
 static unsigned int spinlock[PERF_SPIN_LOCK_PARAMETERS];
 static unsigned int spinlock_count;
 module_param_array(spinlock, uint, &spinlock_count, 0400);
@@ -131,7 +127,6 @@ static int __init ntklog_init(void)
 {
 	int err;
 
-	/* Event time stamps are readings of NTKLOG_CLOCK_NAME. */
 	if (!ntklog_clock_frequency()) {
 		pr_err("this machine has no " NTKLOG_CLOCK_NAME "\n");
 		return -ENODEV;

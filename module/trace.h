@@ -31,10 +31,7 @@
 #if !defined(_NTKLOG_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define _NTKLOG_TRACE_H
 
-/*
- * The tracepoints: the fields of NT's records, decoded, for trace-cmd, perf and bpftrace. A
- * tracepoint with a probe enables its event group, also without a session.
- */
+/* The fields of NT's records, decoded. A probe enables the event group, also without a session. */
 
 #include <linux/tracepoint.h>
 #include <uapi/ntklog/wmi_contextswap.h>

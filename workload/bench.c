@@ -184,8 +184,8 @@ static noinline void run_in_stack_out_of_turn(unsigned int count)
 }
 
 /*
- * @raises: the pair itself disables preemption or softirqs, or may sleep, so it is measured
- *	with interrupts enabled. Other pairs are measured with interrupts disabled
+ * @raises: the pair must be called with interrupts enabled, for example because it raises the IRQL,
+ *	disables softirqs or may sleep. Other pairs are measured with interrupts disabled
  * @contended: the pair is also measured on several CPUs
  */
 static const struct bench_op {

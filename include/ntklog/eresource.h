@@ -4,8 +4,8 @@
 
 /*
  * NT's executive resources: reader-writer locks that sleep. A resource has one exclusive owner or
- * any number of shared owners. An owner may acquire again without waiting. A waiter sleeps until
- * the releasing task makes it an owner.
+ * any number of shared owners. An owner may acquire again. A waiter sleeps until the releasing task
+ * makes it an owner.
  *
  * An owner is a task, identified by the address of its task_struct, or an owner pointer, by which a
  * task has replaced itself with ex_set_resource_owner_pointer().
@@ -49,8 +49,7 @@ struct eresource_owner {
  * @exclusive_waiter_count: number of waiters for exclusive ownership; may be read without the lock
  * @owner: the first owner entry
  * @owner_table: further owner entries, or NULL
- * @owner_table_size: number of entries in @owner_table. There is an entry for each owner and each
- *	waiter for shared ownership
+ * @owner_table_size: number of entries in @owner_table
  * @shared_waiters: waiters for shared ownership, in the order of their requests
  * @exclusive_waiters: waiters for exclusive ownership, in the order of their requests
  * @node: node in the tree of live resources
@@ -181,8 +180,7 @@ static inline unsigned long ex_get_current_resource_thread(void)
  * ex_disable_resource_boost_lite() - NT's ExDisableResourceBoostLite
  * @resource: the resource
  *
- * Sets a flag that has no other effect, because a resource does not boost the priority of its
- * owners.
+ * Sets a flag that has no other effect.
  *
  * Context: any.
  */

@@ -81,9 +81,7 @@ bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock
 bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock);
 bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock);
 
-/*
- * Fast path: one attempt. The word is read first, so that the word of a held lock is not written.
- */
+/* The word is read first, so that the word of a held lock is not written. */
 static __always_inline bool
 __ex_acquire_spin_lock_shared_fast(struct ex_spin_lock *spin_lock)
 {
@@ -128,8 +126,6 @@ ex_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
  * ex_acquire_spin_lock_exclusive_at_dpc_level() - NT's ExAcquireSpinLockExclusiveAtDpcLevel
  * @spin_lock: the lock
  *
- * Spins until the lock is acquired.
- *
  * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
  */
 static __always_inline void
@@ -147,11 +143,8 @@ ex_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 static __always_inline bool
 __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
-	/* Prefetch the cache line for writing: the test alone would fetch it shared. */
 	__ke_prefetch_to_write(&spin_lock->value);
-	/*
-	 * While the caller is a shared owner the number of shared owners may change, but not to 0.
-	 */
+	/* The number of shared owners may change, but not to 0 while the caller is one. */
 	if (unlikely(!(data_race(spin_lock->value.counter) &
 		       EX_SPIN_LOCK_SHARED_COUNT))) {
 		ex_warn_spin_lock_not_owned(spin_lock, true);
@@ -170,7 +163,6 @@ __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 static __always_inline bool
 __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
-	/* Prefetch the cache line for writing: the test alone would fetch it shared. */
 	__ke_prefetch_to_write(&spin_lock->value);
 	/*
 	 * While the lock is held exclusively, the word is bit 31 alone or bits 31 and 30, because
@@ -224,8 +216,6 @@ ex_release_spin_lock_exclusive_from_dpc_level(struct ex_spin_lock *spin_lock)
  * ex_acquire_spin_lock_shared() - NT's ExAcquireSpinLockShared
  * @spin_lock: the lock
  *
- * Raises the IRQL to DISPATCH_LEVEL and spins until the lock is acquired.
- *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: the old IRQL.
  */
@@ -241,8 +231,6 @@ ex_acquire_spin_lock_shared(struct ex_spin_lock *spin_lock)
 /**
  * ex_acquire_spin_lock_exclusive() - NT's ExAcquireSpinLockExclusive
  * @spin_lock: the lock
- *
- * Raises the IRQL to DISPATCH_LEVEL and spins until the lock is acquired.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: the old IRQL.
@@ -261,8 +249,7 @@ ex_acquire_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
  * @spin_lock: a lock that the caller holds shared
  * @old_irql: IRQL that the acquiring function returned
  *
- * Releases the lock, then lowers the IRQL. If the lock has no shared owner: warns once and changes
- * nothing.
+ * If the lock has no shared owner: warns once and changes nothing.
  *
  * Context: the IRQL at which the lock is held.
  */
@@ -278,8 +265,7 @@ ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock, u8 old_irql)
  * @spin_lock: a lock that the caller holds exclusively
  * @old_irql: IRQL that the acquiring function returned
  *
- * Releases the lock, then lowers the IRQL. If the lock has no exclusive owner: warns once and
- * changes nothing.
+ * If the lock has no exclusive owner: warns once and changes nothing.
  *
  * Context: the IRQL at which the lock is held.
  */

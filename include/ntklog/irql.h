@@ -5,12 +5,10 @@
 /*
  * NT's interrupt request levels (IRQLs) on Linux.
  *
- * The IRQL is derived from Linux' own state where possible. A task is at DISPATCH_LEVEL while
- * softirqs are disabled on its CPU. A softirq runs at DISPATCH_LEVEL, a hard interrupt at
- * DIRQL_LEVEL. The module stores the two kinds of level that Linux does not know. Levels above
- * DISPATCH_LEVEL are stored per CPU, with interrupts off, because Linux on x86 does not mask
- * interrupts by priority. APC_LEVEL is stored per task. As a consequence, local_bh_disable() and
- * spin_lock_bh() raise the IRQL that ke_get_current_irql() returns.
+ * The IRQL is derived from Linux' own state where possible: a task is at DISPATCH_LEVEL while
+ * softirqs are disabled on its CPU, a softirq at DISPATCH_LEVEL, and a hard interrupt at
+ * DIRQL_LEVEL. Levels above DISPATCH_LEVEL are stored per CPU, with interrupts off, because Linux
+ * on x86 does not mask interrupts by priority. APC_LEVEL is stored per task.
  *
  * With PREEMPT_RT softirqs run in preemptible tasks, and local_bh_disable() leaves preemption on.
  * DISPATCH_LEVEL is then preempt_disable(), which also keeps the softirq tasks from running. A
@@ -65,7 +63,7 @@ struct ntklog_task;
  * struct ntklog_current - task that a CPU caches
  * @passive_task: a task that is not at APC_LEVEL, and was not at APC_LEVEL when it raised the IRQL
  *	above it; or NULL
- * @cached_task: task whose record was looked up last on this CPU; or NULL
+ * @cached_task: a task whose record is cached; or NULL
  * @record: the record of @cached_task; a dummy record if there is none
  *
  * Tasks are compared, not dereferenced. A task writes the members for itself while it runs on the
@@ -92,10 +90,7 @@ u8 ke_raise_irql_slow(u8 new_irql);
 u8 ke_raise_irql_to_synch_level(void);
 void ke_lower_irql_slow(u32 state);
 
-/*
- * Return true if this CPU has cached that the current task is not at APC_LEVEL. False means that
- * the task may be at any level.
- */
+/* False means that the task may be at any level. */
 static __always_inline bool __ke_task_is_known_passive(void)
 {
 	return likely(this_cpu_read(ntklog_current.passive_task) == current);
@@ -134,10 +129,7 @@ static inline void ke_raise_irql(u8 new_irql, u8 *old_irql)
 	*old_irql = ke_raise_irql_slow(new_irql);
 }
 
-/*
- * True if a kernel option observes calls of local_bh_disable() and local_bh_enable(), so that these
- * functions must be called.
- */
+/* A kernel option observes local_bh_disable() and local_bh_enable(), so they must be called. */
 #define KE_SOFTIRQS_ARE_TRACED	(IS_ENABLED(CONFIG_TRACE_IRQFLAGS) ||		\
 				 IS_ENABLED(CONFIG_TRACE_PREEMPT_TOGGLE) ||	\
 				 IS_ENABLED(CONFIG_DEBUG_PREEMPT))
@@ -158,10 +150,7 @@ static __always_inline void ke_leave_dispatch_level(u32 extra_count)
 
 #else
 
-/*
- * Raise from below DISPATCH_LEVEL to DISPATCH_LEVEL, and disable softirqs @extra_count times in
- * addition.
- */
+/* @extra_count: number of additional times that softirqs are disabled */
 static __always_inline void ke_enter_dispatch_level(u32 extra_count)
 {
 	if (KE_SOFTIRQS_ARE_TRACED) {
@@ -177,8 +166,7 @@ static __always_inline void ke_enter_dispatch_level(u32 extra_count)
  * Lower from DISPATCH_LEVEL: local_bh_enable(), but inline unless softirqs or a reschedule are
  * pending. A softirq that is raised before the count drops is seen by the test below; one that is
  * raised later runs at the end of its interrupt. On x86, should_resched(0) is true if a reschedule
- * is due, because the count holds that bit inverted. @extra_count: number of additional times that
- * softirqs are disabled.
+ * is due, because the count holds that bit inverted.
  */
 static __always_inline void ke_leave_dispatch_level(u32 extra_count)
 {
@@ -199,10 +187,7 @@ static __always_inline void ke_leave_dispatch_level(u32 extra_count)
 
 #endif
 
-/*
- * NT's ...AtDpcLevel functions do not change the IRQL; the caller must be at DISPATCH_LEVEL. With
- * PREEMPT_RT a softirq must raise first, or call ...ForDpc.
- */
+/* With PREEMPT_RT a softirq must raise before it calls an ...AtDpcLevel function. */
 static __always_inline void __ke_assert_dispatch_level(void)
 {
 	lockdep_assert_preemption_disabled();

@@ -8,9 +8,7 @@
  * uses (nt_types.h, nt_sal.h). Each function is documented at its snake_case name. ntklog itself
  * does not use this header.
  *
- * Documentation/nt/porting.rst lists the differences from NT: two members of ERESOURCE, and locks
- * in kernels with lockdep, are spelled differently; threads and processors, events, semaphores and
- * mutexes, DPCs, pool and interlocked operations are missing. It names Linux' replacements.
+ * Documentation/nt/porting.rst lists the differences from NT.
  */
 
 #include <linux/build_bug.h>
@@ -123,7 +121,6 @@ static_assert((int)LockQueueMaximumLock == (int)LOCK_QUEUE_MAXIMUM_LOCK);
 #define ResourceReleaseByOtherThread		0x0020
 #define ResourceOwnedExclusive			ERESOURCE_FLAG_OWNED_EXCLUSIVE
 
-/* Conversions to the types of ntklog. */
 static __always_inline struct kspin_lock *__nt_spin_lock(PKSPIN_LOCK SpinLock)
 {
 	return (struct kspin_lock *)SpinLock;
@@ -416,7 +413,6 @@ ExTryConvertSharedSpinLockExclusive(PEX_SPIN_LOCK SpinLock)
 	return ex_try_convert_shared_spin_lock_exclusive(__nt_ex_spin_lock(SpinLock));
 }
 
-/* A macro, so that each use is a lockdep class of its own. */
 #define ExInitializeResourceLite(Resource)				\
 ({									\
 	static struct lock_class_key __key;				\

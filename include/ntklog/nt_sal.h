@@ -109,10 +109,7 @@
 #define _IRQL_always_function_max_(...)
 #define _IRQL_always_function_min_(...)
 
-/*
- * Locks that a function acquires or releases, and that the caller holds or must not hold; kinds and
- * order of locks; data that a lock guards; and the absence of competing threads.
- */
+/* Locks, data that a lock guards, and the absence of competing threads. */
 #define _Acquires_lock_(...)
 #define _Acquires_exclusive_lock_(...)
 #define _Acquires_shared_lock_(...)

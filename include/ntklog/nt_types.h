@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_NT_TYPES_H
 #define _NTKLOG_NT_TYPES_H
 
-/*
- * Types and macros that NT code uses around its locks: calling conventions, types, status codes,
- * lists and assertions, with NT's names and values. <ntklog/nt.h> has the locks.
- */
+/* Types and macros that NT code uses around its locks, with NT's names and values. */
 
 #include <linux/bug.h>
 #include <linux/build_bug.h>
@@ -112,10 +109,7 @@ typedef union _ULARGE_INTEGER {
 #define NT_WARNING(Status)	((ULONG)(Status) >> 30 == 2)
 #define NT_ERROR(Status)	((ULONG)(Status) >> 30 == 3)
 
-/*
- * Status codes of locks and related functions. They are signed, as in NT. Those of
- * system_information.h are unsigned, because they are words of a file.
- */
+/* Status codes, signed as in NT. Those of system_information.h are unsigned. */
 #undef STATUS_SUCCESS
 #undef STATUS_NOT_IMPLEMENTED
 #undef STATUS_INVALID_INFO_CLASS

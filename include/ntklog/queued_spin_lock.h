@@ -4,8 +4,8 @@
 
 /*
  * NT's in-stack queued spin locks. The lock is acquired in the order of requests, and each waiter
- * spins on its own word. The locks are similar to MCS locks (Mellor-Crummey and Scott, 1991), but
- * the waiter's flag is a bit in the address of the lock, so a queue entry also names its lock.
+ * spins on its own word. The locks are similar to MCS locks, but the waiter's flag is a bit in the
+ * address of the lock, so a queue entry also names its lock.
  *
  * States of an entry, in { Next, Lock }:
  *
@@ -57,9 +57,8 @@ struct kspin_lock_queue {
  * @lock_queue: entry in the queue of the lock
  * @old_irql: IRQL before the acquisition; written only by the raising functions
  *
- * If an entry straddles two cache lines, each hand-over fetches both. gcc aligns a handle that is a
- * variable; clang does not, and no compiler aligns one that is a member of a structure. Declare it
- * as __aligned(16). The type itself is not aligned, because its size must be NT's.
+ * Declare a handle as __aligned(16), so that its entry does not straddle two cache lines. The type
+ * itself is not aligned, because its size must be NT's.
  */
 struct klock_queue_handle {
 	struct kspin_lock_queue lock_queue;
@@ -79,10 +78,7 @@ void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue,
 					struct kspin_lock *spin_lock);
 void ke_warn_queued_spin_lock_not_owned(struct kspin_lock_queue *queue);
 
-/*
- * Acquire the lock that an entry names. This function and __ke_release_queued_spin_lock() are
- * inline, so that no function is called if the lock is uncontended and spin locks are not counted.
- */
+/* Inline, so that an uncontended acquisition calls no function while spin locks are not counted. */
 static __always_inline void
 __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
 {
@@ -178,9 +174,6 @@ ke_release_in_stack_queued_spin_lock_from_dpc_level(struct klock_queue_handle *l
  * @spin_lock: the lock
  * @lock_handle: memory for the queue entry; must not be accessed until the lock is released
  *
- * Raises the IRQL to DISPATCH_LEVEL, stores the old IRQL in @lock_handle->old_irql, and spins until
- * the lock is acquired.
- *
  * Context: IRQL <= DISPATCH_LEVEL.
  */
 static __always_inline void
@@ -197,8 +190,7 @@ ke_acquire_in_stack_queued_spin_lock(struct kspin_lock *spin_lock,
  * @spin_lock: the lock
  * @lock_handle: memory for the queue entry; must not be accessed until the lock is released
  *
- * Raises the IRQL to SYNCH_LEVEL, which turns interrupts off, stores the old IRQL in
- * @lock_handle->old_irql, and spins until the lock is acquired.
+ * SYNCH_LEVEL turns interrupts off.
  *
  * Context: IRQL <= SYNCH_LEVEL, also in hard interrupts.
  */
@@ -214,8 +206,7 @@ ke_acquire_in_stack_queued_spin_lock_raise_to_synch(struct kspin_lock *spin_lock
  * ke_release_in_stack_queued_spin_lock() - NT's KeReleaseInStackQueuedSpinLock
  * @lock_handle: handle of the acquisition; may be reused afterwards
  *
- * Releases the lock, then lowers the IRQL to @lock_handle->old_irql. If the handle holds no lock:
- * warns once and changes nothing.
+ * If the handle holds no lock: warns once and changes nothing.
  *
  * Context: the IRQL at which the lock is held.
  */
@@ -231,9 +222,8 @@ ke_release_in_stack_queued_spin_lock(struct klock_queue_handle *lock_handle)
  * @spin_lock: the lock
  * @lock_handle: memory for the queue entry; must not be accessed until the lock is released
  *
- * For code that runs in softirqs as well as in tasks, like NT's threaded DPCs. In a softirq the
- * IRQL is not changed; in a task it is raised to DISPATCH_LEVEL. With PREEMPT_RT it is raised in
- * both.
+ * In a softirq the IRQL is not changed. In a task, and with PREEMPT_RT also in a softirq, it is
+ * raised to DISPATCH_LEVEL.
  *
  * Context: softirq, or task at IRQL <= DISPATCH_LEVEL.
  */
@@ -265,9 +255,7 @@ ke_release_in_stack_queued_spin_lock_for_dpc(struct klock_queue_handle *lock_han
 
 /*
  * NT's KSPIN_LOCK_QUEUE_NUMBER: queued spin locks that are identified by a number. Each CPU has a
- * queue entry for each lock, so the caller needs no handle. On NT each named lock protects what its
- * name says, and numbers without a name are spare; here all locks may be used for any purpose.
- * LOCK_QUEUE_MAXIMUM_LOCK is the number of these locks.
+ * queue entry for each lock, so the caller needs no handle. Each lock may be used for any purpose.
  */
 enum kspin_lock_queue_number {
 	LOCK_QUEUE_VACB_LOCK = 0x04,
@@ -316,8 +304,7 @@ static __always_inline bool __ke_lock_queue_number_ok(unsigned int number)
  * ke_acquire_queued_spin_lock() - NT's KeAcquireQueuedSpinLock
  * @number: number of the lock
  *
- * Raises the IRQL to DISPATCH_LEVEL and spins until the lock is acquired. If no lock has this
- * number: warns once and changes nothing.
+ * If no lock has this number: warns once and changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: the old IRQL.
@@ -337,8 +324,7 @@ static __always_inline u8 ke_acquire_queued_spin_lock(unsigned int number)
  * ke_acquire_queued_spin_lock_raise_to_synch() - NT's KeAcquireQueuedSpinLockRaiseToSynch
  * @number: number of the lock
  *
- * Raises the IRQL to SYNCH_LEVEL and spins until the lock is acquired. If no lock has this number:
- * warns once and changes nothing.
+ * If no lock has this number: warns once and changes nothing.
  *
  * Context: IRQL <= SYNCH_LEVEL.
  * Return: the old IRQL.
@@ -415,8 +401,7 @@ ke_try_to_acquire_queued_spin_lock_raise_to_synch(unsigned int number,
  * @number: number of the lock
  * @old_irql: IRQL that the acquiring function returned
  *
- * Releases the lock, then lowers the IRQL. If no lock has this number, or this CPU does not hold
- * it: warns once and changes nothing.
+ * If no lock has this number, or this CPU does not hold it: warns once and changes nothing.
  *
  * Context: the IRQL at which the lock is held, on the same CPU.
  */

@@ -31,9 +31,8 @@ struct kspin_lock {
 };
 
 /*
- * ntklog_spin_lock_key is enabled while acquisitions are counted; the acquire functions test it.
- * ntklog_spin_lock_tracking_key is enabled while holds are tracked; the release functions test it.
- * Both are written by module/perf.
+ * Enabled while acquisitions are counted (ntklog_spin_lock_key) and while holds are tracked
+ * (ntklog_spin_lock_tracking_key).
  */
 DECLARE_STATIC_KEY_FALSE(ntklog_spin_lock_key);
 DECLARE_STATIC_KEY_FALSE(ntklog_spin_lock_tracking_key);
@@ -134,7 +133,7 @@ ke_try_to_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 /*
  * Prefetch the cache line of a word that is about to be written. Not prefetchw(): in 6.1 its
  * alternative is not relocated if the operand is relative to the instruction pointer, as that of a
- * static lock is. Requires a CPU that has PREFETCHW or ignores it, as Windows since 8.1 does.
+ * static lock is. Requires a CPU that has PREFETCHW or ignores it.
  */
 static __always_inline void __ke_prefetch_to_write(const void *word)
 {
@@ -148,16 +147,11 @@ static __always_inline void __ke_prefetch_to_write(const void *word)
 /* Release a lock. Returns false after a warning if the lock is not held. */
 static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
 {
-	/*
-	 * A waiter's reads have made the cache line shared. Prefetch it for writing: the test alone
-	 * would fetch it shared, and the store would fetch it again.
-	 */
+	/* Waiters' reads may have made the cache line shared, and the test would do that, too. */
 	__ke_prefetch_to_write(&spin_lock->word);
 	/*
-	 * The word of a held lock does not change: waiters only set bit 0, which is set already. If
-	 * the lock is not held, the read returns some value that the word had. A plain read lets
-	 * the compiler compare the word in memory. That saves as many instructions as the prefetch
-	 * costs: one.
+	 * The word of a held lock does not change: waiters only set bit 0, which is set already. A
+	 * plain read lets the compiler compare the word in memory.
 	 */
 	if (unlikely(data_race(spin_lock->word) != 1)) {
 		ke_warn_spin_lock_not_owned(spin_lock);
@@ -190,8 +184,6 @@ ke_release_spin_lock_from_dpc_level(struct kspin_lock *spin_lock)
  * ke_acquire_spin_lock_raise_to_dpc() - NT's KeAcquireSpinLockRaiseToDpc
  * @spin_lock: the lock
  *
- * Raises the IRQL to DISPATCH_LEVEL and spins until the lock is acquired.
- *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: the old IRQL.
  */
@@ -209,8 +201,6 @@ ke_acquire_spin_lock_raise_to_dpc(struct kspin_lock *spin_lock)
  * @spin_lock: the lock
  * @old_irql: set to the old IRQL
  *
- * Raises the IRQL to DISPATCH_LEVEL and spins until the lock is acquired.
- *
  * Context: IRQL <= DISPATCH_LEVEL.
  */
 static __always_inline void ke_acquire_spin_lock(struct kspin_lock *spin_lock,
@@ -223,7 +213,7 @@ static __always_inline void ke_acquire_spin_lock(struct kspin_lock *spin_lock,
  * ke_acquire_spin_lock_raise_to_synch() - NT's KeAcquireSpinLockRaiseToSynch
  * @spin_lock: the lock
  *
- * Raises the IRQL to SYNCH_LEVEL, which turns interrupts off, and spins until the lock is acquired.
+ * SYNCH_LEVEL turns interrupts off.
  *
  * Context: IRQL <= SYNCH_LEVEL, also in hard interrupts.
  * Return: the old IRQL.
@@ -242,8 +232,7 @@ ke_acquire_spin_lock_raise_to_synch(struct kspin_lock *spin_lock)
  * @spin_lock: a lock that the caller holds
  * @old_irql: IRQL that the acquiring function returned
  *
- * Releases the lock, then lowers the IRQL. If the lock is not held as an ordinary spin lock: warns
- * once and changes nothing.
+ * If the lock is not held as an ordinary spin lock: warns once and changes nothing.
  *
  * Context: the IRQL at which the lock is held.
  */

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing into a run's buffers.
- *
- * Events are written in every context that takes locks, also with locks of the scheduler held.
- * Therefore each CPU has its own buffers, and writes to them with interrupts off and without a
- * lock. An NMI may interrupt a write, so the events of an NMI are not written and count as lost.
- * The buffers of a CPU are a ring, the sub-buffers of a relay channel:
+ * Each CPU has its own buffers, to which it writes with interrupts off and without a lock, because
+ * an event may be written with locks of the scheduler held. The events of an NMI are lost, because
+ * the NMI may have interrupted a write. A CPU's buffers are the sub-buffers of a relay channel:
  *
  *	subbufs_consumed         subbufs_produced
  *	v                        v
  *	finished     finished    open         free         free
  *
  * - A free buffer becomes open when relay switches to it. Its first event gives it a number.
- * - The open buffer is finished by the first event that does not fit, or by a flush: its header
- *   becomes final and its rest is filled. relay increments subbufs_produced after that, so that a
- *   reader on another CPU sees finished buffers only.
+ * - The open buffer is finished when an event does not fit, or by a flush: its header becomes final
+ *   and its rest is filled. relay then increments subbufs_produced.
  * - A reader copies a finished buffer and then increments subbufs_consumed, which frees it.
  *
  * When an event finds no free buffer, buffering mode frees the oldest finished one, even while a
- * snapshot copies it (see snapshot.c). In sequential mode the event is lost, and the full buffer
- * stays open: it can still get the flag for lost events, and the mark for the end of the file when
- * the session stops.
+ * snapshot copies it. In sequential mode the event is lost. The full buffer stays open for the flag
+ * of lost events and the mark for the end of the file.
  */
 
 #include <linux/irq_work.h>
@@ -78,8 +73,7 @@ void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf)
  * etw_count_unread_buffers() - count the finished buffers that have not been read
  * @buf: the buffers of a CPU
  *
- * Context: any. The number may be stale when it is returned, except in the context of
- * etw_finish_buffer().
+ * Context: any. The number may be stale when it is returned.
  * Return: the number of buffers.
  */
 size_t etw_count_unread_buffers(const struct rchan_buf *buf)
@@ -138,10 +132,7 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 		irq_work_queue(&cpu->wake);
 }
 
-/*
- * Free the oldest buffer in buffering mode. It has no reader, because the run is not finished; a
- * snapshot may be copying it. Returns false in sequential mode. Interrupts are off.
- */
+/* The oldest buffer has no reader in buffering mode, but a snapshot may be copying it. */
 static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
 	struct etw_buffer_cpu *cpu = per_cpu_ptr(run->cpus, buf->cpu);
@@ -195,10 +186,7 @@ bool etw_buffer_has_space(const struct etw_run *run, size_t size)
 	       etw_count_unread_buffers(buf) + etw_buffer_is_open(buf) < buf->chan->n_subbufs;
 }
 
-/*
- * Copy @length bytes, and add zeros up to a multiple of TRACE_EVENT_ALIGNMENT. Events are a few
- * words long: for so few bytes a call of memcpy() costs more than this loop.
- */
+/* Add zeros up to a multiple of TRACE_EVENT_ALIGNMENT. A loop, as events are a few words long. */
 static void etw_copy_padded(void *destination, const void *source, size_t length)
 {
 	u64 word;
@@ -215,10 +203,7 @@ static void etw_copy_padded(void *destination, const void *source, size_t length
 	}
 }
 
-/*
- * Slow path of etw_reserve_event(): open a buffer for an event, and count the event as written or
- * as lost. Interrupts are off.
- */
+/* Slow path of etw_reserve_event(): count the event as written or lost. Interrupts are off. */
 static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size)
 {
 	struct rchan_buf *buf = *this_cpu_ptr(run->channel->buf);
@@ -235,12 +220,10 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
 		return NULL;
 	}
 
-	/* A buffer gets its number with its first event, so that numbers have no gaps. */
 	etw_number_buffer(run, buf);
 	event = buf->data + buf->offset;
 	buf->offset += size;
 	this_cpu_inc(run->cpus->written);
-	/* The next events take the fast path, until etw_finish_buffer(). */
 	this_cpu_write(run->cpus->buf, buf);
 	return event;
 }

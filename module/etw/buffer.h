@@ -20,8 +20,7 @@ struct perfinfo_trace_header;
  * The event counts as written, so the caller writes all of its bytes before it enables interrupts.
  *
  * Context: interrupts off, not NMI, because an NMI may interrupt a write to the same buffer.
- * Return: true on success. false if this CPU has no open buffer, or the buffer has not enough
- * space: nothing is counted, and the caller calls etw_write_event().
+ * Return: true on success. Otherwise nothing is counted, and the caller calls etw_write_event().
  */
 static __always_inline bool etw_reserve_event(struct etw_buffer_cpu __percpu *cpus, size_t size,
 					      void **event)

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Claims: a recording that belongs to one open file. See include/uapi/ntklog/session.h.
- *
- * A claim is exclusive. While it is open, changes of the session by hand fail with EBUSY
- * (etw_lock_unclaimed_session()), so the owner alone starts and stops the session, and the
- * session's run is the one that the owner has started.
+ * A claim belongs to one open file. While it is open, changes of the session by hand fail with
+ * EBUSY: see etw_lock_unclaimed_session().
  */
 
 #include <linux/cpumask.h>
@@ -31,10 +28,7 @@
 #include "settings.h"
 #include "stacks.h"
 
-/*
- * Test whether a claim of any session may take this one. The user of a stopped session still needs
- * its unread buffers, unless a snapshot has copied them. Called with etw_mutex held.
- */
+/* The user of a stopped session may still need unread buffers. Called with etw_mutex held. */
 static bool etw_session_is_free(const struct etw_session *session)
 {
 	return !session->claim && !session->is_logging &&
@@ -42,10 +36,7 @@ static bool etw_session_is_free(const struct etw_session *session)
 		!etw_run_has_unread_buffers(session->run));
 }
 
-/*
- * Called with etw_mutex held: find a free session. The search begins with the last session,
- * because users choose session 0 first.
- */
+/* Called with etw_mutex held. Users choose session 0 first, so the search begins at the end. */
 static struct etw_session *etw_find_free_session(void)
 {
 	int i;
@@ -80,7 +71,6 @@ static void etw_detach_claim(struct etw_claim *claim)
 /* Waiters for the end of closed claims. etw_end_closed_claims() wakes them. */
 static DECLARE_WAIT_QUEUE_HEAD(etw_closed_claims_wait);
 
-/* Test whether a work item is about to end the claim of a session. */
 static bool etw_claim_is_ending(const struct etw_session *session)
 {
 	bool ending;
@@ -122,12 +112,10 @@ static struct etw_claim *etw_claim_session(struct etw_session *session, bool ado
 
 /**
  * etw_open_claim() - claim a stopped session
- * @session: the session; NULL: any session that is stopped, not claimed, and has no unread buffers
- *	except those that a snapshot has copied
+ * @session: the session; NULL: any free session
  *
  * Context: task; may sleep.
- * Return: the claim, for etw_close_claim(); -EBUSY if there is no such session, or @session is
- * started or claimed; -EINTR; -ENOMEM.
+ * Return: the claim, for etw_close_claim(), or a negative errno.
  */
 struct etw_claim *etw_open_claim(struct etw_session *session)
 {
@@ -148,7 +136,7 @@ struct etw_claim *etw_adopt_session(struct etw_session *session)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_adopt_session);
 
-/* Called with etw_mutex held: stop the session, free its buffers, restore its settings. */
+/* Called with etw_mutex held. */
 static void etw_end_claim(struct etw_claim *claim)
 {
 	struct etw_session *session = claim->session;
@@ -161,7 +149,6 @@ static void etw_end_claim(struct etw_claim *claim)
 	etw_detach_claim(claim);
 }
 
-/* End the claims that were closed by a task that could not wait for etw_mutex. */
 static void etw_end_closed_claims(struct work_struct *work)
 {
 	struct etw_claim *claim;
@@ -182,9 +169,8 @@ static void etw_end_closed_claims(struct work_struct *work)
 static DECLARE_WORK(etw_closed_claims_work, etw_end_closed_claims);
 
 /*
- * Take etw_mutex, unless a signal kills the current task during the wait. An exiting task does not
- * wait at all: no signal could end its wait, which may take as long as a grace period of Tasks RCU.
- * Returns true if the mutex is held.
+ * Returns true if the mutex is held. An exiting task does not wait, because no signal could end its
+ * wait, which may be long.
  */
 static bool etw_lock_unless_killed(void)
 {
@@ -197,9 +183,8 @@ static bool etw_lock_unless_killed(void)
  * etw_close_claim() - end a claim: stop the session, free its buffers, restore its settings
  * @claim: the claim; it is freed
  *
- * The session stays as it is after etw_keep_claimed_session(). If the current task is killed or
- * exiting while another task holds etw_mutex, a work item ends the claim; the session is claimed
- * until then.
+ * If the current task is killed or exiting while another task holds etw_mutex, a work item ends the
+ * claim later.
  *
  * Context: task; may sleep for seconds.
  */
@@ -225,7 +210,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_close_claim);
 /**
  * etw_wait_for_closed_claims() - wait until all closed claims have ended
  *
- * Context: module unload. No claim is open, because an open claim holds a reference to the module.
+ * Context: module unload. No claim is open.
  */
 void etw_wait_for_closed_claims(void)
 {
@@ -262,8 +247,7 @@ static int etw_settings_from_start(const struct etw_session *session,
  * @start: the settings
  *
  * Context: task; may sleep for seconds.
- * Return: 0; -EINVAL for a setting out of range; -EEXIST if another session has the name; -EBADFD
- * if the claim has been given up; -EINTR; or a negative errno as etw_start_session_locked() has.
+ * Return: 0 or a negative errno.
  */
 int etw_start_claimed_session(struct etw_claim *claim, const struct ntklog_session_start *start)
 {
@@ -295,8 +279,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_start_claimed_session);
  * @claim: the claim
  *
  * Context: task; may sleep for seconds.
- * Return: 0, -EINVAL if the session is stopped, -EBADFD if the claim has been given up, or -EINTR
- * after a fatal signal.
+ * Return: 0 or a negative errno.
  */
 int etw_stop_claimed_session(struct etw_claim *claim)
 {
@@ -316,8 +299,7 @@ int etw_stop_claimed_session(struct etw_claim *claim)
 EXPORT_SYMBOL_IF_KUNIT(etw_stop_claimed_session);
 
 /**
- * etw_keep_claimed_session() - give up a claim, and leave the session as it is, see
- *	NTKLOG_SESSION_KEEP
+ * etw_keep_claimed_session() - give up a claim, see NTKLOG_SESSION_KEEP
  * @claim: the claim
  *
  * Context: task; may sleep.
@@ -343,8 +325,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_keep_claimed_session);
  * @claim: the claim
  *
  * Context: task. Does not wait for a start or a stop of a session.
- * Return: the run, for etw_put_run(); -ENODATA if the claim has started or adopted no run, or the
- * run has been dropped; -EBADFD if the claim has been given up.
+ * Return: the run, for etw_put_run(); -ENODATA if there is none; -EBADFD if the claim is given up.
  */
 struct etw_run *etw_get_claim_run(struct etw_claim *claim)
 {
@@ -398,8 +379,7 @@ static void etw_add_counts(struct ntklog_session_counts *sum, const struct etw_c
  * @counts: in: @size and @cpu; out: the counts
  *
  * Context: task; may sleep.
- * Return: 0; -EINVAL for another size; -ENXIO if the run has no buffers on the CPU; or a negative
- * errno as etw_get_claim_run() has.
+ * Return: 0 or a negative errno.
  */
 int etw_get_claim_counts(struct etw_claim *claim, struct ntklog_session_counts *counts)
 {

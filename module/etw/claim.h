@@ -13,12 +13,11 @@ struct seq_file;
 /**
  * struct etw_claim - the exclusive use of a session through one open file
  * @session: the session; its @claim points back here until the claim is given up or ends
- * @is_given_up: NTKLOG_SESSION_KEEP has given up the claim; written with etw_mutex and
+ * @is_given_up: the claim has been given up or has ended; written with etw_mutex and
  *	etw_session_lock held
  * @has_run: the owner has started or adopted the session's run; written with etw_mutex and
  *	etw_session_lock held after the claim was opened
- * @is_closed: the file has been closed, and a work item is about to end the claim; written with
- *	etw_session_lock held
+ * @is_closed: a work item is about to end the claim; written with etw_session_lock held
  * @pid: process ID of the opener
  * @comm: name of the opener
  */

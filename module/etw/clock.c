@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The relation between the session clock and the time of day. */
-
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/irqflags.h>
@@ -12,7 +10,6 @@
 #include "../ground/clock.h"
 #include "clock.h"
 
-/* Number of readings of the two clocks at a start, of which the closest pair is taken. */
 #define ETW_CLOCK_TRIES	5
 
 static s64 etw_ktime_to_filetime(ktime_t real)
@@ -35,12 +32,8 @@ s64 etw_filetime(void)
  * etw_read_clocks() - read the session clock and the time of day at a start
  * @clocks: set to the readings
  *
- * A reader of the file computes every time from this pair of readings, so a delay between the two
- * readings shifts all times. Interrupts are off while they are made. A host may still suspend the
- * virtual CPU in between; therefore the function makes several pairs and keeps the closest one.
- *
- * The time of the boot is the difference of Linux' clock offsets. As on NT, setting the time of day
- * also moves the time of the boot.
+ * A delay between the two readings shifts all times of a file. A host may suspend the virtual CPU
+ * in between, so the function reads the clocks several times and keeps the closest pair.
  *
  * Context: any but NMI.
  */
@@ -72,9 +65,6 @@ void etw_read_clocks(struct etw_clocks *clocks)
 
 /**
  * etw_check_clock() - warn once if times may be wrong
- *
- * A file has one clock for all CPUs. Linux may find at any time that the clock differs between
- * CPUs, or stops.
  *
  * Context: any.
  */

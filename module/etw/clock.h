@@ -4,13 +4,7 @@
 
 #include <linux/types.h>
 
-/**
- * struct etw_clocks - the clocks at the start of a run
- * @frequency: ticks of the session clock per second
- * @start_clock: session clock at the start
- * @start_time: FILETIME of the same moment
- * @boot_time: FILETIME of the boot
- */
+/* The clocks at the start of a run. @start_time and @boot_time are FILETIMEs. */
 struct etw_clocks {
 	u64 frequency;
 	u64 start_clock;

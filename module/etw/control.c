@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Start and stop of logger sessions. */
-
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/err.h>
@@ -34,10 +32,7 @@ static void etw_set_logging(struct etw_session *session, bool logging)
 	spin_lock(&etw_session_lock);
 	session->is_logging = logging;
 	spin_unlock(&etw_session_lock);
-	/*
-	 * Publish that the session logs stacks before its first event. etw_stop_session_locked()
-	 * revokes that after the last event.
-	 */
+	/* Publish that the session logs stacks before its first event. */
 	if (logging)
 		etw_publish_stack_sessions();
 	etw_publish_sessions();
@@ -48,13 +43,8 @@ static void etw_set_logging(struct etw_session *session, bool logging)
  * @session: the session
  * @settings: its new settings, checked; can be its present ones
  *
- * The session's earlier run is dropped after the new buffers have been allocated, or before if a
- * snapshot has copied all its buffers, because the new buffers may need its memory.
- *
  * Context: task; may sleep for seconds; etw_mutex held.
- * Return: 0; -EBUSY if the session is started; -ENOMEM if there is no memory for the buffers;
- * -ENODEV during load and unload. After an error the session has its old settings. It also has its
- * earlier run, unless a snapshot had copied all buffers of that run.
+ * Return: 0; or a negative errno, and then the session has its old settings.
  */
 int etw_start_session_locked(struct etw_session *session, const struct etw_settings *settings)
 {
@@ -76,7 +66,7 @@ int etw_start_session_locked(struct etw_session *session, const struct etw_setti
 	etw_set_run(session, run);
 	etw_run_cpus[session->id] = run->cpus;
 
-	/* The rundown comes first in the buffers, because no event is logged before. */
+	/* The rundown comes first, because no event is logged before. */
 	etw_rundown_groups(session, NULL, &settings->group_mask);
 	etw_set_logging(session, true);
 	etw_update_providers_for_sessions();
@@ -103,7 +93,7 @@ void etw_stop_session_locked(struct etw_session *session)
 	etw_rundown_groups(session, &session->settings.group_mask, NULL);
 	etw_set_logging(session, false);
 	cancel_delayed_work(&session->flush_work);
-	/* Loggers run with interrupts off: after this none of them uses the buffers. */
+	/* Wait for loggers, which run with interrupts off and may still use the buffers. */
 	synchronize_rcu();
 	etw_publish_stack_sessions();
 	etw_flush_buffers(run, ETW_FLUSH_LAST);
@@ -116,8 +106,7 @@ void etw_stop_session_locked(struct etw_session *session)
  * @session: the session
  *
  * Context: task; may sleep for seconds.
- * Return: 0, or a negative errno as etw_lock_unclaimed_session() and etw_start_session_locked()
- * have.
+ * Return: 0 or a negative errno.
  */
 int etw_start_session(struct etw_session *session)
 {
@@ -236,8 +225,6 @@ void etw_enable_session_start(void)
 
 /**
  * etw_exit_sessions() - stop all sessions and free their buffers
- *
- * No session is claimed: an open claim holds a reference to the module.
  *
  * Context: module unload.
  */

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Log an event into the buffers of each session that records the event's group. */
-
 #include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/irqflags.h>
@@ -46,7 +44,7 @@ void etw_publish_sessions(void)
 	}
 }
 
-/* Log an event, whose header the caller has made, to sessions. Interrupts are off. */
+/* Called with interrupts off. */
 static struct etw_logged etw_log_header_to_sessions(u64 sessions,
 						    const struct perfinfo_trace_header *header,
 						    const void *data)
@@ -67,8 +65,7 @@ static struct etw_logged etw_log_header_to_sessions(u64 sessions,
  * @data: its data
  * @length: bytes of @data
  *
- * Context: interrupts off since etw_sessions_for_event(). Takes no lock, does not allocate. A
- * session without space loses the event and counts it.
+ * Context: interrupts off since etw_sessions_for_event().
  * Return: the sessions that have the event, and its time stamp.
  */
 struct etw_logged etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,
@@ -76,10 +73,6 @@ struct etw_logged etw_log_event(u64 sessions, u16 hook_id, u8 version, const voi
 {
 	struct perfinfo_trace_header header;
 
-	/*
-	 * Interrupts are off from reading the clock until the event is written, so that time stamps
-	 * in a buffer do not decrease.
-	 */
 	lockdep_assert_irqs_disabled();
 	etw_make_trace_header(&header, hook_id, version, length);
 	return etw_log_header_to_sessions(sessions, &header, data);

@@ -20,8 +20,7 @@
 
 /*
  * A set of sessions is a u64 with a byte for each session, session 0 in the lowest. The byte is 0
- * if the session does not log the event. Otherwise it is 1, or the version that the session logs if
- * the event has versions. ETW_SESSION_BITS and ETW_SESSION_MASK: width and mask of one byte.
+ * if the session does not log the event; otherwise 1, or the version that the session logs.
  */
 #define ETW_SESSION_BITS	8
 #define ETW_SESSION_MASK		0xFF
@@ -34,15 +33,11 @@
 /*
  * The sessions that log a group, by word and bit of the group mask. Written with etw_mutex held: a
  * session's byte is set with release when its run is ready, and cleared before the run is finished.
- * Loggers, which are the functions below that write events, read the byte with acquire.
+ * Loggers read the byte with acquire.
  */
 extern u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_WORD];
 
-/**
- * struct etw_logged - the result of logging an event
- * @sessions: the sessions that had space for the event, a byte of 1 for each
- * @time: time stamp of the event
- */
+/* The sessions that have an event, a byte of 1 for each, and the time stamp of the event. */
 struct etw_logged {
 	u64 sessions;
 	u64 time;
@@ -82,9 +77,6 @@ static __always_inline u64 etw_sessions_for_event(u32 group)
 /**
  * etw_versions_by_session() - get the version of an event that each session logs
  * @sessions: the sessions that log the event, from etw_sessions_for_event()
- *
- * The version of a session may be set anew before the event is logged. The session still gets the
- * version that is returned here, so that the caller knows which versions of the data to make.
  *
  * Context: as for etw_sessions_for_event().
  * Return: @sessions, with the version instead of 1 in each byte; see ETW_SESSION_BITS.
@@ -137,8 +129,7 @@ static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *
  *
  * Context: interrupts off, not NMI, up to etw_end_event(), or up to the last byte if @sessions is
  * one session. No other event is logged in between.
- * Return: true if the event has begun. false if @sessions is empty or the buffer has no space:
- * nothing has changed, and the caller calls etw_log_event().
+ * Return: true if the event has begun. Otherwise the caller calls etw_log_event().
  */
 static __always_inline bool etw_begin_event(u64 sessions, u16 hook_id, u8 version, u16 length,
 					    void **data)

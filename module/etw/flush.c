@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finish buffers that are not full, so that the events in them can be read. */
-
 #include <linux/cpu.h>
 #include <linux/irqflags.h>
 #include <linux/module.h>
@@ -15,14 +13,6 @@
 #include "flush.h"
 #include "run.h"
 
-/*
- * Arguments of etw_flush_cpu().
- *
- * @run: the run
- * @cpu: the CPU whose buffer is flushed
- * @reason: why the buffer is finished
- * @flags: additional ETW_BUFFER_FLAG_* of the buffer
- */
 struct etw_flush_request {
 	struct etw_run *run;
 	unsigned int cpu;
@@ -31,10 +21,9 @@ struct etw_flush_request {
 };
 
 /*
- * A finished buffer takes the same memory whether it is full or not. The timer therefore finishes a
- * buffer only if all earlier buffers of the CPU have been read: without a reader, the memory stays
- * available for later events. A request keeps the last free buffer, which is needed for the flag of
- * lost events and as the end of the file.
+ * The timer finishes a buffer only if all earlier buffers of the CPU have been read, because a
+ * buffer that is not full takes the same memory as a full one. A request keeps the last free
+ * buffer, which is needed for the flag of lost events and as the end of the file.
  */
 static bool etw_buffer_may_be_finished(const struct rchan_buf *buf, enum etw_flush_reason reason)
 {
@@ -71,10 +60,7 @@ static void etw_flush_cpu(void *data)
 	WRITE_ONCE(cpu->flushed, cpu->written);
 }
 
-/*
- * Avoid an IPI to a CPU that has nothing to flush. The CPU may be writing these fields, so the
- * answer may be stale; the next flush corrects it.
- */
+/* Avoid an IPI. The CPU may be writing these fields, so the answer may be stale. */
 static bool etw_buffer_needs_flush(const struct etw_run *run, unsigned int cpu,
 				   enum etw_flush_reason reason)
 {
@@ -182,8 +168,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_flush_buffers);
  * Events in a CPU's last free buffer stay there.
  *
  * Context: task; may sleep.
- * Return: 0; -EINVAL if there is no run, if it is finished, or in buffering mode, in which only a
- * snapshot reads the buffers.
+ * Return: 0, or -EINVAL if there is no run that can be flushed.
  */
 int etw_flush_run(struct etw_run *run)
 {

@@ -6,17 +6,6 @@
 
 struct etw_run;
 
-/**
- * enum etw_flush_reason - the reason for finishing buffers that are not full
- * @ETW_FLUSH_TIMER: the flush timer; finishes buffers only on CPUs whose finished buffers have all
- *	been read
- * @ETW_FLUSH_REQUEST: a request by a user
- * @ETW_FLUSH_SNAPSHOT: a snapshot of a session in buffering mode
- * @ETW_FLUSH_LAST: the stop of the session
- *
- * The timer and a request do not finish the buffer that a CPU is writing if it is the last free
- * one.
- */
 enum etw_flush_reason {
 	ETW_FLUSH_TIMER,
 	ETW_FLUSH_REQUEST,

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The flush timer of a session, which makes events in buffers readable that are not full. */
-
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
 
@@ -25,10 +23,7 @@ void etw_schedule_flush(struct etw_session *session)
 		cancel_delayed_work(&session->flush_work);
 }
 
-/*
- * Flush the session and schedule the next flush. etw_mutex is not taken, because the start of
- * another session may hold it for seconds.
- */
+/* etw_mutex is not taken, because the start of another session may hold it for seconds. */
 static void etw_flush_work(struct work_struct *work)
 {
 	struct etw_session *session = container_of(to_delayed_work(work),

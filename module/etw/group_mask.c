@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Group masks, which are sets of event groups, and the names of groups. */
-
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
@@ -9,7 +7,6 @@
 #include "../ground/compat.h"
 #include "group_mask.h"
 
-/* The groups that a session can record. */
 static const struct {
 	const char *name;
 	u32 group;
@@ -32,10 +29,7 @@ static const struct {
 	{ "PERF_LINUX_WW_MUTEX", PERF_LINUX_WW_MUTEX },
 };
 
-/*
- * NT has two bits for each of these groups: a flag EVENT_TRACE_FLAG_* of its documented interface,
- * and a group PERF_*. Both mean the same events.
- */
+/* NT has two bits for each of these groups: a flag EVENT_TRACE_FLAG_* and a group PERF_*. */
 static const struct {
 	u32 flag;
 	u32 group;
@@ -138,8 +132,7 @@ static void etw_group_change_add(struct etw_group_change *change, u32 group, boo
  *	with + or - before each of them they are groups to set or clear. The text is modified
  * @change: the result; unchanged on error
  *
- * Return: 0, or -EINVAL for an unknown name or number, an empty text, a group that is both set and
- * cleared, or a mixture of signed and unsigned groups.
+ * Return: 0, or -EINVAL for an invalid text.
  */
 int etw_group_change_parse(char *text, struct etw_group_change *change)
 {
@@ -223,8 +216,6 @@ EXPORT_SYMBOL_IF_KUNIT(etw_group_change_apply);
  * etw_group_mask_show() - write the groups of a mask
  * @file: output file
  * @mask: the mask
- *
- * Each group is a line of number and name. "0x0" means that the mask is empty.
  */
 void etw_group_mask_show(struct seq_file *file,
 			 const struct perfinfo_groupmask *mask)

@@ -7,12 +7,7 @@
 
 struct seq_file;
 
-/**
- * struct etw_group_change - a change of a group mask
- * @replaces_mask: clear the whole mask before anything else
- * @set: groups to set
- * @clear: groups to clear, after @set has been applied
- */
+/* A change of a group mask: @set is applied before @clear. */
 struct etw_group_change {
 	bool replaces_mask;
 	struct perfinfo_groupmask set;

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The first buffer of an ETL file, which describes the others. `cat header cpu*` in a session's
- * directory is an ETL file.
- */
-
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -23,9 +18,7 @@
 #include "run.h"
 #include "session.h"
 
-/*
- * Name of the file in its header: that of the users' guide, as the kernel does not know the real.
- */
+/* The kernel does not know the name of the file. */
 #define ETW_LOG_FILE_NAME	"trace.etl"
 
 /* Version of the group mask event of Windows 10. */
@@ -116,7 +109,6 @@ static const struct {
 	{ EVENT_TRACE_TYPE_HEADER_EXTENSION, etw_write_header_extension },
 };
 
-/* The smallest buffer has space for all events of the header. */
 static_assert(sizeof(struct wmi_buffer_header) +
 	      ARRAY_SIZE(etw_header_events) *
 	      (sizeof(struct system_trace_header) + ETW_HEADER_DATA_MAX) <=

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Events that record when the observation of an event group begins and ends. A group is observed
- * while its provider is attached. Attaching may take seconds, during which a session is started but
- * gets no events of the group.
- */
+/* Events that record when the observation of a group begins and ends. */
 
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -26,33 +22,19 @@
 /* Delay after which the work item tries to write a lost event again, in jiffies. */
 #define ETW_OBSERVE_RETRY	(HZ / 10)
 
-/*
- * Attempts of a suspend to lock etw_mutex, 50 ms apart. A start may hold the mutex without limit.
- * After 20 s the freezer of tasks gives up, too.
- */
+/* Attempts of a suspend to lock etw_mutex, 50 ms apart. A start may hold the mutex for long. */
 #define ETW_SUSPEND_ATTEMPTS	400
 
-/* Bytes of an event in a buffer. */
 #define ETW_OBSERVED_SIZE	(sizeof(struct perfinfo_trace_header) + \
 				 sizeof(struct ntklog_observed))
 
-/*
- * Arguments and result of etw_log_observed_groups().
- *
- * @session: the session that gets the events
- * @mask: the groups that are observed now if their provider is attached
- * @is_lost: set if an event was lost
- */
 struct etw_observed_call {
 	struct etw_session *session;
 	const struct perfinfo_groupmask *mask;
 	bool is_lost;
 };
 
-/*
- * The machine is about to suspend, or has not resumed yet: no group is observed. Written by
- * etw_stop_observing_for_suspend() and etw_resume_observing().
- */
+/* True from before a suspend until the resume. No group is observed then. */
 static bool etw_machine_is_suspended;
 
 static void etw_run_observe_work(struct work_struct *work);
@@ -63,11 +45,7 @@ static int etw_provider_err(const struct etw_provider *provider)
 	return provider->get_err ? provider->get_err(provider) : 0;
 }
 
-/*
- * Log that the observation of a group begins or ends. Returns false if the event is lost. After a
- * loss, the function writes an event only if the buffer has space, so that the loss is counted
- * once.
- */
+/* After a loss, write an event only if the buffer has space, to count the loss only once. */
 static bool etw_try_to_log_observed(struct etw_observed_call *call, u32 group, bool observed)
 {
 	struct etw_run *run = call->session->run;
@@ -122,8 +100,7 @@ static void etw_log_observed_groups(void *data)
 /**
  * etw_log_observed() - log where the observation of groups begins and ends
  * @session: a session that is started, or is being stopped
- * @mask: the groups that are attached or could not be attached, without those that are about to be
- *	detached
+ * @mask: the groups whose observation goes on or begins, if they are attached
  *
  * If the buffers have no space for an event, a work item writes it later, with the time at which it
  * is written.
@@ -150,14 +127,14 @@ static void etw_store_failures(struct etw_run *run, const struct perfinfo_groupm
 	struct etw_provider *provider;
 
 	spin_lock(&etw_session_lock);
-	run->failure_count = 0;
+	run->failed_group_count = 0;
 	list_for_each_entry(provider, &etw_providers, list) {
 		int err = etw_provider_err(provider);
 
 		if (!err || !etw_group_mask_test(mask, provider->group) ||
-		    run->failure_count == ARRAY_SIZE(run->failures))
+		    run->failed_group_count == ARRAY_SIZE(run->failures))
 			continue;
-		run->failures[run->failure_count++] = (struct ntklog_session_failure) {
+		run->failures[run->failed_group_count++] = (struct ntklog_session_failure) {
 			.group = provider->group,
 			.error = -err,
 		};
@@ -181,12 +158,7 @@ static void etw_log_observed_in_started_sessions(void)
 }
 
 /**
- * etw_update_providers_for_sessions() - attach the groups that started sessions record, and detach
- *	all others
- *
- * Then each started session logs which of its groups are observed from now on, and stores the
- * groups that could not be attached. A group that could not be attached at the start of one session
- * may be attached at the start of another.
+ * etw_update_providers_for_sessions() - tell the providers which groups started sessions have
  *
  * Context: task; may sleep for seconds; etw_mutex held.
  */
@@ -207,9 +179,6 @@ static void etw_run_observe_work(struct work_struct *work)
 
 /**
  * etw_schedule_observing() - let the started sessions log which groups are observed now
- *
- * Called when a provider has attached or detached at another time than the start or stop of a
- * session, for example after the task that waited for it was killed.
  *
  * Context: any.
  */
@@ -233,9 +202,8 @@ EXPORT_SYMBOL_IF_KUNIT(etw_resume_observing);
 /**
  * etw_stop_observing_for_suspend() - end the observation of all groups before a suspend
  *
- * Context: task; may sleep for 20 s.
- * Return: 0; or, and then the observation goes on: -EINTR after a fatal signal, -EBUSY if another
- * task holds etw_mutex for too long.
+ * Context: task; may sleep for seconds.
+ * Return: 0, or a negative errno, and then the observation goes on.
  */
 int etw_stop_observing_for_suspend(void)
 {
@@ -279,7 +247,7 @@ u32 etw_get_failures(const struct etw_run *run, struct ntklog_session_failure *f
 	u32 count;
 
 	spin_lock(&etw_session_lock);
-	count = run->failure_count;
+	count = run->failed_group_count;
 	memcpy(failures, run->failures, count * sizeof(*failures));
 	spin_unlock(&etw_session_lock);
 	return count;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The list of providers. See provider.h. */
-
 #include <linux/list.h>
 
 #include "provider.h"
 #include "session.h"
 
-/* Written at load only. */
 LIST_HEAD(etw_providers);
 
 /**

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_ETW_PROVIDER_H
 #define _NTKLOG_ETW_PROVIDER_H
 
-/*
- * A provider is a source of events. The sessions tell it which event groups are enabled; they do
- * not know its events.
- */
+/* A provider is a source of events, which sessions attach and detach by event group. */
 
 #include <linux/build_bug.h>
 #include <linux/list.h>
@@ -15,17 +12,9 @@
 
 struct etw_session;
 
-/* The largest data of a rundown event, in bytes. */
 #define ETW_RUNDOWN_DATA_MAX	0x18
 
-/**
- * struct etw_rundown_event - an event that holds the parameters of a provider
- * @hook_id: PERFINFO_LOG_TYPE_* or NTKLOG_LOG_TYPE_*
- * @version: version of the event
- * @length: bytes of @data; 0: no event
- * @groups: in: the event groups of the session that gets the event
- * @data: the parameters
- */
+/* An event that holds the parameters of a provider. @length 0: no event. @groups: input. */
 struct etw_rundown_event {
 	u16 hook_id;
 	u8 version;
@@ -36,21 +25,17 @@ struct etw_rundown_event {
 
 /**
  * struct etw_provider - a source of events
- * @group: the event groups for which a session gets the rundown; a single group if @set_mask is
- *	not NULL
+ * @group: event groups for which a session gets the rundown; a single one if @set_mask is set
  * @set_mask: attach @group if it is in @mask, the union of the masks of all started sessions;
  *	otherwise detach @group. Called from a task with etw_mutex held; may sleep. NULL: the
  *	provider has a rundown only
  * @get_err: return 0, or the negative errno with which the last attempt to attach @group failed;
- *	-EINTR while a work item goes on with the attempt, because the task that waited for it was
- *	killed. NULL: attaching cannot fail
+ *	-EINTR while a work item goes on with the attempt. NULL: attaching cannot fail
  * @rundown: fill in the rundown event that says until when (@end) or from when on the present
  *	parameters are valid. Called in any context but NMI. NULL: the provider has no parameters
- * @rundown_has_counts: @rundown fills in counts, which grow by themselves, and no parameters. A
- *	change of parameters does not log them
- * @list_holds: log the locks of @group that are held now, with etw_log_session_event(). Called
- *	from a task with etw_mutex held, before a session stops and before a snapshot. NULL: the
- *	provider has no such list
+ * @rundown_has_counts: @rundown fills in counts, and no parameters
+ * @list_holds: log the locks of @group that are held now. Called from a task with etw_mutex held,
+ *	before a session stops and before a snapshot. NULL: the provider has no such list
  * @list: in etw_providers
  */
 struct etw_provider {

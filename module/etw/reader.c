@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Readers of a run's finished buffers on one CPU, in order. A buffer that has been read is free for
- * new events.
- *
- * relay's own read() would also return the beginning of the buffer that is being written.
- */
+/* relay's own read() would also return the beginning of the buffer that is being written. */
 
 #include <linux/cpu.h>
 #include <linux/err.h>
@@ -19,17 +14,10 @@
 #include "reader.h"
 #include "run.h"
 
-/**
- * struct etw_reader - a reader of the buffers of one CPU
- * @run: the run, to which the reader has a reference
- * @cpu: the CPU
- * @buffer_index: index of the buffer that was read last; the first buffer of the CPU in the run
- *	is 0
- * @offset: number of bytes of that buffer that were read
- * @buf: the CPU's part of the channel; NULL: the CPU has not been online in the run, or the buffers
- *	have been freed
- *
- * A buffer that was read in part counts as unread: the next reader gets all of it.
+/*
+ * @buffer_index: index of the buffer that was read last; the first buffer of the CPU in the run is
+ * 0. @offset: number of bytes of that buffer that were read. A buffer that was read in part counts
+ * as unread: the next reader gets all of it. @buf may be NULL.
  */
 struct etw_reader {
 	struct etw_run *run;
@@ -39,7 +27,6 @@ struct etw_reader {
 	struct rchan_buf *buf;
 };
 
-/* Find the buffers of the CPU. The CPU gets them when it comes online in the run the first time. */
 static void etw_prepare_reader(struct etw_reader *reader)
 {
 	if (READ_ONCE(reader->buf))
@@ -86,10 +73,7 @@ void etw_close_reader(struct etw_reader *reader)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_close_reader);
 
-/*
- * In buffering mode the writer overwrites finished buffers, so they cannot be read until the run
- * is finished.
- */
+/* In buffering mode the writer overwrites finished buffers until the run is finished. */
 static bool etw_run_is_readable(const struct etw_run *run)
 {
 	return run->mode != ETW_MODE_BUFFERING || etw_run_is_finished(run);
@@ -144,8 +128,7 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
  * @count: the most bytes to read
  *
  * Context: task; may sleep.
- * Return: the number of bytes; 0 if there are no more for now; -EBUSY in buffering mode before
- * the run is finished; -EFAULT; -ERESTARTSYS.
+ * Return: the number of bytes, 0 if there are no more for now, or a negative errno.
  */
 ssize_t etw_read_buffers(struct etw_reader *reader, char __user *buffer, size_t count)
 {

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A run of a session: its buffers and counts. It exists from a start until the session drops it, at
- * the latest at the next start, and until all files that were opened in it are closed.
- *
- * The buffers are a relay channel whose sub-buffers are ETW buffers. The files in debugfs are not
- * relay's: the module creates the files of each session when it is loaded, and each open file
- * refers to a run.
- */
+/* A run's buffers are a relay channel. The files in debugfs are not relay's. */
 
 #include <linux/cpu.h>
 #include <linux/err.h>
@@ -34,11 +27,8 @@ EXPORT_SYMBOL_IF_KUNIT(etw_closed_buffer);
  * @run: the run
  * @cpu: the CPU
  *
- * relay adds the buffers of a CPU that comes online, with cpus_write_lock() held.
- *
  * Context: on the CPU itself, or with cpus_read_lock() held.
- * Return: the CPU's part of the relay channel; NULL if the CPU was not online in the run, or the
- * buffers have been freed.
+ * Return: the CPU's part of the relay channel, or NULL if it has none.
  */
 struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu)
 {
@@ -100,7 +90,7 @@ static struct dentry *etw_create_buf_file(const char *name, struct dentry *paren
 	return buf->chan->parent;
 }
 
-/* relay calls this to remove a file. etw_create_buf_file() has created none. */
+/* etw_create_buf_file() has created no file. */
 static int etw_remove_buf_file(struct dentry *dentry)
 {
 	return 0;
@@ -128,7 +118,7 @@ static struct rchan *etw_open_channel(struct etw_run *run, struct dentry *direct
 	u64 pages = (u64)settings->buffer_size * settings->buffers / PAGE_SIZE *
 		    num_online_cpus();
 
-	/* relay would try to allocate more, and the kernel would kill processes for the memory. */
+	/* relay would try to allocate more, and the kernel might kill processes for the memory. */
 	if (pages > si_mem_available() / 2)
 		return NULL;
 	return relay_open(NULL, directory, settings->buffer_size, settings->buffers,
@@ -354,10 +344,6 @@ bool etw_run_has_unread_buffers(struct etw_run *run)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_run_has_unread_buffers);
 
-/*
- * Free the buffers of a run that is finished and read and has no reader. The run keeps its counts
- * and the fields of its header.
- */
 static void etw_free_read_buffers(struct etw_run *run)
 {
 	struct rchan *channel = NULL;
@@ -424,7 +410,7 @@ void etw_finish_run(struct etw_run *run)
 	cpus_read_unlock();
 	/* Publishes the last buffers. Pairs with etw_run_is_finished(). */
 	smp_store_release(&run->is_finished, true);
-	/* Wake readers that wait for a buffer: their read() now returns the end of the file. */
+	/* Wake readers that wait for a buffer. */
 	for_each_possible_cpu(cpu)
 		wake_up_interruptible(&per_cpu_ptr(run->cpus, cpu)->wait);
 }

@@ -22,27 +22,23 @@ struct wmi_buffer_header;
  * struct etw_buffer_cpu - the state of a run on a possible CPU
  * @buf: the CPU's part of the channel, whose @data + @offset is the address of the next event; or
  *	etw_closed_buffer, which is full, so that the next event takes the slow path
- *	etw_open_buffer_for_event(): the CPU has no buffers, or the buffer has no event yet
  * @limit: bytes of a buffer
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
- *	event was logged in an NMI
+ * @lost: events that were not written
  * @overwritten: buffers that were overwritten in buffering mode
  * @flushed: @written at the last flush
- * @has_unmarked_loss: events were lost since the last buffer that was marked with
- *	ETW_BUFFER_FLAG_EVENTS_LOST
+ * @has_unmarked_loss: events were lost since the last ETW_BUFFER_FLAG_EVENTS_LOST
  * @wait: readers that wait for a buffer
  * @wake: an irq_work that wakes @wait, because the writer may hold locks of the scheduler
  * @read_mutex: serializes the readers of the CPU
- * @finished: number of finished buffers when the buffers were freed; written by
- *	etw_free_read_buffers()
- * @had_buffers: the CPU had buffers when the buffers were freed; written by
- *	etw_free_read_buffers()
+ * @finished: number of finished buffers when the buffers were freed
+ * @had_buffers: the CPU had buffers when the buffers were freed
  *
- * The CPU itself writes @buf and the counts with interrupts off, and an NMI increments @generated
- * and @lost. While the CPU is offline, a flush writes them with cpus_read_lock() held. Any CPU
- * reads the counts. The fields that the fast path of an event needs come first.
+ * Until the run is finished, the CPU itself writes @buf and the counts with interrupts off, and an
+ * NMI counts its losses. While the CPU is offline, a flush writes them with cpus_read_lock() held.
+ * Any CPU reads the counts. etw_free_read_buffers() writes @finished and @had_buffers. The fields
+ * that the fast path of an event needs come first.
  */
 struct etw_buffer_cpu {
 	struct rchan_buf *buf;
@@ -62,12 +58,10 @@ struct etw_buffer_cpu {
 
 /**
  * struct etw_run - the buffers and counts of a session from one start to the stop
- * @references: the session has a reference, up to etw_set_run() with another run or NULL; so has
- *	each open file
+ * @references: the session has a reference; so has each open file
  * @mode: mode of the session at the start
  * @is_finished: no logger writes any more, and everything that was written can be read
- * @is_in_snapshot: a snapshot has the buffers of the finished run that were unread; with etw_mutex
- *	held
+ * @is_in_snapshot: a snapshot has copied the unread buffers; with etw_mutex held
  * @logger_id: number of the session
  * @channel: the buffers; NULL when they have been freed, see etw_free_read_buffers()
  * @cpus: the state on each possible CPU
@@ -79,23 +73,21 @@ struct etw_buffer_cpu {
  * @buffer_size: bytes of a buffer
  * @name: the session's name at the start
  * @group_mask: the event groups of the session; updated when they change
- * @observed: the groups that are observed, according to their last event of type
- *	PERFINFO_LOG_TYPE_NTKLOG_OBSERVED; with etw_mutex held
+ * @observed: the groups that are observed, according to the events; with etw_mutex held
  * @lost_ends: groups in @observed whose observation has ended, but the event of its end was lost
  *	and will be written later; with etw_mutex held
- * @has_lost_observed_event: an event of that type was lost and will be written later; with
- *	etw_mutex held
- * @failure_count: number of entries in @failures
+ * @has_lost_observed_event: such an event will be written later; with etw_mutex held
+ * @failed_group_count: number of entries in @failures
  * @failures: the groups that could not be attached
  * @readers: number of open readers; with @mutex held
- * @mutex: held over a flush, and over each use of @channel except by a logger or a reader
+ * @mutex: held over a flush, and while the buffers are counted or freed
  *
- * A writer of @group_mask, @failure_count or @failures holds etw_mutex and etw_session_lock, a
+ * A writer of @group_mask, @failed_group_count or @failures holds etw_mutex and etw_session_lock, a
  * reader either of them.
  *
  * The stop sets @is_finished with release after the last flush; readers read it with acquire.
  * @end_time is written with etw_mutex held. Loggers write @sequence_number and the memory of
- * @channel and @cpus. Fields whose writers are not named here or above do not change.
+ * @channel and @cpus.
  */
 struct etw_run {
 	struct kref references;
@@ -116,22 +108,13 @@ struct etw_run {
 	struct perfinfo_groupmask observed;
 	struct perfinfo_groupmask lost_ends;
 	bool has_lost_observed_event;
-	u32 failure_count;
+	u32 failed_group_count;
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
 	unsigned int readers;
 	struct mutex mutex;	/* of @channel */
 };
 
-/**
- * struct etw_counts - the counts of a run on a CPU
- * @generated: events that were to be written
- * @written: events in buffers
- * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
- *	event was logged in an NMI
- * @finished: finished buffers
- * @unread: finished buffers that have not been read
- * @overwritten: overwritten buffers
- */
+/* The counts of a run on a CPU: see struct ntklog_session_counts. */
 struct etw_counts {
 	u64 generated;
 	u64 written;

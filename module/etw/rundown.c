@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rundown events: the parameters of the providers, without which the events cannot be interpreted.
+ * Rundown events: the parameters of the providers. A session gets a rundown event when it begins
+ * (*_DC_START) and when it ceases (*_DC_END) to log a group. A change of parameters writes both
+ * events into each started session whose groups use them: the END has the values until now, the
+ * START the values from now on.
  *
- * A session gets a rundown event with the parameters of a group when it begins (*_DC_START) and
- * when it ceases (*_DC_END) to log the group. A change of parameters writes both events into each
- * started session whose groups use them: the END has the values until now, the START the values
- * from now on.
- *
- * A session's rundown events are written on the CPU whose buffers are the last in the file.
- * Therefore the buffer that a stop marks as the end of the file usually has events. The rundown at
- * the end of a snapshot is in a buffer of its own.
+ * Rundown events are written on the CPU whose buffers are the last in the file, so that the buffer
+ * that a stop marks as the end of the file usually has events.
  */
 
 #include <linux/err.h>
@@ -38,14 +35,7 @@ static void etw_log_rundown_event(struct etw_session *session,
 				      event->length);
 }
 
-/*
- * Arguments of etw_log_group_rundown().
- *
- * @session: the session that gets the events
- * @before: groups of the session up to now
- * @after: groups of the session from now on
- * @stacks_have_changed: log the rundown of stacks also if no event of the session carries a stack
- */
+/* @stacks_have_changed: log the rundown of stacks also if no event of the session has a stack. */
 struct etw_group_rundown {
 	struct etw_session *session;
 	const struct perfinfo_groupmask *before;
@@ -130,7 +120,6 @@ void etw_list_holds(struct etw_session *session)
 			provider->list_holds(session);
 }
 
-/* Write the event with its header and padding to @buffer. Returns the number of bytes written. */
 static size_t etw_write_rundown_event(u8 *buffer, size_t buffer_size,
 				      const struct etw_rundown_event *event)
 {
@@ -176,11 +165,7 @@ size_t etw_write_rundown(const struct etw_session *session, u8 *buffer, size_t s
 	return used;
 }
 
-/**
- * struct etw_parameter_change - a change of parameters that is under way
- * @session: the session whose rundown is being logged
- * @old: the rundown events before the change, by session and provider
- */
+/* A change of parameters that is under way. @old is indexed by session and provider. */
 struct etw_parameter_change {
 	struct etw_session *session;
 	struct etw_rundown_event old[];
@@ -256,8 +241,6 @@ struct etw_parameter_change *etw_begin_parameter_change(void)
 /**
  * etw_end_parameter_change() - log the change of parameters into all started sessions
  * @change: the change
- *
- * A session gets events only of providers whose parameters have changed.
  *
  * Context: task; may sleep.
  */

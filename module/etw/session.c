@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The logger sessions and their locks. */
-
 #include <linux/module.h>
 #include <linux/mutex.h>
 
@@ -10,26 +8,19 @@
 #include "session.h"
 
 /*
- * Serializes starts, stops, and changes of settings and of the providers' parameters. It is held
- * while functions are attached or detached, which can take seconds. Outermost lock of the module:
- * static keys, relay and debugfs have their own locks below it.
+ * Serializes starts, stops, and changes of settings and of the providers' parameters. It may be
+ * held for seconds, while functions are attached or detached. Outermost lock of the module.
  */
 struct mutex etw_mutex = __MUTEX_INITIALIZER(etw_mutex);
 EXPORT_SYMBOL_IF_KUNIT(etw_mutex);
 
-/*
- * Protects struct etw_session for readers that cannot wait for etw_mutex. Innermost lock, held for
- * a few instructions.
- */
+/* Protects struct etw_session for readers that cannot wait for etw_mutex. Innermost lock. */
 DEFINE_SPINLOCK(etw_session_lock);
 
 struct etw_session etw_sessions[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
 
-/*
- * Return the groups of all started sessions but @except. Called with etw_mutex or
- * etw_session_lock held.
- */
+/* Called with etw_mutex or etw_session_lock held. */
 struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *except)
 {
 	struct perfinfo_groupmask mask = {};
@@ -109,9 +100,6 @@ struct etw_run *etw_get_session_run(struct etw_session *session)
 /**
  * etw_lock_unclaimed_session() - take etw_mutex for a change of a session, unless it is claimed
  * @session: the session
- *
- * Changes "by hand" come from the session's files in debugfs and from the ioctl of the device. They
- * are refused while a claim owns the session.
  *
  * Context: task; may sleep. On success etw_mutex is held.
  * Return: 0, -EINTR after a fatal signal, or -EBUSY if the session is claimed.

@@ -20,15 +20,13 @@ struct etw_run;
  * struct etw_session - a logger session
  * @id: its number, the LoggerId of its buffers
  * @directory: its directory in debugfs; set once at load
- * @settings: its settings. etw_sessions_by_group, etw_stack_sessions_by_event and
- *	etw_contextswap_versions are derived from the settings for the loggers
+ * @settings: its settings, from which data for the loggers are derived
  * @flush_work: flushes a started session, see @settings.flush_timer
  * @is_logging: the session is started, and loggers find it in etw_sessions_by_group
  * @run: the present or last run, with a reference; NULL before the first start and after
  *	etw_drop_run(). Loggers use it while they find the session in etw_sessions_by_group
  * @claim: the open claim of the session, or NULL
- * @saved_settings: while the session is claimed: the settings that it gets back when the claim is
- *	closed
+ * @saved_settings: the settings that the session gets back when its claim ends
  *
  * A writer of @settings, @is_logging, @run, @claim or @saved_settings holds etw_mutex and
  * etw_session_lock. A reader holds either of them.
@@ -54,7 +52,7 @@ bool etw_any_session_has_group(u32 group);
 struct etw_run *etw_get_session_run(struct etw_session *session);
 struct perfinfo_groupmask etw_global_group_mask(void);
 
-/* The following are called with etw_mutex held. */
+/* Called with etw_mutex held; the first one, also with etw_session_lock instead. */
 struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *except);
 void etw_set_run(struct etw_session *session, struct etw_run *run);
 void etw_drop_run(struct etw_session *session);

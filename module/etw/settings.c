@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The settings of logger sessions: their ranges, and their changes by hand. */
-
 #include <linux/bits.h>
 #include <linux/ctype.h>
 #include <linux/mm.h>
@@ -54,10 +52,7 @@ static bool etw_name_is_valid(const char *name)
 	return true;
 }
 
-/*
- * Test whether another session has the name, or will get it back when its claim is closed. Called
- * with etw_mutex held.
- */
+/* When a claim ends, its session gets its saved name back. Called with etw_mutex held. */
 static bool etw_name_is_in_use(const struct etw_session *session, const char *name)
 {
 	int i;
@@ -95,16 +90,12 @@ int etw_check_settings(const struct etw_session *session, const struct etw_setti
 	return etw_name_is_in_use(session, settings->name) ? -EEXIST : 0;
 }
 
-/* Store the settings, and publish the version of context switch events to loggers. */
 static void etw_store_settings(struct etw_session *session, const struct etw_settings *settings)
 {
 	spin_lock(&etw_session_lock);
 	session->settings = *settings;
 	spin_unlock(&etw_session_lock);
-	/*
-	 * Loggers need no order: they read the byte once for each event, and each event carries its
-	 * version.
-	 */
+	/* Loggers need no order, because each event carries its version. */
 	WRITE_ONCE(etw_contextswap_versions.by_session[session->id],
 		   settings->contextswap_version - 1);
 }
@@ -117,10 +108,9 @@ static void etw_store_stacks(struct etw_session *session, u32 stacks)
 }
 
 /*
- * Set the events of a started session that carry a stack. A rundown event that removes kinds of
- * events from the list is logged before loggers stop writing their stacks. A rundown event that
- * adds kinds is logged after all loggers have begun to write their stacks. Therefore each event has
- * a stack if the last rundown event before it lists its kind. Called with etw_mutex held.
+ * A rundown event that removes kinds of events from the list is logged before loggers stop writing
+ * their stacks. One that adds kinds is logged after loggers have begun to write their stacks. So
+ * loggers write the stacks of a listed kind. Called with etw_mutex held.
  */
 static void etw_change_stacks(struct etw_session *session, u32 stacks)
 {
@@ -211,11 +201,7 @@ static int etw_begin_settings_change(struct etw_session *session, struct etw_set
 	return err;
 }
 
-/*
- * Check and apply the copy of etw_begin_settings_change() that the caller has changed, and release
- * etw_mutex. @takes_effect_at_start: the setting takes effect at a start, so a started session
- * refuses the change.
- */
+/* @takes_effect_at_start: a started session refuses the change. Releases etw_mutex. */
 static int etw_end_settings_change(struct etw_session *session, const struct etw_settings *settings,
 				   bool takes_effect_at_start)
 {
@@ -275,8 +261,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_buffers);
  * @name: 1 to 63 printable ASCII characters
  *
  * Context: task; may sleep.
- * Return: 0, -EINVAL, -EEXIST if another session has the name, -EBUSY if the session is started
- * or claimed, or -EINTR.
+ * Return: 0 or a negative errno.
  */
 int etw_set_name(struct etw_session *session, const char *name)
 {
@@ -299,8 +284,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_name);
  * @mode: the mode
  *
  * Context: task; may sleep.
- * Return: 0, -EINVAL if there is no such mode, -EBUSY if the session is started or claimed, or
- * -EINTR.
+ * Return: 0 or a negative errno.
  */
 int etw_set_mode(struct etw_session *session, enum etw_mode mode)
 {
@@ -356,8 +340,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
 
 /**
  * etw_change_group_mask() - change the event groups that a session records
- * @session: the session; if it is started, the rundown of groups that are added or removed is
- *	logged to it
+ * @session: the session, started or not
  * @change: the change of its mask
  *
  * Context: task; may sleep for seconds.

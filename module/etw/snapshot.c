@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Snapshots copy the buffers of a session in buffering mode (a flight recorder) into an ETL file.
+ * Snapshots copy the buffers of a session in buffering mode (a flight recorder) into an ETL file,
+ * while the session keeps recording. A copy of a buffer that was overwritten meanwhile is dropped.
  *
- * The session keeps recording during a snapshot. It may overwrite a buffer while the snapshot
- * copies it. The snapshot therefore tests after each copy whether the buffer has been overwritten,
- * and if so discards the copy.
- *
- * The rundown of the start may have been overwritten, and a program cannot interpret sampled events
- * without the parameters in it. The snapshot of a started session therefore ends with an additional
- * buffer, which has the rundown that a stop would write. If a stop would write no rundown, there is
- * no additional buffer.
- *
- * etw_list_holds() writes the list of the locks that are held into the session's own buffers before
- * the snapshot copies them.
+ * The rundown of the start may have been overwritten. The snapshot of a started session therefore
+ * ends with an additional buffer, which has the rundown that a stop would write, if there is any.
  */
 
 #include <linux/cpu.h>
@@ -37,26 +29,14 @@
 #include "session.h"
 #include "snapshot.h"
 
-/**
- * struct etw_listed_buffer - a finished buffer that a snapshot is to copy
- * @buf: the buffers of the buffer's CPU
- * @index: number of the buffer on its CPU; the first one of the run is 0
- * @sequence_number: number of the buffer over all CPUs; wrong if the session has overwritten the
- *	buffer meanwhile
- */
+/* @index: number of the buffer on its CPU. @sequence_number may be wrong: see etw_copy_buffer(). */
 struct etw_listed_buffer {
 	const struct rchan_buf *buf;
 	size_t index;
 	s64 sequence_number;
 };
 
-/**
- * struct etw_snapshot - a snapshot that is being made
- * @buffers_max: number of buffers that fit, without the header and the rundown
- * @list: the buffers to copy; @buffers_max entries
- * @count: number of buffers to copy
- * @file: 2 + @buffers_max buffers
- */
+/* @file has 2 + @buffers_max buffers, for the header and the rundown, too. */
 struct etw_snapshot {
 	size_t buffers_max;
 	struct etw_listed_buffer *list;
@@ -76,13 +56,11 @@ static void *etw_buffer_at(const struct rchan_buf *buf, size_t index)
 	return buf->start + index % buf->chan->n_subbufs * buf->chan->subbuf_size;
 }
 
-/* Test whether a count that may wrap is greater than another one. */
 static bool etw_count_is_greater(size_t count, size_t other)
 {
 	return (ssize_t)(count - other) > 0;
 }
 
-/* Count the finished buffers of all CPUs, and list as many of them as fit. */
 static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *snapshot)
 {
 	unsigned int cpu;
@@ -119,7 +97,6 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 	cpus_read_unlock();
 }
 
-/* Make the buffer of the rundown, yet without a number. Returns false if there is no rundown. */
 static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *session)
 {
 	struct wmi_buffer_header *header = (void *)buffer;
@@ -168,10 +145,7 @@ static size_t etw_max_buffers(struct etw_run *run)
 	return count;
 }
 
-/*
- * Allocate the list and the file of a snapshot. Called without etw_mutex, because the allocation
- * may sleep for long while the kernel reclaims memory. Returns 0 or a negative errno.
- */
+/* Called without etw_mutex, because the allocation may sleep for long. */
 static int etw_alloc_snapshot(struct etw_snapshot *snapshot, struct etw_run *run)
 {
 	/* The allocation fails where it would kill processes to get the memory. */
@@ -194,10 +168,7 @@ static int etw_alloc_snapshot(struct etw_snapshot *snapshot, struct etw_run *run
 	return -ENOMEM;
 }
 
-/*
- * Copy a buffer. Returns false if the session has begun to overwrite the buffer, so that the copy
- * may have parts of both contents.
- */
+/* Returns false if the copy may have parts of the contents of two buffers. */
 static bool etw_copy_buffer(u8 *copy, const struct etw_listed_buffer *listed)
 {
 	const struct rchan_buf *buf = listed->buf;
@@ -233,10 +204,6 @@ static int etw_copy_buffers(struct etw_snapshot *snapshot, size_t size)
 	return 0;
 }
 
-/*
- * Return the sequence number of the last copied buffer; without copies, the last number that the
- * run has given to a buffer.
- */
 static s64 etw_last_copied_number(const struct etw_run *run, const struct etw_snapshot *snapshot)
 {
 	const struct wmi_buffer_header *header =
@@ -246,11 +213,8 @@ static s64 etw_last_copied_number(const struct etw_run *run, const struct etw_sn
 }
 
 /*
- * Write the header of the file, and mark its last buffer as the end.
- *
- * @last_number: sequence number of the file's last buffer. For a started session, all numbers up to
- *	this one that the file does not have count as lost; the session has filled buffers with
- *	greater numbers since.
+ * @last_number: sequence number of the file's last buffer. For a started session, smaller numbers
+ * that the file does not have count as lost.
  */
 static void etw_finish_file(const struct etw_session *session, struct etw_snapshot *snapshot,
 			    s64 last_number)
@@ -290,18 +254,12 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 		etw_list_holds(session);
 		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
 	}
-	/*
-	 * Readers of a finished run may consume buffers before they are copied. A finished run gets
-	 * no more buffers.
-	 */
+	/* Readers of a finished run may consume buffers before they are copied. */
 	etw_list_buffers(run, snapshot);
 	if (snapshot->count > snapshot->buffers_max)
 		return -EAGAIN;
 	sort(snapshot->list, snapshot->count, sizeof(*snapshot->list), etw_compare_buffers, NULL);
-	/*
-	 * Make the rundown before the buffers are copied, so that its time stamps are close to the
-	 * last events of the file.
-	 */
+	/* Make the rundown before the copies, so that its time is close to the last events. */
 	rundown = snapshot->file + (1 + snapshot->count) * size;
 	if (session->is_logging)
 		has_rundown = etw_fill_rundown_buffer(rundown, session);
@@ -320,11 +278,7 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 	return 0;
 }
 
-/*
- * Make a snapshot of a run, to which the caller has added a reader, so that its buffers are not
- * freed. Returns the file; -EAGAIN if the session has another run now, or a CPU that came online
- * has added buffers; or another errno.
- */
+/* The caller has added a reader, so that the buffers of the run are not freed. */
 static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_run *run,
 				      size_t *size)
 {
@@ -353,16 +307,8 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * @session: the session, started or stopped
  * @size: set to the bytes of the file
  *
- * The buffers of all CPUs are in the order of their sequence numbers. For a stopped session,
- * BuffersLost of the file is the number of overwritten buffers. For a started session it is the
- * number of missing sequence numbers below the last one: the session has overwritten these buffers,
- * or is filling them. The last buffer of a started session's file is the rundown, if the session
- * has any. A started session keeps recording.
- *
  * Context: task; may sleep.
- * Return: the file, for kvfree(); -ENODATA if the session has no run; -EINVAL in sequential mode;
- * -EFBIG if the file could have 2 GiB or more; -ENOMEM if it could take more than half of the
- * available memory, or cannot be allocated; -EINTR after a fatal signal.
+ * Return: the file, for kvfree(), or a negative errno.
  */
 void *etw_make_snapshot(struct etw_session *session, size_t *size)
 {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events that carry a stack: names, hook ids, and the sessions that log stacks. */
-
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
@@ -59,8 +57,7 @@ static int etw_parse_stacked(const char *word)
  * @text: names or 0x hook ids with spaces between them, or "none"; it is modified
  * @stacks: the result, bits by enum etw_stacked; unchanged on error
  *
- * Return: 0, or -EINVAL for an unknown name or hook id, for an empty list, or for "none" beside
- * another word.
+ * Return: 0, or -EINVAL for an invalid text.
  */
 int etw_stacks_parse(char *text, u32 *stacks)
 {
@@ -136,8 +133,6 @@ size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS])
  * etw_stacks_show() - write the events that carry a stack
  * @file: output file
  * @stacks: bits by enum etw_stacked
- *
- * Each event is a line of hook id and name. "none" means that no event carries a stack.
  */
 void etw_stacks_show(struct seq_file *file, u32 stacks)
 {

@@ -13,13 +13,6 @@ struct etw_rundown_event;
 struct etw_session;
 struct seq_file;
 
-/**
- * enum etw_stacked - events that can carry a stack
- * @ETW_STACKED_CONTEXTSWAP: PERFINFO_LOG_TYPE_CONTEXTSWAP
- * @ETW_STACKED_SPINLOCK: PERFINFO_LOG_TYPE_SPINLOCK
- * @ETW_STACKED_RESOURCE: PERFINFO_LOG_TYPE_RESOURCE
- * @ETW_STACKED_EVENTS: the number of such events
- */
 enum etw_stacked {
 	ETW_STACKED_CONTEXTSWAP,
 	ETW_STACKED_SPINLOCK,

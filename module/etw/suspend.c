@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Suspend and hibernation of the machine. Meanwhile the clock of the events may stop or start again
- * from 0. Therefore no group is observed from before the tasks are frozen until they run again. A
- * program that reads the file excludes that time from its rates, and expects the clock to start
- * again nowhere else.
+ * Suspend and hibernation of the machine, during which the clock of the events may stop or start
+ * again from 0. Therefore no group is observed from before tasks are frozen until after they thaw.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Display of kernel addresses: see address.h. */
 
 #include <linux/export.h>
 #include <linux/kallsyms.h>
@@ -43,9 +42,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_address_init);
  * ntklog_hide_address() - hash or zero a kernel address
  * @address: the address
  *
- * The hash has 32 bits, as that of %p, but another key. It stays the same until the module is
- * loaded again.
- *
  * Context: any.
  * Return: the hash; 0 in mode "zero" or if @address is 0.
  */
@@ -77,8 +73,7 @@ const char *ntklog_format_symbol(unsigned long address, char *buffer)
  * ntklog_may_read_addresses() - check access to files that show addresses
  *
  * Context: task.
- * Return: 0, or -EPERM if addresses are shown raw and the kernel is locked down for
- * confidentiality.
+ * Return: 0, or -EPERM if the kernel is locked down and addresses are shown raw.
  */
 int ntklog_may_read_addresses(void)
 {

@@ -3,9 +3,8 @@
 #define _NTKLOG_ADDRESS_H
 
 /*
- * Kernel addresses in records, tracepoints, files and warnings. The module parameter "addresses"
- * selects whether they are shown raw, hashed or as 0. Every address is converted here when it is
- * written.
+ * Kernel addresses in records, tracepoints, files and warnings: raw, hashed or 0, as the module
+ * parameter "addresses" says.
  */
 
 #include <linux/compiler.h>
@@ -17,7 +16,7 @@ enum ntklog_address_mode {
 	NTKLOG_ADDRESS_ZERO,
 };
 
-/* Written at module load. */
+/* Written by ntklog_address_init(). */
 extern enum ntklog_address_mode ntklog_address_mode;
 
 u64 ntklog_hide_address(unsigned long address);
@@ -50,8 +49,8 @@ static __always_inline u64 ntklog_displayed_address(unsigned long address)
  * @address: address in kernel code
  *
  * Context: any.
- * Return: the address if its symbol may be shown and is known; otherwise
- * ntklog_displayed_address(), for which %pS finds no symbol.
+ * Return: the address, if the kernel has symbols and the mode is not "zero"; otherwise
+ * ntklog_displayed_address().
  */
 static inline void *ntklog_printable_code(unsigned long address)
 {

@@ -3,14 +3,11 @@
 #define _NTKLOG_GROUND_CLOCK_H
 
 /*
- * The clock of all time stamps and of all parameters in cycles. In the module, only the assembler
- * in linux/sleeping_fast_path.h also depends on which clock it is: it reads the TSC.
+ * The clock of time stamps and of durations in cycles. The assembler in linux/sleeping_fast_path.h
+ * reads the TSC as well.
  *
- * x86: the TSC, as in NT. ETL files declare the CPU's cycle counter.
- *
- * arm64: the virtual counter of the architected timer, as in NT. Its frequency is a constant of the
- * machine, up to 1 GHz and independent of the CPU's, so a cycle differs from one on x86. ETL files
- * declare the performance counter and no CPU frequency.
+ * x86: the TSC, as in NT. arm64: the counter of the architected timer, as in NT, whose frequency
+ * is independent of the CPU's.
  */
 
 #include <linux/compiler.h>
@@ -20,14 +17,7 @@
 #include <linux/time64.h>
 #include <uapi/ntklog/buffer.h>
 
-/**
- * struct ntklog_time - value of the clock, as two halves
- * @low: low half
- * @high: high half
- *
- * x86 reads the clock into two registers of 32 bits. Most callers need only the low half, or store
- * both halves; few combine them.
- */
+/* x86 reads the clock as two halves. Storing them is cheaper than combining them. */
 struct ntklog_time {
 	u32 low;
 	u32 high;
@@ -82,7 +72,7 @@ static __always_inline struct ntklog_time ntklog_read_time(void)
  * ntklog_cycles() - read the clock
  *
  * Context: any, also NMI.
- * Return: cycles since some time before boot.
+ * Return: the clock, in cycles.
  */
 static __always_inline u64 ntklog_cycles(void)
 {
@@ -92,8 +82,7 @@ static __always_inline u64 ntklog_cycles(void)
 /**
  * ntklog_cycles_since() - return how long ago a time was
  * @start: the time, in cycles
- * @fallback: result if @start is in the future: the clocks of two CPUs may differ, and a clock may
- *	restart after suspend
+ * @fallback: result if @start is in the future, because the clocks of CPUs may differ
  *
  * Context: any, also NMI.
  * Return: cycles since @start, or @fallback.
@@ -109,8 +98,6 @@ static inline u64 ntklog_cycles_since(u64 start, u64 fallback)
  * ntklog_store_time() - store a clock value
  * @value: receives the 64 bits
  * @time: the clock value
- *
- * On x86 two stores are cheaper than combining the halves.
  *
  * Context: any.
  */
@@ -174,7 +161,7 @@ static inline s64 ntklog_ns_to_kilocycles(s64 nanoseconds)
 /**
  * ntklog_clock_is_unstable() - test whether the kernel has found that the clock is unstable
  *
- * The clocks of CPUs may differ, or stop. The kernel may find out at any time.
+ * The result may change at any time.
  *
  * Context: any.
  * Return: true if the kernel has marked the clock as unstable.

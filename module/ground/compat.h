@@ -2,11 +2,7 @@
 #ifndef _NTKLOG_COMPAT_H
 #define _NTKLOG_COMPAT_H
 
-/*
- * Differences between the supported kernels: 6.1, 6.12 and 7.3. Tests for a version in between come
- * from reading the source, not from building. Differences between architectures are where they are
- * needed: see ground/clock.h and perf/interrupt_count.h.
- */
+/* Differences between kernel versions. */
 
 #include <linux/export.h>
 #include <linux/version.h>
@@ -26,10 +22,7 @@
 #define EXPORT_PER_CPU_SYMBOL_IF_KUNIT(symbol)
 #endif
 
-/*
- * Remaining time slice of a task of the fair scheduler, in nanoseconds. 0 before EEVDF (6.6), where
- * the scheduler does not store a slice in the task.
- */
+/* Remaining time slice of a task of the fair scheduler, in nanoseconds. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 #define ntklog_fair_slice(thread)					\
 	((s64)(thread)->se.slice - (s64)((thread)->se.sum_exec_runtime -	\
@@ -52,7 +45,6 @@ do {									\
 } while (0)
 #endif
 
-/* True if sched_process_exit has a parameter group_dead, as in newer kernels. */
 #define ntklog_exit_probe_has_group_dead()						\
 	__builtin_types_compatible_p(typeof(check_trace_callback_type_sched_process_exit), \
 				     void (void (*)(void *, struct task_struct *, bool)))
@@ -68,27 +60,21 @@ do {									\
 #define NTKLOG_RELAY_PREVIOUS	void *prev_subbuf, size_t prev_padding
 #endif
 
-/*
- * Since 6.17 system_wq has the new name system_percpu_wq. Since 7.3 the kernel warns at run time
- * about the use of system_wq.
- */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 #define system_percpu_wq		system_wq
 #endif
 
-/* stack_trace_save_tsk() is exported. 6.1 does not export it. */
+/* stack_trace_save_tsk() is exported. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #define NTKLOG_HAS_STACKS_OF_TASKS
 #endif
 
-/* Since 7.1 a semaphore has no list head, but a pointer to its first waiter. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 1, 0)
 #define ntklog_semaphore_has_waiters(_semaphore)	READ_ONCE((_semaphore)->first_waiter)
 #else
 #define ntklog_semaphore_has_waiters(_semaphore)	(!list_empty(&(_semaphore)->wait_list))
 #endif
 
-/* Since 7.2 x86 has its interrupt counters in one array, not in a member each. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 #define NTKLOG_IRQ_STAT_IS_ARRAY
 #endif
@@ -111,10 +97,7 @@ do {									\
 #define __my_cpu_var(variable)		(variable)
 #endif
 
-/*
- * Direct calls for all functions of a struct ftrace_ops. Its filter is not freed. In 6.1
- * register_ftrace_direct() is a different function.
- */
+/* Unregistering keeps the filter. In 6.1 register_ftrace_direct() is a different function. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 #define ntklog_register_direct(_ops, _address)	register_ftrace_direct(_ops, _address)
 #define ntklog_unregister_direct(_ops, _address) unregister_ftrace_direct(_ops, _address, false)

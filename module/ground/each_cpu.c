@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Update of per-CPU state: see each_cpu.h. */
 
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -9,9 +8,8 @@
 #include "each_cpu.h"
 
 /*
- * Serialises the updates of offline CPUs' state. Interrupts are off while the lock is held, because
- * @update may be in a write section of a seqcount. An interrupt handler on this CPU that reads the
- * same state would spin until the end of the write section, which it has interrupted.
+ * Serialises the updates of offline CPUs' state. Interrupts are off, so that no interrupt handler
+ * on this CPU spins on a seqcount that @update is writing.
  */
 static DEFINE_RAW_SPINLOCK(ntklog_offline_lock);
 
@@ -22,8 +20,7 @@ static void ntklog_update_this_cpu(void *update)
 
 /**
  * ntklog_update_each_cpu() - update the state of every possible CPU
- * @update: called for each CPU with interrupts off: on the CPU itself if it is online, and by the
- *	current CPU if it is offline
+ * @update: called with interrupts off, on the CPU itself if it is online
  *
  * Context: task; may sleep.
  */

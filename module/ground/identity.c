@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Identities of locks: the memory object that a lock lies in. See identity.h for the purpose and
- * identity_notes.h for the data.
- *
  * Each note has a fingerprint: a word computed from the lock, its kind, its slab cache and its
- * slab. If one of the four ways of the set has the fingerprint, the lock is recorded already. This
- * test reads four words.
+ * slab. A lock whose fingerprint is in its set is recorded already.
  */
 
 #include <linux/atomic.h>
@@ -46,10 +42,7 @@ static __always_inline unsigned int ntklog_identity_set_index(unsigned long lock
 	return (u64)lock * GOLDEN_RATIO_64 >> (64 - NTKLOG_IDENTITY_BITS);
 }
 
-/*
- * Return the page of an address in the direct map. virt_to_page() would also test whether the
- * address lies in the kernel image.
- */
+/* virt_to_page() would also test whether the address lies in the kernel image. */
 static __always_inline struct page *ntklog_page_of(unsigned long lock)
 {
 #ifdef CONFIG_X86_64
@@ -60,9 +53,8 @@ static __always_inline struct page *ntklog_page_of(unsigned long lock)
 }
 
 /*
- * Return the slab that an address lies in, or NULL. The memory at the address may have been freed:
- * the event of a waiter may be written after the lock has been freed. Therefore the function reads
- * struct page with fault handling, and checks the head page that a stale struct page names.
+ * The memory at the address may have been freed. Therefore struct page is read with fault handling,
+ * and the head page that a stale struct page names is checked.
  */
 static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 {
@@ -79,7 +71,7 @@ static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 		if (unlikely((unsigned long)page - (unsigned long)head >= NTKLOG_HEAD_DISTANCE_MAX))
 			return NULL;
 		__get_kernel_nofault(&word, head, unsigned long, fault);
-		/* The compound page is being freed. */
+		/* The compound page has been freed meanwhile, or is being freed. */
 		if (unlikely(PageTail(head)))
 			return NULL;
 	}
@@ -96,9 +88,6 @@ static __always_inline unsigned long ntklog_find_slab_cache(unsigned long lock,
 	return object_is_on_stack((void *)lock) ? NTKLOG_ON_STACK : NTKLOG_IN_NO_SLAB;
 }
 
-/*
- * Return the way to write a note to: that with a note of the same lock, a free way, or the oldest.
- */
 static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes, unsigned int set,
 					     unsigned long lock, u8 kind)
 {
@@ -108,7 +97,7 @@ static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes, un
 	for (i = 0; i < NTKLOG_IDENTITY_ASSOCIATIVITY; i++) {
 		if (!ways[i].lock || (ways[i].lock == lock && ways[i].kind == kind))
 			return i;
-		if ((s32)(ways[i].sequence - ways[oldest].sequence) < 0)
+		if ((s32)(ways[i].written_sequence - ways[oldest].written_sequence) < 0)
 			oldest = i;
 	}
 	return oldest;
@@ -133,7 +122,7 @@ static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsign
 		.time = ntklog_cycles(),
 		.offset = slab ? lock - (unsigned long)page_address(slab) : 0,
 		/* The end of the write section makes the counter even again. */
-		.sequence = raw_read_seqcount(&notes->sequence[set]) + 1,
+		.written_sequence = raw_read_seqcount(&notes->sequence[set]) + 1,
 		.kind = kind,
 	};
 	WRITE_ONCE(notes->fingerprint[set][way], fingerprint);
@@ -148,15 +137,7 @@ ntklog_identity_is_recorded(const u64 set[NTKLOG_IDENTITY_ASSOCIATIVITY], u64 fi
 	       READ_ONCE(set[2]) == fingerprint || READ_ONCE(set[3]) == fingerprint;
 }
 
-/**
- * ntklog_record_identity_slow() - slow path of ntklog_record_identity()
- * @notes: the notes, not NULL
- * @lock: address of the lock
- * @caller: return address of the lock function
- * @kind: NTKLOG_IDENTITY_*
- *
- * Context: as for ntklog_record_identity().
- */
+/* Slow path of ntklog_record_identity(). */
 notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long lock,
 					 unsigned long caller, u8 kind)
 {
@@ -165,10 +146,7 @@ notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsign
 	unsigned long cache = ntklog_find_slab_cache(lock, slab);
 	u64 fingerprint;
 
-	/*
-	 * The addresses of caches have equal upper bits. The slabs that an address can lie in
-	 * differ only in low bits, which the shift moves to the top.
-	 */
+	/* The shift moves the low bits, in which possible slabs of a lock differ, to the top. */
 	fingerprint = (u64)lock * GOLDEN_RATIO_64 + kind + (cache ^ (u64)(unsigned long)slab << 44);
 	if (likely(ntklog_identity_is_recorded(set, fingerprint)))
 		return;
@@ -195,9 +173,7 @@ static int ntklog_change_identity_users(bool add)
 		notes = vzalloc(sizeof(*notes));
 		if (!notes)
 			return -ENOMEM;
-		/*
-		 * Publishes the zeroed notes. Pairs with READ_ONCE() in ntklog_record_identity().
-		 */
+		/* Publish the zeroed notes. Pairs with READ_ONCE() in ntklog_record_identity(). */
 		smp_store_release(&ntklog_identities, notes);
 	}
 	ntklog_identity_users += add ? 1 : -1;

@@ -4,8 +4,7 @@
 
 /*
  * Identities of Linux' locks. Before an event of a lock is written, a note records the memory
- * object that the lock lies in, such as a slab cache and an offset, because the object may be freed
- * later. User space reads the notes before the buffers, and names the locks by the notes.
+ * object that the lock lies in, because the object may be freed later.
  */
 
 #include <linux/compiler.h>
@@ -28,10 +27,9 @@ void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long 
  * @caller: return address of the lock function
  * @kind: NTKLOG_IDENTITY_*
  *
- * Writes a note only if there is none for this lock, kind, slab cache and slab. If another CPU is
- * writing a note of the same set, drops the note and counts it as missed.
+ * Drops the note and counts it as missed if another CPU is writing a note of the same set.
  *
- * Context: interrupts off, RCU is watching, not in an NMI. Takes no lock and allocates no memory.
+ * Context: interrupts off, RCU is watching, not in an NMI.
  */
 static __always_inline void ntklog_record_identity(unsigned long lock, unsigned long caller,
 						   u8 kind)

@@ -4,17 +4,16 @@
 
 /*
  * The notes of the objects that locks lie in: a cache with sets of four ways. The address of the
- * lock selects the set. identity.c writes the notes, identity_reader.c prints them.
+ * lock selects the set.
  *
  *	set    locked  sequence  fingerprint[4]  notes[4]
  *	0      0       6         x x x 0         lock, cache, caller, ...
  *	1      1       9         x x 0 0         (a CPU is writing a note)
  *	...
  *
- * A CPU writes a note with interrupts off. It tries only once to take the bit lock of the set,
- * because the context in which an event is written must not wait. If another CPU has the bit lock,
- * the note is dropped and counted. Readers are tasks. They copy a set in a read section of the
- * sequence counter of the set.
+ * A writer tries only once to take the bit lock of the set, because it must not wait. If the lock
+ * is held, the note is dropped and counted. Readers copy a set in a read section of its sequence
+ * counter.
  */
 
 #include <linux/atomic.h>
@@ -26,10 +25,7 @@
 #define NTKLOG_IDENTITY_BITS	14
 #define NTKLOG_IDENTITY_SETS	BIT(NTKLOG_IDENTITY_BITS)
 
-/*
- * Values in place of the address of a cache. They are multiples of 0x100 and a kind is less, so
- * the sum of both in a fingerprint is unique.
- */
+/* Values in place of the address of a cache: multiples of 0x100, because a kind is added. */
 #define NTKLOG_IN_NO_SLAB	0UL
 #define NTKLOG_ON_STACK		0x100UL
 #define NTKLOG_IN_KFENCE	0x200UL
@@ -41,7 +37,7 @@
  * @caller: caller of the lock function, from the event for which the note was written
  * @time: time of the note, in cycles of the clock
  * @offset: offset of the lock in its slab, in bytes; 0 outside of slabs
- * @sequence: value of the sequence counter of the set after the note was written
+ * @written_sequence: value of the sequence counter of the set after the note was written
  * @kind: NTKLOG_IDENTITY_*
  */
 struct ntklog_identity {
@@ -50,17 +46,16 @@ struct ntklog_identity {
 	unsigned long caller;
 	u64 time;
 	u32 offset;
-	u32 sequence;
+	u32 written_sequence;
 	u8 kind;
 };
 
 /**
  * struct ntklog_identities - all notes
- * @fingerprint: for each note, a hash of its lock, kind, slab cache and slab; see
- *	ntklog_record_identity_slow()
+ * @fingerprint: for each note, a hash of its lock, kind, slab cache and slab
  * @sequence: sequence counter of each set; readers retry if a CPU wrote a note meanwhile
  * @notes: the notes of each set
- * @locked: a bit lock for each set, which serializes the writers; a writer tries once to take it
+ * @locked: a bit lock for each set, which serializes the writers
  * @missed: notes dropped because another CPU was writing a note of the same set
  */
 struct ntklog_identities {

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Readers of the identities of locks. See identity_reader.h.
- */
 
 #include <linux/err.h>
 #include <linux/kallsyms.h>
@@ -24,30 +21,18 @@
 #include "location.h"
 #include "slab_cache.h"
 
-/* Maximum size of the text of one note, which is a line, and of the text of the notes of a set. */
 #define NTKLOG_IDENTITY_TEXT_SIZE	(128 + NTKLOG_CACHE_NAME_SIZE + 2 * KSYM_SYMBOL_LEN)
 #define NTKLOG_IDENTITY_SET_TEXT_SIZE	(NTKLOG_IDENTITY_ASSOCIATIVITY * NTKLOG_IDENTITY_TEXT_SIZE)
 
 /* Flag in ntklog_identity_reader.seen: the set has not been read. Saved sequences are even. */
 #define NTKLOG_NOT_READ		1u
 
-/* Attempts to copy a set that is being written. The next read() tries again. */
 #define NTKLOG_IDENTITY_TRIES	1000
 
-/**
- * struct ntklog_identity_reader - a reader of the notes
- * @mutex: protects the other members
- * @set: next set to print
- * @missed: value of ntklog_identities.missed that was printed last
- * @replaced: number of notes that were replaced before this reader read them
- * @printed_replaced: value of @replaced that was printed last
- * @length: number of bytes in @text
- * @text_copied: number of bytes of @text that have been copied to user space
- * @ended: the last read() returned the last note, so the next read() returns 0
- * @symbol: buffer for a symbol, which is too large for the stack
- * @text: lines of the current set
- * @seen: for each set, its sequence number when it was last read. Before the first read, its
- *	sequence number when the reader was opened, with NTKLOG_NOT_READ
+/*
+ * @mutex protects the other members. @replaced is the number of notes that were replaced before
+ * this reader read them. @seen has, for each set, its sequence number when it was last read; before
+ * that, its sequence number when the reader was opened, with NTKLOG_NOT_READ.
  */
 struct ntklog_identity_reader {
 	/* Serializes reads. */
@@ -64,7 +49,6 @@ struct ntklog_identity_reader {
 	u32 seen[NTKLOG_IDENTITY_SETS];
 };
 
-/* Print a note: address, kind, time, object and caller. */
 static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog_identity *note,
 				    char *buffer)
 {
@@ -91,7 +75,6 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 	return used;
 }
 
-/* Copy a set and its sequence number consistently. Returns false after too many attempts. */
 static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
 			    struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY],
 			    u32 *sequence)
@@ -124,7 +107,7 @@ static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int
 	/* Each note increases the sequence number by 2. */
 	reader->replaced += (sequence - seen) / 2;
 	for (i = 0; i < NTKLOG_IDENTITY_ASSOCIATIVITY; i++) {
-		is_new = (s32)(ways[i].sequence - seen) > 0;
+		is_new = (s32)(ways[i].written_sequence - seen) > 0;
 		if (!ways[i].lock || !(is_first || is_new))
 			continue;
 		reader->length += ntklog_print_identity(reader->text + reader->length,
@@ -134,7 +117,6 @@ static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int
 	}
 }
 
-/* Print the numbers of missed and replaced notes if these numbers have changed. */
 static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 {
 	u32 missed = atomic_read(&ntklog_identities->missed);
@@ -147,10 +129,7 @@ static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 				   "missed %u replaced %u\n", missed, reader->replaced);
 }
 
-/*
- * Print the next set with new notes, and after the last set the numbers of missed and replaced
- * notes. Returns false after that; the next call begins with the first set again.
- */
+/* Returns false at the end of a pass; the next call begins with the first set again. */
 static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 {
 	reader->text_copied = 0;
@@ -173,8 +152,7 @@ static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
  * @count: size of the buffer in bytes
  *
  * Context: task; may sleep.
- * Return: number of bytes copied; 0 at the end, after which a read returns newer notes; -EFAULT or
- * -EINTR.
+ * Return: number of bytes copied, 0 at the end of a pass, or a negative errno.
  */
 ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __user *buffer,
 			       size_t count)
@@ -211,8 +189,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
  * ntklog_open_identities() - create a reader, and enable the notes
  *
  * Context: task; may sleep.
- * Return: the reader, to which all notes are new; -EOPNOTSUPP if this kernel or the mode of
- * addresses does not allow notes; or -ENOMEM.
+ * Return: the reader, to which all notes are new, or a negative errno.
  */
 struct ntklog_identity_reader *ntklog_open_identities(void)
 {

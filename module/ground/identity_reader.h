@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_GROUND_IDENTITY_READER_H
 #define _NTKLOG_GROUND_IDENTITY_READER_H
 
-/* Readers of the identities of locks: each gets every note once, as a line of text. */
-
 #include <linux/types.h>
 
 struct ntklog_identity_reader;

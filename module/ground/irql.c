@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Slow paths of NT's IRQL. include/ntklog/irql.h explains how the IRQL is represented, and has the
- * fast path: from PASSIVE_LEVEL to DISPATCH_LEVEL and back in a task.
- */
+/* Slow paths of NT's IRQL. <ntklog/irql.h> explains how the IRQL is represented. */
 
 #include <linux/bug.h>
 #include <linux/export.h>
@@ -31,10 +28,7 @@ static void ke_leave_apc_level(void)
 	ntklog_put_current_record(record);
 }
 
-/*
- * Return the IRQL that an NMI, a hard interrupt or a softirq has by itself, below which the IRQL
- * cannot be lowered; PASSIVE_LEVEL in a task.
- */
+/* Return the IRQL below which the context does not allow to lower. */
 static u8 ke_context_irql(void)
 {
 	if (in_nmi())
@@ -65,9 +59,8 @@ u8 ke_get_current_irql(void)
 EXPORT_SYMBOL_GPL(ke_get_current_irql);
 
 /*
- * Raise from DISPATCH_LEVEL, or from a hard interrupt's own level, to a higher level. The caller
- * has disabled softirqs once more, so that ke_lower_irql() does not mistake the task for one at
- * DISPATCH_LEVEL.
+ * The caller has disabled softirqs once more, so that ke_lower_irql() does not mistake the task for
+ * one at DISPATCH_LEVEL.
  */
 static __always_inline void ke_raise_above_dispatch_level(u8 new_irql)
 {
@@ -86,7 +79,6 @@ static __always_inline void ke_lower_from_above_dispatch_level(void)
 	local_irq_restore(flags);
 }
 
-/* Raise from below DISPATCH_LEVEL to DISPATCH_LEVEL. */
 static void ke_raise_to_dispatch_level(bool from_apc_level)
 {
 	ke_enter_dispatch_level(from_apc_level);

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_GROUND_IRQL_H
 #define _NTKLOG_GROUND_IRQL_H
 
-/* The IRQL inside the module, with a fast path for hot code. */
-
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/types.h>
@@ -16,7 +14,7 @@
  * @flags: interrupt state before the CPU raised above DISPATCH_LEVEL
  *
  * One per CPU suffices: a task at DISPATCH_LEVEL or above does not migrate. A level above
- * DISPATCH_LEVEL has interrupts off, so no other context of the CPU sees a partial update.
+ * DISPATCH_LEVEL has interrupts off, so no interrupt handler of the CPU sees a partial update.
  */
 struct ke_irql {
 	u8 level;

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Locations of locks that lie in no slab. See location.h.
- */
 
 #include <linux/kernel_stat.h>
 #include <linux/limits.h>
@@ -19,10 +16,6 @@
 /* Upper bound of the size of a CPU's first per-CPU chunk. */
 #define NTKLOG_PER_CPU_SIZE_MAX	(2UL << 20)
 
-/*
- * Test whether a lock lies in a pg_data_t or in a struct page. Sets @structure to "node" or "page",
- * and @offset to the offset of the lock in that structure.
- */
 static bool ntklog_is_in_memory_map(unsigned long lock, const char **structure,
 				    unsigned long *offset)
 {
@@ -47,20 +40,15 @@ static bool ntklog_is_in_memory_map(unsigned long lock, const char **structure,
 	return false;
 }
 
-/*
- * Test whether the section of per-CPU variables begins at address 0, as on x86 before 6.15. kstat
- * is a per-CPU variable of the kernel.
- */
+/* True on x86-64 before 6.15. kstat is a per-CPU variable of the kernel. */
 static bool ntklog_per_cpu_section_begins_at_zero(void)
 {
 	return (__force unsigned long)&kstat < NTKLOG_PER_CPU_SIZE_MAX;
 }
 
 /*
- * Return the address in the per-CPU section that corresponds to @lock if @lock is a per-CPU
- * variable, otherwise any number. Subtracting the offset of each CPU from @lock gives a candidate.
- * If the section begins at 0, the smallest candidate is right, because those of later CPUs wrap to
- * large numbers. Otherwise the candidate nearest to a known per-CPU variable is right.
+ * Return the address in the per-CPU section that corresponds to @lock, or any number if @lock is
+ * no per-CPU variable. Each CPU gives a candidate. The one nearest to the section is used.
  */
 static unsigned long ntklog_per_cpu_address(unsigned long lock)
 {
@@ -84,10 +72,6 @@ static unsigned long ntklog_per_cpu_address(unsigned long lock)
 	return nearest;
 }
 
-/*
- * Test whether a per-CPU address lies in the struct per_cpu_pages of a zone, the lists of free
- * pages of each CPU.
- */
 static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset)
 {
 	unsigned int node, i;
@@ -110,9 +94,7 @@ static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset
  * @lock: address of the lock
  * @buffer: scratch buffer of KSYM_SYMBOL_LEN bytes
  *
- * A per-CPU variable is printed as its address in the per-CPU section if the section begins at 0,
- * because the number is not secret then. Otherwise it is a kernel address, and its symbol is
- * printed.
+ * The address of a per-CPU variable is not secret if the section begins at 0.
  *
  * Context: task.
  * Return: length of the text in bytes.

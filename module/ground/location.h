@@ -2,11 +2,6 @@
 #ifndef _NTKLOG_GROUND_LOCATION_H
 #define _NTKLOG_GROUND_LOCATION_H
 
-/*
- * Locations of locks that lie in no slab: per-CPU variables, variables of the kernel and of
- * modules, the memory map, or other memory.
- */
-
 #include <linux/types.h>
 
 size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *buffer);

@@ -4,8 +4,7 @@
 
 /*
  * How long a task has been in a run queue, ready and without a CPU. The scheduler records this only
- * with CONFIG_SCHED_INFO, and not for idle tasks. CONFIG_SCHEDSTATS and CONFIG_TASK_DELAY_ACCT
- * select CONFIG_SCHED_INFO.
+ * with CONFIG_SCHED_INFO, and not for idle tasks.
  *
  * Since 6.12 a task that blocks may stay in its run queue for a while. If the scheduler moves such
  * a task to another CPU, the scheduler counts the time from the move until the wake-up as time in a
@@ -22,11 +21,9 @@
  * ntklog_ns_since_queued() - return how long a task has been in its run queue
  * @task: the task
  *
- * Context: preemption off. If the lock of the task's run queue is not held, which a probe of
- * sched_switch holds, the scheduler may change the task's times meanwhile; the result may then be
- * too small, or count the last time twice.
- * Return: nanoseconds since the task was put into the run queue or lost its CPU; 0 if it runs, is
- * blocked, or if the scheduler does not record this.
+ * Context: preemption off. Unless the lock of the task's run queue is held, the result may be too
+ * small, or count the last time twice.
+ * Return: nanoseconds; 0 if the task is not queued, or if the scheduler does not record this.
  */
 static inline u64 ntklog_ns_since_queued(const struct task_struct *task)
 {
@@ -47,9 +44,6 @@ static inline u64 ntklog_ns_since_queued(const struct task_struct *task)
 /**
  * ntklog_ns_in_run_queues() - return how long a task has been in run queues since its creation
  * @task: the task
- *
- * A task that migrates leaves one run queue for another; the scheduler then adds the time in the
- * first to run_delay.
  *
  * Context: as for ntklog_ns_since_queued().
  * Return: nanoseconds; 0 if the scheduler does not record this.

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Members of struct slab and struct kmem_cache. See slab_cache.h.
- */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,22 +15,15 @@
 #define NTKLOG_KNOWN_SIZE	200
 #define NTKLOG_KNOWN_NAME	"ntklog_identity"
 
-/* Number of words at the begin of struct kmem_cache that are searched for its members. */
 #define NTKLOG_SEARCHED_WORDS	48
 
 unsigned int ntklog_slab_cache_word;
 
-/*
- * Offsets in struct kmem_cache, found at module load; 0 if not found: that of the name is in words,
- * that of the two sizes in bytes.
- */
+/* Found at module load; 0 if not found. */
 static unsigned int ntklog_cache_name_word;
 static unsigned int ntklog_cache_size_offset;
 
-/*
- * Read a word at any address. Returns false if the address is not readable. get_kernel_nofault()
- * refuses user addresses, at which __get_kernel_nofault() crashes on x86 with SMAP.
- */
+/* Unlike __get_kernel_nofault(), get_kernel_nofault() refuses user addresses. */
 static bool ntklog_read_kernel_word(unsigned long address, unsigned long *word)
 {
 	return !get_kernel_nofault(*word, (unsigned long *)address);
@@ -44,10 +34,6 @@ static bool ntklog_read_kernel_u32(unsigned long address, u32 *value)
 	return !get_kernel_nofault(*value, (u32 *)address);
 }
 
-/*
- * Read a name. Returns false unless the name is readable, not empty, printable without spaces, and
- * NUL-terminated.
- */
 static bool ntklog_read_kernel_name(unsigned long address, char name[NTKLOG_CACHE_NAME_SIZE])
 {
 	unsigned int i;
@@ -106,10 +92,7 @@ static void __init ntklog_find_cache_members(unsigned long cache)
 		    ntklog_read_kernel_word(cache + i * sizeof(long), &word) &&
 		    ntklog_read_kernel_name(word, name) && !strcmp(name, NTKLOG_KNOWN_NAME))
 			ntklog_cache_name_word = i;
-	/*
-	 * Find the member "size", the size of an object with its metadata. The member after it is
-	 * "object_size", whose value is known.
-	 */
+	/* The member "size" is before "object_size", whose value is known. */
 	for (i = sizeof(u32); i < NTKLOG_SEARCHED_WORDS * sizeof(long); i += sizeof(u32))
 		if (!ntklog_cache_size_offset && ntklog_read_kernel_u32(cache + i, &size) &&
 		    ntklog_read_kernel_u32(cache + i + sizeof(u32), &object_size) &&
@@ -119,9 +102,6 @@ static void __init ntklog_find_cache_members(unsigned long cache)
 
 /**
  * ntklog_slab_cache_init() - find the offsets of members of struct slab and struct kmem_cache
- *
- * If struct slab's pointer to its cache is not found, the identities of locks (identity.h) cannot
- * be recorded, and a message says so.
  *
  * Context: module load.
  */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See task_cache.h. */
 
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
@@ -41,10 +40,9 @@ void __init ntklog_init_task_cache(void)
  * ntklog_cache_record() - cache the record of the current task on this CPU
  * @record: record of the current task, or of the task to which this CPU is just switching
  *
- * Context: interrupts off, so that no interrupt handler sees a part of the update. An interrupt
- * handler does not cache the record of the task that it interrupted: only a task itself, and a
- * switch to it, caches its record. A task that has called ntklog_uncache_record() is therefore
- * cached by no CPU until one of these calls this function again.
+ * Context: interrupts off. An interrupt handler does not cache the record of the task that it
+ * interrupted. So after ntklog_uncache_record() the record stays uncached until its task, or a
+ * switch to it, calls this function again.
  */
 void ntklog_cache_record(struct ntklog_task *record)
 {

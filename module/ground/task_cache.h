@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_GROUND_TASK_CACHE_H
 #define _NTKLOG_GROUND_TASK_CACHE_H
 
-/* The record that each CPU has cached in ntklog_current. */
-
 struct ntklog_task;
 
 void ntklog_init_task_cache(void);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When the records of tasks are needed, and the probe that frees them; see task_needs.h. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -55,17 +54,13 @@ static bool ntklog_record_must_stay(const struct ntklog_task *record)
 	       READ_ONCE(record->critical_regions) || READ_ONCE(record->guarded_regions);
 }
 
-/* Free the record if it has no NT state, unless its task frees it. */
 static void ntklog_free_idle_record(struct ntklog_task *record, void *unused)
 {
 	if (!ntklog_record_must_stay(record) && ntklog_unlink_task_record(record))
 		ntklog_free_unlinked_record(record);
 }
 
-/*
- * Free the records of living tasks, except those that have NT state or exit_is_missed, which their
- * tasks free. Called while no hook runs and ntklog_task_needs is 0.
- */
+/* Called while no hook runs and ntklog_task_needs is 0. */
 static void ntklog_free_idle_task_records(void)
 {
 	ntklog_visit_task_records(ntklog_free_idle_record, NULL);
@@ -84,10 +79,7 @@ static void ntklog_warn_of_leaked_region(struct ntklog_task *record, void *unuse
 				    task_pid_nr(record->task));
 }
 
-/*
- * Probe of sched_process_exit. The exiting task may still call ntklog when it closes its files: see
- * ntklog_task::exit_is_missed.
- */
+/* The exiting task may still call ntklog when it closes its files: see exit_is_missed. */
 static void ntklog_task_exit_probe(void *data, struct task_struct *task)
 {
 	struct ntklog_task *record;
@@ -142,7 +134,6 @@ static int ntklog_add_need(unsigned int need)
 
 	if (err)
 		return err;
-	/* From here on, the exit of each task that gets a record is reported. */
 	WRITE_ONCE(ntklog_task_needs, ntklog_task_needs | need);
 	ntklog_make_spare_task_records();
 	return 0;
@@ -189,8 +180,7 @@ int ntklog_pin_task_records(void)
 /**
  * ntklog_unpin_task_records() - undo ntklog_pin_task_records()
  *
- * Context: task; may sleep. No hook runs, and no other function looks up the record of a task for
- * the sake of hooks. Callers are serialized.
+ * Context: task; may sleep. No hook runs. Callers are serialized.
  */
 void ntklog_unpin_task_records(void)
 {
@@ -203,8 +193,7 @@ void ntklog_unpin_task_records(void)
 /**
  * ntklog_keep_task_records() - keep records for a caller that is not known as a user of NT's locks
  *
- * A module that finds functions by symbol_get() is not in the kernel's list of users. Records are
- * kept from the module's first call that needs one, at least until the module is unloaded.
+ * A module that finds functions by symbol_get() is not in the kernel's list of users.
  *
  * Context: task; may sleep.
  */
@@ -217,10 +206,7 @@ void ntklog_keep_task_records(void)
 	ntklog_unlock_task_needs(flags);
 }
 
-/*
- * The kernel's struct module_use, an entry of module::target_list. Kernels after 6.12 keep its
- * definition in kernel/module/internal.h, which modules cannot include.
- */
+/* The kernel's struct module_use, whose definition modules cannot include in newer kernels. */
 struct ntklog_module_use {
 	struct list_head source_list;
 	struct list_head target_list;
@@ -247,11 +233,7 @@ static bool ntklog_is_used_by(struct module *module)
 #endif
 }
 
-/*
- * Return true if this module has other users than the module that is being unloaded, which is the
- * last one in the kernel's list of users. The other user may be a module that found functions by
- * symbol_get(), and whose task is about to use its record; or only an open file.
- */
+/* Such a user may be a module that found functions by symbol_get(), or an open file. */
 static bool ntklog_has_other_users(void)
 {
 #ifdef CONFIG_MODULE_UNLOAD
@@ -261,10 +243,6 @@ static bool ntklog_has_other_users(void)
 #endif
 }
 
-/*
- * Keep task records while a module that uses ntklog is loaded. COMING is reported before the
- * module's init function runs, GOING after its exit function has returned.
- */
 static int ntklog_module_event(struct notifier_block *notifier, unsigned long event, void *data)
 {
 	unsigned int flags;
@@ -313,8 +291,7 @@ int __init ntklog_task_records_init(void)
 /**
  * ntklog_task_records_exit() - free the records of all tasks
  *
- * Context: module unload, when no user of the module is left; or a failed load after
- * ntklog_task_records_init().
+ * Context: module unload, when no user of the module is left; or a failed load.
  */
 void ntklog_task_records_exit(void)
 {

@@ -3,11 +3,9 @@
 #define _NTKLOG_GROUND_TASK_NEEDS_H
 
 /*
- * Records of tasks are needed while a module that uses symbols of ntklog is loaded, and while
- * Linux' sleeping locks are hooked. A probe of sched_process_exit is registered then, which frees
- * the record of an exiting task. When records are no longer needed, those without NT state are
- * freed, except records that their task frees itself (ntklog_task::exit_is_missed). If none is
- * left, the probe is unregistered.
+ * Records of tasks are needed while a module uses symbols of ntklog, and while Linux' sleeping
+ * locks are hooked. A probe of sched_process_exit then frees the records of exiting tasks. It stays
+ * registered as long as records are left.
  */
 
 int ntklog_pin_task_records(void);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notes of tasks that have ended or got another name. See task_notes.h.
- *
- * The notes are a ring, to which probes of two tracepoints write: task_rename, which an exec passes
- * before the task gets the name of its new program, and sched_process_exit. A full ring overwrites
- * its oldest note. Each reader has a position of its own and counts the notes that it has missed.
+ * The notes are a ring, to which probes of task_rename and sched_process_exit write. A full ring
+ * overwrites its oldest note. Each reader has its own position, and counts the notes that it has
+ * missed.
  */
 
 #include <linux/processor.h>
@@ -30,17 +28,9 @@
 /* Size of the path of a cgroup, which makes a note 512 bytes. */
 #define NTKLOG_CGROUP_PATH_SIZE	480
 
-/* Maximum size of the text of a note. */
 #define NTKLOG_TASK_NOTE_TEXT_SIZE	(64 + TASK_COMM_LEN + NTKLOG_CGROUP_PATH_SIZE)
 
-/**
- * struct ntklog_task_note - name, process and cgroup that a task had until it exited or was renamed
- * @time: time of the exit or rename, in cycles of the clock
- * @thread_id: id of the task
- * @process_id: id of the task's thread group
- * @name: name of the task before the exit or rename
- * @cgroup: path of the task's cgroup in the default hierarchy; empty if it is too long or not known
- */
+/* A task as it was until @time. @cgroup is empty if its path is too long or not known. */
 struct ntklog_task_note {
 	u64 time;
 	u32 thread_id;
@@ -54,35 +44,25 @@ struct ntklog_task_note {
  * @lock: bit lock, which protects the other members. It is no spinlock_t, because acquisitions of
  *	the kernel's spin locks may be recorded. Interrupt handlers do not take it
  * @count: number of notes that were ever written; the next note goes to @ring[@count % size]
- * @long_paths: number of notes whose cgroup has a path of more than NTKLOG_CGROUP_PATH_SIZE
+ * @long_path_count: number of notes whose cgroup has too long a path
  * @ring: the newest notes
  */
 struct ntklog_task_notes {
 	unsigned long lock;
 	u64 count;
-	u32 long_paths;
+	u32 long_path_count;
 	struct ntklog_task_note ring[NTKLOG_TASK_NOTES];
 };
 
-/**
- * struct ntklog_task_note_reader - a reader of the notes
- * @mutex: protects the other members
- * @next: number of the next note to print
- * @lost: number of notes that were overwritten before this reader read them
- * @long_paths: as in struct ntklog_task_notes
- * @printed_lost: value of @lost that was printed last
- * @printed_long_paths: value of @long_paths that was printed last
- * @note: copy of the next note to print
- * @text: the next line to print
- */
+/* A reader of the notes. @mutex protects the other members. */
 struct ntklog_task_note_reader {
 	/* Serializes reads. */
 	struct mutex mutex;
 	u64 next;
 	u64 lost;
-	u32 long_paths;
+	u32 long_path_count;
 	u64 printed_lost;
-	u32 printed_long_paths;
+	u32 printed_long_path_count;
 	struct ntklog_task_note note;
 	char text[NTKLOG_TASK_NOTE_TEXT_SIZE];
 };
@@ -91,13 +71,12 @@ struct ntklog_task_note_reader {
 static DEFINE_MUTEX(ntklog_task_notes_mutex);
 static unsigned int ntklog_task_notes_users;
 static bool ntklog_task_notes_always_enabled;
-/* The notes. NULL if there is no user. The probes are registered while it is not NULL. */
+/* NULL if there is no user. */
 static struct ntklog_task_notes *ntklog_task_notes;
 
 /*
- * Write the path of a task's cgroup. Returns false if the path is too long. No lock is needed:
- * names and parents of cgroups in the default hierarchy do not change, and the task's css_set keeps
- * the cgroup from being freed.
+ * Returns false if the path is too long. No lock is needed: names and parents of cgroups in the
+ * default hierarchy do not change, and the task's css_set keeps the cgroup from being freed.
  */
 static bool ntklog_write_cgroup_path(char path[NTKLOG_CGROUP_PATH_SIZE], struct task_struct *task)
 {
@@ -152,7 +131,7 @@ void ntklog_note_task(struct task_struct *task)
 	note->name[TASK_COMM_LEN - 1] = '\0';
 	if (!ntklog_write_cgroup_path(note->cgroup, task)) {
 		note->cgroup[0] = '\0';
-		notes->long_paths++;
+		notes->long_path_count++;
 	}
 	notes->count++;
 	bit_spin_unlock(0, &notes->lock);
@@ -199,7 +178,7 @@ static int ntklog_register_note_probes(void)
 	return err;
 }
 
-/* Free the notes, which no probe uses any more. Called with ntklog_task_notes_mutex held. */
+/* No probe uses the notes any more. Called with ntklog_task_notes_mutex held. */
 static void ntklog_free_task_notes(void)
 {
 	tracepoint_synchronize_unregister();
@@ -207,7 +186,7 @@ static void ntklog_free_task_notes(void)
 	ntklog_task_notes = NULL;
 }
 
-/* Add a user of the notes, and enable the notes for the first one. Called with the mutex held. */
+/* Called with ntklog_task_notes_mutex held. */
 static int ntklog_get_task_notes(void)
 {
 	int err;
@@ -226,7 +205,7 @@ static int ntklog_get_task_notes(void)
 	return 0;
 }
 
-/* Remove a user of the notes, and free the notes after the last one. Called with the mutex held. */
+/* Called with ntklog_task_notes_mutex held. */
 static void ntklog_put_task_notes(void)
 {
 	if (--ntklog_task_notes_users)
@@ -241,8 +220,7 @@ static void ntklog_put_task_notes(void)
  * @enable: true to keep the notes enabled; false to disable them when no reader is left
  *
  * Context: task; may sleep.
- * Return: 0; -EOPNOTSUPP if the kernel has not the tracepoints; or another error of registering the
- * probes.
+ * Return: 0 or a negative errno.
  */
 int ntklog_set_task_notes_always_enabled(bool enable)
 {
@@ -263,8 +241,7 @@ int ntklog_set_task_notes_always_enabled(bool enable)
  * ntklog_open_task_notes() - create a reader, and enable the notes
  *
  * Context: task; may sleep.
- * Return: the reader, which reads all notes that are kept; -EOPNOTSUPP if the kernel has not the
- * tracepoints; or another error.
+ * Return: the reader, which reads all notes that are kept, or a negative errno.
  */
 struct ntklog_task_note_reader *ntklog_open_task_notes(void)
 {
@@ -310,7 +287,6 @@ void ntklog_close_task_notes(struct ntklog_task_note_reader *reader)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_close_task_notes);
 
-/* Copy the next note to @reader->note. Returns false if the reader has read all notes. */
 static bool ntklog_copy_next_note(struct ntklog_task_note_reader *reader)
 {
 	struct ntklog_task_notes *notes = ntklog_task_notes;
@@ -324,15 +300,12 @@ static bool ntklog_copy_next_note(struct ntklog_task_note_reader *reader)
 	is_new = reader->next != notes->count;
 	if (is_new)
 		reader->note = notes->ring[reader->next % NTKLOG_TASK_NOTES];
-	reader->long_paths = notes->long_paths;
+	reader->long_path_count = notes->long_path_count;
 	bit_spin_unlock(0, &notes->lock);
 	return is_new;
 }
 
-/*
- * Print the next line: a note, or the numbers of lost notes and of long paths if they have changed.
- * Returns the length of the line; 0 if there is nothing to print.
- */
+/* Returns the length of the line; 0 if there is nothing to print. */
 static size_t ntklog_print_next_line(struct ntklog_task_note_reader *reader, bool *is_note)
 {
 	const struct ntklog_task_note *note = &reader->note;
@@ -349,10 +322,10 @@ static size_t ntklog_print_next_line(struct ntklog_task_note_reader *reader, boo
 				 note->cgroup[0] ? note->cgroup : "-");
 	}
 	if (reader->lost == reader->printed_lost &&
-	    reader->long_paths == reader->printed_long_paths)
+	    reader->long_path_count == reader->printed_long_path_count)
 		return 0;
 	return scnprintf(reader->text, sizeof(reader->text), "lost %llu long %u\n", reader->lost,
-			 reader->long_paths);
+			 reader->long_path_count);
 }
 
 /**
@@ -362,8 +335,7 @@ static size_t ntklog_print_next_line(struct ntklog_task_note_reader *reader, boo
  * @count: size of the buffer in bytes
  *
  * Context: task; may sleep.
- * Return: number of bytes copied; 0 at the end, after which a read returns newer notes; -EINVAL if
- * the buffer is too small for a line; -EFAULT or -EINTR.
+ * Return: number of bytes copied, 0 if there are no more for now, or a negative errno.
  */
 ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __user *buffer,
 			       size_t count)
@@ -385,7 +357,7 @@ ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __us
 		reader->next += is_note;
 		if (!is_note) {
 			reader->printed_lost = reader->lost;
-			reader->printed_long_paths = reader->long_paths;
+			reader->printed_long_path_count = reader->long_path_count;
 		}
 		cond_resched();
 	}

@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-/* Number of notes that are kept; a new note replaces the oldest one. */
+/* Number of notes that are kept. */
 #define NTKLOG_TASK_NOTES	4096
 
 struct ntklog_task_note_reader;

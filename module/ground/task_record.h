@@ -4,9 +4,8 @@
 
 /*
  * The record of a task: its NT state (APC_LEVEL, critical and guarded regions), and slots for NT's
- * resources and Linux' sleeping locks that the task owns. struct task_struct has no space for data
- * of modules, so the records are in a table (task_table.h), and each CPU caches the record that it
- * has found last (thread.h):
+ * resources and Linux' sleeping locks. The records are in a table (task_table.h), and each CPU
+ * caches one of them (thread.h):
  *
  *	ntklog_current                    struct ntklog_task
  *	  cached_task                       task, critical_regions, ...
@@ -17,30 +16,28 @@
  *	                                                             v
  *	                                    sleeping_slots[] unused B C free ... sentinel
  *
- * Both arrays are stacks with holes: an acquisition takes the slot at the top, and a release of
- * another lock than the topmost leaves a hole. At the end of an array a task takes a hole, or else
- * a stale slot; if there is neither, the lock is not tracked.
+ * Both arrays are stacks with holes: the release of another lock than the topmost leaves a hole,
+ * which may be used again when the top is at the end of the array.
  */
 
 #include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/sched.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
-/*
- * Number of slots of a task for NT's resources, and number of its slots for Linux' sleeping locks.
- */
+/* Number of slots in each array. */
 #define NTKLOG_TASK_SLOTS	8
 
 /**
  * struct ntklog_resource_slot - one of NT's resources that a task owns
- * @lock: address of the resource; NULL if the slot is free or is being filled
+ * @lock: address of the resource; NULL if the slot is free
  * @acquire_time: start of the ownership, in cycles
  * @wait_time: duration of the wait, in cycles
  * @processor: CPU on which the ownership began
  * @max_recursion_depth: highest number of acquisitions owned at the same time
  * @contention_count: contention count of the resource at the acquisition
- * @filled_by_softirq: a softirq filled the slot, and only a softirq may lower next_slot past it; 0
- *	in all slots from next_slot on
+ * @filled_by_softirq: a softirq filled the slot. A softirq lowers next_slot past such slots only
  * @reserved: padding to NT's 0x40 bytes
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
@@ -62,11 +59,7 @@ struct ntklog_resource_slot {
 static_assert(sizeof(struct ntklog_resource_slot) == 0x40);
 #endif
 
-/**
- * struct ntklog_off_cpu - how long a task had no CPU, in cycles
- * @ready: the task was ready to run: it was preempted, or woken up
- * @blocked: the task was blocked
- */
+/* Time that a task had no CPU, in cycles: ready to run (preempted, or woken up), or blocked. */
 struct ntklog_off_cpu {
 	u64 ready;
 	u64 blocked;
@@ -82,17 +75,16 @@ struct ntklog_off_cpu {
  * @state: @action and @contentions as one word
  * @action: lock class, access mode and NTKLOG_SLEEPING_* state bits
  * @contentions: number of waits for the lock that began while the task held it
- * @off_cpu_before: ntklog_task::off_cpu at @acquire_time, or less than a microsecond later
+ * @off_cpu_before: ntklog_task::off_cpu at or soon after @acquire_time
  * @off_cpu_of_wait: time without a CPU during the wait; valid if @wait_time is valid
- * @last_ready_of_wait: the part of @off_cpu_of_wait.ready before the task last got a CPU; valid if
- *	@wait_time is valid
+ * @last_ready_of_wait: the part of @off_cpu_of_wait.ready before the task last got a CPU
  * @timeouts: number of timeouts of the current wait that have been handled
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
- * it by clearing @lock. Two other parties may free it as well: a task that releases the lock on
- * behalf of the owner, and the thread that disables the class. Where two parties compete, each does
- * a cmpxchg() of @lock from the address that it expects, and the one that succeeds counts the slot.
- * Waiters increment @contentions. The periodic check for long waits increments @timeouts.
+ * it by clearing @lock. Others may free it as well, such as a task that releases the lock on behalf
+ * of the owner. Where two parties compete, each does a cmpxchg() or an xchg() of @lock, and the one
+ * that succeeds counts the slot. Waiters increment @contentions. The periodic check for long waits
+ * increments @timeouts.
  */
 struct ntklog_sleeping_slot {
 	const void *lock;
@@ -115,15 +107,18 @@ struct ntklog_sleeping_slot {
 	u32 timeouts;
 };
 
+#ifdef CONFIG_64BIT
+/* An acquisition without a wait fills a part that is not longer than a cache line. */
+static_assert(offsetofend(struct ntklog_sleeping_slot, off_cpu_before) <= L1_CACHE_BYTES);
+#endif
+
 /**
  * struct ntklog_task - the record of one task
  * @next_sleeping_slot: first free slot at the top of @sleeping_slots. It points into the array in
  *	the dummy record as well, so that the fast path may follow it before it compares @task. The
  *	first member, so that one memset_after() clears the others
- * @task: the task that the record belongs to; NULL in the dummy record and after the task has
- *	exited
- * @off_cpu: time without a CPU, up to when the task last got one; complete for the time in which a
- *	slot of @sleeping_slots was in use; only differences have a meaning
+ * @task: the task that the record belongs to; NULL in the dummy record and in an unlinked record
+ * @off_cpu: time without a CPU, up to when the task last got one; only differences have a meaning
  * @next_slot: first free slot at the top of @slots
  * @sequence: ntklog_resource_sequence when @slots was cleared; other values make @slots invalid
  * @critical_regions: critical regions that the task has entered and not left
@@ -131,11 +126,10 @@ struct ntklog_sleeping_slot {
  * @is_at_apc_level: the task is at APC_LEVEL, or was when it raised the IRQL above it
  * @exit_is_missed: no exit probe frees the record: the task was exiting already when the record was
  *	created, or the probe was not registered. The task itself frees the record as soon as it has
- *	no NT state. Until then the record holds a reference to the task, and tracks no lock
+ *	no NT state. Until then it holds a reference to the task, and tracks no sleeping lock
  * @is_waiting: hint that the task waits for the lock of one of @sleeping_slots
  * @is_blocked: the task has lost its CPU because it waits; valid if @off_cpu_since is not 0
- * @off_cpu_since: when the task lost its CPU, in cycles; 0: the task has a CPU, or the time is not
- *	counted
+ * @off_cpu_since: when the task lost its CPU, in cycles; 0: not counted, or the task has a CPU
  * @queued_before: time that the task had spent in run queues by @off_cpu_since, in nanoseconds
  * @last_ready: how much @off_cpu.ready has grown when the task last got a CPU
  * @node: in the table or in a list of spare records
@@ -146,11 +140,11 @@ struct ntklog_sleeping_slot {
  * @cpus: bitmap of the CPUs that may have the record in ntklog_current; nr_cpu_ids bits
  *
  * The task itself writes its record, and so do softirqs that run on top of it (@slots). Other tasks
- * free slots, and change @contentions and @timeouts of sleeping slots. @task and @exit_is_missed do
- * not change while the record is in the table. The members from @is_blocked to @last_ready, and
- * @off_cpu, are written by the CPU that switches the task, with the lock of its run queue held: see
- * perf/off_cpu.c. The task finds them stable while it runs; other tasks read them with
- * ntklog_off_cpu_until_now().
+ * free slots, and change @contentions, @timeouts and NTKLOG_SLEEPING_CLAIMED of sleeping slots.
+ * @task and @exit_is_missed do not change while the record is in the table. The members from
+ * @is_blocked to @last_ready, and @off_cpu, are written by the CPU that switches the task, with the
+ * lock of its run queue held: see perf/off_cpu.c. The task finds them stable while it runs; other
+ * tasks read them with ntklog_off_cpu_until_now().
  */
 struct ntklog_task {
 	struct ntklog_sleeping_slot *next_sleeping_slot;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See task_table.h. */
 
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -25,9 +24,8 @@
 #include "task_cache.h"
 #include "task_table.h"
 
-/* Number of spare records of all shards together, while only modules with NT's locks need them. */
+/* Numbers of spare records of all shards together. */
 #define NTKLOG_SPARES_FOR_MODULES	128
-/* The same while hooks give one to each task that acquires a sleeping lock. */
 #define NTKLOG_SPARES_FOR_HOOKS		1024
 
 /* Attempts to take a shard's lock, for callers that must not wait for its holder. */
@@ -36,13 +34,12 @@
 #define NTKLOG_TASK_SHARDS		16
 #define NTKLOG_TASK_BUCKETS_MIN		1024UL
 #define NTKLOG_TASK_BUCKETS_MAX		65536UL
-/* The table has a bucket for so many pages of memory, for which the kernel allows 16 tasks. */
 #define NTKLOG_TASK_PAGES_PER_BUCKET	512
 
 /**
  * struct ntklog_task_shard - a part of the table, and of the spare records
- * @lock: protects the other members and the buckets of the shard against other writers. Taken to
- *	insert, to unlink and to spare a record, never to find one
+ * @lock: protects the other members and the buckets of the shard against other writers; not taken
+ *	to find a record
  * @record_count: number of records in the buckets of the shard
  * @spare_count: number of records in @spares; read without @lock as a hint
  * @spares: records that belong to no task
@@ -56,16 +53,13 @@ struct ntklog_task_shard {
 
 static struct ntklog_task_shard ntklog_task_shards[NTKLOG_TASK_SHARDS];
 
-/*
- * The hash table. Bucket i belongs to shard i % NTKLOG_TASK_SHARDS. Readers are in RCU read-side
- * sections. The number of buckets is constant after the module has been loaded.
- */
+/* The hash table. Bucket i belongs to shard i % NTKLOG_TASK_SHARDS. */
 static struct hlist_head *ntklog_task_buckets __read_mostly;
 static unsigned int ntklog_task_bucket_bits __read_mostly;
 
 static struct kmem_cache *ntklog_task_cache;
 
-/* NTKLOG_NEEDED_BY_*. Written with ntklog_task_needs_mutex held; read with and without locks. */
+/* NTKLOG_NEEDED_BY_*. Written with ntklog_task_needs_mutex held, except at unload. */
 unsigned int ntklog_task_needs;
 
 /* Slots that were in use when their task exited. */
@@ -114,8 +108,7 @@ static struct ntklog_task *ntklog_pop_spare(struct ntklog_task_shard *shard)
 /*
  * Make @record a spare record. Returns false if the shard has enough spare records; the caller must
  * then free @record. While hooks need records, all are kept, because a hook that is preempted may
- * still read the memory of a record: see ntklog_record_is_current(). ntklog_trim_spares() frees the
- * excess.
+ * still read the memory of a record: see ntklog_record_is_current().
  */
 static bool ntklog_try_to_keep_as_spare(struct ntklog_task_shard *shard, struct ntklog_task *record)
 {
@@ -133,9 +126,6 @@ static bool ntklog_try_to_keep_as_spare(struct ntklog_task_shard *shard, struct 
 
 /**
  * ntklog_make_spare_task_records() - allocate spare records
- *
- * If memory is short, fewer are allocated. A task that takes a spare record schedules this function
- * if fewer than half of them remain.
  *
  * Context: task; may sleep.
  */
@@ -178,7 +168,6 @@ static void ntklog_request_spares(const struct ntklog_task_shard *shard)
 		irq_work_queue(&ntklog_spare_irq_work);
 }
 
-/* Move the spare records beyond @target of each shard to @excess. */
 static void ntklog_take_excess_spares(u32 target, struct hlist_head *excess)
 {
 	struct ntklog_task_shard *shard;
@@ -220,7 +209,6 @@ void ntklog_free_excess_task_records(void)
 	ntklog_free_records(&excess);
 }
 
-/* Free the spare records that a burst of exiting tasks has left, while hooks run. */
 static void ntklog_trim_spares(struct work_struct *work)
 {
 	HLIST_HEAD(excess);
@@ -291,7 +279,6 @@ void ntklog_insert_task_record(struct ntklog_task *record)
 	raw_spin_unlock(&shard->lock);
 }
 
-/* Take a spare record of a shard, if there is one and its lock is free. */
 static struct ntklog_task *ntklog_try_to_pop_spare(struct ntklog_task_shard *shard)
 {
 	struct ntklog_task *record;
@@ -303,7 +290,7 @@ static struct ntklog_task *ntklog_try_to_pop_spare(struct ntklog_task_shard *sha
 	return record;
 }
 
-/* Take a spare record of another shard. Called with shard->lock held. */
+/* Called with shard->lock held. */
 static struct ntklog_task *ntklog_steal_spare(const struct ntklog_task_shard *shard)
 {
 	struct ntklog_task *record = NULL;
@@ -319,8 +306,7 @@ static struct ntklog_task *ntklog_steal_spare(const struct ntklog_task_shard *sh
  * ntklog_insert_spare_task_record() - give the current task a spare record
  *
  * Context: interrupts off, whatever locks are held. The task has no record and does not exit.
- * Return: the record. NULL if there is no spare one, if the lock of the shard is held for too long,
- * or if records are not needed.
+ * Return: the record; NULL if there is no spare one, or none can be given now.
  */
 struct ntklog_task *ntklog_insert_spare_task_record(void)
 {
@@ -352,8 +338,7 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
  * ntklog_alloc_detached_task_record() - get a record that is not in the table
  *
  * Context: task, whatever locks are held; does not reclaim memory.
- * Return: a record for ntklog_insert_task_record() or ntklog_free_detached_task_record(); NULL if
- * there is no memory.
+ * Return: a record, or NULL if there is no memory.
  */
 struct ntklog_task *ntklog_alloc_detached_task_record(void)
 {
@@ -401,8 +386,7 @@ static void ntklog_free_record_rcu(struct rcu_head *rcu)
  * of the calls succeeds.
  *
  * Context: an RCU read-side section in which @record was found in the table.
- * Return: true if this call has removed it. The caller must then call
- * ntklog_free_unlinked_record().
+ * Return: true if this call has removed it. The caller must then free it.
  */
 bool ntklog_unlink_task_record(struct ntklog_task *record)
 {
@@ -433,8 +417,7 @@ static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
  * ntklog_free_unlinked_record() - free a record after a grace period
  * @record: the record, after ntklog_unlink_task_record()
  *
- * Context: the task that the record belongs to; or any task, if that task does not look up its
- * record any more.
+ * Context: the task of the record; or any task, if that task does not look up its record any more.
  */
 void ntklog_free_unlinked_record(struct ntklog_task *record)
 {

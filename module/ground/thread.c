@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See thread.h. */
 
 #include <linux/export.h>
 #include <linux/irqflags.h>
@@ -11,12 +10,7 @@
 #include "task_table.h"
 #include "thread.h"
 
-/**
- * ntklog_find_current_record_slow() - slow path of ntklog_find_current_record()
- *
- * Context: any.
- * Return: the record of the current task, or NULL if it has none.
- */
+/* Slow path of ntklog_find_current_record(). */
 struct ntklog_task *ntklog_find_current_record_slow(void)
 {
 	struct ntklog_task *record;
@@ -32,15 +26,12 @@ struct ntklog_task *ntklog_find_current_record_slow(void)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_find_current_record_slow);
 
 /**
- * ntklog_get_or_insert_current_record() - find the record of the current task, or give the task a
- *	spare record
+ * ntklog_get_or_insert_current_record() - find the current task's record, or give it a spare one
  *
  * Allocates no memory and wakes up no task.
  *
  * Context: task or softirq, whatever locks are held.
- * Return: the record. NULL if the task has none and there is no spare one, the lock of the shard is
- * held for too long, records are not needed, or the task is exiting: its exit may have been
- * reported already.
+ * Return: the record; NULL if the task has none and cannot get one.
  */
 struct ntklog_task *ntklog_get_or_insert_current_record(void)
 {
@@ -57,10 +48,7 @@ struct ntklog_task *ntklog_get_or_insert_current_record(void)
 	return record;
 }
 
-/*
- * Give the current task a record, unless a softirq has given it one, and return the record. Returns
- * NULL if no record can be allocated without reclaim.
- */
+/* Returns NULL if no record can be allocated without reclaim. */
 static struct ntklog_task *ntklog_try_to_insert_detached_record(void)
 {
 	struct ntklog_task *detached = ntklog_alloc_detached_task_record();
@@ -87,8 +75,8 @@ static struct ntklog_task *ntklog_try_to_insert_detached_record(void)
 /**
  * ntklog_get_or_alloc_current_record() - find or create the record of the current task
  *
- * For NT's functions that cannot fail. The caller may write pages out: this function does not
- * reclaim memory, but waits until others have.
+ * For NT's functions that cannot fail. The caller may write pages out: this function starts no
+ * I/O to get memory, but waits until others have reclaimed some.
  *
  * Context: task; may sleep.
  * Return: the record. When the caller has removed NT state, it must call
@@ -109,12 +97,7 @@ struct ntklog_task *ntklog_get_or_alloc_current_record(void)
 	return record;
 }
 
-/**
- * ntklog_put_current_record_slow() - slow path of ntklog_put_current_record()
- * @record: record of the current task, with exit_is_missed
- *
- * Context: task.
- */
+/* Slow path of ntklog_put_current_record(). */
 void ntklog_put_current_record_slow(struct ntklog_task *record)
 {
 	if (!record->is_at_apc_level && !record->critical_regions && !record->guarded_regions)

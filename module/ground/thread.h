@@ -3,15 +3,11 @@
 #define _NTKLOG_GROUND_THREAD_H
 
 /*
- * The record of the current task: see task_record.h, and task_table.h for the records of all tasks.
- * A task gets a record when it first needs one. It keeps the record until it exits, or until no
- * record is needed.
+ * The record of the current task: see task_record.h. Each CPU caches a record in ntklog_current.
+ * While the current task is the cached one, its record is found without a search.
  *
- * Each CPU caches in ntklog_current the record that it looked up last. While the current task is
- * the cached one, its record is found without a search.
- *
- * No function reclaims memory: file systems call them while they write pages out. Spare records are
- * allocated in advance.
+ * File systems call these functions while they write pages out, so no function starts I/O to get
+ * memory. Spare records are allocated in advance.
  */
 
 #include <linux/percpu.h>
@@ -33,8 +29,7 @@ void ntklog_set_apc_level(struct ntklog_task *record, bool is_at_apc_level);
 /**
  * ntklog_current_is_cached() - test whether this CPU has cached the record of the current task
  *
- * Context: preemption off. The result stays valid as long as preemption is off, because interrupt
- * handlers do not write ntklog_current.
+ * Context: preemption off. The record stays valid as long as preemption is off.
  * Return: true if ntklog_current.record is the record of the current task.
  */
 static __always_inline bool ntklog_current_is_cached(void)
@@ -77,8 +72,7 @@ static __always_inline struct ntklog_task *ntklog_find_current_record(void)
 }
 
 /**
- * ntklog_put_current_record() - free the current task's record if the exit probe will not free it,
- *	and the record has no NT state
+ * ntklog_put_current_record() - free the current task's record if nothing else frees it
  * @record: record of the current task, after NT state has been removed from it
  *
  * Context: task.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lookup of the kernel's tracepoints: see tracepoint.h. */
 
 #include <linux/string.h>
 #include <linux/tracepoint.h>
@@ -24,8 +23,7 @@ static void ntklog_match_tracepoint(struct tracepoint *tracepoint, void *data)
  * @name: name of the tracepoint, such as "sched_switch", without its trace system
  *
  * Context: task.
- * Return: the tracepoint, or NULL if the kernel itself has none of this name. Tracepoints of
- * modules are not found.
+ * Return: the tracepoint, or NULL. Tracepoints of modules are not found.
  */
 struct tracepoint *ntklog_find_tracepoint(const char *name)
 {

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_GROUND_TRACEPOINT_H
 #define _NTKLOG_GROUND_TRACEPOINT_H
 
-/* Lookup of the kernel's tracepoints, most of which are not exported. */
-
 struct tracepoint;
 
 struct tracepoint *ntklog_find_tracepoint(const char *name);

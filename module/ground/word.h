@@ -4,9 +4,8 @@
 
 /*
  * Access to words of 64 bits that a CPU may read while another CPU writes them. On 32-bit CPUs an
- * access is two accesses of 32 bits, low half first, each with the requested ordering. A word of
- * independent bytes, such as one per session, is thus consistent. A number may be read with one
- * half of the old value and one half of the new value.
+ * access is two accesses of 32 bits, low half first, each with the requested ordering. A number may
+ * be torn, but not a byte.
  */
 
 #include <linux/compiler.h>

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The acquire functions of one lock type and one variant: see functions.h. TRACK_ACQUIRE_FAST(lock)
- * is called after an uncontended acquisition. If it returns false, TRACK_ACQUIRE_SLOW(lock) is
- * called. TRACK_ACQUIRE_AFTER_WAIT(lock, wait_start) is called after a contended acquisition.
- *
- * The slow paths get the return value of their caller as an argument and return it, so that the
- * caller need not save the value during the call.
+ * The acquire functions of one lock type and one variant: see functions.h. The slow paths get the
+ * return value of their caller as an argument and return it, so that the caller need not save it.
  */
 
 static notrace noinline unsigned long HELPER(contended)(ntklog_lock_t *lock, unsigned long result)
@@ -14,10 +10,7 @@ static notrace noinline unsigned long HELPER(contended)(ntklog_lock_t *lock, uns
 
 	ntklog_start_spin_lock_wait(&wait_start);
 	lock_contended(&lock->dep_map, _RET_IP_);
-	/*
-	 * The kernel's operation tries once more and then waits in its slow path, which supports
-	 * paravirtual locks and has the contention tracepoints.
-	 */
+	/* The kernel's operation tries once more and then waits in its slow path. */
 	KERNEL_OPERATION(lock)(lock);
 	lock_acquired(&lock->dep_map, _RET_IP_);
 	ntklog_sparse_release(lock);
@@ -95,10 +88,6 @@ static notrace noinline __used __noendbr int REPLACEMENT(trylock)(ntklog_lock_t 
 }
 
 #ifdef WITH_LOCK_IRQ_DISABLE
-/*
- * spin_lock_irq_disable() of newer kernels: increments the CPU's count of requests to disable
- * interrupts, which are off while the count is not 0.
- */
 static notrace noinline __used __noendbr void REPLACEMENT(lock_irq_disable)(ntklog_lock_t *lock)
 {
 	local_interrupt_disable();

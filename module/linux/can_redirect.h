@@ -2,7 +2,6 @@
 #ifndef _NTKLOG_LINUX_CAN_REDIRECT_H
 #define _NTKLOG_LINUX_CAN_REDIRECT_H
 
-/* Defined if this kernel and architecture support ftrace direct calls and kprobes. */
 #if (defined(CONFIG_X86_64) || defined(CONFIG_ARM64)) && \
 	defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && defined(CONFIG_KPROBES)
 #define NTKLOG_CAN_REDIRECT

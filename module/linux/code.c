@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See code.h. */
-
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -112,8 +110,7 @@ const u8 *ntklog_address_after_call(unsigned long function)
  * @function: address of the function
  * @other: address of the other function, as a kprobe has resolved it
  *
- * On x86 the search takes each byte for the start of an instruction. Bytes that are no call of
- * @other look like one with a probability of 1 in 2^32.
+ * On x86 the search takes each byte for the start of an instruction, so it may be wrong.
  *
  * Context: task. Callers are serialized.
  * Return: true if a call or jump to @other was found.

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See contention.h. */
-
 #include <linux/tracepoint.h>
 #include <trace/events/lock.h>
 
@@ -29,12 +27,10 @@ const char *ntklog_find_contention_tracepoints(void)
 /**
  * ntklog_watch_contention() - register probes of the contention tracepoints
  * @begin_probe: probe of contention_begin; called in any context that waits for a lock
- * @end_probe: probe of contention_end; registered first, so that it sees the end of each wait whose
- *	begin @begin_probe has seen
+ * @end_probe: probe of contention_end; registered before @begin_probe
  * @failed: set to the name of the tracepoint whose probe cannot be registered, or to NULL
  *
- * Context: task; may sleep; takes tracepoints_mutex. ntklog_find_contention_tracepoints() has
- * returned NULL.
+ * Context: task; may sleep; takes tracepoints_mutex. The tracepoints have been found.
  * Return: 0 or a negative errno.
  */
 int ntklog_watch_contention(ntklog_contention_begin_probe_t begin_probe,

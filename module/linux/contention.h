@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_CONTENTION_H
 #define _NTKLOG_LINUX_CONTENTION_H
 
-/* The kernel's tracepoints contention_begin and contention_end. */
-
 typedef void (*ntklog_contention_begin_probe_t)(void *unused, void *lock, unsigned int flags);
 typedef void (*ntklog_contention_end_probe_t)(void *unused, void *lock, int err);
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See do_raw.h. */
-
 #include <linux/init.h>
 #include <linux/kernel.h>
 

@@ -2,11 +2,7 @@
 #ifndef _NTKLOG_LINUX_DO_RAW_H
 #define _NTKLOG_LINUX_DO_RAW_H
 
-/*
- * The kernel's operations on the word of a lock. Usually these operations are inline functions.
- * With CONFIG_DEBUG_SPINLOCK, which checks the owner, they are functions that are not exported, and
- * their addresses have to be looked up.
- */
+/* The kernel's operations on lock words. With CONFIG_DEBUG_SPINLOCK they are not exported. */
 
 #include <linux/spinlock.h>
 

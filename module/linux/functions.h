@@ -15,13 +15,10 @@
  * HAS_WAITER()			true if a CPU waits for the lock, which the caller holds
  * WITH_*			defined if the kernel has the function of that name for the type
  *
- * The acquire functions of a lock type differ only in the contexts that they disable, in the
- * arguments of lockdep, and in whether they wait. The release functions differ in the contexts that
- * they enable. In each function, _RET_IP_ is the caller of the kernel's function.
+ * In each function, _RET_IP_ is the caller of the kernel's function.
  *
  * Each lock type has two variants of its replacements, so that neither contains code for the other
- * mode. VARIANT_NAME is "tracked" or "sampled": the variant "tracked" tracks each acquisition, the
- * variant "sampled" only chosen acquisitions. Both mark releases that leave a waiter behind.
+ * mode. VARIANT_NAME is "tracked" or "sampled".
  */
 
 #define REPLACEMENT(_operation)	__PASTE(VARIANT_NAME, SUFFIX(_operation))
@@ -48,10 +45,7 @@
 #define TRACK_ACQUIRE_SLOW	ntklog_sample_spin_lock_acquire_slow
 #define TRACK_ACQUIRE_AFTER_WAIT(_lock, _wait_start)				\
 	ntklog_sample_linux_wait(_lock, ACQUIRE_MODE, _wait_start)
-/*
- * The trampoline calls a release function only if the CPU holds a sampled lock or the release
- * leaves a waiter behind. The slow path then searches for the slot.
- */
+/* The trampoline skips most releases, so the function takes the slow path at once. */
 #define TRACK_RELEASE_FAST(_lock)	false
 #define TRACK_RELEASE_SLOW(_lock, _mode, _time, _caller)			\
 	ntklog_release_sampled_spin_lock(_lock, _mode, (_time).low, (_time).high, _caller)

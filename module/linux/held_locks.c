@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The sleeping locks that tasks hold or wait for, as recorded in the slots of the tasks. A visit of
- * all slots takes no sleeping lock and no spinlock, so it also works on a machine on which tasks
- * are blocked.
- */
+/* The visit of the slots takes no lock, so it also works while tasks are blocked. */
 
 #include <linux/irqflags.h>
 #include <linux/rwsem.h>
@@ -26,9 +22,8 @@
 #include "held_locks.h"
 
 /*
- * Test whether a task only spins for an rwsem as a writer: the slot does not tell, because the
- * kernel calls contention_begin only when the task goes to sleep. Another task may free the lock
- * meanwhile, so the read of its memory may fault.
+ * The slot of a writer that spins for an rwsem does not tell that the task waits: test the owner.
+ * Another task may free the lock meanwhile, so the read may fault.
  */
 static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
 				   const struct task_struct *task)
@@ -46,10 +41,7 @@ static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
 #endif
 }
 
-/*
- * Copy a slot of @record, the record of @task, to @held. Returns false if the slot is free, or if
- * the task fills it anew during the copy.
- */
+/* Returns false if the slot is free, or if the task fills it anew during the copy. */
 static bool ntklog_read_slot(const struct ntklog_task *record,
 			     const struct ntklog_sleeping_slot *slot,
 			     const struct task_struct *task, struct ntklog_held_lock *held)
@@ -157,10 +149,7 @@ static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct tas
 	};
 	unsigned long flags;
 
-	/*
-	 * Record the identity before the event takes its time stamp: an identity is valid from its
-	 * own time on.
-	 */
+	/* Record the identity before the event, because it is valid from its own time on. */
 	local_irq_save(flags);
 	ntklog_record_identity((unsigned long)held->lock, held->caller,
 			       NTKLOG_IDENTITY_OF_CLASS(event.action));
@@ -175,10 +164,7 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
 	const struct ntklog_held_list *list = data;
 	size_t i;
 
-	/*
-	 * The task that stops the session or takes the snapshot holds its locks only for this
-	 * purpose.
-	 */
+	/* Leave out the locks of the task that stops the session or takes the snapshot. */
 	if (task == current)
 		return;
 	for (i = 0; i < count; i++) {
@@ -192,9 +178,6 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
 /**
  * ntklog_list_held_locks() - log the sleeping locks that tasks hold or wait for
  * @session: a started session. It gets the locks of the event groups that it observes
- *
- * Implements etw_provider::list_holds. An event for which the session has no space is lost, and
- * counted as such.
  *
  * Context: task; etw_mutex held.
  */

@@ -2,11 +2,6 @@
 #ifndef _NTKLOG_LINUX_HELD_LOCKS_H
 #define _NTKLOG_LINUX_HELD_LOCKS_H
 
-/*
- * The sleeping locks that tasks hold or wait for: for the file "held" in debugfs, and for the list
- * that a session gets when it stops or when a snapshot of it is taken.
- */
-
 #include <linux/types.h>
 
 #include "../ground/task_record.h"
@@ -14,17 +9,7 @@
 struct etw_session;
 struct task_struct;
 
-/**
- * struct ntklog_held_lock - copy of a slot
- * @lock: address of the lock
- * @since: start of the hold, or of the wait if @is_waiting; in cycles
- * @wait_time: duration of the wait before the hold, in cycles; 0 if there was none
- * @caller: return address of the lock function
- * @action: class, access mode and state bits of the slot
- * @contentions: number of waits that began during the hold
- * @is_waiting: the task waits for the lock
- * @off_cpu: time since @since in which the task had no CPU
- */
+/* Copy of a slot. @since: start of the hold, or of the wait if @is_waiting. Times are in cycles. */
 struct ntklog_held_lock {
 	const void *lock;
 	u64 since;

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupt hooks, which are installed while Linux' spin locks or rwlocks are attached in mode
- * "full". Each interrupt is counted in the slots of the locks that its CPU holds: see
- * ntklog_count_interrupt_in_slots(). The acquisition of a lock then need not read the kernel's
- * interrupt counters.
- *
- * On x86 all interrupts that NT's InterruptCount includes call irq_enter_rcu(), except NMIs and the
- * reschedule interrupt, which has a tracepoint. The hook of irq_enter_rcu() is a callback of
- * ftrace. Only interrupts have its overhead, and they are few compared with acquisitions.
+ * Hooks that count interrupts in the slots of the locks that the CPU holds. Most interrupts call
+ * irq_enter_rcu(). The reschedule interrupt does not, but it has a tracepoint.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -94,8 +88,7 @@ static int ntklog_register_irq_enter_hook(void)
  * ntklog_register_interrupt_hooks() - count interrupts in the slots of held locks
  * @failed: set to the name of the function or tracepoint that cannot be hooked, or to NULL
  *
- * Context: task; may sleep. Callers are serialized. Between ntklog_pin_ftrace_enabled() and
- * ntklog_unpin_ftrace_enabled(). ntklog_resolve_interrupt_hooks() has returned NULL.
+ * Context: task; may sleep; ntklog_pin_ftrace_enabled() in effect. Callers are serialized.
  * Return: 0, and the caller must call ntklog_unregister_interrupt_hooks(); or a negative errno.
  */
 int ntklog_register_interrupt_hooks(const char **failed)
@@ -129,8 +122,7 @@ err_users:
 }
 
 /**
- * ntklog_interrupt_hooks_are_stuck() - test whether ftrace has failed to unregister the hook of
- *	irq_enter_rcu()
+ * ntklog_interrupt_hooks_are_stuck() - test whether the hook of irq_enter_rcu() is stuck
  *
  * Context: task, after ntklog_unregister_interrupt_hooks(). Callers are serialized.
  * Return: true if ftrace calls the hook until reboot.

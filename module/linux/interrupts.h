@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_INTERRUPTS_H
 #define _NTKLOG_LINUX_INTERRUPTS_H
 
-/* Hooks that run when an interrupt begins. */
-
 #include <linux/types.h>
 
 #include "kind.h"

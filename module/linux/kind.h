@@ -3,11 +3,10 @@
 #define _NTKLOG_LINUX_KIND_H
 
 /*
- * The lock functions of a kind of Linux' locks, and declarations that the replacements in
- * spin_lock.c and rw_lock.c share. A replacement runs in every context that takes locks: tasks,
- * softirqs, interrupts, NMIs and the idle loop, also with the lock of a run queue held.
- * Replacements are not traced. Neither they nor the functions that they call take another lock,
- * wake up a task or print.
+ * The lock functions of a kind of Linux' locks. Their replacements run in every context that takes
+ * locks: tasks, softirqs, interrupts, NMIs and the idle loop, also with the lock of a run queue
+ * held. So neither they nor the functions that they call may be traced, take another lock, wake up
+ * a task or print.
  */
 
 #include <linux/compiler.h>
@@ -18,20 +17,13 @@
 #include "../perf/spin_lock_sampled.h"
 #include "redirect.h"
 
-/*
- * With CONFIG_DEBUG_SPINLOCK the operations on lock words are functions that are not exported,
- * which do_raw.c calls through pointers. With IBT or CFI the kernel checks such calls and would
- * refuse them.
- */
+/* With IBT or CFI the kernel would refuse the indirect calls of do_raw.c. */
 #if defined(CONFIG_DEBUG_SPINLOCK) && (defined(CONFIG_X86_KERNEL_IBT) || \
 	defined(CONFIG_CFI_CLANG) || defined(CONFIG_CFI))
 #define NTKLOG_CANNOT_CALL_DO_RAW
 #endif
 
-/*
- * Defined if the functions of locks that spin can be redirected, and if with this configuration the
- * replacements do the same as the kernel's functions.
- */
+/* Defined if the functions of locks that spin can be redirected. */
 #if defined(NTKLOG_CAN_REDIRECT) && defined(CONFIG_X86_64) && !defined(CONFIG_PREEMPT_RT) && \
 	!defined(NTKLOG_CANNOT_CALL_DO_RAW) && \
 	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_QUEUED_SPINLOCKS) && \
@@ -39,12 +31,7 @@
 #define NTKLOG_CAN_REDIRECT_SPINNING
 #endif
 
-/**
- * struct ntklog_linux_functions - the lock functions of a kind
- * @hooks: array of the hooks of the functions
- * @count: number of elements in @hooks
- * @variant: variant that was attached last; written with ntklog_linux_mutex held
- */
+/* The lock functions of a kind. @variant is written with ntklog_linux_mutex held. */
 struct ntklog_linux_functions {
 	struct ntklog_hook *hooks;
 	size_t count;
@@ -70,7 +57,6 @@ static inline bool ntklog_functions_are_stuck(const struct ntklog_linux_function
 	return false;
 }
 
-/* Return the number of functions of the kind that can be hooked on this kernel. */
 static inline size_t ntklog_count_hookable_functions(const struct ntklog_linux_functions *functions)
 {
 #ifdef NTKLOG_CAN_REDIRECT
@@ -83,23 +69,14 @@ static inline size_t ntklog_count_hookable_functions(const struct ntklog_linux_f
 extern struct ntklog_linux_functions ntklog_linux_spin_lock_functions;
 extern struct ntklog_linux_functions ntklog_linux_rw_lock_functions;
 
-/*
- * Number of cycles in which a waiter tests the word of a lock once; measured at module load, then
- * constant.
- */
+/* Cycles in which a waiter tests the word of a lock once; constant after load. */
 extern u32 ntklog_linux_test_cycles;
 
-/*
- * sparse checks that a function releases the locks that it acquires. A replacement acquires and
- * releases for its caller: hide that from sparse.
- */
+/* For sparse: a replacement acquires and releases for its caller. */
 #define ntklog_sparse_release(_lock)	__release(_lock)
 #define ntklog_released_for_caller(_lock) __acquire(_lock)
 
-/*
- * Linux does not count how often a waiter tests the lock. Return the number of tests for which the
- * wait had time, at least 1.
- */
+/* Linux does not count the tests of a waiter. Estimate them from the duration of the wait. */
 static __always_inline u32
 ntklog_estimate_spin_count(const struct ntklog_spin_lock_wait_start *wait_start)
 {

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Kinds of Linux' own locks, and the work items that attach and detach them. A kind is attached
- * while its event group has a subscriber; otherwise the kernel is not changed. The order of hooking
- * is described in spinning_attach.c, sleeping_attach.c and waits.c.
- */
-
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ktime.h>
@@ -29,8 +23,8 @@
 #include "waits.h"
 
 /*
- * NTKLOG_LINUX_MODE_*. Written with etw_mutex and ntklog_linux_mutex held, while no kind that spins
- * is attached or has a subscriber. Rundown events read it without a lock.
+ * NTKLOG_LINUX_MODE_*. Written at load, and with etw_mutex and ntklog_linux_mutex held, while no
+ * kind that spins is attached or has a subscriber. Rundown events read it without a lock.
  */
 u32 ntklog_linux_mode;
 
@@ -41,8 +35,8 @@ const char *ntklog_linux_forbidden = "the module is being loaded";
  *
  * These operations wait for grace periods of Tasks RCU. A kernel task that does not schedule
  * voluntarily delays such a grace period without limit. Therefore work items attach, detach and run
- * the self-test, and tasks of users wait for these work items, or for this mutex, only killably.
- * The file "linux" can be read without the mutex.
+ * the self-test. A task that waits for a work item or for this mutex can be killed, unless it
+ * unloads the module.
  */
 DEFINE_MUTEX(ntklog_linux_mutex);
 
@@ -88,10 +82,7 @@ static void ntklog_run_kind_work(struct work_struct *work);
 	LINUX_EVENT_GROUP(_index, _group, ntklog_spin_lock_rundown),		\
 }
 
-/*
- * A kind that sleeps has no rundown function: ntklog_sleeping_rundown() reports the rates once for
- * all these kinds.
- */
+/* ntklog_sleeping_rundown() reports the rates once for all kinds that sleep. */
 #define LINUX_SLEEPING_KIND(_index, _name, _CLASS)				\
 {										\
 	.name = #_name,								\
@@ -125,8 +116,7 @@ bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind)
 }
 
 /**
- * ntklog_kind_uses_release_tracepoint() - test whether the holders of a kind are observed by the
- *	tracepoint contended_release
+ * ntklog_kind_uses_release_tracepoint() - test whether a kind is observed by contended_release
  * @kind: the kind
  *
  * Context: any.
@@ -138,10 +128,7 @@ bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind)
 	       kind->spin_kind == PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN);
 }
 
-/*
- * Return the reason why the waits of a kind cannot be observed by tracepoints, or NULL if they can
- * be observed.
- */
+/* Return the reason why tracepoints cannot report the waits of a kind, or NULL. */
 static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind *kind)
 {
 	/* With PREEMPT_RT the tracepoints report rwlocks as sleeping locks. */
@@ -155,7 +142,7 @@ static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind 
  * ntklog_kind_unavailable_reason() - find out why a kind cannot be observed in the current mode
  * @kind: the kind
  *
- * Context: any.
+ * Context: task.
  * Return: the reason, or NULL if the kind can be observed.
  */
 const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
@@ -175,9 +162,8 @@ const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
  * ntklog_kind_fallback_hint() - return a hint if mode "waits" can observe a kind
  * @kind: a kind that cannot be observed in the current mode
  *
- * Context: any.
- * Return: the hint, as the end of a message; an empty string if mode "waits" cannot observe the
- * kind.
+ * Context: task.
+ * Return: the hint, as the end of a message, or an empty string.
  */
 const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
 {
@@ -239,10 +225,7 @@ static void ntklog_end_detaching(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
 
-/*
- * Delay of the work item after a kind has been detached. A session that stops has detached all its
- * kinds by then, so one grace period suffices for all of them.
- */
+/* Delay after a kind has been detached, so that one grace period may serve several kinds. */
 #define NTKLOG_END_DETACHING_DELAY	HZ
 
 /**
@@ -280,10 +263,7 @@ void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *fail
 	WRITE_ONCE(kind->err, -EPROTO);
 	/* Pairs with the smp_load_acquire() in ntklog_get_kind_err(). */
 	smp_store_release(&kind->is_attached, false);
-	/*
-	 * Let the sessions log now that the kind is no longer observed, because the self-test of
-	 * the other kinds may take long.
-	 */
+	/* Let the sessions log this now, because the self-test of other kinds may take long. */
 	etw_schedule_observing();
 	ntklog_detach_kind(kind);
 }
@@ -307,8 +287,7 @@ static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 
 /**
  * ntklog_pin_module_if_stuck() - prevent the unload of the module if a kind is stuck
- * @kind: the kind. It becomes unavailable if ftrace could not restore one of its functions, because
- *	the kernel then still calls the module
+ * @kind: the kind, which becomes unavailable if it is stuck
  *
  * Context: task; ntklog_linux_mutex held.
  */
@@ -339,7 +318,6 @@ void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
 			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }
 
-/* Attach the kind if kind->should_be_attached, otherwise detach it. */
 static void ntklog_run_kind_work(struct work_struct *work)
 {
 	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
@@ -360,10 +338,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 		ntklog_warn_attach_failed(kind);
 	} else if (!attach && kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
 		ntklog_show_operation(kind, "detaching");
-		/*
-		 * Clear is_attached before the functions are restored: a session that starts
-		 * meanwhile must not report the kind as observed.
-		 */
+		/* A session that starts meanwhile must not report the kind as observed. */
 		WRITE_ONCE(kind->is_attached, false);
 		ntklog_detach_kind(kind);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
@@ -374,10 +349,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
 	smp_store_release(&kind->completed, request);
 	wake_up_all(&ntklog_linux_wait);
-	/*
-	 * Let the sessions log the change here, because the task that has requested it may have
-	 * been killed.
-	 */
+	/* Log the change here, because the task that has requested it may have been killed. */
 	etw_schedule_observing();
 }
 
@@ -387,10 +359,8 @@ static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 requ
 	return (s32)(smp_load_acquire(&kind->completed) - request) >= 0;
 }
 
-/* Seconds after which ntklog_wait_for_kind() prints what its task waits for. */
 #define NTKLOG_WARN_AFTER_S	10
 
-/* Wait until a request is completed, or the current task is killed. */
 static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request)
 {
 	long remaining_jiffies;
@@ -412,16 +382,12 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *group,
 	u32 request = kind->requests + 1;
 
 	WRITE_ONCE(kind->should_be_attached, etw_group_mask_test(wanted, group->provider.group));
-	/*
-	 * Publishes should_be_attached. Pairs with the smp_load_acquire() in
-	 * ntklog_run_kind_work().
-	 */
+	/* Publishes should_be_attached. Pairs with smp_load_acquire() in ntklog_run_kind_work(). */
 	smp_store_release(&kind->requests, request);
 	queue_work(system_long_wq, &kind->work);
 	/*
 	 * Do not wait in the work item of a tracepoint, which holds the mutex of @group that
-	 * sessions wait for. Do not wait in an exiting task that closes its claim of a session,
-	 * because nothing can kill such a task.
+	 * sessions wait for, and not in an exiting task, which nothing can kill.
 	 */
 	if (current->flags & (PF_WQ_WORKER | PF_EXITING))
 		return;
@@ -444,9 +410,6 @@ static int ntklog_get_kind_err(const struct etw_provider *provider)
 /**
  * ntklog_wait_for_detached_kinds() - wait until the slots of detached kinds have been dropped
  * @seconds: upper bound of the wait
- *
- * Starts the work item that drops the slots. The work item waits for a grace period of Tasks RCU
- * while it holds ntklog_linux_mutex, which this function does not take.
  *
  * Context: task; may sleep. Returns early if the task is killed.
  */

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_LOCK_KINDS_H
 #define _NTKLOG_LINUX_LOCK_KINDS_H
 
-/* Kinds of Linux' own locks, and the work items that attach and detach them. For locks.c. */
+/* Kinds of Linux' own locks, and the work items that attach and detach them. */
 
 #include <linux/jiffies.h>
 #include <linux/mutex.h>
@@ -17,8 +17,7 @@
  * @name: name of the kind in messages and in the file "linux"
  * @functions: functions to redirect or hook; NULL if this configuration does not allow it
  * @unavailable: reason why the functions cannot be redirected or hooked, or the name of a function
- *	that the kernel lacks; NULL if the functions can be redirected or hooked. Written at module
- *	load and after a failure of ftrace
+ *	that the kernel lacks; NULL if they can. Written at load and after a failure of ftrace
  * @lacks_function: @unavailable is the name of a function
  * @is_attached: the kind is attached, and is not being detached; some readers do not hold the mutex
  * @failed: name of the function, tracepoint or sysctl for which the last attachment or self-test
@@ -34,9 +33,8 @@
  * @requests: number of requests to @work; written with the mutex of @group held
  * @completed: value that @requests had when @work read it for its last complete run; written by
  *	@work
- * @operation: "attaching" or "detaching" while @work attaches or detaches the kind, "testing" while
- *	a self-test does that, otherwise NULL. Written with ntklog_linux_mutex held, read by the
- *	file "linux"
+ * @operation: name of the current operation, or NULL. Written with ntklog_linux_mutex held, read by
+ *	the file "linux"
  * @operation_start: jiffies at the start of @operation
  * @work: attaches or detaches the kind
  *
@@ -95,7 +93,6 @@ void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind);
 void ntklog_wait_for_detached_kinds(unsigned int seconds);
 void ntklog_end_detaching_now(void);
 
-/* Let the file "linux" show that an operation on the kind has begun. */
 static inline void ntklog_show_operation(struct ntklog_linux_kind *kind, const char *operation)
 {
 	WRITE_ONCE(kind->operation_start, jiffies);

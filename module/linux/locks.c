@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' own locks: functions for module load and unload, for the debugfs files, and for the
- * tracepoints. lock_kinds.c attaches and detaches the kinds.
- *
- * Spin locks and rwlocks are observed in one of four modes. "full" tracks each acquisition.
- * "sampled" tracks some acquisitions, which are chosen when they are made. "waits" uses only the
- * kernel's tracepoints contention_begin and contention_end, and "holders" also contended_release.
+ * Spin locks and rwlocks are observed in one of four modes. "full" tracks acquisitions, "sampled"
+ * some of them. "waits" uses the kernel's tracepoints contention_begin and contention_end, and
+ * "holders" also contended_release.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -48,10 +45,7 @@ static const char *const ntklog_linux_modes[] = {
 	[NTKLOG_LINUX_MODE_HOLDERS] = "holders",
 };
 
-/*
- * Measure how long a waiter takes to test a lock once. Use the minimum of several tries, because
- * interrupts may prolong a try.
- */
+/* Use the minimum of several tries, because interrupts may prolong a try. */
 static void __init ntklog_measure_test_cycles(void)
 {
 	enum { TESTS = 256, TRIES = 8 };
@@ -69,17 +63,12 @@ static void __init ntklog_measure_test_cycles(void)
 	ntklog_linux_test_cycles = max(min_cycles / TESTS, 1U);
 }
 
-/*
- * Return the words that a message has before @reason: an empty string, unless @reason is the name
- * of a function.
- */
 static const char *ntklog_unavailable_prefix(const struct ntklog_linux_kind *kind,
 					     const char *reason)
 {
 	return reason == kind->unavailable && kind->lacks_function ? "no usable function " : "";
 }
 
-/* Print why a kind cannot be observed in the initial mode, if it cannot. */
 static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind *kind)
 {
 	const char *reason = ntklog_kind_unavailable_reason(kind);
@@ -100,8 +89,6 @@ static int ntklog_find_mode(const char *name)
  * @allowed: false if the module parameter linux_locks forbids to observe Linux' locks
  * @mode: name of the initial mode
  *
- * A kind that this kernel does not support is reported in a message and is not an error.
- *
  * Context: module load, before a session exists.
  * Return: 0, or -EINVAL if there is no such mode.
  */
@@ -113,10 +100,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 		return -EINVAL;
 	ntklog_measure_test_cycles();
 	ntklog_releases_init();
-	/*
-	 * No other task needs the mutex yet, but ntklog_selftest_init() must be called with it
-	 * held.
-	 */
+	/* For ntklog_selftest_init(). No other task needs the mutex yet. */
 	mutex_lock(&ntklog_linux_mutex);
 	ntklog_linux_mode = ntklog_find_mode(mode);
 	ntklog_selftest_init();
@@ -154,10 +138,7 @@ void ntklog_linux_exit(void)
 		flush_work(&kind->work);
 	}
 	ntklog_for_each_kind(kind) {
-		/*
-		 * The kernel still calls code of the module. Never return, so that this code is not
-		 * freed.
-		 */
+		/* The kernel still calls the module: never return, so that its code stays. */
 		while (ntklog_kind_is_stuck(kind))
 			schedule_timeout_uninterruptible(HZ);
 	}
@@ -166,10 +147,7 @@ void ntklog_linux_exit(void)
 	ntklog_end_detaching_now();
 }
 
-/*
- * Seconds for which a reader of the file "linux" waits until the slots of detached kinds have been
- * dropped.
- */
+/* Upper bound of the wait until the slots of detached kinds have been dropped. */
 #define NTKLOG_DESCRIBE_TIMEOUT_S	10
 
 static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
@@ -237,10 +215,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 		ntklog_show_operation(kind, "testing");
 		ntklog_detach_kind(kind);
 		ntklog_clear_operation(kind);
-		/*
-		 * If the kind has a subscriber, it was detached because of an error: report that
-		 * error again.
-		 */
+		/* The error of a kind that has a subscriber stays until its next attachment. */
 		if (ntklog_event_group_has_subscribers(&kind->group)) {
 			kind->failed = old_failed;
 			kind->err = old_err;
@@ -254,9 +229,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
  * ntklog_test_kinds() - compare the replacements of all kinds that spin with the kernel's functions
  * @seq: output; see ntklog_test_replacements()
  *
- * Tests only kinds that spin, and only in the modes "full" and "sampled". A detached kind is
- * attached during its test. A kind whose test fails is detached, and attached again by the next
- * request of a subscriber.
+ * A detached kind is attached during its test. A kind whose test fails is detached.
  *
  * Context: work item; may sleep, without limit while a kernel task does not schedule.
  */
@@ -279,7 +252,7 @@ void ntklog_test_kinds(struct seq_file *seq)
  *
  * Takes no lock that is held while a kind is attached or detached.
  *
- * Context: task; may sleep, for NTKLOG_DESCRIBE_TIMEOUT_S at most.
+ * Context: task; may sleep.
  */
 void ntklog_linux_describe(struct seq_file *seq)
 {
@@ -316,10 +289,6 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 			etw_group_mask_set(mask, kind->group.provider.group);
 }
 
-/*
- * Test whether a kind that spins is attached or has a subscriber. Sessions among the subscribers
- * have a rundown event with the mode and the rate.
- */
 static bool ntklog_spinning_kind_is_in_use(void)
 {
 	struct ntklog_linux_kind *kind;
@@ -350,8 +319,7 @@ void ntklog_linux_show_mode(struct seq_file *seq)
  * of a session reports the mode once. Sessions start and stop with etw_mutex held.
  *
  * Context: task; may sleep.
- * Return: 0; -EINVAL if there is no such mode; -EBUSY if spin locks or rwlocks are attached or have
- * a subscriber; -EINTR if the task is killed.
+ * Return: 0 or a negative errno.
  */
 int ntklog_linux_set_mode(const char *name)
 {
@@ -384,13 +352,11 @@ int ntklog_linux_set_mode(const char *name)
  * ntklog_linux_set_blocker_rate() - set the sample rate of releases that leave a waiter behind
  * @rate: every Nth of these releases writes an event; 0 for none
  *
- * Sessions get the old and the new rate in rundown events. A session with NT's spin locks and
- * without Linux' has no such event while the rate is 0; therefore the rate must not change from or
- * to 0 while a session logs NT's spin locks.
+ * While the rate is 0, a session with NT's spin locks and without Linux' has no rundown event with
+ * the rate. So the rate cannot change from or to 0 while a session logs NT's spin locks.
  *
  * Context: task; may sleep.
- * Return: 0; -EINTR if the task is killed; -ENOMEM; -EBUSY if the rate would change from or to 0
- * while a session logs NT's spin locks.
+ * Return: 0 or a negative errno.
  */
 int ntklog_linux_set_blocker_rate(u32 rate)
 {
@@ -407,10 +373,7 @@ int ntklog_linux_set_blocker_rate(u32 rate)
 	return err;
 }
 
-/*
- * Record that the tracepoint of all kinds that sleep (@sleeps), or that of all kinds that spin, has
- * a probe. The probe needs all these kinds; a filter of the tracepoint can select one.
- */
+/* The probe needs all these kinds; a filter of the tracepoint can select one. */
 static int ntklog_record_first_probe_of_kinds(bool sleeps)
 {
 	struct ntklog_linux_kind *kind;
@@ -420,10 +383,7 @@ static int ntklog_record_first_probe_of_kinds(bool sleeps)
 		if (ntklog_kind_sleeps(kind) != sleeps)
 			continue;
 		err = ntklog_event_group_record_first_probe(&kind->group);
-		/*
-		 * After an error the earlier kinds keep the record of the probe. An error occurs
-		 * only while the module is being unloaded, which detaches all kinds.
-		 */
+		/* The error means that the module is being unloaded, which detaches all kinds. */
 		if (err)
 			return err;
 	}

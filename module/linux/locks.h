@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_LOCKS_H
 #define _NTKLOG_LINUX_LOCKS_H
 
-/* Linux' own locks: functions for module load, module unload and the debugfs files. */
-
 #include <linux/types.h>
 #include <uapi/ntklog/group_mask.h>
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find, patch and restore kernel functions; see redirect.h.
- *
- * All functions of this file may sleep, and their callers serialize them. The code relies on two
- * guarantees of ftrace:
+ * The code relies on two guarantees of ftrace:
  *
  * - When a registration returns, all CPUs execute the patched instruction.
- * - When the last ops of a batch has been unregistered, no task executes its trampoline, or the
- *   hook or replacement behind it, even if the task was preempted there. ftrace ensures this with
- *   a grace period of Tasks RCU.
+ * - When an ops with FTRACE_OPS_FL_DYNAMIC has been unregistered, no task executes its trampoline,
+ *   or the hook or replacement behind it, even if the task was preempted there. ftrace ensures this
+ *   with a grace period of Tasks RCU.
  *
  * Tasks RCU waits neither for idle tasks nor for the release of held spin locks. Idle tasks and
  * holders of spin locks run with preemption off, so synchronize_rcu() waits for them.
@@ -55,21 +52,14 @@ unsigned long ntklog_find_function(const char *name)
 	return address;
 }
 
-/*
- * Test whether two addresses belong to the same function. Each may be the address of the function
- * or of the instruction that ftrace patches.
- */
+/* Each address may be that of the function or of the instruction that ftrace patches. */
 static bool ntklog_is_same_function(unsigned long function, const void *other)
 {
 	return ntklog_address_after_call(function) ==
 	       ntklog_address_after_call((unsigned long)other);
 }
 
-/*
- * Resolve @target. Its address stays 0 if the function must not be hooked. Returns false if a
- * mandatory function is missing or must not be hooked, or if the kprobe found another function of
- * the same name.
- */
+/* Returns false if the kind of lock cannot be used. Without a hook the address is 0. */
 static bool ntklog_resolve_target(struct ntklog_target *target, const void *original_entry)
 {
 	unsigned long wrapped;
@@ -95,23 +85,21 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
  * @count: number of elements in @hooks
  *
  * Context: task; may sleep.
- * Return: NULL, or the name of the first function that prevents the use of @hooks: a mandatory one
- * is missing or must not be hooked (see ntklog_target::wraps), or the kprobe has found another
- * function of the same name.
+ * Return: NULL, or the name of the first function that prevents the use of @hooks.
  */
 const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count)
 {
-	const char *missing = NULL;
+	const char *unusable = NULL;
 	size_t i, j;
 
 	for (i = 0; i < count; i++)
 		for (j = 0; j < hooks[i].target_count; j++) {
 			struct ntklog_target *target = &hooks[i].targets[j];
 
-			if (!ntklog_resolve_target(target, hooks[i].original_entry) && !missing)
-				missing = target->name;
+			if (!ntklog_resolve_target(target, hooks[i].original_entry) && !unusable)
+				unusable = target->name;
 		}
-	return missing;
+	return unusable;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resolve_targets);
 
@@ -141,11 +129,7 @@ size_t ntklog_count_targets(const struct ntklog_hook *hooks, size_t count)
 	return functions;
 }
 
-/*
- * Callback of the guard, an ops that only keeps ftrace enabled: see ntklog_pin_ftrace_enabled().
- * The guard has to trace a function. It traces ntklog_resolve_targets(), which only module init and
- * KUnit call.
- */
+/* Callback of the guard, which has to trace a function, and traces one that is rarely called. */
 static void ntklog_ftrace_guard_callback(unsigned long ip, unsigned long parent,
 					 struct ftrace_ops *ops, struct ftrace_regs *regs)
 {
@@ -154,10 +138,7 @@ static void ntklog_ftrace_guard_callback(unsigned long ip, unsigned long parent,
 static struct ftrace_ops ntklog_ftrace_guard;
 static bool ntklog_ftrace_guard_registered, ntklog_ftrace_guard_stuck;
 
-/*
- * Number of registered hooks. Registered hooks have FTRACE_OPS_FL_PERMANENT and keep ftrace
- * enabled, so the guard is only needed while this number is 0.
- */
+/* Registered hooks keep ftrace enabled, so the guard is only needed while there are none. */
 static unsigned int ntklog_registered_hooks;
 
 static void ntklog_reset_ftrace_guard(void)
@@ -237,10 +218,7 @@ void ntklog_unpin_ftrace_enabled(void)
 static void ntklog_reset_hook(struct ntklog_hook *hook)
 {
 	ftrace_free_filter(&hook->ops);
-	/*
-	 * ftrace_free_filter() leaves the pointers to the freed filter hashes in the ops. Clear
-	 * them, so that the next registration does not use them.
-	 */
+	/* Clear the pointers to the freed filter hashes, which ftrace_free_filter() leaves. */
 	memset(&hook->ops, 0, sizeof(hook->ops));
 	hook->draining = false;
 }
@@ -261,10 +239,7 @@ static int ntklog_allow_ipmodify_at(struct ftrace_ops *ops, unsigned long ip,
 	return 0;
 }
 
-/*
- * Newer kernels also pass the address of the function to ops_func. Select the callback that has the
- * type that this kernel expects.
- */
+/* Newer kernels also pass the address of the function to ops_func. */
 typedef int (*ntklog_ops_func_t)(struct ftrace_ops *ops, enum ftrace_ops_cmd command);
 
 #define NTKLOG_ALLOW_IPMODIFY_OPS_FUNC						\
@@ -286,10 +261,7 @@ static int ntklog_register_hook(struct ntklog_hook *hook)
 	if (!err)
 		err = ntklog_register_direct(ops, (unsigned long)hook->trampoline);
 	if (err) {
-		/*
-		 * The failed registration may have added the ops to ftrace's list for a short time.
-		 * CPUs iterate over this list with preemption off; wait for them.
-		 */
+		/* CPUs may iterate over ftrace's list, to which the ops may have been added. */
 		synchronize_rcu();
 		ntklog_reset_hook(hook);
 		return err;
@@ -321,10 +293,7 @@ void ntklog_select_variant(struct ntklog_hook *hooks, size_t count,
 		hooks[i].trampoline = hooks[i].trampolines[variant];
 }
 
-/*
- * Install all release hooks (@releases), or all acquire hooks (!@releases). If one hook fails, the
- * others are removed again.
- */
+/* If one hook fails, the others are removed again. */
 static int ntklog_register_matching_hooks(struct ntklog_hook *hooks, size_t count, bool releases,
 					  const char **failed)
 {
@@ -354,9 +323,7 @@ static int ntklog_register_matching_hooks(struct ntklog_hook *hooks, size_t coun
  * acquire hook is released through a release hook.
  *
  * Context: task; may sleep. Between ntklog_pin_ftrace_enabled() and ntklog_unpin_ftrace_enabled().
- * Return: 0, or a negative errno, and then none of the hooks is installed, except those that are
- * stuck. -EBUSY if another user has a direct call or modifies the instruction pointer at one of the
- * functions.
+ * Return: 0, or a negative errno, and then none of the hooks is installed, except stuck ones.
  */
 int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **failed)
 {
@@ -375,9 +342,9 @@ int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **
 }
 
 /*
- * Unregister one hook, after ntklog_hide_hooks(). ftrace waits for a grace period of at least 0.1 s
- * for each ops with FTRACE_OPS_FL_DYNAMIC, because its owner may free it. The ops of hooks are
- * static: clear the flag unless @wait, so that one grace period at the end of a batch suffices.
+ * Called after ntklog_hide_hooks(). ftrace waits for a grace period for each ops with
+ * FTRACE_OPS_FL_DYNAMIC, because its owner may free it. The ops of hooks are static: clear the flag
+ * unless @wait, so that one grace period at the end of a batch suffices.
  */
 static void ntklog_unregister_hook(struct ntklog_hook *hook, bool wait)
 {
@@ -397,28 +364,21 @@ static void ntklog_unregister_hook(struct ntklog_hook *hook, bool wait)
 	ntklog_registered_hooks--;
 }
 
-/*
- * Return true if @hook is a release hook (@releases) or an acquire hook (!@releases), and can be
- * unregistered.
- */
 static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool releases)
 {
 	return hook->is_release == releases && hook->registered && !hook->stuck;
 }
 
 /*
- * Have ftrace ignore the ops of the hooks that are about to be unregistered: the release hooks if
- * @releases, else the acquire hooks. Stuck hooks are not included.
+ * Have ftrace ignore the ops of the hooks that are about to be unregistered. Returns their number.
  *
  * If another ftrace user shares a function, CPUs call ftrace_ops_list_func(), which iterates over
  * the ops of all users. Without FTRACE_OPS_FL_DYNAMIC, unregister_ftrace_direct() clears ops->func
  * while a CPU may be about to call it: CPU 0 finds the ops in the list; CPU 1 removes the ops and
- * clears the pointer; CPU 0 finds no function and disables ftrace for good. Another user may begin
- * to share the function at any moment. ftrace skips an ops with FTRACE_OPS_FL_STUB before it reads
- * the pointer. After the grace period all CPUs see the flag, because they iterate with preemption
- * off. From here on the hook of a shared function may miss calls, as after its removal.
- *
- * Returns the number of hooks that ftrace now ignores.
+ * clears the pointer; CPU 0 finds no function and disables ftrace for good. ftrace skips an ops
+ * with FTRACE_OPS_FL_STUB before it reads the pointer. After the grace period all CPUs see the
+ * flag, because they iterate with preemption off. From here on the hook of a shared function may
+ * miss calls.
  */
 static size_t ntklog_hide_hooks(struct ntklog_hook *hooks, size_t count, bool releases)
 {
@@ -440,8 +400,7 @@ static size_t ntklog_hide_hooks(struct ntklog_hook *hooks, size_t count, bool re
  * @releases: true to remove the release hooks, false to remove the acquire hooks
  *
  * When this function returns, no task is in a trampoline, hook or replacement of the removed hooks.
- * All spin locks that were held on entry have been released. Hooks that are stuck remain installed
- * until reboot.
+ * All spin locks that were held on entry have been released.
  *
  * Context: task; may sleep.
  */
@@ -468,8 +427,7 @@ void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool relea
  * ntklog_reset_unregistered_hooks() before it installs any of the hooks again and before the module
  * is unloaded.
  *
- * Context: task; may sleep. On return no task enters a trampoline any more, except those of stuck
- * hooks, but tasks may still execute one.
+ * Context: task; may sleep. On return tasks may still execute a trampoline.
  */
 void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count)
 {

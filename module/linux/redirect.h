@@ -3,11 +3,8 @@
 #define _NTKLOG_LINUX_REDIRECT_H
 
 /*
- * Hooks on kernel functions, by ftrace direct calls.
- *
- * Without lockdep no tracepoint reports each acquisition and each release of a lock. But a function
- * that ftrace can trace begins with a few bytes that ftrace patches, at run time, into a call of a
- * trampoline. The functions are found by name. There are two kinds of hook:
+ * Hooks on kernel functions, by ftrace direct calls: ftrace patches the begin of a function at run
+ * time into a call of a trampoline. There are two kinds of hook:
  *
  * - A redirected function is replaced: the trampoline replaces its own return address, which points
  *   into the original function, by the address of the replacement in this module, and returns. The
@@ -27,7 +24,7 @@
  *	                     acquire        <--- return  <----------  return
  *	...            <---  return
  *
- * Only the task that attaches or detaches a kind of lock writes a hook, whose states are:
+ * The states of a hook:
  *
  *	unregistered -> registered -> draining -> unregistered, after a grace period
  *	                           -> stuck until reboot, if ftrace fails
@@ -42,12 +39,7 @@
 
 #include "can_redirect.h"
 
-/**
- * enum ntklog_hook_variant - which set of replacements is installed
- * @NTKLOG_VARIANT_TRACK: track each acquisition, and detect releases that leave a waiter behind
- * @NTKLOG_VARIANT_SAMPLE: decide at each acquisition whether to record it
- * @NTKLOG_VARIANTS: number of sets
- */
+/* The sets of replacements: for each acquisition, or for sampled ones. */
 enum ntklog_hook_variant {
 	NTKLOG_VARIANT_TRACK,
 	NTKLOG_VARIANT_SAMPLE,
@@ -64,16 +56,12 @@ enum ntklog_hook_variant {
 /**
  * struct ntklog_target - a kernel function to hook
  * @name: symbol name
- * @exported: address of the function if the function is exported, otherwise NULL. A short name such
- *	as "up" may belong to several symbols, and a kprobe may find another symbol than the
- *	exported one
+ * @exported: address of the function if it is exported, otherwise NULL. A kprobe may find another
+ *	symbol of the same name
  * @optional: not every supported kernel has this function
- * @wraps: symbol name of an inner lock function, which the compiler makes this function either call
- *	or contain as an inlined copy; NULL if there is none. A function that calls the inner
- *	function is not hooked, because the hook of the inner function sees the lock operation
- *	already
- * @address: address of the function; 0 if this kernel lacks it, or if it is not hooked because of
- *	@wraps
+ * @wraps: symbol name of an inner lock function, or NULL. A function that calls it is not hooked,
+ *	because the hook of the inner function sees the lock operation already
+ * @address: address of the function; 0 if it is not hooked
  */
 struct ntklog_target {
 	const char *name;
@@ -87,22 +75,17 @@ struct ntklog_target {
  * struct ntklog_hook - kernel functions that share one trampoline
  * @targets: array of the kernel functions
  * @target_count: number of @targets
- * @trampolines: trampoline of each variant, indexed by enum ntklog_hook_variant; see
- *	NTKLOG_TRAMPOLINE()
+ * @trampolines: trampoline of each variant
  * @trampoline: trampoline of the selected variant
- * @is_release: the functions release a lock: the hook is installed before acquire hooks and removed
- *	after them
+ * @is_release: the functions release a lock
  * @entry_only: the trampoline returns into the original function; otherwise into a replacement
- * @original_entry: address behind the patched call in the original function. The replacement calls
- *	this address; NULL if it does not call the original
+ * @original_entry: address behind the patched call in the original function, if it is called
  * @registered: @ops is registered
  * @stuck: ftrace has failed to unregister @ops, and its targets stay patched until reboot
  * @draining: @ops is unregistered, but its grace period has not ended
- * @ops: one ftrace_ops for all @targets, because ftrace registers one ops with many functions
- *	faster than many ops
+ * @ops: one ftrace_ops for all @targets
  *
- * Only the task that attaches or detaches the kind writes a hook; ntklog_linux_mutex serializes
- * these tasks.
+ * Written with ntklog_linux_mutex held.
  */
 struct ntklog_hook {
 	struct ntklog_target *targets;
@@ -118,7 +101,6 @@ struct ntklog_hook {
 	struct ftrace_ops ops;
 };
 
-/* Initializer of a target whose function is exported. */
 #define NTKLOG_EXPORTED(_name, ...)	{ .name = #_name, .exported = _name, __VA_ARGS__ }
 
 #define NTKLOG_ENTRY_HOOK(_trampoline, _targets, ...)				\

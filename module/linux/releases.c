@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mode "holders": records the releases of Linux' spin locks that leave a waiter behind, from the
- * tracepoint contended_release. No function is redirected, but while the tracepoint has a probe
- * the kernel's own unlock functions test each lock for waiters.
- *
- * The tracepoint has one argument, the address of the lock, and locks that sleep fire it too. A
- * spin lock is recognized by its release function, which is on the stack.
+ * The tracepoint contended_release has one argument, the address of the lock, and sleeping locks
+ * fire it, too. A spin lock is recognized by its release function, which is on the stack.
  */
 
 #include <linux/errno.h>
@@ -28,10 +24,7 @@
 
 #ifdef NTKLOG_CAN_REDIRECT
 
-/*
- * The kernel's functions that release a spin lock and fire the tracepoint: in an x86 virtual
- * machine, on other x86 machines, and on other architectures. Written at module load.
- */
+/* The kernel's functions that release a spin lock and fire the tracepoint. Written at load. */
 static struct {
 	const char *name;
 	unsigned long address;
@@ -46,16 +39,10 @@ static struct tracepoint *ntklog_contended_release;
 /* Reason why the holders of spin locks cannot be observed, or NULL. Written at module load. */
 static const char *ntklog_releases_unavailable = "no tracepoint contended_release for spin locks";
 
-/*
- * Upper bound of the size of a release function, which only tests the lock for a waiter, calls the
- * tracepoint and releases the lock.
- */
+/* Upper bound of the size of a release function. */
 #define NTKLOG_RELEASE_FUNCTION_SIZE	128
 
-/*
- * Number of stack frames in which the release function and the caller of the lock function are
- * searched.
- */
+/* Stack frames to search for the release function and the caller of the lock function. */
 #define NTKLOG_RELEASE_FRAMES_MAX	12
 
 static bool ntklog_is_in_release_function(unsigned long address)
@@ -100,10 +87,7 @@ static notrace void ntklog_contended_release_probe(void *unused, void *lock)
 {
 	unsigned long flags, caller;
 
-	/*
-	 * Most sleeping locks are released with preemption on: skip them without a walk of the
-	 * stack.
-	 */
+	/* Most sleeping locks are released with preemption on: do not walk the stack for them. */
 	if (preemptible() || in_nmi() || !rcu_is_watching() || !ntklog_find_releaser(&caller))
 		return;
 	local_irq_save(flags);
@@ -135,8 +119,7 @@ void __init ntklog_releases_init(void)
  * ntklog_check_release_tracepoint() - test whether spin locks fire the tracepoint contended_release
  *
  * Context: any.
- * Return: NULL if spin locks fire it, or the reason why the holders of spin locks cannot be
- * observed.
+ * Return: NULL if spin locks fire it, or the reason why they cannot be observed.
  */
 const char *ntklog_check_release_tracepoint(void)
 {
@@ -147,8 +130,7 @@ const char *ntklog_check_release_tracepoint(void)
  * ntklog_watch_releases() - register the probe of contended_release
  * @failed: after an error, set to the name of the tracepoint
  *
- * Context: task; may sleep; takes tracepoints_mutex. ntklog_check_release_tracepoint() has returned
- * NULL.
+ * Context: task; may sleep; takes tracepoints_mutex. The tracepoint is available.
  * Return: 0 or a negative errno.
  */
 int ntklog_watch_releases(const char **failed)

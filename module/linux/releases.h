@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_LINUX_RELEASES_H
 #define _NTKLOG_LINUX_RELEASES_H
 
-/*
- * Mode "holders": releases of spin locks that leave a waiter behind, from the kernel's tracepoint
- * contended_release. For lock_kinds.c.
- */
+/* Releases of spin locks that leave a waiter behind, for the mode "holders". */
 
 void ntklog_releases_init(void);
 const char *ntklog_check_release_tracepoint(void);

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The release functions of one lock type and one variant: see functions.h. TRACK_RELEASE_FAST(lock)
- * is called while the lock is held. If it returns false, TRACK_RELEASE_SLOW(lock, mode, time,
- * caller) is called after the release. ACQUIRE_MODE_AT_RELEASE(lock) returns the argument mode, and
- * is called while the lock is held.
- */
+/* The release functions of one lock type and one variant: see functions.h. */
 
 static notrace noinline
 unsigned long HELPER(release_slow)(ntklog_lock_t *lock, unsigned long caller, unsigned long result)
@@ -19,10 +14,7 @@ unsigned long HELPER(release_slow)(ntklog_lock_t *lock, unsigned long caller, un
 	return result;
 }
 
-/*
- * _RET_IP_ is the caller of the function that this helper is inlined into. A caller passed as an
- * argument would be loaded on the fast path too.
- */
+/* _RET_IP_ is the caller of the replacement. An argument would be loaded on the fast path, too. */
 static __always_inline unsigned long HELPER(release)(ntklog_lock_t *lock, unsigned long result)
 {
 	LOCKDEP_RELEASE(&lock->dep_map, _RET_IP_);

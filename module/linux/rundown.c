@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rundown events of sessions with Linux' locks, and of the blocker rate. The event struct ntklog_dc
- * records the mode in which Linux' spin locks and rwlocks are observed, and the blocker rate. A
- * session with Linux' spin locks or rwlocks always gets this event. A session with only NT's spin
- * locks, which are tracked as in mode "full", gets it if the blocker rate is not 0.
- *
- * A session with Linux' sleeping locks gets NT's event with the rates of resources, because these
- * rates also apply to sleeping locks.
- *
- * A session with any of Linux' locks gets the number of blockers whose records were dropped, and
- * the steal time. At its end a session with sleeping locks gets the list of the sleeping locks that
- * are held.
+ * Rundown events of sessions with Linux' locks. A session with only NT's spin locks, which are
+ * tracked as in mode "full", gets the mode and the blocker rate if the rate is not 0.
  */
 
 #include <linux/cpumask.h>
@@ -43,7 +34,6 @@ static void ntklog_fill_mode_rundown(struct etw_rundown_event *event, bool end, 
 			       NTKLOG_DC_VERSION, &record, sizeof(record));
 }
 
-/* Implements etw_provider::rundown for Linux' spin locks and rwlocks. */
 static void ntklog_linux_mode_rundown(struct etw_rundown_event *event, bool end)
 {
 	ntklog_fill_mode_rundown(event, end, READ_ONCE(ntklog_linux_mode));

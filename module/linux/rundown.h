@@ -2,11 +2,6 @@
 #ifndef _NTKLOG_LINUX_RUNDOWN_H
 #define _NTKLOG_LINUX_RUNDOWN_H
 
-/*
- * Rundown events with the mode, the blocker rate, the rates of sleeping locks, and the number of
- * dropped blockers. For locks.c.
- */
-
 #include <linux/types.h>
 
 /* NTKLOG_LINUX_MODE_*; defined in lock_kinds.c, written by locks.c. */

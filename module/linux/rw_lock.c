@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replacements of the kernel's rwlock functions, which call the hooks of perf. A reader is recorded
- * as a shared owner, a writer as an exclusive one. A CPU may hold a lock for reading more than
- * once, because an interrupt handler may acquire the lock again. In mode "full" each acquisition
- * has its own slot; in mode "sampled" the slot counts further acquisitions, see
- * ntklog_sampled_spin_locks::nested.
+ * Replacements of the kernel's rwlock functions. A CPU may hold a lock for reading more than once,
+ * because an interrupt handler may acquire the lock again.
  */
 
 #include <linux/bottom_half.h>
@@ -54,7 +51,6 @@ static_assert(WRITE_WAITERS == (u32)~_QW_LOCKED);
 #include "functions.h"
 #undef WITH_LOCK_NESTED
 
-/* The trampolines that continue in the replacements. */
 #define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name);
 #define RELEASE_FUNCTION(_name, _waiters)	NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name, _waiters);
 #include "rw_lock_list.h"

@@ -2,15 +2,9 @@
 /*
  * Self-test: compares the replacements of Linux' lock functions with the originals. At module load,
  * when no function is redirected, the test calls each function on a lock of this file and saves the
- * resulting state: the word of the lock, the state of preemption, softirqs and interrupts, and the
- * number of slots in use. A replacement must leave the same state, and one slot while the lock is
- * held. In mode "sampled" each replacement is tested twice: with an acquisition that is not chosen,
- * which leaves no slot, and with a chosen one.
- *
- * The contexts are a task with softirqs and interrupts on, a task with softirqs off, a task with
- * interrupts off, and a hard interrupt. NMIs are not tested. A trylock is also tested on a lock
- * that is held. Waiting is not tested, because the replacements call the kernel's own slow path to
- * wait.
+ * resulting state. A replacement must leave the same state, and one slot while the lock is held. In
+ * mode "sampled" each replacement is tested twice: with an acquisition that is not chosen, which
+ * leaves no slot, and with a chosen one. NMIs and waits are not tested.
  */
 
 #include <linux/bottom_half.h>
@@ -40,9 +34,7 @@ enum ntklog_selftest_context {
 
 #define ALL_CONTEXTS	(BIT(IN_TASK) | BIT(SOFTIRQS_OFF) | BIT(INTERRUPTS_OFF) | \
 			 BIT(IN_INTERRUPT))
-/*
- * Contexts in which interrupts are on, for functions whose release enables interrupts or softirqs.
- */
+/* For functions whose release enables interrupts or softirqs. */
 #define TASK_CONTEXTS	(BIT(IN_TASK) | BIT(SOFTIRQS_OFF))
 
 static const char * const ntklog_selftest_contexts[] = {
@@ -53,11 +45,8 @@ static const char * const ntklog_selftest_contexts[] = {
 };
 
 /*
- * @word: the word of the lock
- * @preempt: increase of the preemption count since the start of the test
- * @softirqs: increase of the softirq count since the start of the test
- * @interrupts: 1 if interrupts are off
- * @slots: increase of the number of slots in use; -1 if the topmost slot belongs to another lock
+ * @preempt, @softirqs and @slots are increases since the start of the test. @slots is -1 if the
+ * topmost slot belongs to another lock.
  */
 struct ntklog_selftest_state {
 	u32 word;
@@ -67,16 +56,12 @@ struct ntklog_selftest_state {
 	int slots;
 };
 
-/* The states of a case in one context: while the lock is held, and after its release. */
 struct ntklog_selftest_result {
 	struct ntklog_selftest_state held;
 	struct ntklog_selftest_state released;
 };
 
-/*
- * The case that runs: its lock, the state before it began (preempt, softirqs, slots), the variant
- * and the choice under test, and the result. Protected by ntklog_linux_mutex.
- */
+/* The case that runs. Protected by ntklog_linux_mutex. */
 static struct ntklog_selftest_run {
 	union {
 		raw_spinlock_t spin;
@@ -91,17 +76,14 @@ static struct ntklog_selftest_run {
 	struct ntklog_selftest_result result;
 } ntklog_test;
 
-/* Return the lock of the topmost slot. Called with interrupts off. */
+/* Called with interrupts off. */
 static const void *ntklog_topmost_lock(void)
 {
 	return ntklog_test.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_topmost_sampled_spin_lock() :
 							      ntklog_topmost_spin_lock();
 }
 
-/*
- * Not inline, because objtool warns if a function saves the flags too often ("PUSHF stack
- * exhausted").
- */
+/* Not inline, because of objtool's warning "PUSHF stack exhausted". */
 static notrace noinline void ntklog_save_state(struct ntklog_selftest_state *state)
 {
 	int interrupts = irqs_disabled();
@@ -119,10 +101,7 @@ static notrace noinline void ntklog_save_state(struct ntklog_selftest_state *sta
 	local_irq_restore(flags);
 }
 
-/*
- * Free the slots that a wrong replacement has left in use, because they would stay in use while any
- * kind is tracked. Not inline, as ntklog_save_state().
- */
+/* Not inline, as ntklog_save_state(). */
 static notrace noinline void ntklog_free_leftover_slots(void)
 {
 	struct ntklog_time time = ntklog_read_time();
@@ -143,7 +122,6 @@ static notrace noinline void ntklog_free_leftover_slots(void)
 
 #define SAVE_HELD_STATE	ntklog_save_state(&ntklog_test.result.held)
 
-/* Define run_CASE(), which acquires the lock, saves the state and releases the lock. */
 #define CASE(_case, _acquire, _release)						\
 static noinline void run_##_case(void)						\
 {										\
@@ -154,7 +132,6 @@ static noinline void run_##_case(void)						\
 	_release;								\
 }
 
-/* Define run_CASE() for a trylock, which releases the lock only after success. */
 #define TRY_CASE(_case, _lock, _try, _release)					\
 static noinline void run_##_case(void)						\
 {										\
@@ -167,7 +144,6 @@ static noinline void run_##_case(void)						\
 	}									\
 }
 
-/* The lock of the test. */
 #define SPIN	(&ntklog_test.lock.spin)
 #define RW	(&ntklog_test.lock.rw)
 
@@ -193,12 +169,8 @@ CASE(write_nested, _raw_write_lock_nested(RW, 1), _raw_write_unlock(RW))
 TRY_CASE(write_try, RW, _raw_write_trylock, _raw_write_unlock)
 
 /*
- * @acquire: name of the acquire function
- * @release: name of the release function
  * @is_held: the lock is held before @acquire is called: @acquire must fail, and @release is not
  *	called
- * @functions: lock functions of the kind
- * @run: function that calls @acquire and @release, from CASE() or TRY_CASE()
  * @contexts: contexts to test, bits by enum ntklog_selftest_context
  */
 static const struct ntklog_selftest_case {
@@ -244,11 +216,7 @@ static const struct ntklog_selftest_case {
 static struct ntklog_selftest_result
 ntklog_originals[ARRAY_SIZE(ntklog_selftest_cases)][SELFTEST_CONTEXTS];
 
-/*
- * Run a test case in the current context, and save the states. Then undo the changes that a wrong
- * replacement has left in the slots, in preempt_count and in the interrupt state. Called with
- * migration disabled.
- */
+/* Undoes what a wrong replacement has changed. Called with migration disabled. */
 static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *test)
 {
 	static struct lock_class_key keys[2][SELFTEST_CONTEXTS] __maybe_unused;
@@ -259,10 +227,7 @@ static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *t
 
 	ntklog_test.preempt = count & PREEMPT_MASK;
 	ntklog_test.softirqs = softirq_count();
-	/*
-	 * Use one lockdep class for each context. With a common class lockdep would report a lock
-	 * that is taken in interrupts and also with interrupts on.
-	 */
+	/* With a common class lockdep would report a lock taken in interrupts and with them on. */
 	if (is_spin) {
 		raw_spin_lock_init(&ntklog_test.lock.spin);
 		lockdep_set_class(&ntklog_test.lock.spin, &keys[0][context]);
@@ -340,7 +305,6 @@ static bool ntklog_states_are_equal(const struct ntklog_selftest_state *actual,
 	       actual->interrupts == expected->interrupts && actual->slots == expected->slots;
 }
 
-/* Print a value, followed by the expected value in parentheses if they differ. */
 static void ntklog_show_value(struct seq_file *seq, int actual, int expected)
 {
 	seq_printf(seq, actual == expected ? " %d" : " %d(%d)", actual, expected);
@@ -388,11 +352,7 @@ void __init ntklog_selftest_init(void)
 							   &ntklog_originals[i][context]);
 }
 
-/*
- * Run each case of a kind in each of its contexts. @failed_function: name of a function that an
- * earlier call has found wrong, or NULL. Returns @failed_function unless it is NULL; otherwise the
- * name of the first function that leaves a wrong state, or NULL if there is none.
- */
+/* @failed_function: name of a function that an earlier call has found wrong, or NULL. */
 static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *functions,
 					struct seq_file *seq, const char *failed_function)
 {
@@ -428,10 +388,7 @@ static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *fun
 /**
  * ntklog_test_replacements() - compare the replacements of a kind with the kernel's functions
  * @functions: lock functions of the kind, which are redirected
- * @seq: output file, or NULL. Gets a line for each run of a function: name, context, and the state
- *	that the replacement leaves, with the expected value in parentheses if it differs. The
- *	context is followed by ",owned" if the lock was held before the call, and by ",chosen" if
- *	mode "sampled" chooses each acquisition
+ * @seq: output file, which gets a line for each run of a function; or NULL
  *
  * Context: task; may sleep. Called with ntklog_linux_mutex held.
  * Return: NULL if all states are equal, or the name of the first function that differs.

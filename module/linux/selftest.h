@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_SELFTEST_H
 #define _NTKLOG_LINUX_SELFTEST_H
 
-/* Self-test of the replacements of Linux' lock functions. */
-
 #include <linux/types.h>
 
 #include "kind.h"
@@ -22,7 +20,6 @@ static inline void ntklog_selftest_init(void)
 {
 }
 
-/* No function is redirected with this configuration. */
 static inline const char *
 ntklog_test_replacements(const struct ntklog_linux_functions *functions, struct seq_file *seq)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The work item that runs the self-test when the debugfs file linux_selftest is read. A self-test
- * attaches the kinds that are detached, and so waits for grace periods of Tasks RCU: see
- * ntklog_linux_mutex. The reader of the file waits killably for the work item.
+ * A work item runs the self-test, because the self-test may wait for grace periods of Tasks RCU:
+ * see ntklog_linux_mutex. The reader of the file waits killably for the work item.
  */
 
 #include <linux/errno.h>
@@ -19,18 +18,13 @@
 /* Held by a reader of the file from its request until it has copied the text. */
 static DEFINE_MUTEX(ntklog_selftest_mutex);
 
-/*
- * The output of the last self-test. The work item overwrites it. The first reader of the file
- * allocates its member buf before the request.
- */
+/* The output of the last self-test. Written by the work item, after its buf was allocated. */
 static struct seq_file ntklog_selftest_text;
 
 /* Number of requests; written with ntklog_selftest_mutex held. */
 static u32 ntklog_selftest_requests;
 
-/*
- * Value that ntklog_selftest_requests had at the start of the last complete run of the work item.
- */
+/* Value of ntklog_selftest_requests at the start of the last complete run of the work item. */
 static u32 ntklog_selftest_completed;
 
 /* Woken when the work item has finished. */
@@ -58,10 +52,7 @@ static bool ntklog_selftest_is_completed(u32 request)
 	return (s32)(smp_load_acquire(&ntklog_selftest_completed) - request) >= 0;
 }
 
-/*
- * Let the work item run a self-test, and wait until it has finished. Called with
- * ntklog_selftest_mutex held. Returns 0 or a negative errno.
- */
+/* Called with ntklog_selftest_mutex held. Returns 0 or a negative errno. */
 static int ntklog_request_selftest(void)
 {
 	u32 request = ntklog_selftest_requests + 1;

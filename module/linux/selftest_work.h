@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_SELFTEST_WORK_H
 #define _NTKLOG_LINUX_SELFTEST_WORK_H
 
-/* The self-test for the debugfs file linux_selftest. */
-
 #include <linux/sizes.h>
 
 /* Upper bound of the number of bytes that a self-test prints. */

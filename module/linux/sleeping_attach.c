@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The order in which the functions of a kind that sleeps are hooked and restored, and the probes
- * that record the waits for sleeping locks.
- *
  * Attach: register the probes, for the first kind; hook the release functions, then the acquire
- *	functions. A lock whose acquisition is hooked thus has a hooked release. The release of a
- *	lock that was acquired before the attachment is unmatched.
- * Detach: restore the acquire functions, then the release functions. A task may hold a lock for
- *	days, so the slots of held locks are dropped when no task is in a hook any more. A work item
- *	waits for the grace period that this takes, at least 0.1 s, once for all kinds, a second
- *	later. It then unregisters the probes, if no kind is attached.
+ *	functions. The release of a lock that was acquired before the attachment is unmatched.
+ * Detach: restore the acquire functions, then the release functions. The slots of held locks are
+ *	dropped when no task is in a hook any more, because a task may hold a lock for long. A work
+ *	item waits for the grace period, and then unregisters the probes, if no kind is attached.
  */
 
 #include <linux/cpufeature.h>
@@ -29,18 +24,15 @@
 
 #include "../perf/sleeping_lock.h"
 
-/*
- * Number of attached kinds, and whether the probes are registered. Written with ntklog_linux_mutex
- * held.
- */
+/* Written with ntklog_linux_mutex held. */
 static unsigned int ntklog_attached_sleeping_kinds;
 static bool ntklog_contention_is_watched;
 
 /*
  * Depth of nested waits for spinning locks on a CPU. contention_begin tells whether a lock spins,
  * contention_end does not. A spinning task stays on its CPU, so while the depth is not 0, the next
- * contention_end on the CPU belongs to a spinning lock. Written by its own CPU only, with
- * preemption off.
+ * contention_end on the CPU belongs to a spinning lock. Written by its own CPU, with preemption
+ * off; cleared while no probe is registered.
  */
 static DEFINE_PER_CPU(unsigned int, ntklog_spin_wait_depth);
 
@@ -55,7 +47,6 @@ static bool ntklog_percpu_readers_are_watched;
 #define NTKLOG_READER_FRAMES_MAX	12
 #define NTKLOG_PERCPU_DOWN_READ_SIZE	1024
 
-/* Return the caller of __percpu_down_read(), or 0 if the function is not on the stack. */
 static unsigned long ntklog_percpu_reader_caller(void)
 {
 	unsigned long frames[NTKLOG_READER_FRAMES_MAX];
@@ -67,10 +58,7 @@ static unsigned long ntklog_percpu_reader_caller(void)
 	return 0;
 }
 
-/*
- * Allocate a slot for a reader of a percpu_rw_semaphore that begins to wait. A reader that does not
- * wait runs inlined code, which has no hook.
- */
+/* A reader that does not wait runs inlined code, which has no hook. */
 static void ntklog_track_percpu_reader(const void *lock)
 {
 	preempt_disable_notrace();
@@ -121,8 +109,7 @@ static notrace void ntklog_contention_end_probe(void *unused, void *lock, int er
  * @lacks_function: set to true if the return value is the name of a function, otherwise to false
  *
  * Context: module load.
- * Return: NULL if the functions can be hooked. Otherwise the reason why they cannot be hooked, or
- * the name of the function that the kernel lacks.
+ * Return: NULL, or the reason why not, which may be the name of a function.
  */
 const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functions,
 					   bool *lacks_function)
@@ -135,10 +122,7 @@ const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functi
 		return "retbleed=stuff counts calls";
 #endif
 #ifdef CONFIG_ARM64_BTI_KERNEL
-	/*
-	 * A far branch is indirect and needs a landing pad, which the original lacks behind the
-	 * patched call.
-	 */
+	/* A far branch needs a landing pad, which the original lacks behind the patched call. */
 	return "CONFIG_ARM64_BTI_KERNEL";
 #endif
 	reason = ntklog_find_contention_tracepoints();
@@ -185,7 +169,6 @@ static int ntklog_watch_sleeping_contention(const char **failed)
 	return err;
 }
 
-/* Unregister the probes if no kind is attached. */
 static void ntklog_stop_watching_sleeping_contention(void)
 {
 	if (ntklog_attached_sleeping_kinds || !ntklog_contention_is_watched)
@@ -273,8 +256,7 @@ unpin:
  * @functions: functions of the kind
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
  *
- * ntklog_end_detaching_sleeping() must follow before the module is unloaded. Hooks that are stuck
- * stay installed.
+ * ntklog_end_detaching_sleeping() must follow before the module is unloaded.
  *
  * Context: task; may sleep. Callers are serialized.
  */

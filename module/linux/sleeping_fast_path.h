@@ -5,8 +5,7 @@
 /*
  * Fast paths of ntklog_track_sleeping_acquire() and ntklog_track_sleeping_release() in assembler,
  * as a part of the trampoline. The assembler code writes the same words in the same order as the C
- * functions. A call of the C function, with its arguments saved and restored, would increase the
- * overhead by half.
+ * functions.
  *
  * If a check fails, the fast path has changed nothing and the trampoline calls the hook. If the
  * countdown of releases expires, the fast path has only decremented it, and the trampoline calls
@@ -29,7 +28,6 @@
 #include "../perf/sleeping_lock.h"
 #include "redirect.h"
 
-/* Define an assembler symbol with the value of a 32-bit C constant. */
 #define NTKLOG_ASM_CONSTANT(_name, _value)					\
 static void __used notrace ntklog_set_##_name(void)				\
 {										\
@@ -61,10 +59,7 @@ ntklog_check_current();
 static_assert(offsetof(struct mutex, owner) == 0);
 static_assert(offsetof(struct rw_semaphore, count) == 0);
 
-/*
- * Load the task record that this CPU has cached into r8, and the task of the record into rax. The
- * record may be that of another task or the dummy record.
- */
+/* Load the cached record, which may be of another task, into r8, and its task into rax. */
 #define NTKLOG_LOAD_CACHED_RECORD						\
 	"	movq %gs:ntklog_current+ntklog_asm_current_record(%rip), %r8\n"	\
 	"	movq ntklog_asm_record_task(%r8), %rax\n"
@@ -74,7 +69,6 @@ static_assert(offsetof(struct rw_semaphore, count) == 0);
 	"	testl $ntklog_asm_not_in_task, %gs:" NTKLOG_PREEMPT_COUNT "(%rip)\n"	\
 	"	jne 1f\n"
 
-/* Define the trampoline, with a fast path, of an acquire function with one argument. */
 #define DEFINE_ACQUIRE_TRAMPOLINE(_hook)					\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,			\
@@ -113,10 +107,7 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,			\
 	"	cmpq $ntklog_asm_action_of_" #_hook ", " NTKLOG_TOPMOST_SLOT_STATE "\n"	\
 	"	jne 1f\n"
 
-/*
- * No waiter: the owner word is the current task and has no flag set, and the queue of spinners is
- * empty.
- */
+/* No waiter: the owner word is the current task without flags, and no task spins. */
 #define NTKLOG_CHECK_MUTEX(_hook)						\
 	NTKLOG_CHECK_STATE(_hook)						\
 	"	xorq (%rdi), %rax\n"						\
@@ -150,7 +141,6 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,			\
 	"	jne 1f\n"
 
 /*
- * Define the trampoline, with a fast path, of a release function.
  * @_context_check: NTKLOG_UNLESS_IN_TASK if the function may be called in interrupt context,
  *	otherwise ""
  * @_check: NTKLOG_CHECK_* for the kind of lock

@@ -5,8 +5,8 @@
  * function is redirected, because its result is known only at its end. The replacement does not
  * sleep; it calls the original behind the instruction that ftrace has patched.
  *
- * Functions that exist only in some kernel versions or with lockdep are optional. The main release
- * function of each lock is mandatory, because no slot could be freed without its hook.
+ * The main release function of each lock is mandatory, because slots would not be freed without its
+ * hook.
  */
 
 #include <linux/hash.h>
@@ -108,8 +108,7 @@ static void ntklog_track_semaphore_acquire(const void *lock, unsigned long calle
  * @class: class of the lock
  *
  * Context: any.
- * Return: the owner, which must not be dereferenced; NULL if there is no owner or the lock does not
- * record it.
+ * Return: the owner, which must not be dereferenced; NULL if it is not known.
  */
 const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 class)
 {
@@ -132,9 +131,8 @@ static_assert(offsetof(struct ww_mutex, base) == 0);
 static_assert(offsetof(struct rt_mutex, rtmutex) == 0);
 
 /*
- * Bits of the lock words that are set while tasks wait. The kernel defines them in kernel/locking,
- * with the same values in all supported kernels. A task that spins for a mutex or an rwsem is in
- * the lock's queue of spinners, and the bit may be clear.
+ * Bits of the lock words that are set while tasks wait, defined in kernel/locking. While a task
+ * spins for a mutex or an rwsem, the bit may be clear.
  */
 #define MUTEX_WAITERS		1UL
 #define RWSEM_WAITERS		2UL
@@ -167,7 +165,6 @@ static __always_inline bool ntklog_rt_mutex_has_waiters(const void *lock)
 	return (unsigned long)READ_ONCE(mutex->rtmutex.owner) & RT_MUTEX_WAITERS;
 }
 
-/* Return true if readers or writers wait for the writer that holds the lock. */
 static __always_inline bool ntklog_percpu_rwsem_has_waiters(const void *lock)
 {
 	const struct percpu_rw_semaphore *rwsem = lock;
@@ -184,7 +181,6 @@ static __always_inline bool ntklog_percpu_rwsem_has_waiters(const void *lock)
 #define TRACK		ntklog_track_sleeping_acquire
 #define TRACK_SLOW	ntklog_track_sleeping_acquire_slow
 
-/* Define an acquire hook. */
 #define DEFINE_ACQUIRE_HOOK(_hook, _track, _action)				\
 NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);				\
 static noinline notrace __used __noendbr void _hook(const void *lock, unsigned long caller)	\
@@ -192,10 +188,7 @@ static noinline notrace __used __noendbr void _hook(const void *lock, unsigned l
 	_track(lock, caller, _action);						\
 }
 
-/*
- * Define the hook for a release that the fast path of the trampoline has already counted, because
- * the countdown has expired. The fast path has seen no waiter.
- */
+/* The fast path has counted the release and has seen no waiter; the countdown has expired. */
 #define DEFINE_COUNTED_RELEASE_HOOK(_hook, _action, _owner)			\
 NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);				\
 static noinline notrace __used __noendbr void counted_##_hook(const void *lock)	\
@@ -203,7 +196,6 @@ static noinline notrace __used __noendbr void counted_##_hook(const void *lock)	
 	ntklog_track_sleeping_release_slow(lock, _action, _owner, false, true);	\
 }
 
-/* Define a release hook. */
 #define DEFINE_RELEASE_HOOK(_hook, _action, _owner, _has_waiters)		\
 static noinline notrace __used __noendbr void _hook(const void *lock)		\
 {										\
@@ -211,10 +203,7 @@ static noinline notrace __used __noendbr void _hook(const void *lock)		\
 }										\
 DEFINE_COUNTED_RELEASE_HOOK(_hook, _action, _owner)
 
-/*
- * Define the hook of a release function that interrupt handlers also call. Their releases are only
- * counted.
- */
+/* Interrupt handlers also call the release function. Their releases are only counted. */
 #define DEFINE_RELEASE_HOOK_ANY_CONTEXT(_hook, _action, _owner, _has_waiters)	\
 static noinline notrace __used __noendbr void _hook(const void *lock)		\
 {										\
@@ -253,10 +242,7 @@ static noinline notrace __used __noendbr void release_semaphore(const void *lock
 DEFINE_ACQUIRE_HOOK(acquire_rt_mutex, TRACK, EXCLUSIVE(RT_MUTEX))
 DEFINE_RELEASE_HOOK(release_rt_mutex, EXCLUSIVE(RT_MUTEX), ntklog_owner_of_rt_mutex,
 		    ntklog_rt_mutex_has_waiters)
-/*
- * Often another task than the owner releases a percpu_rwsem, for example in thaw_super(), and the
- * slot of the owner stays in use. TRACK_SLOW() reuses that slot.
- */
+/* TRACK_SLOW() reuses the slot that is left if another task than the owner releases the lock. */
 DEFINE_ACQUIRE_HOOK(acquire_percpu_rwsem, TRACK_SLOW, EXCLUSIVE(PERCPU_RWSEM))
 DEFINE_RELEASE_HOOK(release_percpu_rwsem, EXCLUSIVE(PERCPU_RWSEM), NULL,
 		    ntklog_percpu_rwsem_has_waiters)
@@ -284,11 +270,8 @@ static noinline notrace __used __noendbr void end_rwsem_spin(const void *queue)
 }
 
 /*
- * Define the replacement of a trylock function.
  * @_success: return value of the function after an acquisition, 0 or 1
- * @_takes_slot: true if the acquisition gets a slot of the current task; false in an interrupt,
- *	where the acquisition is only counted in ntklog_sleeping_cpu.in_interrupts
- * @_track: function that tracks the acquisition
+ * @_takes_slot: false if the acquisition is only counted, as in an interrupt
  */
 #define DEFINE_TRYLOCK_REPLACEMENT(_name, _success, _takes_slot, _track, _action)	\
 static noinline notrace __used __noendbr					\
@@ -315,10 +298,7 @@ asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, ""))
 	.original_entry = (const u8 *)(_name) + NTKLOG_ORIGINAL_OFFSET,		\
 }
 
-/*
- * In newer kernels mutex_trylock() is a macro if lockdep is enabled, and calls
- * _mutex_trylock_nest_lock().
- */
+/* Newer kernels define mutex_trylock() as a macro if lockdep is enabled. */
 #ifndef mutex_trylock
 DEFINE_TRYLOCK_REPLACEMENT(mutex_trylock, 1, in_task(), TRACK, EXCLUSIVE(MUTEX));
 #define MUTEX_TRYLOCK_HOOK	TRYLOCK_HOOK(mutex_trylock)
@@ -363,7 +343,7 @@ static struct ntklog_hook ntklog_mutex_hooks[] = {
 /*
  * BPF acquires mmap_lock with interrupts off to look up the build IDs of a stack, and releases it
  * in an irq_work. The acquisition may interrupt a hook of the current task between two
- * instructions. An acquisition of mmap_lock with interrupts off is therefore only counted.
+ * instructions. An acquisition with interrupts off is therefore only counted.
  */
 DEFINE_TRYLOCK_REPLACEMENT(down_read_trylock, 1, in_task() && !irqs_disabled(), TRACK,
 			   SHARED(RWSEM));
@@ -419,10 +399,7 @@ static struct ntklog_hook ntklog_rwsem_hooks[] = {
 	TRYLOCK_HOOK(down_read_trylock),
 	TRYLOCK_HOOK(down_write_trylock),
 	NTKLOG_ENTRY_HOOK(trampoline_end_rwsem_spin, ntklog_osq_unlock),
-	/*
-	 * Installed with the release hooks, so that the slot of each tracked writer that downgrades
-	 * becomes shared.
-	 */
+	/* A release hook, so that the slot of a tracked writer that downgrades becomes shared. */
 	NTKLOG_ENTRY_HOOK(trampoline_downgrade_rwsem, ntklog_downgrade_write, .is_release = true),
 	NTKLOG_ENTRY_HOOK(trampoline_release_rwsem_shared, ntklog_up_read, .is_release = true),
 	NTKLOG_ENTRY_HOOK(trampoline_release_rwsem_exclusive, ntklog_up_write, .is_release = true),
@@ -497,10 +474,6 @@ static struct ntklog_target ntklog_ww_mutex_lock[] = {
 	NTKLOG_EXPORTED(ww_mutex_lock_interruptible),
 };
 
-/*
- * If ww_mutex_unlock() calls mutex_unlock() in this kernel, the hook of mutex_unlock() sees the
- * release.
- */
 static struct ntklog_target ntklog_ww_mutex_unlock[] = {
 	NTKLOG_EXPORTED(ww_mutex_unlock, .wraps = "mutex_unlock"),
 };

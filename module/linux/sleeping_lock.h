@@ -2,11 +2,6 @@
 #ifndef _NTKLOG_LINUX_SLEEPING_LOCK_H
 #define _NTKLOG_LINUX_SLEEPING_LOCK_H
 
-/*
- * Linux' sleeping locks: their functions, and the hooking of these functions. For lock_kinds.c and
- * locks.c.
- */
-
 #include <linux/errno.h>
 #include <linux/types.h>
 
@@ -38,7 +33,6 @@ bool ntklog_sleeping_detach_is_pending(void);
 
 #else
 
-/* Not called on a kernel on which functions cannot be hooked. */
 static inline int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 					 const char **failed)
 {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replacements of the kernel's spin lock functions, which call the hooks of perf. A replacement
- * does the same operations in the same order as the kernel's function of that name
- * (include/linux/spinlock_api_smp.h) and returns to the caller of that function. See kind.h for the
- * contexts.
+ * Replacements of the kernel's spin lock functions. A replacement does the same operations in the
+ * same order as the kernel's function of that name (include/linux/spinlock_api_smp.h). See kind.h
+ * for the contexts. The hooks of perf run with preemption off.
  *
- * The hook of an acquisition, and that of a release, run while the lock keeps preemption off, as
- * perf requires. Memory ordering does not change: the atomic operations are the kernel's, and the
- * hooks add no ordering to the lock word. They keep their state per CPU, and write shared notes
- * only for a sampled event.
+ * Memory ordering does not change: the atomic operations are the kernel's, and the hooks add no
+ * ordering to the lock word.
  */
 
 #include <linux/bottom_half.h>
@@ -24,10 +21,7 @@
 
 #ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
-/*
- * First step of queued_spin_lock(). do_raw_spin_trylock() would read the lock word before its
- * atomic operation.
- */
+/* As in queued_spin_lock(). do_raw_spin_trylock() would first read the lock word. */
 #ifdef CONFIG_DEBUG_SPINLOCK
 #define ntklog_spin_try_acquire_fast	ntklog_do_raw(do_raw_spin_trylock)
 #else
@@ -57,10 +51,7 @@ static_assert(!offsetof(raw_spinlock_t, raw_lock.val));
 #define WITH_LOCK_NESTED
 #define WITH_LOCK_NEST_LOCK
 #endif
-/*
- * spin_lock_irq_disable() is new in Linux 7.3. Its trylock is an inline function that calls
- * _raw_spin_trylock().
- */
+/* The trylock of spin_lock_irq_disable() is inline and calls _raw_spin_trylock(). */
 #ifdef raw_spin_lock_irq_disable
 #define WITH_LOCK_IRQ_DISABLE
 #endif
@@ -68,7 +59,6 @@ static_assert(!offsetof(raw_spinlock_t, raw_lock.val));
 #undef WITH_TRYLOCK_BH
 #undef WITH_LOCK_NESTED
 
-/* The trampolines that continue in the replacements. */
 #define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name);
 #define RELEASE_FUNCTION(_name)	NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name, SPIN_WAITERS);
 #include "spin_lock_list.h"

@@ -11,9 +11,6 @@
  *	were acquired through one have been released; these releases free the slots. Restore the
  *	release functions, wait again, and disable tracking.
  *
- * The interrupt hooks are registered before the first function is redirected and unregistered after
- * the last one is restored.
- *
  * In mode "sampled" most releases have no slot, and a release without a slot is no error. Tracking
  * is therefore not armed, no interrupt hook is registered, and no grace period is needed after the
  * acquire functions are redirected.
@@ -34,8 +31,7 @@
  * @lacks_function: set to true if the return value is the name of a function, otherwise to false
  *
  * Context: module load.
- * Return: NULL if the functions can be redirected. Otherwise the reason why they cannot, or the
- * name of the function that the kernel lacks.
+ * Return: NULL, or the reason why not, which may be the name of a function.
  */
 const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
 					   bool *lacks_function)
@@ -53,7 +49,6 @@ const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functi
 	return missing;
 }
 
-/* Prepare tracking before the first function is redirected. */
 static int ntklog_prepare_attach(const struct ntklog_linux_functions *functions,
 				 const char **failed)
 {
@@ -69,7 +64,6 @@ static int ntklog_prepare_attach(const struct ntklog_linux_functions *functions,
 	return err;
 }
 
-/* Finish after all functions have been redirected. */
 static void ntklog_finish_attach(const struct ntklog_linux_functions *functions)
 {
 	if (functions->variant == NTKLOG_VARIANT_SAMPLE)
@@ -83,7 +77,6 @@ static void ntklog_finish_attach(const struct ntklog_linux_functions *functions)
 	ntklog_end_spin_lock_attach();
 }
 
-/* Undo ntklog_prepare_attach(), after all functions have been restored. */
 static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
 {
 	if (ntklog_functions_are_stuck(functions))
@@ -152,7 +145,6 @@ void ntklog_detach_spinning(struct ntklog_linux_functions *functions)
 
 #else /* !NTKLOG_CAN_REDIRECT_SPINNING */
 
-/* The reason why this kernel's functions cannot be redirected. */
 #if !defined(CONFIG_X86_64)
 #define NTKLOG_UNAVAILABLE_REASON	"this architecture is not x86-64"
 #elif !defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)

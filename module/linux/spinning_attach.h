@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_SPINNING_ATTACH_H
 #define _NTKLOG_LINUX_SPINNING_ATTACH_H
 
-/* Redirect and restore the functions of a kind that spins. For lock_kinds.c and locks.c. */
-
 #include <linux/errno.h>
 #include <linux/types.h>
 
@@ -20,7 +18,6 @@ void ntklog_detach_spinning(struct ntklog_linux_functions *functions);
 
 #else
 
-/* Not called on a kernel on which functions cannot be redirected. */
 static inline int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
 					 enum ntklog_hook_variant variant, const char **failed)
 {

@@ -71,10 +71,7 @@ void trampoline_3args_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_3args_" #_hook, #_hook))
 #define NTKLOG_DEFINE_LOCK_HOOK_TRAMPOLINE(_hook)	NTKLOG_DEFINE_HOOK_TRAMPOLINE(_hook)
 
-/*
- * Offset of the first instruction of a function that follows "bti c", if any, and the two
- * instructions of ftrace.
- */
+/* Offset behind "bti c", if any, and the two instructions of ftrace. */
 #ifdef CONFIG_ARM64_BTI_KERNEL
 #define NTKLOG_ORIGINAL_OFFSET	12
 #else
@@ -88,10 +85,7 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_3args_" #_hook, #_hook))
 #define NTKLOG_PLATFORM_REGISTER	"x18",
 #endif
 
-/*
- * Call the original of a replaced function behind the patched call. There is no "bti c", so the
- * call must be direct.
- */
+/* There is no "bti c" behind the patched call, so the call must be direct. */
 #define NTKLOG_CALL_ORIGINAL(_name, _lock, _context)				\
 ({										\
 	register unsigned long __result asm("x0") = (unsigned long)(_lock);	\

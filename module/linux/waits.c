@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Modes "waits" and "holders": record the waits for Linux' spin locks and rwlocks from the
- * tracepoints contention_begin and contention_end. No function is redirected and no hold is
- * recorded, so an uncontended acquisition has no overhead. The kernel calls the tracepoints when a
- * waiter enters and leaves the queue of a lock. The first waiter for a queued spin lock spins
- * without entering the queue, so its wait is not recorded.
+ * Waits for Linux' spin locks and rwlocks, from the tracepoints contention_begin and
+ * contention_end. The kernel calls them when a waiter enters and leaves the queue of a lock. The
+ * first waiter for a queued spin lock may not enter the queue; then its wait is not recorded.
  *
- * The waits of a CPU nest: a reader of an rwlock waits for the spin lock of its queue, and an
- * interrupt handler waits for another lock.
+ * The waits of a CPU nest: a waiter for an rwlock may wait for the spin lock of its queue, and an
+ * interrupt handler may wait for another lock.
  */
 
 #include <linux/atomic.h>
@@ -35,9 +33,7 @@
  * struct ntklog_linux_waits - nested waits of a CPU
  * @wait: the waits, the innermost one last; ntklog_wait_depth of them are in use
  *
- * Written by its own CPU only, with interrupts off. Allocated before the probes are registered, and
- * freed after they have been unregistered and tracepoint_synchronize_unregister() has waited for
- * running probes.
+ * Written by its own CPU only, with interrupts off. Freed when no probe runs.
  */
 struct ntklog_linux_waits {
 	struct {
@@ -49,10 +45,7 @@ struct ntklog_linux_waits {
 
 static struct ntklog_linux_waits __percpu *ntklog_linux_waits;
 
-/*
- * Number of nested waits of a CPU. Written like struct ntklog_linux_waits, and cleared for all CPUs
- * while no probe is registered.
- */
+/* Number of nested waits of a CPU. Written by the CPU; cleared while no probe is registered. */
 static DEFINE_PER_CPU(unsigned int, ntklog_wait_depth);
 
 /*
@@ -132,10 +125,7 @@ static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned i
 	local_irq_restore(irq_flags);
 }
 
-/*
- * Return the caller of the lock function in which this CPU waits, or 0 if the caller is not in the
- * innermost NTKLOG_WAIT_FRAMES_MAX frames of the stack.
- */
+/* Return 0 if the caller is not in the innermost NTKLOG_WAIT_FRAMES_MAX frames of the stack. */
 static unsigned long ntklog_find_lock_caller(void)
 {
 	unsigned long frames[NTKLOG_WAIT_FRAMES_MAX];
@@ -159,7 +149,7 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 	u32 spins;
 	u8 mode;
 
-	/* Most calls of this probe are for mutexes and other sleeping locks: return early. */
+	/* Return early for sleeping locks. */
 	if (!this_cpu_read(ntklog_wait_depth) || in_nmi())
 		return;
 	local_irq_save(irq_flags);
@@ -217,8 +207,6 @@ int ntklog_watch_waits(u8 spin_kind, const char **failed)
 /**
  * ntklog_stop_watching_waits() - undo ntklog_watch_waits()
  * @spin_kind: PERF_SPIN_LOCK_KIND() of the kind
- *
- * Waits that end after this function has returned are neither counted nor recorded.
  *
  * Context: task; may sleep; takes tracepoints_mutex. Callers are serialized.
  */

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_LINUX_WAITS_H
 #define _NTKLOG_LINUX_WAITS_H
 
-/*
- * Modes "waits" and "holders": waits for spinning locks, from the contention tracepoints. For
- * lock_kinds.c and releases.c.
- */
+/* Waits for spinning locks, from the contention tracepoints. */
 
 #include <linux/types.h>
 

@@ -145,10 +145,10 @@ bool ntklog_event_group_has_subscribers(struct ntklog_event_group *group)
 	return has_subscribers;
 }
 
-static void ntklog_event_group_change_users(struct ntklog_event_group *group, int change)
+static void ntklog_event_group_change_users(struct ntklog_event_group *group, int delta)
 {
 	spin_lock(&group->lock);
-	group->users += change;
+	group->users += delta;
 	spin_unlock(&group->lock);
 	ntklog_event_group_update(group);
 }

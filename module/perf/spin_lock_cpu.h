@@ -40,10 +40,13 @@
  * any, and does not restart the countdown. A release writes no event.
  */
 
+#include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/seqlock.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
@@ -196,7 +199,8 @@ struct ntklog_overflow_slots {
  * CPU may read the counters.
  *
  * An NMI handler may interrupt even the slow paths. A field that the handler changes too must be
- * changed by single instructions, or be as it was when the handler returns.
+ * changed by single instructions, or be as it was when the handler returns. The restart of a
+ * countdown is an exception: it may lose the handler's acquisitions.
  */
 struct ntklog_spin_lock_cpu {
 	u32 sampled_in_use;
@@ -224,6 +228,18 @@ struct ntklog_spin_lock_cpu {
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
+
+#if defined(CONFIG_64BIT) && !defined(CONFIG_DEBUG_LOCK_ALLOC)
+/*
+ * The fast paths of an acquisition and its release touch two cache lines: the first one of the
+ * structure, and the one that has the slot's lock and time.
+ */
+static_assert(offsetofend(struct ntklog_spin_lock_cpu, hold_limit) <= L1_CACHE_BYTES);
+static_assert(L1_CACHE_BYTES % sizeof(struct ntklog_spin_lock_slot) == 0);
+static_assert(offsetof(struct ntklog_spin_lock_cpu, slot) % sizeof(struct ntklog_spin_lock_slot) +
+	      offsetofend(struct ntklog_spin_lock_slot, time) <=
+	      sizeof(struct ntklog_spin_lock_slot));
+#endif
 
 /*
  * True while tracking is being enabled or disabled, so that acquisitions are not tracked. False

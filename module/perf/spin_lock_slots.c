@@ -440,7 +440,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched_expected);
 	} else if (READ_ONCE(ntklog_spin_lock_may_take_slot) &&
 		   !READ_ONCE(ntklog_spin_lock_in_transition)) {
-		/* Before and afterwards the lock may have been acquired without a hook. */
+		/* While tracking is not armed, a lock without a slot is no error. */
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
 	}
 	/* Not in an NMI, which may have interrupted an update of state or hold_limit. */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The files in /sys/kernel/debug/ntklog; debugfs_session.c has those of sessions. The functions
- * here convert between text and values. Other parts of the module check the values and apply them.
- */
+/* The files in /sys/kernel/debug/ntklog, except those of sessions. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -39,8 +36,6 @@
 
 static struct dentry *ntklog_directory;
 
-/* spinlock/<parameter>, resource/<parameter> */
-
 static void ntklog_parameter_show(struct seq_file *seq, void *object)
 {
 	seq_printf(seq, "%u\n", ntklog_get_parameter(object));
@@ -69,8 +64,6 @@ static int ntklog_parameter_store(void *object, char *text)
 	return ntklog_status_to_errno(ntklog_set_parameter(object, value));
 }
 
-/* spinlock/blockers */
-
 static void ntklog_blockers_show(struct seq_file *seq, void *object)
 {
 	seq_printf(seq, "%u\n", READ_ONCE(ntklog_spin_lock_blocker_rate));
@@ -98,8 +91,6 @@ static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETERS];
 static char ntklog_spin_lock_ranges[PERF_SPIN_LOCK_PARAMETERS][NTKLOG_RANGE_SIZE];
 static char ntklog_resource_ranges[PERF_RESOURCE_PARAMETERS][NTKLOG_RANGE_SIZE];
 
-/* spinlock/information, resource/information */
-
 static ssize_t ntklog_information_read(struct file *file, char __user *buffer,
 				       size_t count, loff_t *position)
 {
@@ -120,9 +111,7 @@ static ssize_t ntklog_information_write(struct file *file,
 	u8 structure[PERF_INFORMATION_MAX];
 	int err;
 
-	/*
-	 * No structure is longer than @structure. ntklog_set_information() checks the exact length.
-	 */
+	/* ntklog_set_information() checks the exact length. */
 	if (count > sizeof(structure) || *position)
 		return -EINVAL;
 	if (copy_from_user(structure, buffer, count))
@@ -139,8 +128,6 @@ static const struct file_operations ntklog_information_fops = {
 	.llseek = default_llseek,
 };
 
-/* group_mask */
-
 static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 {
 	struct perfinfo_groupmask mask = etw_global_group_mask();
@@ -156,11 +143,7 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 	etw_group_mask_show(seq, &mask);
 }
 
-/* counters */
-
-/*
- * SpinLockAcquireCount is not stored. It follows from the countdowns and SpinLockContentionCount.
- */
+/* SpinLockAcquireCount is not stored; it follows from the countdowns and other counters. */
 static u64 ntklog_get_acquire_count(int cpu)
 {
 	return ntklog_spin_lock_acquire_count(cpu);
@@ -193,10 +176,7 @@ static u64 ntklog_get_slots_in_use(int cpu)
 #define NTKLOG_STACK_COUNTER(_name, _member) \
 	NTKLOG_COUNTER("Stacks" _name, ntklog_stack_cpu, _member)
 
-/*
- * The columns, in their order: the value of @get, or a member of a per-CPU structure. Counters of
- * 32 bits wrap as NT's do.
- */
+/* The columns: the value of @get, or a member of a per-CPU structure. */
 static const struct {
 	const char *name;
 	u64 (*get)(int cpu);
@@ -324,14 +304,10 @@ static int ntklog_locks_show(struct seq_file *seq, void *object)
 }
 DEFINE_SHOW_ATTRIBUTE(ntklog_locks);
 
-/* linux: the state of each kind of Linux' locks */
-
 static void ntklog_linux_show(struct seq_file *seq, void *object)
 {
 	ntklog_linux_describe(seq);
 }
-
-/* linux_mode: the mode in which Linux' spin locks and rwlocks are observed */
 
 static void ntklog_linux_mode_show(struct seq_file *seq, void *object)
 {
@@ -466,11 +442,7 @@ static const struct ntklog_file ntklog_top_files[] = {
 	  .store = ntklog_keep_identities_store, .accepted = "0 or 1" },
 };
 
-/*
- * Create the directory "spinlock" or "resource" with a file for each parameter, @extra_file unless
- * NULL, and the file "information". @files and @ranges have an entry for each parameter, which this
- * function fills in.
- */
+/* Fills in @files and @ranges, which have an entry for each parameter. */
 static int ntklog_create_information_directory(const char *name,
 					       struct ntklog_information *information,
 					       struct ntklog_file *files,
@@ -572,8 +544,7 @@ int ntklog_debugfs_init(void)
 /**
  * ntklog_debugfs_create_files() - create all files in the module's directory
  *
- * If a file cannot be created, this file and the files after it are missing. The load cannot fail
- * any more, because another file may be open.
+ * A failure is only reported. The load cannot fail any more, because a file may be open.
  *
  * Context: module load.
  */
@@ -588,8 +559,7 @@ void ntklog_debugfs_create_files(void)
 /**
  * ntklog_debugfs_exit() - remove all files
  *
- * Context: module unload, or a load that failed before ntklog_debugfs_create_files(). No session is
- * started.
+ * Context: module unload, or a load that failed. No session is started.
  */
 void ntklog_debugfs_exit(void)
 {

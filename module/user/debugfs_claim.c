@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The files "claim" and "adopt", and the files that NTKLOG_SESSION_OPEN_CPU opens. See
- * include/uapi/ntklog/session.h.
- */
+/* The files "claim" and "adopt", and the files that NTKLOG_SESSION_OPEN_CPU opens. */
 
 #include <linux/anon_inodes.h>
 #include <linux/debugfs.h>
@@ -71,13 +68,7 @@ static const struct file_operations ntklog_reader_fops = {
 	.release = ntklog_reader_release,
 };
 
-/**
- * struct ntklog_claim_file - private data of an open file "claim" or "adopt"
- * @claim: the claim
- * @mutex: protects @header and @size
- * @header: the header buffer, which read() at offset 0 makes anew; NULL before the first read()
- * @size: bytes of @header
- */
+/* Private data of an open file "claim" or "adopt". @mutex protects @header and @size. */
 struct ntklog_claim_file {
 	struct etw_claim *claim;
 	struct mutex mutex;	/* of @header */
@@ -122,7 +113,7 @@ static int ntklog_claim_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Make the header buffer of the claim's run. Called with claim_file->mutex held. */
+/* Called with claim_file->mutex held. */
 static int ntklog_make_header(struct ntklog_claim_file *claim_file)
 {
 	struct etw_run *run = etw_get_claim_run(claim_file->claim);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Text files in debugfs, and files whose contents open() makes. See debugfs_file.h. */
-
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
@@ -18,18 +16,10 @@
 
 #include "debugfs_file.h"
 
-/* Upper bound of the texts that can be written to a file, in bytes. */
 #define NTKLOG_TEXT_SIZE_MAX	512
 /* Bytes of a refused text that are printed to the kernel log, with a NUL at the end. */
 #define NTKLOG_SHOWN_TEXT_SIZE	48
 
-/**
- * struct ntklog_inode_data - what the inode of a text file points to
- * @list: entry of ntklog_inode_data_list
- * @file: description of the file
- * @object: argument for the functions of @file
- * @is_explained: the kernel log says which texts the file takes; set by the first refused write
- */
 struct ntklog_inode_data {
 	struct list_head list;
 	const struct ntklog_file *file;
@@ -157,7 +147,6 @@ int ntklog_parse_number(const char *text, u32 *value)
 	return 0;
 }
 
-/* Private data of an open file: the contents that ntklog_contents_open() has got. */
 struct ntklog_contents {
 	size_t size;
 	void *bytes;

@@ -11,14 +11,7 @@ struct file;
 struct inode;
 struct seq_file;
 
-/**
- * struct ntklog_file - a file of text
- * @name: its name
- * @show: write its contents
- * @store: set the value from a text, whose newline at the end has been removed; may modify the
- *	text. NULL: the file is read only
- * @accepted: description of the texts that @store accepts, for the kernel log after -EINVAL
- */
+/* @store gets the text without the newline at its end, and may modify it. NULL: read only. */
 struct ntklog_file {
 	const char *name;
 	void (*show)(struct seq_file *file, void *object);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The file held: Linux' sleeping locks that tasks hold or wait for. It is for a machine on which
- * tasks are blocked. Reading it takes no sleeping lock and no spinlock: the records of the tasks,
- * the symbols and the stacks are read under RCU.
+ * The file held is for a machine on which tasks are blocked. The visit of the locks therefore runs
+ * under RCU and takes no lock.
  */
 
 #include <linux/debugfs.h>
@@ -21,7 +20,6 @@
 #include "../perf/sleeping_lock.h"
 #include "debugfs_held.h"
 
-/* Number of innermost functions of a stack that are shown. */
 #define NTKLOG_HELD_FRAMES	16
 
 static const char *const ntklog_kinds[1 + NTKLOG_SLEEPING_CLASSES] = {

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_DEBUGFS_HELD_H
 #define _NTKLOG_DEBUGFS_HELD_H
 
-/* The file held: Linux' sleeping locks that tasks hold or wait for. */
-
 struct dentry;
 
 int ntklog_create_held_file(struct dentry *directory);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The files in /sys/kernel/debug/ntklog/sessions. The functions here convert between text and
- * values. The functions of module/etw check and apply the values.
- */
+/* The files in /sys/kernel/debug/ntklog/sessions. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -32,8 +29,6 @@
 #include "debugfs_claim.h"
 #include "debugfs_file.h"
 #include "debugfs_session.h"
-
-/* sessions/<n>/... */
 
 static void ntklog_state_show(struct seq_file *seq, void *object)
 {
@@ -251,15 +246,11 @@ static const struct ntklog_file ntklog_session_files[] = {
 	{ "failures", ntklog_failures_show },
 };
 
-/* sessions/<n>/cpu<m> */
-
-/* Private data of the inode of a file cpu<m>. */
 struct ntklog_cpu_file {
 	struct etw_session *session;
 	unsigned int cpu;
 };
 
-/* Array with an entry for each session and possible CPU. */
 static struct ntklog_cpu_file *ntklog_cpu_files;
 
 static int ntklog_cpu_file_open(struct inode *inode, struct file *file)
@@ -289,8 +280,6 @@ static const struct file_operations ntklog_cpu_file_fops = {
 	.poll = ntklog_reader_poll,
 	.release = ntklog_reader_release,
 };
-
-/* sessions/<n>/header and snapshot */
 
 static int ntklog_header_open(struct inode *inode, struct file *file)
 {

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * NT's system information classes, for the ioctls of the device. The functions check lengths and
- * trace handles, and call the code that implements a class. The files in debugfs use the same code.
- */
-
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/minmax.h>
@@ -169,9 +164,7 @@ static u32 ntklog_query_locks(size_t length, void **out, size_t *return_length)
  * @return_length: size of the result in bytes; for locks and stacks, the size needed
  *
  * Context: task; may sleep.
- * Return: STATUS_SUCCESS; STATUS_INVALID_INFO_CLASS; STATUS_NOT_IMPLEMENTED for an unknown
- * EventTraceInformationClass; STATUS_INFO_LENGTH_MISMATCH; STATUS_INVALID_PARAMETER for an unknown
- * session; STATUS_ACCESS_DENIED; STATUS_NO_MEMORY.
+ * Return: STATUS_*.
  */
 u32 ntklog_query_system_information(u32 information_class, const void *in,
 				    size_t in_length, size_t length, bool privileged,
@@ -212,10 +205,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_system_information);
  * @privileged: the caller may change settings
  *
  * Context: task; may sleep.
- * Return: as for ntklog_query_system_information(); also STATUS_INVALID_PARAMETER for a value out
- * of range, STATUS_SHARING_VIOLATION for a session that is claimed, and
- * STATUS_THREAD_IS_TERMINATING after a fatal signal. Only STATUS_SUCCESS means that something has
- * changed.
+ * Return: STATUS_*. Only STATUS_SUCCESS means that something has changed.
  */
 u32 ntklog_set_system_information(u32 information_class, const void *in,
 				  size_t length, bool privileged)

@@ -2,11 +2,9 @@
 #ifndef _NTKLOG_SYSTEM_INFORMATION_H
 #define _NTKLOG_SYSTEM_INFORMATION_H
 
-/* NtQuerySystemInformation() and NtSetSystemInformation() for the classes that ntklog has. */
-
 #include <linux/types.h>
 
-/* Upper bound of the bytes that are copied from the caller's buffer. No valid input is longer. */
+/* Upper bound of the bytes that are copied from the caller's buffer. */
 #define NTKLOG_INFORMATION_SIZE_MAX	0x40
 
 u32 ntklog_query_system_information(u32 information_class, const void *in,

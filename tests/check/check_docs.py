@@ -160,10 +160,62 @@ class Commands(unittest.TestCase):
         self.assertGreater(self.check(path, code_of_manual(read(path))), 5)
 
 
+class TestNames(unittest.TestCase):
+    """Pages name test files, cases, suites and steps that exist."""
+
+    @functools.cached_property
+    def steps(self):
+        return {line.split()[0] for line in read("tests/plan").splitlines()
+                if line.strip() and not line.startswith("#")}
+
+    def each(self, pattern):
+        found = [(path, match) for path in pages() for match in re.findall(pattern, read(path))]
+        self.assertTrue(found)
+        return found
+
+    def test_test_files_exist(self):
+        for path, name in self.each(r"\b(test_\w+)\.py\b") + \
+                self.each(r"tests/steps/tool\.sh (test_\w+)"):
+            with self.subTest("%s: %s" % (path, name)):
+                self.assertTrue(os.path.exists(os.path.join(TOP, "tools/ntklog/tests",
+                                                            name + ".py")))
+
+    def test_cases_exist(self):
+        for path, (name, group, case) in \
+                self.each(r"tests/steps/tool\.sh (test_\w+) (\w+)\.(test_\w+)"):
+            with self.subTest("%s: %s" % (path, case)):
+                classes = re.split(r"^class (\w+)", read("tools/ntklog/tests/%s.py" % name),
+                                   flags=re.M)
+                self.assertIn("def %s(" % case, dict(zip(classes[1::2], classes[2::2]))[group])
+
+    def test_suites_exist(self):
+        directory = os.path.join(TOP, "kunit")
+        suites = {suite for name in os.listdir(directory) if name.endswith(".c")
+                  for suite in re.findall(r'\.name = "(ntklog_\w+)"', read("kunit/" + name))}
+        for path, suite in self.each(r"KUNIT_FILTER=['\"]?(\w+)\."):
+            with self.subTest(path):
+                self.assertIn(suite, suites)
+
+    def test_steps_exist(self):
+        for path, names in self.each(r'\bONLY="([^"]*)"') + self.each(r"\bstep ``([a-z][\w.-]*)``"):
+            for name in names.split():
+                with self.subTest("%s: %s" % (path, name)):
+                    self.assertTrue(name in self.steps or
+                                    any(step.startswith(name + "-") for step in self.steps))
+
+    def test_page_on_testing_has_each_step(self):
+        table = read("Documentation/dev/testing.rst").partition("\nThe steps\n")[2]
+        names = set(re.findall(r"^``([a-z][\w.-]*)``", table, re.M)) | \
+            set(re.findall(r"^``[\w-]+``, +``([\w-]+)``", table, re.M))
+        families = {name.partition("-")[0]
+                    for name in re.findall(r"^``(\w+-[A-Z]+)``", table, re.M)}
+        for step in self.steps - names:
+            with self.subTest(step):
+                self.assertIn(step.partition("-")[0], families)
+
+
 def words(path):
-    """Count the words of a page's prose, without numbers."""
-    return sum(1 for word in read(path).split()
-               if re.search(r"[A-Za-z]{2}", word) and not word.startswith("0x"))
+    return len(read(path).split())
 
 
 class Sizes(unittest.TestCase):
@@ -179,6 +231,9 @@ class Sizes(unittest.TestCase):
     def test_pages_on_the_design_have_at_most_9000_words(self):
         self.assertLessEqual(sum(words("Documentation/dev/%s.rst" % page)
                                  for page in self.DESIGN), 9000)
+
+    def test_rationale_has_at_most_800_words(self):
+        self.assertLessEqual(words("Documentation/dev/rationale.rst"), 800)
 
     def test_readme_has_at_most_120_lines(self):
         self.assertLessEqual(len(read("README.md").splitlines()), 120)
@@ -202,6 +257,13 @@ class Figures(unittest.TestCase):
                 for program in programs:
                     self.assertTrue(program == "readelf" or
                                     os.path.exists(os.path.join(TOP, program)), program)
+
+    def test_pages_with_cycles_of_a_processor_name_the_script_or_the_table(self):
+        for path in pages():
+            text = read(path)
+            if re.search(r"\b(?:EPYC|Xeon)\b", text):
+                with self.subTest(path):
+                    self.assertRegex(text, r"bench/native\.sh|measurements\.rst#on-real-processors")
 
     def test_numbers_of_functions_are_those_of_other_tests(self):
         page = read("Documentation/guide/coverage.rst")

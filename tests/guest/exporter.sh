@@ -19,14 +19,14 @@ metrics_have()
 	wget -q -O /tmp/metrics $URL && grep -q "$1" /tmp/metrics
 }
 
-updates()
+print_updates()
 {
 	wget -q -O - $URL | sed -n 's/^ntklog_updates_total //p'
 }
 
 updates_reach()
 {
-	[ "$(updates)" -ge "$1" ]
+	[ "$(print_updates)" -ge "$1" ]
 }
 
 # Contend for the lock of an inode.
@@ -52,7 +52,7 @@ for _ in 1 2 3 4; do
 done
 # shellcheck disable=SC2086 # words
 wait $writers
-check "exporter: it sums up the load" wait_for updates_reach $(($(updates) + 2))
+check "exporter: it sums up the load" wait_for updates_reach $(($(print_updates) + 2))
 wget -q -O exporter-after.prom $URL
 wget -q -O exporter-after.openmetrics --header 'Accept: application/openmetrics-text' $URL
 rm -f /tmp/one

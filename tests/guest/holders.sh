@@ -5,6 +5,44 @@
 
 . ./linux_lib.sh
 
+# trace_releases: let the kernel write its event contended_release to its own trace, with the time
+# stamp counter and whole addresses.
+trace_releases()
+{
+	echo >$T/trace
+	echo x86-tsc >$T/trace_clock
+	echo 0 >$T/options/hash-ptr
+	echo 1 >$T/events/lock/contended_release/enable
+}
+
+# save_releases FILE: end trace_releases, and save task ID, time and lock of each event.
+save_releases()
+{
+	echo 0 >$T/events/lock/contended_release/enable
+	sed -n 's/^.*-\([0-9]*\) *\[.* \([0-9]*\): contended_release: \([0-9a-f]*\)$/\1 \2 \3/p' \
+		$T/trace >"$1"
+	grep '^# entries-in-buffer' $T/trace
+	echo local >$T/trace_clock
+}
+
+# print_size FUNCTION: print the size of a function of the kernel in bytes, with the padding behind
+# it. The kernel's own symbols are sorted by address.
+print_size()
+{
+	grep -A 1 -w "$1" /proc/kallsyms | {
+		read -r begin _
+		read -r end _
+		echo $((0x$end - 0x$begin))
+	}
+}
+
+# is_at_most MOST NUMBER: test that a number is positive and at most MOST.
+is_at_most()
+{
+	echo "$2"
+	[ "$2" -gt 0 ] && [ "$2" -le "$1" ]
+}
+
 insmod ntklog.ko buffers=64
 check "holders: the mode is taken" write_succeeds $D/linux_mode holders
 if [ -e $T/events/lock/contended_release ]; then
@@ -16,10 +54,12 @@ if [ -e $T/events/lock/contended_release ]; then
 	for mode in holders full; do
 		echo $mode >$D/linux_mode
 		echo start >$S/state
+		trace_releases
 		insmod linux_pairs.ko queue=1
 		grep -w linux_pairs /proc/modules >holders-$mode.module
-		dmesg | sed -n 's/.*linux_pairs: //p' | tail -n 2 >holders-$mode.truth
+		dmesg | sed -n 's/.*linux_pairs: //p' | tail -n 3 >holders-$mode.truth
 		rmmod linux_pairs
+		save_releases holders-$mode.releases
 		echo stop >$S/state
 		cat $S/header $S/cpu* >holders-$mode.etl
 		ntklog report holders-$mode.etl --json --columns all --top 0 >holders-$mode.json
@@ -37,6 +77,10 @@ if [ -e $T/events/lock/contended_release ]; then
 	done
 	end_load
 	check "holders: attached and detached under load" is $failures 0
+	# A function that is longer than the bound in releases.c would hide its releases.
+	for name in native_queued_spin_unlock_traced pv_queued_spin_unlock_traced; do
+		check "holders: $name has at most 128 bytes" is_at_most 128 "$(print_size $name)"
+	done
 else
 	check "holders: the missing tracepoint is the reason" \
 		grep '^spinlock: unavailable: no tracepoint contended_release for spin locks; mode "waits" can be had$' $D/linux
@@ -48,7 +92,8 @@ else
 	check "holders: the refused record restores the mode" is "$(cat $D/linux_mode)" full
 fi
 
-# record_crowd FAMILY GROUPS FUNCTION: while four tasks call the function in a loop.
+# record_crowd FAMILY GROUPS FUNCTION: while four tasks call the function in a loop. If the kernel has
+# the event contended_release, trace it at the same time.
 record_crowd()
 {
 	touch /tmp/crowd
@@ -57,8 +102,10 @@ record_crowd()
 			$3
 		done &
 	done
+	[ ! -e $T/events/lock/contended_release ] || trace_releases
 	check "holders: a crowd is recorded: $1" ntklog record -e "$2" -n 256 --duration 6 \
 		-o "crowd-$1.etl"
+	[ ! -e $T/events/lock/contended_release ] || save_releases "crowd-$1.releases"
 	rm -f /tmp/crowd
 	wait
 }

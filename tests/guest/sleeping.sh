@@ -124,6 +124,15 @@ check "sleeping: blocked threads: held shows each lock, its owner and its waiter
 check "sleeping: blocked threads: held has the caller and the task" \
 	grep -E '^0x[0-9a-f]+ mutex exclusive held [0-9]+ [0-9]+ 1 a_mutex.* acquire_mutex\+.* owner$' held.txt
 check "sleeping: blocked threads: held has the stack of a holder that is blocked" held_has_stack
+held_age()
+{
+	awk '/ mutex exclusive held .* a_mutex.* owner$/ { print $6 }' $D/held
+}
+age=$(held_age)
+usleep 100000
+check "sleeping: blocked threads: held has the time since the acquisition" \
+	[ "$(held_age)" -ge $((age + 100000)) ]
+check "sleeping: blocked threads: reading held takes no lock" reading_held_takes_no_lock
 ntklog held >held-tool.txt
 check "sleeping: blocked threads: ntklog held prints a mutex, its holder and its waiter" sh -c \
 	"grep -A 40 '^mutex a_mutex' held-tool.txt | sed '/^$/q' | tr '\n' ' ' |

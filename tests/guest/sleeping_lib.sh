@@ -68,6 +68,33 @@ held_has_stack()
 	esac
 }
 
+# reading_held_takes_no_lock: test, by the function graph tracer, that the function that prints the
+# file held calls none that acquires a lock. Its caller does: that is the lock of the open file. If
+# the reader is preempted, it seems to acquire the run queue's lock, so it has several attempts.
+reading_held_takes_no_lock()
+{
+	echo '_raw_*lock* mutex_*lock* rt_mutex_*lock* down* seq_read_iter ntklog_held_show' \
+		>$T/set_ftrace_filter
+	echo seq_read_iter >$T/set_graph_function
+	echo function_graph >$T/current_tracer
+	echo 0 >$T/options/funcgraph-irqs
+	for _ in 1 2 3 4 5; do
+		echo >$T/trace
+		echo 1 >$T/tracing_on
+		cat $D/held >/dev/null
+		echo 0 >$T/tracing_on
+		cat $T/trace >/tmp/graph
+		! grep -qE ' ntklog_held_show( \[ntklog\])?\(\);' /tmp/graph || break
+	done
+	echo nop >$T/current_tracer
+	echo 1 >$T/tracing_on
+	echo >$T/set_graph_function
+	echo >$T/set_ftrace_filter
+	cat /tmp/graph
+	grep -q ' mutex_lock();' /tmp/graph &&
+		grep -qE ' ntklog_held_show( \[ntklog\])?\(\);' /tmp/graph
+}
+
 probed()
 {
 	lines=$(dmesg | wc -l)

@@ -49,7 +49,7 @@ static DEFINE_IRQ_WORK(empty_work, do_nothing);
 
 static void spin_interrupted(cycles_t cycles)
 {
-	/* A pointer, because smp_send_reschedule() is a macro in newer kernels. */
+	/* A call of the member would expand the macro smp_send_reschedule() of newer kernels. */
 	void (*reschedule)(int cpu) = smp_ops.smp_send_reschedule;
 	cycles_t start = get_cycles();
 
@@ -72,7 +72,7 @@ struct cpu_state {
 	bool irqs_disabled;
 };
 
-/* Not inlined, because objtool checks how a function saves the flags. */
+/* Not inlined, because of objtool's warning "PUSHF stack exhausted". */
 static noinline struct cpu_state current_cpu_state(void)
 {
 	return (struct cpu_state){ preempt_count(), irqs_disabled() };
@@ -218,7 +218,7 @@ static DEFINE_RAW_SPINLOCK(contended_lock);
 static DEFINE_RWLOCK(contended_rw_lock);
 static DECLARE_COMPLETION(owner_has_lock);
 static bool waiter_is_ready;
-static int owner_takes_rw_lock;
+static bool rw_lock_is_wanted;
 
 /*
  * Hold the lock for 200 times `hold`, so that the waiter waits for `hold` even if the host stops
@@ -227,7 +227,7 @@ static int owner_takes_rw_lock;
  */
 static void hold_until_waited_for(void)
 {
-	if (owner_takes_rw_lock == 0)
+	if (!rw_lock_is_wanted)
 		raw_spin_lock(&contended_lock);
 	else
 		write_lock(&contended_rw_lock);
@@ -236,7 +236,7 @@ static void hold_until_waited_for(void)
 	while (!READ_ONCE(waiter_is_ready))
 		cpu_relax();
 	spin_interrupted(hold * 200ULL);
-	if (owner_takes_rw_lock == 0)
+	if (!rw_lock_is_wanted)
 		raw_spin_unlock(&contended_lock);
 	else
 		write_unlock(&contended_rw_lock);
@@ -257,7 +257,7 @@ static int take_waiting(int request, const char *name, int mode)
 	unsigned long flags;
 	u64 time[4];
 
-	owner_takes_rw_lock = request > 0;
+	rw_lock_is_wanted = request > 0;
 	reinit_completion(&owner_has_lock);
 	owner = kthread_create(owner_thread, NULL, "linux_locks");
 	if (IS_ERR(owner))

@@ -6,12 +6,14 @@
  *	linux_pairs: pairs NAME LOCK COUNT
  *
  * "alone", "read" and "write" are held alone; "outer" is held around "inner", so that each is
- * every second acquisition; "long" is held for `hold` cycles. With queue=1 CPU 2 also waits in the
- * queue of a spin lock, behind CPU 1, which spins on the lock word; and in the queue of an rwlock:
+ * every second acquisition; "long" is held for `hold` cycles. With queue=1 CPU 1 also waits for a
+ * spin lock, "first_spin", alone; and CPUs 1 and 2 wait for a spin lock and for an rwlock. CPU 2
+ * waits in the queue of the spin lock, behind CPU 1, which spins on the lock word; and for the spin
+ * lock of the queue of the rwlock, which CPU 1 holds:
  *
  *	linux_pairs: wait NAME LOCK CYCLES
  *
- * CYCLES is the time from just before CPU 2's request to just before the owner's release.
+ * CYCLES is the time from just before the last CPU's request to just before the owner's release.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -20,6 +22,7 @@
 #include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/irqflags.h>
+#include <linux/kernel.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -104,9 +107,30 @@ static void take_all(void)
 	print_pairs("long", &long_lock, long_pairs);
 }
 
+/**
+ * struct contended_lock - a lock that other CPUs wait for while CPU 0 holds it
+ * @name: name in the output
+ * @spin_lock: the lock, if it is a spin lock
+ * @rw_lock: the lock, if it is an rwlock: CPU 0 writes, the others read
+ * @is_queued: CPU 2 waits behind CPU 1
+ */
+struct contended_lock {
+	const char *name;
+	raw_spinlock_t *spin_lock;
+	rwlock_t *rw_lock;
+	bool is_queued;
+};
+
+static DEFINE_RAW_SPINLOCK(first_lock);
 static DEFINE_RAW_SPINLOCK(queue_lock);
 static DEFINE_RWLOCK(queue_rw_lock);
 static atomic_t wait_step;
+
+/*
+ * Cycle counter just before the last waiter's request. Written by its thread, read by the owner
+ * afterwards.
+ */
+static u64 last_request_time;
 
 static void wait_for_step(int least_step)
 {
@@ -114,47 +138,59 @@ static void wait_for_step(int least_step)
 		cpu_relax();
 }
 
-/* Run on CPU 1: the first waiter for a spin lock spins on the lock word, not in the queue. */
-static int first_waiter_thread(void *unused)
+/* Inline, so that the thread's function is the caller of the lock functions. */
+static __always_inline void wait_for_lock(const struct contended_lock *lock)
 {
+	if (lock->rw_lock) {
+		read_lock(lock->rw_lock);
+		read_unlock(lock->rw_lock);
+	} else {
+		raw_spin_lock(lock->spin_lock);
+		raw_spin_unlock(lock->spin_lock);
+	}
+}
+
+/*
+ * Run on CPU 1: the first waiter for a spin lock spins on the lock word, not in the queue. The
+ * first waiter for an rwlock holds the spin lock of the queue, for which the next one waits.
+ */
+static int first_waiter_thread(void *data)
+{
+	const struct contended_lock *lock = data;
+
 	wait_for_step(1);
 	preempt_disable();
-	atomic_set(&wait_step, 2);
-	raw_spin_lock(&queue_lock);
-	raw_spin_unlock(&queue_lock);
+	WRITE_ONCE(last_request_time, get_cycles());
+	atomic_set(&wait_step, lock->is_queued ? 2 : 3);
+	wait_for_lock(lock);
 	preempt_enable();
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(1);
 	return 0;
 }
 
-/* Written by CPU 2's thread, read by the owner afterwards. */
-static u64 queued_request_time;
-
-static int queued_waiter_thread(void *is_rw_lock)
+/* Run on CPU 2. */
+static int queued_waiter_thread(void *data)
 {
+	const struct contended_lock *lock = data;
+
 	wait_for_step(2);
 	preempt_disable();
-	/* Let CPU 1 wait first: CPU 2 then waits for the spin lock in the queue. */
+	/* Let CPU 1 wait first: CPU 2 then waits in the queue. */
 	spin_for(hold);
-	WRITE_ONCE(queued_request_time, get_cycles());
+	WRITE_ONCE(last_request_time, get_cycles());
 	atomic_set(&wait_step, 3);
-	if (is_rw_lock) {
-		read_lock(&queue_rw_lock);
-		read_unlock(&queue_rw_lock);
-	} else {
-		raw_spin_lock(&queue_lock);
-		raw_spin_unlock(&queue_lock);
-	}
+	wait_for_lock(lock);
 	preempt_enable();
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(1);
 	return 0;
 }
 
-static struct task_struct *start_on(int cpu, int (*thread)(void *data), void *data)
+static struct task_struct *start_on(int cpu, int (*thread)(void *data),
+				    const struct contended_lock *lock)
 {
-	struct task_struct *task = kthread_create(thread, data, "linux_pairs");
+	struct task_struct *task = kthread_create(thread, (void *)lock, "linux_pairs");
 
 	if (IS_ERR(task))
 		return NULL;
@@ -163,39 +199,50 @@ static struct task_struct *start_on(int cpu, int (*thread)(void *data), void *da
 	return task;
 }
 
-static void hold_while_queued(bool is_rw_lock)
+/* Hold a lock until the last waiter is about to wait for it, and then for 200 ms. */
+static void hold_while_waited_for(const struct contended_lock *lock)
 {
-	struct task_struct *first_waiter, *queued_waiter;
+	struct task_struct *first_waiter, *queued_waiter = NULL;
 	u64 released;
 
 	atomic_set(&wait_step, 0);
-	first_waiter = start_on(1, first_waiter_thread, NULL);
-	queued_waiter = start_on(2, queued_waiter_thread, (void *)is_rw_lock);
-	if (!first_waiter || !queued_waiter) {
+	first_waiter = start_on(1, first_waiter_thread, lock);
+	if (lock->is_queued)
+		queued_waiter = start_on(2, queued_waiter_thread, lock);
+	if (!first_waiter || (lock->is_queued && !queued_waiter)) {
 		pr_info("wrong: no thread\n");
 		return;
 	}
-	if (is_rw_lock)
-		write_lock(&queue_rw_lock);
+	if (lock->rw_lock)
+		write_lock(lock->rw_lock);
 	else
-		raw_spin_lock(&queue_lock);
+		raw_spin_lock(lock->spin_lock);
 	atomic_set(&wait_step, 1);
 	wait_for_step(3);
 	mdelay(200);
 	released = get_cycles();
-	if (is_rw_lock)
-		write_unlock(&queue_rw_lock);
+	if (lock->rw_lock)
+		write_unlock(lock->rw_lock);
 	else
-		raw_spin_unlock(&queue_lock);
+		raw_spin_unlock(lock->spin_lock);
 	kthread_stop(first_waiter);
-	kthread_stop(queued_waiter);
-	pr_info("wait %s 0x%lx %llu\n", is_rw_lock ? "queued_read" : "queued_spin",
-		is_rw_lock ? (unsigned long)&queue_rw_lock : (unsigned long)&queue_lock,
-		released - queued_request_time);
+	if (queued_waiter)
+		kthread_stop(queued_waiter);
+	pr_info("wait %s 0x%lx %llu\n", lock->name,
+		lock->rw_lock ? (unsigned long)lock->rw_lock : (unsigned long)lock->spin_lock,
+		released - last_request_time);
 }
+
+static const struct contended_lock contended_locks[] = {
+	{ .name = "first_spin", .spin_lock = &first_lock },
+	{ .name = "queued_spin", .spin_lock = &queue_lock, .is_queued = true },
+	{ .name = "queued_read", .rw_lock = &queue_rw_lock, .is_queued = true },
+};
 
 static long run(void *unused)
 {
+	size_t i;
+
 	take_all();
 	if (queue) {
 		/*
@@ -203,10 +250,10 @@ static long run(void *unused)
 		 * stop one of them: a deadlock.
 		 */
 		cpus_read_lock();
-		hold_while_queued(false);
-		/* With PREEMPT_RT, rwlocks sleep. */
-		if (!IS_ENABLED(CONFIG_PREEMPT_RT))
-			hold_while_queued(true);
+		for (i = 0; i < ARRAY_SIZE(contended_locks); i++)
+			/* With PREEMPT_RT, rwlocks sleep. */
+			if (!contended_locks[i].rw_lock || !IS_ENABLED(CONFIG_PREEMPT_RT))
+				hold_while_waited_for(&contended_locks[i]);
 		cpus_read_unlock();
 	}
 	return 0;

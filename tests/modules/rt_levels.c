@@ -61,8 +61,8 @@ static enum hrtimer_restart hardirq_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void run_timer(enum hrtimer_restart (*function)(struct hrtimer *timer),
-		      enum hrtimer_mode mode)
+static void run_in_timer(enum hrtimer_restart (*function)(struct hrtimer *timer),
+			 enum hrtimer_mode mode)
 {
 	struct hrtimer timer;
 
@@ -133,8 +133,8 @@ static int __init rt_levels_init(void)
 	print_irql("synch");
 	ke_lower_irql(old_irql);
 	print_irql("lowered");
-	run_timer(softirq_timer, HRTIMER_MODE_REL_SOFT);
-	run_timer(hardirq_timer, HRTIMER_MODE_REL_HARD);
+	run_in_timer(softirq_timer, HRTIMER_MODE_REL_SOFT);
+	run_in_timer(hardirq_timer, HRTIMER_MODE_REL_HARD);
 	add_owners_at_dispatch_level();
 	ex_delete_resource_lite(&resource);
 	return 0;

@@ -7,7 +7,6 @@
 . "$(dirname "$0")/../lib.sh"
 
 OURS='^(/build/|(include|module|kunit|workload|tests|tools|Documentation)/|ntklog\.)'
-TOOLS="ccache make perl python3 dwarves libc6-dev libelf-dev pkg-config libbpf-dev libjansson-dev libmicrohttpd-dev uthash-dev protobuf-c-compiler libprotobuf-c-dev zlib1g-dev"
 
 # builds_in_suite KERNEL NAME [ARGUMENT...]: build in a fresh Debian of the kernel's suite, to
 # out/build/NAME.
@@ -17,18 +16,12 @@ builds_in_suite()
 	shift 2
 	debian_kernel "$kernel"
 	root=$DIR/root-$SUITE
-	# shellcheck disable=SC2086 # words
 	[ -d "$root" ] ||
-		"$TOP/scripts/vm/clean-root.sh" "$SUITE" "$root" $TOOLS "$(print_compiler)" clang lld llvm
+		"$TOP/scripts/build/suite-root.sh" "$SUITE" "$KDIR" "$root"
 	"$TOP/scripts/build/build-in-suite.sh" "$root" "$KDIR" "$OUT/build/$name" W=1 "$@"
 	# Warnings about the kernel's own headers do not count. The paths of this tree's files begin
 	# with /build, but newer kernels print them relative to it.
 	! grep -E "$OURS.*(warning|WARNING):|^(WARNING|ERROR):" "$OUT/log/suite-$name.log"
-}
-
-print_compiler()
-{
-	sed -n 's/^.*\(gcc-[0-9]*\).*$/\1/p' "$KDIR/.kernelvariables" | head -n 1
 }
 
 for kernel in trixie newest; do

@@ -15,6 +15,7 @@ run_test "instructions: ntklog.ko has at most 1024 bytes of static per-CPU memor
 	"[ \$(size -A $built/ntklog.ko | awk '\$1 == \".data..percpu\" { print \$2 }') -le 1024 ]"
 run_test_program python3 "$TESTS/check/check_instructions.py" "$built/workload/ntklog_bench.ko" |
 	sed "s/ok - /ok - instructions: /"
+run_test_program python3 "$TESTS/check/check_memory.py" "$built/ntklog.ko" "$TOP"
 
 builds_native()
 {

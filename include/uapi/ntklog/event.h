@@ -16,10 +16,7 @@
 #define PERFINFO_LOG_TYPE_ERESOURCE_DC_START	0x0F4D
 #define PERFINFO_LOG_TYPE_ERESOURCE_DC_END	0x0F4E
 #define PERFINFO_LOG_TYPE_STACKWALK		0x1820
-/*
- * NT can write a stack once and later refer to it by a key. ntklog writes no such events, but reads
- * them.
- */
+/* Stacks that are referred to by a key. ntklog reads these events, but does not write them. */
 #define PERFINFO_LOG_TYPE_STACKWALK_CREATE	0x1822
 #define PERFINFO_LOG_TYPE_STACKWALK_DELETE	0x1823
 #define PERFINFO_LOG_TYPE_STACKWALK_RUNDOWN	0x1824
@@ -33,17 +30,7 @@
 #define PERFINFO_ERESOURCE_DC_VERSION		2
 #define PERFINFO_STACKWALK_VERSION		2
 
-/*
- * Hook IDs of ntklog, in a group of which NT has no event types. The data are described below:
- *
- * DC			struct ntklog_dc: settings that NT does not have
- * STACKS_DC		struct ntklog_stacks_dc: which events have stacks
- * OBSERVED		struct ntklog_observed: when a group is observed
- * DROPPED_DC		struct ntklog_dropped_dc: blockers that were not written, and steal time
- * CALLER		struct ntklog_caller: where a sleeping lock was acquired
- * OPEN_HOLD		struct ntklog_open_hold: a sleeping lock held at a stop or in a snapshot
- * BLOCK_STACK		struct ntklog_block_stack: where the holder of a sleeping lock was blocked
- */
+/* Hook IDs of ntklog, in a group of which NT has no event types. */
 #define NTKLOG_LOG_TYPE_DC_START		0xA04B
 #define NTKLOG_LOG_TYPE_DC_END		0xA04C
 #define NTKLOG_LOG_TYPE_STACKS_DC_START		0xA04D
@@ -147,14 +134,9 @@ NTKLOG_ASSERT_OFFSET(struct system_trace_header, system_time, 0x10);
 NTKLOG_ASSERT_OFFSET(struct system_trace_header, kernel_time, 0x18);
 NTKLOG_ASSERT_OFFSET(struct system_trace_header, user_time, 0x1C);
 
-/**
- * struct perfinfo_spinlock_dc - data of the spin lock rundown events
- * @spin_threshold: SpinLockSpinThreshold
- * @contention_sample_rate: SpinLockContentionSampleRate
- * @acquire_sample_rate: SpinLockAcquireSampleRate
- * @hold_threshold: SpinLockHoldThreshold, in cycles
- *
- * The order differs from that of EVENT_TRACE_SPINLOCK_INFORMATION.
+/*
+ * Data of the spin lock rundown events. The order differs from that of
+ * EVENT_TRACE_SPINLOCK_INFORMATION.
  */
 struct perfinfo_spinlock_dc {
 	__u32 spin_threshold;
@@ -179,8 +161,6 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, hold_threshold, 0x0C);
  * struct ntklog_dc - data of the rundown events of settings that NT does not have
  * @linux_mode: NTKLOG_LINUX_MODE_*
  * @blockers: sample rate N of releases that leave a waiter behind: every Nth is sampled; 0: off
- *
- * If a file has no such events, the rule of each WMI_SPINLOCK in it is 0.
  */
 struct ntklog_dc {
 	__u32 linux_mode;
@@ -196,12 +176,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dc, blockers, 0x04);
 #define NTKLOG_STACKS_SPINLOCK			0x00000002
 #define NTKLOG_STACKS_RESOURCE			0x00000004
 
-/**
- * struct ntklog_stacks_dc - data of the rundown events of stacks
- * @stacks: NTKLOG_STACKS_*
- *
- * A session has no such events before the first type of event carries a stack.
- */
+/* Data of the rundown events of stacks. */
 struct ntklog_stacks_dc {
 	__u32 stacks;
 };
@@ -212,10 +187,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_stacks_dc, stacks, 0x00);
 /**
  * struct ntklog_observed - data of the event that delimits the time in which a group is observed
  * @group: one event group, PERF_* of group_mask.h
- * @observed: 1: from here on all hooks of the group are attached and its tracking is on; 0: no
- *	longer
- *
- * A file without such an event of a group does not say when that group was observed.
+ * @observed: 1: the group is observed from here on; 0: no longer
  */
 struct ntklog_observed {
 	__u32 group;
@@ -227,17 +199,11 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_observed, group, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_observed, observed, 0x04);
 
 /**
- * struct ntklog_dropped_dc - data of the rundown events of blockers that were not written, and of
- *	the time for which the host stopped virtual CPUs
+ * struct ntklog_dropped_dc - data of the rundown events of blockers that were not written
  * @spin_locks: number of releases of spin locks, since the module was loaded, that left a waiter
- *	behind and were not written because the limit was exceeded
+ *	behind and were not written because of the limit
  * @sleeping_locks: number of such releases of Linux' sleeping locks
- * @steal_time: the kernel's steal time of all CPUs, in nanoseconds; 0 where the hypervisor does not
- *	report it
- *
- * A session with Linux' locks has such an event at its start and another at its end. The
- * differences are the number of blockers that are missing in its file, and the time for which
- * virtual CPUs were stopped meanwhile.
+ * @steal_time: the kernel's steal time of all CPUs, in nanoseconds
  */
 struct ntklog_dropped_dc {
 	__u64 spin_locks;
@@ -254,26 +220,21 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, steal_time, 0x10);
 #define NTKLOG_DROPPED_DC_V1_SIZE	0x10
 
 /**
- * struct ntklog_caller - data of the event that tells where a sleeping lock was acquired, and why
- *	the wait and the hold were long
+ * struct ntklog_caller - data of the event that tells where a sleeping lock was acquired
  * @lock: address of the lock, as in the record that follows
  * @caller: return address of the function that acquired or waits for the lock
- * @hold_ready: time of the hold in which the task was ready to run and had no CPU: it was
- *	preempted, or had been woken up
+ * @hold_ready: time of the hold in which the task was ready to run and had no CPU
  * @hold_blocked: time of the hold in which the task was blocked, also for another lock
  * @wait_ready: time of the wait before the hold in which the task was ready and had no CPU
- * @wait_last_ready: the part of @wait_ready just before the task last got a CPU: usually the time
- *	from the wake-up by the task that released the lock
+ * @wait_last_ready: the part of @wait_ready just before the task last got a CPU
  * @wait_blocked: time of the wait before the hold in which the task was blocked
  *
  * Times are in cycles, as in WMI_RESOURCE. They are 0 if the record is of an excessive wait, and
  * those of the wait are 0 if there was no wait. The task was running for the rest of the hold and
  * of the wait.
  *
- * Written just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock, because WMI_RESOURCE has no
- * member for the caller. The event belongs to the record of the same CPU with the same lock and the
- * same time stamp. If there is no such record, the record was lost; a record without such an event
- * has lost its caller.
+ * Written just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock. The event belongs to the
+ * record of the same CPU with the same lock and the same time stamp, either of which may be lost.
  */
 struct ntklog_caller {
 	__u64 lock;
@@ -294,11 +255,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_caller, wait_ready, 0x20);
 NTKLOG_ASSERT_OFFSET(struct ntklog_caller, wait_last_ready, 0x28);
 NTKLOG_ASSERT_OFFSET(struct ntklog_caller, wait_blocked, 0x30);
 
-/**
- * struct ntklog_caller_v1 - version 1 of the event, as older versions of ntklog write it
- * @lock: as in struct ntklog_caller
- * @caller: as in struct ntklog_caller
- */
+/* Version 1 of struct ntklog_caller, as older versions of ntklog write it. */
 struct ntklog_caller_v1 {
 	__u64 lock;
 	__u64 caller;
@@ -317,9 +274,7 @@ NTKLOG_ASSERT_SIZE(struct ntklog_caller_v1, 0x10);
  * @frames: return addresses of the task's stack, the innermost first; 0 ends them
  *
  * Written for the sessions that log the stacks of PERFINFO_LOG_TYPE_RESOURCE, between the event of
- * the caller and the record, with the same time stamp. A record has none if the holder was not
- * blocked, if the stack is not known, or if a longer block came before the hold, in the hold of
- * another lock.
+ * the caller and the record, with the same time stamp.
  */
 struct ntklog_block_stack {
 	__u64 lock;
@@ -355,9 +310,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, frames, 0x18);
  * @ready: time since @since in which the task was ready to run and had no CPU, in cycles
  * @blocked: time since @since in which the task was blocked, in cycles
  *
- * A session with sleeping locks writes such a list before it stops, and before a snapshot of it
- * while it is started: first an event whose action is NTKLOG_OPEN_LIST and whose other members but
- * @list_time are 0, then one event for each lock.
+ * A list begins with an event whose action is NTKLOG_OPEN_LIST and whose other members but
+ * @list_time are 0. One event for each lock follows.
  */
 struct ntklog_open_hold {
 	__u64 list_time;
@@ -389,12 +343,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_open_hold, blocked, 0x40);
 /* Size of version 1 of the event, which ends before @ready: older versions of ntklog write it. */
 #define NTKLOG_OPEN_HOLD_V1_SIZE	0x38
 
-/**
- * struct perfinfo_eresource_dc - data of the resource rundown events
- * @release_sampling_rate: ReleaseSamplingRate
- * @contention_sampling_rate: ContentionSamplingRate
- * @number_of_excessive_timeouts: NumberOfExcessiveTimeouts
- */
+/* Data of the resource rundown events. */
 struct perfinfo_eresource_dc {
 	__u32 release_sampling_rate;
 	__u32 contention_sampling_rate;

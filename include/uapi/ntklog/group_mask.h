@@ -6,10 +6,7 @@
 
 #include <ntklog/layout.h>
 
-/*
- * The top three bits of a group are an index into masks[]. The other bits are those to test in that
- * word.
- */
+/* The top three bits of a group are an index into masks[], the others the bits in that word. */
 #define PERF_MASK_INDEX(group)		((group) >> 29)
 #define PERF_MASK_BITS(group)		((group) & 0x1FFFFFFF)
 
@@ -21,10 +18,7 @@
 #define PERF_SPINLOCK_CNTRS		0x20200000
 #define PERF_SPININSTR			0x20210000
 
-/*
- * Groups of Linux' locks. NT has no groups in masks[5]. The first two groups have the events of
- * NT's spin locks, the others those of NT's resources.
- */
+/* Groups of Linux' locks, in masks[5], where NT has no groups. */
 #define PERF_LINUX_SPINLOCK		0xA0000001
 #define PERF_LINUX_RWLOCK		0xA0000002
 #define PERF_LINUX_MUTEX		0xA0000004
@@ -40,10 +34,7 @@
 
 #define PERF_NUM_MASKS			8
 
-/**
- * struct perfinfo_groupmask - NT's PERFINFO_GROUPMASK
- * @masks: groups as bits; see PERF_MASK_INDEX()
- */
+/* NT's PERFINFO_GROUPMASK. */
 struct perfinfo_groupmask {
 	__u32 masks[PERF_NUM_MASKS];
 };

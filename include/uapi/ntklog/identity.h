@@ -2,10 +2,7 @@
 #ifndef _UAPI_NTKLOG_IDENTITY_H
 #define _UAPI_NTKLOG_IDENTITY_H
 
-/*
- * Kinds of Linux locks in the debugfs file "identities". A reader of events gets the kind of a
- * spinning lock from the event group, that of a sleeping lock from the class in the action.
- */
+/* Kinds of Linux locks in the debugfs file "identities". */
 #define NTKLOG_IDENTITY_SPIN		1
 #define NTKLOG_IDENTITY_RW		2
 #define NTKLOG_IDENTITY_MUTEX		3

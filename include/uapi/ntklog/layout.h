@@ -3,9 +3,8 @@
 #define _UAPI_NTKLOG_LAYOUT_H
 
 /*
- * Layouts of the files and ioctls. They are little-endian. Static assertions next to each structure
- * check its size and offsets against NT's documents. The headers compile in the kernel and in user
- * space, as C11 and C++11.
+ * Layouts of the files and ioctls, which are little-endian. The headers compile in the kernel and
+ * in user space, as C11 and C++11.
  */
 
 #include <linux/types.h>

@@ -13,10 +13,7 @@
 #define EVENT_TRACE_TYPE_HEADER_EXTENSION	0x0050
 #define EVENT_TRACE_HEADER_VERSION		2
 
-/*
- * Size of the data of EVENT_TRACE_TYPE_HEADER_EXTENSION, which are all zero. The event has 0x50
- * bytes with its header.
- */
+/* Size of the data of EVENT_TRACE_TYPE_HEADER_EXTENSION, which are zero. */
 #define EVENT_TRACE_HEADER_EXTENSION_SIZE	0x30
 
 /* log_file_mode */
@@ -27,11 +24,7 @@
 /* 1970-01-01 as a FILETIME, which is the number of 100 ns since 1601-01-01. */
 #define FILETIME_UNIX_EPOCH			116444736000000000LL
 
-/**
- * struct trace_group_mask_event - data of EVENT_TRACE_TYPE_GROUP_MASK
- * @group_mask: event groups of the session
- * @event_version: 0x46 in files from NT
- */
+/* Data of EVENT_TRACE_TYPE_GROUP_MASK. */
 struct trace_group_mask_event {
 	struct perfinfo_groupmask group_mask;
 	__u32 event_version;
@@ -40,16 +33,9 @@ struct trace_group_mask_event {
 NTKLOG_ASSERT_SIZE(struct trace_group_mask_event, 0x24);
 NTKLOG_ASSERT_OFFSET(struct trace_group_mask_event, event_version, 0x20);
 
-/**
- * struct ntklog_systemtime - NT's SYSTEMTIME: start of summer time or of standard time
- * @year: 0: every year
- * @month: 1 to 12; 0: no summer time
- * @day_of_week: 0 is Sunday
- * @day: which of these days of the month
- * @hour: hour of the change
- * @minute: minute of the change
- * @second: second of the change
- * @milliseconds: millisecond of the change
+/*
+ * NT's SYSTEMTIME: start of summer time or of standard time. @year 0: every year. @month 0: no
+ * summer time. @day_of_week 0: Sunday. @day: which of these days of the month.
  */
 struct ntklog_systemtime {
 	__u16 year;
@@ -64,16 +50,7 @@ struct ntklog_systemtime {
 
 NTKLOG_ASSERT_SIZE(struct ntklog_systemtime, 0x10);
 
-/**
- * struct ntklog_time_zone_information - NT's TIME_ZONE_INFORMATION
- * @bias: UTC minus local time, in minutes
- * @standard_name: name of standard time, UTF-16
- * @standard_date: start of standard time
- * @standard_bias: added to @bias in standard time, in minutes
- * @daylight_name: name of summer time, UTF-16
- * @daylight_date: start of summer time
- * @daylight_bias: added to @bias in summer time, in minutes
- */
+/* NT's TIME_ZONE_INFORMATION: biases in minutes, UTC minus local time; names in UTF-16. */
 struct ntklog_time_zone_information {
 	__s32 bias;
 	__u16 standard_name[32];
@@ -181,9 +158,7 @@ NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, start_time, 0x108);
 NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, reserved_flags, 0x110);
 NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, buffers_lost, 0x114);
 
-/*
- * NT's TRACE_LOGFILE_HEADER with 32-bit pointers. The members are those of trace_logfile_header64.
- */
+/* NT's TRACE_LOGFILE_HEADER with 32-bit pointers, and the members of trace_logfile_header64. */
 struct trace_logfile_header32 {
 	__u32 buffer_size;
 	union {

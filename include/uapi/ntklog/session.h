@@ -84,8 +84,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_start, contextswap_version, 0x7C);
  * @cpu: in: a CPU, or NTKLOG_SESSION_ALL_CPUS for the sum. ENXIO: the run has no buffers on the CPU
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that were not written: the buffers had no space, the CPU had no buffers, or the
- *	event was logged in an NMI
+ * @lost: events that were not written
  * @finished: buffers that can be or have been read
  * @unread: finished buffers that have not been read
  * @overwritten: buffers that newer events have overwritten
@@ -117,11 +116,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_counts, overwritten, 0x30);
 NTKLOG_ASSERT_OFFSET(struct ntklog_session_counts, processors, 0x38);
 NTKLOG_ASSERT_OFFSET(struct ntklog_session_counts, reserved, 0x3C);
 
-/**
- * struct ntklog_session_cpu - a CPU whose buffers are to be read
- * @size: bytes of this structure
- * @cpu: the CPU; it may be offline
- */
+/* A CPU whose buffers are to be read. */
 struct ntklog_session_cpu {
 	__u32 size;
 	__u32 cpu;
@@ -136,11 +131,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_cpu, cpu, 0x04);
 #define NTKLOG_SESSION_STARTED		1
 #define NTKLOG_SESSION_FINISHED		2	/* stopped: all buffers can be read */
 
-/**
- * struct ntklog_session_failure - an event group whose events cannot be observed
- * @group: the group, PERF_* or EVENT_TRACE_FLAG_*
- * @error: positive errno
- */
+/* An event group, PERF_* or EVENT_TRACE_FLAG_*, that cannot be observed. @error: positive errno. */
 struct ntklog_session_failure {
 	__u32 group;
 	__u32 error;
@@ -193,9 +184,9 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failure, 0x10);
 /*
  * Open a file, with close-on-exec, of the finished buffers of this run on a CPU, like
  * sessions/<n>/cpu<m>. The ioctl returns the file descriptor, which stays valid when the claim is
- * closed or starts another run. read() returns 0 if no buffer is finished and unread; poll()
- * reports POLLHUP if the run will finish no more. ENODATA: the claim has no run; EINVAL: there can
- * be no such CPU.
+ * closed or starts another run. read() returns 0 if no buffer is finished and unread, and fails
+ * with EBUSY while a run in mode NTKLOG_SESSION_BUFFERING goes on; poll() reports POLLHUP if the
+ * run will finish no more. ENODATA: the claim has no run; EINVAL: there can be no such CPU.
  */
 #define NTKLOG_SESSION_OPEN_CPU	_IOW(0xE7, 19, struct ntklog_session_cpu)
 

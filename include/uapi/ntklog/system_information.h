@@ -2,10 +2,7 @@
 #ifndef _UAPI_NTKLOG_SYSTEM_INFORMATION_H
 #define _UAPI_NTKLOG_SYSTEM_INFORMATION_H
 
-/*
- * Structures of NtSetSystemInformation() and NtQuerySystemInformation(), for the classes
- * SystemPerformanceTraceInformation and SystemLocksInformation.
- */
+/* Structures of NtSetSystemInformation() and NtQuerySystemInformation(). */
 
 #include <ntklog/group_mask.h>
 #include <ntklog/layout.h>
@@ -22,7 +19,7 @@
 #define EVENT_TRACE_SPINLOCK_MIN_CONTENTION_SAMPLE_RATE	1
 #define EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD		1000000
 
-/* NT's public sources give no limits. 0 is refused, because the rates are divisors. */
+/* 0 is refused, because the rates are divisors. */
 #define EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE		1
 
 #define STATUS_SUCCESS			0x00000000u
@@ -35,13 +32,7 @@
 #define STATUS_SHARING_VIOLATION	0xC0000043u
 #define STATUS_THREAD_IS_TERMINATING	0xC000004Bu
 
-/**
- * struct event_trace_groupmask_information - NT's EVENT_TRACE_GROUPMASK_INFORMATION
- * @event_trace_information_class: EVENT_TRACE_GROUPMASK_INFORMATION_CLASS
- * @padding: zero
- * @trace_handle: number of the session, 0 to 7
- * @event_trace_group_masks: event groups of the session
- */
+/* NT's EVENT_TRACE_GROUPMASK_INFORMATION. @trace_handle: number of the session. */
 struct event_trace_groupmask_information {
 	__u32 event_trace_information_class;
 	__u32 padding;
@@ -56,13 +47,7 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_groupmask_information, trace_handle, 0x0
 NTKLOG_ASSERT_OFFSET(struct event_trace_groupmask_information,
 		     event_trace_group_masks, 0x10);
 
-/**
- * struct event_trace_system_event_information - NT's EVENT_TRACE_SYSTEM_EVENT_INFORMATION
- * @event_trace_information_class: EVENT_TRACE_STACK_TRACING_INFORMATION_CLASS
- * @padding: zero
- * @trace_handle: number of the session, 0 to 7
- * @hook_id: types of event that carry a stack, PERFINFO_LOG_TYPE_*, up to the end of the buffer
- */
+/* NT's EVENT_TRACE_SYSTEM_EVENT_INFORMATION. @hook_id: the types of event that carry a stack. */
 struct event_trace_system_event_information {
 	__u32 event_trace_information_class;
 	__u32 padding;
@@ -76,13 +61,7 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_system_event_information,
 NTKLOG_ASSERT_OFFSET(struct event_trace_system_event_information, trace_handle, 0x08);
 NTKLOG_ASSERT_OFFSET(struct event_trace_system_event_information, hook_id, 0x10);
 
-/**
- * struct event_trace_spinlock_information_v1 - spin lock parameters up to NT 6.2
- * @event_trace_information_class: EVENT_TRACE_SPINLOCK_INFORMATION_CLASS
- * @spin_lock_spin_threshold: lowest SpinCount of a sampled contended acquisition, >= 1
- * @spin_lock_acquire_sample_rate: every Nth uncontended acquisition is sampled, N >= 1000
- * @spin_lock_contention_sample_rate: every Nth contended acquisition is sampled, N >= 1
- */
+/* Spin lock parameters up to NT 6.2. */
 struct event_trace_spinlock_information_v1 {
 	__u32 event_trace_information_class;
 	__u32 spin_lock_spin_threshold;
@@ -201,12 +180,7 @@ NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64,
 NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64,
 		     number_of_waiting_exclusive, 0x2C);
 
-/**
- * struct rtl_process_locks64 - NT's RTL_PROCESS_LOCKS with 64-bit pointers
- * @number_of_locks: number of elements of @locks
- * @padding: zero
- * @locks: the resources
- */
+/* NT's RTL_PROCESS_LOCKS with 64-bit pointers. */
 struct rtl_process_locks64 {
 	__u32 number_of_locks;
 	__u32 padding;

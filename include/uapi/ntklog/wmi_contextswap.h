@@ -44,19 +44,7 @@
 #define WMI_CONTEXTSWAP_OLD_THREAD_BAM_QOS_LEVEL	0x0E	/* version 4 */
 #define WMI_CONTEXTSWAP_NEW_THREAD_BAM_QOS_LEVEL	0x70	/* version 4 */
 
-/**
- * struct wmi_contextswap_v1 - NT's WMI_CONTEXTSWAP in version 1
- * @new_thread_id: thread that starts to run
- * @old_thread_id: thread that stops running
- * @new_thread_priority: 0 to 31
- * @old_thread_priority: 0 to 31
- * @new_thread_quantum: remaining time slice of the new thread; ntklog writes 0
- * @old_thread_quantum: remaining time slice of the old thread; ntklog writes 0
- * @old_thread_wait_reason: KWAIT_REASON_*
- * @old_thread_wait_mode: KPROCESSOR_MODE_*
- * @old_thread_state: KTHREAD_STATE_*
- * @old_thread_ideal_processor: CPU on which the old thread prefers to run
- */
+/* NT's WMI_CONTEXTSWAP in version 1: see struct wmi_contextswap. ntklog writes 0 as quantums. */
 struct wmi_contextswap_v1 {
 	__u32 new_thread_id;
 	__u32 old_thread_id;

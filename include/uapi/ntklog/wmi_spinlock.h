@@ -18,11 +18,7 @@
 #define WMI_SPINLOCK_EXECUTE_DPC		0x40
 #define WMI_SPINLOCK_EXECUTE_ISR		0x80
 
-/*
- * rule: rules of ntklog by which the event was written; 0: only NT's rules. On NT the byte is
- * reserved and 0, so a program that does not know the rules sees ordinary events. A program that
- * weights events by the sample rates must tell the rules apart.
- */
+/* rule: rules of ntklog by which the event was written; 0: only NT's rules, as on NT */
 #define WMI_SPINLOCK_RULE_SAMPLED		0x01
 #define WMI_SPINLOCK_RULE_WAIT			0x02
 /* Every Nth release that left a waiter behind. BLOCKER_ONLY: no other rule sampled it. */

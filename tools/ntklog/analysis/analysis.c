@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * All sums of a trace. Events are added in the order of time: analysis_read() adds those of a file,
- * the command top those of a running session. Tables have limits, so that memory does not grow with
- * the number of events.
- */
+/* Events are added in the order of time. */
 
 #define _GNU_SOURCE
 
@@ -73,7 +69,7 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 /**
  * analysis_find_rates() - find the first parameters of the sampling
  * @analysis: analysis to change
- * @file: open file, whose position and error stay
+ * @file: open file, whose position stays; its error too, unless it is a stream
  */
 void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 {
@@ -118,7 +114,7 @@ static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct
 		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
 }
 
-/* Test whether a lock has the wanted name: with or without the cache in parentheses. */
+/* With or without the cache in parentheses. */
 static bool has_wanted_name(const struct analysis *analysis, uint64_t key)
 {
 	size_t length = strlen(analysis->lock);
@@ -130,8 +126,8 @@ static bool has_wanted_name(const struct analysis *analysis, uint64_t key)
 }
 
 /*
- * Return whether the events of a lock are summed up: those of all locks, unless the user asked for
- * one lock. Count the events of that lock.
+ * Test whether the events of a lock are summed up: those of all locks, unless the user asked for
+ * one.
  */
 static bool count_wanted_lock(struct analysis *analysis, uint64_t address, uint64_t key)
 {
@@ -151,7 +147,6 @@ static bool count_wanted_lock(struct analysis *analysis, uint64_t address, uint6
 	return true;
 }
 
-/* Return the rates at the time of an event. top and the first pass over a file have no history. */
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
@@ -265,7 +260,6 @@ static void add_open_hold(struct analysis *analysis, const struct charge_event *
 	open_holds_add(&analysis->open_holds, &hold);
 }
 
-/* Collect what an event tells about the recording: covered times, rates, observed groups. */
 static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
 				    const struct etl_event *event, const struct event_type *type)
 {
@@ -310,7 +304,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 
 	if (event->has_impossible_time)
 		return 0;
-	/* Rates and covered times come from all events, whether they are selected or not. */
+	/* Rates and covered times come from events that are not selected, too. */
 	collect_recording_facts(analysis, file, event, type);
 	if (selection && !selection_includes_time(selection, file, event)) {
 		analysis->has_later_events |= selection->has_end &&
@@ -420,10 +414,6 @@ close:
 		etl_merge_close(merge);
 }
 
-/*
- * Sum up the file a second time, with the rates that held at the time of each event. The first pass
- * has found these rates, which may be anywhere in the file.
- */
 static void read_again(struct analysis *analysis, struct etl_file *file,
 		       const struct etl_file *before)
 {
@@ -482,8 +472,7 @@ static uint64_t first_wanted_time(const struct analysis *analysis, const struct 
  * @analysis: analysis without events
  * @file: open file of which no event was read
  *
- * Damaged buffers and events are left out, and the first damage is described in @file->error. A
- * file whose rates changed is read twice; of a stream the first rates hold for all events.
+ * A file whose rates changed is read twice; of a stream the first rates hold for all events.
  */
 void analysis_read(struct analysis *analysis, struct etl_file *file)
 {

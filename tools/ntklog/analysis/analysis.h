@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_ANALYSIS_H
 #define _NTKLOG_ANALYSIS_H
 
-/* All sums of a trace, for the commands report and top. */
-
 #include <ntklog/etl.h>
 
 #include "charge_sums.h"
@@ -21,36 +19,19 @@
 
 #define WANTED_LOCKS_BITS	8
 
-/**
- * struct analysis - sums of a trace; all zero before the first event
+/*
+ * Sums of a trace; all zero before the first event.
  * @selection: events to sum up, or NULL for all events
- * @names: names of addresses and threads, for the selection and the classes of locks; or NULL
  * @lock: name or address of the only lock to sum up, or NULL for all locks
- * @lock_events: number of events of that lock
  * @lock_cache: recent locks, and whether their names are @lock
  * @by_address: sum up each lock by itself, and not by its class
- * @classes: classes of the locks, unless @by_address
- * @spinlocks: sums of WMI_SPINLOCK records
- * @resources: sums of WMI_RESOURCE records
- * @switches: sums of WMI_CONTEXTSWAP records
- * @stacks: sums of WMI_SPINLOCK and WMI_RESOURCE records by their stacks
- * @lock_stacks: the same by lock too, with the waits charged to holders, if @has_lock_stacks
  * @has_lock_stacks: set by the caller, with @charges_waits: analysis_read() makes @lock_stacks
- * @charges: waits charged to holds, if @charges_waits
- * @charge_by: attribute by which waiters and holders are told apart
- * @charges_waits: set by the caller: analysis_read() charges waits
  * @open_holds: locks that were held at the end, or at the last snapshot
- * @coverage: time that the events cover
- * @history: changes of the sampling parameters
- * @has_groups: the file says which event groups were enabled
  * @groups: event groups that were enabled, if @has_groups
  * @origin: begin of the time lines, session clock: the start of the session, the first event that
  *	was not overwritten, or the begin of the selected time
  * @events: number of selected events of all types, without those of the file's header
- * @first_time: time of the earliest event in the selected time, session clock
- * @last_time: time of the latest event in the selected time
  * @has_later_events: the file has events after the selected time
- * @rates_changed: the sampling parameters changed during the session
  * @unknown: number of events of unknown types, by hook id; allocated for the first one
  * @callers: last event of each CPU with the caller of a record; allocated for the first one
  * @unknown_headers: number of events without a hook id, by type of header

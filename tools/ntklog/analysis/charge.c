@@ -228,7 +228,7 @@ static size_t find_overlaps(struct charges *charges, const struct charge_hold *w
 	const struct charge_hold *hold;
 	size_t count = 0;
 
-	/* Holds are added in the order of their releases: no older one reaches into the wait. */
+	/* Holds are linked in the order of their releases, unless a record is very late. */
 	for (; (hold = hold_at(charges, link)) && hold->released > waiter->wait_start &&
 	     count < CHARGE_OVERLAPS_MAX; link = older_link(link, hold->older_of_lock))
 		if (hold->lock == waiter->lock && hold->is_sleeping == waiter->is_sleeping &&

@@ -258,7 +258,7 @@ static const struct charge_absence *format_chain(const struct names *names,
 /**
  * charge_format_absence() - name the place in which a task has no CPU
  * @names: names of functions and tasks, or NULL
- * @charges: holds that the task may wait for; NULL: the task was preempted
+ * @charges: holds that the task may wait for; NULL: name the function alone
  * @absence: the time without a CPU
  * @text: buffer for the name
  * @size: bytes of @text

@@ -13,7 +13,7 @@ static const struct charge_hold *next_visit(const struct charges *charges, uint6
 {
 	const struct charge_hold *hold = hold_at(charges, link);
 
-	/* Holds are added in the order of their releases. */
+	/* Holds are linked in the order of their releases, unless a record is very late. */
 	return hold && hold->released > time && (*visits)++ < charges->search_max ? hold : NULL;
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Resolve the two sides of a comparison: the subject by its name, and the value. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -64,7 +63,6 @@ static int refuse(char *error, size_t size, size_t at, const char *format, ...)
 	return -1;
 }
 
-/* Return the kind of value that a field is compared with. */
 static enum operand_kind field_operand(const struct event_field *field)
 {
 	if (field->is_cycles)
@@ -92,7 +90,6 @@ static uint64_t field_limit(const struct event_field *field)
 	return field->format == FIELD_SIGNED ? all >> 1 : all;
 }
 
-/* Parse "Pmc0" to "Pmc7". */
 static bool parse_counter_name(const char *name, unsigned int *number)
 {
 	if (strncasecmp(name, "Pmc", 3) || name[3] < '0' || name[3] > '7' || name[4])
@@ -101,7 +98,7 @@ static bool parse_counter_name(const char *name, unsigned int *number)
 	return true;
 }
 
-/* Return field @i of a type; behind the last one its additional field for filters, or NULL. */
+/* Behind the last field of a type its additional field for filters, or NULL. */
 static const struct event_field *field_at(const struct event_type *type, size_t i)
 {
 	return i < type->field_count ? &type->fields[i] : type->filter_field;
@@ -124,7 +121,6 @@ static bool find_fields(struct compared *compared, const char *name)
 			if (!field)
 				continue;
 			own_length = strlen(field->name);
-			/* A field FOOThreadId has the name of its thread as FOOThreadName. */
 			if (field->is_thread && length == own_length + 2 &&
 			    !strncasecmp(name, field->name, own_length - 2) &&
 			    !strcasecmp(name + own_length - 2, "Name")) {
@@ -235,7 +231,7 @@ bool parse_seconds(const char *text, double *seconds)
 
 /*
  * Parse a whole number, decimal or hexadecimal. Returns 0, -1 if @text is no such number, or 1 if
- * the number does not fit into 64 bits.
+ * the number does not fit.
  */
 static int parse_number(const char *text, bool is_signed, uint64_t *number)
 {

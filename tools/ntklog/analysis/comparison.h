@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_COMPARISON_H
 #define _NTKLOG_COMPARISON_H
 
-/* One comparison of a filter: a subject of an event, an operator and a value. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,12 +21,9 @@ enum comparison {
 	CONTAINS,
 };
 
-/* The left side of a comparison. */
 enum subject {
-	/* Of the event's own fields: */
 	SUBJECT_FIELD,
 	SUBJECT_FIELD_SYMBOL,
-	/* Of all events: */
 	SUBJECT_EVENT,
 	SUBJECT_CPU,
 	SUBJECT_SECONDS,
@@ -45,7 +40,6 @@ enum subject {
 	SUBJECT_OPCODE,
 	SUBJECT_LEVEL,
 	SUBJECT_PROCESS_ID,
-	/* Common names of fields that have another name in each type of event: */
 	SUBJECT_HOLD,
 	SUBJECT_WAIT,
 	SUBJECT_LOCK,
@@ -56,7 +50,6 @@ enum subject {
 	SUBJECT_CGROUP,
 };
 
-/* The kind of value on the right side. */
 enum operand_kind {
 	OPERAND_NUMBER,
 	OPERAND_SIGNED,
@@ -67,29 +60,22 @@ enum operand_kind {
 	OPERAND_SECONDS,	/* a time; in seconds if it has no unit */
 	OPERAND_THREAD,		/* the id or the name of a thread */
 	OPERAND_TEXT,
-	OPERAND_EVENT,		/* the name of an event */
+	OPERAND_EVENT,
 };
 
 /* Types of events as bits: those of event_types[], and one for all that the tool does not know. */
 #define COMPARISON_UNKNOWN_TYPES	(UINT32_C(1) << EVENT_TYPES)
 #define COMPARISON_ALL_TYPES		(2 * COMPARISON_UNKNOWN_TYPES - 1)
 
-/**
- * struct compared - a comparison; it is false for an event without the subject
- * @subject: left side
- * @kind: kind of the value
- * @comparison: operator
+/*
  * @fields: fields of SUBJECT_FIELD and SUBJECT_FIELD_SYMBOL by type of event; NULL for a type that
  *	has no such field
  * @is_thread: the field is ThreadId, which the header of an event of unknown type may have too
- * @counter: number of the counter of SUBJECT_PMC
  * @most: greatest value that the subject can have, if the value is a number
  * @text: value as the user wrote it; of a symbol the part without offset and module
- * @at: position of the value in the filter, counted from 1
  * @is_number: the value is @number, not @text
  * @number: the value, of OPERAND_SIGNED an int64_t; or the offset of a symbol
  * @is_time: the value is @ns
- * @ns: the value, nanoseconds
  * @has_offset: the value is a symbol with the offset @number
  * @module: module of a symbol as "[MODULE]", or NULL
  */

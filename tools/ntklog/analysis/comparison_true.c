@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Evaluating a comparison for an event. */
 
 #define _GNU_SOURCE
 
@@ -216,7 +215,6 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 	return false;
 }
 
-/* Compare a value of the header of an event whose type is not known. */
 static bool compare_header(const struct compared *compared, const struct etl_event *event,
 			   const struct names *names)
 {
@@ -300,7 +298,6 @@ bool comparison_is_true(const struct compared *compared, const struct etl_file *
 		return event->has_pebs_index &&
 		       compare_number(compared, event_extension(event, event->counters));
 	case SUBJECT_FIELD:
-		/* The header of an event of unknown type may have a ThreadId. */
 		if (!type && compared->is_thread)
 			return compare_header(compared, event, names);
 		return compare_field(compared, file, event, type, names);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The time that a trace covers, of each CPU and of each event group. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +143,6 @@ static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups
 	return observed;
 }
 
-/* Return the ticks of the time from @begin to @end in which any of the groups is observed. */
 static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups, uint64_t begin,
 			       uint64_t end)
 {

@@ -4,8 +4,7 @@
 
 /*
  * The time that a trace covers, by CPU and by event group. In a flight recorder the oldest buffer
- * of each CPU's ring is of another age. A group is observed while its hooks are attached: sessions
- * of ntklog write an event when its hooks are attached and when they are detached.
+ * of each CPU's ring is of another age. A group is observed while its hooks are attached.
  */
 
 #include <stdbool.h>
@@ -18,40 +17,23 @@
 #define COVERAGE_LONGEST	SIZE_MAX
 #define COVERAGE_ANY_GROUP	0
 
-/**
- * struct coverage_cpu - events of a CPU
- * @events: number of events, whether they are selected or not
- * @first_time: time of the earliest of them, session clock
- * @has_all_buffers: the file has so few buffers of this CPU that none can have been overwritten
- */
+/* @has_all_buffers: the file has so few buffers of this CPU that none can have been overwritten */
 struct coverage_cpu {
 	uint64_t events;
 	uint64_t first_time;
 	bool has_all_buffers;
 };
 
-/**
- * struct coverage_change - begin or end of the time in which a group is observed
- * @time: session clock
- * @group: event group, PERF_*
- * @is_observed: the time begins here
- */
 struct coverage_change {
 	uint64_t time;
 	uint32_t group;
 	bool is_observed;
 };
 
-/**
- * struct coverage - time that a trace covers; all zero: none
- * @cpus: CPUs by their numbers
- * @cpu_count: number of @cpus
+/*
+ * Time that a trace covers; all zero: none.
  * @changes: changes of the groups that are observed; in the order of time after coverage_finish()
- * @change_count: number of @changes
- * @begin: begin of the time that is wanted, session clock
- * @end: end of that time
  * @is_uneven: older buffers were overwritten: a CPU is covered from its first event on
- * @no_memory: something is missing for want of memory
  */
 struct coverage {
 	struct coverage_cpu *cpus;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sums of a lock by CPU. */
 
 #include <stdlib.h>
 

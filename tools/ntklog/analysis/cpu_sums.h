@@ -11,16 +11,11 @@
 #include <stddef.h>
 
 enum cpu_sum {
-	CPU_SUM_COUNT,		/* acquisitions or releases */
+	CPU_SUM_COUNT,
 	CPU_SUM_WAIT,		/* cycles waited */
 	CPU_SUMS,
 };
 
-/**
- * struct cpu_sums - sums by CPU; all zero: none
- * @sums: sums of each CPU, CPU_SUMS each
- * @count: number of CPUs
- */
 struct cpu_sums {
 	double (*sums)[CPU_SUMS];
 	size_t count;

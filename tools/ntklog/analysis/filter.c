@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Expressions that choose events: parsed into a tree of comparisons, and evaluated for each
- * event.
- */
 
 #define _GNU_SOURCE
 
@@ -40,11 +36,6 @@ static const struct {
 	{ "=", IS_EQUAL },
 };
 
-/*
- * @kind: operator or comparison
- * @left, @right: of FILTER_AND and FILTER_OR; @left of FILTER_NOT
- * @compared: of FILTER_COMPARE
- */
 struct filter {
 	enum filter_kind kind;
 	struct filter *left, *right;
@@ -84,7 +75,6 @@ static bool accept(struct parser *parser, const char *token)
 	return true;
 }
 
-/* Parse a word, or the text between double quotes. Returns NULL if there is none. */
 static char *parse_word(struct parser *parser, size_t *at)
 {
 	const char *from;
@@ -100,7 +90,6 @@ static char *parse_word(struct parser *parser, size_t *at)
 		parser->at = end + 1;
 		return strndup(from, end - from);
 	}
-	/* Names of symbols have dots; names of threads have the other characters. */
 	while (*parser->at && (isalnum((unsigned char)*parser->at) ||
 			       strchr("_.+-:/@$", *parser->at)))
 		parser->at++;
@@ -167,7 +156,6 @@ static struct filter *parse_factor(struct parser *parser)
 	return parsed;
 }
 
-/* Find the types of events that a filter can be true of, as comparison_types() does. */
 static uint32_t find_types(const struct filter *filter)
 {
 	switch (filter->kind) {

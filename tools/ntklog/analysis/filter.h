@@ -36,14 +36,7 @@
 
 struct filter;
 
-/**
- * struct selection - filter and limits of time that events have to pass
- * @filter: filter, or NULL
- * @begin_seconds: first time, in seconds since the start of the session
- * @end_seconds: last time, in seconds since the start of the session
- * @has_begin: @begin_seconds is set
- * @has_end: @end_seconds is set
- */
+/* Filter and limits of time that events have to pass; seconds since the start of the session. */
 struct selection {
 	struct filter *filter;
 	double begin_seconds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Distributions, as in HdrHistogram. Only the buckets from the least to the greatest value have
- * memory, because each pair of a lock and a caller has a distribution.
+ * Distributions, as in HdrHistogram. Buckets below the power of two of the least value, and above
+ * that of the greatest, have no memory.
  */
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "histogram.h"
 
 /* Buckets for each power of two. Each value below 2 * SUB_BUCKETS has a bucket of its own. */
-#define SUB_BITS	4	/* log2(SUB_BUCKETS) */
+#define SUB_BITS	4
 #define SUB_BUCKETS	16u
 
 static unsigned int bucket_of(uint64_t value)
@@ -25,7 +25,6 @@ static unsigned int bucket_of(uint64_t value)
 	       ((value >> (msb - SUB_BITS)) & (SUB_BUCKETS - 1));
 }
 
-/* Return the least value of a bucket. */
 static double bucket_start(unsigned int bucket)
 {
 	unsigned int shift;
@@ -49,7 +48,6 @@ static uint64_t count_of(const struct histogram *histogram, unsigned int i)
 	return histogram->wide_counts ? histogram->wide_counts[i] : histogram->counts[i];
 }
 
-/* Move the counts to a new array for the buckets from @first to before @end. */
 static bool move_counts(struct histogram *histogram, unsigned int first, unsigned int end)
 {
 	size_t size = histogram->wide_counts ? sizeof(uint64_t) : sizeof(uint32_t);
@@ -72,7 +70,6 @@ static bool move_counts(struct histogram *histogram, unsigned int first, unsigne
 	return true;
 }
 
-/* Enlarge the array by a power of two's buckets, so that it has @bucket. */
 static bool make_room(struct histogram *histogram, unsigned int bucket)
 {
 	unsigned int first = bucket - bucket % SUB_BUCKETS;
@@ -121,7 +118,6 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 	return true;
 }
 
-/* Return the variance of the logarithms of the sampled values. */
 static double log_variance(const struct histogram *histogram)
 {
 	double mean = histogram->sampled_logs / histogram->total_variance;
@@ -219,9 +215,8 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
  * @greatest_variance: greatest part of a single value in the variance of the sample
  * @sum: sum
  *
- * A sample with a long tail lacks the rare long values as often as not, and its variance lacks them
- * too. So the greatest value counts seven times: twice the error then holds for 92 of 100 rows of
- * the distributions in tests/test_errors.py.
+ * A sample with a long tail often lacks the rare long values, and its variance lacks them too. So
+ * the greatest value counts seven times.
  *
  * Return: the standard error divided by @sum; INFINITY if there are too few values for an estimate,
  * that is if the square root of @variance is more than 1 / sqrt(10) of @sum.
@@ -273,7 +268,8 @@ double histogram_mean(const struct histogram *histogram)
  * @histogram: distribution
  * @percent: percentage, 0 to 100
  *
- * Return: the value, or 0 if the distribution is empty.
+ * Return: the middle of the value's bucket, but at most the greatest value; 0 if the distribution
+ *	is empty.
  */
 double histogram_percentile(const struct histogram *histogram, unsigned int percent)
 {
@@ -295,7 +291,7 @@ double histogram_percentile(const struct histogram *histogram, unsigned int perc
 /**
  * histogram_bucket() - read a bucket
  * @histogram: distribution
- * @i: index of the bucket, less than @histogram->room
+ * @i: index of the bucket, less than @histogram->capacity
  * @weight: set to the weight of the bucket
  *
  * Return: the value in the middle of the bucket.

@@ -3,24 +3,18 @@
 #define _NTKLOG_HISTOGRAM_H
 
 /*
- * Distributions of times, of whatever size, in little memory: 16 buckets for each
- * power of two, so a percentile is within 1/32 of the true one. Values have weights:
- * a sampled value also stands for values that were not written.
+ * Distributions of times: 16 buckets for each power of two, so a percentile is within 1/32 of the
+ * exact one. Values have weights: a sampled value also stands for values that were not written.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/**
- * struct histogram - a distribution; all zero: an empty one
- * @counts: weights of the buckets from @first on, or NULL. They have 32 bits while that is enough,
- *	because the buckets are most of the memory of an analysis
+/*
+ * A distribution; all zero: an empty one.
+ * @counts: weights of the buckets from @first on, or NULL
  * @wide_counts: weights in 64 bits, once one of them needs more than 32 bits; else NULL
- * @first: number of the bucket that is the first element of the array
- * @capacity: number of elements of the array
- * @total: sum of the weights
- * @sum: sum of values times weights
  * @total_variance: variance of the estimate @total, if the probability that a value was sampled
  *	is 1 divided by its weight
  * @sum_variance: variance of the estimate @sum, under the same condition
@@ -30,7 +24,6 @@
  *	@total_variance
  * @sampled_log_squares: sum of the squares of these logarithms, each times the value's part of
  *	@total_variance
- * @max: greatest value
  */
 struct histogram {
 	uint32_t *counts;

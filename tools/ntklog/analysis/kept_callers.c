@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NtklogCaller events, which stand before the records of Linux' sleeping locks. */
 
 #include <stdlib.h>
 #include <string.h>

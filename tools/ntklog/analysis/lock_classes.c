@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counting the locks of each class that a trace has. */
 
 #include "hash.h"
 #include "lock_classes.h"
@@ -12,18 +11,12 @@ struct class_lock_key {
 /*
  * @lock_key: address of a lock, and key of its class. A lock that changed its class has an entry
  *	for each
- * @hh: entry of the hash table
  */
 struct class_lock {
 	struct class_lock_key lock_key;
 	UT_hash_handle hh;
 };
 
-/*
- * @key: key of the class
- * @locks: number of locks of the class that were seen
- * @hh: entry of the hash table
- */
 struct class_count {
 	uint64_t key;
 	size_t locks;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LOCK_CLASSES_H
 #define _NTKLOG_LOCK_CLASSES_H
 
-/* Counting the locks of each class that a trace has. */
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,12 +15,6 @@
 struct class_lock;
 struct class_count;
 
-/**
- * struct lock_classes - locks and classes of a trace; all zero: none
- * @locks: hash table of the locks that were seen, each with its class
- * @counts: hash table of the classes, each with its number of locks
- * @cache: recent locks, by a hash of their addresses
- */
 struct lock_classes {
 	struct class_lock *locks;
 	struct class_count *counts;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The longest waits of a trace, and its longest chain: see longest_waits.h. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@ struct longest_waits *longest_waits_open(void)
 	return longest;
 }
 
-/* Find room for a step, or replace the shortest one. Returns NULL if the new one is shorter. */
+/* Find room for a step, or replace the shortest one. Returns NULL if the new one is not longer. */
 static struct longest_step *find_step_slot(struct longest_wait *wait, uint64_t ticks)
 {
 	struct longest_step *shortest = wait->steps;
@@ -134,7 +133,7 @@ void longest_waits_add(struct longest_waits *longest, struct charges *charges,
  * @links: the locks that charges_find_chain() has found for @piece
  * @count: number of @links, at most LONGEST_LINKS
  *
- * A chain that leads back to the waiter is a deadlock, and is not kept.
+ * A chain in which a task occurs twice is not kept.
  */
 void longest_waits_offer_chain(struct longest_waits *longest, const struct charge_hold *waiter,
 			       const struct charge_piece *piece, const struct charge_link *links,

@@ -10,21 +10,16 @@
 
 #include "charge.h"
 
-/* Greatest number of waits that are kept, of steps of each wait, and of locks of a chain. */
 #define LONGEST_WAITS		10
 #define LONGEST_STEPS		32
 #define LONGEST_LINKS		8
 
-/**
- * struct longest_step - a piece of a wait
+/*
  * @piece: the piece, without pointers
  * @holder: its hold, if @has_holder
- * @holder_frames: stack of the hold
- * @has_holder: the hold is known
  * @absence_frames: stack of the holder or next owner, if it had no CPU; 0: not recorded
  * @preempter: task that got the CPU of the holder or next owner, if that was ready; 0: not recorded
  * @links: locks that the holder waited for meanwhile, each held by a task that waited for the next
- * @link_count: number of @links
  */
 struct longest_step {
 	struct charge_piece piece;
@@ -37,13 +32,10 @@ struct longest_step {
 	size_t link_count;
 };
 
-/**
- * struct longest_wait - a wait
+/*
  * @ticks: how long it was, session clock; 0: the structure is unused
  * @waiter: the hold that followed the wait
- * @waiter_frames: its stack
  * @steps: the longest steps, in the order of time
- * @step_count: number of @steps
  * @others: number of shorter steps, which are not kept
  * @other_ticks: their time
  */
@@ -57,10 +49,9 @@ struct longest_wait {
 	uint64_t other_ticks;
 };
 
-/**
- * struct longest_chain - a waiter, and holders that waited themselves
+/*
+ * A waiter, and holders that waited themselves.
  * @from: when the waiter waited for the first holder, session clock
- * @ticks: how long that was
  * @thread_id: the waiter
  * @links: the locks; the first one is the lock that @thread_id waited for
  * @count: number of @links; 0: no holder has waited
@@ -73,9 +64,8 @@ struct longest_chain {
 	size_t count;
 };
 
-/**
- * struct longest_waits - the longest waits of a trace, from longest_waits_open()
- * @waits: the waits, in no order
+/*
+ * The longest waits of a trace, from longest_waits_open().
  * @order: pointers to all of @waits, the longest wait first, unused structures last
  * @chain: the chain with the most locks, and of these the one that lasted longest
  */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The locks that were held when the recording stopped: see open_holds.h. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +81,7 @@ static int compare_entries(const void *a, const void *b)
 
 /*
  * Drop the holds that an exclusive hold of the same lock follows. They have ended, but the module
- * still lists a hold if another task released the lock. A hold of a semaphore drops no others,
+ * may still list a hold if another task released the lock. A hold of a semaphore drops no others,
  * because a semaphore may have several holders.
  */
 static void drop_ended_holds(struct open_holds *holds)
@@ -107,7 +106,7 @@ static void drop_ended_holds(struct open_holds *holds)
 	memmove(holds->entries, holds->entries + kept, holds->count * sizeof(*holds->entries));
 }
 
-/* Count the waiters and the holders of each lock. The entries are sorted by lock. */
+/* The entries are sorted by lock. */
 static void count_tasks(struct open_holds *holds)
 {
 	size_t begin, end, i;
@@ -125,7 +124,6 @@ static void count_tasks(struct open_holds *holds)
 	}
 }
 
-/* Add an entry to the wait graph. Returns false without memory. */
 static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 			 const struct etl_file *file)
 {

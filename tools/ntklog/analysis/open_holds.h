@@ -14,17 +14,11 @@
 #include "charge_sums.h"
 #include "wait_graph.h"
 
-/* Greatest number of entries that are kept. Further ones are counted only. */
 #define OPEN_HOLDS_MAX	4096
 
-/**
- * struct open_hold - a lock that a task held or waited for
- * @event: the event
+/*
  * @class: key of the lock's class, or the address of a lock that has none
- * @has_off_cpu: the event has the times without a CPU
- * @is_wanted: the lock is summed up
- * @waiters: number of tasks that waited for the lock; valid after open_holds_finish()
- * @holders: number of tasks that held the lock; valid after open_holds_finish()
+ * @waiters, @holders: numbers of tasks; valid after open_holds_finish()
  */
 struct open_hold {
 	struct ntklog_open_hold event;
@@ -35,14 +29,12 @@ struct open_hold {
 	size_t holders;
 };
 
-/**
- * struct open_holds - the newest list of a file; all zero: no list
+/*
+ * The newest list of a file; all zero: no list.
  * @list_time: when the list began, session clock; 0: the file has no list
  * @entries: sorted by lock after open_holds_finish(), and of a lock the oldest first
- * @count: number of @entries
  * @others: number of entries beyond OPEN_HOLDS_MAX
  * @graph: the entries as a wait graph, with the deadlocks; from open_holds_finish() on
- * @no_memory: the entries or the graph could not be allocated
  */
 struct open_holds {
 	uint64_t list_time;

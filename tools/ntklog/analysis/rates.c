@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parameters of the sampling: where they are in a file, and when they change. */
 
 #define _GNU_SOURCE
 
@@ -20,12 +19,7 @@
 /* Buffers at the start of each CPU that are searched for a rundown. */
 #define RUNDOWN_BUFFERS	2
 
-/**
- * struct rates_rundown - a rundown event
- * @time: time of the event, session clock
- * @hook_id: kind of the event
- * @rates: parameters in it; the others are 0
- */
+/* @rates: parameters in it; the others are 0 */
 struct rates_rundown {
 	uint64_t time;
 	uint16_t hook_id;
@@ -120,7 +114,6 @@ static bool has_same_rates(const struct spinlock_rates *left, const struct spinl
 	       left->hold_threshold == right->hold_threshold;
 }
 
-/* Set those parameters of @rates that @more has, and @rates has not. */
 static void add_missing(struct rates *rates, const struct rates *more)
 {
 	struct spinlock_rates *spinlock = &rates->spinlock;
@@ -141,7 +134,6 @@ static void add_missing(struct rates *rates, const struct rates *more)
 		rates->resource = more->resource;
 }
 
-/* Take the parameters that are still unknown from the rundowns in a buffer. */
 static void look_for_rundown(struct rates *rates, struct etl_reader *reader,
 			     struct etl_cursor *cursor, uint64_t number)
 {
@@ -162,7 +154,7 @@ static bool knows_rates(const struct rates *rates)
 	return rates->spinlock.known && rates->spinlock.has_rules && rates->resource.known;
 }
 
-/* Index another buffer of a stream, unless all parameters are known. Returns false if not. */
+/* Index another buffer of a stream in which a rundown is searched. */
 static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reader)
 {
 	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || knows_rates(rates))
@@ -173,11 +165,10 @@ static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reade
 /**
  * rates_find() - find the first sampling parameters in a file
  * @rates: parameters, all zero; set to those that are found
- * @file: open file, whose position and error stay
+ * @file: open file, whose position stays; its error too, unless it is a stream
  *
- * A session writes the rundown at the start of one CPU's events, which may be anywhere in the file:
- * the first buffers of each CPU are searched, and then the last ones. Of a stream the first 16 MiB
- * are searched.
+ * The first buffers of each CPU are searched, and then the last ones; of a stream the first
+ * RUNDOWN_BYTES.
  */
 void rates_find(struct rates *rates, struct etl_file *file)
 {

@@ -18,21 +18,12 @@
 #include "resource_stats.h"
 #include "spinlock_stats.h"
 
-/**
- * struct rates - parameters of the sampling
- * @spinlock: parameters of spin locks
- * @resource: parameters of resources
- */
 struct rates {
 	struct spinlock_rates spinlock;
 	struct resource_rates resource;
 };
 
-/**
- * struct rates_stretch - a time in which the parameters do not change
- * @from: begin, session clock; 0 of the first one
- * @rates: parameters from then on
- */
+/* @from: begin, session clock; 0 of the first one */
 struct rates_stretch {
 	uint64_t from;
 	struct rates rates;
@@ -40,13 +31,11 @@ struct rates_stretch {
 
 struct rates_rundown;
 
-/**
- * struct dropped_counts - the module's counts of releases that left a waiter behind and were not
- *	written, of spin locks and of locks that sleep, and the steal time
- * @has_start: the counts at the start of the session are known
+/*
+ * The module's counts of releases that left a waiter behind and were not written, of spin locks and
+ * of locks that sleep, and the steal time.
  * @has_end: an event with the counts has been seen
  * @start: the counts at the start of the session; all zero: not known
- * @end: the counts in the last event
  */
 struct dropped_counts {
 	bool has_start;
@@ -55,17 +44,11 @@ struct dropped_counts {
 	struct ntklog_dropped_dc end;
 };
 
-/**
- * struct rates_history - all changes of the parameters; all zero: none is known
- * @rundowns: rundown events, in the order of time after rates_history_finish()
- * @rundown_count: number of @rundowns
- * @stretches: stretches in the order of time, after rates_history_finish()
- * @count: number of @stretches
+/*
+ * All changes of the parameters; all zero: none is known.
+ * @rundowns, @stretches: in the order of time after rates_history_finish()
  * @has_unknown_change: a DC_END differs from the DC_START before it: the time of a change is not
  *	known
- * @is_finished: nothing is added any more
- * @dropped: counts of releases that were not written, and steal time
- * @no_memory: something is missing for want of memory
  */
 struct rates_history {
 	struct rates_rundown *rundowns;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sums of WMI_RESOURCE records, by resource and by lock of Linux that tasks sleep for. */
 
 #include <stdlib.h>
 
@@ -26,9 +25,9 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
  *	the number of waits that began during the hold is a multiple of C and not 0, or
  *	R % S == 0.
  *
- * All releases of the second rule are therefore written. C + S - gcd in C * S of the releases
- * after a wait are written, by the first or the third rule, and one in S of the others. The
- * remainder of a fraction goes to the next record, so the sums are right.
+ * All releases of the second rule are therefore written. C + S - gcd in C * S of the releases after
+ * a wait are written, by the first or the third rule, and one in S of the others. The remainder of
+ * a fraction goes to the next record.
  */
 static uint64_t weight_of(struct resource_stats *stats, const struct resource_record *record,
 			  const struct resource_rates *rates)
@@ -62,7 +61,6 @@ static struct resource_entry *find_resource(struct resource_stats *stats,
 	return &stats->others[record->kind];
 }
 
-/* Count a record of an unknown class or action. */
 static void add_unknown(struct resource_stats *stats, const struct resource_record *record)
 {
 	if (!stats->unknown)
@@ -92,7 +90,7 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 		timeline_add_wait(&stats->timelines, &entry->timeline, ticks, record->wait_time,
 				  record->hold_time, (double)weight);
 	}
-	/* The owner acquired the lock before the recording began. */
+	/* The hold is not known, for example because it began before the recording. */
 	if (!record->hold_time) {
 		sum->hold_unknown += weight;
 		stats->hold_unknown += weight;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sums of WMI_SPINLOCK records, by lock and caller. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -238,8 +237,7 @@ static struct spinlock_pair *find_lightest(struct spinlock_stats *stats)
 
 /*
  * Evict the lightest pair, whose records go to the others, and take its place with a pair for @key
- * (the Space-Saving algorithm). The new pair inherits the score: a pair with more than one
- * SPINLOCK_PAIRS_MAXth of all waits is never lost.
+ * (the Space-Saving algorithm). The new pair inherits the score.
  */
 static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 					  const struct spinlock_key *key)
@@ -290,7 +288,7 @@ static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 	return pair;
 }
 
-/* Add a pair. Returns NULL without memory; then the record is added to the others. */
+/* Without memory the record is added to the others. */
 static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
 				       const struct spinlock_key *key)
 {
@@ -355,8 +353,8 @@ static bool is_in_step(struct spinlock_stats *stats, const struct spinlock_pendi
  * @cpu: number of the CPU that wrote the record
  * @ticks: time of the record, session clock since the begin of the time lines
  *
- * The sums of all pairs are larger than the caches of a CPU. So the sums of a record are
- * prefetched, and the record is held back until they have arrived.
+ * The sums of all pairs may be larger than the caches of a CPU. So the sums of a record are
+ * prefetched, and the record is held back for a while.
  */
 void spinlock_stats_add(struct spinlock_stats *stats,
 			const struct spinlock_record *record,

@@ -3,9 +3,8 @@
 #define _NTKLOG_SPINLOCK_STATS_H
 
 /*
- * Sums of WMI_SPINLOCK records, by lock and caller. NT writes a sample of all acquisitions by known
- * rules, so each record stands for a known number of acquisitions, and the sums are estimates of
- * all.
+ * Sums of WMI_SPINLOCK records, by lock and caller. Each record stands for a number of
+ * acquisitions, so the sums are estimates.
  */
 
 #include <stdbool.h>
@@ -22,18 +21,13 @@
 /* Deepest nesting that NT tracks. */
 #define SPINLOCK_DEPTHS		8
 
-/* Greatest number of pairs of a lock and a caller that have sums of their own. */
 #define SPINLOCK_PAIRS_MAX	16384
 
-/**
- * struct spinlock_rates - sampling parameters of spin locks
+/*
+ * Sampling parameters of spin locks.
  * @known: the file has the parameters up to @hold_threshold
- * @spin_threshold: SpinLockSpinThreshold
- * @contention_rate: SpinLockContentionSampleRate
- * @acquire_rate: SpinLockAcquireSampleRate
  * @hold_threshold: SpinLockHoldThreshold, cycles
  * @has_rules: records say by which rule they were written
- * @linux_mode: NTKLOG_LINUX_MODE_*, if @has_rules
  * @blocker_rate: rate of the blocker rule, if @has_rules: one in @blocker_rate of the releases that
  *	left a waiter behind was written; 0: the rule was off
  */
@@ -48,26 +42,16 @@ struct spinlock_rates {
 	uint32_t blocker_rate;
 };
 
-/**
- * struct spinlock_sum - sums of the records of a lock, or of a lock and a caller
+/*
+ * Sums of the records of a lock, or of a lock and a caller.
  * @sampled: number of records without those that only the blocker rule has written
  * @in_step: number of @sampled records whose sampling may be in step with a loop
- * @acquisitions: estimated number of acquisitions
- * @contended: estimated number of contended acquisitions
- * @spins: estimated number of spins
- * @dpc: estimated number of acquisitions that were released in a DPC
- * @isr: estimated number of acquisitions that were released in an interrupt routine
  * @depths: estimated numbers of acquisitions by AcquireDepth, from 1 on
- * @max_depth: greatest AcquireDepth
- * @modes: bits of WMI_SPINLOCK_* modes seen
  * @waits_only: number of records that have a wait and no hold
  * @wait: distribution of the waits of contended acquisitions, cycles
- * @hold: distribution of the holds, which all but @waits_only have, cycles
  * @interrupted: distribution of the holds with interrupts since the begin of the wait, cycles
  * @blockers: number of records that the blocker rule has written: a waiter was there at the release
  * @first_ticks: time of the first record, session clock since the begin of the time lines
- * @last_ticks: time of the last record
- * @cpus: acquisitions and waits by CPU, if they are kept apart
  */
 struct spinlock_sum {
 	uint64_t sampled;
@@ -90,13 +74,10 @@ struct spinlock_sum {
 	struct cpu_sums cpus;
 };
 
-/**
- * struct spinlock_lock - a lock, or a class of locks
+/*
  * @address: address of the lock, or key of the class
  * @sum: sums over all callers, after spinlock_stats_finish()
  * @timeline: cycles waited in each slot of time, or NULL
- * @pairs: number of pairs of this lock in the table of pairs
- * @hh: entry of the hash table
  */
 struct spinlock_lock {
 	uint64_t address;
@@ -111,25 +92,17 @@ struct spinlock_key {
 	uint64_t caller;
 };
 
-/**
- * struct spinlock_score - importance of a pair; @hold decides between equal @wait
- * @wait: sum of the waits, cycles
- * @hold: sum of the holds, cycles
- */
+/* Importance of a pair, cycles; @hold decides between equal @wait. */
 struct spinlock_score {
 	double wait;
 	double hold;
 };
 
-/**
- * struct spinlock_pair - a lock and a caller
+/*
  * @key: address of the lock or key of its class, and address of the caller
- * @lock: entry of the lock
- * @sum: sums of the records of this lock at this caller
  * @missed: score of the pair that was evicted for this one. It is an upper limit for the earlier
  *	records of this pair, which are in the sums of @others
  * @heap_score: score of the pair when its position in the heap was last corrected
- * @hh: entry of the hash table
  */
 struct spinlock_pair {
 	struct spinlock_key key;
@@ -142,18 +115,12 @@ struct spinlock_pair {
 
 #define SPINLOCK_CACHE_BITS	13
 
-/* Number of records that are held back until the prefetched memory of their sums has arrived. */
+/* Number of records that are held back while their sums are prefetched. */
 #define SPINLOCK_PENDING	32
 
-/**
- * struct spinlock_pending - a record that is about to be added
- * @record: the record
- * @rates: parameters by which it was sampled
- * @pair: sums of the record's lock and caller; NULL: the record is added to the row "(others)"
- * @hold: duration of the hold, cycles
- * @weight: number of acquisitions that the record stands for
+/*
+ * @pair: sums of the record's lock and caller; NULL: those of all others
  * @ticks: time of the record, session clock since the begin of the time lines
- * @cpu: number of the CPU that wrote the record
  * @in_step: the distance between samples may be a multiple of a loop's length, so that always the
  *	same acquisition of the loop is sampled
  */
@@ -168,26 +135,16 @@ struct spinlock_pending {
 	bool in_step;
 };
 
-/**
- * struct spinlock_stats - sums of the records of a trace; all zero: none
+/*
+ * Sums of the records of a trace; all zero: none.
  * @rates: sampling parameters at the start
- * @highest: highest rates during the recording
- * @has_cpus: sums are kept by CPU
- * @pairs: hash table of pairs
- * @locks: hash table of the locks of these pairs
- * @timelines: time lines of the locks
  * @others: sums of the records of pairs that were evicted or could not be allocated
  * @heap: pairs, as a heap with the lowest @heap_score on top; NULL before the table is full
- * @evicted: number of pairs that were evicted for others
  * @missed: score of the pair that was evicted last: upper limit of the waits and holds that any
  *	pair in the table lacks, because they were recorded before the pair was added
  * @total: sums of all records, after spinlock_stats_finish()
  * @backwards: number of records released before they were acquired; their hold counts as 0
  * @steps: last records of each CPU that the acquire rate has selected
- * @no_memory: something is missing for want of memory
- * @pending: records that are held back
- * @pending_count: number of @pending
- * @cache: recent pairs, by a hash of their addresses
  */
 struct spinlock_stats {
 	struct spinlock_rates rates;

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Keys of stacks. See stack_keys.h.
- */
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +14,7 @@
  */
 #define STACK_DEFINITIONS_MAX	0x10000
 
-/*
- * @key: number in the events
- * @definitions: definitions, sorted by time; two deletions never follow each other
- * @count: number of @definitions
- * @hh: entry in stack_keys.keys
- */
+/* @definitions: definitions, sorted by time; two deletions never follow each other */
 struct stack_key {
 	uint64_t key;
 	struct stack_definition *definitions;

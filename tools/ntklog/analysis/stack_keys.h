@@ -28,12 +28,6 @@ struct stack_definition {
 	uint64_t *addresses;
 };
 
-/**
- * struct stack_keys - keys of a file
- * @keys: hash table of the keys
- * @count: number of definitions of all keys
- * @is_full: a definition was dropped, because there are STACK_DEFINITIONS_MAX
- */
 struct stack_keys {
 	struct stack_key *keys;
 	size_t count;

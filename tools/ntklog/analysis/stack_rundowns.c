@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Rundowns of stacks. See stack_rundowns.h.
- */
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,10 +17,7 @@
  */
 #define STACK_RUNDOWNS_MAX	0x4000
 
-/*
- * @time: time of the rundown, session clock
- * @stacks: NTKLOG_STACKS_*, the events that have a stack from then on
- */
+/* @stacks: NTKLOG_STACKS_*, the events that have a stack from then on */
 struct stack_rundown {
 	uint64_t time;
 	uint32_t stacks;

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_STACK_RUNDOWNS_H
 #define _NTKLOG_STACK_RUNDOWNS_H
 
-/*
- * Rundowns of stacks: events that say to which kinds of events ntklog adds a stack from then on. An
- * event of such a kind without a stack has lost it, unless it is of an excessive wait.
- */
+/* Rundowns of stacks: events that say to which kinds of events ntklog adds a stack from then on. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,12 +11,7 @@
 
 struct stack_rundown;
 
-/**
- * struct stack_rundowns - rundowns of a file
- * @rundowns: rundowns, sorted by time
- * @count: number of @rundowns
- * @is_full: a rundown was dropped, because there are STACK_RUNDOWNS_MAX
- */
+/* @rundowns: rundowns, sorted by time */
 struct stack_rundowns {
 	struct stack_rundown *rundowns;
 	size_t count;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sums of records by their stacks. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +39,6 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 	}
 }
 
-/* Find a stack, or add it. Returns NULL if the table is full, or without memory. */
 static struct stack_entry *find_stack(struct stack_stats *stats, const struct stack_stats_key *key,
 				      const uint64_t *addresses, size_t count)
 {

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_STACK_STATS_H
 #define _NTKLOG_STACK_STATS_H
 
-/* Sums of records by their stacks. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,24 +15,12 @@
 #define STACK_STATS_MAX			16384
 #define STACK_STATS_ADDRESSES_MAX	0x80000
 
-/**
- * struct stack_sum - sums of the records with one stack
- * @sampled: number of records
- * @acquisitions: estimated number of acquisitions
- * @variance: variance of @acquisitions
+/*
+ * Sums of the records with one stack: estimates, times in cycles.
  * @is_sample: @sampled is not all acquisitions, because a sample rate is above 1
- * @waited: estimated number of acquisitions that waited
- * @wait: estimated sum of their waits, cycles
- * @wait_variance: variance of @wait
- * @wait_greatest: greatest part of a single record in @wait_variance
- * @waited_variance: variance of @waited
+ * @wait_greatest, @hold_greatest: greatest part of a single record in the variance
  * @waits_are_sample: not all acquisitions that waited have a record, because their rate is above 1
- * @wait_max: longest wait, cycles
  * @held: estimated number of acquisitions whose hold is known
- * @hold: estimated sum of their holds, cycles
- * @hold_variance: variance of @hold
- * @hold_greatest: greatest part of a single record in @hold_variance
- * @hold_max: longest hold, cycles
  * @charged: estimated sum of the waits of others that are charged to these holds, session clock
  */
 struct stack_sum {
@@ -57,17 +43,10 @@ struct stack_sum {
 	double charged;
 };
 
-/**
- * struct stack_record - values of a record of a spin lock or a resource
- * @weight: number of acquisitions that the record stands for
+/*
+ * Values of a record of a spin lock or a resource; times in cycles.
  * @is_sample: not all acquisitions have a record, because a sample rate is above 1
- * @waits_are_sample: not all acquisitions that waited have a record, because their rate is above 1
- * @has_waited: the acquisition waited
- * @wait: duration of the wait, cycles
- * @has_hold: the hold is known
- * @hold: duration of the hold, cycles
  * @class: key of the lock's class; used only if stacks are told apart by lock
- * @is_sleeping: tasks sleep for the lock; used as @class
  * @thread_id: the task; used only if stacks are told apart by task
  * @caller: address of the caller, which is the stack of a record without one if stacks are told
  *	apart by lock; 0: not recorded
@@ -86,13 +65,7 @@ struct stack_record {
 	uint64_t caller;
 };
 
-/**
- * struct stack_stats_key - key of a stack in the table, with its addresses
- * @class: key of the lock's class, or 0
- * @is_sleeping: tasks sleep for the lock; 0 if @class is 0
- * @thread_id: the task, or 0
- * @addresses: return addresses, the innermost first
- */
+/* @class and @thread_id are 0 if stacks are not told apart by them. */
 struct stack_stats_key {
 	uint64_t class;
 	uint64_t is_sleeping;
@@ -100,13 +73,6 @@ struct stack_stats_key {
 	uint64_t addresses[];
 };
 
-/**
- * struct stack_entry - a stack
- * @sum: sums of its records
- * @hh: entry of the table
- * @count: number of addresses of @key
- * @key: the stack, and of which locks and task it is
- */
 struct stack_entry {
 	struct stack_sum sum;
 	UT_hash_handle hh;
@@ -114,17 +80,12 @@ struct stack_entry {
 	struct stack_stats_key key;
 };
 
-/**
- * struct stack_stats - sums of the records of a file, by stack; all zero: empty
+/*
+ * Sums of the records of a file, by stack; all zero: empty.
  * @by_lock: set by the caller: stacks of different classes of locks are told apart
  * @by_task: set by the caller: stacks of different tasks are told apart
- * @stacks: hash table of stacks
- * @address_count: number of addresses in @stacks
  * @others: sums of records whose stack the full table, or missing memory, keeps out of @stacks
  * @without: sums of records whose stack was lost or is not known; unused if @by_lock
- * @counts: numbers of stacks by their state
- * @has_any: events have stacks, or should have them
- * @no_memory: a stack is missing in @stacks for want of memory
  */
 struct stack_stats {
 	bool by_lock;

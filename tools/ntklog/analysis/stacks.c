@@ -31,12 +31,7 @@
  * A place in the queue.
  *
  * @event: event, whose pointers lead into @bytes
- * @bytes: copy of the whole event
- * @byte_capacity: allocated bytes of @bytes
  * @stack: stack of the event, if @has_stack
- * @has_stack: @stack is set
- * @addresses: addresses of @stack
- * @address_capacity: number of addresses for which @addresses has memory
  */
 struct queued_event {
 	struct etl_event event;
@@ -49,17 +44,9 @@ struct queued_event {
 };
 
 /*
- * @file: file of the events
- * @merge: events of @file in the order of time
  * @has_stacks: a stack has been seen, or stacks were enabled in the trace
- * @has_ended: @merge has returned all events
  * @queued: queue of events, a ring of STACKS_PENDING places
- * @first: index of the oldest event in @queued
- * @count: number of events in @queued
  * @was_returned: the oldest event was returned, and is dropped when the next one is asked for
- * @keys: definitions of keys
- * @rundowns: rundowns, which say which events should have a stack
- * @counts: numbers of events returned so far, by the state of their stack
  */
 struct stacks {
 	struct etl_file *file;
@@ -75,9 +62,6 @@ struct stacks {
 	struct stacks_counts counts;
 };
 
-/*
- * Search the first buffers and the last buffer of each CPU for stacks, and for rundowns of stacks.
- */
 static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 {
 	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
@@ -117,7 +101,7 @@ static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 	free(last);
 }
 
-/* Read the definitions of keys, which may be anywhere in the file. Only Windows writes them. */
+/* Read the definitions of keys, which may be anywhere in the file. */
 static void read_definitions(struct stacks *stacks, const struct etl_reader *reader)
 {
 	struct etl_reader copy = *reader;
@@ -190,8 +174,8 @@ static struct queued_event *queued_at(struct stacks *stacks, size_t number)
 }
 
 /*
- * Test whether an event has the id @thread_id. Set @has_thread_id to false if the type of the event
- * has no id of a thread.
+ * Test whether an event has the id @thread_id. Set @has_thread_id to false if no such id is known
+ * of the event.
  */
 static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool *has_thread_id)
 {
@@ -251,7 +235,6 @@ static unsigned int rate_fit(const struct queued_event *queued, const struct etl
 	return 2 + 2 * is_own + (is_same_cpu ? (has_thread_id && !is_own ? 1 : 2) : 0);
 }
 
-/* Find the newest of the queued events that @stack fits best; NULL if it fits none. */
 static struct queued_event *find_event(struct stacks *stacks, const struct etl_event *event,
 				       const struct etl_stack *stack)
 {
@@ -269,7 +252,7 @@ static struct queued_event *find_event(struct stacks *stacks, const struct etl_e
 			best = queued;
 			best_fit = this_fit;
 		}
-		/* No older event fits better. Most stacks stop here after one or two events. */
+		/* No older event fits better. */
 		if (best_fit == BEST_FIT)
 			break;
 	}
@@ -387,7 +370,6 @@ static void drop_returned(struct stacks *stacks)
 	stacks->was_returned = false;
 }
 
-/* Return the oldest event of the queue with its stack; NULL if the queue is empty. */
 static const struct etl_event *take_oldest(struct stacks *stacks, const struct stack **stack)
 {
 	struct queued_event *queued;
@@ -444,8 +426,6 @@ void stacks_add(struct stacks *stacks, const struct etl_event *event)
  * stacks_next_pending() - get the next queued event without reading more events
  * @stacks: from stacks_open()
  * @stack: set to the stack of the event, as stacks_next() does
- *
- * Callers that show a stream while it grows use this when no further event arrives for now.
  *
  * Return: the event, which is valid until the next call; NULL if the queue is empty or the stack of
  * the oldest event may still arrive.

@@ -35,15 +35,7 @@ enum stack_state {
 	STACK_ALONE,
 };
 
-/**
- * struct stack - stack of an event
- * @state: found, missing, unknown or without its event
- * @event_time_stamp: time of the event, session clock
- * @process_id: process of the stack
- * @thread_id: thread of the stack
- * @count: number of @addresses
- * @addresses: addresses, the innermost first
- */
+/* @addresses: addresses, the innermost first */
 struct stack {
 	enum stack_state state;
 	uint64_t event_time_stamp;
@@ -53,13 +45,6 @@ struct stack {
 	const uint64_t *addresses;
 };
 
-/**
- * struct stacks_counts - numbers of events by the state of their stack
- * @found: number of STACK_FOUND
- * @missing: number of STACK_MISSING
- * @unknown: number of STACK_UNKNOWN
- * @alone: number of STACK_ALONE
- */
 struct stacks_counts {
 	uint64_t found;
 	uint64_t missing;

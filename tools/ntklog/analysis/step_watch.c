@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Recognizing sampling that may be in step with a loop. step_watch.h says what that is. */
 
 #include <stdlib.h>
 

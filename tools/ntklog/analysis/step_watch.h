@@ -19,11 +19,9 @@
 /* Longest sequence of records whose repetition is recognized. */
 #define STEP_PERIODS	8
 
-/**
- * struct step_cpu - the last records of a CPU
+/*
  * @last: key of each record, by its number modulo STEP_PERIODS
  * @repeats: number of records in a row with the key of the record P + 1 earlier, for each P
- * @count: number of records
  */
 struct step_cpu {
 	uint64_t last[STEP_PERIODS];
@@ -31,11 +29,6 @@ struct step_cpu {
 	uint64_t count;
 };
 
-/**
- * struct step_watch - the last records of all CPUs; all zero: none
- * @cpus: by number
- * @cpu_count: number of entries in @cpus
- */
 struct step_watch {
 	struct step_cpu *cpus;
 	size_t cpu_count;

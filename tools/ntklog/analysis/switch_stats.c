@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sums of WMI_CONTEXTSWAP records, by thread and by CPU. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,16 +16,11 @@
 /* Greatest number of threads that have sums of their own. Further ones share a sum. */
 #define THREADS_MAX	65536
 
-/**
- * struct switch_thread - a thread
- * @thread_id: id of the thread
- * @switches: number of switches to the thread
- * @switched_out: number of switches from the thread to another one
+/*
  * @preempted: number of these at which the thread could have gone on
  * @wait_ticks: sum of NewThreadWaitTime of its switches, ticks of the system clock
  * @run: distribution of the times that it ran, session clock
  * @timeline: time that it ran in each slot of time, session clock; or NULL
- * @hh: entry of the hash table
  */
 struct switch_thread {
 	uint32_t thread_id;
@@ -38,14 +33,8 @@ struct switch_thread {
 	UT_hash_handle hh;
 };
 
-/**
- * struct switch_processor - a processor
- * @switches: number of switches
- * @first_time: time of the first switch, session clock
- * @last_time: time of the last switch
- * @thread_id: id of the thread to which the last switch was
+/*
  * @busy: time in which other threads than the idle thread ran, session clock
- * @idle: time in which the idle thread ran
  * @unknown: number of gaps: the old thread of a switch is not the new thread of the switch before,
  *	or the switch is earlier than the one before
  */
@@ -59,14 +48,10 @@ struct switch_processor {
 	uint64_t unknown;
 };
 
-/**
- * struct switch_stats - sums of the context switches of a trace; all zero: none
+/*
+ * Sums of the context switches of a trace; all zero: none.
  * @threads: hash table of threads, without the idle threads, whose id is 0
  * @others: sums of the threads beyond THREADS_MAX
- * @processors: sums of the CPUs by their numbers
- * @processor_count: number of @processors
- * @timelines: time lines of the threads
- * @no_memory: something is missing for want of memory
  */
 struct switch_stats {
 	struct switch_thread *threads;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time lines: sums in slots of time. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +8,12 @@
 /* First length of a slot, ticks. It must be a power of two. */
 #define FIRST_SLOT_TICKS	4096
 
-/* Return the number of the slot of a time. The length of a slot is a power of two: shift by it. */
+/* The length of a slot is a power of two. */
 static uint64_t slot_of(const struct timelines *set, uint64_t ticks)
 {
 	return ticks >> __builtin_ctzll(set->slot_ticks);
 }
 
-/* Double the length of the slots, and add up each pair of slots. */
 static void double_slots(struct timelines *set)
 {
 	struct timeline *timeline;
@@ -31,7 +29,6 @@ static void double_slots(struct timelines *set)
 	}
 }
 
-/* Lengthen the slots until they cover a time. Returns false if the time is impossible. */
 static bool cover_time(struct timelines *set, uint64_t ticks)
 {
 	/* A time before the begin of the time lines is a large number. */
@@ -45,8 +42,8 @@ static bool cover_time(struct timelines *set, uint64_t ticks)
 }
 
 /*
- * Make the slots cover a time, and allocate the time line if it is NULL. Returns false if the time
- * is impossible, the set has TIMELINES_MAX time lines, or there is no memory.
+ * Make the slots cover a time, and allocate the time line if it is NULL. Returns false if that
+ * fails.
  */
 static bool prepare_timeline(struct timelines *set, struct timeline **timeline, uint64_t ticks)
 {

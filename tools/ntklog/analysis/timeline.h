@@ -3,39 +3,28 @@
 #define _NTKLOG_TIMELINE_H
 
 /*
- * Time lines: sums in slots of time of equal length, as many as a picture has columns. The length
- * of the trace is known only at its end, so the slots double their length when the trace exceeds
- * them.
+ * Time lines: sums in slots of time of equal length. The length of the trace is known only at its
+ * end, so the slots double their length when the trace exceeds them.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Number of slots of a time line, and greatest number of time lines of a set. */
 #define TIMELINE_SLOTS		240
 #define TIMELINES_MAX		4096
 
-/**
- * struct timeline - time line of a lock, a resource or a thread
- * @next: next time line of the set
- * @next_spare: next time line that timeline_release() has given back
- * @slots: sums of the slots
- */
+/* @next_spare: next time line that timeline_release() has given back */
 struct timeline {
 	struct timeline *next;
 	struct timeline *next_spare;
 	double slots[TIMELINE_SLOTS];
 };
 
-/**
- * struct timelines - set of time lines with equal slots; all zero: none
+/*
+ * Set of time lines with equal slots; all zero: none.
  * @slot_ticks: length of a slot, session clock; 0 before the first sum
  * @ticks_per_cycle: ticks of the session clock in a cycle; 0 stands for 1
- * @first: list of all time lines
- * @count: number of time lines
- * @spare: list of time lines that timeline_release() has given back
- * @no_memory: a time line is missing for want of memory
  */
 struct timelines {
 	uint64_t slot_ticks;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Most caches have the name of their structure, or a similar one. A rule that matches by accident
- * does no harm: the structure must also have the right size, and a lock of that kind at the offset.
+ * Many slab caches have the name of their structure, or a similar one. A match also needs a lock of
+ * that kind at the offset and, usually, the right size.
  */
 
 #include <stdio.h>
@@ -11,10 +11,9 @@
 #include "cache_rules.h"
 #include "macros.h"
 
-/* A cache rounds the size of its objects up to a multiple of at most this. */
+/* An object may be larger than its structure by less than this, because of its alignment. */
 #define CACHE_LINE	64
 
-/* Structures of caches with other names. */
 static const struct {
 	const char *cache;
 	const char *type;
@@ -57,7 +56,7 @@ static const char *const structures_of_unknown_size[] = {
 	"task_struct", "mm_struct", "vm_area_struct"
 };
 
-/* Structures that kmalloc() allocates. A guess also needs the size and the lock from BTF. */
+/* Structures that kmalloc() allocates. */
 static const char *const known_structures[] = {
 	"Qdisc", "Scsi_Host", "ata_host", "backing_dev_info", "bdi_writeback", "blk_flush_queue",
 	"blk_mq_hw_ctx", "blk_mq_tags", "blkcg", "blkcg_gq", "block_device", "bpf_map",
@@ -99,8 +98,8 @@ static void print_path(char *text, size_t size, const char *type, const struct l
 		snprintf(text, size, "%s%s", type, path->text);
 }
 
-static enum cache_match try_type(const struct types *types, const char *name,
-				 const struct lock_place *place, char *text, size_t size)
+static enum cache_result try_type(const struct types *types, const char *name,
+				  const struct lock_place *place, char *text, size_t size)
 {
 	struct lock_path path;
 	struct type_ref type;
@@ -116,7 +115,6 @@ static enum cache_match try_type(const struct types *types, const char *name,
 	return CACHE_NAMED;
 }
 
-/* Remove a meaningless word from the end of a name. Returns false if there is none. */
 static bool remove_ending(char *name)
 {
 	static const char *const useless_endings[] = {
@@ -144,11 +142,11 @@ static bool remove_ending(char *name)
  *
  * Return: CACHE_NAMED on success, else the reason of the failure.
  */
-enum cache_match cache_rules_apply(const struct types *types, const struct lock_place *place,
-				   char *text, size_t size)
+enum cache_result cache_rules_apply(const struct types *types, const struct lock_place *place,
+				    char *text, size_t size)
 {
 	static const char *const endings[] = { "", "_struct", "_info", "_node" };
-	enum cache_match match, best = CACHE_NOT_KNOWN;
+	enum cache_result match, best = CACHE_NOT_KNOWN;
 	char name[64], candidate[80];
 	size_t i;
 
@@ -156,7 +154,7 @@ enum cache_match cache_rules_apply(const struct types *types, const struct lock_
 		if (!strcmp(structures_of_caches[i].cache, place->cache))
 			return try_type(types, structures_of_caches[i].type, place, text, size);
 	snprintf(name, sizeof(name), "%s", place->cache);
-	/* The kernel adds the name of one of several equal caches in parentheses. */
+	/* The name may have a suffix in parentheses. */
 	name[strcspn(name, "(")] = '\0';
 	do {
 		for (i = 0; i < ARRAY_SIZE(endings); i++) {
@@ -297,7 +295,7 @@ static bool guess_by_module(const struct types *types, const struct lock_place *
  * @text: set to "STRUCTURE.MEMBER", without the mark of a guess
  * @size: bytes of @text
  *
- * Return: true if one structure is likelier than all others.
+ * Return: true if a structure was guessed.
  */
 bool cache_guess(const struct types *types, const struct lock_place *place, const char *function,
 		 const char *module, char *text, size_t size)

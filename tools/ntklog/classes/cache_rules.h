@@ -10,12 +10,9 @@
 
 #include "types.h"
 
-/**
- * struct lock_place - place of a lock in an object of a slab cache
- * @cache: name of the cache
- * @object_size: size of its objects, bytes
+/*
+ * Place of a lock in an object of a slab cache.
  * @offset: offset of the lock in the object, bytes
- * @kind: kind of the lock, NTKLOG_IDENTITY_*
  */
 struct lock_place {
 	const char *cache;
@@ -24,14 +21,14 @@ struct lock_place {
 	unsigned int kind;
 };
 
-enum cache_match {
-	CACHE_NOT_KNOWN,	/* no structure has that name and size */
-	CACHE_NO_LOCK,		/* the structure has no lock of that kind at the offset */
+enum cache_result {
+	CACHE_NOT_KNOWN,
+	CACHE_NO_LOCK,
 	CACHE_NAMED,
 };
 
-enum cache_match cache_rules_apply(const struct types *types, const struct lock_place *place,
-				   char *text, size_t size);
+enum cache_result cache_rules_apply(const struct types *types, const struct lock_place *place,
+				    char *text, size_t size);
 bool cache_is_kmalloc(const struct lock_place *place);
 bool cache_guess(const struct types *types, const struct lock_place *place, const char *function,
 		 const char *module, char *text, size_t size);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finding the class of a lock from the module's note about it. */
 
 #define _GNU_SOURCE
 
@@ -22,29 +21,17 @@
 /* Greatest alignment of variables: the size of a symbol may include padding of less than this. */
 #define ALIGNMENT	64
 
-/* Bytes of a key of the cache of names. */
 #define KEY_SIZE	448
 
-/* Size of the reserved and dynamic per-CPU memory behind the variables. Pages follow it. */
+/* Assumed size of the reserved and dynamic per-CPU memory behind the variables. Pages follow it. */
 #define PER_CPU_DYNAMIC	0x10000
 
-/*
- * @key: all parts of the module's note that the name depends on
- * @name: name of the class
- * @hh: entry of the hash table
- */
 struct kept_class {
 	char key[KEY_SIZE];
 	char name[CLASS_SIZE];
 	UT_hash_handle hh;
 };
 
-/*
- * @directory: /sys/kernel, or the directory that takes its place
- * @types: types of the kernel, or NULL
- * @slabs: names of merged slab caches
- * @kept: cache of names, a hash table
- */
 struct classes {
 	char *directory;
 	struct types *types;
@@ -55,15 +42,8 @@ struct classes {
 /*
  * A parsed line of the file identities.
  *
- * @kind: kind of the lock, NTKLOG_IDENTITY_*
- * @memory: kind of memory that the lock is in, such as "slab" or "symbol"
  * @offset: offset of the lock in the slab or in the symbol, bytes
  * @size: bytes of an object with its metadata, or of the symbol
- * @object_size: bytes of an object
- * @name: name of the slab cache or of the symbol
- * @module: module of the symbol, or an empty text
- * @caller: function that used the lock, without the offset
- * @caller_module: module of @caller, or an empty text
  */
 struct place {
 	unsigned int kind;
@@ -97,7 +77,6 @@ static void parse_symbol(const char *text, char name[128], char module[64], uint
 		snprintf(module, 64, "%.*s", (int)strcspn(bracket + 1, "]"), bracket + 1);
 }
 
-/* Parse a line of the file identities. Returns false if it is malformed. */
 static bool parse_line(const char *line, struct class_note *note, struct place *place)
 {
 	const char *by = strstr(line, " by "), *after_memory;
@@ -148,7 +127,7 @@ static bool name_by_aliases(const struct classes *classes, struct lock_place *pl
 	const struct slab_name *first;
 	size_t count = slab_names_find(&classes->slabs, place->cache, &first), i;
 	char candidate[CLASS_SIZE - 1], found[CLASS_SIZE - 1] = "";
-	enum cache_match match;
+	enum cache_result match;
 	bool is_certain = true;
 
 	if (!count)
@@ -170,7 +149,7 @@ static bool name_by_aliases(const struct classes *classes, struct lock_place *pl
 	return true;
 }
 
-/* Name a lock in a slab by the cache and the offset in the object. "~" marks a guess. */
+/* Name a lock in a slab. "~" marks a guess. */
 static void name_slab(const struct classes *classes, const struct place *place, char *name)
 {
 	struct lock_place slab_place = {
@@ -223,7 +202,6 @@ static bool name_member(const struct classes *classes, const char *type, const c
 	return true;
 }
 
-/* Types of variables that are not named after their type. BTF does not have these variables. */
 static const struct {
 	const char *name;
 	const char *type;
@@ -262,7 +240,6 @@ static bool find_in_variable(const struct classes *classes, const struct place *
 	return types_find_lock(&found, place->offset % found.size, place->kind, path);
 }
 
-/* Name a lock in a variable, by its type if that has the name of the variable and its size. */
 static void name_symbol(const struct classes *classes, const struct place *place, char *name)
 {
 	struct lock_path path;
@@ -280,7 +257,6 @@ static void name_symbol(const struct classes *classes, const struct place *place
 		snprintf(name + used, CLASS_SIZE - used, " [%s]", place->module);
 }
 
-/* Name a lock in a per-CPU variable, or in other per-CPU memory. */
 static void name_per_cpu(const struct classes *classes, const struct place *place, char *name)
 {
 	const char *variable = place->name;
@@ -299,7 +275,6 @@ static void name_per_cpu(const struct classes *classes, const struct place *plac
 		snprintf(name, CLASS_SIZE, "%s[]+0x%" PRIx32, variable, offset);
 }
 
-/* Name a lock in a structure of which the kernel has arrays, such as struct page. */
 static bool name_element(const struct classes *classes, const struct place *place, char *name)
 {
 	static const struct {
@@ -333,10 +308,7 @@ static void name_place(const struct classes *classes, const struct place *place,
 		print_caller(place, name, place->memory);
 }
 
-/*
- * Make the key of a place: all that its name depends on. Offsets are relative to the object in a
- * slab. The caller is part of the key only if the place has no type, or the cache has no name.
- */
+/* Offsets are relative to the object in a slab. */
 static void make_key(const struct place *place, char key[KEY_SIZE])
 {
 	const struct lock_place slab_place = {
@@ -354,7 +326,7 @@ static void make_key(const struct place *place, char key[KEY_SIZE])
 		 *place->module || has_type ? place->module : place->caller_module);
 }
 
-/* Put a name into the cache. If that fails the name will be looked up again. */
+/* If that fails the name will be looked up again. */
 static void cache_name(struct classes *classes, const char *key, const char *name)
 {
 	struct kept_class *kept;

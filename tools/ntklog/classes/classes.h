@@ -5,8 +5,7 @@
 /*
  * Classes of locks, such as "dentry.d_lockref.lock". While its file "identities" is open, the
  * module notes the memory that the lock of an event is in. The tool reads these notes and names the
- * class. A guessed name begins with "~". Without a name the class has the calling function in
- * parentheses.
+ * class. A guessed name begins with "~".
  */
 
 #include <stdbool.h>
@@ -15,16 +14,13 @@
 
 #include "types.h"
 
-/* Bytes of the name of a class with its NUL. */
 #define CLASS_SIZE	256
 
 struct classes;
 
-/**
- * struct class_note - class of a lock, from a line of the file identities
- * @address: address of the lock, as events have it
+/*
+ * Class of a lock, from a line of the file identities.
  * @time: session clock from which on the lock is of this class
- * @class: name of the class
  */
 struct class_note {
 	uint64_t address;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of slab caches. */
 
 #include <dirent.h>
 #include <stdbool.h>

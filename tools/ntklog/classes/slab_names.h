@@ -7,9 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/**
- * struct slab_name - a name of a merged cache
- * @name: name
+/*
+ * A name of a merged cache.
  * @cache: target of the link of this name, which all names of the cache share
  */
 struct slab_name {
@@ -17,11 +16,6 @@ struct slab_name {
 	char *cache;
 };
 
-/**
- * struct slab_names - names of all merged caches
- * @names: names, sorted by member cache
- * @count: number of @names
- */
 struct slab_names {
 	struct slab_name *names;
 	size_t count;

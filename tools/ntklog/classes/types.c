@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The types of the kernel and its modules, with an index of names, because libbpf finds a name by
- * comparing all names. A module whose BTF is missing or unreadable has no types. The types of the
- * kernel can be used without it.
+ * The types of the kernel and its modules, with an index of names. A module whose BTF is missing or
+ * unreadable has no types.
  */
 
 #define _GNU_SOURCE
@@ -20,23 +19,14 @@
 #include "types.h"
 #include "types_btf.h"
 
-/*
- * @name: name of the module, and of its file
- * @btf: types of the kernel, then those of the module; NULL if the file is unreadable
- * @first: id of the first type of the module
- */
+/* @btf: types of the kernel, then those of the module; NULL if the file is unreadable */
 struct module_types {
 	char name[64];
 	struct btf *btf;
 	uint32_t first;
 };
 
-/*
- * @name: name of the type, function or variable; NULL in an empty entry
- * @btf: BTF that has it
- * @id: id in @btf
- * @kind: BTF_KIND_*
- */
+/* @name: name of the type, function or variable; NULL in an empty entry */
 struct indexed {
 	const char *name;
 	const struct btf *btf;
@@ -45,13 +35,8 @@ struct indexed {
 };
 
 /*
- * @directory: directory of the BTF files
- * @kernel: types of the kernel
- * @modules: modules that had a file when the directory was read
- * @module_count: number of @modules
  * @index: hash table by name and kind, with open addressing
  * @index_size: size of @index, a power of two
- * @index_count: number of used entries of @index
  * @section: section of the kernel's per-CPU variables, or NULL
  */
 struct types {
@@ -128,8 +113,8 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 }
 
 /*
- * Find the first entry with a name and kind, in @only if that is not NULL. The kernel's entries
- * come before those of modules, because they were added first.
+ * Find an entry with a name and kind, in @only if that is not NULL. An entry that was added early
+ * is usually found first.
  */
 static const struct indexed *find_indexed(const struct types *types, const char *name,
 					  uint32_t kind, const struct btf *only)
@@ -166,7 +151,7 @@ static void describe_type(struct type_ref *found, const struct btf *btf, uint32_
  * types_find_struct() - find a structure by its name
  * @types: types to search, or NULL
  * @name: name of the structure
- * @found: set to the structure; one of the kernel before those of modules
+ * @found: set to the structure, usually the kernel's if modules have one of that name, too
  *
  * Return: true if there is such a structure.
  */
@@ -184,8 +169,6 @@ bool types_find_struct(const struct types *types, const char *name, struct type_
  * @types: types to search, or NULL
  * @name: name of the variable
  * @found: set to the type
- *
- * BTF has only per-CPU variables.
  *
  * Return: true if BTF has the variable.
  */
@@ -254,11 +237,6 @@ uint64_t types_per_cpu_size(const struct types *types)
 	return size;
 }
 
-/*
- * @near: structures that were found
- * @distances: distance of each structure
- * @count: number of structures
- */
 struct search {
 	struct type_ref *near;
 	unsigned int *distances;

@@ -11,13 +11,6 @@
 struct btf;
 struct types;
 
-/**
- * struct type_ref - a type
- * @btf: BTF that has the type
- * @id: id of the type in @btf
- * @name: name of the type
- * @size: size of the type, bytes
- */
 struct type_ref {
 	const struct btf *btf;
 	uint32_t id;
@@ -25,8 +18,8 @@ struct type_ref {
 	uint32_t size;
 };
 
-/**
- * struct lock_path - members from a structure to a lock
+/*
+ * Members from a structure to a lock.
  * @text: ".MEMBER[].MEMBER"; empty if the type itself is the lock
  * @root_struct: well-known structure inside of the outermost one, such as inode; empty if the path
  *	has none
@@ -38,7 +31,6 @@ struct lock_path {
 	size_t root_at;
 };
 
-/* Most structures that types_near_function() finds. */
 #define TYPES_NEAR	400
 
 int types_open(struct types **types, const char *directory);

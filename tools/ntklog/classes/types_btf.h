@@ -9,7 +9,6 @@
 /* Greatest depth of a search: structures, unions and arrays within each other. */
 #define TYPES_DEPTH	24
 
-/* Return the name at an offset of BTF's strings; empty if there is none. */
 static inline const char *btf_name(const struct btf *btf, uint32_t offset)
 {
 	const char *name = btf__name_by_offset(btf, offset);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finding the lock at an offset of a structure. */
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "types.h"
 #include "types_btf.h"
 
-/* Names of the types of each kind of lock, by NTKLOG_IDENTITY_*. */
 static const char *const lock_types[NTKLOG_IDENTITY_KINDS][4] = {
 	[NTKLOG_IDENTITY_SPIN] = { "spinlock", "raw_spinlock", "qspinlock" },
 	[NTKLOG_IDENTITY_RW] = { "rwlock_t", "qrwlock" },

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See child.h. */
 
 #define _GNU_SOURCE
 
@@ -165,8 +164,6 @@ int child_exit_status(const struct child *child)
  * @command: the command
  * @path: path of the file, which the command finds in its environment as NTKLOG_FILE
  * @mask: signals that are blocked from now on, here and in the command
- *
- * While the command runs, these signals end this process: it has claimed no session.
  *
  * Return: 0, or -1 after a message.
  */

@@ -2,17 +2,12 @@
 #ifndef _NTKLOG_CHILD_H
 #define _NTKLOG_CHILD_H
 
-/* The command that a recording runs, and that ends the recording; and the command of --exec. */
-
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
-/**
- * struct child - the process of a command
- * @command: command to run, or NULL
+/*
  * @pid: process of @command; 0: none
- * @status: status of wait() when the process has ended
  * @was_signalled: child_end() has sent SIGTERM to the process
  * @has_terminal: the process is in the foreground of the terminal
  */

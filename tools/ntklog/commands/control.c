@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog list, status and set: show the module's offers, sessions and parameters, and set them. */
 
 #include <argp.h>
 #include <errno.h>
@@ -20,12 +19,7 @@ enum {
 	OPTION_JSON = 0x100,
 };
 
-/*
- * @json: --json: print JSON
- * @session: number of a session; -1: all
- * @arguments: the other arguments
- * @argument_count: number of @arguments
- */
+/* @session: number of a session; -1: all */
 struct options {
 	bool json;
 	int session;

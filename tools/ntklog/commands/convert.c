@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog convert: write a trace in the formats of other tools. */
 
 #include <argp.h>
 #include <errno.h>
@@ -18,12 +17,6 @@ enum {
 	OPTION_PPROF,
 };
 
-/*
- * @trace: the file and the selected events
- * @ctf: directory for CTF, or NULL
- * @perfetto: path for Perfetto, or NULL
- * @pprof: path for pprof, or NULL
- */
 struct options {
 	struct trace_options trace;
 	const char *ctf;
@@ -31,7 +24,6 @@ struct options {
 	const char *pprof;
 };
 
-/* Convert to CTF or to Perfetto, whose traces have each event; pprof has sums only. */
 static int convert_events(const struct options *options, struct etl_file *file,
 			  const struct names *names)
 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog diff: compare two traces. */
 
 #define _GNU_SOURCE
 
@@ -29,12 +28,7 @@ enum {
 #define PAGE_ROWS_VISIBLE	20
 #define PAGE_CHANGES		30
 
-/*
- * @path: file, or directory of files
- * @files: the file, or the files of the directory
- * @seconds: duration of all recordings
- * @without_holds: a file whose mode records no holds of spin locks; NULL: none
- */
+/* @without_holds: a file whose mode records no holds of spin locks; NULL: none */
 struct side {
 	const char *path;
 	struct file_list files;
@@ -43,18 +37,8 @@ struct side {
 };
 
 /*
- * @table: options of the table
- * @sides: files before and after
- * @path_count: number of paths given
- * @opened_count: number of files that could be opened
- * @html: path of the page; NULL: none
- * @measure: measure that the table shows
- * @lock_events: events of the lock of --lock in all files
- * @has_condition: --fail-if was given
  * @limited_measure: measure that the condition of --fail-if limits
- * @is_increase: the condition is an increase, not a decrease
  * @limit: relative change of the condition
- * @difference: sums of all files
  */
 struct options {
 	struct table_options table;
@@ -71,12 +55,7 @@ struct options {
 	struct difference difference;
 };
 
-/*
- * First part of the result of a process that reads a file; the rows of its difference follow.
- * @seconds: duration of the recording
- * @lock_events: events of the only lock that is compared
- * @has_holds: each record of the file has a hold
- */
+/* First part of the result of a process that reads a file; the rows of its difference follow. */
 struct file_sums {
 	double seconds;
 	uint64_t lock_events;
@@ -95,7 +74,6 @@ static size_t side_of(const struct options *options, size_t *number)
 	return 1;
 }
 
-/* Read a file in a process of its own, and write the sums. */
 static int read_file(void *argument, size_t number, FILE *result)
 {
 	static struct analysis analysis;
@@ -137,7 +115,6 @@ static int read_file(void *argument, size_t number, FILE *result)
 	return status;
 }
 
-/* Add the sums of a file to those of its side. */
 static bool add_file_result(void *argument, size_t number, FILE *result)
 {
 	struct options *options = argument;
@@ -182,28 +159,26 @@ static int read_files(struct options *options)
 	return jobs_run(&jobs);
 }
 
-/* Return the path of a file that was recorded in mode waits, without holds; NULL if none was. */
+/* Return the path of a file without holds of spin locks; NULL if there is none. */
 static const char *path_without_holds(const struct options *options)
 {
 	return options->sides[options->sides[0].without_holds ? 0 : 1].without_holds;
 }
 
-/* Test whether the table or the condition compares holds. */
 static bool compares_holds(const struct options *options)
 {
 	return options->measure == DIFFERENCE_OF_HOLDS ||
 	       (options->has_condition && options->limited_measure == DIFFERENCE_OF_HOLDS);
 }
 
-/* Test whether the error of the condition's totals is known. */
 static bool condition_is_known(const struct options *options, const struct difference *difference)
 {
 	return isfinite(difference_half_width(&difference->total, options->limited_measure));
 }
 
 /*
- * Test whether the change is beyond the limit for sure: the sum after is compared with the scaled
- * sum before, and the interval is that of this difference.
+ * Test whether the change is beyond the limit by more than the confidence interval. The sum after
+ * is compared with the scaled sum before.
  */
 static bool condition_is_true(const struct options *options, const struct difference *difference)
 {
@@ -290,7 +265,6 @@ static void print_side(const char *heading, const struct side *side, FILE *strea
 	fprintf(stream, "%s\n", side->path);
 }
 
-/* Print the recordings and the changes of their totals. */
 static void print_totals(const struct options *options, const struct difference *difference,
 			 FILE *stream)
 {

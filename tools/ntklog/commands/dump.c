@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog dump: each event of a file, in the order of time. */
 
 #include <argp.h>
 #include <errno.h>
@@ -23,13 +22,6 @@ enum {
 	OPTION_HEX,
 };
 
-/*
- * @trace: the file and the selected events
- * @format: format of the output
- * @cycles: --cycles: print times as they are in the file too
- * @hex: --hex: print the bytes of the data too
- * @names: names of addresses and threads
- */
 struct dump {
 	struct trace_options trace;
 	enum dump_format format;
@@ -38,12 +30,6 @@ struct dump {
 	struct names *names;
 };
 
-/*
- * @dump: options
- * @file: the trace
- * @writer: the output
- * @stacks: events of the trace with their stacks
- */
 struct dumping {
 	const struct dump *dump;
 	struct etl_file *file;
@@ -65,7 +51,9 @@ static int dump_event(const struct dumping *dumping, const struct etl_event *eve
 	return dump_writer_put(dumping->writer, event, type, stack);
 }
 
-/* Print all events so far, also those that wait for a stack: the next one may take a while. */
+/*
+ * Print the events so far, also those that are queued for a stack: the next one may take a while.
+ */
 static void flush_writer(void *argument)
 {
 	const struct dumping *dumping = argument;

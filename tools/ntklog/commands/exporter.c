@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog exporter: offer metrics of locks to Prometheus. */
 
 #include <argp.h>
 #include <errno.h>
@@ -44,7 +43,7 @@ static int write_file(struct exporter *exporter)
 
 	if (!exporter->textfile.path)
 		return 0;
-	text = exporter_get_text(exporter, false, &size);
+	text = exporter_metrics_text(exporter, false, &size);
 	if (!text) {
 		message("%s: %s", exporter->textfile.path, strerror(ENOMEM));
 		return -1;
@@ -52,7 +51,6 @@ static int write_file(struct exporter *exporter)
 	return exporter_file_write(&exporter->textfile, text, size);
 }
 
-/* Add the sums of the events so far to the metrics, and free these sums. */
 static void add_sums(struct exporter *exporter)
 {
 	struct live_sums *live = &exporter->live;
@@ -108,7 +106,7 @@ static bool has_ended(const struct exporter *exporter)
 	return read(exporter->live.recording.signal_fd, &info, sizeof(info)) == sizeof(info);
 }
 
-/* Sum up one interval. Returns 0; 1 if a signal ended it early; -1 after a message. */
+/* Returns 0; 1 if a signal ended the interval early; -1 after a message. */
 static int gather_interval(struct exporter *exporter, double end)
 {
 	struct recording *recording = &exporter->live.recording;
@@ -127,7 +125,6 @@ static int gather_interval(struct exporter *exporter, double end)
 	return got < 0 || live_sums_read_all(&exporter->live) ? -1 : 0;
 }
 
-/* Publish the metrics with the sums of the interval that has ended. */
 static int update(struct exporter *exporter, double seconds)
 {
 	struct timespec now;
@@ -179,7 +176,7 @@ static int open_outputs(struct exporter *exporter)
 		return -1;
 	if (!exporter->listen)
 		return 0;
-	exporter->http.get_text = exporter_get_text;
+	exporter->http.get_text = exporter_metrics_text;
 	exporter->http.argument = exporter;
 	if (exporter_http_open(&exporter->http, exporter->listen))
 		return -1;
@@ -197,7 +194,7 @@ static int run(struct exporter *exporter)
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
-	/* A reader of the messages that ends, or a full disk, leaves no settings changed. */
+	/* Let a write fail with an error, so that the settings are restored. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	signals_block();

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_EXPORTER_H
 #define _NTKLOG_EXPORTER_H
 
-/* The state of ntklog exporter, for its files. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,9 +27,7 @@ enum exporter_rate {
 	EXPORTER_RATES,
 };
 
-/**
- * struct exporter_rate_setting - a rate of the module
- * @setting: its file, and the value to restore at the end
+/*
  * @base: value of the first step of the budget
  * @value: present value; 0: off, or the module has no such rate
  */
@@ -41,14 +37,11 @@ struct exporter_rate_setting {
 	uint32_t value;
 };
 
-/**
- * struct exporter_loss - numbers of things that the sums lack, since the start
- * @no_space: events for which no buffer had space
+/*
+ * Numbers of things that the sums lack, since the start.
  * @suppressed: events that occurred while their CPU was writing another event
  * @limited: releases that left a waiter behind, beyond the module's limit for each second
  * @untracked: acquisitions beyond the number that the module tracks at once
- * @notes: notes about classes that were overwritten before they were read
- * @missing_buffers: buffers that the module wrote and this process did not get
  */
 struct exporter_loss {
 	uint64_t no_space;
@@ -59,46 +52,21 @@ struct exporter_loss {
 	uint64_t missing_buffers;
 };
 
-/**
- * struct exporter_text - the metrics as text, made when it is first wanted after an update
- * @text: text, or NULL
- * @size: bytes of @text
- */
+/* The metrics as text, made when it is first wanted after an update. */
 struct exporter_text {
 	char *text;
 	size_t size;
 };
 
-/**
- * struct exporter - the command
- * @listen: ADDRESS:PORT, or NULL
- * @textfile: file to write
+/*
  * @interval: seconds between two updates
  * @groups: names of event groups that the user wants; NULL: those that the kernel allows
  * @first_mode: richest of exporter_modes[] that may be used
- * @live: session, and sums of the present interval
- * @http: server
  * @wake_fd: epoll file of the server and of the signals; -1: none
- * @locks: metrics of locks
- * @counters: counters of the module
- * @mode_setting: file of the mode of Linux' locks, and the mode to restore at the end
- * @rates: rates of the module, by enum exporter_rate
- * @present_groups: event groups of the session
- * @budget: present choice of mode and rates
- * @counts: counts at the begin of the present interval, for the overhead
- * @overhead: overhead since the start
  * @share: overhead of the last interval, as a share of the time of all CPUs
  * @hooks_share: part of the hooks in @share
- * @tool_begin: CPU time of this process at the begin of the present interval, seconds
  * @before: counts of the session at the begin of the present interval
- * @missing_before: missing buffers of the session at that time
- * @notes_before: overwritten notes of the open file at that time
- * @events: events that the module has generated for this command
- * @loss: events, acquisitions, buffers and notes that the sums lack
- * @changes: changes that the budget made, by enum budget_change
- * @updates: number of updates
  * @updated: time of the last update, seconds since the epoch
- * @texts: text of the metrics in Prometheus' format, and in OpenMetrics
  */
 struct exporter {
 	const char *listen;
@@ -131,7 +99,6 @@ struct exporter {
 	struct exporter_text texts[2];
 };
 
-/* exporter_module.c: the settings of the module, and the session */
 int exporter_find_mode(const char *name);
 const char *exporter_mode_name(const struct exporter *exporter);
 int exporter_begin_settings(struct exporter *exporter);
@@ -140,13 +107,11 @@ int exporter_start_session(struct exporter *exporter);
 int exporter_change_mode(struct exporter *exporter, unsigned int old_mode);
 void exporter_restore_settings(struct exporter *exporter);
 
-/* exporter_overhead.c: counts, and the budget */
 double exporter_cpu_seconds(void);
 int exporter_count(struct exporter *exporter, double seconds);
 int exporter_keep_budget(struct exporter *exporter);
 
-/* exporter_text.c: the metrics as text */
-const char *exporter_get_text(void *argument, bool is_openmetrics, size_t *size);
+const char *exporter_metrics_text(void *argument, bool is_openmetrics, size_t *size);
 void exporter_drop_text(struct exporter *exporter);
 
 #endif /* _NTKLOG_EXPORTER_H */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See exporter_file.h. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,12 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/**
- * struct exporter_file - the file
- * @path: its path; NULL: none is written
- * @device: device of the file that was written last
- * @inode: inode of that file; 0: none was written
- */
+/* @inode: inode of that file; 0: none was written */
 struct exporter_file {
 	const char *path;
 	dev_t device;

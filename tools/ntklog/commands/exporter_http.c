@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See exporter_http.h. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,15 +19,15 @@
 #include "recording.h"
 
 /*
- * The library is loaded when the server is opened. Linked with the tool, its TLS library would add
- * four milliseconds to the start of every command.
+ * The library is loaded when the server is opened. Linked with the tool, it would slow down the
+ * start of each command.
  */
 #define LIBRARY		"libmicrohttpd.so.12"
 
 /*
  * Limits for clients: seconds without a byte, seconds for a request and for reading its answer, and
  * bytes of a connection. A client that sends a byte now and then leaves its place to another one
- * before Prometheus gives up, which is after 10 s.
+ * before Prometheus gives up, by default after 10 s.
  */
 #define TIMEOUT_S	15
 #define REQUEST_S	8
@@ -47,7 +46,6 @@
 static const char start_page[] =
 	"<!DOCTYPE html><title>ntklog exporter</title><a href=\"/metrics\">Metrics</a>\n";
 
-/* Functions of the library. */
 static struct {
 	typeof(MHD_start_daemon) *start_daemon;
 	typeof(MHD_stop_daemon) *stop_daemon;
@@ -187,7 +185,6 @@ struct accepted {
 	double openmetrics;
 };
 
-/* Read one of the formats, such as "text/plain;version=0.0.4;q=0.5". */
 static void read_format(struct accepted *accepted, const char *format, size_t length)
 {
 	size_t type = strcspn(format, ";, \t"), i;
@@ -278,7 +275,6 @@ static enum MHD_Result answer(void *argument, struct MHD_Connection *connection,
 	return answer_with(connection, MHD_HTTP_NOT_FOUND, TEXT_TYPE, no_page);
 }
 
-/* Note when a connection begins and ends. */
 static void note_connection(void *argument, struct MHD_Connection *connection, void **context,
 			    enum MHD_ConnectionNotificationCode what)
 {

@@ -13,7 +13,6 @@
 struct MHD_Daemon;
 struct MHD_Response;
 
-/* Most connections at a time. */
 #define EXPORTER_HTTP_CONNECTIONS	16
 
 /**
@@ -26,13 +25,10 @@ struct exporter_http_client {
 	double since;
 };
 
-/**
- * struct exporter_http - a server; all zero: none
- * @daemon: libmicrohttpd's server
+/*
+ * A server; all zero: none.
  * @get_text: makes the text of the metrics; returns NULL without memory
- * @argument: argument of @get_text
  * @metrics: answers with the metrics in Prometheus' format, and in OpenMetrics; NULL: not made yet
- * @clients: the connections
  */
 struct exporter_http {
 	struct MHD_Daemon *daemon;

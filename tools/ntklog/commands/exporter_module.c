@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The settings of the module and the session of ntklog exporter. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -65,7 +64,6 @@ static bool has_sleeping(const struct exporter *exporter)
 	return exporter_modes[exporter->first_mode + exporter->budget.mode].has_sleeping;
 }
 
-/* Make the list of the groups that the present mode records. */
 static void choose_groups(struct exporter *exporter)
 {
 	char *groups = exporter->present_groups;
@@ -134,7 +132,7 @@ static void choose_base(struct exporter *exporter, enum exporter_rate rate)
 	setting->value = setting->base;
 	if (setting->base == NT_RATE)
 		setting->base = PRIME_RATE;
-	/* Record the holders of Linux' spin locks, as ntklog record does. */
+	/* Record the holders of Linux' spin locks. */
 	if (rate == EXPORTER_SPINLOCK_BLOCKERS && !setting->base &&
 	    strcmp(exporter_mode_name(exporter), "waits"))
 		setting->base = 1;

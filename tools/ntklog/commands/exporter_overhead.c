@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The counts of ntklog exporter, and the steps that keep its budget. */
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -97,7 +96,6 @@ int exporter_count(struct exporter *exporter, double seconds)
  * @exporter: the interval is counted, and its sums are freed
  *
  * Events between the end of the interval and a change of rates are weighted with the new rates.
- * These are the events of some microseconds.
  *
  * Return: 0, or -1 after a message.
  */
@@ -105,7 +103,7 @@ int exporter_keep_budget(struct exporter *exporter)
 {
 	struct budget *budget = &exporter->budget;
 	unsigned int mode = budget->mode;
-	enum budget_change change = budget_step(budget, exporter->hooks_share,
+	enum recording_change change = budget_step(budget, exporter->hooks_share,
 						exporter->share - exporter->hooks_share);
 
 	if (change == BUDGET_STAYS)

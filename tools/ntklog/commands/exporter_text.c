@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The metrics of ntklog exporter as text. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,14 +184,14 @@ static void put_all(const struct exporter *exporter, struct exposition *expositi
 }
 
 /**
- * exporter_get_text() - get the metrics as text
+ * exporter_metrics_text() - get the metrics as text
  * @argument: the struct exporter
  * @is_openmetrics: the format is OpenMetrics, not Prometheus' own
  * @size: set to the bytes of the text
  *
  * Return: the text, which stays until exporter_drop_text(); NULL without memory.
  */
-const char *exporter_get_text(void *argument, bool is_openmetrics, size_t *size)
+const char *exporter_metrics_text(void *argument, bool is_openmetrics, size_t *size)
 {
 	struct exporter *exporter = argument;
 	struct exporter_text *text = &exporter->texts[is_openmetrics];

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files that a command reads: see file_list.h. */
 
 #define _GNU_SOURCE
 
@@ -31,7 +30,6 @@ static int compare_entries(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Add a path, which is NULL without memory. Returns -1 after a message. */
 static int add_path(struct file_list *list, char *path)
 {
 	char **more = path ? grown(list->paths, list->count, sizeof(*more)) : NULL;
@@ -79,7 +77,7 @@ int file_list_add(struct file_list *list, const char *path)
 	return count ? err : -1;
 }
 
-/* Return the name of a file without its directory. Set @length to its length without the suffix. */
+/* Set @length to its length without the suffix. */
 static const char *short_name(const char *path, int *length)
 {
 	const char *name = strrchr(path, '/');
@@ -95,7 +93,7 @@ static const char *short_name(const char *path, int *length)
 
 /*
  * Copy a name that is shown. Characters that are no UTF-8 or may control a terminal are replaced;
- * the number of the file then tells it apart from others. Returns NULL without memory.
+ * the number of the file then tells it apart from others.
  */
 static char *copy_shown_name(const char *name, int length, size_t file)
 {

@@ -6,11 +6,7 @@
 
 #include <stddef.h>
 
-/**
- * struct file_list - files, those of a directory sorted by name; all zero: none
- * @paths: paths of the files
- * @count: number of @paths
- */
+/* Files, those of a directory sorted by name; all zero: none. */
 struct file_list {
 	char **paths;
 	size_t count;

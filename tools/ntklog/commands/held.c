@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog held: print which tasks hold locks that sleep, which wait for them, and deadlocks. */
 
 #include <argp.h>
 #include <inttypes.h>
@@ -25,12 +24,6 @@ enum {
 	OPTION_ALL,
 };
 
-/*
- * @delay: seconds between two outputs
- * @watches: --watch: print again every second
- * @json: --json: print JSON
- * @all: --all: print locks without waiters too
- */
 struct options {
 	double delay;
 	bool watches;
@@ -46,8 +39,7 @@ static const char *age_text(uint64_t ns, char *text, size_t size)
 	return text;
 }
 
-/* Length of the name of a function without its offset. */
-static int name_length(const char *symbol)
+static int length_without_offset(const char *symbol)
 {
 	return strcspn(symbol, "+");
 }
@@ -73,9 +65,9 @@ static void print_stack(const struct wait_task *task)
 	size_t column = 9, i;
 
 	for (i = 0; i < task->frames; i++) {
-		int length = name_length(task->stack[i]);
+		int length = length_without_offset(task->stack[i]);
 
-		/* A line has at most 80 columns. */
+		/* Wrap lines at 80 columns. */
 		if (i && column + 3 + length > 80)
 			column = printf("\n\t ") + 6;
 		if (!i)
@@ -94,7 +86,7 @@ static void print_slot(const struct wait_slot *slot)
 	printf("  %s %-9s %8s  %s (%" PRIu32 ") in %.*s\n", slot->is_waiting ? "waits" : "held ",
 	       slot->is_exclusive ? "exclusive" : "shared",
 	       age_text(slot->age_ns, age, sizeof(age)), task->name, task->thread_id,
-	       name_length(slot->caller), slot->caller);
+	       length_without_offset(slot->caller), slot->caller);
 }
 
 /*
@@ -173,7 +165,6 @@ static void print_text(const struct wait_graph *graph, const struct options *opt
 		print_lock(&graph->locks[i]);
 }
 
-/* Print the name of a lock, and its class if it is another name. */
 static void format_wait_name(const struct names *names, const struct wait_slot *slot, char *text,
 			     size_t size)
 {

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_HELD_WAITS_H
 #define _NTKLOG_HELD_WAITS_H
 
-/* Waits that go on, for ntklog top. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

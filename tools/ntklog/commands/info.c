@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog info: print the header of a file, and count its events. */
 
 #include <argp.h>
 #include <inttypes.h>
@@ -29,7 +28,6 @@ enum {
 	OPTION_JSON = 0x100,
 };
 
-/* Bytes for a name in the header of the file. */
 #define NAME_BYTES	1024
 
 /*
@@ -38,10 +36,6 @@ enum {
  */
 #define KINDS_MAX	4096
 
-/*
- * @path: path of the file
- * @json: --json: print JSON
- */
 struct options {
 	const char *path;
 	bool json;
@@ -88,7 +82,7 @@ static void set_number(json_t *object, const char *name, uint64_t value)
 		json_object_set_new(object, name, json_integer((json_int_t)value));
 		return;
 	}
-	/* Readers of JSON have no larger integers. */
+	/* json_integer() takes an int64_t. */
 	snprintf(text, sizeof(text), "%" PRIu64, value);
 	set_text(object, name, text);
 }
@@ -132,7 +126,6 @@ static const unsigned char *set_name(json_t *object, const char *name,
 	return from;
 }
 
-/* Add all fields of TRACE_LOGFILE_HEADER, in their order. */
 static void set_header(json_t *object, const struct etl_event *event,
 		       const struct etl_file *file)
 {
@@ -202,7 +195,6 @@ static void set_group_mask(json_t *object, const struct etl_event *event)
 	set_text(object, "Groups", names);
 }
 
-/* Make a name for an event that has none. */
 static const char *name_event(const struct etl_event *event, bool is_short, char *text, size_t size)
 {
 	struct etl_event_header header;

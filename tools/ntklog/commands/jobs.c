@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Jobs in processes of their own: see jobs.h. */
 
 #define _GNU_SOURCE
 
@@ -15,7 +14,6 @@
 #include "jobs.h"
 #include "message.h"
 
-/* A job that has been started: its process and its result. */
 struct started {
 	pid_t pid;
 	FILE *result;
@@ -28,7 +26,6 @@ static size_t cpu_count(void)
 	return sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 }
 
-/* Start a job. Returns false after a message. */
 static bool start_job(const struct jobs *jobs, size_t job, struct started *started)
 {
 	int fd = memfd_create("ntklog", MFD_CLOEXEC), status;
@@ -54,7 +51,6 @@ static bool start_job(const struct jobs *jobs, size_t job, struct started *start
 	_exit(status);
 }
 
-/* Wait for a job, and take its result. Returns the exit status. */
 static int finish_job(const struct jobs *jobs, size_t job, const struct started *started)
 {
 	int status;
@@ -75,7 +71,7 @@ static int finish_job(const struct jobs *jobs, size_t job, const struct started 
 }
 
 /**
- * jobs_run() - run jobs, as many at a time as there are CPUs
+ * jobs_run() - run jobs
  * @jobs: the jobs
  *
  * Return: the exit status of the first job that failed, NTKLOG_FAILED if a job could not be

@@ -8,12 +8,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/**
- * struct jobs - jobs and the use of their results
- * @count: number of jobs
+/*
+ * Jobs and the use of their results.
  * @run: run a job in a process of its own, and write its result; returns an exit status
  * @take: read the result of a job, in the order of the jobs; returns false if it is not complete
- * @argument: argument for @run and @take
  */
 struct jobs {
 	size_t count;

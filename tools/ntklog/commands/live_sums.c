@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See live_sums.h. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,10 +64,7 @@ static void read_notes(void *argument)
 		sums->read_notes(sums->argument);
 }
 
-/*
- * Read how Linux' locks are recorded, as the rundown of a file has it. A setting that an older
- * module does not have stays 0.
- */
+/* Read how Linux' locks are recorded. A setting that an older module does not have stays 0. */
 static int take_rules(struct spinlock_rates *rates)
 {
 	const char *name = "linux_mode";

@@ -15,20 +15,12 @@
 #include "stacks.h"
 #include "symbols.h"
 
-/**
- * struct live_sums - a session and the sums of the present interval
- * @recording: the session
- * @file: header of the session's trace
+/*
  * @order: events that are not summed up yet, because an earlier one may still arrive
- * @records_stacks: the session was started with stacks
  * @stacks: events whose stacks may still arrive; NULL: no stacks are recorded
- * @analysis: sums of the present interval
  * @symbols: symbols of the kernel, classes of locks, and names that a user of the sums adds
- * @identities: the module's notes about classes of locks
- * @has_new_class: a class was added to @symbols, which must be sorted again
  * @take: called with @argument before an event is summed up; NULL: nothing is called
  * @read_notes: called with @argument before buffers are read; NULL: nothing is called
- * @argument: argument of @take and @read_notes
  */
 struct live_sums {
 	struct recording recording;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog: find the command and run it. */
 
 #include <argp.h>
 #include <errno.h>

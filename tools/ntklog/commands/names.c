@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog names: write FILE.names for a trace that was made without ntklog record. */
 
 #define _GNU_SOURCE
 

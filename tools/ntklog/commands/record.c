@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ntklog record: record a session, from its start to its stop, in a file.
- *
  * The first buffer of the file is written at the start, and again at the end with the final
- * numbers. The other buffers follow in their order. Therefore the file can be read after any end
- * of the recording.
+ * numbers. The other buffers follow in their order, so that the file can be read even if the
+ * recording is killed.
  */
 
 #define _GNU_SOURCE
@@ -58,20 +56,12 @@ enum {
 #define PRIME_RATE	"1009"
 
 /*
- * @settings: settings of the session
- * @recording: the session
- * @trace: the file
  * @duration: seconds; INFINITY: until a signal, or the end of @command
  * @session: number of the session; -1: any free session
  * @linux_mode: new mode of recording Linux' own locks; NULL: the module's present mode
  * @blocker_rate: new value of spinlock/blockers; NULL: 1, if it is 0 and can change, except in
  *	mode waits
  * @wants_holders: with mode waits: record the releases that leave a waiter behind, too
- * @mode: the module's mode
- * @blockers: the module's rate of blockers
- * @rates: the module's rates of sampling
- * @child: the command to run, if there is one
- * @trap: the event to wait for, if there is one
  * @path: path of the file, before a number of the recording was added
  * @must_end: a signal, or the end of the command, has ended the recording
  */
@@ -208,7 +198,6 @@ static int finish_file(struct record *record)
 	return err;
 }
 
-/* Record a session that has just been started, and stop it. */
 static int record_session(struct record *record)
 {
 	int err = begin_file(record);
@@ -281,8 +270,7 @@ static int set_blockers(struct record *record)
 }
 
 /*
- * Change the settings of the module that the recording needs. The rates stay as they are while
- * another session runs, which has events of both rates otherwise.
+ * The rates stay as they are while another session runs, which has events of both rates otherwise.
  */
 static int change_module_settings(struct record *record)
 {
@@ -296,8 +284,8 @@ static int change_module_settings(struct record *record)
 }
 
 /*
- * Restore the settings of the module. The mode of a successful recording stays. While another
- * session runs, the rates and blockers stay changed.
+ * The mode of a successful recording stays. While another session runs, the rates and blockers stay
+ * changed.
  */
 static void restore_module(struct record *record, bool has_failed)
 {
@@ -312,7 +300,6 @@ static void restore_module(struct record *record, bool has_failed)
 		setting_restore(&record->rates[i]);
 }
 
-/* Make one file. */
 static int record_file(struct record *record)
 {
 	static const int more_signals[] = { SIGCHLD, 0 };
@@ -557,7 +544,7 @@ int command_record(int argc, char **argv)
 		.settings = {
 			.buffer_size = 64 << 10,
 			.buffers = 64,
-			/* A recording that is killed lacks at most the last two seconds. */
+			/* This bounds what a recording that is killed lacks. */
 			.flush_ms = 1000,
 			.mode = NTKLOG_SESSION_SEQUENTIAL,
 		},

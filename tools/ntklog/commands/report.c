@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog report: sum up a trace. */
 
 #include <argp.h>
 #include <errno.h>
@@ -38,20 +37,11 @@ enum {
 #define PAGE_ROWS_VISIBLE	10
 
 /*
- * @trace: path of the file, its names and the selection of its events
- * @files: all files
  * @result: stream that gets the tables of one of many files; NULL: the tables are printed
- * @table: options of tables
- * @html: path of the page; NULL: none
  * @by_address: each lock has a row of its own, not each class
- * @by: attribute by which waiters and holders are told apart
  * @joins_locks: the table of waiters has one row for each waiter, not for each lock of it
- * @tables: bits of the tables to print
  * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
- * @sort: column to sort by; NULL: the default of each table
- * @is_folded: --folded: print stacks alone, for flame graphs
  * @folded: the value that the stacks are weighted with
- * @is_ndjson: --ndjson: print the rows as lines of JSON, each with its host
  */
 struct options {
 	struct trace_options trace;
@@ -82,16 +72,11 @@ static const unsigned int tables_by_attribute = 1u << REPORT_BLOCKERS | 1u << RE
 
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
 
-/*
- * Test whether rows begin with a host: in reports of several files, and in NDJSON, because programs
- * collect its rows from many machines.
- */
 static bool has_hosts(const struct options *options)
 {
 	return options->files.count > 1 || options->is_ndjson;
 }
 
-/* Return the tables whose columns are listed: all of them, unless the user has named some. */
 static unsigned int tables_with_listed_columns(unsigned int tables)
 {
 	return tables && tables != ALL_TABLES ? tables : UINT_MAX;
@@ -226,7 +211,6 @@ static void print_lock(const struct report *report, const struct options *option
 	report_print_longest(report, stdout, options->table.top);
 }
 
-/* Print the tables, and before them what is true of the whole report. */
 static void print_tables(struct report *report, const struct options *options,
 			 const struct report_host *hosts)
 {
@@ -387,7 +371,6 @@ static int report_file(struct options *options)
 	return status;
 }
 
-/* Sum up one of many files, in a process of its own. */
 static int sum_up_file(void *argument, const char *path, FILE *result)
 {
 	struct options *options = argument;

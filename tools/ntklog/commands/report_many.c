@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading many files for a report: see report_many.h. */
 
 #include <stdlib.h>
 

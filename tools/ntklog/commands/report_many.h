@@ -2,21 +2,14 @@
 #ifndef _NTKLOG_REPORT_MANY_H
 #define _NTKLOG_REPORT_MANY_H
 
-/* Reading many files for a report, in parallel. */
-
 #include "file_list.h"
 #include "report_hosts.h"
 
-/**
- * struct report_many - a report of many files
- * @files: the files
- * @tables: wanted tables, as bits
+/*
  * @top: rows of each table at most; 0: all
  * @sum_up: sum up a file and report_write() the result, in a process of its own; returns the exit
  *	status
- * @argument: argument for @sum_up
  * @report: the report, whose tables may be changed before report_many_read()
- * @hosts: a host for each file
  */
 struct report_many {
 	const struct file_list *files;

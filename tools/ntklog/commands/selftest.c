@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog selftest: compare the redirected lock functions with the kernel's own. */
 
 #include <argp.h>
 #include <stdbool.h>
@@ -11,12 +10,10 @@
 #include "macros.h"
 #include "message.h"
 
-/* Bytes for the text of the file linux_selftest, which is shorter. */
 #define TEXT_SIZE	65536
 
 #define COLUMNS	8
 
-/* Print a line of the module's table with columns. */
 static void print_row(char *line)
 {
 	static const int widths[COLUMNS] = { 29, 20, 13, 9, 10, 12, 7, 0 };

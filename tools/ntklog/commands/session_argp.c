@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See session_argp.h. */
 
 #include <stdlib.h>
 

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_SESSION_ARGP_H
 #define _NTKLOG_SESSION_ARGP_H
 
-/* Options of the commands that start a session. */
-
 #include <argp.h>
 
 /* Children for struct argp; their input is a struct session_settings. */

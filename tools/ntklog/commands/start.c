@@ -26,7 +26,6 @@ enum {
 
 /*
  * @session: number of the session; -1: none was given
- * @settings: settings of start
  * @trace: file of stop; without a path: none
  */
 struct options {
@@ -69,7 +68,6 @@ static int start(struct options *options)
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
-/* Write the buffers of a stopped session to the file. */
 static int save_trace(struct recording *recording, struct trace_file *trace,
 		      const struct ntklog_session_counts *counts)
 {
@@ -85,10 +83,11 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 	recording->drain.give = trace_file_write;
 	recording->drain.argument = trace;
 	err = trace_file_begin(trace, header, size, size + buffers * size) ||
-	      drain_open(&recording->drain, recording->fd, recording->session, size) ||
-	      drain_finish(&recording->drain);
+	      drain_open(&recording->drain, recording->fd, recording->session, size);
+	if (!err)
+		err = drain_finish(&recording->drain);
 	/* Count the buffers that could not be written, for the numbers of the file. */
-	if (trace->has_failed)
+	if (trace->has_failed && trace->bytes)
 		drain_finish(&recording->drain);
 	if (trace_file_finish(trace, header, size))
 		err = -1;
@@ -105,7 +104,6 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 	return err ? -1 : 0;
 }
 
-/* Stop an adopted session if it runs, and write its buffers. */
 static int finish_recording(struct recording *recording, struct trace_file *trace)
 {
 	struct ntklog_session_counts counts;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Options of the commands that print tables of locks. */
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -2,20 +2,13 @@
 #ifndef _NTKLOG_TABLE_ARGP_H
 #define _NTKLOG_TABLE_ARGP_H
 
-/* Options of the commands that print tables of locks. */
-
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/**
- * struct table_options - how to print tables
- * @json: print JSON instead of text
- * @csv: print comma-separated values instead of text
- * @is_wide: show all columns, however wide the tables are
+/*
  * @lock: name or address of the only lock that is summed up, or NULL
  * @top: most rows of a table; 0 for all
- * @has_top: --top was given
  */
 struct table_options {
 	bool json;

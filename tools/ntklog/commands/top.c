@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog top: show the locks that are waited for most, now. */
 
 #include <argp.h>
 #include <errno.h>
@@ -29,7 +28,6 @@ enum {
 /* Upper limit of the first interval after a key has changed the view, seconds. */
 #define NEW_VIEW_MAX_S	1
 
-/* Make the tables of the interval that has ended. */
 static void make_tables(struct top *top, const struct ntklog_session_counts *counts)
 {
 	struct report *report = &top->shown;
@@ -163,7 +161,7 @@ static int follow(struct top *top, double end)
 	return got || !top->keys.quits ? got : 1;
 }
 
-/* Gather the events of one interval. Returns 1 if a signal ended it early; -1 after a message. */
+/* Returns 0; 1 if a signal ended the interval early; -1 after a message. */
 static int gather_interval(struct top *top)
 {
 	double start = recording_now(), end = start + top->interval;
@@ -191,13 +189,11 @@ static int gather_interval(struct top *top)
 	return got;
 }
 
-/* Test whether the session records stacks, by which waiters and holders are told apart. */
 static bool records_stacks(const struct top *top)
 {
 	return top->keys.view.has_waiters && top->keys.view.by == CHARGE_BY_STACK;
 }
 
-/* Show intervals of a session that has just been started. */
 static int show_intervals(struct top *top)
 {
 	int got = 0, err;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See top_keys.h. */
 
 #include <poll.h>
 #include <stdio.h>
@@ -113,7 +112,7 @@ bool top_keys_read(struct top_keys *keys)
 		else
 			take_key(keys, typed[i]);
 	keys->has_new = true;
-	/* The terminal was closed. */
+	/* The terminal was closed, or cannot be read. */
 	keys->quits |= count <= 0;
 	return true;
 }

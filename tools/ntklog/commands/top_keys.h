@@ -11,9 +11,7 @@
 
 #include "charge_labels.h"
 
-/**
- * struct top_view - how an interval is summed up
- * @by_address: each lock has a row of its own, not each class
+/*
  * @has_waiters: the tables are those of waiters and blockers, and not those of locks
  * @by: if @has_waiters, attribute by which waiters and holders are told apart
  */
@@ -23,19 +21,12 @@ struct top_view {
 	enum charge_by by;
 };
 
-/**
- * struct top_keys - what the keys have chosen
- * @is_raw: the terminal gives keys at once, without echo
+/*
  * @saved: settings of the terminal, if @is_raw
  * @has_new: keys were pressed that the screen does not show yet
- * @quits: q was pressed
- * @is_paused: the screen stays as it is
- * @shows_help: the screen has the list of keys
- * @view: how the next interval is summed up
  * @sort: number of times that s was pressed
  * @is_typing: the next keys belong to @filter
  * @filter: part of the names in the rows that are shown; "": all
- * @filter_length: bytes of @filter
  */
 struct top_keys {
 	bool is_raw;

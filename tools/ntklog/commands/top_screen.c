@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See top_screen.h. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include "text.h"
 #include "top_screen.h"
 
-/* Control sequences of xterm, which other terminals have too, or ignore. */
+/* Control sequences of xterm. */
 #define ALTERNATE_SCREEN	"\033[?1049h"
 #define NORMAL_SCREEN		"\033[?1049l"
 #define HIDE_CURSOR		"\033[?25l"
@@ -58,7 +57,6 @@ static void open_screen(struct top_screen *screen)
 	fputs(ALTERNATE_SCREEN HIDE_CURSOR, stdout);
 }
 
-/* Print as many lines, and as many characters of each, as the terminal has space for. */
 static void print_clipped(const char *text, const struct winsize *size)
 {
 	size_t rows = size->ws_row, used = 0;

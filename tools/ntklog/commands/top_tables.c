@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tables of ntklog top, on a screen or as JSON. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +82,6 @@ static const struct {
 /* The tables of waiters, in place of all others. */
 static const unsigned int waiter_tables = 1u << REPORT_WAITERS | 1u << REPORT_BLOCKERS;
 
-/* Print the lines about the interval and the keys, the tables, and the waits that go on. */
 static void print_lines(struct top *top, FILE *stream)
 {
 	const struct top_keys *keys = &top->keys;
@@ -91,7 +89,6 @@ static void print_lines(struct top *top, FILE *stream)
 	const struct winsize size = top_screen_size();
 	bool has_waiters = top->shown_view.has_waiters, has_waits;
 	unsigned int wanted = 0;
-	/* The screen has two lines above the tables. */
 	size_t rows = top->top, other_lines = 3 + top_keys_lines(keys), tables, count = 0, i;
 	char clock[16];
 	time_t time_now = time(NULL);

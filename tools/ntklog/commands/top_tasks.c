@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of tasks for ntklog top, for the views that have waiters. */
 
 #include <ntklog/event.h>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See trace_argp.h. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -140,7 +139,6 @@ static int check_boot(const struct names *names, const struct trace_options *opt
 	return -1;
 }
 
-/* Read the names in a file of names, and in the trace itself. */
 static int read_names(struct names **names, const struct trace_options *options,
 		      const struct etl_file *file)
 {

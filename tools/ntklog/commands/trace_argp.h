@@ -11,12 +11,9 @@
 #include "file_list.h"
 #include "filter.h"
 
-/**
- * struct trace_options - options of a command that reads a file
- * @path: path of the file
+/*
  * @files: list of the files, if the command takes many; NULL: it takes one
  * @names_path: path of its names; NULL: FILE.names
- * @selection: events that the command uses
  */
 struct trace_options {
 	const char *path;

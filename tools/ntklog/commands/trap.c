@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See trap.h. */
 
 #define _GNU_SOURCE
 
@@ -23,11 +22,7 @@
 /* Suffix of the file's path until the condition is met. */
 #define PART_SUFFIX	".part"
 
-/*
- * @next: link in the list of kept buffers
- * @newest: latest time of an event in this buffer and in those before it, session clock
- * @size: bytes of @data
- */
+/* @newest: latest time of an event in this buffer and in those before it, session clock */
 struct trap_buffer {
 	STAILQ_ENTRY(trap_buffer) next;
 	uint64_t newest;
@@ -44,7 +39,6 @@ enum {
 	OPTION_EXEC,
 };
 
-/* Most recordings of --times. */
 #define TIMES_MAX	1000000
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -217,7 +211,6 @@ static int keep_buffer(struct trap *trap, const unsigned char *buffer, size_t si
 	return 0;
 }
 
-/* Give the file its path, and write the kept buffers. */
 static int write_kept(struct trap *trap)
 {
 	struct trap_buffer *oldest;

@@ -18,23 +18,17 @@
 
 STAILQ_HEAD(trap_buffers, trap_buffer);
 
-/**
- * struct trap - a condition, and the latest buffers
+/*
+ * A condition, and the latest buffers.
  * @condition: the condition; NULL: there is no trap
- * @before: seconds of events to keep
- * @after: seconds to record after the event
+ * @before, @after: seconds before and after the event
  * @times: number of recordings, each of which waits for such an event
- * @exec: shell command to run after each recording; NULL: none
  * @has_option: an option was given that needs a condition
- * @trace: file to write
  * @path: path of the file after the condition was met
  * @part_path: path of the file until then
  * @kept: the latest buffers, the oldest first
- * @kept_bytes: bytes of the buffers in @kept
  * @newest: latest time of an event, session clock
- * @events: number of events that were tested
  * @is_short: buffers were dropped that were younger than @before
- * @was_met: an event has met the condition: buffers are written at once
  */
 struct trap {
 	struct filter *condition;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Reading ETL files in the order of the file, event by event. One buffer is in memory at a time.
- */
+/* Reading ETL files in the order of the file, event by event. */
 
 #define _GNU_SOURCE
 
@@ -15,8 +13,7 @@
 #include "etl_reader.h"
 
 /*
- * Begin to read from a pipe. Flight recordings and files with names need all buffers before their
- * first event, and are copied to a file.
+ * Begin to read from a pipe. A flight recording, or a file with names, is copied to a file first.
  */
 static int begin_stream(struct etl_reader *reader, const struct wmi_buffer_header *header)
 {
@@ -163,7 +160,7 @@ int etl_attach(struct etl_file **file, const char *path, const void *buffer, siz
  *
  * Damaged parts are left out, and the first one is described in @file's error.
  *
- * Return: the event, which is valid until the next call; NULL at the end of the file.
+ * Return: the event, which is valid until the next call; NULL at the end or without memory.
  */
 const struct etl_event *etl_next_event(struct etl_file *file)
 {

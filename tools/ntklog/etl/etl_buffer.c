@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Reading buffers. All buffers have one size. So damage costs at most the rest of a buffer, and
- * reading continues with the next one.
- */
+/* All buffers have one size, so that reading can continue with the buffer behind a damaged one. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -104,7 +101,6 @@ ssize_t etl_read_at(struct etl_reader *reader, void *data, size_t count, uint64_
 	return got;
 }
 
-/* Report a file that ends before buffer @number although its header has more buffers. */
 static void report_short_file(struct etl_reader *reader, uint64_t number)
 {
 	struct etl_file *file = &reader->file;
@@ -139,7 +135,6 @@ bool etl_is_past_written(const struct etl_reader *reader, uint64_t number)
  * @got: number of its bytes in the file; negative after an error that was already reported
  *
  * In the file of a session that has not ended the recorder is writing the buffer, or was killed.
- * In any other file it is damage.
  */
 void etl_note_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssize_t got)
 {
@@ -195,7 +190,7 @@ int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_
  * @cursor: set to the first event of the buffer; its memory is allocated at the first call
  * @number: number of the buffer
  *
- * A damaged buffer has no events. The file's error describes the damage.
+ * A buffer with a damaged header has no events. The file's error describes the damage.
  *
  * Return: 1, or 0 at the end of the file, without memory, or if a stream cannot be read.
  */

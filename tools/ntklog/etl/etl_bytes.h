@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_ETL_BYTES_H
 #define _NTKLOG_ETL_BYTES_H
 
-/* Reading little-endian numbers that may be unaligned. */
-
 #include <stdint.h>
 #include <string.h>
 

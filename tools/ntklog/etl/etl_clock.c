@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Converting times of the session clock, and cycles. */
 
 #include "etl_reader.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Damage of a file: the first one is described with its offset, and all are counted. */
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parsing the events of a buffer. */
 
 #include <assert.h>
 
@@ -56,7 +55,10 @@ static const struct header_kind *find_kind(const unsigned char *at, uint8_t *typ
 	return &header_kinds[at[2]];
 }
 
-/* Set the time of an event: its own, or that of the event before. */
+/*
+ * Set the time of an event. Without a possible time of its own it has that of an event before it,
+ * or of the session's start.
+ */
 static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 		      const struct header_kind *kind, const unsigned char *at,
 		      struct etl_event *event)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Values of an event's header other than its id and time. */
 
 #include <stddef.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include "etl_bytes.h"
 #include "macros.h"
 
-/* Flags of a WPP message: values between its header and its data, in this order. */
+/* Flags of a WPP message: these values come first in its data, in this order. */
 #define TRACE_MESSAGE_SEQUENCE		0x01
 #define TRACE_MESSAGE_GUID		0x02
 
@@ -96,7 +95,7 @@ void etl_format_guid(const unsigned char *guid, char *text)
 		 guid[10], guid[11], guid[12], guid[13], guid[14], guid[15]);
 }
 
-/* Providers of Windows itself, by the GUIDs that Microsoft documents. */
+/* Some providers of Windows. */
 static const struct {
 	const char *guid;
 	const char *name;
@@ -140,7 +139,7 @@ static const struct {
  * etl_provider_name() - get the name of a provider
  * @guid: 16 bytes of the GUID as they are in a file
  *
- * Return: the name if it is one of providers[], some of those of Windows itself, else NULL.
+ * Return: the name, or NULL if providers[] lacks it.
  */
 const char *etl_provider_name(const unsigned char *guid)
 {

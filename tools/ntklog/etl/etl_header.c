@@ -5,7 +5,6 @@
 
 #include "etl_reader.h"
 
-/* Limits of the size of a buffer. Windows writes buffers of 0x400 to 0x100000 bytes. */
 #define BUFFER_SIZE_MIN	0x400
 #define BUFFER_SIZE_MAX	0x1000000
 
@@ -21,8 +20,6 @@
  * @reader: reader of the file
  * @offset: offset of the flag in the file
  * @format: NT's COMPRESSION_FORMAT_*, from the state of the first buffer; 0 if it is not known
- *
- * ntklog-etl(5) says why the library does not read them.
  *
  * Return: -1.
  */
@@ -75,10 +72,7 @@ bool etl_is_compressed(const struct etl_file *file)
 	return file->log_file_mode & EVENT_TRACE_COMPRESSED_MODE;
 }
 
-/*
- * A time outside the session is that of a damaged event. The session's clock and the system's time
- * drift by seconds in 8 hours, so that a time may be outside by this many seconds.
- */
+/* Seconds by which a time may be before the start of the session, or after its latest end. */
 #define CLOCK_SLACK_S	60
 
 static uint64_t clock_slack(const struct etl_file *file)
@@ -88,10 +82,9 @@ static uint64_t clock_slack(const struct etl_file *file)
 }
 
 /*
- * Return the bytes of padding that a 32-bit header lacks before BootTime. Microsoft's symbol files
- * have 4 bytes; some descriptions, and programs that follow them, have none. Without padding the
- * word tested here is ReservedFlags, a small number. With it the word is the high half of
- * StartTime, which was as small in the year 1601 only.
+ * Return the bytes of padding that a 32-bit header lacks before BootTime. Some writers leave out
+ * the 4 bytes. Without padding the word tested here is ReservedFlags, a small number. With it the
+ * word is the high half of StartTime, which was as small in the year 1601 only.
  */
 static size_t missing_padding(const unsigned char *data)
 {

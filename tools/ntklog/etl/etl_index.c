@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The index of buffers. All headers of a file are read before its events, those of a stream when
- * they arrive. Repeated and missing buffers are counted.
- */
+/* The index of buffers, made of their headers: for a file at once, for a stream as they arrive. */
 
 #define _GNU_SOURCE
 
@@ -39,7 +36,6 @@ int etl_add_place(struct etl_reader *reader, const struct wmi_buffer_header *hea
 	return 0;
 }
 
-/* Order by sequence number, then by place in the file. */
 static int compare_places_by_sequence_number(const void *a, const void *b)
 {
 	const struct etl_place *left = a, *right = b;
@@ -56,10 +52,7 @@ static int compare_places_by_number(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-/*
- * @key: sequence number of a buffer, and a digest of its contents
- * @hh: entry of the hash table
- */
+/* @key: sequence number of a buffer, and a digest of its contents */
 struct etl_seen_buffer {
 	struct {
 		int64_t sequence_number;
@@ -112,10 +105,7 @@ void etl_free_index(struct etl_reader *reader)
 	free(reader->places);
 }
 
-/*
- * Remove repeated buffers from the index, which is in the order of sequence numbers. Only buffers
- * that share a sequence number have to be read.
- */
+/* Remove repeated buffers from the index, which is in the order of sequence numbers. */
 static int drop_repeated(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
@@ -156,7 +146,6 @@ static bool must_have_all_buffers(const struct etl_reader *reader)
 	return reader->file.end_time && !etl_overwrites_buffers(&reader->file);
 }
 
-/* Count the missing sequence numbers between two existing ones. */
 static void count_gap(struct etl_reader *reader, int64_t before, int64_t after)
 {
 	struct etl_file *file = &reader->file;
@@ -183,8 +172,8 @@ static void subtract_damaged(struct etl_reader *reader)
 }
 
 /*
- * Count missing buffers; the index is in the order of sequence numbers. Different buffers with one
- * number belong to two sessions whose files were joined, so that no gap has a meaning.
+ * Count missing buffers; the index is in the order of sequence numbers. Gaps have no meaning if
+ * numbers repeat.
  */
 static void find_missing(struct etl_reader *reader)
 {
@@ -213,7 +202,6 @@ static uint64_t file_size(int fd)
 								(uint64_t)status.st_size;
 }
 
-/* Read the header of a buffer. Returns the bytes of it in a file of @size bytes, or -1. */
 static ssize_t read_header(struct etl_reader *reader, struct wmi_buffer_header *header,
 			   uint64_t number, uint64_t size)
 {
@@ -228,10 +216,7 @@ static ssize_t read_header(struct etl_reader *reader, struct wmi_buffer_header *
 								    file->buffer_size;
 }
 
-/*
- * Test whether a buffer begins a second recording, whose file was appended to this one. The header
- * of the first recording has another clock, other rates and other sequence numbers.
- */
+/* Test whether a buffer begins a second recording, whose file was appended to this one. */
 static bool begins_recording(struct etl_reader *reader, uint64_t number,
 			     const struct wmi_buffer_header *header)
 {
@@ -297,7 +282,10 @@ int etl_make_index(struct etl_reader *reader)
 	return 0;
 }
 
-/* Add a buffer of a stream to the index. Returns false if it is damaged or repeated. */
+/*
+ * Add a buffer of a stream to the index. Returns false if it is damaged or repeated, or without
+ * memory.
+ */
 static bool add_stream_place(struct etl_reader *reader, uint64_t number, const unsigned char *data)
 {
 	struct etl_file *file = &reader->file;
@@ -317,7 +305,6 @@ static bool add_stream_place(struct etl_reader *reader, uint64_t number, const u
 	return true;
 }
 
-/* Report damage at the end of a stream, and count its missing buffers. */
 static void end_stream(struct etl_reader *reader, ssize_t incomplete_bytes)
 {
 	reader->has_ended = true;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading a trace from a pipe. */
 
 #define _GNU_SOURCE
 
@@ -14,10 +13,7 @@
 #include "etl_input.h"
 #include "grow.h"
 
-/*
- * @data: contents of the buffer; NULL if they are in the file, or were dropped
- * @is_dropped: the buffer was dropped
- */
+/* @data: contents of the buffer; NULL if they are in the file, or were dropped */
 struct etl_input_buffer {
 	unsigned char *data;
 	bool is_dropped;
@@ -42,7 +38,9 @@ struct etl_input *etl_input_make(int fd)
 	return input;
 }
 
-/* Read @size bytes, or fewer at the end of the pipe. Returns the number of bytes. */
+/*
+ * Read @size bytes, or fewer at the end of the pipe or after an error. Returns the number of bytes.
+ */
 static size_t read_pipe(struct etl_input *input, unsigned char *data, size_t size)
 {
 	struct pollfd polled = { .fd = input->fd, .events = POLLIN };
@@ -138,7 +136,6 @@ static int write_spill_file(struct etl_input *input, const unsigned char *data, 
 	return -1;
 }
 
-/* Remove dropped buffers from the begin of the array. */
 static void remove_dropped(struct etl_input *input)
 {
 	size_t dropped = 0;
@@ -233,7 +230,6 @@ ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_
 	const struct etl_input_buffer *buffer;
 	size_t got = 0;
 
-	/* The buffer was dropped. */
 	if (number < input->first) {
 		errno = EINVAL;
 		return -1;

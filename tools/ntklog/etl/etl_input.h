@@ -12,33 +12,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Most bytes of buffers in memory. */
 #define ETL_INPUT_MEMORY	0x4000000
 
-/* Size of the pipe in the kernel, bytes. */
 #define ETL_INPUT_PIPE		0x100000
 
 struct etl_input_buffer;
 
-/**
- * struct etl_input - input from a pipe
- * @fd: descriptor of the pipe
- * @buffer_size: bytes of a buffer; 0 until it is known
+/*
+ * Input from a pipe.
  * @head: bytes that were read before the size was known
- * @head_size: number of bytes of @head that belong to the next buffer
- * @buffers: buffers that were read
  * @first: number of the first buffer in @buffers
- * @count: number of @buffers
  * @bytes: bytes of the buffers in memory
  * @newest: contents of the buffer that was read last
  * @spare: memory for the next buffer, or NULL
  * @incomplete_bytes: bytes behind the last complete buffer, when the pipe has ended
- * @has_ended: the pipe has ended
- * @error: errno of a failure, or 0
  * @spill_has_failed: @error is that of @spill_fd, not of the pipe
  * @spill_fd: descriptor of the file for buffers beyond the limit, or -1 before its first use
- * @wait: function to call before a read that may block, or NULL
- * @argument: argument of @wait
  */
 struct etl_input {
 	int fd;

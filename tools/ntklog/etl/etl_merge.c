@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Merging the events of all processors by time. The events of a processor are in the order of
- * time, and so are its buffers in the file. The buffers of a circular file are sorted by their
- * sequence numbers. One buffer of each processor is in memory, and the earliest event of all
- * processors is the next one. A pipe is read until it is certain which event is the earliest.
+ * Merging the events of all processors by time, with a heap of the next event of each. The events
+ * and the buffers of one processor are taken to be in the order of time; the buffers of a circular
+ * file are sorted by sequence number first. A pipe is read until it is certain which event is the
+ * earliest.
  */
 
 #define _GNU_SOURCE
@@ -15,11 +15,7 @@
 #include "grow.h"
 
 /*
- * @cursor: cursor in the current buffer
  * @event: next event of the processor
- * @buffers: buffers of the processor
- * @buffer_count: number of @buffers
- * @next_buffer: index in @buffers of the buffer after the current one
  * @is_in_heap: @event is valid, and the processor is in the heap
  */
 struct etl_merge_cpu {
@@ -32,17 +28,14 @@ struct etl_merge_cpu {
 };
 
 /*
- * @reader: reader of the file
  * @cpus: processors by number; NULL for a processor without buffers
- * @cpu_count: number of @cpus
  * @heap: processors that have an event, as a heap with the earliest event on top
- * @heap_count: number of processors in @heap
  * @was_returned: etl_merge_next() has returned the event on top
  * @last_returned_time: session clock of that event
  * @place_count: number of the file's places that were added to @cpus
  * @is_in_order: the sequence numbers of these places had no gap
  * @latest_begin: latest time of a first event in the buffers that the pipe has given before the
- *	first gap, session clock; further buffers were begun later
+ *	first gap, session clock
  */
 struct etl_merge {
 	struct etl_reader *reader;
@@ -82,7 +75,7 @@ static void sift_down(struct etl_merge *merge, size_t at)
 	}
 }
 
-/* Read the next event of a processor. Returns false if no buffer of the processor is left. */
+/* Read the next event of a processor. Returns false if it has none. */
 static bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 {
 	const uint64_t before = cpu->cursor.last_time;
@@ -122,7 +115,6 @@ static int compare_sequence_numbers(const void *a, const void *b)
 	return left->number < right->number ? -1 : 1;
 }
 
-/* Grow the arrays for @count processors. */
 static int grow_cpus(struct etl_merge *merge, size_t count)
 {
 	struct etl_merge_cpu **more;
@@ -154,7 +146,6 @@ static struct etl_merge_cpu *add_indexed_buffer(struct etl_merge *merge,
 	return cpu && !add_buffer(cpu, place) ? cpu : NULL;
 }
 
-/* Add all buffers of the index to their processors. */
 static int add_index(struct etl_merge *merge)
 {
 	const struct etl_reader *reader = merge->reader;
@@ -187,7 +178,7 @@ static void add_to_heap(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 	cpu->is_in_heap = true;
 }
 
-/* Wait for one more buffer of a pipe. Returns false at its end. */
+/* Wait for one more buffer of a pipe. Returns false at its end, or without memory. */
 static bool wait_for_buffer(struct etl_merge *merge)
 {
 	struct etl_reader *reader = merge->reader;
@@ -213,9 +204,8 @@ static bool wait_for_buffer(struct etl_merge *merge)
 	if (!read_next_event(merge, cpu))
 		return true;
 	/*
-	 * The event is too late if a later one was already returned: its processor is not in the
-	 * header's count, or its buffer was begun long after the event's time was read. An event
-	 * before the last one of its own processor is counted as one that goes backwards instead.
+	 * The event is too late if a later one was already returned. An event before the last one
+	 * of its own processor is counted as one that goes backwards instead.
 	 */
 	reader->file.late_buffers += cpu->event.time_stamp < merge->last_returned_time &&
 		      cpu->event.time_stamp >= before;
@@ -224,9 +214,9 @@ static bool wait_for_buffer(struct etl_merge *merge)
 }
 
 /*
- * Test whether no later buffer of a pipe can have an event before the one on top. This is so if all
- * processors have an event. It is also so if buffers arrive in the order of their begin, and the
- * event is 0.1 s before that of the last one: a logger reads the clock a little before it gets a
+ * Test whether the event on top can be returned before the pipe has ended: if all processors have
+ * an event, or if buffers arrive in the order of their begin and the event is 0.1 s before the
+ * latest begin. The margin is there because a logger reads the clock a little before it gets a
  * place in a buffer.
  */
 static bool top_is_certain(const struct etl_merge *merge)
@@ -257,14 +247,14 @@ struct etl_merge *etl_merge_open(struct etl_file *file)
 	struct etl_merge *merge = calloc(1, sizeof(*merge));
 	size_t i;
 
-	if (reader->input && (reader->is_merged || reader->next_place > 1)) {
+	if (reader->input && (reader->was_merged || reader->next_place > 1)) {
 		free(merge);
 		etl_damage(reader, 0, "a pipe can be read only once, and this one has been read");
 		return NULL;
 	}
 	if (!merge)
 		goto err;
-	reader->is_merged = true;
+	reader->was_merged = true;
 	merge->reader = reader;
 	merge->is_in_order = true;
 	if (add_index(merge))

@@ -4,9 +4,7 @@
 
 /*
  * The inside of the reader, for the library and the tool. Other programs use <ntklog/etl.h>, which
- * stays compatible. The tool needs more: it reads some buffers out of order to find rates and
- * names before the other events (analysis, names), and buffers of running sessions that are not in
- * a file (live, top, exporter, record --on).
+ * stays compatible.
  */
 
 #include <sys/types.h>
@@ -17,16 +15,10 @@
 #include "etl_input.h"
 #include "macros.h"
 
-/**
- * struct etl_cursor - a position in a buffer
- * @buffer: contents of the buffer
- * @number: number of the buffer in the file
- * @next_offset: offset of the next event in the buffer
- * @end: offset of the end of the events in the buffer
- * @processor: number of the processor that logged the events
+/*
+ * A position in a buffer.
  * @time_stamp: session clock of the last event with a possible time; 0 before the first one
  * @last_time: session clock of the last event of this buffer with a possible time; 0 before it
- * @latest_possible: latest possible time of events of the buffer, session clock
  */
 struct etl_cursor {
 	unsigned char *buffer;
@@ -39,11 +31,10 @@ struct etl_cursor {
 	uint64_t latest_possible;
 };
 
-/**
- * struct etl_place - entry of the index of buffers
+/*
+ * Entry of the index of buffers.
  * @number: number of the buffer in the file
  * @sequence_number: number of the buffer in the session
- * @processor: number of the processor that logged its events
  * @first_time: session clock of the first event of a buffer from a stream; 0 if it is not known
  */
 struct etl_place {
@@ -55,27 +46,21 @@ struct etl_place {
 
 struct etl_seen_buffer;
 
-/**
- * struct etl_reader - an open file
+/*
+ * An open file.
  * @file: public part; the first member, so that a pointer to it is one to the reader. Its member
  *	buffers is the number of @places
  * @fd: descriptor of the file; -1 for a stream, and without a file
- * @input: input of a stream; NULL for a file
  * @seen_buffers: hash table of buffers that were read: of a stream all, of a file those with equal
  *	sequence numbers
  * @next_stream_place: place in the stream of the buffer that is read next, counted in buffers
  * @has_ended: the stream has ended, or the file could not be opened
- * @is_merged: etl_merge_open() was called
  * @cursor: position of etl_next_event()
- * @event: event that etl_next_event() has returned
  * @places: index of the readable buffers with the header buffer, in the order of the file; of a
  *	stream the buffers that etl_add_next_buffer() has added so far
  * @next_place: index in @places of the buffer after that of @cursor
- * @slack: ticks by which a possible time may be before the start or after the end of the session
- * @earliest_possible: earliest possible time of events, session clock
- * @latest_possible: latest possible time of events, session clock; UINT64_MAX if the session had
- *	not ended
- * @unknown_buffers: number of buffers with damaged headers
+ * @slack: ticks by which a time may be before the start of the session, or after its latest end
+ * @latest_possible: latest possible time of events, session clock; UINT64_MAX: no limit
  * @damage_at: offset of the damage that @file's error describes
  */
 struct etl_reader {
@@ -85,7 +70,7 @@ struct etl_reader {
 	struct etl_seen_buffer *seen_buffers;
 	uint64_t next_stream_place;
 	bool has_ended;
-	bool is_merged;
+	bool was_merged;
 	struct etl_cursor cursor;
 	struct etl_event event;
 	struct etl_place *places;
@@ -107,17 +92,14 @@ static inline const struct etl_reader *etl_const_reader(const struct etl_file *f
 	return (const struct etl_reader *)file;
 }
 
-/* etl.c: files */
 int etl_attach(struct etl_file **file, const char *path, const void *buffer, size_t size);
 
-/* etl_damage.c: damage */
 __printf(3, 4)
 int etl_damage(struct etl_reader *reader, uint64_t offset, const char *format, ...);
 int etl_no_memory(struct etl_reader *reader);
 void etl_leave_out_bytes(struct etl_reader *reader, size_t bytes);
 void etl_count_backwards(struct etl_reader *reader, uint64_t offset);
 
-/* etl_buffer.c: buffers */
 unsigned int etl_processor(const struct wmi_buffer_header *header);
 int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 		     const struct wmi_buffer_header *header);
@@ -128,20 +110,17 @@ int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_
 int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 
-/* etl_event.c: events of a buffer */
 uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *data);
 int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
 			    struct etl_event *event);
 int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
 		    struct etl_event *event);
 
-/* etl_header.c: the first buffer */
 int etl_check_first_header(struct etl_reader *reader, const struct wmi_buffer_header *header);
 int etl_read_first_event(struct etl_reader *reader);
 int etl_refuse_compressed(struct etl_reader *reader, uint64_t offset, uint32_t format);
 bool etl_may_have_names(const struct etl_reader *reader);
 
-/* etl_index.c: the index of buffers */
 int etl_add_place(struct etl_reader *reader, const struct wmi_buffer_header *header,
 		  uint64_t number);
 int etl_make_index(struct etl_reader *reader);

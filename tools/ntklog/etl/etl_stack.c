@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading stacks from events: addresses, or the key of a stack that another event defines. */
 
 #include <ntklog/etl.h>
 #include <ntklog/stack_walk.h>
@@ -39,7 +38,6 @@ static uint64_t get_pointer(const unsigned char *from, unsigned int pointer_size
 	return pointer_size == 8 ? get_u64(from) : get_u32(from);
 }
 
-/* Read the addresses, which are the rest of the event's data from @at on. */
 static int read_addresses(struct etl_stack *stack, struct etl_file *file,
 			  const struct etl_event *event, size_t at)
 {

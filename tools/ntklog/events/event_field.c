@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading a field of an event: see event_type.h. */
 
 #include <string.h>
 

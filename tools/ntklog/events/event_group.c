@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of event groups. */
 
 #include <ntklog/group_mask.h>
 

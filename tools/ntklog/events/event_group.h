@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_EVENT_GROUP_H
 #define _NTKLOG_EVENT_GROUP_H
 
-/* Names of event groups: NT's EnableFlags, which are masks[0], and the groups of ntklog. */
-
 #include "event_symbol.h"
 
 #define EVENT_GROUPS	41

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_EVENT_SYMBOL_H
 #define _NTKLOG_EVENT_SYMBOL_H
 
-/* Names of the values of a field. */
-
 #include <stdint.h>
 
 struct event_symbol {

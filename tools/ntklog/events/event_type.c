@@ -39,7 +39,6 @@ static const struct event_symbol acquire_modes[] = {
 	{ WMI_SPINLOCK_EXECUTIVE_CONVERTED, "executive_converted" },
 };
 
-/* Rules of ntklog; NT's records have 0. */
 static const struct event_symbol rules[] = {
 	{ 0, "nt" },
 	{ WMI_SPINLOCK_RULE_SAMPLED, "sampled" },
@@ -56,7 +55,6 @@ static const struct event_field spinlock_fields[] = {
 	SPINLOCK("CallerAddress", FIELD_HEX, caller_address, .is_code = true),
 	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
 	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
-	/* ReleaseTime - AcquireTime; 0 if the hold is not known, as HoldTime of a WMI_RESOURCE. */
 	SPINLOCK("HoldTime", FIELD_DECIMAL, release_time, .is_cycles = true,
 		 .minus = { WHERE(struct wmi_spinlock32, acquire_time),
 			    WHERE(struct wmi_spinlock64, acquire_time) }),
@@ -87,7 +85,7 @@ static const struct event_field spinlock_fields[] = {
 	__VA_ARGS__							\
 }
 
-/* Actions of ntklog: each kind of Linux' sleeping locks has these. */
+/* Actions of ntklog, for a kind of Linux' sleeping locks. */
 #define ACTION(_class, _action, _name)						\
 {										\
 	WMI_RESOURCE_CLASS_LINUX_##_class |					\
@@ -101,7 +99,6 @@ static const struct event_field spinlock_fields[] = {
 	(WMI_RESOURCE_ACTION_##_action & ~WMI_RESOURCE_ACTION_CLASS), _name	\
 }
 
-/* All known actions. NT tracks some of them without writing events, but any file may have them. */
 static const struct event_symbol actions[] = {
 	{ WMI_RESOURCE_ACTION_INITIALIZE, "initialize" },
 	{ WMI_RESOURCE_ACTION_REINITIALIZE, "reinitialize" },
@@ -503,7 +500,7 @@ const struct event_type *event_type_find(const struct etl_event *event)
 {
 	size_t i;
 
-	/* With another header a hook id stands for another event. */
+	/* With another header a hook id may stand for another event. */
 	if (event->header_type != TRACE_HEADER_TYPE_PERFINFO32 &&
 	    event->header_type != TRACE_HEADER_TYPE_PERFINFO64)
 		return NULL;
@@ -571,7 +568,6 @@ bool event_name_exists(const char *name)
 	for (i = 0; i < EVENT_TYPES; i++)
 		if (!strcasecmp(name, event_types[i].name))
 			return true;
-	/* Names of events of unknown types. */
 	return hook_name_exists(name) || !strcasecmp(name, "WppMessage") ||
 	       !strcasecmp(name, "Event");
 }

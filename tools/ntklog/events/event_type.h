@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_EVENT_TYPE_H
 #define _NTKLOG_EVENT_TYPE_H
 
-/* The events that the tool knows, with their fields. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,21 +24,15 @@ struct field_place {
 };
 
 /*
- * @name: NT's name of the field, or a name like NT's
  * @duration_name: name in a text that prints the value with a unit, which filters take, too; NULL:
  *	@name
- * @format: format of the value
  * @where: place in the 32-bit and in the 64-bit record
  * @minus: place of the number to subtract from that at @where, for a derived field, which no record
  *	has; size 0 for a field of the record. A negative difference counts as 0
  * @mask: bits of the value, or 0 for all bits
  * @shift: number of bits to shift right after masking
  * @version: version of the event that has the field, or 0 for all versions
- * @is_thread: the value is the id of a thread
- * @is_code: the value is the address of an instruction
  * @is_cycles: the value is a duration in cycles
- * @symbols: names of values of format FIELD_SYMBOL
- * @symbol_count: number of @symbols
  */
 struct event_field {
 	const char *name;
@@ -59,13 +51,9 @@ struct event_field {
 };
 
 /*
- * @hook_id: PERFINFO_LOG_TYPE_*
  * @version: first known version of the event
  * @last_version: last known version, or 0 if there is only one
- * @name: name of the event
  * @size: bytes of the 32-bit and of the 64-bit record
- * @fields: fields in the order of the record
- * @field_count: number of @fields
  * @filter_field: additional field for filters, which is some bits of one of @fields; or NULL
  */
 struct event_type {

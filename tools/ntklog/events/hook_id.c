@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of the kernel's events, by the hook ids of NT's public headers. */
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "hook_id.h"
 #include "macros.h"
 
-/* Names in the order of hook ids. */
+/* Sorted by id, for bsearch(). */
 static const struct hook {
 	uint16_t id;
 	const char *name;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_HOOK_ID_H
 #define _NTKLOG_HOOK_ID_H
 
-/* Names of the kernel's events, by the hook ids of NT's public headers. */
-
 #include <stdbool.h>
 #include <stdint.h>
 

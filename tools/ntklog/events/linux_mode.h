@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LINUX_MODE_H
 #define _NTKLOG_LINUX_MODE_H
 
-/* Names of the modes of recording Linux' locks, NTKLOG_LINUX_MODE_*. */
-
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kind of lock that a WMI_RESOURCE is of: the upper half of its action. */
 
 #include <ntklog/wmi_resource.h>
 

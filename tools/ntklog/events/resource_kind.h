@@ -2,14 +2,11 @@
 #ifndef _NTKLOG_RESOURCE_KIND_H
 #define _NTKLOG_RESOURCE_KIND_H
 
-/* The kind of lock that a WMI_RESOURCE is of: a resource of NT, or a sleeping lock of Linux. */
-
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "event_symbol.h"
 
-/* Kinds in the order of resource_kinds[]. */
 enum resource_kind {
 	RESOURCE_KIND_NT,
 	RESOURCE_KIND_LINUX_MUTEX,

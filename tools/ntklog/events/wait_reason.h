@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_WAIT_REASON_H
 #define _NTKLOG_WAIT_REASON_H
 
-/* Names of NT's KWAIT_REASON, up to Windows 11. */
-
 #include "event_symbol.h"
 
 #define WAIT_REASONS	42

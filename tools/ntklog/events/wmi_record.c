@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Reading records of both pointer sizes and all versions into one structure. Callers have checked
- * the type and the size of the event.
- */
+/* Callers have checked the type and the size of the event. */
 
 #include <string.h>
 
@@ -98,7 +95,7 @@ void resource_record_read(struct resource_record *record, const struct etl_event
  * resource_record_is_release() - test whether a record is of a last release
  * @record: the record
  *
- * Return: true if it is: the hold of the lock, and the wait before it, have ended.
+ * Return: true if the hold of the lock has ended.
  */
 bool resource_record_is_release(const struct resource_record *record)
 {
@@ -128,7 +125,6 @@ void contextswap_record_read(struct contextswap_record *record,
 	}
 }
 
-/* Return NTKLOG_OPEN_*: whether the task holds the lock or waits for it, and in which mode. */
 static uint32_t open_hold_state(const struct ntklog_open_hold *event)
 {
 	return event->action & ~WMI_RESOURCE_ACTION_CLASS;

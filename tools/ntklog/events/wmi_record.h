@@ -12,22 +12,12 @@
 
 #include "resource_kind.h"
 
-/**
- * struct spinlock_record - a WMI_SPINLOCK
- * @lock: address of the lock
- * @caller: address of the caller
- * @acquire_time: time of the acquisition, cycles
- * @release_time: time of the release, cycles
- * @wait_time: duration of the wait, cycles
+/*
+ * A WMI_SPINLOCK. Times are in cycles.
  * @spin_count: number of spins; 0 for an uncontended acquisition
- * @thread_id: id of the current thread
  * @depth: number of locks that the processor tracked at the release
- * @mode: WMI_SPINLOCK_*
- * @dpc: released in a DPC
- * @isr: released in an interrupt routine
- * @irql: IRQL at the release
  * @rule: WMI_SPINLOCK_RULE_*, which counts only if the file has a rundown of ntklog
- * @interrupts: number of interrupts of the processor from the begin of the wait to the release
+ * @interrupts: those of the processor from the begin of the wait to the release
  */
 struct spinlock_record {
 	uint64_t lock;
@@ -46,9 +36,8 @@ struct spinlock_record {
 	uint32_t interrupts;
 };
 
-/**
- * struct resource_record - a WMI_RESOURCE
- * @resource: address of the lock
+/*
+ * A WMI_RESOURCE.
  * @acquire_time: time of the acquisition, cycles; WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN or less if it
  *	is not known
  * @hold_time: duration of the hold, cycles; 0 if it is not known; of an excessive wait the duration
@@ -58,7 +47,6 @@ struct spinlock_record {
  * @depth: greatest recursion; of an excessive wait the number of time-outs so far; of a
  *	reinitialisation the number of owner entries
  * @thread_id: id of the owner; of an excessive wait the waiter
- * @kind: kind of lock, or RESOURCE_KINDS if it is not known
  * @action: WMI_RESOURCE_ACTION_* for all kinds, or a number that is not one of them
  * @contention_delta: number of waits that began during the hold
  * @caller: address behind the call of the lock function, from the NtklogCaller event before the
@@ -94,12 +82,8 @@ struct resource_record {
 	bool is_blocker;
 };
 
-/**
- * struct contextswap_record - a WMI_CONTEXTSWAP of any version
- * @new_thread_id: id of the thread that runs next
- * @old_thread_id: id of the thread that ran before
- * @old_thread_state: KTHREAD_STATE_* of the old thread
- * @old_thread_wait_reason: KWAIT_REASON_* of the old thread
+/*
+ * A WMI_CONTEXTSWAP of any version.
  * @new_thread_wait_time: wait of the new thread, ticks of the system clock; 0 in version 1
  */
 struct contextswap_record {

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_GROW_H
 #define _NTKLOG_GROW_H
 
-/* Arrays that grow: by one element, with the memory doubling, or to a given number. */
-
 #include <stdlib.h>
 #include <string.h>
 

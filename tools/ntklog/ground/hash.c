@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* SipHash-1-3 with a random key for each run of the program. hash.h says why. */
+/* SipHash-1-3 with a random key for each run of the program. */
 
 #include <sys/random.h>
 
@@ -36,7 +36,7 @@ static void absorb_word(uint64_t v[4], uint64_t word)
  * @bytes: key
  * @size: bytes of the key
  *
- * Return: the hash, which differs between runs of the program.
+ * Return: the hash.
  */
 uint32_t hash_bytes(const void *bytes, size_t size)
 {

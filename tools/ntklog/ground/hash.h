@@ -3,8 +3,8 @@
 #define _NTKLOG_HASH_H
 
 /*
- * Hash tables of uthash. Each entry has a member hh. A table that gets no memory reports it instead
- * of ending the program. The hash has a secret key, so that no file can have keys that collide.
+ * Hash tables of uthash. A table that gets no memory reports it instead of ending the program. The
+ * hash has a random key, so that a file with colliding keys is hard to make.
  */
 
 #include <stdint.h>
@@ -23,7 +23,7 @@ uint32_t hash_bytes(const void *bytes, size_t size);
  * @table: table
  * @member: name of the member that is the key
  * @key: address of the value of the key
- * @entry: set to the new entry, which is zero but for the key; NULL without memory
+ * @entry: set to the new entry, which is zero but for the key and hh; NULL without memory
  */
 #define hash_add(table, member, key, entry)					\
 do {										\

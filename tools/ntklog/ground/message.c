@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages to users, and the state of the terminal. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -11,7 +10,7 @@
 #include "message.h"
 #include "status.h"
 
-/* Most bytes of deferred messages. Further ones are dropped. */
+/* Further messages are dropped when the deferred ones have this many bytes. */
 #define DEFERRED_MAX	4096
 
 /* Stream of the messages that wait for message_release(); NULL: messages are printed at once. */
@@ -65,7 +64,7 @@ void message_release(void)
 
 /**
  * stream_has_cursor() - test whether control sequences can move a cursor
- * @stream: stream to print to; one in memory is printed to the standard output later
+ * @stream: stream to print to; one in memory counts as the standard output
  *
  * Return: true if @stream is a terminal that TERM names, and not a dumb one.
  */

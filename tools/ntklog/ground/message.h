@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_MESSAGE_H
 #define _NTKLOG_MESSAGE_H
 
-/* Messages to users, and the state of the terminal. */
-
 #include <stdbool.h>
 #include <stdio.h>
 

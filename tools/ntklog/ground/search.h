@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_SEARCH_H
 #define _NTKLOG_SEARCH_H
 
-/* Search in arrays that are sorted by time. */
-
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_STATUS_H
 #define _NTKLOG_STATUS_H
 
-/* Exit statuses of all commands. */
+/* Exit statuses. */
 enum ntklog_status {
 	NTKLOG_OK = 0,
 	NTKLOG_FAILED = 1,	/* a file or the system prevents the command */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Text from files, which may hold any bytes. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +41,6 @@ static size_t character_length(const unsigned char *at)
 	return length;
 }
 
-/* Test whether eight bytes are all printable ASCII. */
 static bool are_printable_ascii(const char *text)
 {
 	static const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -83,8 +81,6 @@ void text_clean_large(char *text, size_t size)
 /**
  * text_clean() - replace malformed UTF-8 and control characters by "?"
  * @text: text to change; tabs and newlines stay
- *
- * Linux cuts names of threads after 15 bytes, even within a character.
  */
 void text_clean(char *text)
 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Strings of NT's events, which are UTF-16. */
 
 #include <stdbool.h>
 
@@ -22,7 +21,6 @@ static unsigned int unit_at(const unsigned char *from, const unsigned char *end)
 	return end - from >= 2 ? from[0] | from[1] << 8 : 0;
 }
 
-/* Put a character of up to 0x10FFFF as UTF-8. */
 static char *put_utf8(char *dest, unsigned int character)
 {
 	static const unsigned char first[] = { 0, 0xC0, 0xE0, 0xF0 };
@@ -39,7 +37,7 @@ static char *put_utf8(char *dest, unsigned int character)
  * @from: begin of the string
  * @end: end of the data
  * @text: set to the string, cleaned by text_clean_line()
- * @size: bytes of @text; characters that do not fit are left out
+ * @size: bytes of @text, at least 5; a longer string is cut
  *
  * Return: the end of the string in the data, behind its NUL.
  */

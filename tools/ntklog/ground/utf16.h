@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_UTF16_H
 #define _NTKLOG_UTF16_H
 
-/* Strings of NT's events, which are UTF-16. */
-
 #include <stddef.h>
 
 const unsigned char *utf16_read(const unsigned char *from, const unsigned char *end,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The wait graph, its cycles, and the tasks that no known task can release: see wait_graph.h. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +75,7 @@ static bool is_semaphore(const struct wait_slot *slot)
 	return !strcmp(slot->kind, "semaphore");
 }
 
-/* Make the locks of the slots. Returns false without memory. */
+/* Make the locks of the slots. */
 static bool make_locks(struct wait_graph *graph)
 {
 	struct wait_lock *lock = NULL;
@@ -96,8 +95,8 @@ static bool make_locks(struct wait_graph *graph)
 			lock->slots = slot;
 		}
 		/*
-		 * All older holds have ended before an exclusive hold begins. The module
-		 * still lists an older hold if another task released the lock.
+		 * An exclusive hold begins after all older holds have ended. The module may still
+		 * list an older hold if another task released the lock.
 		 */
 		if (!slot->is_waiting && slot->is_exclusive && !is_semaphore(slot)) {
 			lock->slots = slot;
@@ -115,8 +114,9 @@ static bool make_locks(struct wait_graph *graph)
 }
 
 /*
- * Test whether a lock can become free for its waiters, and set the task that they wait for. One
- * release is enough for a waiter of a semaphore, all other locks need the release of all holders.
+ * Test whether a lock can become free for its waiters, and set a task that they wait for. One
+ * release is enough for a waiter of a semaphore; the other kinds are taken to need the release of
+ * all holders.
  */
 static bool lock_can_be_released(const struct wait_lock *lock,
 				 struct wait_task **blocker)
@@ -190,8 +190,8 @@ static void find_cycles(struct wait_graph *graph)
  * wait_graph_finish() - sort the slots by lock, and find the cycles
  * @graph: the graph, to which nothing is added any more
  *
- * The slots were listed one after the other while the tasks went on. A cycle is found only if none
- * of its waits and holds is young, so that they have existed at the same time.
+ * The slots were listed one after the other while the tasks ran. Waits and holds that began
+ * meanwhile are in no cycle.
  *
  * Return: false without memory.
  */

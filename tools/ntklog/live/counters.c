@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See counters.h. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include "kernel.h"
 #include "message.h"
 
-/* Most columns of the file that are looked at, and most CPUs. */
+/* Most columns and CPUs of the file. */
 #define COLUMNS_MAX	128
 #define CPUS_MAX	65536
 
@@ -50,7 +49,7 @@ static size_t find_columns(char *line, enum counter *columns)
 	return count;
 }
 
-/* Make @last larger, so that it has a CPU. Values of a new CPU count from 0 on. */
+/* Values of a new CPU count from 0 on. */
 static int add_cpus(struct counters *counters, size_t cpus)
 {
 	uint32_t *last;

@@ -27,11 +27,9 @@ enum counter {
 	COUNTERS,
 };
 
-/**
- * struct counters - sums since the first reading; all zero: not read yet
- * @totals: by enum counter
+/*
+ * Sums since the first reading; all zero: not read yet.
  * @last: values of each CPU at the last reading, COUNTERS of a CPU
- * @cpus: number of CPUs in @last
  */
 struct counters {
 	uint64_t totals[COUNTERS];

@@ -4,9 +4,10 @@
  * its buffer late. Buffers of other CPUs with higher numbers are held until then. The flush timer
  * of the session bounds the delay, and a flush bounds the memory.
  *
- * A buffer gets its number when a CPU begins to fill it. Hence a flush makes each buffer readable
- * whose number is below that of a buffer that was read before the flush. If it cannot be read then,
- * it counts as missing. A CPU without a free buffer is not flushed: its buffer is passed on later.
+ * A buffer gets its number when a CPU begins to fill it. Hence a flush usually makes each buffer
+ * readable whose number is below that of a buffer that was read before the flush. If it cannot be
+ * read then, it counts as missing. A CPU without a free buffer is not flushed: its buffer is passed
+ * on later.
  */
 
 #define _GNU_SOURCE
@@ -25,7 +26,7 @@
 #include "drain.h"
 #include "message.h"
 
-/* Buffers that are read of one CPU before the next CPU has its turn: a session's default number. */
+/* Buffers that are read of one CPU before the next CPU has its turn. */
 #define BUFFERS_PER_TURN	64
 
 /* Bytes of early buffers that may wait for late ones until a flush. */
@@ -183,7 +184,7 @@ static int read_processor(struct drain *drain, size_t processor, size_t buffers_
 		struct drain_buffer *buffer = drain->spare;
 		ssize_t got;
 
-		/* One buffer stays allocated, because most reads find none or one. */
+		/* One buffer stays allocated for the next read. */
 		if (!buffer)
 			buffer = malloc(sizeof(*buffer) + drain->buffer_size);
 		if (!buffer) {

@@ -14,25 +14,14 @@
 struct drain_buffer;
 struct pollfd;
 
-/**
- * struct drain - buffers of a run
- * @claim: file descriptor of the claim on the session
- * @session: number of the session, for messages
- * @buffer_size: bytes of a buffer
+/*
  * @fds: files of the CPUs' buffers; -1: the CPU has none
- * @fd_count: number of @fds
- * @polled: argument of poll(): another file, and @fds
  * @ready: the last poll() found a buffer, or the other file readable
- * @spare: memory for the next buffer, or NULL
  * @held: buffers that wait for one with a lower sequence number, in order
- * @held_bytes: bytes in @held
- * @next: sequence number of the next buffer
- * @highest: highest sequence number that was read
  * @flushed: @highest before the last flush; 0: drain_read() has come after it
  * @missing: number of buffers whose gap was passed
  * @late: number of those that were read afterwards
  * @give: called with each buffer; returns 0, or -1 after a message
- * @argument: argument of @give
  */
 struct drain {
 	int claim;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See event_order.h. */
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,12 +11,8 @@
 #define BYTES_MAX	((size_t)64 << 20)
 
 /*
- * @next: link in the list
  * @cursor: position behind @event
- * @event: the next event
  * @number: number of the buffer among all that were added
- * @size: bytes of @data
- * @data: the buffer
  */
 struct ordered_buffer {
 	struct ordered_buffer *next;
@@ -28,10 +23,7 @@ struct ordered_buffer {
 	unsigned char data[];
 };
 
-/*
- * Parse the next event of a buffer. Returns 1; 0 at the end of the buffer; -1 with a message in the
- * error of @order's file.
- */
+/* Returns 1; 0 at the end of the buffer; -1 with a message in the error of @order's file. */
 static int parse_next(struct event_order *order, struct ordered_buffer *buffer)
 {
 	if (buffer->cursor.next_offset >= buffer->cursor.end)
@@ -48,10 +40,6 @@ static bool is_earlier(const struct ordered_buffer *a, const struct ordered_buff
 	return a->event.time_stamp < b->event.time_stamp;
 }
 
-/*
- * Insert a buffer where its next event is in the order of time. The loop passes few buffers,
- * because only one buffer of each CPU is near the begin of the list.
- */
 static void insert_buffer(struct event_order *order, struct ordered_buffer *buffer)
 {
 	struct ordered_buffer **place = &order->first;
@@ -62,7 +50,6 @@ static void insert_buffer(struct event_order *order, struct ordered_buffer *buff
 	*place = buffer;
 }
 
-/* Pass the events up to the time @end to order->give(). */
 static int pass_events(struct event_order *order, uint64_t end)
 {
 	while (order->first && order->first->event.time_stamp <= end) {
@@ -86,13 +73,13 @@ static int pass_events(struct event_order *order, uint64_t end)
 }
 
 /**
- * event_order_add() - add a buffer, and pass on the events that no later event can precede
+ * event_order_add() - add a buffer, and pass on the events that are old enough
  * @order: its @file, @give and @argument are set
  * @buffer: the buffer
  * @size: bytes of @buffer
  *
  * A logger reads the clock a little before it gets a place in a buffer, which may begin meanwhile:
- * hence an event is certain when it is 0.1 s older than the begin of the last buffer.
+ * hence an event is passed on when it is 0.1 s older than the begin of the last buffer.
  *
  * Return: 0, or -1 with a message in the file's error.
  */

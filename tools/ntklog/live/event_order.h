@@ -4,7 +4,7 @@
 
 /*
  * The events of a running session in the order of time. Buffers arrive in the order in which they
- * were begun, so an event is certain to be the next one when a buffer was begun after it.
+ * were begun, so an event is passed on when a buffer was begun well after it.
  */
 
 #include <stddef.h>
@@ -14,14 +14,10 @@
 
 struct ordered_buffer;
 
-/**
- * struct event_order - buffers with events that were not passed to @give yet
- * @file: header of the session's trace
+/*
+ * Buffers with events that were not passed to @give yet.
  * @give: called with each event; returns 0, or -1 with a message in @file->error
- * @argument: argument of @give
  * @first: the buffers, in the order of their next events
- * @count: number of buffers that were added so far
- * @bytes: bytes of the buffers in the list
  * @latest_begin: latest time of a buffer's first event, session clock
  */
 struct event_order {

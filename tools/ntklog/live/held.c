@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Read the module's file held: see held.h. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +25,6 @@ static uint64_t monotonic_ns(void)
 	return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Read the whole file into held->text. Returns -1 after a message. */
 static int read_text(struct held *held)
 {
 	char path[PATH_SIZE];
@@ -113,7 +111,6 @@ static int parse_slot(struct held *held, char *line, uint64_t read_ns)
 	return wait_graph_add(&held->graph, &slot) ? 0 : -ENOMEM;
 }
 
-/* Parse all lines. Returns 0, or -1 after a message. */
 static int parse_text(struct held *held, uint64_t read_ns)
 {
 	char *line, *next = held->text;

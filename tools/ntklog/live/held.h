@@ -2,19 +2,11 @@
 #ifndef _NTKLOG_HELD_H
 #define _NTKLOG_HELD_H
 
-/* The module's file held as a wait graph. */
-
 #include <stddef.h>
 
 #include "wait_graph.h"
 
-/**
- * struct held - the file
- * @text: its text, into which the strings of @graph point
- * @frames: lines of all stacks
- * @frame_count: number of @frames
- * @graph: its wait graph
- */
+/* @text: the strings of @graph point into it */
 struct held {
 	char *text;
 	const char **frames;

@@ -13,10 +13,9 @@
 
 #include "classes.h"
 
-/**
- * struct identities - the file; all zero: not open
+/*
+ * The file; all zero: not open.
  * @stream: the file, or NULL: no lock has a class
- * @classes: types and caches of the kernel, from which names of classes are made
  * @missed: number of notes that the module could not make
  * @replaced: number of notes that were overwritten before they were read
  */

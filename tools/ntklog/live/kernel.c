@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See kernel.h. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +85,6 @@ int kernel_check(void)
 	return -1;
 }
 
-/* Open a file of the module. Returns a file descriptor or -errno. */
 static int open_file(int flags, const char *format, va_list arguments)
 {
 	char path[512];

@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_KERNEL_H
 #define _NTKLOG_KERNEL_H
 
-/*
- * Access to the module: its files in debugfs, and /dev/ntklog. kernel_check() tells users what they
- * have to do to get it.
- */
+/* Access to the module: its files in debugfs, and /dev/ntklog. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +16,6 @@
 /* Bytes for the text of a file in debugfs that holds a few lines. */
 #define KERNEL_TEXT	4096
 
-/* Bytes for a path of the module or of /proc. */
 #define PATH_SIZE	512
 
 const char *kernel_directory(void);

@@ -31,25 +31,14 @@
 /* Most locks whose class is kept. */
 #define LOCKS_MAX	1048576
 
-/*
- * An address in the trace, or of a symbol.
- *
- * @address: the address
- * @is_written: the address is that of a symbol whose line is in the file
- * @hh: link in the table
- */
+/* @is_written: the address is that of a symbol whose line is in the file */
 struct names_address {
 	uint64_t address;
 	bool is_written;
 	UT_hash_handle hh;
 };
 
-/*
- * The class that a lock has from a time on.
- *
- * @time: session clock
- * @class: name of the class
- */
+/* A class that a lock has from a time on, session clock. */
 struct names_note {
 	uint64_t time;
 	char *class;
@@ -58,12 +47,8 @@ struct names_note {
 /*
  * A lock with a class, whether it is in the trace or not.
  *
- * @address: address of the lock
  * @notes: notes that are not written yet
- * @count: number of @notes
- * @last_class: class of the latest note
  * @is_written: a line of the file has the lock
- * @hh: link in the table
  */
 struct names_lock {
 	uint64_t address;
@@ -275,7 +260,6 @@ static void write_boot(struct names_writer *writer)
 	fclose(stream);
 }
 
-/* Write a name that a task has from a time on. */
 static void write_thread(void *stream, const struct thread_name *thread)
 {
 	fprintf(stream, "thread %" PRIu32, thread->id);
@@ -352,7 +336,7 @@ static void write_symbols(struct names_writer *writer, uint64_t address)
  * names_writer_read_notes() - read the module's new notes about classes of locks and about tasks
  * @writer: prepared
  *
- * The module keeps a bounded number of notes: a caller reads them several times a second.
+ * The module keeps a bounded number of notes, so they must be read often.
  */
 void names_writer_read_notes(struct names_writer *writer)
 {

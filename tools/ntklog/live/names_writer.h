@@ -23,22 +23,13 @@
 struct names_address;
 struct names_lock;
 
-/**
- * struct names_writer - names of one trace
- * @path: path of the file of names
+/*
  * @stream: the file, which only grows; NULL: not made yet
- * @file: header of the trace
- * @symbols: symbols of the kernel and its modules
  * @addresses: table of the addresses in the trace, and of written symbols
  * @unresolved: addresses in the trace whose symbols are not written yet
- * @unresolved_count: number of @unresolved
- * @identities: the module's notes about classes of locks
  * @adds_classes: the classes of locks are added to @symbols, too
  * @has_new_class: @symbols has got a class since it was last sorted
- * @locks: table of the locks that have a class
- * @dropped_notes: number of notes that were dropped, because there were too many locks
- * @tasks: tasks of the trace
- * @seen: latest addresses in the trace, by hash: most events need no look-up in @addresses
+ * @seen: latest addresses in the trace, by hash
  */
 struct names_writer {
 	char *path;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See parameter.h. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,21 +2,15 @@
 #ifndef _NTKLOG_PARAMETER_H
 #define _NTKLOG_PARAMETER_H
 
-/* The parameters of the sampling, with their limits. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most parameters of a group. */
 #define PARAMETERS_MAX	4
 
-/**
- * struct parameter - a parameter of the sampling
+/*
  * @name: name of the module's file, which users know the parameter by
- * @minimum: least value
  * @or_zero: 0 is valid too, although it is less than @minimum
- * @help: description
  */
 struct parameter {
 	const char *name;
@@ -25,12 +19,9 @@ struct parameter {
 	const char *help;
 };
 
-/**
- * struct parameter_group - parameters that are set together
- * @name: name of the group
+/*
  * @class: EventTraceInformationClass
  * @parameters: parameters in NT's order
- * @count: number of @parameters
  * @optional: number of parameters at the end that a caller may leave out
  */
 struct parameter_group {

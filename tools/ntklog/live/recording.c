@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See recording.h. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +33,6 @@ double recording_now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Say why a claim was refused with EBUSY. */
 static void report_busy(int session)
 {
 	char owner[KERNEL_TEXT];

@@ -3,9 +3,9 @@
 #define _NTKLOG_RECORDING_H
 
 /*
- * A recording: a session of the module that belongs to one open file, from the claim to the
- * counts. If the process ends in whatever way, the kernel closes the file and thereby stops the
- * session. See <ntklog/session.h>.
+ * A recording: a session of the module that belongs to one open file, from the claim to the counts.
+ * When the process ends, the kernel closes the file, which stops the session unless
+ * recording_detach() was called. See <ntklog/session.h>.
  */
 
 #include <signal.h>
@@ -17,17 +17,13 @@
 #include "drain.h"
 #include "session.h"
 
-/**
- * struct recording - a claimed session
- * @fd: the claim; -1: none
- * @session: number of the session
+/*
+ * A claimed session.
  * @signal_fd: signalfd of @signals; -1: signals keep their default actions
  * @wake_fd: file whose input ends recording_follow(): @signal_fd, unless a caller sets another
  * @signals: signals that end the recording, and others; blocked except in recording_start()
- * @drain: buffers of the run
  * @next_tick: recording_now() at which buffers of all CPUs are looked for again
  * @before_read: called before buffers are read, with @argument; NULL: nothing is called
- * @argument: argument of @before_read
  */
 struct recording {
 	int fd;

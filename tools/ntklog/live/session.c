@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See session.h. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -163,11 +162,9 @@ bool session_possible_groups(char *groups, size_t size, bool with_sleeping)
 /**
  * session_default_groups() - choose the groups for a user who names none
  *
- * The events of Linux' locks that sleep cost the same in each mode. The function leaves them out
- * in the cheaper modes and says so.
+ * Unless the mode is full, Linux' locks that sleep are left out: each mode tracks them in full.
  *
- * Return: names of NT's locks and of those of Linux' locks that the running kernel allows,
- * separated by commas.
+ * Return: names, separated by commas.
  */
 const char *session_default_groups(void)
 {

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_SESSION_H
 #define _NTKLOG_SESSION_H
 
-/* Sessions of the module: event groups, settings, state and counts. */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,12 +13,8 @@
 /* Bytes for the names of all groups, separated by commas. */
 #define SESSION_GROUPS_SIZE	256
 
-/**
- * struct session_group - a group of events that a session can record
+/*
  * @name: name for the option -e
- * @mask_name: NT's name of the group, or one like it
- * @mask: PERF_*
- * @help: description
  * @linux_kind: kind of Linux' own locks, as the module's file "linux" names it; NULL: the group is
  *	not about Linux' locks
  * @sleeps: waiters for a lock of this kind sleep
@@ -37,14 +31,9 @@ struct session_group {
 extern const struct session_group session_groups[];
 extern const size_t session_group_count;
 
-/**
- * struct session_settings - settings of a run
- * @groups: names of groups, separated by commas
- * @buffer_size: bytes of a buffer; 0: as the session has it
- * @buffers: buffers of each CPU; 0: as the session has it
+/*
+ * @buffer_size, @buffers: bytes of a buffer, and buffers of each CPU; 0: as the session has them
  * @flush_ms: period of flushing buffers that are not full, in ms; 0: none
- * @mode: NTKLOG_SESSION_SEQUENTIAL or NTKLOG_SESSION_BUFFERING
- * @stacks: events that carry a stack, NTKLOG_STACKS_*
  */
 struct session_settings {
 	const char *groups;
@@ -55,10 +44,8 @@ struct session_settings {
 	uint32_t stacks;
 };
 
-/**
- * struct session_counts - counts of a session's present or last run, over all CPUs
- * @generated: number of events that occurred
- * @written: number of events in buffers
+/*
+ * Counts of a session's present or last run, over all CPUs.
  * @lost: number of events for which no buffer had space
  * @finished: number of full or flushed buffers
  * @unread: number of these that were not read

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See setting.h. */
 
 #include <string.h>
 

@@ -8,12 +8,7 @@
 
 #include "kernel.h"
 
-/**
- * struct setting - a file of the module that holds one value
- * @file: path below kernel_directory()
- * @old_value: value before the change
- * @is_changed: setting_change() has changed the file, so that setting_restore() writes @old_value
- */
+/* @file: path below kernel_directory() */
 struct setting {
 	const char *file;
 	char old_value[KERNEL_TEXT];

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See signals.h. */
 
 #include <errno.h>
 #include <string.h>
@@ -19,7 +18,6 @@ static void note_signal(int number)
 	has_interrupted = 1;
 }
 
-/* Fill @signals with the signals that end the process. */
 static void set_ending_signals(sigset_t *signals)
 {
 	size_t i;
@@ -31,8 +29,6 @@ static void set_ending_signals(sigset_t *signals)
 
 /**
  * signals_block() - block SIGINT, SIGTERM and SIGHUP until signals_open() reads them
- *
- * A process that has changed something outside of itself has to change it back before it ends.
  */
 void signals_block(void)
 {

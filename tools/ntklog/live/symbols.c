@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See symbols.h. */
 
 #define _GNU_SOURCE
 
@@ -80,7 +79,7 @@ static bool has_module(const char *modules, const char *line)
  * symbols_update() - read the symbols again if a module has been loaded since
  * @symbols: read before
  *
- * A module that was unloaded keeps its symbols, because its events may still be read.
+ * An unloaded module keeps its symbols until they are read again.
  *
  * Return: 1: read again; 0: not; -1 after a message.
  */

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_SYMBOLS_H
 #define _NTKLOG_SYMBOLS_H
 
-/* Symbols of the running kernel and of the modules that are loaded meanwhile. */
-
 #include "names.h"
 
 /**

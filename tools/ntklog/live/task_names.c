@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See task_names.h. */
 
 #define _GNU_SOURCE
 
@@ -19,18 +18,10 @@
 /* Updates during which the name of a new task is read again. */
 #define NEW_TASK_UPDATES	3
 
-/* Greatest number of notes of tasks that no event has so far. The oldest notes are dropped. */
+/* Greatest number of notes of tasks that no event has so far. */
 #define NOTES_MAX	65536
 
-/*
- * A note: the name, the process and the cgroup of a task until a time.
- *
- * @next: the next note of the task
- * @until: session clock
- * @process_id: number of its process
- * @name: its name
- * @cgroup: path of its cgroup; NULL: not known
- */
+/* @until: session clock */
 struct task_note {
 	struct task_note *next;
 	uint64_t until;
@@ -42,9 +33,7 @@ struct task_note {
 /*
  * A task that has notes, and is not in the trace so far.
  *
- * @id: its number
  * @notes: its notes, in the order of time
- * @count: number of @notes
  * @hh: link in the table, in the order of the first notes
  */
 struct noted_task {
@@ -57,18 +46,13 @@ struct noted_task {
 /*
  * A task, whether it is in the trace or not.
  *
- * @id: its number
- * @next_new: link in the list of new tasks
  * @notes: if it is in the trace: notes that are not given yet, in the order of time
  * @from: session clock from which on the members below are true; 0: from the start
  * @process_id: number of its process; 0: not known
  * @name: its name, which may be empty; NULL: not known
- * @cgroup: path of its cgroup; NULL: not known
- * @is_in_trace: an event of the trace has the task
  * @is_given: the user of this file has the members above as they are now
  * @has_name: the user has at least one name of the task
  * @young_since: number of the update at which it was first in the trace, or had its last note
- * @hh: link in the table
  */
 struct task_name {
 	uint32_t id;
@@ -125,7 +109,6 @@ static bool replace_text(char **text, char *new_text)
 	return true;
 }
 
-/* Read what the kernel tells of a task, if the task still exists. */
 static void read_task(struct task_name *task)
 {
 	char *process = read_line(task->id, "status", "Tgid:\t"), *cgroup, *deleted;
@@ -207,7 +190,6 @@ static struct task_name *add_to_trace(struct task_names *names, uint32_t id)
 	return task;
 }
 
-/* Keep a note until its task is in the trace. */
 static void keep_note_for_later(struct task_names *names, uint32_t id, struct task_note *note)
 {
 	struct noted_task *noted;
@@ -270,7 +252,7 @@ static struct task_note *parse_note(char *line, uint32_t *id)
  * task_names_read_notes() - read the module's new notes
  * @names: tasks of the trace
  *
- * The module keeps a bounded number of notes: a caller reads them several times a second.
+ * The module keeps a bounded number of notes, so they must be read often.
  */
 void task_names_read_notes(struct task_names *names)
 {

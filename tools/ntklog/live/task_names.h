@@ -21,19 +21,15 @@
 struct noted_task;
 struct task_name;
 
-/**
- * struct task_names - the tasks of a trace; all zero: none
+/*
+ * The tasks of a trace; all zero: none.
  * @give: set by the user: called with each name of a task
- * @argument: set by the user: argument of @give
  * @tasks: table of the tasks that ran at the start, or are in the trace
  * @new_tasks: list of tasks that are in the trace, and whose names may not be given yet
  * @noted: table of tasks that are not in the trace so far, but have notes
- * @noted_count: number of these notes
  * @notes: file with the module's notes; NULL: there are none
- * @lost: notes that the module has overwritten
  * @long_paths: notes without a cgroup, because its path is too long
- * @seen: latest tasks in the trace, by hash: most events need no look-up in @tasks
- * @updates: number of calls of task_names_update()
+ * @seen: latest tasks in the trace, by hash
  */
 struct task_names {
 	void (*give)(void *argument, const struct thread_name *thread);

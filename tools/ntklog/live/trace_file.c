@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See trace_file.h. */
 
 #define _GNU_SOURCE
 
@@ -117,7 +116,7 @@ static int keep_earlier_file(const char *path)
 	return err ? -1 : 0;
 }
 
-/* Create a file, and lock it. Returns its file descriptor, or -1 after a message. */
+/* Create a file, and lock it. */
 static int create_file(const char *path)
 {
 	struct stat status;
@@ -215,7 +214,6 @@ int trace_file_begin(struct trace_file *trace, unsigned char *header, size_t siz
 	return trace->has_names ? names_writer_open(&trace->names, trace->path, trace->etl) : 0;
 }
 
-/* Count the events of a buffer, and collect their addresses and tasks for FILE.names. */
 static uint64_t read_events(struct trace_file *trace, unsigned char *buffer)
 {
 	struct etl_cursor cursor = { .buffer = buffer };

@@ -16,21 +16,11 @@
 
 #include "names_writer.h"
 
-/**
- * struct trace_file - a file that is being written
- * @path: path for messages
- * @fd: the file; -1: not open yet
+/*
  * @is_stream: the file is a pipe or the standard output, whose written bytes cannot be changed
- * @has_names: @names are written
- * @has_failed: a write has failed, so that later buffers are dropped
- * @etl: header of the trace, for parsing buffers
- * @names: names of the addresses and threads in the events
- * @bytes: bytes written
  * @buffers: buffers written, without the first one
- * @events: events in @buffers
  * @left_out_buffers: buffers before the first of @buffers that were left out on purpose
  * @dropped_buffers: buffers that were read but could not be written
- * @dropped_events: events in @dropped_buffers
  */
 struct trace_file {
 	const char *path;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See budget.h. */
 
 #include "budget.h"
 
@@ -26,7 +25,10 @@ unsigned int budget_multiplier(const struct budget *budget)
 	return multiplier;
 }
 
-/* A richer mode was too expensive: wait twice as long until the next try. */
+/*
+ * Leave a mode that is too expensive. If it was entered lately, the next try must wait twice as
+ * long.
+ */
 static void leave_mode(struct budget *budget)
 {
 	if (budget->since_mode <= budget->patience) {
@@ -39,7 +41,7 @@ static void leave_mode(struct budget *budget)
 	budget->mode++;
 }
 
-static enum budget_change step_down(struct budget *budget, double hooks, double events)
+static enum recording_change step_down(struct budget *budget, double hooks, double events)
 {
 	budget->quiet = 0;
 	if (budget->rate_step < BUDGET_RATE_STEPS &&
@@ -57,7 +59,7 @@ static enum budget_change step_down(struct budget *budget, double hooks, double 
 	return BUDGET_DOWN;
 }
 
-static enum budget_change step_up(struct budget *budget, double hooks, double events)
+static enum recording_change step_up(struct budget *budget, double hooks, double events)
 {
 	if (budget->rate_step) {
 		if (budget->quiet < QUIET_INTERVALS ||
@@ -80,9 +82,9 @@ static enum budget_change step_up(struct budget *budget, double hooks, double ev
  * @hooks: overhead of the hooks in the interval, as a share of the time of all CPUs
  * @events: overhead of the events, with the reader of the events
  *
- * Return: enum budget_change.
+ * Return: enum recording_change.
  */
-enum budget_change budget_step(struct budget *budget, double hooks, double events)
+enum recording_change budget_step(struct budget *budget, double hooks, double events)
 {
 	if (!budget->patience)
 		budget->patience = PATIENCE_MIN;

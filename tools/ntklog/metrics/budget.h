@@ -7,9 +7,9 @@
  * interval has two parts: hooks cost something at each acquisition, which only a cheaper mode
  * reduces; events cost something where one is written, which higher rates reduce.
  *
- * A step down, to less overhead, is made after the first interval that exceeds the budget. A step
- * up needs several intervals in a row below half of the budget. If a mode is left soon after it was
- * tried, the next try needs twice as many such intervals, 384 at most; otherwise it needs 6 again.
+ * A step down, to less overhead, follows an interval that exceeds the budget. A step up needs
+ * several intervals in a row below half of the budget, and twice as many each time when a richer
+ * mode was left soon after it was tried.
  */
 
 #include <stdbool.h>
@@ -18,12 +18,10 @@
 #define BUDGET_RATE_FACTOR	4
 #define BUDGET_RATE_STEPS	6
 
-/**
- * struct budget - the present choice
+/*
+ * The present choice.
  * @limit: greatest overhead, as a share of the time of all CPUs
  * @modes: number of modes, the richest first
- * @mode: number of the mode
- * @rate_step: power of BUDGET_RATE_FACTOR by which the rates are multiplied
  * @quiet: intervals below half of @limit since the last change
  * @since_mode: intervals since a richer mode was chosen
  * @patience: intervals before a richer mode is tried; 0 before the first interval
@@ -38,19 +36,13 @@ struct budget {
 	unsigned int patience;
 };
 
-/**
- * enum budget_change - what an interval changes
- * @BUDGET_STAYS: nothing
- * @BUDGET_DOWN: less is recorded from now on
- * @BUDGET_UP: more is recorded from now on
- */
-enum budget_change {
+enum recording_change {
 	BUDGET_STAYS,
 	BUDGET_DOWN,
 	BUDGET_UP,
 };
 
 unsigned int budget_multiplier(const struct budget *budget);
-enum budget_change budget_step(struct budget *budget, double hooks, double events);
+enum recording_change budget_step(struct budget *budget, double hooks, double events);
 
 #endif /* _NTKLOG_BUDGET_H */

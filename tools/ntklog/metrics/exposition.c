@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See exposition.h. */
 
 #include "exposition.h"
 

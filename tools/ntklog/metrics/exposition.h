@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_EXPOSITION_H
 #define _NTKLOG_EXPOSITION_H
 
-/*
- * Metrics as text, in two formats that Prometheus reads: its own one, version 0.0.4, which
- * node_exporter's textfile collector reads too, and OpenMetrics 1.0.
- */
+/* Metrics as text, in Prometheus' own format, version 0.0.4, or in OpenMetrics 1.0. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,10 +13,9 @@ enum metric_type {
 	METRIC_HISTOGRAM,
 };
 
-/**
- * struct metric - a family of samples
+/*
+ * A family of samples.
  * @name: name without the suffix that samples of its type have
- * @type: type of the metric
  * @unit: unit at the end of @name, or NULL
  * @help: meaning, without a full stop
  */
@@ -30,22 +26,12 @@ struct metric {
 	const char *help;
 };
 
-/**
- * struct label - what tells the samples of a metric apart
- * @name: name; NULL after the last label
- * @value: any text of UTF-8
- */
+/* @name: NULL after the last label of a sample */
 struct label {
 	const char *name;
 	const char *value;
 };
 
-/**
- * struct exposition - text that is being written
- * @stream: destination
- * @is_openmetrics: the format is OpenMetrics
- * @metric: the metric whose samples follow
- */
 struct exposition {
 	FILE *stream;
 	bool is_openmetrics;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See lock_metrics.h. */
 
 #include <stdio.h>
 #include <string.h>
@@ -16,17 +15,10 @@
 #define FREE_HOLDER	"free"
 #define UNKNOWN_HOLDER	"unknown"
 
-/**
- * struct class_sums - sums of a class of locks in an interval; of resources in one mode
- * @kind: kind of lock
+/*
+ * Sums of a class of locks in an interval; of resources in one mode.
  * @key: key of the class, or the address of a lock without one; 0: the sum of all other locks
- * @is_sleeping: tasks sleep for these locks
- * @class: name of the class
- * @spinlock: sums of spin locks, or NULL
- * @resource: sums of locks that sleep, or NULL
  * @wait: sum of the waits, cycles
- * @acquisitions: estimated number of acquisitions
- * @series: series of the class
  */
 struct class_sums {
 	const char *kind;
@@ -40,11 +32,6 @@ struct class_sums {
 	struct lock_series *series;
 };
 
-/**
- * struct interval_sums - sums of all classes in an interval
- * @classes: classes
- * @count: number of @classes
- */
 struct interval_sums {
 	struct class_sums *classes;
 	size_t count;
@@ -110,7 +97,6 @@ static void add_resource(struct interval_sums *sums, const char *class,
 	}
 }
 
-/* List the sums of all classes of an interval, and those without an entry of their own. */
 static bool list_classes(struct interval_sums *sums, const struct analysis *analysis)
 {
 	const struct spinlock_stats *spinlocks = &analysis->spinlocks;
@@ -139,7 +125,6 @@ static bool list_classes(struct interval_sums *sums, const struct analysis *anal
 	return true;
 }
 
-/* Order by waiting, then by acquisitions, the greatest first. */
 static int compare_classes(const void *left, const void *right)
 {
 	const struct class_sums *a = left, *b = right;
@@ -224,7 +209,6 @@ static const char *holder_of(const struct charge_sums *charges, const struct cha
 		return FREE_HOLDER;
 	if (holder == charges->fixed[CHARGE_LABEL_UNKNOWN])
 		return UNKNOWN_HOLDER;
-	/* A function that has no name is an address. */
 	if (holder == charges->fixed[CHARGE_LABEL_OTHERS] || !strncmp(holder->text, "0x", 2))
 		return OTHER_SERIES;
 	return holder->text;
@@ -270,7 +254,6 @@ static void add_row(struct lock_metrics *metrics, const struct interval_sums *su
 		series->seconds += seconds;
 }
 
-/* Add the waiting that is charged to holders. */
 static void add_charges(struct lock_metrics *metrics, const struct interval_sums *sums,
 			const struct analysis *analysis, const struct etl_file *file)
 {

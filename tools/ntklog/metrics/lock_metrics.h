@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_LOCK_METRICS_H
 #define _NTKLOG_LOCK_METRICS_H
 
-/* Metrics of locks, by kind and class, and of the waiting that is charged to holders. */
-
 #include "analysis.h"
 #include "exposition.h"
 #include "lock_series.h"

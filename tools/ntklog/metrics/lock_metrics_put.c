@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The text of the metrics of locks. */
 
 #include "lock_metrics.h"
 

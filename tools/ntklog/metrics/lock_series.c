@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See lock_series.h. */
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 #include "lock_series.h"
 #include "names.h"
 
-/* Bytes of the longest keys: a kind and a class; and both with a holder. */
 #define LOCK_KEY_SIZE	(NAME_SIZE + 32)
 #define HOLDER_KEY_SIZE	(LOCK_KEY_SIZE + CHARGE_LABEL_SIZE)
 

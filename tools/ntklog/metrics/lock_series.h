@@ -18,16 +18,9 @@
 /* Class or holder of the series that has everything without a series of its own. */
 #define OTHER_SERIES	"other"
 
-/**
- * struct lock_series - a class of locks of a kind, since the start
+/*
  * @key: kind, a line feed, and the class
- * @kind: kind of lock
  * @class: class, in @key
- * @acquisitions: estimated number of acquisitions
- * @contended: estimated number of those that waited
- * @wait: waits
- * @hold: holds
- * @hh: in the table of series
  */
 struct lock_series {
 	char *key;
@@ -40,13 +33,9 @@ struct lock_series {
 	UT_hash_handle hh;
 };
 
-/**
- * struct holder_series - the waiting for a class of locks that is charged to a holder
+/*
  * @key: key of @lock, a line feed, and the holder
- * @lock: series of the class
  * @holder: holder, in @key
- * @seconds: waiting
- * @hh: in the table of series
  */
 struct holder_series {
 	char *key;
@@ -56,15 +45,12 @@ struct holder_series {
 	UT_hash_handle hh;
 };
 
-/**
- * struct lock_metrics - the series; all zero but for @limit: none
- * @limit: most classes, and most pairs of a class and a holder, that have series of their own
- * @locks: series of the classes, and of the others of each kind
+/*
+ * The series; all zero but for @limit: none.
+ * @limit: most classes, and most pairs of a class and a function, that have series of their own
  * @lock_count: number of @locks that are not of others
  * @idle_count: number of these that had not waited when they got their series
- * @holders: series of the holders, and of the others of each class
  * @holder_count: number of @holders that are functions
- * @no_memory: something is missing for want of memory
  */
 struct lock_metrics {
 	size_t limit;

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See overhead.h. */
 
 #include <ntklog/event.h>
 
 #include "overhead.h"
 
-/*
- * Cycles that an acquisition and its release cost more than without a recording. Those of spin
- * locks are the greater ones of the EPYC and the first Xeon in the table of bench/native.sh; those
- * of locks that sleep are counts of instructions, two cycles each.
- */
+/* Cycles that an acquisition and its release cost more than without a recording. */
 #define SPIN_FULL_CYCLES	137
 #define SPIN_SAMPLED_CYCLES	25
 #define SLEEP_CYCLES		80

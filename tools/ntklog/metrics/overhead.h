@@ -3,20 +3,17 @@
 #define _NTKLOG_OVERHEAD_H
 
 /*
- * The overhead of a recording: the module's counts times measured costs, and the CPU time of this
- * process. The costs are constants, because a hook that timed itself would cost more than it does.
- * They are from Documentation/dev/measurements.rst.
+ * The overhead of a recording: the module's counts times estimated costs, and the CPU time of this
+ * process.
  */
 
 #include <stdint.h>
 
-/**
- * struct overhead_counts - what has occurred since the start
+/*
+ * Numbers since the start.
  * @spins: acquisitions of spin locks and rwlocks
- * @spin_contentions: acquisitions of spin locks and rwlocks that waited
  * @sleeps: acquisitions of Linux' locks that sleep, and releases of NT's resources
  * @sleep_contentions: waits that began for Linux' locks that sleep; NT's waits are not counted
- * @events: events that were written
  */
 struct overhead_counts {
 	uint64_t spins;
@@ -26,10 +23,9 @@ struct overhead_counts {
 	uint64_t events;
 };
 
-/**
- * struct overhead - CPU time, seconds
+/*
+ * CPU time, seconds.
  * @hooks: of the hooks in the functions of locks
- * @events: of writing events
  * @tool: of this process
  */
 struct overhead {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See time_buckets.h. */
 
 #include "time_buckets.h"
 

@@ -14,10 +14,9 @@
 
 #define TIME_BUCKETS	13
 
-/**
- * struct time_buckets - a distribution of times; all zero: an empty one
+/*
+ * A distribution; all zero: an empty one.
  * @counts: numbers of times in each bucket; the last one has no upper bound
- * @seconds: sum of the times
  */
 struct time_buckets {
 	uint64_t counts[TIME_BUCKETS + 1];

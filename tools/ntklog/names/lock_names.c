@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Classes of locks, each from a time on. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +9,7 @@
 #include "lock_names.h"
 
 /*
- * @address: address of the lock
  * @clock: session clock from which on the lock is of the class; 0 for the whole trace
- * @class: number of the class
  * @order: number of the addition: the later of two with the same time counts
  */
 struct lock_name {
@@ -22,11 +19,6 @@ struct lock_name {
 	uint32_t order;
 };
 
-/*
- * @number: number of the class
- * @hh: entry of the hash table
- * @text: name of the class
- */
 struct class_name {
 	uint32_t number;
 	UT_hash_handle hh;

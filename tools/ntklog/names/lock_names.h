@@ -2,27 +2,21 @@
 #ifndef _NTKLOG_LOCK_NAMES_H
 #define _NTKLOG_LOCK_NAMES_H
 
-/* Classes of locks, each from a time on. */
-
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * Base of the keys of classes, where no address can be. A key can be used wherever the address of
- * a lock can, so that statistics of one lock become statistics of all locks of a class.
+ * Base of the keys of classes, where no address can be. A key can be used in place of a lock's
+ * address.
  */
 #define NAMES_CLASS_KEY		UINT64_C(0x0C1A550000000000)
 
 struct class_name;
 struct lock_name;
 
-/**
- * struct lock_names - classes of locks; all zero if no class is known
+/*
+ * Classes of locks; all zero if no class is known.
  * @locks: class of each lock, by address and time after lock_names_sort()
- * @count: number of @locks
- * @classes: classes by their numbers
- * @class_count: number of @classes
- * @table: hash table of @classes by their names
  */
 struct lock_names {
 	struct lock_name *locks;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finding the names of addresses, locks and threads. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,12 +12,11 @@
 /* Greatest distance of an address from the last symbol of the kernel that may still have it. */
 #define LAST_SYMBOL_REACH	0x10000
 
-/* Size of the smallest pages. */
 #define PAGE			4096
 
 /*
- * Greatest distance of an address from any symbol that may have it. A greater distance is a gap,
- * such as that between the offsets of per-CPU variables and the kernel.
+ * Greatest distance of an address from a symbol of the kernel that may have it. A greater distance
+ * is a gap, such as that between the offsets of per-CPU variables and the kernel.
  */
 #define SYMBOL_REACH		0x1000000
 
@@ -28,8 +26,7 @@
  * @address: address of the lock
  * @clock: session clock of the event
  *
- * Return: the key of the lock's class at that time, which functions here take like an address; or
- * @address if the class is not known.
+ * Return: the key of the lock's class at that time, or @address if the class is not known.
  */
 uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t clock)
 {
@@ -134,9 +131,9 @@ static bool is_last(const struct symbol *symbol, const struct symbol *after)
 }
 
 /*
- * Return the end of the addresses that may be of the last symbol of a region. A region of a module
- * has whole pages, and an unmapped page follows. So the page of the symbol and the next one are of
- * no other module, such as one that was unloaded before its symbols were read.
+ * Return the end of the addresses that may be of the last symbol of a region. For a module it is
+ * the end of the page behind the symbol's, so that the symbol rarely names an address of another
+ * module.
  */
 static uint64_t last_symbol_end(const struct symbol *symbol)
 {
@@ -150,7 +147,7 @@ static uint64_t last_symbol_end(const struct symbol *symbol)
  *
  * Without lockdep such a variable has no bytes, so another variable has the same address.
  *
- * Return: true if the kernel's macros have made the variable.
+ * Return: true if the kernel's macros give such variables this name.
  */
 bool names_is_lock_class_key(const char *name)
 {
@@ -164,10 +161,9 @@ bool names_is_lock_class_key(const char *name)
 
 /*
  * Find the nearest symbol at or before an address. Of several symbols at one place the first one
- * counts; for code the first function. A module's functions for its initialisation are freed once
- * they have run, and their symbols with them. An address in one of them comes after whatever symbol
- * is left below it, which may be a variable. So an address that is known to be code has no symbol
- * if the symbol below it is data.
+ * counts that is no lock class key; for code the first function. An address of code has no symbol
+ * if the nearest one is data: it may be in an initialisation function of a module, and the kernel
+ * has freed the symbol.
  */
 static const struct symbol *find_symbol(const struct names *names, uint64_t address,
 					enum names_use use)
@@ -239,8 +235,7 @@ const char *names_find_symbol(const struct names *names, uint64_t address, enum 
  * names_function() - print the function that a return address of a stack is in
  * @names: names, or NULL
  * @address: return address. The call before it may be the last instruction of the function
- * @text: set to the symbol, or to the address if there is none. An image has no symbols of
- *	functions, so that its name gets the offset in it
+ * @text: set to the symbol, or to the address if there is none
  * @size: bytes of @text
  */
 void names_function(const struct names *names, uint64_t address, char *text, size_t size)
@@ -334,7 +329,6 @@ static const char *name_of(const struct thread_name *thread)
 	return thread && *thread->name ? thread->name : NULL;
 }
 
-/* Test whether a thread has a name, in any case. */
 static bool has_name(const struct thread_name *thread, const char *name)
 {
 	return name_of(thread) && !strcasecmp(thread->name, name);

@@ -3,8 +3,8 @@
 #define _NTKLOG_NAMES_H
 
 /*
- * Names of addresses, threads and locks. `ntklog record' writes them to FILE.names, because an ETL
- * file that other programs can read has no place for them. A line is one of these:
+ * Names of addresses, threads and locks. `ntklog record' writes them to FILE.names. A line is one
+ * of these:
  *
  *	a line of /proc/kallsyms
  *	thread ID[@CLOCK] NAME[<tab>PROCESS[<tab>CGROUP]]: a thread from a time on, its process' id
@@ -12,8 +12,6 @@
  *	boot ID TIME: the boot that the names are from
  *	lock ADDRESS CLASS: the lock's class
  *	lock ADDRESS@CLOCK CLASS: the lock's class from a time on
- *
- * Files of Windows have names in events: see rundown.h.
  */
 
 #include <stdbool.h>
@@ -25,7 +23,7 @@
 
 #define NAMES_SUFFIX	".names"
 
-/* Bytes of the longest name: a symbol with its offset and module. */
+/* Bytes of a name with its NUL. A longer name is cut. */
 #define NAME_SIZE	256
 
 struct names;
@@ -40,13 +38,7 @@ enum names_use {
 	NAMES_OF_CODE,
 };
 
-/**
- * struct names_symbol - a symbol, as the file of names has it
- * @address: address of the symbol
- * @type: letter of nm(1)
- * @name: name without offset and module
- * @module: "[MODULE]", or NULL for the kernel itself
- */
+/* @module: "[MODULE]", or NULL for the kernel itself */
 struct names_symbol {
 	uint64_t address;
 	char type;

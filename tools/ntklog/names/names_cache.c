@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A cache of names in the form in which they are printed. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,6 @@
 #include "names_cache.h"
 #include "text.h"
 
-/* Find the name of a key. Returns false if it has none. */
 static bool find_name(const struct names_cache *cache, uint64_t key, char name[NAME_SIZE])
 {
 	const char *thread;

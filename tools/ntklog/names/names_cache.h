@@ -2,11 +2,7 @@
 #ifndef _NTKLOG_NAMES_CACHE_H
 #define _NTKLOG_NAMES_CACHE_H
 
-/*
- * A cache of names in the form in which they are printed. A trace has the same few locks and
- * callers in most events, and finding and formatting their names each time would take most of the
- * time of a dump. Each text has a block of its own size, so that names in use share cache lines.
- */
+/* A cache of names in the form in which they are printed. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,9 +17,7 @@
 /* Bytes behind a text that put_short() may read. */
 #define NAMES_CACHE_PADDING	16
 
-/**
- * struct cached_name - an entry of the cache
- * @key: address, key of a class, or id of a thread
+/*
  * @text: name as it is printed, with NAMES_CACHE_PADDING bytes behind it; NULL in an unused entry
  * @length: bytes of @text; 0 if the key has no name
  */
@@ -33,26 +27,15 @@ struct cached_name {
 	size_t length;
 };
 
-/**
- * enum cached_kind - what the keys of a cache are
- * @CACHED_LOCKS: addresses of locks, or keys of their classes
- * @CACHED_CODE: addresses of instructions
- * @CACHED_THREADS: ids of threads
- */
 enum cached_kind {
 	CACHED_LOCKS,
 	CACHED_CODE,
 	CACHED_THREADS,
 };
 
-/**
- * struct names_cache - a cache of names
- * @names: names of the trace, or NULL
+/*
  * @format: formats a name and returns its length; NULL to print names as they are
- * @kind: kind of the keys
- * @entries: entries, by a hash of the key
  * @fallback: entry to return without memory
- * @fallback_text: text of @fallback
  */
 struct names_cache {
 	const struct names *names;

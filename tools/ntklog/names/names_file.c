@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading a file of names, in the form that `ntklog record' writes: see names.h. */
 
 #define _GNU_SOURCE
 
@@ -15,7 +14,7 @@
 #include "names_table.h"
 #include "text.h"
 
-/* Parse an id. Returns false if there is none, or if it has more than 32 bits. */
+/* Parse an id. */
 static bool parse_id(char *text, char **end, uint32_t *id)
 {
 	unsigned long long value;
@@ -67,7 +66,7 @@ static int add_thread(struct names *names, char *line)
 	return 0;
 }
 
-/* Parse a hexadecimal number. strtoull() would take a third of the time of reading the file. */
+/* Parse a hexadecimal number. This is faster than strtoull(). */
 static uint64_t parse_address(char *line, char **end)
 {
 	uint64_t value = 0;
@@ -106,8 +105,8 @@ static int add_symbol(struct names *names, char *line)
 			module[strcspn(module, "]") + 1] = '\0';
 	}
 	/*
-	 * Address 0 is one that the kernel hides. A __key. of lockdep may have no size, and then
-	 * has the address of the variable behind it.
+	 * An address that the kernel hides is 0. A __key. of lockdep may have no size, and then has
+	 * the address of the variable behind it.
 	 */
 	if (!address || !strncmp(name, "__key.", 6))
 		return 0;
@@ -172,7 +171,7 @@ static int read_lines(struct names *names, const char *path)
 	while ((line = strsep(&next, "\n"))) {
 		int err;
 
-		/* A line without an end is incomplete: the writer was killed. */
+		/* A line without an end is incomplete: the writer may have been killed. */
 		if (!next)
 			break;
 		number++;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Adding names, sorting and freeing them. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,7 @@ static int compare_threads(const void *a, const void *b)
 	return left->rank < right->rank ? -1 : 1;
 }
 
-/* Sort symbols. Those of the kernel itself come first and in order, those of modules do not. */
+/* Sort symbols. Those of the kernel usually come first and in order, those of modules do not. */
 static void sort_symbols(struct symbol *symbols, size_t count)
 {
 	size_t sorted = 1;

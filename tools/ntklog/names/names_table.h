@@ -10,14 +10,11 @@
 #include "lock_names.h"
 #include "thread_name.h"
 
-/**
- * struct symbol - a symbol of the kernel, or an image of Windows
- * @address: address of the symbol
+/*
+ * A symbol of the kernel, or an image of Windows.
  * @size: bytes of an image, which has its name up to its end; 0 for a symbol, which has its name up
  *	to the next one
  * @name: name, in the text of the file or in an added name
- * @module: "[MODULE]", or NULL for the kernel itself
- * @type: letter of nm(1)
  * @rank: position among symbols of one address, of which the least counts: symbols come in the
  *	order of the file, and before images
  */
@@ -42,17 +39,13 @@ struct added_name {
  */
 #define FILE_RANK	((size_t)1 << (8 * sizeof(size_t) - 2))
 
-/**
- * struct names - names of symbols, threads and locks
+/*
  * @text: text of the file of names, in which lines have become strings; NULL without a file
  * @added: texts of the names that are not in @text
  * @symbols: symbols, in the order of addresses after names_sort()
- * @symbol_count: number of @symbols
  * @threads: names of threads, in the order of ids and times after names_sort()
- * @thread_count: number of @threads
  * @boot_id: boot_id of the kernel that has these names; empty if the file does not tell it
  * @boot_time: FILETIME of the boot; 0 if the file does not tell it
- * @locks: classes of locks
  */
 struct names {
 	char *text;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names in the events of a file. Windows logs the start and the end of each process, thread and
- * image, and a rundown of all of them at the start or the end of a session. The events may be
- * anywhere in the file. So the whole file is read once for names, before it is read for use.
+ * Names in the events of a file. The events may be anywhere in it, so the whole file is read once
+ * for names before it is read for use.
  */
 
 #include <stdio.h>
@@ -30,28 +29,19 @@ static const unsigned char image_id_provider[] = {
 	0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE
 };
 
-/* Limits for crafted files: names above them are ignored. */
+/* Limits for crafted files. */
 #define PROCESSES_MAX	0x40000
 #define THREADS_MAX	0x100000
 #define IMAGES_MAX	0x10000
 
-/*
- * @id: id of the process
- * @name: name of its program; NULL if there was no memory
- * @hh: entry of the hash table
- */
+/* @name: name of its program; NULL if there was no memory */
 struct process {
 	uint32_t id;
 	char *name;
 	UT_hash_handle hh;
 };
 
-/*
- * @id: id of the thread
- * @process_id: id of its process
- * @name: name that the thread has set, or NULL
- * @hh: entry of the hash table
- */
+/* @name: name that the thread has set, or NULL */
 struct thread {
 	uint32_t id;
 	uint32_t process_id;
@@ -59,13 +49,6 @@ struct thread {
 	UT_hash_handle hh;
 };
 
-/*
- * @names: names to add to
- * @processes: hash table of processes, by id
- * @threads: hash table of threads, by id
- * @images: number of images that were added
- * @no_memory: at least one name was dropped without memory
- */
 struct rundown {
 	struct names **names;
 	struct process *processes;
@@ -77,9 +60,7 @@ struct rundown {
 /*
  * The part of an event's data that has not been read.
  *
- * @at: begin of the part
  * @size: bytes of the part. A value that exceeds the part reads as 0 and consumes all of it
- * @pointer_size: bytes of a pointer in the data
  * @is_short: a value has exceeded the part
  */
 struct unread_data {
@@ -341,8 +322,7 @@ static void free_all(struct rundown *rundown)
 /**
  * rundown_read() - add the names from the events of a file
  * @names: names to add to, in which names from a file of names stay; allocated if NULL
- * @file: open file, whose position and error stay. A stream is not read, because it can be read
- *	only once; the library has copied a stream that may have names to a file
+ * @file: open file, whose position and error stay; a stream is not read
  *
  * Return: 0, or -1 if there was no memory for all names.
  */

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_RUNDOWN_H
 #define _NTKLOG_RUNDOWN_H
 
-/* Names from a file's events: those that Windows logs of processes, threads and images. */
-
 #include <ntklog/etl.h>
 
 #include "names.h"

@@ -2,18 +2,14 @@
 #ifndef _NTKLOG_THREAD_NAME_H
 #define _NTKLOG_THREAD_NAME_H
 
-/* The name of a thread, with its process and its cgroup. */
-
 #include <stddef.h>
 #include <stdint.h>
 
-/**
- * struct thread_name - name, process and cgroup of a thread from a time on
+/*
+ * Name, process and cgroup of a thread from a time on.
  * @from: session clock from which on this is true; 0: from the start
- * @id: id of the thread
  * @process_id: id of its process; 0: not known. Linux' processes have the ids and the names of
  *	their first threads. Those of Windows have ids that no thread has, and names in this table
- * @name: name of the thread; empty if it has none
  * @cgroup: path of its cgroup; NULL: not known
  * @rank: position among names of one thread and time, of which the greatest counts: names from a
  *	file of names before names from the trace, and later names before earlier ones

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The answer that a report begins with, in at most ANSWER_LINES lines: deadlocks; the waiting time
- * and its parts; verdicts about want of CPUs and stopped virtual CPUs; locks that were held at the
- * end; the longest chain of waits; the locks that cost most, with waiters, holders and reasons; the
- * command for more; facts that are not recorded.
- */
+/* The answer that a report begins with, in at most ANSWER_LINES lines. */
 
 #define _GNU_SOURCE
 
@@ -57,7 +52,6 @@ static int compare_classes(const void *a, const void *b)
 	return left->key.class < right->key.class ? -1 : left->key.class > right->key.class;
 }
 
-/* Sort the classes of locks by their waits, the longest first. Returns their number. */
 static size_t sort_classes(const struct charge_sums *sums, const struct charge_class ***sorted)
 {
 	const struct charge_class *class;
@@ -71,7 +65,7 @@ static size_t sort_classes(const struct charge_sums *sums, const struct charge_c
 	return count;
 }
 
-/* Find the largest rows of a kind for a class. Unused entries of @largest become NULL. */
+/* Unused entries of @largest become NULL. */
 static void find_largest(const struct charge_sums *sums, const struct charge_class *class,
 			 enum charge_row_kind kind, const struct charge_row **largest, size_t count)
 {
@@ -91,7 +85,6 @@ static void find_largest(const struct charge_sums *sums, const struct charge_cla
 	}
 }
 
-/* Append "NAME 53%, NAME 25%", as far as the line then has @reserved characters left. */
 static void append_names(const struct answer *answer, const struct charge_class *class,
 			 enum charge_row_kind kind, char *text, size_t size, size_t reserved)
 {
@@ -120,7 +113,6 @@ static uint64_t held_ticks(const struct charge_sum *sum)
 	       sum->parts[CHARGE_HOLDER_BLOCKED];
 }
 
-/* Add a line that divides the held time into running, preempted and blocked, with functions. */
 static void add_reasons(struct answer *answer, const struct charge_class *class)
 {
 	static const struct {
@@ -223,7 +215,6 @@ static int compare_parts(const void *a, const void *b, void *sum)
 	return (int)left - (int)right;
 }
 
-/* Add the parts of the waiting, the greatest first: at most @most lines. */
 static void add_parts(struct answer *answer, size_t most)
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
@@ -267,7 +258,6 @@ static void add_verdicts(struct answer *answer)
 				answer_time(answer->report, spun, all, sizeof(all)));
 }
 
-/* Say so if the host stopped virtual CPUs for a part of the recording. */
 static void add_steal_time(struct answer *answer)
 {
 	const struct report *report = answer->report;
@@ -285,7 +275,6 @@ static void add_steal_time(struct answer *answer)
 			100 * share);
 }
 
-/* Name facts that are not recorded, and the options that record them. */
 static void add_hints(struct answer *answer)
 {
 	const struct analysis *analysis = answer->report->analysis;
@@ -316,7 +305,7 @@ static void add_hints(struct answer *answer)
 		answer_add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }
 
-/* Add the lines about all locks together. Leave @reserved lines for the lines that follow. */
+/* Leave @reserved lines for the lines that follow. */
 static void add_total(struct answer *answer, size_t reserved)
 {
 	const struct report *report = answer->report;
@@ -339,9 +328,7 @@ static void add_total(struct answer *answer, size_t reserved)
 	answer_add_lines(answer, &verdicts);
 }
 
-/*
- * Name the command for more. A path is left out if it would be cut, or if a shell would expand it.
- */
+/* A path is left out if it would be cut, or if it has characters that are special to a shell. */
 static void add_command(struct answer *answer)
 {
 	static const char command[] = "More: ntklog report --table blockers";
@@ -354,7 +341,6 @@ static void add_command(struct answer *answer)
 		answer_add_line(answer, "%s %s", command, path);
 }
 
-/* Name the longest chain of holders that waited themselves, unless the answer has a deadlock. */
 static void add_longest_chain(struct answer *answer)
 {
 	const struct report *report = answer->report;

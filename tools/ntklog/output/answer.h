@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_ANSWER_H
 #define _NTKLOG_ANSWER_H
 
-/* The answer that a report begins with; answer.c lists its parts. */
-
 #include <stdio.h>
 
 #include <jansson.h>

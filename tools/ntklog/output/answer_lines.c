@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The lines of an answer: see answer_lines.h. */
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_ANSWER_LINES_H
 #define _NTKLOG_ANSWER_LINES_H
 
-/* The lines of an answer. */
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,22 +12,14 @@
 #define ANSWER_LINES	20
 #define ANSWER_COLUMNS	80
 
-/* Bytes of a part of a sentence, which has up to three names. */
 #define ANSWER_PHRASE_SIZE	(3 * NAME_SIZE + 64)
 
-/**
- * struct answer - lines of an answer
- * @report: the report that begins with the answer
- * @lines: of the answer
- * @count: number of @lines
- */
 struct answer {
 	const struct report *report;
 	char lines[ANSWER_LINES][ANSWER_COLUMNS + 1];
 	size_t count;
 };
 
-/* Names of enum charge_part in JSON, and texts for people. */
 extern const char *const answer_part_names[CHARGE_PARTS];
 extern const char *const answer_part_texts[CHARGE_PARTS];
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The part of an answer about the recording's end: see answer_open.h. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +23,6 @@ static void format_since(const struct report *report, uint64_t since, char *text
 		snprintf(text, size, "since %.3fs", etl_seconds(report->file, since));
 }
 
-/* Add a line about a lock that was held when the recording ended, while others waited for it. */
 static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 {
 	const struct report *report = answer->report;

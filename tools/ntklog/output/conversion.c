@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The common part of all conversions: the rates, and the known events in the order of time. */
 
 #include "analysis.h"
 #include "convert.h"
@@ -12,7 +11,6 @@ void conversion_find_rates(struct conversion *conversion)
 {
 	static struct analysis analysis;
 
-	/* The rates are the only part of the analysis that a conversion needs. */
 	analysis_find_rates(&analysis, conversion->file);
 	conversion->rates = analysis.spinlocks.rates;
 	analysis_free(&analysis);
@@ -33,7 +31,6 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 	const struct etl_event *event;
 
 	while ((event = stacks_next(conversion->stacks, &conversion->stack))) {
-		/* Skip a stack whose event is not in the file. */
 		if (event->has_impossible_time ||
 		    (conversion->stack && conversion->stack->state == STACK_ALONE))
 			continue;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_CONVERT_H
 #define _NTKLOG_CONVERT_H
 
-/* Converting a trace to other formats. */
-
 #include <stdint.h>
 
 #include <ntklog/etl.h>
@@ -14,17 +12,7 @@
 #include "spinlock_stats.h"
 #include "stacks.h"
 
-/**
- * struct conversion - state of a conversion
- * @file: trace to convert
- * @stacks: events of the trace in the order of time, with their stacks
- * @stack: stack of the event that conversion_next() has returned, or NULL
- * @names: names of the trace, or NULL
- * @selection: selection of events to convert
- * @rates: sample rates of spin locks, and whether records have rules
- * @converted: number of converted events
- * @left_out: number of events of unknown types
- */
+/* @stack: stack of the event that conversion_next() has returned, or NULL */
 struct conversion {
 	struct etl_file *file;
 	struct stacks *stacks;

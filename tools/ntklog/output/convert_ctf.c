@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The Common Trace Format 1.8: a stream for each processor, an event class for each type of event,
- * fields with NT's names. All fields are packed whole bytes, so that a record is copied as it is. A
- * general library would make a message of each field, which takes most of the time.
+ * fields with NT's names. All fields are packed whole bytes.
  */
 
 #define _GNU_SOURCE
@@ -37,7 +36,7 @@
 /* Latest time of an event. Later ones get the time before: readers count ns in 64 bits. */
 #define TICKS_MAX	(UINT64_MAX >> 4)
 
-/* Begin of a packet. put_metadata() describes it to readers. */
+/* put_metadata() describes it to readers. */
 struct packet_header {
 	uint32_t magic;
 	unsigned char uuid[16];
@@ -48,12 +47,7 @@ struct packet_header {
 	uint64_t packet_size;
 } __attribute__((__packed__));
 
-/*
- * @used: used bytes of @packet
- * @first: time of the first event of @packet, ticks
- * @last: time of the last event of the stream, ticks
- * @packet: current packet
- */
+/* @last: time of the last event of the stream, ticks */
 struct ctf_stream {
 	size_t used;
 	uint64_t first;
@@ -61,16 +55,7 @@ struct ctf_stream {
 	char packet[PACKET_SIZE];
 };
 
-/*
- * @conversion: trace to convert
- * @directory: directory of the converted trace
- * @uuid: UUID of the converted trace
- * @streams: streams by processor; NULL before the first event of a processor
- * @stream_count: number of @streams
- * @locks: names of locks
- * @code: names of instructions
- * @has_stack: events of this type with a stack exist; they are a class of their own
- */
+/* @has_stack: events of this type with a stack exist; they are a class of their own */
 struct ctf {
 	struct conversion *conversion;
 	const char *directory;
@@ -128,7 +113,7 @@ static const char stack_fields[] =
 	"\t\tinteger { size = 64; align = 8; signed = false; base = 16; } _callstack_kernel[__callstack_kernel_length];\n"
 	"\t\tstring { encoding = UTF8; } _callstack_symbols[__callstack_kernel_length];\n";
 
-/* All versions of an event have one name, except a version with other fields. */
+/* An older version of an event, with other fields, has a name of its own. */
 static void put_event_class(FILE *stream, size_t number, bool with_stack)
 {
 	const struct event_type *type = &event_types[number];
@@ -216,15 +201,15 @@ static bool is_empty_or_none(const char *directory)
 {
 	DIR *entries = opendir(directory);
 	struct dirent *entry;
-	bool empty = true;
+	bool is_empty = true;
 
 	if (!entries)
 		return errno == ENOENT;
 	while ((entry = readdir(entries)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			empty = false;
+			is_empty = false;
 	closedir(entries);
-	return empty;
+	return is_empty;
 }
 
 /* Open the file for each packet: there may be more processors than a process can have files. */

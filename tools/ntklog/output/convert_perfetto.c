@@ -24,13 +24,7 @@
 /* Number of locks whose last hold is kept, as a power of two. */
 #define LAST_HOLDS_BITS	13
 
-/**
- * struct last_hold - the last recorded hold of a lock
- * @lock: address of the lock
- * @flow: number of the flow that begins in the hold, or 0 if a wait has ended it
- * @begin_ns: begin, ns
- * @end_ns: end, ns
- */
+/* @flow: number of the flow that begins in the hold, or 0 if a wait has ended it */
 struct last_hold {
 	uint64_t lock;
 	uint64_t flow;
@@ -38,11 +32,7 @@ struct last_hold {
 	int64_t end_ns;
 };
 
-/**
- * struct records - state of the conversion of records
- * @perfetto: the trace
- * @ns_per_tick: nanoseconds per tick of the session's clock
- * @last_flow: highest number of a flow
+/*
  * @last_holds: by a hash of the lock's address: the last hold of a lock of this hash
  * @running: by CPU: the task that runs there, or 0 if it is not known, and since when, ns
  */
@@ -94,9 +84,9 @@ static int64_t release_ns(const struct records *records, const struct etl_event 
 }
 
 /*
- * Return when a lock was acquired whose hold time is not known: the CPU that released it does not
- * trust the other CPU's clock that far. If the session's clock does not count cycles, or the time
- * is not known either, return the release: the wait ended no later.
+ * Return when a lock was acquired whose hold time is not known. If the session's clock does not
+ * count cycles, or the time is not known either, return the time of the event: the wait ended no
+ * later.
  */
 static int64_t acquire_ns(const struct records *records, const struct etl_event *event,
 			  uint64_t acquire_time)
@@ -109,17 +99,9 @@ static int64_t acquire_ns(const struct records *records, const struct etl_event 
 	return ticks_ns(records, event->time_stamp);
 }
 
-/**
- * struct lock_slices - the slices of a record of a lock
- * @group: group of the track
- * @track_owner: number of the CPU, or id of the task, that has the track
- * @lock: address of the lock
- * @thread_id: id of the task
- * @waits: the record tells of a wait
- * @holds: the record tells of a hold
+/*
  * @start_unknown: the start of the hold is not known, so that an instant shows its release
  * @wait: slice of the wait, with its arguments; without a wait both times are the hold's begin
- * @hold: slice of the hold, with its arguments
  */
 struct lock_slices {
 	enum perfetto_group group;
@@ -134,8 +116,8 @@ struct lock_slices {
 };
 
 /*
- * Begin a flow in the hold of a record. End the flow of the hold before it, if the release of that
- * hold ended the wait of the record.
+ * Begin a flow in the hold of a record. End the flow of the hold before it, if the wait of the
+ * record overlaps that hold.
  */
 static void set_flows(struct records *records, struct lock_slices *slices)
 {
@@ -177,7 +159,6 @@ static void put_class_wait(struct records *records, uint64_t class, uint32_t thr
 				  (double)(hold - wait));
 }
 
-/* Put the slices of a record, with the stack of its event. */
 static void put_lock(struct records *records, const struct etl_event *event,
 		     struct lock_slices *slices)
 {
@@ -208,7 +189,6 @@ static void put_lock(struct records *records, const struct etl_event *event,
 	}
 }
 
-/* Add the caller, the thread, and the context (depth, DPC, ISR) to the arguments of a slice. */
 static void add_caller(struct perfetto *perfetto, struct perfetto_slice *slice,
 		       const struct spinlock_record *record)
 {
@@ -252,7 +232,6 @@ static void put_spinlock(struct records *records, const struct etl_event *event)
 	put_lock(records, event, &slices);
 }
 
-/* Add the arguments that name the kind of the lock and of the access. */
 static void add_kind(struct perfetto *perfetto, struct perfetto_slice *slice,
 		     const struct resource_record *record)
 {

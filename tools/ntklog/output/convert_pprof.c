@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Profiles for pprof. A sample of the profile is a stack of one task at locks of one class, with
- * the sums of its records. Without stacks a sample has the caller only. Waits are charged to the
- * stacks of the holders, of which the innermost CHARGE_FRAMES functions are known.
+ * the sums of its records. Without a stack a sample has the caller, if that is recorded. Waits are
+ * charged to the stacks of the holders, of which the innermost CHARGE_FRAMES functions are known.
  *
  * The profile is built of the messages that protobuf-c makes of pprof.proto, and freed as one.
  */
@@ -41,12 +41,9 @@ static const char *const value_types[VALUES][2] = {
 	[VALUE_CHARGED] = { "charged", "nanoseconds" },
 };
 
-/**
- * struct profile_text - a text of the profile, and the function of that name
- * @text: the text; the key
- * @index: index in the table of strings
+/*
+ * A text of the profile, and the function of that name.
  * @function: id of the function; 0: there is none
- * @hh: entry of the table
  */
 struct profile_text {
 	char *text;
@@ -55,27 +52,12 @@ struct profile_text {
 	UT_hash_handle hh;
 };
 
-/**
- * struct profile_location - a location of the profile
- * @address: address in the code; the key
- * @id: id of the location
- * @hh: entry of the table
- */
 struct profile_location {
 	uint64_t address;
 	uint64_t id;
 	UT_hash_handle hh;
 };
 
-/**
- * struct profile - a profile that is being built
- * @message: the profile
- * @file: trace of the profile
- * @names: names of the trace, or NULL
- * @texts: table of the strings
- * @locations: table of the locations with addresses
- * @no_memory: a part is missing for want of memory
- */
 struct profile {
 	Pprof__Profile *message;
 	const struct etl_file *file;
@@ -85,7 +67,7 @@ struct profile {
 	bool no_memory;
 };
 
-/* Allocate a message. protobuf-c frees it with the profile. */
+/* protobuf-c frees the message with the profile. */
 static void *new_message(struct profile *profile, size_t size, void (*init)(void *message))
 {
 	void *message = calloc(1, size);
@@ -100,7 +82,6 @@ static void *new_message(struct profile *profile, size_t size, void (*init)(void
 #define NEW_MESSAGE(profile, type, init)	\
 	((type *)new_message(profile, sizeof(type), (void (*)(void *))(init)))
 
-/* Append a value to a repeated field, an array and its number of elements. */
 #define APPEND(profile, count, array, value)					\
 do {										\
 	void *_more = grown(array, count, sizeof(*(array)));			\
@@ -113,7 +94,6 @@ do {										\
 	}									\
 } while (0)
 
-/* Append a new message to a repeated field, unless there is no memory. */
 #define APPEND_MESSAGE(profile, count, array, message)				\
 do {										\
 	if (message) {								\
@@ -156,7 +136,6 @@ no_memory:
 	return NULL;
 }
 
-/* Return the index of a text; 0, that of the empty text, without memory. */
 static int64_t text_index(struct profile *profile, const char *text)
 {
 	struct profile_text *found = find_text(profile, text);
@@ -164,7 +143,6 @@ static int64_t text_index(struct profile *profile, const char *text)
 	return found ? found->index : 0;
 }
 
-/* Return the id of the function with this name; 0 without memory. */
 static uint64_t function_id(struct profile *profile, const char *name)
 {
 	struct profile_text *text = find_text(profile, name);
@@ -184,7 +162,6 @@ static uint64_t function_id(struct profile *profile, const char *name)
 	return function->id;
 }
 
-/* Add a location with a function. Return its id; 0 without memory. */
 static uint64_t add_location(struct profile *profile, uint64_t address, const char *name)
 {
 	Pprof__Profile *message = profile->message;
@@ -205,7 +182,6 @@ static uint64_t add_location(struct profile *profile, uint64_t address, const ch
 	return location->id;
 }
 
-/* Return the id of the location at @address; 0 without memory. */
 static uint64_t location_id(struct profile *profile, uint64_t address)
 {
 	struct profile_location *location;
@@ -236,7 +212,6 @@ static void add_label(struct profile *profile, Pprof__Sample *sample, const char
 	label->num = number;
 }
 
-/* Add a sample without locations and labels. */
 static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum *sum)
 {
 	double ns_per_tick = 1e9 / (double)profile->file->perf_freq;
@@ -282,7 +257,6 @@ static void add_stack(struct profile *profile, const struct stack_entry *entry)
 	add_label(profile, sample, "tid", NULL, key->thread_id);
 }
 
-/* Add the stacks for which the analysis had no room. */
 static void add_others(struct profile *profile, const struct stack_sum *sum)
 {
 	Pprof__Sample *sample;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The difference of two recordings: see difference.h. */
 
 #define _GNU_SOURCE
 
@@ -68,12 +67,6 @@ static void add_sums(struct difference_sum *sums, const struct histogram *wait,
 	sums[DIFFERENCE_OF_COUNTS].variance += wait->total_variance + (double)wait->total;
 }
 
-/*
- * @difference: difference to add rows to
- * @which: 0 for the recording before, 1 for the one after
- * @ns_per_cycle: nanoseconds per cycle of the file
- * @wait, @hold: distributions of all waits and holds of the file
- */
 struct row_adder {
 	struct difference *difference;
 	size_t which;
@@ -81,9 +74,7 @@ struct row_adder {
 	struct histogram wait, hold;
 };
 
-/*
- * Add a row, which takes over the memory of @lock and @caller. They may be NULL for want of memory.
- */
+/* The row takes over the memory of @lock and @caller. They may be NULL for want of memory. */
 static void add_row(struct row_adder *row_adder, char *lock, char *caller,
 		    const struct histogram *wait, const struct histogram *hold)
 {
@@ -238,7 +229,7 @@ static void merge_row(struct difference_row *to, struct difference_row *from)
 
 /**
  * difference_merge() - make one row of the rows of a lock and caller, and sort the rows
- * @difference: has both recordings
+ * @difference: the rows
  * @measure: measure by whose changes the rows are sorted, the greatest first
  */
 void difference_merge(struct difference *difference, enum difference_measure measure)
@@ -271,7 +262,6 @@ double difference_half_width(const struct difference_row *row, enum difference_m
 	       sqrt(row->sums[0][measure].variance + row->sums[1][measure].variance);
 }
 
-/* A row of the table, which shows one measure. */
 struct shown_row {
 	const struct difference_row *row;
 	enum difference_measure measure;

@@ -21,13 +21,7 @@
 /* Standard errors on each side of an interval that has the truth in 95 of 100 cases. */
 #define DIFFERENCE_ERRORS	1.96
 
-/**
- * enum difference_measure - what is summed up and compared
- * @DIFFERENCE_OF_WAITS: sum of all waits, nanoseconds
- * @DIFFERENCE_OF_HOLDS: sum of all holds, nanoseconds
- * @DIFFERENCE_OF_COUNTS: number of waits
- * @DIFFERENCE_MEASURES: number of measures
- */
+/* The measures; times are in nanoseconds. */
 enum difference_measure {
 	DIFFERENCE_OF_WAITS,
 	DIFFERENCE_OF_HOLDS,
@@ -35,19 +29,13 @@ enum difference_measure {
 	DIFFERENCE_MEASURES,
 };
 
-/**
- * struct difference_sum - sum of a measure, estimated from a sample
- * @estimate: estimate of the sum
- * @variance: variance of @estimate; INFINITY if the records are too few to tell it
- */
+/* @variance: variance of @estimate; INFINITY if the records are too few to tell it */
 struct difference_sum {
 	double estimate;
 	double variance;
 };
 
-/**
- * struct difference_row - a lock and a caller in both recordings
- * @lock: lock, as tables print it
+/*
  * @caller: caller that released a spin lock, or acquired a lock that sleeps; empty if no caller is
  *	recorded
  * @sums: sums before (0) and after (1), by measure
@@ -58,13 +46,6 @@ struct difference_row {
 	struct difference_sum sums[2][DIFFERENCE_MEASURES];
 };
 
-/**
- * struct difference - difference of two recordings; all zero: of none
- * @rows: sums by lock and caller
- * @count: number of @rows
- * @total: sums of all rows
- * @no_memory: rows are missing for want of memory
- */
 struct difference {
 	struct difference_row *rows;
 	size_t count;

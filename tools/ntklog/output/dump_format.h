@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_DUMP_FORMAT_H
 #define _NTKLOG_DUMP_FORMAT_H
 
-/* Formats in which events are printed. */
-
 enum dump_format {
 	DUMP_TEXT,
 	DUMP_JSON,

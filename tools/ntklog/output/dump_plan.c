@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Plans for printing the fields of known events: see dump_plan.h. */
 
 #include <assert.h>
 #include <stdarg.h>
@@ -9,7 +8,6 @@
 #include "dump_plan.h"
 #include "macros.h"
 
-/* Size of a step's table of names of values. */
 #define SYMBOL_SLOTS	64
 
 enum step_kind {
@@ -24,27 +22,13 @@ enum step_kind {
 	STEP_DURATION,
 };
 
-/*
- * @text: name of @value; empty in an unused slot
- * @value: value with this name
- */
+/* @text: name of @value; empty in an unused slot */
 struct symbol_slot {
 	struct label text;
 	uint32_t value;
 };
 
-/*
- * @label: text before the value
- * @kind: format of the value
- * @where: place of the value in the 32-bit and in the 64-bit record
- * @mask: bits of the value, or 0 for all bits
- * @shift: number of bits to shift right after masking
- * @after: character behind the value, or NUL for none
- * @names: cache with the name of the value, or NULL if it has none
- * @name_label: text before the name
- * @field: field that the step prints
- * @symbols: table of SYMBOL_SLOTS names of values, of STEP_SYMBOL
- */
+/* @after: character behind the value, or NUL for none */
 struct step {
 	struct label label;
 	enum step_kind kind;
@@ -58,11 +42,7 @@ struct step {
 	struct symbol_slot *symbols;
 };
 
-/*
- * @head: text before all fields, with the name of the event
- * @count: number of @steps
- * @steps: steps, one for each field
- */
+/* @head: text before all fields, with the name of the event */
 struct dump_plan {
 	struct label head;
 	size_t count;
@@ -95,7 +75,6 @@ static inline uint64_t step_value(const struct step *step, const struct etl_even
 	return step->mask ? (value64 & step->mask) >> step->shift : value64;
 }
 
-/* Extend the sign of a value to 64 bits. */
 static inline int64_t sign_extended(const struct step *step, const struct etl_event *event,
 				    uint64_t value)
 {
@@ -322,7 +301,6 @@ static int make_step(struct dump_plans *plans, struct step *step,
 	return field->format == FIELD_SYMBOL ? make_symbols(step) : 0;
 }
 
-/* Make the steps of text and JSON, where each field has its name. */
 static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 			    const struct event_type *type, const struct etl_event *event)
 {
@@ -332,7 +310,7 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 	make_label(&plan->head, json ? "%s\"" : " %s", type->name);
 	for (i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
-		/* Addresses are strings in JSON, because readers would round such numbers. */
+		/* Readers of JSON may round the number of an address. */
 		bool quoted = json && (field->format == FIELD_HEX || field->format == FIELD_SYMBOL);
 		/* The name of a ThreadId is called ThreadName. */
 		int length = strlen(field->name) - (field->is_thread ? 2 : 0);

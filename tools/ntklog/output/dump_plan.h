@@ -17,10 +17,8 @@
 #include "out.h"
 #include "put.h"
 
-/* Most different names of fields. */
 #define DUMP_COLUMNS_MAX	96
 
-/* Most versions of a type. */
 #define DUMP_VERSIONS_MAX	4
 
 /* Upper limit of the bytes of an event's fields in a line, with all names and commas. */
@@ -29,14 +27,10 @@
 
 struct dump_plan;
 
-/**
- * struct dump_columns - columns of a CSV, one for each name of a field of any event
- * @names: names of the columns
+/*
+ * Columns of a CSV, one for each name of a field of any event.
  * @suffixes: suffix of the title of the column that follows with the name of a value: "Symbol" or
  *	"Name"; NULL if no such column follows
- * @count: number of columns
- * @fields: fields by type and column; NULL if events of the type lack the field
- * @thread: index of the column ThreadId
  */
 struct dump_columns {
 	const char *names[DUMP_COLUMNS_MAX];
@@ -46,16 +40,10 @@ struct dump_columns {
 	size_t thread;
 };
 
-/**
- * struct dump_plans - plans of all types
- * @format: format to print
- * @has_names: the trace has names
+/*
+ * Plans of all types.
  * @ns_per_cycle: nanoseconds of a cycle, to print durations with units; 0: print cycles
- * @columns: columns of DUMP_CSV
  * @plans: plans by type and version, from the first version of the type on
- * @locks: names of locks
- * @code: names of instructions
- * @threads: names of threads
  */
 struct dump_plans {
 	enum dump_format format;

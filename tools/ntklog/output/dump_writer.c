@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Printing events as text, JSON and CSV. A line is put together in the output buffer itself. Plans
- * print the fields of known events.
- */
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,14 +19,6 @@
 /* The functions that put a line do not check the size of the buffer. */
 _Static_assert(LINE_SIZE + PUT_MORE <= OUT_SIZE / 2, "a line has room");
 
-/*
- * @out: output buffer
- * @format: format to print
- * @file: file of the events
- * @cycles: print raw times, too
- * @hex: print the data in hexadecimal, too
- * @plans: plans for known events
- */
 struct dump_writer {
 	struct out out;
 	enum dump_format format;
@@ -40,7 +28,6 @@ struct dump_writer {
 	struct dump_plans plans;
 };
 
-/* Put a hook id in hexadecimal, with all four digits. */
 static char *put_hook_id(char *dest, uint16_t id)
 {
 	dest = put_literal(dest, "0x");
@@ -85,7 +72,6 @@ static char *put_seconds(char *dest, const struct etl_file *file, uint64_t time_
 	return put_bytes(dest, end - decimals, decimals);
 }
 
-/* Put seconds without trailing zeros. */
 static char *put_json_seconds(char *dest, const struct etl_file *file, uint64_t time_stamp)
 {
 	dest = put_seconds(dest, file, time_stamp, 1e12, 12, 0);
@@ -104,7 +90,6 @@ static char *put_provider(char *dest, const struct etl_event_header *header)
 	return dest + ETL_GUID_SIZE - 1;
 }
 
-/* Put the name of a thread behind its id, if it has one. */
 static char *put_thread_name(struct dump_writer *writer, char *dest, uint32_t thread_id)
 {
 	static const char *const prefixes[] = { " ThreadName=", ",\"ThreadName\":\"", "" };

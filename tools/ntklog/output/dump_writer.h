@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_DUMP_WRITER_H
 #define _NTKLOG_DUMP_WRITER_H
 
-/* Printing events as text, JSON and CSV. */
-
 #include <ntklog/etl.h>
 
 #include "dump_format.h"

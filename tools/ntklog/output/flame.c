@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tree of all stacks: see flame.h. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -75,7 +74,7 @@ static int compare_names(const struct flame *a, const struct flame *b)
 	return strcmp(a->name, b->name);
 }
 
-/* Sort by names: the order of a hash table differs between runs of the program. */
+/* Sort by names: the order of a hash table may differ between runs of the program. */
 static void sort_by_name(struct flame *flame)
 {
 	struct flame *callee;

@@ -12,12 +12,11 @@
 #include "names.h"
 #include "report.h"
 
-/**
- * enum flame_of - sums of a function
+/*
+ * Sums of a function.
  * @FLAME_WAIT: time waited for locks that were acquired there
  * @FLAME_HOLD: time for which these locks were held
  * @FLAME_CHARGED: waits of others that are charged to these holds
- * @FLAME_KINDS: number of sums
  */
 enum flame_of {
 	FLAME_WAIT,
@@ -26,14 +25,10 @@ enum flame_of {
 	FLAME_KINDS,
 };
 
-/**
- * struct flame - a function, called by the functions above it
- * @name: name of the function
+/*
+ * A function, called by the functions above it.
  * @ns: sums of all stacks through the function, ns
  * @own_ns: sums of the stacks that end in it, ns
- * @samples: number of records with a stack through the function
- * @callees: hash table of the functions that it calls
- * @hh: entry of the caller's hash table
  */
 struct flame {
 	char name[NAME_SIZE];

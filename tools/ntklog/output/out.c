@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fast buffered output: see out.h. */
 
 #include "out.h"
 

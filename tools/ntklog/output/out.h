@@ -2,10 +2,7 @@
 #ifndef _NTKLOG_OUT_H
 #define _NTKLOG_OUT_H
 
-/*
- * Fast buffered output. printf() takes most of its time for parsing formats, which these functions
- * avoid. The stream has all output after out_flush().
- */
+/* Buffered output without formats. The stream has all output after out_flush(). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,12 +15,6 @@
 /* Most digits of a uint64_t. */
 #define OUT_DIGITS	20
 
-/**
- * struct out - buffered output to a stream
- * @stream: stream
- * @used: number of bytes in @buffer
- * @buffer: bytes that are not yet in the stream
- */
 struct out {
 	FILE *stream;
 	size_t used;
@@ -37,7 +28,6 @@ void out_json(struct out *out, const char *text);
 /* The numbers 00 to 99, two digits each. */
 extern const char out_pairs[];
 
-/* Count the decimal digits of a number. */
 static inline unsigned int out_length(uint64_t value)
 {
 	static const uint64_t powers[] = {

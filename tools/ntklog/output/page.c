@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pages of HTML: see page.h. Names come from the traced system and may hold any character. */
+/* Names come from the traced system and may hold any character. */
 
 #include <errno.h>
 #include <math.h>
@@ -40,7 +40,7 @@ static const char *const scripts[] = {
 #include "page/main.js.h"
 };
 
-/* The policy forbids each request to a network. */
+/* The policy forbids to load anything. */
 static const char head[] =
 	"<!DOCTYPE html>\n"
 	"<html lang=\"en\">\n"
@@ -79,7 +79,6 @@ static void print_escaped(FILE *stream, const char *text, size_t length)
 		print_character(stream, *text++);
 }
 
-/* Print a name that may be broken between its words. */
 static void print_name(FILE *stream, const char *name)
 {
 	for (; *name; name++) {
@@ -159,7 +158,6 @@ static void print_head(const struct table *table, FILE *stream)
 	fputs("</tr></thead>\n<tbody>\n", stream);
 }
 
-/* Print a text; of a long one the rest is behind a click. */
 static void print_cell_text(FILE *stream, const char *text)
 {
 	char *clean = strdup(text);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The flame graphs of a page, as JSON. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,10 +11,7 @@
 #define LEAST_SHARE	0.001
 
 /*
- * @what: sum of the functions that is shown
  * @least: functions with a smaller sum are left out
- * @sums: sums of the functions that are not smaller
- * @count: number of @sums
  * @all: number of functions with any sum
  */
 struct selection_of_functions {
@@ -26,7 +22,6 @@ struct selection_of_functions {
 	size_t all;
 };
 
-/* Collect the sums of the functions. Returns false without memory. */
 static bool collect(struct selection_of_functions *selection, const struct flame *caller)
 {
 	const struct flame *callee;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_PAGE_FLAMES_H
 #define _NTKLOG_PAGE_FLAMES_H
 
-/* The flame graphs of a page. */
-
 #include <jansson.h>
 
 #include "flame.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The locks of a page, as JSON. */
 
 #include <stdlib.h>
 #include <string.h>

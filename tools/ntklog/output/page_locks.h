@@ -2,21 +2,15 @@
 #ifndef _NTKLOG_PAGE_LOCKS_H
 #define _NTKLOG_PAGE_LOCKS_H
 
-/* The locks of a page, each with its waiters, its holders and its distributions. */
-
 #include <stddef.h>
 
 #include <jansson.h>
 
 #include "report.h"
 
-/**
- * struct page_lock - a lock, or a class of locks
- * @key: address or key of the class, and whether tasks sleep for the lock
+/*
  * @name: name; of a lock that sleeps with its kind, if the trace has such locks of Linux
- * @spinlock: its sums, or NULL
  * @resource: its sums, or NULL; without @spinlock and @resource the lock has no record
- * @timeline: waits by time, or NULL
  * @charged_wait: sum of the waits as in the answer, with those that had not ended; session clock
  * @wait: sum of the recorded waits, cycles
  * @count: number of acquisitions, or of releases of a lock that sleeps

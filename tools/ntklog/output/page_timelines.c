@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The time lines of a page, as JSON. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,23 +12,14 @@
 /* Greatest number of rows of a picture. */
 #define ROWS		10
 
-/*
- * @label: name of the lock or the thread
- * @timeline: sums of the row, or NULL
- */
 struct timeline_row {
 	const char *label;
 	const struct timeline *timeline;
 };
 
 /*
- * @title: title of the picture
  * @what: plural of the things that the height of a bar counts
- * @is_wait: the picture is of waits, not of running threads
- * @set: the set of the time lines, which gives the length of a slot
  * @ns: nanoseconds per unit of a sum
- * @rows: locks or threads
- * @count: number of @rows
  */
 struct picture {
 	const char *title;

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_PAGE_TIMELINES_H
 #define _NTKLOG_PAGE_TIMELINES_H
 
-/* The time lines of a page: when locks were waited for, and when threads ran. */
-
 #include <jansson.h>
 
 #include "page_locks.h"

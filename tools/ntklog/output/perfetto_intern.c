@@ -39,7 +39,6 @@ static const char *const arguments[PERFETTO_ARGUMENTS] = {
 };
 
 /*
- * @name: kind of the name, enum perfetto_name
  * @value: value of the kind of @name
  * @caller: of a stack, the number of the stack of the caller, or 0 for the outermost frame
  */
@@ -49,12 +48,6 @@ struct interned_key {
 	uint64_t caller;
 };
 
-/*
- * @key: kind and value
- * @number: number by which the trace refers to the name or stack
- * @is_written: the name or stack was written to the trace
- * @hh: entry of the table
- */
 struct perfetto_interned {
 	struct interned_key key;
 	uint64_t number;
@@ -62,7 +55,6 @@ struct perfetto_interned {
 	UT_hash_handle hh;
 };
 
-/* Find or add an entry. Returns NULL without memory. */
 static struct perfetto_interned *find_interned(struct perfetto *perfetto,
 					       const struct interned_key *key)
 {
@@ -162,7 +154,6 @@ void perfetto_name_task(const struct names *names, uint32_t thread_id, char *tex
 	text_clean(text);
 }
 
-/* Print the text of a name. */
 static void print_name(const struct perfetto *perfetto, enum perfetto_name name, uint64_t value,
 		       char *text, size_t size)
 {

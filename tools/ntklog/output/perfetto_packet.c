@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tracks, slices and counters as packets: see perfetto_packet.h. */
 
 #include <stdio.h>
 
@@ -11,7 +10,6 @@
  */
 #define PACKET_SIZE	(16 * STACK_ADDRESSES_MAX + 4 * NAME_SIZE)
 
-/* TracePacket.SequenceFlags */
 #define SEQ_INCREMENTAL_STATE_CLEARED	1
 #define SEQ_NEEDS_INCREMENTAL_STATE	2
 
@@ -211,7 +209,6 @@ static void put_event(struct perfetto *perfetto, Perfetto__TrackEvent *event,
 	put_packet(perfetto, &packet);
 }
 
-/* Put the begin of a slice, or an instant, with all that viewers show of it. */
 static void put_begin(struct perfetto *perfetto, Perfetto__TrackEvent__Type type,
 		      struct perfetto_slice *slice)
 {

@@ -16,7 +16,6 @@
 #include "perfetto.pb-c.h"
 #include "perfetto_tracks.h"
 
-/* Greatest number of arguments of a slice. */
 #define PERFETTO_ARGUMENTS_MAX	6
 
 /* Categories of slices, by which viewers select them. */
@@ -28,7 +27,6 @@ enum perfetto_category {
 	PERFETTO_CATEGORIES,
 };
 
-/* Arguments of slices, which viewers show. */
 enum perfetto_argument {
 	PERFETTO_SPINS = 1,
 	PERFETTO_CALLER,
@@ -61,17 +59,9 @@ enum perfetto_name {
 
 struct perfetto_interned;
 
-/**
- * struct perfetto - state of a conversion
- * @out: packets that have not been written yet
- * @conversion: trace to convert, with the stack of the current event
- * @tracks: tracks of CPUs, tasks and classes of locks, and the lanes of each
- * @interned: table of the names and stacks that the trace has
+/*
  * @recent: by a hash of kind and value: a name of this hash, or NULL
- * @has_fixed: the trace has the names that do not depend on the events
- * @last_number: highest number of a name or a stack
  * @start_ns: time of the trace's start, to which all times are added
- * @no_memory: a part of the trace is missing for want of memory
  */
 struct perfetto {
 	struct out out;
@@ -85,18 +75,12 @@ struct perfetto {
 	bool no_memory;
 };
 
-/**
- * struct perfetto_slice - an interval of a track, or an instant
+/*
+ * An interval of a track, or an instant.
  * @track: number of the track's lane
- * @category: category
- * @name: number of the name
- * @begin_ns: begin, ns
  * @end_ns: end, ns; not used of an instant
  * @next: number of the flow that begins in the slice, or 0
  * @previous: number of the flow that ends at the slice's end, or 0; not used of an instant
- * @stack: number of the stack, or 0
- * @argument_count: number of @arguments
- * @arguments: arguments
  */
 struct perfetto_slice {
 	uint64_t track;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tracks and their lanes: see perfetto_tracks.h. */
 
 #include <stdbool.h>
 
 #include "perfetto_tracks.h"
 
-/* Most tracks. */
 #define TRACKS_MAX	65536
 
 /**
@@ -45,7 +43,7 @@ uint64_t perfetto_new_number(struct perfetto_tracks *tracks)
 	return ++tracks->last_number;
 }
 
-/* Test whether a slice that begins at a time would cross the end of an interval of the lane. */
+/* Test whether a slice that begins at a time may cross the end of an interval of the lane. */
 static bool is_within(const struct perfetto_lane *lane, int64_t time)
 {
 	unsigned int i;

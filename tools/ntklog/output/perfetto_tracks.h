@@ -23,10 +23,6 @@ enum perfetto_group {
 	PERFETTO_GROUPS,
 };
 
-/*
- * Greatest number of lanes of a track. NT tracks 8 spin locks of a processor and 8 resources of a
- * thread.
- */
 #define PERFETTO_LANES_MAX	8
 
 /*
@@ -40,11 +36,8 @@ struct perfetto_interval {
 	int64_t end_ns;
 };
 
-/**
- * struct perfetto_lane - a lane of a track
- * @number: number of the lane in the output
+/*
  * @intervals: intervals of slices without those within others; the newest is the last
- * @count: number of @intervals
  * @forgotten: time before which intervals were dropped, ns
  */
 struct perfetto_lane {
@@ -54,13 +47,10 @@ struct perfetto_lane {
 	int64_t forgotten;
 };
 
-/**
- * struct perfetto_track - track of a CPU, a task or a class of locks
+/*
+ * Track of a CPU, a task or a class of locks.
  * @key: group, and number of the CPU, id of the task or key of the class
- * @lanes: lanes of the track
- * @lane_count: number of @lanes
  * @waiters: nanoseconds waited for the class in each slot, or NULL
- * @hh: entry of the hash table
  */
 struct perfetto_track {
 	struct {
@@ -76,12 +66,10 @@ struct perfetto_track {
 /* Tracks that are found without the table, as a power of two. */
 #define PERFETTO_TRACKS_BITS	10
 
-/**
- * struct perfetto_tracks - all tracks; all zero if there are none
- * @table: hash table of tracks
+/*
+ * All tracks; all zero if there are none.
  * @recent: by a hash of group and number: a track of this hash, or NULL
  * @last_number: highest number of a lane or a counter, above those of the groups
- * @timelines: the waiters of all classes
  */
 struct perfetto_tracks {
 	struct perfetto_track *table;

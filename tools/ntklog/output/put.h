@@ -17,11 +17,6 @@
 /* Greatest number of bytes that a function may write behind the end of its text. */
 #define PUT_MORE	64
 
-/**
- * struct label - a short text that is written often
- * @length: bytes of @text
- * @text: text
- */
 struct label {
 	unsigned int length;
 	char text[PUT_MORE];

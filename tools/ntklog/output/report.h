@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_REPORT_H
 #define _NTKLOG_REPORT_H
 
-/* The tables of an analysis, and its page. */
-
 #include <ntklog/etl.h>
 
 #include "analysis.h"
@@ -26,18 +24,12 @@ enum report_table {
 
 #define REPORT_ALL_TABLES	((1u << REPORT_TABLES) - 1)
 
-/**
- * struct report - tables of an analysis, and the analysis that they are made of
+/*
+ * Tables of an analysis, and the analysis that they are made of.
  * @file: trace, of which only the header and the counts of damage are used
- * @analysis: analysis of the trace
- * @names: names of addresses and threads, or NULL
- * @seconds: length of the time that was summed up
  * @has_coverage: the analysis says which time is covered; otherwise it is @seconds
- * @is_stream: the trace was read from a pipe
  * @joins_locks_of_waiter: the table of waiters has one row for each waiter, not for each lock of it
- * @tables: tables of the analysis
  * @host_columns: of a report of many files: the columns of @tables, with the host before them
- * @blockers_title: title of the table of blockers, with its sums
  */
 struct report {
 	const struct etl_file *file;
@@ -55,7 +47,7 @@ struct report {
 enum report_table report_find_table(const char *name);
 void report_print_columns(unsigned int tables, FILE *stream);
 void report_print_column_help(unsigned int tables, FILE *stream);
-bool report_has_rates(const struct report *report);
+bool report_shows_per_second(const struct report *report);
 bool report_has_lock_counts(const struct report *report);
 void report_show_column(struct report *report, const char *name, bool sorts);
 void report_make(struct report *report);

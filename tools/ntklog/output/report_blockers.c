@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tables of blockers and of waiters: waiting time by lock, waiter and holder. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Distributions of waits and holds as text, a line for each power of ten. */
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 #include "report_histograms.h"
 #include "resource_kind.h"
 
-/* Most distributions that are printed. */
 #define DISTRIBUTIONS	8
 
 /* Greatest number of powers of ten; number of characters of the longest bar. */
@@ -17,7 +15,6 @@
 
 static const char bar[BAR + 1] = "##################";
 
-/* Compute the share of each power of ten. */
 static void find_shares(const struct report *report, const struct histogram *times,
 			const struct histogram_axis *axis, double *shares)
 {

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_REPORT_DISTRIBUTION_H
 #define _NTKLOG_REPORT_DISTRIBUTION_H
 
-/* Distributions of waits and holds as text, for a report of one lock. */
-
 #include <stdio.h>
 
 #include "report.h"

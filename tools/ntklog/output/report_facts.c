@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Facts about a trace and its sampling, which a reader needs before the tables. */
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -101,7 +100,6 @@ static bool has_nt_or_holds(const struct report *report)
 	       !analysis->has_groups || analysis_has_group(analysis, PERF_SPINLOCK);
 }
 
-/* Print what the mode in which Linux' locks were recorded leaves out. */
 static void print_linux_mode(const struct report *report, const struct spinlock_rates *rates,
 			     FILE *stream, const char *before, const char *after)
 {
@@ -190,7 +188,6 @@ static void print_rates(const struct report *report, const struct rates *rates, 
 		print_resource_rates(report, &rates->resource, stream, before, after);
 }
 
-/* Print the rates of each stretch of time in which they did not change. */
 static void print_changed_rates(const struct report *report, FILE *stream, const char *before,
 				const char *after)
 {
@@ -247,7 +244,6 @@ static void print_observed_times(const struct report *report, FILE *stream, cons
 		fact(stream, before, after, "observed %s; rates are of these times", text);
 }
 
-/* Print since when the CPUs that are covered longest and shortest are covered. */
 static void print_covered_times(const struct report *report, FILE *stream, const char *before,
 				const char *after)
 {
@@ -291,10 +287,6 @@ static void print_estimates(FILE *stream, const char *before, const char *after)
 	     "\"+-23%%\": the standard error of an estimate, where it is above 10%%; \"+-?\": no record tells how large it is");
 }
 
-/*
- * Print the number of events with a stack, of events without one, of events with the key of a stack
- * that is not in the file, and of stacks whose event is not in the file.
- */
 static void print_stack_counts(const struct stacks_counts *counts, FILE *stream, const char *before,
 			       const char *after)
 {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Distributions of waits and holds: see report_histograms.h. */
 
 #include <math.h>
 #include <string.h>
 
 #include "report_histograms.h"
 
-/* Bars for each power of ten. */
 #define BINS_PER_DECADE	12
 #define BINS_MAX	(BINS_PER_DECADE * 16)
 

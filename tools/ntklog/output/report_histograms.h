@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_REPORT_HISTOGRAMS_H
 #define _NTKLOG_REPORT_HISTOGRAMS_H
 
-/* Distributions of waits and holds over an axis of powers of ten. */
-
 #include <jansson.h>
 
 #include "histogram.h"

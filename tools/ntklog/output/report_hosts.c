@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The report of many files: see report_hosts.h. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ void report_write(const struct report *report, unsigned int tables, FILE *stream
 		.buffers_lost = report->file->buffers_lost,
 		.lock_events = report->analysis->lock_events,
 		.resource_kinds = report->analysis->resources.kinds,
-		.has_rates = report_has_rates(report),
+		.has_rates = report_shows_per_second(report),
 		.has_lock_counts = report_has_lock_counts(report),
 		.is_read = true,
 	};

@@ -13,19 +13,11 @@
 
 #include "report.h"
 
-/**
- * struct report_host - a file of the report
- * @name: name of the host
+/*
  * @start: FILETIME of the begin of the recording
- * @seconds: duration of the recording
- * @events: number of its selected events
- * @events_lost: number of events that were lost while it was recorded
- * @buffers_lost: number of buffers that were lost while it was recorded
  * @lock_events: number of events of the only lock that is summed up
  * @resource_kinds: bits of enum resource_kind that its records are of
- * @has_rates: its tables show rates
  * @has_lock_counts: its tables show how many locks a row adds up
- * @is_read: the file could be read
  */
 struct report_host {
 	char *name;

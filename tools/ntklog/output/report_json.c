@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The report as a JSON object. */
 
 #include <ntklog/event.h>
 
@@ -55,7 +54,6 @@ json_t *report_rates_json(const struct analysis *analysis)
 	return rates_json(&(struct rates) { analysis->spinlocks.rates, analysis->resources.rates });
 }
 
-/* Make a list of the stretches of time in which the rates did not change. */
 static json_t *history_json(const struct report *report)
 {
 	const struct rates_history *history = &report->analysis->history;
@@ -69,7 +67,6 @@ static json_t *history_json(const struct report *report)
 	return array;
 }
 
-/* Make a list of the times for which each CPU is covered. */
 static json_t *covered_json(const struct report *report)
 {
 	const struct coverage *coverage = &report->analysis->coverage;

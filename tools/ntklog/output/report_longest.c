@@ -16,15 +16,9 @@
 /* Columns before the text of a step. */
 #define INDENT	24
 
-/* Bytes of the text of a step. */
 #define STEP_SIZE	((2 * LONGEST_LINKS + 4) * NAME_SIZE)
 
-/*
- * @number: number of the wait, from 1 on
- * @wait: the wait
- * @step_number: number of the step in the wait, from 1 on
- * @step: the step; NULL: the steps that are not kept
- */
+/* @step: the step; NULL: the steps that are not kept */
 struct row {
 	size_t number;
 	const struct longest_wait *wait;
@@ -32,7 +26,6 @@ struct row {
 	const struct longest_step *step;
 };
 
-/* Format "TASK (ID) in FUNCTION". */
 static void format_hold(const struct report *report, const struct charge_hold *hold, char *text,
 			size_t size)
 {
@@ -53,7 +46,6 @@ static void format_absence(const struct report *report, const struct longest_ste
 	charge_format_absence(report->names, NULL, &absence, text, size);
 }
 
-/* Append "; waited TIME for LOCK, held by TASK" for each lock of the chain. */
 static void append_links(const struct report *report, const struct longest_step *step, char *text,
 			 size_t size)
 {
@@ -174,7 +166,6 @@ static json_t *time_json(const struct report *report, uint64_t from, uint64_t ti
 			 report_ticks_ns(report, (double)ticks));
 }
 
-/* Add the task and the function of a hold, and how the lock was held. */
 static void add_hold_json(const struct report *report, json_t *object,
 			  const struct charge_hold *hold)
 {

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_REPORT_LONGEST_H
 #define _NTKLOG_REPORT_LONGEST_H
 
-/* The longest waits, step by step. */
-
 #include <stdio.h>
 
 #include <jansson.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The page of a report: the answer, the tables, and the data of the pictures. */
 
 #include <stdlib.h>
 
@@ -14,13 +13,11 @@
 /* Most functions of a flame graph of all locks. */
 #define FUNCTIONS_MAX	3000
 
-/* The order of the tables on the page. */
 static const enum report_table order[REPORT_TABLES] = {
 	REPORT_LOCKS, REPORT_RESOURCES, REPORT_BLOCKERS, REPORT_WAITERS, REPORT_CALLERS,
 	REPORT_LONGEST, REPORT_STACKS, REPORT_THREADS, REPORT_PROCESSORS, REPORT_UNKNOWN,
 };
 
-/* Print the output of a function that prints text. */
 static void print_as_text(const struct report *report, FILE *stream, const char *class,
 			  void (*print)(const struct report *report, FILE *stream))
 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The time line of a lock as text: a line for each period. */
 
 #include <math.h>
 

@@ -2,8 +2,6 @@
 #ifndef _NTKLOG_REPORT_PERIODS_H
 #define _NTKLOG_REPORT_PERIODS_H
 
-/* The time line of a lock as text. */
-
 #include <stdio.h>
 
 #include "report.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of executive resources and of Linux' locks that sleep. */
 
 #include <math.h>
 #include <string.h>
@@ -9,14 +8,7 @@
 #include "macros.h"
 #include "report_rows.h"
 
-/**
- * struct resource_row - row of the table resources
- * @times: waits and holds
- * @entry: resource
- * @kind: kind of the resource
- * @class: class of its owners
- * @is_others: @entry is the sum of all resources without a row of their own
- */
+/* @is_others: @entry is the sum of all resources without a row of their own */
 struct resource_row {
 	struct lock_row times;
 	const struct resource_entry *entry;

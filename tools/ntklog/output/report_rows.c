@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shared parts of the report's tables: units, rates and errors. */
 
 #include <math.h>
 #include <string.h>
@@ -176,7 +175,7 @@ LOCK_ROW_COLUMN(hold, max)
  * @groups: event groups, PERF_*
  * @cpu: number of the CPU, or COVERAGE_LONGEST
  *
- * The analysis of ntklog top has no coverage: the report's seconds stand in for it.
+ * Without coverage the report's seconds stand in for it.
  *
  * Return: seconds.
  */

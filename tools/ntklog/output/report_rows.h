@@ -33,14 +33,9 @@
 	{ .name = name_, .title = title_, .kind = kind_, .number = number_, .help = help_, \
 	  ##__VA_ARGS__ }
 
-/**
- * struct table_class - description of a table
- * @name: name for options, JSON and CSV
- * @title: title for people
+/*
  * @columns: columns, the first one names the row
- * @column_count: number of @columns
  * @sort: name of the column that sorts the rows by default
- * @make: add the rows
  */
 struct table_class {
 	const char *name;
@@ -62,22 +57,15 @@ extern const struct table_class report_threads_class;
 extern const struct table_class report_processors_class;
 extern const struct table_class report_unknown_class;
 
-/* How the records of a sum were chosen. */
 enum sampling {
 	SAMPLING_UNKNOWN,
 	SAMPLING_ALL,
 	SAMPLING_SOME,
 };
 
-/**
- * struct time_figures - figures about waits or holds, nanoseconds; NAN: not known
- * @total: sum
+/*
+ * Figures about waits or holds, nanoseconds; NAN: not known.
  * @error: standard error of @total, divided by @total; INFINITY: no record tells it
- * @mean: mean
- * @p50: median
- * @p95: 95th percentile
- * @p99: 99th percentile
- * @max: longest record
  */
 struct time_figures {
 	double total;
@@ -89,11 +77,7 @@ struct time_figures {
 	double max;
 };
 
-/**
- * struct lock_row - first member of each row that has waits and holds
- * @wait: figures about the waits
- * @hold: figures about the holds
- */
+/* First member of each row that has waits and holds. */
 struct lock_row {
 	struct time_figures wait;
 	struct time_figures hold;

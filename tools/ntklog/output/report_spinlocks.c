@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tables of spin locks and of their callers. */
 
 #include <math.h>
 #include <stdio.h>
@@ -11,12 +10,7 @@
 #include "macros.h"
 #include "report_rows.h"
 
-/**
- * struct spinlock_row - row of the tables locks and callers
- * @times: waits and holds
- * @key: class or address of the lock, and caller; NULL: all pairs without a row of their own
- * @sum: sum of the records
- */
+/* @key: class or address of the lock, and caller; NULL: all pairs without a row of their own */
 struct spinlock_row {
 	struct lock_row times;
 	const struct spinlock_key *key;
@@ -97,7 +91,7 @@ static bool is_mostly_in_step(const struct spinlock_sum *sum)
 	return 2 * sum->in_step > sum->sampled;
 }
 
-/* Each record has a hold, except records of waits alone. */
+/* The records have a hold, except those of waits alone. */
 static double acquisitions_error(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
@@ -136,7 +130,7 @@ static double per_second(const struct report *report, const void *row)
 }
 
 /*
- * Without the rates the share is not known: the records have far more of the contended acquisitions
+ * Without the rates the share is not known: the records may have more of the contended acquisitions
  * than of the others.
  */
 static double contended(const struct report *report, const void *row)

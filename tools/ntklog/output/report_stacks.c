@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of stacks. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +9,7 @@
 /* Separator of the functions of a stack, whose order is from the innermost function on. */
 #define STACK_SEPARATOR	" < "
 
-/**
- * struct stack_row - row of the table stacks
- * @times: waits and holds
- * @entry: stack; NULL: @name stands for it
- * @name: text for records that have no stack of their own
- * @sum: sum of the records
- */
+/* @entry: stack; NULL: @name stands for it */
 struct stack_row {
 	struct lock_row times;
 	const struct stack_entry *entry;

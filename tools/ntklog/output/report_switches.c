@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tables of threads and of processors. */
 
 #include <string.h>
 
 #include "macros.h"
 #include "report_rows.h"
 
-/**
- * struct thread_row - row of the table threads
- * @thread: sums of the thread
- * @name: name of the thread, or NULL
- */
 struct thread_row {
 	const struct switch_thread *thread;
 	const char *name;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tables of a report. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +40,6 @@ enum report_table report_find_table(const char *name)
  * report_print_columns() - print the names of all columns
  * @tables: wanted tables, as bits
  * @stream: output stream
- *
- * Print a line for each table.
  */
 void report_print_columns(unsigned int tables, FILE *stream)
 {
@@ -62,8 +59,6 @@ void report_print_columns(unsigned int tables, FILE *stream)
  * report_print_column_help() - describe all columns
  * @tables: wanted tables, as bits
  * @stream: output stream
- *
- * Print a line for each table, and below it an indented line for each of its columns.
  */
 void report_print_column_help(unsigned int tables, FILE *stream)
 {
@@ -93,12 +88,12 @@ void report_print_column_help(unsigned int tables, FILE *stream)
 }
 
 /**
- * report_has_rates() - test whether the tables show rates
+ * report_shows_per_second() - test whether the tables show rates
  * @report: its file, analysis, names and seconds are set
  *
  * Return: true if totals are not comparable, because the CPUs are covered for different times.
  */
-bool report_has_rates(const struct report *report)
+bool report_shows_per_second(const struct report *report)
 {
 	return report->has_coverage && report->analysis->coverage.is_uneven;
 }
@@ -147,7 +142,7 @@ void report_make(struct report *report)
 		if (table_init(&report->tables[i], classes[i]->name, classes[i]->title,
 			       classes[i]->columns, classes[i]->column_count, classes[i]->sort))
 			classes[i]->make(report);
-	if (report_has_rates(report)) {
+	if (report_shows_per_second(report)) {
 		report_show_column(report, "per_second", true);
 		report_show_column(report, "waiting", true);
 	}

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of events that ntklog does not know. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,11 +11,6 @@
 #include "message.h"
 #include "report_rows.h"
 
-/**
- * struct unknown_row - row of the table unknown
- * @event: text for the kind of event
- * @count: number of events
- */
 struct unknown_row {
 	char event[64];
 	uint64_t count;

@@ -52,7 +52,6 @@ bool table_init(struct table *table, const char *name, const char *title,
 	return true;
 }
 
-/* Free the texts of the first @column_count cells. */
 static void free_texts(const struct column *columns, size_t column_count, union cell *cells)
 {
 	size_t i;
@@ -452,7 +451,7 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	char percent[32];
 	size_t length;
 
-	/* The error is 0 if every event was written, NAN if the rates are not known. */
+	/* The error is 0 if every event was written, and may be NAN. */
 	if (kind == CELL_ESTIMATE && error && !(error->number > 0))
 		kind = CELL_COUNT;
 	cell_format(kind, cell_at(table, row, column), text, size);

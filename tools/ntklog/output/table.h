@@ -21,12 +21,7 @@ enum cell_kind {
 
 struct report;
 
-/**
- * struct column - description of a column
- * @name: name for options, JSON and CSV
- * @title: heading
- * @kind: kind of its cells
- * @is_hidden: the column is shown on request only
+/*
  * @drop: order in which columns are left out if a line is too short, the greatest first; 0 for a
  *	column that stays
  * @error: name of the column with the errors of this column's cells, or NULL
@@ -61,19 +56,10 @@ union cell {
 	double number;
 };
 
-/**
- * struct table - rows of cells
- * @name: name for options, JSON and CSV
- * @title: heading
- * @columns: descriptions of the columns
- * @column_count: number of @columns
+/*
  * @sort: index of the column to sort by: the greatest number first, or text from A on
  * @shown: indices of the columns that are shown, in their order
- * @shown_count: number of @shown
  * @text_max: most characters of a text that are shown; 0: all
- * @cells: cells, row after row
- * @rows: number of rows
- * @no_memory: rows are missing for want of memory
  */
 struct table {
 	const char *name;

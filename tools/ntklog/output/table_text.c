@@ -20,7 +20,6 @@
 /* Mark of the place where a text was shortened. */
 #define CUT	".."
 
-/* Return the number of characters of a text in UTF-8. */
 static size_t text_width(const char *text)
 {
 	size_t width = 0;
@@ -30,7 +29,6 @@ static size_t text_width(const char *text)
 	return width;
 }
 
-/* Skip @count characters. */
 static const char *skip_characters(const char *text, size_t count)
 {
 	while (*text && (count || text_is_continuation(*text)))
@@ -38,7 +36,7 @@ static const char *skip_characters(const char *text, size_t count)
 	return text;
 }
 
-/* Cut characters out of the middle of a text, because names differ most at both ends. */
+/* Cut characters out of the middle of a text: many names differ at their ends. */
 static void shorten(char *text, size_t width)
 {
 	size_t whole_width = text_width(text), head, tail;
@@ -83,7 +81,6 @@ static void print_padded(FILE *stream, const char *text, size_t width, bool is_l
 	fputs(is_last ? "\n" : "  ", stream);
 }
 
-/* Return the width of a column, in characters; @rows rows are printed. */
 static size_t column_width(const struct table *table, size_t column, size_t rows)
 {
 	size_t width = strlen(table->columns[column].title), row;

@@ -67,7 +67,7 @@ class Errors(Case):
             self.assertEqual(self.text_row("--table", "locks", "--columns", "acquisitions"),
                              [text])
 
-    def step_report(self, rate, locks, processors=1):
+    def report_of_loop(self, rate, locks, processors=1):
         """The loop is on CPUs that take turns."""
         events = [etl.spinlock_rundown(1, 1, rate, 0)]
         buffers = [etl.header_buffer(1 + 4 * processors)]
@@ -86,7 +86,7 @@ class Errors(Case):
         """The sampled locks repeat."""
         for locks in [1], [1, 2], [1, 2, 1, 3, 4], list(range(1, 9)):
             for processors in 1, 2:
-                rows, text = self.step_report(1000, locks, processors)
+                rows, text = self.report_of_loop(1000, locks, processors)
                 for row in rows:
                     self.assertIsNone(row["acquisitions_error"])
                     self.assertIsNone(row["hold_total_error"])
@@ -97,7 +97,7 @@ class Errors(Case):
         generator = random.Random(1)
         by_chance = [generator.choice((1, 2, 3)) for _ in range(24)]
         for rate, locks in (1009, [1]), (1009, [1, 2]), (1, [1]), (1000, by_chance):
-            rows, text = self.step_report(rate, locks)
+            rows, text = self.report_of_loop(rate, locks)
             for row in rows:
                 self.assertIsNotNone(row["acquisitions_error"])
             self.assertNotIn("IN STEP?", text)

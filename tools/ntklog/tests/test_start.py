@@ -200,8 +200,9 @@ class Stop(Directory):
 
     def test_full_device_leaves_the_buffers_to_a_second_try(self):
         data = self.log_two(2)
-        self.assertIn("No space left on device",
-                      self.stop("2", "-o", "/dev/full", status=1).stderr)
+        self.assertEqual(self.stop("2", "-o", "/dev/full", status=1).stderr,
+                         "ntklog: session 2 is not started; what it still holds is written\n"
+                         "ntklog: /dev/full: No space left on device\n")
         self.stop("2", "-o", self.etl)
         self.assertEqual(self.file(), data)
 

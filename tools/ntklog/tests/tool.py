@@ -37,12 +37,13 @@ def dump(data, *options):
 
 
 def undescribed(value, *commands):
-    """The fields of JSON, at any depth, that json.rst does not describe for these commands."""
-    page = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                        "../../../Documentation/guide/json.rst")
-    with open(page, encoding="utf-8") as stream:
-        sections = re.split(r"^ntklog (\w+) --json\n=+$", stream.read(), flags=re.M)
-    texts = dict(zip(sections[1::2], sections[2::2]))
+    """The fields of JSON, at any depth, that the two pages do not describe for these commands."""
+    guide = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Documentation/guide")
+    texts = {}
+    for page in "json.rst", "json-live.rst":
+        with open(os.path.join(guide, page), encoding="utf-8") as stream:
+            sections = re.split(r"^ntklog (\w+) --json\n=+$", stream.read(), flags=re.M)
+        texts.update(zip(sections[1::2], sections[2::2]))
     known = {name for command in commands for name in re.findall(r"``(\w+)``", texts[command])}
     if "report" in commands:
         # Columns are in lists without quotes, and those of holds are described by those of waits.

@@ -3,8 +3,8 @@
 #define _NTKLOG_ETL_H
 
 /*
- * libntklog-etl: reading event trace logs (ETL files) of any origin. The library checks all that it
- * reads. It leaves out damaged parts, counts them and describes the first one. See ntklog-etl(3).
+ * libntklog-etl: reading event trace logs (ETL files). The library leaves out damaged parts and
+ * counts them. See ntklog-etl(3).
  *
  * The library allocates all structures but struct etl_event_header and struct etl_stack. Programs
  * must not copy them, because later versions add members at the end.
@@ -52,7 +52,7 @@ extern "C" {
  * @log_file_mode: EVENT_TRACE_*
  * @buffers_written: number of buffers, as the header has it
  * @events_lost: number of lost events, as the header has it
- * @buffers_lost: number of lost buffers, as the header has it
+ * @buffers_lost: number of lost buffers, as the header has it; 0 for a flight recording
  * @overwritten: buffers that a session with a limited memory or file size has overwritten
  * @lossy_buffers: buffers behind which events or buffers were lost
  * @other_buffers: buffers of types without events, which are skipped
@@ -72,7 +72,7 @@ extern "C" {
  *	on the same processor
  * @backwards_at: offset of the first such event
  *
- * Only the library changes the structure, while it reads the file.
+ * The library changes the structure while it reads the file.
  */
 struct etl_file {
 	const char *path;
@@ -120,7 +120,7 @@ struct etl_file {
  * @version: version of the event's data
  * @has_time: the header has a time
  * @has_impossible_time: the header has a time, but an impossible one
- * @time_stamp: session clock; without a possible time that of the event before
+ * @time_stamp: session clock; without a possible time that of an event before, or of the start
  * @raw_time: time as it is in the file
  * @pointer_size: bytes of a pointer in the data: 4 or 8
  * @size: bytes of the whole event without padding
@@ -158,11 +158,11 @@ struct etl_event {
  * @thread_id: id of the thread that logged the event, or was current
  * @has_provider: @provider is set
  * @provider: GUID of the provider, as it is in the file
- * @has_opcode: @opcode, @level and @version are set, as they are of classic and manifest events
+ * @has_opcode: @opcode, @level and @version are set
  * @opcode: opcode of the event
  * @level: severity of the event
  * @version: version of the event's data
- * @has_id: @id is set, as it is of manifest events and WPP messages
+ * @has_id: @id is set
  * @id: id of the event
  */
 struct etl_event_header {
