@@ -224,16 +224,19 @@ make_once()
 }
 
 # list_descendants: found by their parents and, because a parent may have ended, by NTKLOG_TOP in
-# their environment.
+# their environment. The subshells that list them do not count.
 list_descendants()
 {
+	local own=$BASHPID
 	grep -lszxF "NTKLOG_TOP=$$" /proc/[0-9]*/environ | cut -d / -f 3
-	cat /proc/[0-9]*/status 2>/dev/null | awk -v top=$$ '
+	cat /proc/[0-9]*/status 2>/dev/null | awk -v top=$$ -v own="$own" '
 		$1 == "Pid:" { pid = $2 }
 		$1 == "PPid:" { parent[pid] = $2 }
 		END {
+			while (parent[own] in parent && parent[own] != top)
+				own = parent[own]
 			for (pid in parent)
-				for (at = pid; at in parent; at = parent[at])
+				for (at = pid; at in parent && at != own; at = parent[at])
 					if (parent[at] == top) {
 						print pid
 						break
@@ -259,10 +262,11 @@ end_descendants()
 	send_signal TERM "${alive[@]}"
 	for ((i = 0; i < 50 && ${#alive[@]} > 0; i++)); do
 		sleep 0.1
+		# sort has no environment, for it would be found by it.
 		mapfile -t alive < <(for pid in "${alive[@]}" $(list_descendants); do
 			[ ! -e "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null ||
 				echo "$pid"
-		done | sort -u)
+		done | env -i sort -u)
 	done
 	send_signal KILL "${alive[@]}"
 	# mmdebstrap leaves mounts behind if it is killed.
@@ -278,7 +282,7 @@ end_by_signal()
 {
 	trap '' INT TERM HUP PIPE
 	# The write fails if the terminal is closed.
-	printf '\nntklog: interrupted: what was started is ended\n' 2>/dev/null >&2 || true
+	printf '\nntklog: interrupted: what was started is ended\n' >&2 2>/dev/null || true
 	end_descendants
 	trap - "$1"
 	kill -"$1" $$
@@ -294,8 +298,16 @@ if [ -z "${NTKLOG_START:-}" ]; then
 		trap "end_by_signal $signal" "$signal"
 	done
 	"$0" "$@" <&0 &
+	child=$!
+	# A closed terminal sends SIGHUP only to the session's leader. If that is make, it waits for
+	# this script.
+	if [ -t 2 ]; then
+		(while kill -0 $$ && [ -t 3 ]; do sleep 1; done; kill -HUP $$) \
+			3>&2 </dev/null >/dev/null 2>&1 &
+		disown
+	fi
 	status=0
-	wait $! || status=$?
+	wait $child || status=$?
 	end_descendants
 	exit $status
 fi

@@ -15,15 +15,22 @@ begin_progress()
 }
 
 # begin_stages SECONDS: the line has the latest message, which say() writes to the file
-# NTKLOG_STAGE.
+# NTKLOG_STAGE. A step of the tests has the progress of run.sh.
 begin_stages()
 {
+	[ -z "${STEP:-}" ] || return 0
 	expected=$1
 	mkdir -p "$OUT"
 	NTKLOG_STAGE=$(mktemp "$OUT/stage.XXXXXX")
 	export NTKLOG_STAGE
 	progress_every=10
 	begin_progress print_stage_status
+}
+
+# set_stage TEXT: as say(), but the message is only in the line.
+set_stage()
+{
+	[ -z "${NTKLOG_STAGE:-}" ] || printf '%s\n' "$1" >"$NTKLOG_STAGE"
 }
 
 print_stage_status()

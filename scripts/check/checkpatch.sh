@@ -6,7 +6,9 @@
 # empty file for each name and content that had none.
 
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/scripts/progress.sh"
 
+begin_stages 120
 need style
 cd "$TOP"
 checkpatch=$(scripts/kernels/kernel-source.sh)/scripts/checkpatch.pl
@@ -17,6 +19,7 @@ rules=$(sha256sum "$checkpatch" .checkpatch.conf scripts/check/checkpatch.sh)
 for file; do
 	key=$({ printf '%s\n' "$rules" "$file"; cat "$file"; } | sha256sum | cut -c 1-32)
 	[ ! -e "$clean/$key" ] || continue
+	set_stage "checking $file"
 	case $file in
 	# TRACE_EVENT() has another layout than other code, in the kernel too.
 	*/trace.h)

@@ -4,10 +4,13 @@
 # docs.sh: build the pages of Documentation/ as HTML, in out/docs/. A warning of Sphinx is an error.
 
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/scripts/progress.sh"
 
+begin_stages 20
 need docs
+say "building the pages"
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap 'rm -rf "$scratch"; end_progress' EXIT
 rm -rf "$OUT/docs"
 mkdir -p "$OUT/docs"
 # Sphinx must not write the compiled conf.py into Documentation/.

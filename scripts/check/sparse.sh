@@ -5,9 +5,12 @@
 # own, because sparse checks only files that are compiled.
 
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/scripts/progress.sh"
 
 kdir=${1:?usage: sparse.sh KDIR}
+begin_stages 90
 need style
+say "running sparse on the modules"
 mkdir -p "$CACHE/build"
 # The lock is that of build-modules.sh: wait for a build of another tree.
 flock "$CACHE/build/sparse.lock" rm -rf "$CACHE/build/sparse"

@@ -10,7 +10,7 @@
 
 DEMO=$OUT/demo
 
-begin_stages 90
+begin_stages 190
 
 say "setting up: packages (tools only) and Debian's kernel (unpacked in $CACHE, not installed)"
 need tool

@@ -5,19 +5,23 @@
 # first if they are missing.
 
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/scripts/progress.sh"
 
 DEMO=$OUT/demo
 IMAGES=$TOP/Documentation/images
 
+begin_stages 60
 need page
 [ -e "$DEMO/linux-stacks.etl" ] || "$TOP/scripts/demo/demo.sh"
+say "building the tool"
 run_quietly tool make -C "$TOP/tools/ntklog"
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap 'rm -rf "$scratch"; end_progress' EXIT
 
 # draw_picture NAME RECORDING WIDTH HEIGHT: the top of the report's page.
 draw_picture()
 {
+	say "drawing the page of $2"
 	(cd "$DEMO" && "$TOP/tools/ntklog/ntklog" report "$2" --html "$scratch/$1.html")
 	timeout 600 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
 		--user-data-dir="$scratch/profile" --hide-scrollbars --window-size="$3,$4" \

@@ -4,7 +4,9 @@
 # deb.sh: build the Debian packages from the files that git tracks, in out/deb/.
 
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/scripts/progress.sh"
 
+begin_stages 60
 need tool deb python docs
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
 build=$OUT/deb/build/ntklog-$version

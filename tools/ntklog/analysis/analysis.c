@@ -424,6 +424,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
 	bool by_lock = analysis->stacks.by_lock, by_task = analysis->stacks.by_task;
 	bool has_lock_stacks = analysis->has_lock_stacks;
+	bool by_caller = analysis->resources.by_caller;
 	enum charge_by charge_by = analysis->charge_by;
 	const char *lock = analysis->lock;
 
@@ -443,6 +444,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->has_lock_stacks = has_lock_stacks;
 	analysis->stacks.by_lock = by_lock;
 	analysis->stacks.by_task = by_task;
+	analysis->resources.by_caller = by_caller;
 	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
 	analysis->resources.rates = history.stretches[0].rates.resource;
 	find_origin(analysis, file);

@@ -130,7 +130,9 @@ static bool find_fields(struct compared *compared, const char *name)
 				compared->most = UINT32_MAX;
 				found = true;
 			}
-			if (strncasecmp(name, field->name, own_length))
+			if (field->duration_name && !strcasecmp(name, field->duration_name))
+				own_length = length;
+			else if (strncasecmp(name, field->name, own_length))
 				continue;
 			is_symbol = field->format == FIELD_HEX && length == own_length + 6 &&
 				 !strcasecmp(name + own_length, "Symbol");

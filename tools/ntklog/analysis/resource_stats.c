@@ -49,7 +49,9 @@ static uint64_t weight_of(struct resource_stats *stats, const struct resource_re
 static struct resource_entry *find_resource(struct resource_stats *stats,
 					    const struct resource_record *record)
 {
-	const struct resource_key key = { record->resource, record->kind };
+	const struct resource_key key = {
+		record->resource, record->kind, stats->by_caller ? record->caller : 0,
+	};
 	struct resource_entry *entry;
 
 	hash_find_or_add(stats->resources, key, &key, RESOURCES_MAX, entry);

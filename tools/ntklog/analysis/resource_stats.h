@@ -57,10 +57,12 @@ struct resource_sum {
 struct resource_key {
 	uint64_t address;
 	uint64_t kind;
+	uint64_t caller;
 };
 
 /*
- * @key: address or key of the class, and enum resource_kind
+ * @key: address or key of the class, enum resource_kind, and the caller that acquired the lock; 0:
+ *	the caller is not recorded, or callers are not kept apart
  * @timeline: cycles waited in each slot of time, or NULL
  */
 struct resource_entry {
@@ -74,6 +76,7 @@ struct resource_entry {
 /*
  * Sums of the records of a trace; all zero: none.
  * @rates: sampling parameters at the start
+ * @by_caller: set by the caller of analysis_read(): sums are kept by caller
  * @remainder: remainder of the last record's weight, which goes to the next record: weights are
  *	whole numbers
  * @others: sums of all resources beyond RESOURCES_MAX, by kind
@@ -85,6 +88,7 @@ struct resource_stats {
 	struct resource_rates rates;
 	struct resource_rates highest;
 	bool has_cpus;
+	bool by_caller;
 	uint64_t remainder;
 	struct resource_entry *resources;
 	struct resource_entry others[RESOURCE_KINDS];

@@ -101,6 +101,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 		return status;
 	analysis.names = names;
 	analysis.lock = options->table.lock;
+	analysis.resources.by_caller = true;
 	if (is_open) {
 		analysis_read(&analysis, file);
 		file_sums.seconds = analysis_seconds(&analysis, file);

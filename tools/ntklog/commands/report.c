@@ -29,6 +29,7 @@ enum {
 	OPTION_NDJSON,
 	OPTION_ADDRESSES,
 	OPTION_BY,
+	OPTION_ALL_LOCKS,
 };
 
 /* Rows of each table of a page, and those of them that are visible before a click. */
@@ -38,6 +39,7 @@ enum {
 /*
  * @result: stream that gets the tables of one of many files; NULL: the tables are printed
  * @by_address: each lock has a row of its own, not each class
+ * @joins_locks: the table of waiters has one row for each waiter, not for each lock of it
  * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
  * @folded: the value that the stacks are weighted with
  */
@@ -49,6 +51,7 @@ struct options {
 	const char *html;
 	bool by_address;
 	enum charge_by by;
+	bool joins_locks;
 	unsigned int tables;
 	const char *columns;
 	const char *sort;
@@ -59,6 +62,9 @@ struct options {
 
 /* These tables are printed on request only: the answer names the greatest waiters and waits. */
 static const unsigned int tables_on_request = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
+
+/* The tables that --by changes: the others do not have waiters and holders. */
+static const unsigned int tables_by_attribute = 1u << REPORT_BLOCKERS | 1u << REPORT_WAITERS;
 
 #define ALL_TABLES	(REPORT_ALL_TABLES & ~tables_on_request)
 
@@ -186,6 +192,8 @@ static void print_table(const struct report *report, struct table *table,
 		return;
 	}
 	putchar('\n');
+	if (options->table.is_wide && !options->columns)
+		table_insert_errors(table, false);
 	if (table == &report->tables[REPORT_STACKS] && options->files.count == 1)
 		report_print_stacks(report, stdout, options->table.top);
 	else if (table == &report->tables[REPORT_LONGEST] && options->files.count == 1 &&
@@ -356,6 +364,7 @@ static int report_file(struct options *options)
 		struct report report = {
 			.file = file, .analysis = &analysis, .names = names,
 			.has_coverage = true, .is_stream = !strcmp(file->path, "-"),
+			.joins_locks_of_waiter = options->joins_locks,
 		};
 
 		analysis_read(&analysis, file);
@@ -470,6 +479,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (options->by == CHARGE_BYS)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
 		return 0;
+	case OPTION_ALL_LOCKS:
+		options->joins_locks = true;
+		return 0;
 	case ARGP_KEY_INIT:
 		options->trace.files = &options->files;
 		state->child_inputs[0] = &options->trace;
@@ -482,6 +494,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		    options->is_folded + options->is_ndjson > 1)
 			argp_error(state,
 				   "give only one of --json, --ndjson, --csv, --html and --folded");
+		if (options->by && options->tables & ~tables_by_attribute)
+			argp_error(state,
+				   "--by: of the tables it changes only blockers and waiters: leave --by or the other tables out");
+		if (options->joins_locks && !(options->tables & 1 << REPORT_WAITERS))
+			argp_error(state, "--all-locks: it changes the table waiters: add --table waiters");
 		if (!options->tables)
 			options->tables = ALL_TABLES;
 		return 0;
@@ -514,6 +531,8 @@ static const struct argp_option report_options[] = {
 	{ "by", OPTION_BY, "caller|function|task|stack|thread|process|cgroup|cpu|irql", 0,
 	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given",
 	  0 },
+	{ "all-locks", OPTION_ALL_LOCKS, NULL, 0,
+	  "In the table waiters, give each waiter one row: the sum of its waits for all locks", 0 },
 	{ 0 }
 };
 

@@ -57,7 +57,7 @@ static const struct argp_option table_options[] = {
 	{ "csv", OPTION_CSV, NULL, 0,
 	  "Print comma-separated values, one table after the other; times are nanoseconds", 0 },
 	{ "wide", OPTION_WIDE, NULL, 0,
-	  "Show tables as wide as they are, and not only the columns that the terminal has room for",
+	  "Show tables as wide as they are, and not only the columns that the terminal has room for; with the standard errors of estimates",
 	  0 },
 	{ "lock", OPTION_LOCK, "CLASS", 0,
 	  "Sum up this lock only, by its class or address as the tables print it", 0 },

@@ -50,7 +50,7 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 	if (!top->json)
 		top_show_rates(report);
 	for (i = 0; top->json && i < REPORT_TABLES; i++) {
-		table_insert_errors(&report->tables[i]);
+		table_insert_errors(&report->tables[i], true);
 		table_sort(&report->tables[i]);
 	}
 }

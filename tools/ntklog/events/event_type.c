@@ -59,7 +59,7 @@ static const struct event_field spinlock_fields[] = {
 		 .minus = { WHERE(struct wmi_spinlock32, acquire_time),
 			    WHERE(struct wmi_spinlock64, acquire_time) }),
 	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles,
-		 .is_cycles = true),
+		 .is_cycles = true, .duration_name = "WaitTime"),
 	SPINLOCK("SpinCount", FIELD_DECIMAL, spin_count),
 	SPINLOCK("ThreadId", FIELD_DECIMAL, thread_id, .is_thread = true),
 	SPINLOCK("InterruptCount", FIELD_DECIMAL, interrupt_count),

@@ -24,6 +24,8 @@ struct field_place {
 };
 
 /*
+ * @duration_name: name in a text that prints the value with a unit, which filters take, too; NULL:
+ *	@name
  * @where: place in the 32-bit and in the 64-bit record
  * @minus: place of the number to subtract from that at @where, for a derived field, which no record
  *	has; size 0 for a field of the record. A negative difference counts as 0
@@ -34,6 +36,7 @@ struct field_place {
  */
 struct event_field {
 	const char *name;
+	const char *duration_name;
 	enum field_format format;
 	struct field_place where[2];
 	struct field_place minus[2];

@@ -129,8 +129,9 @@ void difference_add(struct difference *difference, size_t which, const struct an
 	for (class = 0; class < RESOURCE_CLASSES; class++) {
 		for (entry = resources->resources; entry; entry = entry->hh.next)
 			add_row(&row_adder, report_symbol_text(&report, entry->key.address),
-				strdup(""), &entry->classes[class].wait,
-				&entry->classes[class].hold);
+				entry->key.caller ? report_code_text(&report, entry->key.caller) :
+						    strdup(""),
+				&entry->classes[class].wait, &entry->classes[class].hold);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
 			add_row(&row_adder, strdup("(others)"), strdup(""),
 				&resources->others[kind].classes[class].wait,
@@ -324,7 +325,8 @@ static char *verdict(const struct report *report, const void *row)
 {										\
 	TEXT_COLUMN("lock", "lock", lock, "class of the lock, or its address"),	\
 	TEXT_COLUMN("caller", "caller", caller,					\
-		    "function that released a spin lock"),			\
+		    "function that released a spin lock, or acquired a lock "	\
+		    "that sleeps"),						\
 	NUMBER_COLUMN("before", "before", kind_, before, "sum before",		\
 		      .drop = 1),						\
 	NUMBER_COLUMN("after", "after", kind_, after, "sum after", .drop = 2),	\

@@ -36,7 +36,8 @@ struct difference_sum {
 };
 
 /*
- * @caller: caller of a spin lock; empty if no caller is recorded
+ * @caller: caller that released a spin lock, or acquired a lock that sleeps; empty if no caller is
+ *	recorded
  * @sums: sums before (0) and after (1), by measure
  */
 struct difference_row {

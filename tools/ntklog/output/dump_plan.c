@@ -315,12 +315,15 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 		/* The name of a ThreadId is called ThreadName. */
 		int length = strlen(field->name) - (field->is_thread ? 2 : 0);
 		struct step *step = &plan->steps[plan->count];
+		const char *name = field->name;
 
 		if (!event_has_field(event, field))
 			continue;
 		if (make_step(plans, step, field))
 			return -1;
-		make_label(&step->label, json ? ",\"%s\":%s" : " %s=%s", field->name,
+		if (step->kind == STEP_DURATION && field->duration_name)
+			name = field->duration_name;
+		make_label(&step->label, json ? ",\"%s\":%s" : " %s=%s", name,
 			   quoted ? "\"" : "");
 		make_label(&step->name_label, json ? ",\"%.*s%s\":\"" : " %.*s%s=", length,
 			   field->name, field->is_thread ? "Name" : "Symbol");

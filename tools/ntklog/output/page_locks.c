@@ -19,6 +19,8 @@ static int compare_locks(const void *a, const void *b)
 {
 	const struct page_lock *left = a, *right = b;
 
+	if (left->charged_wait != right->charged_wait)
+		return left->charged_wait < right->charged_wait ? 1 : -1;
 	if (left->wait != right->wait)
 		return left->wait < right->wait ? 1 : -1;
 	if (left->count != right->count)
@@ -67,6 +69,55 @@ static void add_resources(const struct report *report, struct page_lock *locks, 
 	}
 }
 
+/* Test whether a table of locks has the class. */
+static bool has_record(const struct analysis *analysis, const struct charge_class_key *key)
+{
+	const struct spinlock_lock *spinlock;
+	const struct resource_entry *resource;
+	struct resource_key resource_key = { .address = key->class };
+
+	if (!key->is_sleeping) {
+		HASH_FIND(hh, analysis->spinlocks.locks, &key->class, sizeof(key->class), spinlock);
+		return spinlock;
+	}
+	for (; resource_key.kind < RESOURCE_KINDS; resource_key.kind++) {
+		HASH_FIND(hh, analysis->resources.resources, &resource_key, sizeof(resource_key),
+			  resource);
+		if (resource)
+			return true;
+	}
+	return false;
+}
+
+/* Add the locks that have no record, because all waits for them lasted until the end. */
+static void add_open(const struct report *report, struct page_lock *locks, size_t *count)
+{
+	const struct charge_class *from;
+
+	for (from = report->analysis->charges.classes; from; from = from->hh.next) {
+		struct page_lock *lock = &locks[*count];
+
+		if (has_record(report->analysis, &from->key))
+			continue;
+		*lock = (struct page_lock) { .key = from->key };
+		names_address(report->names, from->key.class, lock->name, NAME_SIZE);
+		++*count;
+	}
+}
+
+/* Set what the answer sorts the locks by. */
+static void set_charged_waits(const struct report *report, struct page_lock *locks, size_t count)
+{
+	const struct charge_class *class;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		HASH_FIND(hh, report->analysis->charges.classes, &locks[i].key,
+			  sizeof(locks[i].key), class);
+		locks[i].charged_wait = class ? class->sum.wait : 0;
+	}
+}
+
 /**
  * page_locks_find() - list the locks that the tables are about, those with the longest waits first
  * @report: report with its analysis
@@ -79,7 +130,8 @@ struct page_lock *page_locks_find(const struct report *report, unsigned int tabl
 {
 	const struct analysis *analysis = report->analysis;
 	size_t most = HASH_COUNT(analysis->spinlocks.locks) +
-		      HASH_COUNT(analysis->resources.resources);
+		      HASH_COUNT(analysis->resources.resources) +
+		      HASH_COUNT(analysis->charges.classes);
 	struct page_lock *locks = calloc(most + 1, sizeof(*locks));
 	unsigned int all = 1 << REPORT_BLOCKERS | 1 << REPORT_WAITERS;
 
@@ -90,6 +142,9 @@ struct page_lock *page_locks_find(const struct report *report, unsigned int tabl
 		add_spinlocks(report, locks, count);
 	if (tables & (all | 1 << REPORT_RESOURCES))
 		add_resources(report, locks, count);
+	if (tables & all)
+		add_open(report, locks, count);
+	set_charged_waits(report, locks, *count);
 	qsort(locks, *count, sizeof(*locks), compare_locks);
 	return locks;
 }

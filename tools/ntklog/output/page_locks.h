@@ -10,7 +10,9 @@
 
 /*
  * @name: name; of a lock that sleeps with its kind, if the trace has such locks of Linux
- * @wait: sum of the waits, cycles
+ * @resource: its sums, or NULL; without @spinlock and @resource the lock has no record
+ * @charged_wait: sum of the waits as in the answer, with those that had not ended; session clock
+ * @wait: sum of the recorded waits, cycles
  * @count: number of acquisitions, or of releases of a lock that sleeps
  */
 struct page_lock {
@@ -19,6 +21,7 @@ struct page_lock {
 	const struct spinlock_lock *spinlock;
 	const struct resource_entry *resource;
 	const struct timeline *timeline;
+	uint64_t charged_wait;
 	double wait;
 	uint64_t count;
 };

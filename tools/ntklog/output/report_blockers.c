@@ -18,6 +18,12 @@ static char *lock(const struct report *report, const void *row)
 		strdup("(others)") : report_symbol_text(report, row_of(row)->key.class.class);
 }
 
+/* The lock of a row of the table waiters. */
+static char *waited_lock(const struct report *report, const void *row)
+{
+	return report->joins_locks_of_waiter ? strdup("(all)") : lock(report, row);
+}
+
 static char *waiter(const struct report *report, const void *row)
 {
 	return strdup(row_of(row)->key.first->text);
@@ -61,7 +67,7 @@ static const struct column columns[] = {
 	TEXT_COLUMN("holder", "holder", holder,
 		    "what --by tells of the holder meanwhile; or free, or unknown"),
 	NUMBER_COLUMN("pieces", "pieces", CELL_COUNT, pieces,
-		      "pieces of waits that are charged to the holder", .is_hidden = true),
+		      "pieces of waits that are charged to the holder", .drop = 1),
 	NUMBER_COLUMN("charged_total", "charged", CELL_TIME, charged_total,
 		      "waiting that is charged to the holder", .error = "charged_total_error"),
 	NUMBER_COLUMN("charged_total_error", "charged error", CELL_ERROR, charged_error,
@@ -123,7 +129,7 @@ static double waits(const struct report *report, const void *row)
 }
 
 static const struct column waiter_columns[] = {
-	TEXT_COLUMN("lock", "lock", lock,
+	TEXT_COLUMN("lock", "lock", waited_lock,
 		    "class of the lock, or its address; ~ marks a guess"),
 	TEXT_COLUMN("waiter", "waiter", waiter, "what --by tells of the task that waited"),
 	NUMBER_COLUMN("waits", "waits", CELL_COUNT, waits, "number of waits"),

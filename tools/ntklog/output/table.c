@@ -249,17 +249,32 @@ void table_insert(struct table *table, size_t column)
 	table->shown[k] = column;
 }
 
+static bool has_positive_cell(const struct table *table, size_t column)
+{
+	size_t row;
+
+	for (row = 0; row < table->rows; row++)
+		if (table->cells[row * table->column_count + column].number > 0)
+			return true;
+	return false;
+}
+
 /**
  * table_insert_errors() - show the errors of the columns that are shown
  * @table: the table
+ * @includes_zero: show them even if they are all 0 or unknown, as where every event was written
  */
-void table_insert_errors(struct table *table)
+void table_insert_errors(struct table *table, bool includes_zero)
 {
-	size_t i;
+	size_t error, i;
 
-	for (i = 0; i < table->column_count; i++)
-		if (table->columns[i].error && is_shown(table, i))
-			table_insert(table, table_find_column(table, table->columns[i].error));
+	for (i = 0; i < table->column_count; i++) {
+		if (!table->columns[i].error || !is_shown(table, i))
+			continue;
+		error = table_find_column(table, table->columns[i].error);
+		if (includes_zero || has_positive_cell(table, error))
+			table_insert(table, error);
+	}
 }
 
 /**

@@ -86,7 +86,7 @@ void table_trim(struct table *table, size_t top);
 void table_keep(struct table *table, const char *part, size_t count);
 void table_show(struct table *table, size_t column);
 void table_insert(struct table *table, size_t column);
-void table_insert_errors(struct table *table);
+void table_insert_errors(struct table *table, bool includes_zero);
 void table_hide(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""ntklog report: waits and holders by process, thread, cgroup and CPU, and of one lock."""
+"""ntklog report: waits and holders by process, thread, cgroup and CPU, of one lock, and on
+the page.
+"""
 
 import json
+import re
 
 from answer_case import BASE, LOCK, NS, OTHER, RATES, WAITER, Case, sleep, spin, stack_of, switch
 import etl_writer as etl
@@ -181,6 +184,33 @@ class One(Case):
         self.assertEqual(tool.undescribed(rows["waiters"], "report"), set())
         self.assertNotIn("waiters", json.loads(self.report("--json")))
 
+    def test_waits_of_a_thread_for_all_locks_are_one_row(self):
+        inner = LOCK + 0x288
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                          sleep(1000, 6000, address=inner),
+                          sleep(6000, 6100, 20, thread=56, address=inner))
+        options = "--table", "waiters", "--by", "thread", "--all-locks"
+        (row,) = json.loads(self.report("--json", *options))["waiters"]
+        self.assertEqual((row["lock"], row["waiter"], row["waits"],
+                          round(row["wait_total_ns"] / NS), round(row["wait_max_ns"] / NS)),
+                         ("(all)", "56 waiter", 2, 3020, 3000))
+        text = self.report(*options).splitlines()
+        self.assertEqual(text[-2].split(), ["waiter", "waits", "wait", "share", "wait", "max"])
+        result = run("report", *options, self.path, self.path)
+        self.assertRegex(result.stdout, r"\(all\) +56 waiter +2 ")
+        result = run("report", "--all-locks", self.path)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("add --table waiters", result.stderr)
+
+    def test_attribute_is_refused_for_tables_without_it(self):
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        for tables in ("resources",), ("locks", "blockers"), ("longest",), ("stacks",):
+            options = [option for name in tables for option in ("--table", name)]
+            result = run("report", "--by", "thread", *options, self.path)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn("changes only blockers and waiters", result.stderr)
+        self.report("--by", "thread", "--table", "waiters", "--table", "blockers")
+
     def test_lock_option_selects_one_lock(self):
         self.write_two_locks()
         for name in "my_lock", hex(LOCK), "%x" % LOCK:
@@ -209,6 +239,41 @@ class One(Case):
             report = json.loads(self.report("--json", "--lock", name))
             self.assertEqual(round(report["answer"]["wait_total"] / NS), 1000)
         self.assertEqual(run("report", "--lock", "inode.i_rw", self.path).returncode, 1)
+
+
+class Wide(Case):
+
+    def test_blockers_have_their_count_and_their_error(self):
+        events = (sleep(1000 * i, 1000 * i + 900, 100, thread=55 + i % 2) for i in range(1, 41))
+        self.write(etl.file(etl.ntklog_rundown(0), etl.resource_rundown(2, 2), *events))
+        options = "--table", "blockers", "--by", "task"
+        heading = self.report(*options, "--wide").split("\nlock ")[1].split("\n")[0]
+        self.assertEqual(re.split("  +", heading.strip()), [
+            "waiter", "holder", "pieces", "charged", "charged error", "share", "charged max"])
+        # Without a sample there is no error.
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        self.assertNotIn("error", self.report(*options, "--wide"))
+        self.assertIn("pieces", self.report(*options, "--wide"))
+
+
+class Page(Case):
+
+    def test_locks_of_the_answer_have_the_first_sections(self):
+        """Waits that did not end count, even of a lock that has no record."""
+        def at_the_end(state="begin", thread=0, lock=0, since=0):
+            return etl.open_hold(BASE + 9000, state, thread=thread, address=lock,
+                                 since=BASE + since)
+
+        self.write_events(
+            *(spin(30 * i, 30 * i + 5, 9 + i, WAITER, address=0x1000 * (i + 1)) for i in range(20)),
+            sleep(1000, 1100, 1, thread=57), at_the_end(), at_the_end("held", 55, LOCK, 1200),
+            at_the_end("waits", 56, LOCK, 3000), at_the_end("held", 57, LOCK + 0x288, 1200),
+            at_the_end("waits", 58, LOCK + 0x288, 2000))
+        answer = json.loads(self.report("--json"))["answer"]
+        locks = tool.pictures(self.report("--html", "-"))["locks"]
+        self.assertEqual([lock["lock"] for lock in locks[:2]], ["inner_lock", "my_lock"])
+        self.assertEqual([lock["lock"] for lock in locks[:5]],
+                         [lock["lock"] for lock in answer["locks"][:5]])
 
 
 class Filtered(Case):

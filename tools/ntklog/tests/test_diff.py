@@ -96,6 +96,22 @@ class Diff(tool.Case):
                          [300, 300])
         self.assertEqual(tool.undescribed(report, "diff"), set())
 
+    def test_locks_that_sleep_are_compared_by_caller(self):
+        def mutex(time, caller, wait):
+            return [etl.caller(0x40, caller, time_stamp=time),
+                    etl.linux_lock("mutex", time_stamp=time, address=0x40, wait=wait, hold=7)]
+
+        # The rates change, so that the first file is read twice.
+        changed = etl.spinlock_rundown(1, 2, 1, 0, time_stamp=8_000_000)
+        self.write_both(mutex(4_000_000, 0x1000, 100) + mutex(5_000_000, 0x2000, 30) + [changed],
+                        mutex(4_000_000, 0x1000, 500) + mutex(5_000_000, 0x3000, 20) +
+                        [etl.linux_lock("mutex", time_stamp=6_000_000, address=0x40, wait=9)])
+        self.assertEqual({(row["lock"], row["caller"]): (round(row["before_ns"] / NS),
+                                                         round(row["after_ns"] / NS))
+                          for row in self.json()["changes"]},
+                         {("0x40", "0x1000"): (100, 500), ("0x40", "0x2000"): (30, 0),
+                          ("0x40", "0x3000"): (0, 20), ("0x40", ""): (0, 9)})
+
     def test_locks_that_sleep_are_compared(self):
         self.write_both([etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)],
                         [etl.linux_lock("mutex", 0x42, address=0x40, wait=300, hold=9)])

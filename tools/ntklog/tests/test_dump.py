@@ -29,7 +29,7 @@ class Known(unittest.TestCase):
             "SpinLockAddress": "0xffff888012345678" if wide else "0x12345678",
             "CallerAddress": "0xffffffff81234567" if wide else "0x81234567",
             "AcquireTime": "1001", "ReleaseTime": "2002", "HoldTime": "500.500us",
-            "WaitTimeInCycles": "151.500us",
+            "WaitTime": "151.500us",
             "SpinCount": "44", "ThreadId": "55", "InterruptCount": "6", "Irql": "2",
             "AcquireDepth": "7", "AcquireMode": "queued", "ExecuteDpc": "1",
             "ExecuteIsr": "0", "Rule": "nt"})
@@ -68,6 +68,14 @@ class Known(unittest.TestCase):
             self.assertEqual(fields(dump(data, "--cycles")[1][3])["HoldTime"], str(cycles))
             line = run_on("dump", data, "--json").stdout.splitlines()[3]
             self.assertEqual(json.loads(line)["HoldTime"], cycles)
+
+    def test_wait_with_a_unit_is_not_called_cycles(self):
+        data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(wait=303)))
+        for options, name, text in ((), "WaitTime", "151.500us"), \
+                (("--cycles",), "WaitTimeInCycles", "303"):
+            line = fields(dump(data, *options)[1][3])
+            self.assertEqual({field: line[field] for field in line if "WaitTime" in field},
+                             {name: text})
 
     def test_wait_time_that_is_no_duration_has_no_unit(self):
         """WaitTime of an excessive wait is the clock of its begin; 1 means that it is not known."""
@@ -416,7 +424,9 @@ class Output(unittest.TestCase):
                 # A comparison is false of an event without the field; its opposite is not.
                 ("Event == Resource && !(SpinCount == 0)", 1),
                 ("Event == SpinLock && (ContentionDelta > 0 || SpinCount > 0)", 1),
-                ("WaitTimeInCycles > 0.15ms", 1), ("WaitTimeInCycles > 304", 0),
+                ("WaitTimeInCycles > 0.15ms", 1), ("WaitTime > 0.15ms", 2),
+                ("Event == SpinLock && WaitTime == 303", 1),
+                ("WaitTimeInCycles > 304", 0),
                 ("time > 6us && time < 1s", 2), ("time >= 0.00001", 2),
                 ("lock == the_lock", 2), ("lock == 0xffff888012345678", 2),
                 ("caller == exactly", 1), ("caller != exactly", 0), ("cpu == 0", 6),

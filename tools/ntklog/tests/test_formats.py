@@ -226,6 +226,7 @@ def as_text(made, names):
                 continue
             if name in DURATIONS and not is_no_duration(name, value, fields):
                 value = duration(value)
+                name = name.removesuffix("InCycles")
             if isinstance(named, Address):
                 value = value.split(" ")[0]
             elif named is not None:

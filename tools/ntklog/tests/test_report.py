@@ -535,8 +535,8 @@ lock                held as    waited      wait  wait max       hold  hold max
 
 Who held the lock: 750us of waiting = 0ns held + 0ns free + 750us unknown, by
   charged_total
-lock                waiter   holder      charged   share  charged max
-0xffff888012345678  task 55  (unknown)  750us+-?  100.0%        250us
+lock                waiter   holder     pieces   charged   share  charged max
+0xffff888012345678  task 55  (unknown)       3  750us+-?  100.0%        250us
 """)
 
     HEADING = ("table,resource,locks,kind,class,sampled,releases,releases_error,per_second,waited,"

@@ -135,7 +135,7 @@ class By(TopCase):
         self.assertEqual([line.split(",")[0].split(":")[0] for line in screen.splitlines()
                           if ", by " in line], ["Who waited", "Who held the lock"])
         self.assertRegex(screen, r"\nwaiter +waits +wait +share +wait max\n56 waiter +3 +2.08ms +100.0% +1.50ms\n")
-        self.assertRegex(screen, r"\nmy_lock +56 waiter +50 leader +1.55ms +")
+        self.assertRegex(screen, r"\nmy_lock +56 waiter +50 leader +2 +1.55ms +")
         self.assertIn("waits for mutex 0x80, held by holder", screen)
         self.assertNotIn("waiters", json.loads(self.once("--json")))
 

@@ -7,10 +7,11 @@ import json
 import os
 import signal
 import struct
+import subprocess
 
 import etl_writer as etl
 import tap
-from module import STATS, Directory
+from module import FAKE_MODULE, STATS, Directory
 
 SECOND = etl.PERF_FREQ
 # Offset of LogFileMode in the first buffer, after the headers of buffer and event.
@@ -24,7 +25,7 @@ def at(seconds, sequence, **record):
     return etl.buffer([event], sequence=sequence)
 
 
-class Trap(Directory):
+class Base(Directory):
     def setUp(self):
         super().setUp()
         self.etl = os.path.join(self.directory, "a.etl")
@@ -48,6 +49,8 @@ class Trap(Directory):
         return [struct.unpack_from("<q", data, at + 0x18)[0]
                 for at in range(etl.SIZE, len(data), etl.SIZE)]
 
+
+class Trap(Base):
     def test_file_has_the_seconds_before_and_after_the_event(self):
         error = self.run_trap("--on", "SpinCount > 4000", "--before", "10")
         self.assertEqual(self.sequence_numbers(self.etl), [2, 3, 4])
@@ -226,6 +229,42 @@ class Trap(Directory):
             with self.subTest(arguments):
                 self.assertIn(message, self.run_trap(*arguments, names=names, status=1))
                 self.assertFalse(os.path.exists(self.etl))
+
+
+class Class(Base):
+    """The classes of locks become known while the session runs."""
+
+    DENTRY, OTHER = 0xffff888000001000, 0xffff888000002000
+
+    def setUp(self):
+        super().setUp()
+        self.ENVIRONMENT = {"NTKLOG_PROC": os.path.join(self.directory, "proc"),
+                            "NTKLOG_SYS": os.path.join(self.directory, "sys")}
+        for name in "proc/sys/kernel/random", "sys/btf", "sys/slab":
+            os.makedirs(os.path.join(self.directory, name))
+        make_types = os.path.join(os.path.dirname(FAKE_MODULE), "make_types")
+        subprocess.run([make_types, os.path.join(self.directory, "sys/btf")], check=True)
+        # A merged cache shows that the others are not merged.
+        os.symlink(":a-0000064", os.path.join(self.directory, "sys/slab/merged"))
+        self.put("proc/kallsyms", "ffffffff81000000 T _text\nffffffff82001000 B _end\n")
+        self.put("proc/modules", "")
+        self.put("identities", "".join(
+            "%#x 1 1000 slab 0xffff888100000000 %d %d %d %s by some_function+0x10/0x40\n" %
+            (address, offset, size, size, cache)
+            for address, offset, size, cache in ((self.DENTRY, 64, 192, "dentry"),
+                                                 (self.OTHER, 0, 64, "short_one_cache"))))
+
+    def test_long_hold_of_a_class_springs_the_trap(self):
+        """Before it are a short hold of the class, and a long one of another class."""
+        ms = etl.PERF_FREQ // 1000
+        self.buffer(*(at(second, sequence, address=address, acquire=1000, release=1000 + hold)
+                      for sequence, (second, address, hold) in enumerate((
+                          (10, self.DENTRY, ms), (20, self.OTHER, 2 * ms),
+                          (30, self.DENTRY, ms + 1), (31, self.OTHER, 1)), start=1)))
+        self.run_trap("--on", 'hold > 1ms && class == "dentry.d_lockref.lock"', "--before", "1",
+                      "--duration", "1", names=())
+        self.assertEqual(self.sequence_numbers(self.etl), [3, 4])
+        self.assertIn("dentry.d_lockref.lock", self.get("a.etl.names"))
 
 
 if __name__ == "__main__":
