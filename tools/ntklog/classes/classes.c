@@ -308,22 +308,18 @@ static void name_place(const struct classes *classes, const struct place *place,
 		print_caller(place, name, place->memory);
 }
 
-/* Offsets are relative to the object in a slab. */
+/*
+ * Offsets are relative to the object in a slab. The caller is a part of the key, because any kind
+ * of memory may be named by the caller where no structure is found.
+ */
 static void make_key(const struct place *place, char key[KEY_SIZE])
 {
-	const struct lock_place slab_place = {
-		.cache = place->name,
-		.object_size = place->object_size,
-	};
-	bool is_slab = !strcmp(place->memory, "slab"), is_symbol = !strcmp(place->memory, "symbol");
-	bool has_cache = is_slab && strcmp(place->name, "-") && !cache_is_kmalloc(&slab_place);
-	bool has_type = place->size && (is_symbol || has_cache);
+	bool is_slab = !strcmp(place->memory, "slab");
 	uint64_t offset = is_slab && place->size ? place->offset % place->size : place->offset;
 
-	snprintf(key, KEY_SIZE, "%s %u %" PRIu64 " %" PRIu32 " %" PRIu32 " %s %s %s",
+	snprintf(key, KEY_SIZE, "%s %u %" PRIu64 " %" PRIu32 " %" PRIu32 " %s %s %s %s",
 		 place->memory, place->kind, offset, place->size, place->object_size, place->name,
-		 has_type ? "" : place->caller,
-		 *place->module || has_type ? place->module : place->caller_module);
+		 place->module, place->caller, place->caller_module);
 }
 
 /* If that fails the name will be looked up again. */

@@ -132,6 +132,11 @@ class Rules(Base):
                          "dentry.d_lockref.lock")
         self.assertEqual(self.class_of(slab(SPIN, 3 * 320 + 20, 320, 192, "dentry")),
                          "slab (some_function)")
+        lines, _ = self.stop(*(slab(SPIN, 20, 320, 192, "dentry", caller + "+0x10/0x40",
+                                    LOCK + 0x1000 * i)
+                               for i, caller in enumerate(("one", "other"))))
+        self.assertEqual([line.split(" ", 2)[2] for line in lines],
+                         ["slab (one)", "slab (other)"])
         self.put("sys/slab/dentry/red_zone", "0\n")
         self.assertEqual(self.class_of(slab(SPIN, 64, 320, 192, "dentry")),
                          "dentry.d_lockref.lock")
