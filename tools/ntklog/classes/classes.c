@@ -183,7 +183,7 @@ static void name_slab(const struct classes *classes, const struct place *place, 
 	} else if (cache_rules_apply(classes->types, &slab_place, text, sizeof(text)) ==
 		   CACHE_NAMED) {
 		/* Without /sys/kernel/slab it is not known which caches are merged. */
-		snprintf(name, CLASS_SIZE, "%s%s", classes->slabs.count ? "" : "~", text);
+		snprintf(name, CLASS_SIZE, "%s%s", classes->slabs.is_known ? "" : "~", text);
 		return;
 	}
 	snprintf(name, CLASS_SIZE, "%s+0x%" PRIx32, place->name, slab_place.offset);

@@ -54,7 +54,6 @@ class Base(unittest.TestCase):
         self.put("sessions/0/state", "stopped\n")
         self.put("sessions/0/stats", "processor generated written lost buffers unread "
                  "overwritten\ntotal 1 1 0 1 1 0\n")
-        self.alias(":a-0000064", "nobodys")
         self.etl = os.path.join(self.directory, "a.etl")
 
     def tearDown(self):
@@ -169,8 +168,14 @@ class Rules(Base):
         self.alias(":0000128", "first_one", "nobody_knows")
         self.assertEqual(self.class_of(slab(SPIN, 8, 128, 128, "first_one")), "~first_one.lock")
 
+    def test_name_is_certain_if_no_cache_is_merged(self):
+        """With slab_nomerge each cache has a directory of its own, and no link exists."""
+        os.mkdir(os.path.join(self.directory, "sys/slab/dentry"))
+        self.assertEqual(self.class_of(slab(SPIN, 64, 192, 192, "dentry")),
+                         "dentry.d_lockref.lock")
+
     def test_nothing_is_known_of_merged_caches(self):
-        os.unlink(os.path.join(self.directory, "sys/slab/nobodys"))
+        os.rmdir(os.path.join(self.directory, "sys/slab"))
         self.assertEqual(self.class_of(slab(SPIN, 64, 192, 192, "dentry")),
                          "~dentry.d_lockref.lock")
 
