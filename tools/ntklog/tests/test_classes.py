@@ -293,6 +293,13 @@ class Files(Base):
             lines, _ = self.stop(slab(SPIN, 64, 192, 192, "dentry"))
             self.assertEqual(len(lines), 1)
 
+    def test_structure_of_the_kernel_is_found_before_those_of_modules(self):
+        """The types of the second module make the index of names grow with those of the first."""
+        subprocess.run([MAKE_TYPES, os.path.join(self.directory, "sys/btf"), "one", "other"],
+                       check=True)
+        self.assertEqual(self.class_of(slab(SPIN, 0, 64, 64, "repeated_1002")),
+                         "repeated_1002.of_kernel")
+
     def test_corrupt_types_of_a_module_leave_the_allocator_as_name(self):
         self.put("sys/btf/driver", "nonsense")
         lines, errors = self.stop(slab(MUTEX, 32, 512, 512, "kmalloc-512",
