@@ -109,7 +109,8 @@ void perfetto_put_counters(struct perfetto *perfetto);
 void perfetto_put_interned(struct perfetto *perfetto, Perfetto__InternedData *interned,
 			   bool is_first);
 void perfetto_name_task(const struct names *names, uint32_t thread_id, char *text, size_t size);
-void perfetto_limit_interned(struct perfetto *perfetto);
+bool perfetto_is_full(const struct perfetto *perfetto);
+void perfetto_renew_interned(struct perfetto *perfetto);
 uint64_t perfetto_intern(struct perfetto *perfetto, enum perfetto_name name, uint64_t value);
 uint64_t perfetto_intern_stack(struct perfetto *perfetto, const struct stack *stack);
 void perfetto_free_interned(struct perfetto *perfetto);
