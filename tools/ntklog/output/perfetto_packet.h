@@ -75,6 +75,17 @@ struct perfetto {
 	bool no_memory;
 };
 
+/* @value: of PERFETTO_IS_TEXT the number of the text */
+struct perfetto_value {
+	enum perfetto_argument argument;
+	enum {
+		PERFETTO_IS_NUMBER,
+		PERFETTO_IS_BOOL,
+		PERFETTO_IS_TEXT,
+	} type;
+	uint64_t value;
+};
+
 /*
  * An interval of a track, or an instant.
  * @track: number of the track's lane
@@ -92,7 +103,7 @@ struct perfetto_slice {
 	uint64_t previous;
 	uint64_t stack;
 	size_t argument_count;
-	Perfetto__DebugAnnotation arguments[PERFETTO_ARGUMENTS_MAX];
+	struct perfetto_value arguments[PERFETTO_ARGUMENTS_MAX];
 };
 
 void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument argument,
