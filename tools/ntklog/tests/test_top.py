@@ -170,6 +170,16 @@ class Top(TopCase):
             self.assertLess(screen.count("\n"), 24)
             self.quit(process, terminal)
 
+    def test_rows_fill_the_screen_up_to_the_line_of_the_cursor(self):
+        spins = [self.lock(2, wait=5, address=0xffff888000000100 + 64 * i) for i in range(30)]
+        self.log_events(*spins)
+        process, terminal, _ = self.start_on_terminal("top", "-e", "spinlock", "-d", ".2",
+                                                      size=(24, 120))
+        with self.growing(*spins):
+            screen = self.press(terminal, b"", "Spin locks, by .* of 30", whole=True)
+            self.assertEqual(screen.count("\n"), 23)
+            self.quit(process, terminal)
+
     def test_keys(self):
         events = [self.lock(2, wait=5, address=0xffff888000000100),
                   self.lock(2, wait=9, address=0xffff888000000200)]
