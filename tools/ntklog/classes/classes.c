@@ -410,14 +410,12 @@ struct classes *classes_open(const char *system_directory)
  */
 void classes_close(struct classes *classes)
 {
-	struct kept_class *kept, *next;
+	struct kept_class *kept;
 
 	if (!classes)
 		return;
-	HASH_ITER(hh, classes->kept, kept, next) {
-		HASH_DEL(classes->kept, kept);
+	while ((kept = hash_take(classes->kept)))
 		free(kept);
-	}
 	slab_names_free(&classes->slabs);
 	types_close(classes->types);
 	free(classes->directory);

@@ -294,11 +294,9 @@ uint64_t perfetto_intern_stack(struct perfetto *perfetto, const struct stack *st
  */
 void perfetto_free_interned(struct perfetto *perfetto)
 {
-	struct perfetto_interned *entry, *next;
+	struct perfetto_interned *entry;
 
 	memset(perfetto->recent, 0, sizeof(perfetto->recent));
-	HASH_ITER(hh, perfetto->interned, entry, next) {
-		HASH_DEL(perfetto->interned, entry);
+	while ((entry = hash_take(perfetto->interned)))
 		free(entry);
-	}
 }
