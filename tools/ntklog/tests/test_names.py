@@ -205,7 +205,7 @@ class Names(Directory):
                         "old 16384 1 - Live 0xffffffffc0000000\n")
         os.mkdir(os.path.join(self.proc, "57"))
         self.write_proc("57/comm", "young\n")
-        self.log_more(2, 0xffffffffc0100048, thread=57)
+        self.log_more(self.event(address=0xffffffffc0100048, thread=57))
         self.wait_for(lambda: "thread 57 young" in self.names())
         self.write_proc("57/comm", "its name\n")
         self.wait_for(lambda: "thread 57 its name" in self.names())
@@ -227,11 +227,6 @@ class Names(Directory):
                       "thread 55 worker" in self.names())
         return process
 
-    def log_more(self, sequence, *addresses, **changes):
-        with open(self.path(7, "cpu0"), "ab") as stream:
-            stream.write(etl.buffer([self.event(address=address, **changes)
-                                     for address in addresses], sequence=sequence))
-
     def recorded_locks(self, process):
         process.terminate()
         process.communicate()
@@ -242,7 +237,8 @@ class Names(Directory):
         process = self.start_recording_with_names()
         self.write_proc("kallsyms", KALLSYMS.replace(OLD, MODULE))
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n")
-        self.log_more(2, 0xffffffffc0000008, 0xffffffffc0100048)
+        self.log_more(self.event(address=0xffffffffc0000008),
+                      self.event(address=0xffffffffc0100048))
         self.assertEqual(self.recorded_locks(process),
                          ["new_lock+0x8 [new]", "the_lock+0x30", "unused_code+0x8 [old]"])
 
@@ -251,7 +247,8 @@ class Names(Directory):
         self.write_proc("kallsyms", KALLSYMS.replace(OLD, "ffffffffbffff000 t before\t[new]\n"
                                                      "ffffffffc0000010 t code\t[new]\n"))
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffbffff000\n")
-        self.log_more(2, 0xffffffffc0000008, 0xffffffffc0000018)
+        self.log_more(self.event(address=0xffffffffc0000008),
+                      self.event(address=0xffffffffc0000018))
         self.assertEqual(self.recorded_locks(process),
                          ["before+0x1008 [new]", "code+0x8 [new]", "the_lock+0x30"])
 
@@ -260,11 +257,11 @@ class Names(Directory):
         self.write_proc("modules", "")
         os.mkdir(os.path.join(self.proc, "57"))
         self.write_proc("57/comm", "young\n")
-        self.log_more(2, 0xffffffff82000030, thread=57)
+        self.log_more(self.event(address=0xffffffff82000030, thread=57))
         self.wait_for(lambda: "thread 57 young" in self.names())
         self.write_proc("kallsyms", KALLSYMS.replace("unused_code", "new_code"))
         self.write_proc("modules", "old 16384 1 - Live 0xffffffffc0000000\n")
-        self.log_more(3, 0xffffffffc0000008)
+        self.log_more(self.event(address=0xffffffffc0000008))
         self.assertEqual(self.recorded_locks(process), ["new_code+0x8 [old]", "the_lock+0x30"])
 
     def test_last_symbol_of_a_region_ends_with_the_next_page(self):
@@ -290,7 +287,7 @@ class Names(Directory):
         self.write_proc("kallsyms", KALLSYMS + MODULE)
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n"
                         "old 16384 1 - Live 0xffffffffc0000000\n")
-        self.log_more(2, 0xffffffffc0100048)
+        self.log_more(self.event(address=0xffffffffc0100048))
         process.terminate()
         process.communicate()
         self.assertIn("ffffffffc0100040 d new_lock\t[new]", self.names())

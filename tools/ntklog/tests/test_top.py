@@ -285,13 +285,9 @@ class Top(TopCase):
         self.wait_for(lambda: "old_lock" in self.get("top.json"))
         self.put("proc/kallsyms", KERNEL + module % (4 * ("new",)))
         self.put("proc/modules", "new 16384 1 - Live 0xffffffffc0100000\n")
-        sequence = 2
 
         def is_shown():
-            nonlocal sequence
-            with open(self.path(7, "cpu0"), "ab") as stream:
-                stream.write(etl.buffer(events, sequence=sequence))
-            sequence += 1
+            self.log_more(*events)
             return "new_lock" in self.get("top.json")
 
         self.wait_for(is_shown)
