@@ -21,14 +21,6 @@ def spin(address, wait, **changes):
 
 
 class Many(tool.Case):
-    def make(self, name, *events):
-        path = os.path.join(self.directory.name, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as stream:
-            stream.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
-                                  *events))
-        return path
-
     def report(self, *arguments, status=0):
         result = run("report", *arguments)
         self.assertEqual(result.returncode, status, result.stderr)
