@@ -2,23 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Classes of locks, from the types of a kernel that make_types invents, and from invented notes.
 
-Usage: test_classes.py NTKLOG MAKE_TYPES FAKE_MODULE
+Usage: test_classes.py NTKLOG FAKE_MODULE MAKE_TYPES
 """
 
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
 
 import etl_writer as etl
 import perfetto_decoder
 import tap
-from tool import NTKLOG, run
+from module import Directory
+from tool import run
 
-MAKE_TYPES, FAKE_MODULE = sys.argv[2], os.path.abspath(sys.argv[3])
+MAKE_TYPES = sys.argv[3]
 
 # Kinds, as <ntklog/identity.h> has them.
 SPIN, RW, MUTEX, RWSEM = 1, 2, 3, 4
@@ -39,53 +38,36 @@ def other(kind, what, caller="some_function+0x10/0x40", lock=LOCK, clock=1000):
     return "0x%x %d %d %s by %s\n" % (lock, kind, clock, what, caller)
 
 
-class Base(unittest.TestCase):
+class Base(Directory):
     """A stopped session, and files from which the tool knows the kernel's types."""
 
     def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.directory = self.temporary.name
-        for name in ("sessions/0", "proc/sys/kernel/random", "sys/btf", "sys/slab"):
+        super().setUp()
+        for name in ("proc/sys/kernel/random", "sys/btf", "sys/slab"):
             os.makedirs(os.path.join(self.directory, name))
         subprocess.run([MAKE_TYPES, os.path.join(self.directory, "sys/btf")], check=True)
         self.put("proc/kallsyms", KALLSYMS)
         self.put("proc/modules", "")
         self.put("proc/sys/kernel/random/boot_id", BOOT + "\n")
-        self.put("sessions/0/state", "stopped\n")
-        self.put("sessions/0/stats", "processor generated written lost buffers unread "
-                 "overwritten\ntotal 1 1 0 1 1 0\n")
         self.etl = os.path.join(self.directory, "a.etl")
-
-    def tearDown(self):
-        self.temporary.cleanup()
-
-    def put(self, name, text):
-        with open(os.path.join(self.directory, name), "w", encoding="utf-8") as stream:
-            stream.write(text)
-
-    def environment(self):
-        return {**os.environ, "NTKLOG_DEBUGFS": self.directory,
-                "NTKLOG_PROC": os.path.join(self.directory, "proc"),
-                "NTKLOG_SYS": os.path.join(self.directory, "sys"),
-                "LD_PRELOAD": FAKE_MODULE, "ASAN_OPTIONS": "verify_asan_link_order=0"}
+        self.ENVIRONMENT = {"NTKLOG_PROC": os.path.join(self.directory, "proc"),
+                            "NTKLOG_SYS": os.path.join(self.directory, "sys")}
 
     def alias(self, cache, *names):
         for name in names:
             os.symlink(cache, os.path.join(self.directory, "sys/slab", name))
 
-    def log(self, *events):
-        for name, data in ("header", etl.header_buffer(2)), ("cpu0", etl.buffer(list(events))):
-            with open(os.path.join(self.directory, "sessions/0", name), "wb") as stream:
-                stream.write(data)
+    def log_events(self, *events):
+        self.log(0, etl.header_buffer(2), etl.buffer(events))
 
     def stop(self, *notes, events=None):
         """Return the lines about locks in FILE.names, and the tool's standard error."""
         addresses = sorted({int(note.split()[0], 16) for note in notes
                             if note.startswith("0x")} or {LOCK})
-        self.log(*(events or [etl.perfinfo(0x0529, etl.spin_lock(address=address))
-                              for address in addresses]))
+        self.log_events(*(events or [etl.perfinfo(0x0529, etl.spin_lock(address=address))
+                                     for address in addresses]))
         self.put("identities", "".join(notes))
-        result = run("stop", "0", "-o", self.etl, env=self.environment())
+        result = self.run_there("stop", "0", "-o", self.etl)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(self.etl + ".names", encoding="utf-8") as stream:
             return [line for line in stream.read().splitlines() if line.startswith("lock ")], \
@@ -265,8 +247,8 @@ class Files(Base):
         self.assertLess(len(lines[0]), 400)
 
     def test_module_without_notes_gives_no_classes(self):
-        self.log(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
-        result = run("stop", "0", "-o", self.etl, env=self.environment())
+        self.log_events(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
+        result = self.run_there("stop", "0", "-o", self.etl)
         self.assertEqual(result.returncode, 0)
         self.assertNotIn("classes", result.stderr)
 
@@ -333,7 +315,7 @@ class Files(Base):
             self.assertIn("a.etl.names: line 2 is neither", result.stderr)
 
     def test_lock_among_a_million_has_its_class(self):
-        self.log(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
+        self.log_events(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
         self.stop(slab(SPIN, 64, 192, 192, "dentry"))
         with open(self.etl + ".names", "w", encoding="utf-8") as stream:
             for i in range(1000000):
