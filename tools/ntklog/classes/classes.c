@@ -366,6 +366,14 @@ bool classes_read(struct classes *classes, const char *line, struct class_note *
 	return true;
 }
 
+static void forget_names(struct classes *classes)
+{
+	struct kept_class *kept;
+
+	while ((kept = hash_take(classes->kept)))
+		free(kept);
+}
+
 /**
  * classes_refresh() - read the types and the slab caches of newly loaded modules
  * @classes: from classes_open()
@@ -374,6 +382,8 @@ void classes_refresh(struct classes *classes)
 {
 	char path[512];
 
+	/* A name may be another one by the new types. */
+	forget_names(classes);
 	types_add_new_modules(classes->types);
 	snprintf(path, sizeof(path), "%s/slab", classes->directory);
 	slab_names_read(&classes->slabs, path);
@@ -410,12 +420,9 @@ struct classes *classes_open(const char *system_directory)
  */
 void classes_close(struct classes *classes)
 {
-	struct kept_class *kept;
-
 	if (!classes)
 		return;
-	while ((kept = hash_take(classes->kept)))
-		free(kept);
+	forget_names(classes);
 	slab_names_free(&classes->slabs);
 	types_close(classes->types);
 	free(classes->directory);

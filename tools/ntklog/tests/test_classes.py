@@ -14,7 +14,7 @@ import time
 import etl_writer as etl
 import perfetto_decoder
 import tap
-from module import Directory
+from module import STATS, Directory
 from tool import run
 
 MAKE_TYPES = sys.argv[3]
@@ -326,6 +326,38 @@ class Files(Base):
         rows = json.loads(run("report", "--json", self.etl).stdout)["locks"]
         print("# 2,000,000 names: %.1f s" % (time.monotonic() - start))
         self.assertEqual([row["lock"] for row in rows], ["class_0"])
+
+
+class Recording(Base):
+    def test_lock_of_a_module_is_named_by_the_types_that_were_read_since(self):
+        """The first note comes before the update in which the tool reads the module's types."""
+        types = os.path.join(self.directory, "sys/btf/driver")
+        os.rename(types, os.path.join(self.directory, "driver"))
+        locks = [LOCK + 0x1000 * i for i in range(2)]
+        notes = [slab(MUTEX, 32, 512, 512, "kmalloc-512", "driver_init+0x10/0x40 [driver]", lock)
+                 for lock in locks]
+        event = [etl.perfinfo(0x0529, etl.spin_lock(address=lock)) for lock in locks]
+        self.put("identities", notes[0])
+        self.log(7, etl.header_buffer(2), etl.buffer([event[0]]))
+        self.write(7, "stats", STATS % 0)
+        process = self.start_there("record", "-o", self.etl)
+        self.wait_for(lambda: os.path.exists(self.etl + ".names") and
+                      "lock 0x%x" % LOCK in self.get("a.etl.names"))
+        os.rename(os.path.join(self.directory, "driver"), types)
+        self.put("proc/modules", "driver 16384 1 - Live 0xffffffffc0000000\n")
+        os.mkdir(os.path.join(self.directory, "proc/57"))
+        self.put("proc/57/comm", "young\n")
+        self.log_more(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK, thread=57)))
+        self.wait_for(lambda: "thread 57 young" in self.get("a.etl.names"))
+        with open(os.path.join(self.directory, "identities"), "a") as stream:
+            stream.write(notes[1])
+        self.log_more(event[1])
+        self.wait_for(lambda: "lock 0x%x" % locks[1] in self.get("a.etl.names"))
+        process.terminate()
+        process.communicate()
+        self.assertEqual([line for line in self.get("a.etl.names").splitlines() if "lock " in line],
+                         ["lock 0x%x kmalloc-512+0x20 (driver_init)" % locks[0],
+                          "lock 0x%x ~driver_state.mutex" % locks[1]])
 
 
 class Reports(Base):
