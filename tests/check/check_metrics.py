@@ -6,11 +6,9 @@ imitation of the module.
 Usage: check_metrics.py NTKLOG FAKE_MODULE PROMETHEUS_DIRECTORY
 """
 
-import contextlib
 import os
 import subprocess
 import sys
-import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -65,28 +63,14 @@ class Exporter(ExporterCase):
         for query in queries:
             self.assertEqual(metrics_of(query) - known, set(), query)
 
-    @contextlib.contextmanager
-    def contended(self):
-        stop = threading.Event()
-
-        def contend():
-            turn = 1
-            while not stop.wait(.2):
-                self.record_more(
-                    self.spin(3, turn * 20000, turn * 20000 + 8000, caller=1),
-                    self.spin(3, turn * 20000 + 8000, turn * 20000 + 8100, wait=6000, caller=2))
-                turn += 1
-
-        thread = threading.Thread(target=contend)
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join()
+    def contend(self, turn):
+        start = 20000 * (turn + 1)
+        self.log_more(self.spin(3, start, start + 8000, caller=1),
+                      self.spin(3, start + 8000, start + 8100, wait=6000, caller=2))
 
     def test_a_server_finds_the_contended_lock(self):
-        with self.contended(), Server(PROGRAMS, self.directory, self.address) as server:
+        with self.repeated(.2, self.contend), \
+                Server(PROGRAMS, self.directory, self.address) as server:
             top, = server.wait_for("topk(1, rate(ntklog_lock_wait_seconds_sum[10s]) > 0)")
             self.assertEqual((top["metric"]["kind"], top["metric"]["class"]),
                              ("spinlock", "class_3"))

@@ -26,8 +26,8 @@ done
 for name in control start record trap top top_by top_terminal held names exporter; do
 	run_file "test_$name" "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/fake_module.so"
 done
-run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/make_types" \
-	"$OUT/build/tool/fake_module.so"
+run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/fake_module.so" \
+	"$OUT/build/tool/make_types"
 # Test the library without the sanitizers, as a package builds it.
 CFLAGS="-O2 -g" run_file test_library "$OUT/build/tool/ntklog"
 # The test measures memory, of which the sanitizers need much of their own.

@@ -311,7 +311,7 @@ void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
 	if (hold->block_frames)
 		kept->block_frames = memcpy(charges->block_frames[at], hold->block_frames,
 					    sizeof(*charges->block_frames));
-	charge_order_add(&charges->order, hold, charges->hold_count++);
+	charge_order_add(&charges->order, hold->released, hold->logged, charges->hold_count++);
 }
 
 /**

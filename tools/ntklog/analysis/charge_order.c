@@ -3,9 +3,6 @@
 
 #include "charge_order.h"
 
-/* A second has this many of the times for which late records are waited for. */
-#define LATE_PER_SECOND		10
-
 /**
  * charge_order_init() - begin to order holds
  * @order: all zero
@@ -13,16 +10,18 @@
  */
 void charge_order_init(struct charge_order *order, uint64_t ticks_per_second)
 {
-	order->late_max = ticks_per_second / LATE_PER_SECOND;
+	order->late_max = ticks_per_second / CHARGE_LATE_PER_SECOND;
 }
 
 /**
  * charge_order_add() - add a hold
  * @order: charge_order_next() has returned false since the last hold was added
- * @hold: the hold; its @logged is not before that of the last one
+ * @released: when the hold ended
+ * @logged: time stamp of the record, not before that of the last one
  * @number: of the hold, one more than that of the last one
  */
-void charge_order_add(struct charge_order *order, const struct charge_hold *hold, uint64_t number)
+void charge_order_add(struct charge_order *order, uint64_t released, uint64_t logged,
+		      uint64_t number)
 {
 	uint64_t at = order->first + order->count;
 
@@ -30,15 +29,15 @@ void charge_order_add(struct charge_order *order, const struct charge_hold *hold
 	for (; at > order->first; at--) {
 		uint64_t before = (at - 1) % CHARGE_ORDER_MAX;
 
-		if (order->queue[before].released <= hold->released ||
+		if (order->queue[before].released <= released ||
 		    number - order->queue[before].number > CHARGE_ORDER_MAX)
 			break;
 		order->queue[at % CHARGE_ORDER_MAX] = order->queue[before];
 	}
-	order->queue[at % CHARGE_ORDER_MAX].released = hold->released;
+	order->queue[at % CHARGE_ORDER_MAX].released = released;
 	order->queue[at % CHARGE_ORDER_MAX].number = number;
 	order->count++;
-	order->newest = hold->logged;
+	order->newest = logged;
 }
 
 /**

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "charge_hold.h"
+/* A second has this many of the times for which late records are waited for. */
+#define CHARGE_LATE_PER_SECOND	10
 
 /* Holds that wait for late ones. If there are more, the first one waits no longer. */
 #define CHARGE_ORDER_MAX	0x4000
@@ -38,7 +39,8 @@ struct charge_order {
 };
 
 void charge_order_init(struct charge_order *order, uint64_t ticks_per_second);
-void charge_order_add(struct charge_order *order, const struct charge_hold *hold, uint64_t number);
+void charge_order_add(struct charge_order *order, uint64_t released, uint64_t logged,
+		      uint64_t number);
 bool charge_order_next(struct charge_order *order, bool all, uint64_t *number);
 
 #endif /* _NTKLOG_CHARGE_ORDER_H */

@@ -429,20 +429,16 @@ void charge_sums_finish(struct charge_sums *sums)
 void charge_sums_free(struct charge_sums *sums)
 {
 	struct charge_label *label, *next_label;
-	struct charge_class *class, *next_class;
-	struct charge_row *row, *next_row;
+	struct charge_class *class;
+	struct charge_row *row;
 
 	charge_sums_finish(sums);
 	free(sums->longest);
 	timelines_free(&sums->periods);
-	HASH_ITER(hh, sums->classes, class, next_class) {
-		HASH_DEL(sums->classes, class);
+	while ((class = hash_take(sums->classes)))
 		free(class);
-	}
-	HASH_ITER(hh, sums->rows, row, next_row) {
-		HASH_DEL(sums->rows, row);
+	while ((row = hash_take(sums->rows)))
 		free(row);
-	}
 	HASH_ITER(hh, sums->labels, label, next_label)
 		charge_label_free(sums, label);
 	memset(sums, 0, sizeof(*sums));

@@ -84,16 +84,12 @@ size_t lock_classes_count(const struct lock_classes *classes, uint64_t key)
  */
 void lock_classes_free(struct lock_classes *classes)
 {
-	struct class_count *count, *next_count;
-	struct class_lock *lock, *next_lock;
+	struct class_count *count;
+	struct class_lock *lock;
 
-	HASH_ITER(hh, classes->locks, lock, next_lock) {
-		HASH_DEL(classes->locks, lock);
+	while ((lock = hash_take(classes->locks)))
 		free(lock);
-	}
-	HASH_ITER(hh, classes->counts, count, next_count) {
-		HASH_DEL(classes->counts, count);
+	while ((count = hash_take(classes->counts)))
 		free(count);
-	}
 	memset(classes, 0, sizeof(*classes));
 }

@@ -68,7 +68,13 @@ static void read_resource_rates(struct resource_rates *rates,
 	};
 }
 
-static bool is_start(uint16_t hook_id)
+/**
+ * rates_is_start() - test whether an event has the parameters that hold from its time on
+ * @hook_id: hook id of the event
+ *
+ * Return: true for a DC_START of spin locks, resources or ntklog.
+ */
+bool rates_is_start(uint16_t hook_id)
 {
 	return hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_START ||
 	       hook_id == NTKLOG_LOG_TYPE_DC_START ||
@@ -280,7 +286,7 @@ static int compare_rundowns(const void *a, const void *b)
 
 	if (left->time != right->time)
 		return left->time < right->time ? -1 : 1;
-	return (int)is_start(left->hook_id) - (int)is_start(right->hook_id);
+	return (int)rates_is_start(left->hook_id) - (int)rates_is_start(right->hook_id);
 }
 
 /* Overwrite those parameters of @rates that @more has. Returns true if one of them differs. */
@@ -341,7 +347,7 @@ void rates_history_finish(struct rates_history *history)
 		current = history->stretches[history->count - 1].rates;
 		if (!set_rates(&current, &rundown->rates))
 			continue;
-		if (is_start(rundown->hook_id))
+		if (rates_is_start(rundown->hook_id))
 			add_stretch(history, rundown->time, &current);
 		else
 			history->has_unknown_change = true;

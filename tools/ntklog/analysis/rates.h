@@ -61,6 +61,7 @@ struct rates_history {
 	bool no_memory;
 };
 
+bool rates_is_start(uint16_t hook_id);
 bool rates_read_rundown(struct rates *rates, const struct etl_event *event);
 void rates_find(struct rates *rates, struct etl_file *file);
 void rates_history_add(struct rates_history *history, const struct etl_event *event);

@@ -181,11 +181,10 @@ bool resource_stats_has_linux(const struct resource_stats *stats)
  */
 void resource_stats_free(struct resource_stats *stats)
 {
-	struct resource_entry *entry, *next;
+	struct resource_entry *entry;
 	unsigned int i;
 
-	HASH_ITER(hh, stats->resources, entry, next) {
-		HASH_DEL(stats->resources, entry);
+	while ((entry = hash_take(stats->resources))) {
 		free_entry(entry);
 		free(entry);
 	}

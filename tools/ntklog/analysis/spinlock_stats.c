@@ -409,16 +409,14 @@ void spinlock_stats_finish(struct spinlock_stats *stats)
  */
 void spinlock_stats_free(struct spinlock_stats *stats)
 {
-	struct spinlock_pair *pair, *next_pair;
-	struct spinlock_lock *lock, *next_lock;
+	struct spinlock_pair *pair;
+	struct spinlock_lock *lock;
 
-	HASH_ITER(hh, stats->pairs, pair, next_pair) {
-		HASH_DEL(stats->pairs, pair);
+	while ((pair = hash_take(stats->pairs))) {
 		free_sum(&pair->sum);
 		free(pair);
 	}
-	HASH_ITER(hh, stats->locks, lock, next_lock) {
-		HASH_DEL(stats->locks, lock);
+	while ((lock = hash_take(stats->locks))) {
 		free_sum(&lock->sum);
 		free(lock);
 	}

@@ -120,10 +120,8 @@ static void free_key(struct stack_key *key)
  */
 void stack_keys_free(struct stack_keys *keys)
 {
-	struct stack_key *key, *next;
+	struct stack_key *key;
 
-	HASH_ITER(hh, keys->keys, key, next) {
-		HASH_DEL(keys->keys, key);
+	while ((key = hash_take(keys->keys)))
 		free_key(key);
-	}
 }

@@ -142,11 +142,9 @@ void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *hol
  */
 void stack_stats_free(struct stack_stats *stats)
 {
-	struct stack_entry *entry, *next;
+	struct stack_entry *entry;
 
-	HASH_ITER(hh, stats->stacks, entry, next) {
-		HASH_DEL(stats->stacks, entry);
+	while ((entry = hash_take(stats->stacks)))
 		free(entry);
-	}
 	*stats = (struct stack_stats) { 0 };
 }

@@ -104,10 +104,9 @@ void switch_stats_add(struct switch_stats *stats,
  */
 void switch_stats_free(struct switch_stats *stats)
 {
-	struct switch_thread *thread, *next;
+	struct switch_thread *thread;
 
-	HASH_ITER(hh, stats->threads, thread, next) {
-		HASH_DEL(stats->threads, thread);
+	while ((thread = hash_take(stats->threads))) {
 		histogram_free(&thread->run);
 		free(thread);
 	}

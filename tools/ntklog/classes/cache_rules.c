@@ -197,6 +197,8 @@ bool cache_is_kmalloc(const struct lock_place *place)
 static uint32_t smaller_size(uint32_t size)
 {
 	switch (size) {
+	case 8:
+		return 0;
 	case 96:
 		return 64;
 	case 128:
@@ -206,7 +208,7 @@ static uint32_t smaller_size(uint32_t size)
 	case 256:
 		return 192;
 	default:
-		return size <= 64 ? size - 8 : size / 2;
+		return size / 2;
 	}
 }
 

@@ -183,7 +183,7 @@ static void name_slab(const struct classes *classes, const struct place *place, 
 	} else if (cache_rules_apply(classes->types, &slab_place, text, sizeof(text)) ==
 		   CACHE_NAMED) {
 		/* Without /sys/kernel/slab it is not known which caches are merged. */
-		snprintf(name, CLASS_SIZE, "%s%s", classes->slabs.count ? "" : "~", text);
+		snprintf(name, CLASS_SIZE, "%s%s", classes->slabs.is_known ? "" : "~", text);
 		return;
 	}
 	snprintf(name, CLASS_SIZE, "%s+0x%" PRIx32, place->name, slab_place.offset);
@@ -308,22 +308,18 @@ static void name_place(const struct classes *classes, const struct place *place,
 		print_caller(place, name, place->memory);
 }
 
-/* Offsets are relative to the object in a slab. */
+/*
+ * Offsets are relative to the object in a slab. The caller is a part of the key, because any kind
+ * of memory may be named by the caller where no structure is found.
+ */
 static void make_key(const struct place *place, char key[KEY_SIZE])
 {
-	const struct lock_place slab_place = {
-		.cache = place->name,
-		.object_size = place->object_size,
-	};
-	bool is_slab = !strcmp(place->memory, "slab"), is_symbol = !strcmp(place->memory, "symbol");
-	bool has_cache = is_slab && strcmp(place->name, "-") && !cache_is_kmalloc(&slab_place);
-	bool has_type = place->size && (is_symbol || has_cache);
+	bool is_slab = !strcmp(place->memory, "slab");
 	uint64_t offset = is_slab && place->size ? place->offset % place->size : place->offset;
 
-	snprintf(key, KEY_SIZE, "%s %u %" PRIu64 " %" PRIu32 " %" PRIu32 " %s %s %s",
+	snprintf(key, KEY_SIZE, "%s %u %" PRIu64 " %" PRIu32 " %" PRIu32 " %s %s %s %s",
 		 place->memory, place->kind, offset, place->size, place->object_size, place->name,
-		 has_type ? "" : place->caller,
-		 *place->module || has_type ? place->module : place->caller_module);
+		 place->module, place->caller, place->caller_module);
 }
 
 /* If that fails the name will be looked up again. */
@@ -370,6 +366,14 @@ bool classes_read(struct classes *classes, const char *line, struct class_note *
 	return true;
 }
 
+static void forget_names(struct classes *classes)
+{
+	struct kept_class *kept;
+
+	while ((kept = hash_take(classes->kept)))
+		free(kept);
+}
+
 /**
  * classes_refresh() - read the types and the slab caches of newly loaded modules
  * @classes: from classes_open()
@@ -378,6 +382,8 @@ void classes_refresh(struct classes *classes)
 {
 	char path[512];
 
+	/* A name may be another one by the new types. */
+	forget_names(classes);
 	types_add_new_modules(classes->types);
 	snprintf(path, sizeof(path), "%s/slab", classes->directory);
 	slab_names_read(&classes->slabs, path);
@@ -414,14 +420,9 @@ struct classes *classes_open(const char *system_directory)
  */
 void classes_close(struct classes *classes)
 {
-	struct kept_class *kept, *next;
-
 	if (!classes)
 		return;
-	HASH_ITER(hh, classes->kept, kept, next) {
-		HASH_DEL(classes->kept, kept);
-		free(kept);
-	}
+	forget_names(classes);
 	slab_names_free(&classes->slabs);
 	types_close(classes->types);
 	free(classes->directory);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +32,7 @@ void slab_names_read(struct slab_names *names, const char *directory)
 	ssize_t length;
 
 	slab_names_free(names);
+	names->is_known = caches;
 	while (caches && (entry = readdir(caches))) {
 		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
 		length = readlink(path, target, sizeof(target) - 1);

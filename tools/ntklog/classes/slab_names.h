@@ -4,6 +4,7 @@
 
 /* Names of slab caches that the kernel has merged into one: /sys/kernel/slab has all of them. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,9 @@ struct slab_name {
 	char *cache;
 };
 
+/* @is_known: the kernel tells which caches are merged; with slab_nomerge none are */
 struct slab_names {
+	bool is_known;
 	struct slab_name *names;
 	size_t count;
 };

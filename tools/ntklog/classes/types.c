@@ -68,10 +68,14 @@ static void index_put(struct types *types, const struct indexed *entry)
 	types->index[at] = *entry;
 }
 
-/* Grow the index for @more entries, so that at least half of it stays empty. */
+/*
+ * Grow the index for @more entries, so that at least half of it stays empty. The entries are put
+ * into it from an empty place of the old index on, because entries that belong to the end of the
+ * table may be at its start. Entries of one name then keep their order.
+ */
 static bool index_reserve(struct types *types, size_t more)
 {
-	size_t size = types->index_size ? types->index_size : 1 << 15, i;
+	size_t size = types->index_size ? types->index_size : 1 << 15, start = 0, i;
 	struct types old = *types;
 
 	while (size / 2 < types->index_count + more)
@@ -84,9 +88,14 @@ static bool index_reserve(struct types *types, size_t more)
 		return false;
 	}
 	types->index_size = size;
-	for (i = 0; i < old.index_size; i++)
-		if (old.index[i].name)
-			index_put(types, &old.index[i]);
+	while (old.index && old.index[start].name)
+		start++;
+	for (i = start; i < start + old.index_size; i++) {
+		const struct indexed *entry = &old.index[i & (old.index_size - 1)];
+
+		if (entry->name)
+			index_put(types, entry);
+	}
 	free(old.index);
 	return true;
 }
@@ -112,10 +121,7 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 	}
 }
 
-/*
- * Find an entry with a name and kind, in @only if that is not NULL. An entry that was added early
- * is usually found first.
- */
+/* Find the first entry that was added with a name and kind, in @only if that is not NULL. */
 static const struct indexed *find_indexed(const struct types *types, const char *name,
 					  uint32_t kind, const struct btf *only)
 {
@@ -151,7 +157,7 @@ static void describe_type(struct type_ref *found, const struct btf *btf, uint32_
  * types_find_struct() - find a structure by its name
  * @types: types to search, or NULL
  * @name: name of the structure
- * @found: set to the structure, usually the kernel's if modules have one of that name, too
+ * @found: set to the structure, the kernel's if modules have one of that name, too
  *
  * Return: true if there is such a structure.
  */

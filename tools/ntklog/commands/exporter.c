@@ -69,13 +69,6 @@ static int begin_sums(struct exporter *exporter)
 	       live_sums_charge(&exporter->live, CHARGE_BY_FUNCTION) ? -1 : 0;
 }
 
-static bool is_rundown(const struct etl_event *event)
-{
-	return event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_START ||
-	       event->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_START ||
-	       event->hook_id == NTKLOG_LOG_TYPE_DC_START;
-}
-
 /*
  * A session writes the rates when they change, by this command or another one. Sum up the events
  * before the change with the former rates, and those after it with the new ones. The files of the
@@ -87,7 +80,7 @@ static void take_event(void *argument, const struct etl_event *event)
 	struct analysis *analysis = &exporter->live.analysis;
 	struct rates rates = { analysis->spinlocks.rates, analysis->resources.rates };
 
-	if (!is_rundown(event) || !rates_read_rundown(&rates, event))
+	if (!rates_is_start(event->hook_id) || !rates_read_rundown(&rates, event))
 		return;
 	if (analysis->events) {
 		add_sums(exporter);

@@ -89,7 +89,7 @@ static void print_lines(struct top *top, FILE *stream)
 	const struct winsize size = top_screen_size();
 	bool has_waiters = top->shown_view.has_waiters, has_waits;
 	unsigned int wanted = 0;
-	size_t rows = top->top, other_lines = 3 + top_keys_lines(keys), tables, count = 0, i;
+	size_t rows = top->top, other_lines = 2 + top_keys_lines(keys), tables, count = 0, i;
 	char clock[16];
 	time_t time_now = time(NULL);
 	struct tm tm;
@@ -101,10 +101,13 @@ static void print_lines(struct top *top, FILE *stream)
 	if (has_waiters)
 		wanted = waiter_tables;
 	tables = __builtin_popcount(wanted);
-	/* The waits that go on have a heading and an empty line above it. */
+	/*
+	 * Other lines are the first one and that of the cursor, below all others. The waits that go
+	 * on have a heading and an empty line above it.
+	 */
 	if (has_waits)
 		other_lines += WAIT_LINES + 2;
-	/* A table has two lines of headings and an empty one. */
+	/* A table has an empty line above it and two lines of headings. */
 	if (!rows)
 		rows = size.ws_row > other_lines + 5 * tables ?
 		       (size.ws_row - other_lines) / tables - 3 : 2;

@@ -96,12 +96,10 @@ static int is_repeated(struct etl_reader *reader, int64_t sequence_number,
  */
 void etl_free_index(struct etl_reader *reader)
 {
-	struct etl_seen_buffer *seen, *next;
+	struct etl_seen_buffer *seen;
 
-	HASH_ITER(hh, reader->seen_buffers, seen, next) {
-		HASH_DEL(reader->seen_buffers, seen);
+	while ((seen = hash_take(reader->seen_buffers)))
 		free(seen);
-	}
 	free(reader->places);
 }
 

@@ -53,4 +53,19 @@ do {										\
 		hash_add(table, member, key, entry);				\
 } while (0)
 
+/**
+ * hash_take() - take the first entry out of a table
+ * @table: table
+ *
+ * Return: the entry, which the caller frees; NULL if the table is empty.
+ */
+#define hash_take(table)							\
+({										\
+	typeof(table) _entry = (table);						\
+										\
+	if (_entry)								\
+		HASH_DEL(table, _entry);					\
+	_entry;									\
+})
+
 #endif /* _NTKLOG_HASH_H */

@@ -226,12 +226,10 @@ const struct wait_task *wait_graph_cycle(const struct wait_graph *graph, unsigne
  */
 void wait_graph_free(struct wait_graph *graph)
 {
-	struct wait_task *task, *next;
+	struct wait_task *task;
 
-	HASH_ITER(hh, graph->tasks, task, next) {
-		HASH_DEL(graph->tasks, task);
+	while ((task = hash_take(graph->tasks)))
 		free(task);
-	}
 	free(graph->locks);
 	free(graph->slots);
 	*graph = (struct wait_graph) { 0 };

@@ -394,8 +394,8 @@ static void free_lock(struct names_lock *lock)
  */
 int names_writer_close(struct names_writer *writer)
 {
-	struct names_address *address, *next_address;
-	struct names_lock *lock, *next_lock;
+	struct names_address *address;
+	struct names_lock *lock;
 	int err = 0;
 
 	if (writer->stream) {
@@ -404,18 +404,14 @@ int names_writer_close(struct names_writer *writer)
 		err = finish_output(writer->stream, writer->path);
 		fclose(writer->stream);
 	}
-	HASH_ITER(hh, writer->addresses, address, next_address) {
-		HASH_DEL(writer->addresses, address);
+	while ((address = hash_take(writer->addresses)))
 		free(address);
-	}
 	identities_close(&writer->identities);
 	if (writer->dropped_notes)
 		message("%s: too many locks: %" PRIu64 " notes about their classes are left out",
 			writer->path, writer->dropped_notes);
-	HASH_ITER(hh, writer->locks, lock, next_lock) {
-		HASH_DEL(writer->locks, lock);
+	while ((lock = hash_take(writer->locks)))
 		free_lock(lock);
-	}
 	task_names_free(&writer->tasks);
 	symbols_free(&writer->symbols);
 	free(writer->unresolved);

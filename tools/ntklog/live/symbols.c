@@ -34,7 +34,8 @@ static char *read_modules(void)
 
 /**
  * symbols_read() - read the symbols, also those of the loaded modules
- * @symbols: all zero, or read before: then the classes of locks and the threads are kept
+ * @symbols: all zero, or read before: then the classes of locks, the threads and the symbols of
+ *	unloaded modules are kept
  *
  * Return: 0, or -1 after a message.
  */
@@ -50,6 +51,7 @@ int symbols_read(struct symbols *symbols)
 		return -1;
 	}
 	if (symbols->names) {
+		names_keep_modules(names, symbols->names);
 		names_move_classes(names, symbols->names);
 		names_move_threads(names, symbols->names);
 	}
@@ -79,7 +81,8 @@ static bool has_module(const char *modules, const char *line)
  * symbols_update() - read the symbols again if a module has been loaded since
  * @symbols: read before
  *
- * An unloaded module keeps its symbols until they are read again.
+ * A module that is loaded again, even at the same address, may be of another build. It is noticed
+ * if an update came between.
  *
  * Return: 1: read again; 0: not; -1 after a message.
  */
@@ -94,10 +97,13 @@ int symbols_update(struct symbols *symbols)
 		line += strcspn(line, "\n");
 		line += *line == '\n';
 	}
-	free(modules);
-	if (!is_new)
-		return 0;
-	return symbols_read(symbols) ? -1 : 1;
+	if (is_new) {
+		free(modules);
+		return symbols_read(symbols) ? -1 : 1;
+	}
+	free(symbols->modules);
+	symbols->modules = modules;
+	return 0;
 }
 
 /**

@@ -461,7 +461,7 @@ size_t task_names_count(const struct task_names *names)
 void task_names_free(struct task_names *names)
 {
 	struct noted_task *noted, *next_noted;
-	struct task_name *task, *next;
+	struct task_name *task;
 
 	if (names->lost)
 		message("%" PRIu64 " notes about tasks that ended were overwritten before they were read: names, processes and cgroups may be missing",
@@ -475,8 +475,7 @@ void task_names_free(struct task_names *names)
 		free_notes(noted->notes);
 		remove_noted(names, noted);
 	}
-	HASH_ITER(hh, names->tasks, task, next) {
-		HASH_DEL(names->tasks, task);
+	while ((task = hash_take(names->tasks))) {
 		free_notes(task->notes);
 		free(task->name);
 		free(task->cgroup);

@@ -312,16 +312,14 @@ void lock_metrics_add(struct lock_metrics *metrics, const struct analysis *analy
  */
 void lock_metrics_free(struct lock_metrics *metrics)
 {
-	struct holder_series *holder, *next_holder;
-	struct lock_series *lock, *next_lock;
+	struct holder_series *holder;
+	struct lock_series *lock;
 
-	HASH_ITER(hh, metrics->holders, holder, next_holder) {
-		HASH_DEL(metrics->holders, holder);
+	while ((holder = hash_take(metrics->holders))) {
 		free(holder->key);
 		free(holder);
 	}
-	HASH_ITER(hh, metrics->locks, lock, next_lock) {
-		HASH_DEL(metrics->locks, lock);
+	while ((lock = hash_take(metrics->locks))) {
 		free(lock->key);
 		free(lock);
 	}

@@ -79,6 +79,7 @@ int names_set_thread(struct names **names, const struct thread_name *thread);
 int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const char *class);
 void names_move_classes(struct names *destination, struct names *source);
 void names_move_threads(struct names *destination, struct names *source);
+void names_keep_modules(struct names *names, const struct names *old);
 void names_forget_threads(struct names *names);
 void names_forget_classes(struct names *names);
 size_t names_lock_count(const struct names *names);

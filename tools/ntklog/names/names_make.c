@@ -42,23 +42,35 @@ static void sort_symbols(struct symbol *symbols, size_t count)
 		qsort(symbols, count, sizeof(*symbols), compare_symbols);
 }
 
-/* Copy a name into @names, which is allocated if it is NULL. */
-static const char *add_name(struct names **names, const char *text)
+/* Allocate @names if it is NULL. */
+static bool make_names(struct names **names)
 {
-	struct added_name *added;
-
 	if (!*names)
 		*names = calloc(1, sizeof(**names));
-	if (!*names)
-		return NULL;
-	added = malloc(sizeof(*added) + strlen(text) + 1);
+	return *names;
+}
+
+static const char *add_text(struct added_text **texts, const char *text)
+{
+	struct added_text *added = malloc(sizeof(*added) + strlen(text) + 1);
+
 	if (!added)
 		return NULL;
 	memcpy(added->text, text, strlen(text) + 1);
 	text_clean_line(added->text);
-	added->next = (*names)->added;
-	(*names)->added = added;
+	added->next = *texts;
+	*texts = added;
 	return added->text;
+}
+
+static void free_texts(struct added_text **texts)
+{
+	struct added_text *next;
+
+	for (; *texts; *texts = next) {
+		next = (*texts)->next;
+		free(*texts);
+	}
 }
 
 /**
@@ -76,7 +88,7 @@ static const char *add_name(struct names **names, const char *text)
 int names_add_image(struct names **names, uint64_t base, uint64_t size, const char *name,
 		    unsigned int rank)
 {
-	const char *text = add_name(names, name);
+	const char *text = make_names(names) ? add_text(&(*names)->symbol_texts, name) : NULL;
 	struct symbol *more;
 
 	if (!text)
@@ -109,7 +121,7 @@ int names_add_image(struct names **names, uint64_t base, uint64_t size, const ch
  */
 int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, const char *name)
 {
-	const char *text = add_name(names, name);
+	const char *text = make_names(names) ? add_text(&(*names)->thread_texts, name) : NULL;
 	struct thread_name *more;
 
 	if (!text)
@@ -153,11 +165,15 @@ static size_t find_place(const struct names *names, uint32_t id, uint64_t from)
  */
 int names_set_thread(struct names **names, const struct thread_name *thread)
 {
-	const char *name = add_name(names, thread->name);
-	const char *cgroup = thread->cgroup ? add_name(names, thread->cgroup) : NULL;
 	struct thread_name *more, *place;
+	const char *name, *cgroup = NULL;
 	size_t at;
 
+	if (!make_names(names))
+		return -1;
+	name = add_text(&(*names)->thread_texts, thread->name);
+	if (thread->cgroup)
+		cgroup = add_text(&(*names)->thread_texts, thread->cgroup);
 	if (!name || (thread->cgroup && !cgroup))
 		return -1;
 	at = find_place(*names, thread->id, thread->from);
@@ -195,9 +211,7 @@ int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const
 	char *text = strdup(class);
 	int err = -1;
 
-	if (!*names)
-		*names = calloc(1, sizeof(**names));
-	if (*names && text) {
+	if (make_names(names) && text) {
 		text_clean_line(text);
 		err = lock_names_add(&(*names)->locks, address, clock, text);
 	}
@@ -229,10 +243,47 @@ void names_move_threads(struct names *destination, struct names *source)
 {
 	destination->threads = source->threads;
 	destination->thread_count = source->thread_count;
-	destination->added = source->added;
+	destination->thread_texts = source->thread_texts;
 	source->threads = NULL;
 	source->thread_count = 0;
-	source->added = NULL;
+	source->thread_texts = NULL;
+}
+
+/**
+ * names_keep_modules() - add the symbols of unloaded modules to the present ones
+ * @names: present symbols, sorted
+ * @old: symbols that were read before
+ *
+ * A symbol is kept unless its address has a symbol now: another module may have got the memory.
+ * Without memory the others are left out.
+ */
+void names_keep_modules(struct names *names, const struct names *old)
+{
+	size_t count = names->symbol_count, i;
+
+	for (i = 0; i < old->symbol_count; i++) {
+		const struct symbol *symbol = &old->symbols[i];
+		struct symbol *more;
+
+		if (!symbol->module || names_symbol_index(names, symbol->address) != SIZE_MAX)
+			continue;
+		more = grown(names->symbols, count, sizeof(*more));
+		if (!more)
+			break;
+		names->symbols = more;
+		more[count] = (struct symbol) {
+			.address = symbol->address,
+			.name = add_text(&names->symbol_texts, symbol->name),
+			.module = add_text(&names->symbol_texts, symbol->module),
+			.type = symbol->type,
+			.rank = count,
+		};
+		if (!more[count].name || !more[count].module)
+			break;
+		count++;
+	}
+	names->symbol_count = count;
+	sort_symbols(names->symbols, count);
 }
 
 /**
@@ -269,19 +320,12 @@ void names_forget_classes(struct names *names)
 }
 
 /**
- * names_forget_threads() - remove the names of all threads, and free the texts of added names
- * @names: names without images, whose symbols would keep a pointer to a freed text; not NULL
- *
- * Classes of locks stay.
+ * names_forget_threads() - remove the names of all threads
+ * @names: names, not NULL
  */
 void names_forget_threads(struct names *names)
 {
-	struct added_name *next;
-
-	for (; names->added; names->added = next) {
-		next = names->added->next;
-		free(names->added);
-	}
+	free_texts(&names->thread_texts);
 	free(names->threads);
 	names->threads = NULL;
 	names->thread_count = 0;
@@ -297,6 +341,7 @@ void names_free(struct names *names)
 		return;
 	free(names->text);
 	free(names->symbols);
+	free_texts(&names->symbol_texts);
 	names_forget_threads(names);
 	names_forget_classes(names);
 	free(names);

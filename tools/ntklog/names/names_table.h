@@ -14,7 +14,7 @@
  * A symbol of the kernel, or an image of Windows.
  * @size: bytes of an image, which has its name up to its end; 0 for a symbol, which has its name up
  *	to the next one
- * @name: name, in the text of the file or in an added name
+ * @name: name, in the text of the file or in an added text
  * @rank: position among symbols of one address, of which the least counts: symbols come in the
  *	order of the file, and before images
  */
@@ -27,9 +27,9 @@ struct symbol {
 	size_t rank;
 };
 
-/* A name whose text is not part of the text of a file of names. */
-struct added_name {
-	struct added_name *next;
+/* A name that is not part of the text of a file of names. */
+struct added_text {
+	struct added_text *next;
 	char text[];
 };
 
@@ -41,7 +41,8 @@ struct added_name {
 
 /*
  * @text: text of the file of names, in which lines have become strings; NULL without a file
- * @added: texts of the names that are not in @text
+ * @symbol_texts: names of symbols and modules that are not in @text
+ * @thread_texts: names and cgroups of threads that are not in @text
  * @symbols: symbols, in the order of addresses after names_sort()
  * @threads: names of threads, in the order of ids and times after names_sort()
  * @boot_id: boot_id of the kernel that has these names; empty if the file does not tell it
@@ -49,7 +50,8 @@ struct added_name {
  */
 struct names {
 	char *text;
-	struct added_name *added;
+	struct added_text *symbol_texts;
+	struct added_text *thread_texts;
 	struct symbol *symbols;
 	size_t symbol_count;
 	struct thread_name *threads;

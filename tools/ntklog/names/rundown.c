@@ -304,16 +304,14 @@ static void name_threads(struct rundown *rundown)
 
 static void free_all(struct rundown *rundown)
 {
-	struct process *process, *next_process;
-	struct thread *thread, *next_thread;
+	struct process *process;
+	struct thread *thread;
 
-	HASH_ITER(hh, rundown->processes, process, next_process) {
-		HASH_DEL(rundown->processes, process);
+	while ((process = hash_take(rundown->processes))) {
 		free(process->name);
 		free(process);
 	}
-	HASH_ITER(hh, rundown->threads, thread, next_thread) {
-		HASH_DEL(rundown->threads, thread);
+	while ((thread = hash_take(rundown->threads))) {
 		free(thread->name);
 		free(thread);
 	}

@@ -17,12 +17,19 @@
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
+#include "charge_order.h"
 #include "message.h"
 #include "perfetto_packet.h"
 #include "wmi_record.h"
 
 /* Number of locks whose last hold is kept, as a power of two. */
 #define LAST_HOLDS_BITS	13
+
+/*
+ * Slices that wait for late ones are among fewer than this many of the newest: see
+ * charge_order_next().
+ */
+#define SLICES_KEPT	(3 * CHARGE_ORDER_MAX)
 
 /* @flow: number of the flow that begins in the hold, or 0 if a wait has ended it */
 struct last_hold {
@@ -33,12 +40,33 @@ struct last_hold {
 };
 
 /*
+ * @start_unknown: the start of the hold is not known, so that an instant shows its release
+ * @wait: slice of the wait, with its arguments; without a wait both times are the hold's begin
+ */
+struct lock_slices {
+	enum perfetto_group group;
+	uint64_t track_owner;
+	uint64_t lock;
+	uint32_t thread_id;
+	bool waits;
+	bool holds;
+	bool start_unknown;
+	struct perfetto_slice wait;
+	struct perfetto_slice hold;
+};
+
+/*
+ * @order: order of the releases, in ns
+ * @slices: by the number of the record: slices that wait for late ones
  * @last_holds: by a hash of the lock's address: the last hold of a lock of this hash
  * @running: by CPU: the task that runs there, or 0 if it is not known, and since when, ns
  */
 struct records {
 	struct perfetto perfetto;
 	double ns_per_tick;
+	struct charge_order order;
+	struct lock_slices *slices[SLICES_KEPT];
+	uint64_t slices_count;
 	uint64_t last_flow;
 	struct last_hold last_holds[1 << LAST_HOLDS_BITS];
 	struct {
@@ -69,7 +97,7 @@ static int64_t cycles_ns(const struct records *records, uint64_t cycles)
 }
 
 /*
- * Return when a spin lock was released. The event follows the release after a time that varies.
+ * Return when a lock was released. The event follows the release after a time that varies.
  * The record has the time itself, in cycles, which is exact if the session's clock counts cycles.
  */
 static int64_t release_ns(const struct records *records, const struct etl_event *event,
@@ -78,7 +106,7 @@ static int64_t release_ns(const struct records *records, const struct etl_event 
 	const struct etl_file *file = records->perfetto.conversion->file;
 
 	if (file->perf_freq == file->cycle_freq && release_time <= event->time_stamp &&
-	    event->time_stamp - release_time < file->perf_freq / 100)
+	    event->time_stamp - release_time < file->perf_freq / CHARGE_LATE_PER_SECOND)
 		return ticks_ns(records, release_time);
 	return ticks_ns(records, event->time_stamp);
 }
@@ -98,22 +126,6 @@ static int64_t acquire_ns(const struct records *records, const struct etl_event 
 		return ticks_ns(records, acquire_time);
 	return ticks_ns(records, event->time_stamp);
 }
-
-/*
- * @start_unknown: the start of the hold is not known, so that an instant shows its release
- * @wait: slice of the wait, with its arguments; without a wait both times are the hold's begin
- */
-struct lock_slices {
-	enum perfetto_group group;
-	uint64_t track_owner;
-	uint64_t lock;
-	uint32_t thread_id;
-	bool waits;
-	bool holds;
-	bool start_unknown;
-	struct perfetto_slice wait;
-	struct perfetto_slice hold;
-};
 
 /*
  * Begin a flow in the hold of a record. End the flow of the hold before it, if the wait of the
@@ -159,6 +171,53 @@ static void put_class_wait(struct records *records, uint64_t class, uint32_t thr
 				  (double)(hold - wait));
 }
 
+static void put_slices(struct perfetto *perfetto, struct lock_slices *slices)
+{
+	if (slices->waits)
+		perfetto_put_slice(perfetto, &slices->wait);
+	if (slices->start_unknown)
+		perfetto_put_instant(perfetto, &slices->hold);
+	else if (slices->holds)
+		perfetto_put_slice(perfetto, &slices->hold);
+}
+
+/* Put slices in the order of the releases, so that each flow ends at the next owner. */
+static void put_ordered(struct records *records, bool all)
+{
+	uint64_t number;
+
+	while (charge_order_next(&records->order, all, &number)) {
+		struct lock_slices *slices = records->slices[number % SLICES_KEPT];
+
+		set_flows(records, slices);
+		put_slices(&records->perfetto, slices);
+		free(slices);
+	}
+}
+
+/* Releases before the trace's start are of one time. */
+static uint64_t order_time(int64_t ns)
+{
+	return ns > 0 ? ns : 0;
+}
+
+static void add_to_order(struct records *records, const struct etl_event *event,
+			 const struct lock_slices *slices)
+{
+	struct lock_slices *kept = malloc(sizeof(*kept));
+
+	if (!kept) {
+		records->perfetto.no_memory = true;
+		return;
+	}
+	*kept = *slices;
+	records->slices[records->slices_count % SLICES_KEPT] = kept;
+	charge_order_add(&records->order, order_time(slices->hold.end_ns),
+			 order_time(ticks_ns(records, event->time_stamp)),
+			 records->slices_count++);
+	put_ordered(records, false);
+}
+
 static void put_lock(struct records *records, const struct etl_event *event,
 		     struct lock_slices *slices)
 {
@@ -173,20 +232,15 @@ static void put_lock(struct records *records, const struct etl_event *event,
 	wait->track = perfetto_find_lane(perfetto, slices->group, slices->track_owner,
 					 wait->begin_ns, wait->end_ns, hold->end_ns);
 	hold->track = wait->track;
-	set_flows(records, slices);
 	last->stack = perfetto_intern_stack(perfetto, perfetto->conversion->stack);
 	if (slices->waits) {
 		wait->name = perfetto_intern(perfetto, PERFETTO_WAIT_NAME, class);
-		perfetto_put_slice(perfetto, wait);
 		put_class_wait(records, class, slices->thread_id, wait->begin_ns, wait->end_ns);
 	}
-	if (slices->start_unknown) {
-		hold->name = perfetto_intern(perfetto, PERFETTO_RELEASE_NAME, class);
-		perfetto_put_instant(perfetto, hold);
-	} else if (slices->holds) {
-		hold->name = perfetto_intern(perfetto, PERFETTO_LOCK_NAME, class);
-		perfetto_put_slice(perfetto, hold);
-	}
+	if (slices->holds)
+		hold->name = perfetto_intern(perfetto, slices->start_unknown ?
+					     PERFETTO_RELEASE_NAME : PERFETTO_LOCK_NAME, class);
+	add_to_order(records, event, slices);
 }
 
 static void add_caller(struct perfetto *perfetto, struct perfetto_slice *slice,
@@ -251,6 +305,7 @@ static void put_resource(struct records *records, const struct etl_event *event)
 	struct lock_slices slices = { .group = PERFETTO_RESOURCES, .holds = true };
 	struct perfetto_slice *wait = &slices.wait, *hold = &slices.hold;
 	struct resource_record record;
+	bool is_timed;
 
 	resource_record_read(&record, event);
 	if (record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED &&
@@ -260,7 +315,9 @@ static void put_resource(struct records *records, const struct etl_event *event)
 	slices.lock = record.resource;
 	slices.thread_id = record.thread_id;
 	slices.waits = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
-	hold->end_ns = ticks_ns(records, event->time_stamp);
+	is_timed = record.acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN && record.hold_time;
+	hold->end_ns = release_ns(records, event,
+				  is_timed ? record.acquire_time + record.hold_time : 0);
 	hold->begin_ns = hold->end_ns - cycles_ns(records, record.hold_time);
 	wait->end_ns = slices.waits && !record.hold_time ?
 		acquire_ns(records, event, record.acquire_time) : hold->begin_ns;
@@ -303,7 +360,10 @@ static void put_events(struct records *records)
 
 	while (!ferror(perfetto->out.stream) &&
 	       (event = conversion_next(perfetto->conversion, &type))) {
-		perfetto_limit_interned(perfetto);
+		if (perfetto_is_full(perfetto)) {
+			put_ordered(records, true);
+			perfetto_renew_interned(perfetto);
+		}
 		if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK)
 			put_spinlock(records, event);
 		else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE)
@@ -311,6 +371,7 @@ static void put_events(struct records *records)
 		else if (event->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP)
 			put_switch(records, event);
 	}
+	put_ordered(records, true);
 }
 
 /**
@@ -337,6 +398,7 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	perfetto = &records->perfetto;
 	perfetto->conversion = conversion;
 	perfetto->out.stream = stream;
+	charge_order_init(&records->order, 1000000000);
 	records->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
 	perfetto->start_ns = whole_ns((double)conversion->file->start_clock *
 				      records->ns_per_tick);

@@ -345,17 +345,13 @@ static int compress_profile(const struct profile *profile, const char *path)
 
 static void free_profile(struct profile *profile)
 {
-	struct profile_location *location, *next_place;
-	struct profile_text *text, *next_text;
+	struct profile_location *location;
+	struct profile_text *text;
 
-	HASH_ITER(hh, profile->locations, location, next_place) {
-		HASH_DEL(profile->locations, location);
+	while ((location = hash_take(profile->locations)))
 		free(location);
-	}
-	HASH_ITER(hh, profile->texts, text, next_text) {
-		HASH_DEL(profile->texts, text);
+	while ((text = hash_take(profile->texts)))
 		free(text);
-	}
 	if (profile->message)
 		pprof__profile__free_unpacked(profile->message, NULL);
 }

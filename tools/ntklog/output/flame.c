@@ -163,10 +163,9 @@ void flame_print_folded(const struct flame *root, enum flame_of what, FILE *stre
  */
 void flame_free(struct flame *root)
 {
-	struct flame *callee, *next;
+	struct flame *callee;
 
-	HASH_ITER(hh, root->callees, callee, next) {
-		HASH_DEL(root->callees, callee);
+	while ((callee = hash_take(root->callees))) {
 		flame_free(callee);
 		free(callee);
 	}

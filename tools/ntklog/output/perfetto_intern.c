@@ -124,15 +124,24 @@ static void put_fixed(struct perfetto *perfetto)
 }
 
 /**
- * perfetto_limit_interned() - make space for the names and the stack of an event
+ * perfetto_is_full() - test whether the next event needs perfetto_renew_interned() before it
+ * @perfetto: state of the conversion
+ *
+ * Return: true if the table of names and stacks is full, or before the first event.
+ */
+bool perfetto_is_full(const struct perfetto *perfetto)
+{
+	return !perfetto->has_fixed || HASH_COUNT(perfetto->interned) >= INTERNED_MAX;
+}
+
+/**
+ * perfetto_renew_interned() - empty the table, and put the names that each trace has
  * @perfetto: state of the conversion
  *
  * The numbers that perfetto_intern() and perfetto_intern_stack() have returned become invalid.
  */
-void perfetto_limit_interned(struct perfetto *perfetto)
+void perfetto_renew_interned(struct perfetto *perfetto)
 {
-	if (perfetto->has_fixed && HASH_COUNT(perfetto->interned) < INTERNED_MAX)
-		return;
 	perfetto_free_interned(perfetto);
 	put_fixed(perfetto);
 	perfetto->has_fixed = true;
@@ -285,11 +294,9 @@ uint64_t perfetto_intern_stack(struct perfetto *perfetto, const struct stack *st
  */
 void perfetto_free_interned(struct perfetto *perfetto)
 {
-	struct perfetto_interned *entry, *next;
+	struct perfetto_interned *entry;
 
 	memset(perfetto->recent, 0, sizeof(perfetto->recent));
-	HASH_ITER(hh, perfetto->interned, entry, next) {
-		HASH_DEL(perfetto->interned, entry);
+	while ((entry = hash_take(perfetto->interned)))
 		free(entry);
-	}
 }

@@ -135,17 +135,6 @@ uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group
 	return number;
 }
 
-static Perfetto__DebugAnnotation *add_argument(struct perfetto_slice *slice,
-					       enum perfetto_argument argument)
-{
-	Perfetto__DebugAnnotation *added = &slice->arguments[slice->argument_count++];
-
-	perfetto__debug_annotation__init(added);
-	added->has_name_iid = true;
-	added->name_iid = argument;
-	return added;
-}
-
 /**
  * perfetto_add_number() - add an argument that is a number
  * @slice: slice, which gets at most PERFETTO_ARGUMENTS_MAX arguments
@@ -155,10 +144,9 @@ static Perfetto__DebugAnnotation *add_argument(struct perfetto_slice *slice,
 void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument argument,
 			 uint64_t value)
 {
-	Perfetto__DebugAnnotation *added = add_argument(slice, argument);
-
-	added->has_uint_value = true;
-	added->uint_value = value;
+	slice->arguments[slice->argument_count++] = (struct perfetto_value) {
+		argument, PERFETTO_IS_NUMBER, value
+	};
 }
 
 /**
@@ -169,10 +157,9 @@ void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument ar
  */
 void perfetto_add_bool(struct perfetto_slice *slice, enum perfetto_argument argument, bool value)
 {
-	Perfetto__DebugAnnotation *added = add_argument(slice, argument);
-
-	added->has_bool_value = true;
-	added->bool_value = value;
+	slice->arguments[slice->argument_count++] = (struct perfetto_value) {
+		argument, PERFETTO_IS_BOOL, value
+	};
 }
 
 /**
@@ -184,10 +171,9 @@ void perfetto_add_bool(struct perfetto_slice *slice, enum perfetto_argument argu
 void perfetto_add_text(struct perfetto_slice *slice, enum perfetto_argument argument,
 		       uint64_t number)
 {
-	Perfetto__DebugAnnotation *added = add_argument(slice, argument);
-
-	added->has_string_value_iid = true;
-	added->string_value_iid = number;
+	slice->arguments[slice->argument_count++] = (struct perfetto_value) {
+		argument, PERFETTO_IS_TEXT, number
+	};
 }
 
 /* Put an event of a track. A time before the clock's zero is a damaged one. */
@@ -209,16 +195,32 @@ static void put_event(struct perfetto *perfetto, Perfetto__TrackEvent *event,
 	put_packet(perfetto, &packet);
 }
 
+static void set_annotation(Perfetto__DebugAnnotation *to, const struct perfetto_value *argument)
+{
+	perfetto__debug_annotation__init(to);
+	to->has_name_iid = true;
+	to->name_iid = argument->argument;
+	to->has_uint_value = argument->type == PERFETTO_IS_NUMBER;
+	to->uint_value = argument->value;
+	to->has_bool_value = argument->type == PERFETTO_IS_BOOL;
+	to->bool_value = argument->value;
+	to->has_string_value_iid = argument->type == PERFETTO_IS_TEXT;
+	to->string_value_iid = argument->value;
+}
+
 static void put_begin(struct perfetto *perfetto, Perfetto__TrackEvent__Type type,
 		      struct perfetto_slice *slice)
 {
+	Perfetto__DebugAnnotation annotations[PERFETTO_ARGUMENTS_MAX];
 	Perfetto__DebugAnnotation *arguments[PERFETTO_ARGUMENTS_MAX];
 	Perfetto__TrackEvent begin = PERFETTO__TRACK_EVENT__INIT;
 	uint64_t category = slice->category;
 	size_t i;
 
-	for (i = 0; i < slice->argument_count; i++)
-		arguments[i] = &slice->arguments[i];
+	for (i = 0; i < slice->argument_count; i++) {
+		set_annotation(&annotations[i], &slice->arguments[i]);
+		arguments[i] = &annotations[i];
+	}
 	begin.n_category_iids = 1;
 	begin.category_iids = &category;
 	begin.n_debug_annotations = slice->argument_count;

@@ -75,6 +75,17 @@ struct perfetto {
 	bool no_memory;
 };
 
+/* @value: of PERFETTO_IS_TEXT the number of the text */
+struct perfetto_value {
+	enum perfetto_argument argument;
+	enum {
+		PERFETTO_IS_NUMBER,
+		PERFETTO_IS_BOOL,
+		PERFETTO_IS_TEXT,
+	} type;
+	uint64_t value;
+};
+
 /*
  * An interval of a track, or an instant.
  * @track: number of the track's lane
@@ -92,7 +103,7 @@ struct perfetto_slice {
 	uint64_t previous;
 	uint64_t stack;
 	size_t argument_count;
-	Perfetto__DebugAnnotation arguments[PERFETTO_ARGUMENTS_MAX];
+	struct perfetto_value arguments[PERFETTO_ARGUMENTS_MAX];
 };
 
 void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument argument,
@@ -109,7 +120,8 @@ void perfetto_put_counters(struct perfetto *perfetto);
 void perfetto_put_interned(struct perfetto *perfetto, Perfetto__InternedData *interned,
 			   bool is_first);
 void perfetto_name_task(const struct names *names, uint32_t thread_id, char *text, size_t size);
-void perfetto_limit_interned(struct perfetto *perfetto);
+bool perfetto_is_full(const struct perfetto *perfetto);
+void perfetto_renew_interned(struct perfetto *perfetto);
 uint64_t perfetto_intern(struct perfetto *perfetto, enum perfetto_name name, uint64_t value);
 uint64_t perfetto_intern_stack(struct perfetto *perfetto, const struct stack *stack);
 void perfetto_free_interned(struct perfetto *perfetto);

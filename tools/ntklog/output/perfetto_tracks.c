@@ -114,12 +114,11 @@ found:
  */
 void perfetto_tracks_free(struct perfetto_tracks *tracks)
 {
-	struct perfetto_track *track, *next;
+	struct perfetto_track *track;
 	size_t i;
 
 	timelines_free(&tracks->timelines);
-	HASH_ITER(hh, tracks->table, track, next) {
-		HASH_DEL(tracks->table, track);
+	while ((track = hash_take(tracks->table))) {
 		for (i = 0; i < PERFETTO_LANES_MAX; i++)
 			free(track->lanes[i]);
 		free(track);

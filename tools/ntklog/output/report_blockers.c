@@ -146,7 +146,7 @@ static const struct column waiter_columns[] = {
 static void make_waiter_rows(struct report *report)
 {
 	struct table *table = &report->tables[REPORT_WAITERS];
-	struct charge_row *sums = NULL, *sum, *next;
+	struct charge_row *sums = NULL, *sum;
 	const struct charge_row *row;
 
 	for (row = report->analysis->charges.rows; row; row = row->hh.next) {
@@ -158,9 +158,8 @@ static void make_waiter_rows(struct report *report)
 		else
 			table->no_memory = true;
 	}
-	HASH_ITER(hh, sums, sum, next) {
+	while ((sum = hash_take(sums))) {
 		table_add_row(table, report, sum);
-		HASH_DEL(sums, sum);
 		free(sum);
 	}
 	table_hide(table, table_find_column(table, "lock"));

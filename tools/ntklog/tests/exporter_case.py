@@ -104,15 +104,9 @@ class ExporterCase(TopCase):
         self.wait_for(lambda: self.updates() >= enough)
         return self.scrape()
 
-    def record_more(self, *events):
-        with open(self.path(7, "cpu0"), "ab") as stream:
-            stream.write(etl.buffer(events, sequence=self.sequence))
-        self.sequence += 1
-
     def log_events(self, *events):
         super().log_events(*events)
         self.write(7, "stats", "total 0 0 0 0 0 0\n")
-        self.sequence = 2
 
     @staticmethod
     def spin(number, acquire, release, wait=0, caller=1, **changes):

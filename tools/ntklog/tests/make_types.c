@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* make_types DIRECTORY: write the BTF files vmlinux and driver of an invented kernel and module. */
+/*
+ * make_types DIRECTORY [MODULE...]: write the BTF files vmlinux and driver of an invented kernel
+ * and module, and for each MODULE one with many types.
+ */
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <bpf/btf.h>
+
+/* Types of a module that make the tool's index of names grow at each such module. */
+#define MANY_TYPES	20000
+
+/*
+ * Structure of the kernel and of each module with many types. The tool's index of names has a place
+ * for it at the end of the table, so that the second one of the name is at the start.
+ */
+#define REPEATED	"repeated_1002"
 
 static struct btf *kernel;
 static int word, spinlock, rwlock, mutex, rwsem;
@@ -72,7 +84,7 @@ static void make_function(struct btf *btf, const char *name, const char *of, int
 
 static void make_kernel(void)
 {
-	int lockref, inode, rq, other, variable;
+	int lockref, inode, rq, other, small, variable;
 
 	lockref = MAKE(kernel, "lockref", 8, { "lock", spinlock, 0 }, { "count", word, 4 });
 	MAKE(kernel, "dentry", 192, { "d_flags", word, 0 }, { "d_lockref", lockref, 64 });
@@ -87,6 +99,7 @@ static void make_kernel(void)
 	     { "rw", rwlock, 48 });
 	MAKE(kernel, "first_one", 128, { "lock", spinlock, 8 }, { "both", spinlock, 32 });
 	MAKE(kernel, "second_one", 128, { "mutex", mutex, 64 }, { "other", spinlock, 32 });
+	MAKE(kernel, REPEATED, 64, { "of_kernel", spinlock, 0 });
 	rq = MAKE(kernel, "rq", 256, { "nr", word, 0 }, { "__lock", spinlock, 128 });
 	MAKE(kernel, "ptdesc", 64, { "flags", word, 0 }, { "ptl", spinlock, 40 });
 	MAKE(kernel, "pglist_data", 512,
@@ -98,6 +111,8 @@ static void make_kernel(void)
 	other = MAKE(kernel, "unknown_thing", 150, { "lock", spinlock, 16 });
 	MAKE(kernel, "unlikely_thing", 150, { "lock", spinlock, 24 });
 	make_function(kernel, "use_thing", "thing", require(btf__add_ptr(kernel, other)));
+	small = MAKE(kernel, "small_thing", 20, { "lock", spinlock, 4 });
+	make_function(kernel, "use_small", "thing", require(btf__add_ptr(kernel, small)));
 	variable = require(btf__add_var(kernel, "runqueues", BTF_VAR_GLOBAL_ALLOCATED, rq));
 	require(btf__add_datasec(kernel, ".data..percpu", 0x1000));
 	require(btf__add_datasec_var_info(kernel, variable, 0x100, 256));
@@ -106,6 +121,18 @@ static void make_kernel(void)
 static void make_module(struct btf *module)
 {
 	MAKE(module, "driver_state", 400, { "words", word, 0 }, { "mutex", mutex, 32 });
+}
+
+static void make_many(struct btf *module)
+{
+	char name[32];
+	int i;
+
+	MAKE(module, REPEATED, 64, { "of_module", spinlock, 0 });
+	for (i = 0; i < MANY_TYPES; i++) {
+		snprintf(name, sizeof(name), "type_%d", i);
+		require(btf__add_struct(module, name, 0));
+	}
 }
 
 static void write_to(const char *directory, const char *name, const struct btf *btf)
@@ -124,19 +151,27 @@ static void write_to(const char *directory, const char *name, const struct btf *
 	}
 }
 
+static void write_module(const char *directory, const char *name, void (*make)(struct btf *module))
+{
+	struct btf *module = btf__new_empty_split(kernel);
+
+	make(module);
+	write_to(directory, name, module);
+}
+
 int main(int argc, char **argv)
 {
-	struct btf *module;
+	int i;
 
-	if (argc != 2)
+	if (argc < 2)
 		return 2;
 	kernel = btf__new_empty();
 	word = require(btf__add_int(kernel, "unsigned int", 4, 0));
 	make_locks();
 	make_kernel();
 	write_to(argv[1], "vmlinux", kernel);
-	module = btf__new_empty_split(kernel);
-	make_module(module);
-	write_to(argv[1], "driver", module);
+	write_module(argv[1], "driver", make_module);
+	for (i = 2; i < argc; i++)
+		write_module(argv[1], argv[i], make_many);
 	return 0;
 }

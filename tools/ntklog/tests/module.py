@@ -12,6 +12,8 @@ import tempfile
 import time
 import unittest
 
+import etl_writer as etl
+
 NTKLOG, FAKE_MODULE = sys.argv[1], os.path.abspath(sys.argv[2])
 
 STATS = """cpu generated written lost finished unread overwritten
@@ -74,6 +76,13 @@ class Directory(unittest.TestCase):
             with open(self.path(number, name), "wb") as stream:
                 stream.write(data)
         self.write(number, "stats", "total 9 9 0 %d %d 0\n" % (len(buffers), len(buffers)))
+        self.sequence = len(buffers) + 1
+
+    def log_more(self, *events):
+        """Add a buffer with these events to the session that log() has filled, number 7."""
+        with open(self.path(7, "cpu0"), "ab") as stream:
+            stream.write(etl.buffer(events, sequence=self.sequence))
+        self.sequence += 1
 
     def settings(self, number):
         """The settings with which the session was started last."""

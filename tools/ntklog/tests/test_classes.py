@@ -2,23 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Classes of locks, from the types of a kernel that make_types invents, and from invented notes.
 
-Usage: test_classes.py NTKLOG MAKE_TYPES FAKE_MODULE
+Usage: test_classes.py NTKLOG FAKE_MODULE MAKE_TYPES
 """
 
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
 
 import etl_writer as etl
 import perfetto_decoder
 import tap
-from tool import NTKLOG, run
+from module import STATS, Directory
+from tool import run
 
-MAKE_TYPES, FAKE_MODULE = sys.argv[2], os.path.abspath(sys.argv[3])
+MAKE_TYPES = sys.argv[3]
 
 # Kinds, as <ntklog/identity.h> has them.
 SPIN, RW, MUTEX, RWSEM = 1, 2, 3, 4
@@ -39,54 +38,36 @@ def other(kind, what, caller="some_function+0x10/0x40", lock=LOCK, clock=1000):
     return "0x%x %d %d %s by %s\n" % (lock, kind, clock, what, caller)
 
 
-class Base(unittest.TestCase):
+class Base(Directory):
     """A stopped session, and files from which the tool knows the kernel's types."""
 
     def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.directory = self.temporary.name
-        for name in ("sessions/0", "proc/sys/kernel/random", "sys/btf", "sys/slab"):
+        super().setUp()
+        for name in ("proc/sys/kernel/random", "sys/btf", "sys/slab"):
             os.makedirs(os.path.join(self.directory, name))
         subprocess.run([MAKE_TYPES, os.path.join(self.directory, "sys/btf")], check=True)
         self.put("proc/kallsyms", KALLSYMS)
         self.put("proc/modules", "")
         self.put("proc/sys/kernel/random/boot_id", BOOT + "\n")
-        self.put("sessions/0/state", "stopped\n")
-        self.put("sessions/0/stats", "processor generated written lost buffers unread "
-                 "overwritten\ntotal 1 1 0 1 1 0\n")
-        self.alias(":a-0000064", "nobodys")
         self.etl = os.path.join(self.directory, "a.etl")
-
-    def tearDown(self):
-        self.temporary.cleanup()
-
-    def put(self, name, text):
-        with open(os.path.join(self.directory, name), "w", encoding="utf-8") as stream:
-            stream.write(text)
-
-    def environment(self):
-        return {**os.environ, "NTKLOG_DEBUGFS": self.directory,
-                "NTKLOG_PROC": os.path.join(self.directory, "proc"),
-                "NTKLOG_SYS": os.path.join(self.directory, "sys"),
-                "LD_PRELOAD": FAKE_MODULE, "ASAN_OPTIONS": "verify_asan_link_order=0"}
+        self.ENVIRONMENT = {"NTKLOG_PROC": os.path.join(self.directory, "proc"),
+                            "NTKLOG_SYS": os.path.join(self.directory, "sys")}
 
     def alias(self, cache, *names):
         for name in names:
             os.symlink(cache, os.path.join(self.directory, "sys/slab", name))
 
-    def log(self, *events):
-        for name, data in ("header", etl.header_buffer(2)), ("cpu0", etl.buffer(list(events))):
-            with open(os.path.join(self.directory, "sessions/0", name), "wb") as stream:
-                stream.write(data)
+    def log_events(self, *events):
+        self.log(0, etl.header_buffer(2), etl.buffer(events))
 
     def stop(self, *notes, events=None):
         """Return the lines about locks in FILE.names, and the tool's standard error."""
         addresses = sorted({int(note.split()[0], 16) for note in notes
                             if note.startswith("0x")} or {LOCK})
-        self.log(*(events or [etl.perfinfo(0x0529, etl.spin_lock(address=address))
-                              for address in addresses]))
+        self.log_events(*(events or [etl.perfinfo(0x0529, etl.spin_lock(address=address))
+                                     for address in addresses]))
         self.put("identities", "".join(notes))
-        result = run("stop", "0", "-o", self.etl, env=self.environment())
+        result = self.run_there("stop", "0", "-o", self.etl)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(self.etl + ".names", encoding="utf-8") as stream:
             return [line for line in stream.read().splitlines() if line.startswith("lock ")], \
@@ -132,6 +113,11 @@ class Rules(Base):
                          "dentry.d_lockref.lock")
         self.assertEqual(self.class_of(slab(SPIN, 3 * 320 + 20, 320, 192, "dentry")),
                          "slab (some_function)")
+        lines, _ = self.stop(*(slab(SPIN, 20, 320, 192, "dentry", caller + "+0x10/0x40",
+                                    LOCK + 0x1000 * i)
+                               for i, caller in enumerate(("one", "other"))))
+        self.assertEqual([line.split(" ", 2)[2] for line in lines],
+                         ["slab (one)", "slab (other)"])
         self.put("sys/slab/dentry/red_zone", "0\n")
         self.assertEqual(self.class_of(slab(SPIN, 64, 320, 192, "dentry")),
                          "dentry.d_lockref.lock")
@@ -164,8 +150,14 @@ class Rules(Base):
         self.alias(":0000128", "first_one", "nobody_knows")
         self.assertEqual(self.class_of(slab(SPIN, 8, 128, 128, "first_one")), "~first_one.lock")
 
+    def test_name_is_certain_if_no_cache_is_merged(self):
+        """With slab_nomerge each cache has a directory of its own, and no link exists."""
+        os.mkdir(os.path.join(self.directory, "sys/slab/dentry"))
+        self.assertEqual(self.class_of(slab(SPIN, 64, 192, 192, "dentry")),
+                         "dentry.d_lockref.lock")
+
     def test_nothing_is_known_of_merged_caches(self):
-        os.unlink(os.path.join(self.directory, "sys/slab/nobodys"))
+        os.rmdir(os.path.join(self.directory, "sys/slab"))
         self.assertEqual(self.class_of(slab(SPIN, 64, 192, 192, "dentry")),
                          "~dentry.d_lockref.lock")
 
@@ -180,6 +172,12 @@ class Rules(Base):
         self.assertEqual(self.class_of(slab(SPIN, 16, 192, 192, "memdup_user-192",
                                             "use_thing.isra.0+0x10/0x40")),
                          "~unknown_thing.lock")
+
+    def test_kmalloc_object_is_larger_than_the_next_smaller_cache(self):
+        self.assertEqual(self.class_of(slab(SPIN, 4, 32, 32, "kmalloc-32", "use_small+0x1/0x4")),
+                         "~small_thing.lock")
+        self.assertEqual(self.class_of(slab(SPIN, 4, 64, 64, "kmalloc-64", "use_small+0x1/0x4")),
+                         "kmalloc-64+0x4 (use_small)")
 
     def test_kmalloc_object_of_a_module_is_told_by_its_types(self):
         self.assertEqual(self.class_of(slab(MUTEX, 32, 512, 512, "kmalloc-512",
@@ -255,8 +253,8 @@ class Files(Base):
         self.assertLess(len(lines[0]), 400)
 
     def test_module_without_notes_gives_no_classes(self):
-        self.log(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
-        result = run("stop", "0", "-o", self.etl, env=self.environment())
+        self.log_events(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
+        result = self.run_there("stop", "0", "-o", self.etl)
         self.assertEqual(result.returncode, 0)
         self.assertNotIn("classes", result.stderr)
 
@@ -282,6 +280,13 @@ class Files(Base):
                 stream.write(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
             lines, _ = self.stop(slab(SPIN, 64, 192, 192, "dentry"))
             self.assertEqual(len(lines), 1)
+
+    def test_structure_of_the_kernel_is_found_before_those_of_modules(self):
+        """The types of the second module make the index of names grow with those of the first."""
+        subprocess.run([MAKE_TYPES, os.path.join(self.directory, "sys/btf"), "one", "other"],
+                       check=True)
+        self.assertEqual(self.class_of(slab(SPIN, 0, 64, 64, "repeated_1002")),
+                         "repeated_1002.of_kernel")
 
     def test_corrupt_types_of_a_module_leave_the_allocator_as_name(self):
         self.put("sys/btf/driver", "nonsense")
@@ -316,7 +321,7 @@ class Files(Base):
             self.assertIn("a.etl.names: line 2 is neither", result.stderr)
 
     def test_lock_among_a_million_has_its_class(self):
-        self.log(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
+        self.log_events(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
         self.stop(slab(SPIN, 64, 192, 192, "dentry"))
         with open(self.etl + ".names", "w", encoding="utf-8") as stream:
             for i in range(1000000):
@@ -327,6 +332,38 @@ class Files(Base):
         rows = json.loads(run("report", "--json", self.etl).stdout)["locks"]
         print("# 2,000,000 names: %.1f s" % (time.monotonic() - start))
         self.assertEqual([row["lock"] for row in rows], ["class_0"])
+
+
+class Recording(Base):
+    def test_lock_of_a_module_is_named_by_the_types_that_were_read_since(self):
+        """The first note comes before the update in which the tool reads the module's types."""
+        types = os.path.join(self.directory, "sys/btf/driver")
+        os.rename(types, os.path.join(self.directory, "driver"))
+        locks = [LOCK + 0x1000 * i for i in range(2)]
+        notes = [slab(MUTEX, 32, 512, 512, "kmalloc-512", "driver_init+0x10/0x40 [driver]", lock)
+                 for lock in locks]
+        event = [etl.perfinfo(0x0529, etl.spin_lock(address=lock)) for lock in locks]
+        self.put("identities", notes[0])
+        self.log(7, etl.header_buffer(2), etl.buffer([event[0]]))
+        self.write(7, "stats", STATS % 0)
+        process = self.start_there("record", "-o", self.etl)
+        self.wait_for(lambda: os.path.exists(self.etl + ".names") and
+                      "lock 0x%x" % LOCK in self.get("a.etl.names"))
+        os.rename(os.path.join(self.directory, "driver"), types)
+        self.put("proc/modules", "driver 16384 1 - Live 0xffffffffc0000000\n")
+        os.mkdir(os.path.join(self.directory, "proc/57"))
+        self.put("proc/57/comm", "young\n")
+        self.log_more(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK, thread=57)))
+        self.wait_for(lambda: "thread 57 young" in self.get("a.etl.names"))
+        with open(os.path.join(self.directory, "identities"), "a") as stream:
+            stream.write(notes[1])
+        self.log_more(event[1])
+        self.wait_for(lambda: "lock 0x%x" % locks[1] in self.get("a.etl.names"))
+        process.terminate()
+        process.communicate()
+        self.assertEqual([line for line in self.get("a.etl.names").splitlines() if "lock " in line],
+                         ["lock 0x%x kmalloc-512+0x20 (driver_init)" % locks[0],
+                          "lock 0x%x ~driver_state.mutex" % locks[1]])
 
 
 class Reports(Base):

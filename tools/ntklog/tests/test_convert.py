@@ -387,12 +387,33 @@ class Perfetto(Case):
         self.assertAlmostEqual(total, 2048 + 4096)
         self.assertEqual(max(value for _, value in counter[1]), 1)
 
+    @staticmethod
+    def lock(wait, hold, end, address=0x100, late=0, **changes):
+        return etl.perfinfo(0x0529, etl.spin_lock(
+            address=address, acquire=etl.START_CLOCK + hold, release=etl.START_CLOCK + end,
+            wait=hold - wait, spins=hold > wait, **changes),
+            time_stamp=etl.START_CLOCK + end + late)
+
+    @staticmethod
+    def mutex(wait, hold, end, late=0):
+        return etl.linux_lock("mutex", address=0x100, acquire=etl.START_CLOCK + hold,
+                              hold=end - hold, wait=hold - wait,
+                              time_stamp=etl.START_CLOCK + end + late)
+
+    def test_flows_do_not_depend_on_the_order_of_the_records(self):
+        """The record of the second hold is written when others have got the lock since."""
+        late = etl.PERF_FREQ // 20
+        for lock in self.lock, self.mutex:
+            records = [lock(0, 0, 20), lock(5, 30, 100, late=late), lock(10, 110, 200),
+                       lock(60, 210, 250)]
+            records.append(records.pop(1))
+            trace = self.trace(*records)
+            self.assertEqual(sorted((hold["ts"], wait["ts"]) for hold, wait in trace.flows),
+                             [(0, 5 * self.US), (30 * self.US, 10 * self.US),
+                              (110 * self.US, 60 * self.US)])
+
     def test_a_flow_leads_from_the_hold_to_the_next_owner(self):
-        def lock(wait, hold, end, address=0x100, **changes):
-            return etl.perfinfo(0x0529, etl.spin_lock(
-                address=address, acquire=etl.START_CLOCK + hold, release=etl.START_CLOCK + end,
-                wait=hold - wait, spins=hold > wait, **changes),
-                time_stamp=etl.START_CLOCK + end)
+        lock = self.lock
         trace = self.trace(lock(0, 0, 100), lock(50, 110, 200), lock(300, 300, 400),
                            lock(410, 420, 500), lock(50, 60, 600, 0x200))
         self.assertEqual([(hold["cat"], hold["ts"], wait["cat"], wait["ts"])
@@ -430,9 +451,10 @@ class Perfetto(Case):
                                            make=lambda: etl.context_swap(new=7, old=0)),
             *self.events(30, hook_id=0x0524, version=4,
                          make=lambda: etl.context_swap(new=0, old=7)))
-        self.assertEqual([event["name"] for event in slices[1:]],
-                         ["\u65e5????", "caf? 7"])
-        self.assertEqual(slices[1]["args"]["caller"], 'q"\\?[31m??1m')
+        slices = {made["cat"]: made for made in slices}
+        self.assertEqual((slices["hold"]["name"], slices["run"]["name"]),
+                         ("\u65e5????", "caf? 7"))
+        self.assertEqual(slices["hold"]["args"]["caller"], 'q"\\?[31m??1m')
         result = run(NTKLOG, "report", "--json", self.path)
         self.assertEqual(json.loads(result.stdout)["threads"][0]["name"], "caf?")
         self.assertEqual(json.loads(result.stdout)["locks"][0]["lock"], "\u65e5????")

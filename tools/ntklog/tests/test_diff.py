@@ -15,7 +15,7 @@ import time
 import etl_writer as etl
 import tap
 import tool
-from tool import run
+from tool import poisson, run
 
 # Nanoseconds of a cycle.
 NS = 1e9 / etl.PERF_FREQ
@@ -34,15 +34,6 @@ def file_of(events, rundown=None):
     parts = [events[at:at + 40] for at in range(0, len(events), 40)]
     return etl.header_buffer(1 + len(parts)) + b"".join(
         etl.buffer(part, sequence=number + 1) for number, part in enumerate(parts))
-
-
-def poisson(generator, mean):
-    """Draw the number of arrivals within the time 1."""
-    count, time = 0, generator.expovariate(mean)
-    while time < 1:
-        count += 1
-        time += generator.expovariate(mean)
-    return count
 
 
 class Diff(tool.Case):

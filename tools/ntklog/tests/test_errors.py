@@ -9,7 +9,7 @@ import random
 import etl_writer as etl
 import tap
 import tool
-from tool import run
+from tool import poisson, run
 
 RATE = 1000
 ROWS = 100
@@ -25,15 +25,6 @@ DISTRIBUTIONS = {
     "log-normal, sigma 2": (lambda random: random.lognormvariate(0, 2), math.exp(2)),
     "Pareto, alpha 2.5": (lambda random: random.paretovariate(2.5), 2.5 / 1.5),
 }
-
-
-def poisson(generator, mean):
-    """Draw the number of arrivals within the time 1."""
-    count, time = 0, generator.expovariate(mean)
-    while time < 1:
-        count += 1
-        time += generator.expovariate(mean)
-    return count
 
 
 class Coverage(tool.Case):

@@ -77,8 +77,8 @@ class Metrics(ExporterCase):
         self.start_exporter("--top", "8")
         before = self.scrape_later()
         for turn in range(3):
-            self.record_more(*(self.spin(turn * 10 + number, 2000, 2100, wait=5)
-                               for number in range(1, 10)))
+            self.log_more(*(self.spin(turn * 10 + number, 2000, 2100, wait=5)
+                            for number in range(1, 10)))
             after = self.scrape_later()
             self.assertLessEqual(set(before), set(after))
             for key, value in before.items():
@@ -96,7 +96,7 @@ class Metrics(ExporterCase):
         self.log_events(*(self.spin(number, 1000, 1100) for number in range(20)))
         self.start_exporter("--top", "8")
         self.assertEqual(self.scrape_later()["ntklog_lock_series", "classes"], 4)
-        self.record_more(self.spin(70, 2000, 2100, wait=5))
+        self.log_more(self.spin(70, 2000, 2100, wait=5))
         self.assertIn(("ntklog_lock_acquisitions_total", "spinlock", "class_70"), self.scrape_later())
 
     def test_holders_are_limited(self):
@@ -113,8 +113,8 @@ class Metrics(ExporterCase):
         self.start_exporter()
         self.scrape_later()
         self.set("spinlock/acquire_sample_rate", 5000)
-        self.record_more(etl.spinlock_rundown(acquire=1009, end=True),
-                         etl.spinlock_rundown(acquire=5000), self.spin(0, 2000, 2100))
+        self.log_more(etl.spinlock_rundown(acquire=1009, end=True),
+                      etl.spinlock_rundown(acquire=5000), self.spin(0, 2000, 2100))
         self.assertEqual(self.scrape_later()["ntklog_lock_acquisitions_total", "spinlock", "class_0"],
                          1009 + 5000)
 
@@ -144,16 +144,16 @@ class Metrics(ExporterCase):
         self.log_events(self.spin(0, 1000, 1100))
         self.start_exporter()
         self.sequence += 5
-        self.record_more(self.spin(1, 2000, 2100))
+        self.log_more(self.spin(1, 2000, 2100))
         self.scrape_later()
         found = self.scrape_later()
         self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 1009)
         self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
         # A number that comes later than the others opens no gap.
         self.sequence -= 4
-        self.record_more(self.spin(1, 2000, 2100))
+        self.log_more(self.spin(1, 2000, 2100))
         self.sequence += 3
-        self.record_more(self.spin(1, 3000, 3100))
+        self.log_more(self.spin(1, 3000, 3100))
         found = self.scrape_later()
         self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 3 * 1009)
         self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)

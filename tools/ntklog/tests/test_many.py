@@ -22,14 +22,6 @@ def spin(address, wait, **changes):
 
 
 class Fleet(tool.Case):
-    def make(self, name, *events):
-        path = os.path.join(self.directory.name, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as stream:
-            stream.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
-                                  *events))
-        return path
-
     def fleet(self, count):
         return [self.make("fleet/h%02d.etl" % i, spin(0x10, 100 + i), spin(0x20, 7 * i),
                           etl.perfinfo(0x052B, etl.resource(address=0x40)),

@@ -24,6 +24,7 @@ ffffffff82000000 B the_lock
 ffffffff82001000 B _end
 ffffffffc0000000 t unused_code\t[old]
 """
+OLD = "ffffffffc0000000 t unused_code\t[old]\n"
 MODULE = "ffffffffc0100000 t new_code\t[new]\nffffffffc0100040 d new_lock\t[new]\n"
 
 
@@ -196,10 +197,7 @@ class Names(Directory):
         return process
 
     def test_recordings_name_modules_and_threads_that_come_and_go(self):
-        self.log_buffers(7, etl.buffer([self.event()]))
-        process = self.start_recording()
-        self.wait_for(lambda: os.path.exists(self.etl + ".names") and
-                      "thread 55 worker" in self.names())
+        process = self.start_recording_with_names()
         self.assertEqual(sorted(self.names()), sorted(self.EXPECTED))
         # The module and the thread do not exist any more at the end of the recording.
         self.write_proc("kallsyms", KALLSYMS + MODULE)
@@ -207,9 +205,7 @@ class Names(Directory):
                         "old 16384 1 - Live 0xffffffffc0000000\n")
         os.mkdir(os.path.join(self.proc, "57"))
         self.write_proc("57/comm", "young\n")
-        with open(self.path(7, "cpu0"), "ab") as stream:
-            stream.write(etl.buffer([self.event(address=0xffffffffc0100048, thread=57)],
-                                    sequence=2))
+        self.log_more(self.event(address=0xffffffffc0100048, thread=57))
         self.wait_for(lambda: "thread 57 young" in self.names())
         self.write_proc("57/comm", "its name\n")
         self.wait_for(lambda: "thread 57 its name" in self.names())
@@ -223,6 +219,50 @@ class Names(Directory):
         locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
         self.assertEqual(sorted(row["lock"] for row in locks),
                          ["new_lock+0x8 [new]", "the_lock+0x30"])
+
+    def start_recording_with_names(self):
+        self.log_buffers(7, etl.buffer([self.event()]))
+        process = self.start_recording()
+        self.wait_for(lambda: os.path.exists(self.etl + ".names") and
+                      "thread 55 worker" in self.names())
+        return process
+
+    def recorded_locks(self, process):
+        process.terminate()
+        process.communicate()
+        locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        return sorted(row["lock"] for row in locks)
+
+    def test_unloaded_module_keeps_its_symbols_when_another_one_is_loaded(self):
+        process = self.start_recording_with_names()
+        self.write_proc("kallsyms", KALLSYMS.replace(OLD, MODULE))
+        self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n")
+        self.log_more(self.event(address=0xffffffffc0000008),
+                      self.event(address=0xffffffffc0100048))
+        self.assertEqual(self.recorded_locks(process),
+                         ["new_lock+0x8 [new]", "the_lock+0x30", "unused_code+0x8 [old]"])
+
+    def test_module_at_the_address_of_an_unloaded_one_has_its_own_symbols(self):
+        process = self.start_recording_with_names()
+        self.write_proc("kallsyms", KALLSYMS.replace(OLD, "ffffffffbffff000 t before\t[new]\n"
+                                                     "ffffffffc0000010 t code\t[new]\n"))
+        self.write_proc("modules", "new 16384 1 - Live 0xffffffffbffff000\n")
+        self.log_more(self.event(address=0xffffffffc0000008),
+                      self.event(address=0xffffffffc0000018))
+        self.assertEqual(self.recorded_locks(process),
+                         ["before+0x1008 [new]", "code+0x8 [new]", "the_lock+0x30"])
+
+    def test_module_that_is_loaded_again_has_the_symbols_of_its_new_build(self):
+        process = self.start_recording_with_names()
+        self.write_proc("modules", "")
+        os.mkdir(os.path.join(self.proc, "57"))
+        self.write_proc("57/comm", "young\n")
+        self.log_more(self.event(address=0xffffffff82000030, thread=57))
+        self.wait_for(lambda: "thread 57 young" in self.names())
+        self.write_proc("kallsyms", KALLSYMS.replace("unused_code", "new_code"))
+        self.write_proc("modules", "old 16384 1 - Live 0xffffffffc0000000\n")
+        self.log_more(self.event(address=0xffffffffc0000008))
+        self.assertEqual(self.recorded_locks(process), ["new_code+0x8 [old]", "the_lock+0x30"])
 
     def test_last_symbol_of_a_region_ends_with_the_next_page(self):
         """A lock further on is one of a module that was gone before its symbols were read."""
@@ -242,16 +282,12 @@ class Names(Directory):
             "first_lock+0x1038 [new]", "last_lock+0x1f78 [new]"])
 
     def test_recording_that_ends_at_once_names_a_new_module(self):
-        self.log_buffers(7, etl.buffer([self.event()]))
-        process = self.start_recording()
-        self.wait_for(lambda: os.path.exists(self.etl + ".names") and
-                      "thread 55 worker" in self.names())
+        process = self.start_recording_with_names()
         # The last update of the names was less than a second ago.
         self.write_proc("kallsyms", KALLSYMS + MODULE)
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n"
                         "old 16384 1 - Live 0xffffffffc0000000\n")
-        with open(self.path(7, "cpu0"), "ab") as stream:
-            stream.write(etl.buffer([self.event(address=0xffffffffc0100048)], sequence=2))
+        self.log_more(self.event(address=0xffffffffc0100048))
         process.terminate()
         process.communicate()
         self.assertIn("ffffffffc0100040 d new_lock\t[new]", self.names())

@@ -34,14 +34,6 @@ def fields_of_schema():
 
 
 class Ndjson(tool.Case):
-    def make(self, name, *events):
-        path = os.path.join(self.directory.name, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as stream:
-            stream.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
-                                  *events))
-        return path
-
     def spin(self, address, wait):
         return etl.perfinfo(0x0529, etl.spin_lock(
             address=address, acquire=1000, release=1100, wait=wait, spins=1))

@@ -170,6 +170,16 @@ class Top(TopCase):
             self.assertLess(screen.count("\n"), 24)
             self.quit(process, terminal)
 
+    def test_rows_fill_the_screen_up_to_the_line_of_the_cursor(self):
+        spins = [self.lock(2, wait=5, address=0xffff888000000100 + 64 * i) for i in range(30)]
+        self.log_events(*spins)
+        process, terminal, _ = self.start_on_terminal("top", "-e", "spinlock", "-d", ".2",
+                                                      size=(24, 120))
+        with self.growing(*spins):
+            screen = self.press(terminal, b"", "Spin locks, by .* of 30", whole=True)
+            self.assertEqual(screen.count("\n"), 23)
+            self.quit(process, terminal)
+
     def test_keys(self):
         events = [self.lock(2, wait=5, address=0xffff888000000100),
                   self.lock(2, wait=9, address=0xffff888000000200)]
@@ -275,13 +285,9 @@ class Top(TopCase):
         self.wait_for(lambda: "old_lock" in self.get("top.json"))
         self.put("proc/kallsyms", KERNEL + module % (4 * ("new",)))
         self.put("proc/modules", "new 16384 1 - Live 0xffffffffc0100000\n")
-        sequence = 2
 
         def is_shown():
-            nonlocal sequence
-            with open(self.path(7, "cpu0"), "ab") as stream:
-                stream.write(etl.buffer(events, sequence=sequence))
-            sequence += 1
+            self.log_more(*events)
             return "new_lock" in self.get("top.json")
 
         self.wait_for(is_shown)

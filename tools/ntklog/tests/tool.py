@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+import etl_writer as etl
+
 NTKLOG = sys.argv[1]
 # Environment of tests that start the tool hundreds of times: the search for leaks is slow.
 NO_LEAK_CHECK = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -69,6 +71,15 @@ def fields(line):
     return dict(field.split("=") for field in line[3].split())
 
 
+def poisson(generator, mean):
+    """Draw the number of arrivals within the time 1."""
+    count, time = 0, generator.expovariate(mean)
+    while time < 1:
+        count += 1
+        time += generator.expovariate(mean)
+    return count
+
+
 class Case(unittest.TestCase):
 
     def setUp(self):
@@ -81,6 +92,15 @@ class Case(unittest.TestCase):
     def write(self, data):
         with open(self.path, "wb") as stream:
             stream.write(data)
+
+    def make(self, name, *events):
+        """Write a file of which each event was sampled."""
+        path = os.path.join(self.directory.name, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as stream:
+            stream.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
+                                  *events))
+        return path
 
 
 def pictures(page):

@@ -6,6 +6,7 @@ Usage of a test: test_NAME.py NTKLOG FAKE_MODULE
 
 import contextlib
 import fcntl
+import itertools
 import os
 import pty
 import re
@@ -60,18 +61,21 @@ class TopCase(ParameterDirectory):
         self.addCleanup(os.close, slave)
         return process, master, slave
 
-    @contextlib.contextmanager
     def growing(self, *events):
+        return self.repeated(.05, lambda turn: self.log_more(*events))
+
+    @contextlib.contextmanager
+    def repeated(self, seconds, action):
+        """Meanwhile, call ACTION with 0, 1, 2 and so on, each after some seconds."""
         stop = threading.Event()
 
-        def grow():
-            sequence = 2
-            while not stop.wait(.05):
-                with open(self.path(7, "cpu0"), "ab") as stream:
-                    stream.write(etl.buffer(events, sequence=sequence))
-                sequence += 1
+        def repeat():
+            for turn in itertools.count():
+                if stop.wait(seconds):
+                    break
+                action(turn)
 
-        thread = threading.Thread(target=grow)
+        thread = threading.Thread(target=repeat)
         thread.start()
         try:
             yield
