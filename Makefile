@@ -67,7 +67,7 @@ ifeq ($(KDIR),)
 endif
 
 checkpatch:
-	scripts/check/checkpatch.sh $(CHECKPATCH_FILES)
+	@scripts/check/checkpatch.sh $(CHECKPATCH_FILES)
 
 sparse: kdir
 	scripts/check/sparse.sh $(KDIR)

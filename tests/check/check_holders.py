@@ -134,7 +134,7 @@ def last_release(releases, start, end):
                key=lambda release: release.time, default=None)
 
 
-@unittest.skipUnless(os.path.exists(os.path.join(DIRECTORY, "crowd-spinning.releases")),
+@unittest.skipUnless(os.path.exists(os.path.join(DIRECTORY, "traced-spinning.releases")),
                      "the kernel has no tracepoint contended_release")
 class Both(unittest.TestCase):
     """A mixed load, in mode full, and the kernel's event contended_release at the same time.
@@ -149,7 +149,7 @@ class Both(unittest.TestCase):
         last until then. Return the kernel's releases by lock.
         """
         traced, recorded = defaultdict(list), defaultdict(list)
-        for release in kernel_releases("crowd-%s.releases" % family):
+        for release in kernel_releases("traced-%s.releases" % family):
             traced[release.lock].append(release)
         for release in holds:
             recorded[release.lock].append(release)
@@ -171,7 +171,7 @@ class Both(unittest.TestCase):
         return traced
 
     def test_spin_locks_agree(self):
-        records = etl.spin_locks(etl.decode(read("crowd-spinning.etl")))
+        records = etl.spin_locks(etl.decode(read("traced-spinning.etl")))
         holds = [(record, Release(record.thread_id, record.release_time, record.spin_lock_address))
                  for record in records if record.acquire_mode == 1]
         traced = self.compare(
@@ -185,7 +185,7 @@ class Both(unittest.TestCase):
         self.assertLessEqual(len(invented), 0.05 * len(blockers), invented[:5])
 
     def test_locks_that_sleep_agree(self):
-        records = etl.resources(etl.decode(read("crowd-sleeping.etl")))
+        records = etl.resources(etl.decode(read("traced-sleeping.etl")))
         holds = [(record, Release(record.thread_id, record.acquire_time + record.hold_time,
                                   record.resource))
                  for record in records if not record.action & 0x200]

@@ -60,6 +60,7 @@ typedef __s64 s64;
 extern unsigned int tsc_khz;
 
 #define HZ				250
+#define L1_CACHE_BYTES			64
 extern unsigned long jiffies;
 int check_tsc_unstable(void);
 
