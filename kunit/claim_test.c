@@ -65,7 +65,7 @@ static void a_claim_is_exclusive(struct kunit *test)
 {
 	struct etw_claim *claim = open_claim(test);
 	struct etw_settings before = SESSION->settings, after;
-	struct etw_group_change change = { .replaces_mask = true };
+	struct etw_group_mask_change change = { .replaces_mask = true };
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_open_claim(SESSION)), -EBUSY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_adopt_session(SESSION)), -EBUSY);
@@ -289,7 +289,7 @@ static void any_claim_is_of_the_last_free_session(struct kunit *test)
 {
 	struct etw_claim *claims[ETW_SESSIONS];
 	struct etw_session *unread = &etw_sessions[6];
-	struct etw_group_change change = { .replaces_mask = true };
+	struct etw_group_mask_change change = { .replaces_mask = true };
 	int i, count = 0;
 
 	etw_group_mask_set(&change.set, TEST_GROUP);
@@ -317,7 +317,7 @@ static void any_claim_is_of_the_last_free_session(struct kunit *test)
 static void any_claim_takes_a_session_in_a_snapshot(struct kunit *test)
 {
 	struct etw_session *last = &etw_sessions[ETW_SESSIONS - 1];
-	struct etw_group_change change = { .replaces_mask = true };
+	struct etw_group_mask_change change = { .replaces_mask = true };
 	struct etw_claim *claim;
 	void *snapshot;
 	size_t size;

@@ -178,7 +178,7 @@ static const u8 *find_swap_at_time(int session, u64 time)
 
 static void start_another(struct kunit *test, int session, u32 version)
 {
-	struct etw_group_change change = { .replaces_mask = true };
+	struct etw_group_mask_change change = { .replaces_mask = true };
 
 	etw_group_mask_set(&change.set, PERF_CONTEXT_SWITCH);
 	etw_change_group_mask(&etw_sessions[session], &change);

@@ -381,7 +381,7 @@ static struct perfinfo_groupmask mask_at(u32 word1, u32 word0)
 
 static int parse(const char *text, struct perfinfo_groupmask *mask)
 {
-	struct etw_group_change change;
+	struct etw_group_mask_change change;
 	char copy[80];
 	int err;
 

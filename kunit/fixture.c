@@ -181,7 +181,7 @@ u64 read_little_endian(const u8 *bytes, size_t offset, size_t size)
 void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 {
 	struct etw_session *session = &etw_sessions[0];
-	struct etw_group_change change = { .replaces_mask = true };
+	struct etw_group_mask_change change = { .replaces_mask = true };
 
 	if (group)
 		change.set.masks[group >> 29] = group & 0x1FFFFFFF;

@@ -187,7 +187,7 @@ static void unknown_class_not_implemented(struct kunit *test)
 	}
 }
 
-static int set_when_killed(void *data)
+static int set_parameters_when_killed(void *data)
 {
 	u32 parameter_status, status;
 	const u32 *words_to_set = data;
@@ -210,7 +210,7 @@ static void killed_task_terminating_returned(struct kunit *test)
 	query(test, &kinds[0], before);
 	fill(&kinds[0], words_to_set, 11);
 	mutex_lock(&etw_mutex);
-	test_thread_start(test, &thread, TEST_CPU, set_when_killed, words_to_set);
+	test_thread_start(test, &thread, TEST_CPU, set_parameters_when_killed, words_to_set);
 	KUNIT_EXPECT_EQ(test, test_thread_result(&thread), 0);
 	mutex_unlock(&etw_mutex);
 	query(test, &kinds[0], words_read);

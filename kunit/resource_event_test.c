@@ -360,11 +360,11 @@ static void rundown_has_parameters(struct kunit *test)
 }
 
 static struct eresource *probed_resource;
-static unsigned int probes;
+static unsigned int probe_calls;
 
 static void probe(void *data, const struct wmi_resource64 *record)
 {
-	probes++;
+	probe_calls++;
 	/* Acquire and release a resource, as a helper of a BPF program might. */
 	if (probed_resource && ex_try_to_acquire_resource_exclusive_lite(probed_resource))
 		ex_release_resource_lite(probed_resource);
@@ -378,14 +378,14 @@ static void resource_used_by_event_writer_not_written(struct kunit *test)
 	ex_initialize_resource_lite(&inner);
 	resource_session_start(test);
 	probed_resource = &inner;
-	probes = 0;
+	probe_calls = 0;
 	KUNIT_ASSERT_EQ(test, register_trace_resource(probe, NULL), 0);
 	suppressed = resource_counters()->suppressed;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(1);
 	unregister_trace_resource(probe, NULL);
 	tracepoint_synchronize_unregister();
-	KUNIT_EXPECT_EQ(test, probes, 1u);
+	KUNIT_EXPECT_EQ(test, probe_calls, 1u);
 	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
 	KUNIT_EXPECT_EQ(test, resource_counters()->suppressed, suppressed + 1);
 	session_stop(test);
@@ -396,7 +396,7 @@ static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
 {
 	set_resource_parameters(test, 1, 1, 1);
 	probed_resource = NULL;
-	probes = 0;
+	probe_calls = 0;
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_resource_key));
 	KUNIT_ASSERT_EQ(test, register_trace_resource(probe, NULL), 0);
 	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_resource_key));
@@ -404,11 +404,11 @@ static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
 	release_acquisitions(1);
 	unregister_trace_resource(probe, NULL);
 	tracepoint_synchronize_unregister();
-	KUNIT_EXPECT_EQ(test, probes, 1u);
+	KUNIT_EXPECT_EQ(test, probe_calls, 1u);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_resource_key));
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
-	KUNIT_EXPECT_EQ(test, probes, 1u);
+	KUNIT_EXPECT_EQ(test, probe_calls, 1u);
 }
 
 static void caller_of_sleeping_lock_has_time_stamp_of_its_record(struct kunit *test)

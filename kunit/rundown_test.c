@@ -36,7 +36,7 @@
 
 static void start(struct kunit *test, int i, u32 group)
 {
-	struct etw_group_change change = { .replaces_mask = true };
+	struct etw_group_mask_change change = { .replaces_mask = true };
 	struct etw_session *session = &etw_sessions[i];
 
 	if (group)
@@ -107,7 +107,7 @@ static void change_of_mask_logs_observation_of_group(struct kunit *test)
 		SPIN_LOCK_START, OBSERVED, OBSERVED, RESOURCE_START, OBSERVED, RESOURCE_END,
 		OBSERVED, SPIN_LOCK_END,
 	};
-	struct etw_group_change change = {};
+	struct etw_group_mask_change change = {};
 
 	start(test, 2, PERF_SPINLOCK);
 	etw_group_mask_set(&change.set, PERF_SYNC_OBJECTS);
@@ -150,7 +150,7 @@ static void fill_last_cpu(void *data)
 static void a_lost_observed_event_is_written_later(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
-	struct etw_group_change change = {};
+	struct etw_group_mask_change change = {};
 	struct etw_counts before, after;
 	struct rchan_buf *buf;
 	struct etw_run *run;
@@ -286,7 +286,7 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 		SPIN_LOCK_START, OBSERVED, RESOURCE_START, DROPPED_START, OBSERVED,
 	};
 	ntklog_steal_time_func_t before = ntklog_steal_time_of_cpu;
-	struct etw_group_change change = {};
+	struct etw_group_mask_change change = {};
 
 	start(test, 2, PERF_SPINLOCK);
 	etw_group_mask_set(&change.set, PERF_LINUX_MUTEX);

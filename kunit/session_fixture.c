@@ -12,7 +12,7 @@
 
 void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enum etw_mode mode)
 {
-	struct etw_group_change change = { .replaces_mask = true };
+	struct etw_group_mask_change change = { .replaces_mask = true };
 	struct etw_session *session = &etw_sessions[id];
 
 	etw_group_mask_set(&change.set, group);
@@ -31,7 +31,7 @@ void stop_session_by_id(struct kunit *test, int id)
 
 void change_groups_of_session(int id, u32 group, bool set)
 {
-	struct etw_group_change change = {};
+	struct etw_group_mask_change change = {};
 
 	etw_group_mask_set(set ? &change.set : &change.clear, group);
 	etw_change_group_mask(&etw_sessions[id], &change);

@@ -90,7 +90,7 @@ static int play_rounds(void *unused)
 
 /*
  * The other thread acquires the lock and calls @other_part; this thread calls @test_part. Returns
- * the number of rounds that change read_remainders().
+ * the number of rounds after which read_remainders() is not what it was at the start.
  */
 static unsigned int count_failed_rounds(struct kunit *test,
 					void (*other_part)(unsigned int round),

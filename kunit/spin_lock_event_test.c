@@ -144,7 +144,7 @@ static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 
 static void start_another(struct kunit *test, u32 group)
 {
-	struct etw_group_change change = { .replaces_mask = true };
+	struct etw_group_mask_change change = { .replaces_mask = true };
 
 	etw_group_mask_set(&change.set, group);
 	etw_change_group_mask(&etw_sessions[1], &change);

@@ -123,7 +123,7 @@ static void stack_not_enabled_none_written(struct kunit *test)
 
 static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 {
-	struct etw_group_change change = { .replaces_mask = true };
+	struct etw_group_mask_change change = { .replaces_mask = true };
 	u64 written;
 
 	etw_group_mask_set(&change.set, PERF_SPINLOCK);

@@ -186,7 +186,7 @@ explain_failures()
 	done >&2
 }
 
-print_late_steps()
+print_skipped_steps()
 {
 	local step
 	for step in "${steps[@]}"; do
@@ -228,7 +228,7 @@ skipped=$(count_results '^ *ok .*# SKIP')
 passed=$(($(count_results '^ *ok ') - skipped))
 say "results and logs are in $TEST"
 explain_failures
-mapfile -t late < <(print_late_steps)
+mapfile -t late < <(print_skipped_steps)
 [ ${#late[@]} = 0 ] || say "NOT RUN, because $TIME_LIMIT minutes (TIME_LIMIT) had passed: ${late[*]}"
 line="$passed passed, $failed failed"
 [ "$skipped" = 0 ] || line="$line, $skipped skipped"

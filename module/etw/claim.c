@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A claim belongs to one open file. While it is open, changes of the session by hand fail with
- * EBUSY: see etw_lock_unclaimed_session().
+ * A claim belongs to one open file. Until it ends or is given up, changes of the session by hand
+ * fail with EBUSY: see etw_lock_unclaimed_session().
  */
 
 #include <linux/cpumask.h>
@@ -222,7 +222,7 @@ static int etw_settings_from_start(const struct etw_session *session,
 				   const struct ntklog_session_start *start,
 				   struct etw_settings *settings)
 {
-	struct etw_group_change change;
+	struct etw_group_mask_change change;
 
 	if (start->size != sizeof(*start) || start->flags ||
 	    strnlen(start->name, sizeof(start->name)) == sizeof(start->name) ||

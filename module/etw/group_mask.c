@@ -112,7 +112,7 @@ static int etw_group_parse(const char *word, u32 *group)
 }
 
 /* Setting a flag also sets its group. Clearing a flag or its group clears both. */
-static void etw_group_change_add(struct etw_group_change *change, u32 group, bool set)
+static void etw_group_change_add(struct etw_group_mask_change *change, u32 group, bool set)
 {
 	struct perfinfo_groupmask *mask = set ? &change->set : &change->clear;
 	size_t i;
@@ -134,9 +134,9 @@ static void etw_group_change_add(struct etw_group_change *change, u32 group, boo
  *
  * Return: 0, or -EINVAL for an invalid text.
  */
-int etw_group_change_parse(char *text, struct etw_group_change *change)
+int etw_group_change_parse(char *text, struct etw_group_mask_change *change)
 {
-	struct etw_group_change parsed = {};
+	struct etw_group_mask_change parsed = {};
 	unsigned int is_signed = 0, words = 0;
 	char *word;
 	u32 group;
@@ -175,9 +175,9 @@ EXPORT_SYMBOL_IF_KUNIT(etw_group_change_parse);
  * Return: 0, or -EINVAL if a bit belongs to no known group.
  */
 int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
-			       struct etw_group_change *change)
+			       struct etw_group_mask_change *change)
 {
-	struct etw_group_change whole = { .replaces_mask = true };
+	struct etw_group_mask_change whole = { .replaces_mask = true };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(etw_groups); i++) {
@@ -199,7 +199,7 @@ int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
  * @change: the change
  * @mask: the mask
  */
-void etw_group_change_apply(const struct etw_group_change *change,
+void etw_group_change_apply(const struct etw_group_mask_change *change,
 			    struct perfinfo_groupmask *mask)
 {
 	int i;

@@ -8,7 +8,7 @@
 struct seq_file;
 
 /* A change of a group mask: @set is applied before @clear. */
-struct etw_group_change {
+struct etw_group_mask_change {
 	bool replaces_mask;
 	struct perfinfo_groupmask set;
 	struct perfinfo_groupmask clear;
@@ -31,10 +31,10 @@ void etw_group_mask_or(struct perfinfo_groupmask *mask,
 void etw_group_mask_set(struct perfinfo_groupmask *mask, u32 group);
 void etw_group_mask_clear(struct perfinfo_groupmask *mask, u32 group);
 const char *etw_group_name(u32 group);
-int etw_group_change_parse(char *text, struct etw_group_change *change);
+int etw_group_change_parse(char *text, struct etw_group_mask_change *change);
 int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
-			       struct etw_group_change *change);
-void etw_group_change_apply(const struct etw_group_change *change,
+			       struct etw_group_mask_change *change);
+void etw_group_change_apply(const struct etw_group_mask_change *change,
 			    struct perfinfo_groupmask *mask);
 void etw_group_mask_show(struct seq_file *file,
 			 const struct perfinfo_groupmask *mask);

@@ -103,7 +103,7 @@ static void etw_log_observed_groups(void *data)
  * @mask: the groups whose observation goes on or begins, if they are attached
  *
  * If the buffers have no space for an event, a work item writes it later, with the time at which it
- * is written.
+ * is written, unless the session has stopped by then.
  *
  * Context: task; etw_mutex held; after the providers attached, before they detach.
  */

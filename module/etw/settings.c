@@ -346,7 +346,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
  * Context: task; may sleep for seconds.
  * Return: 0, -EBUSY if the session is claimed, or -EINTR.
  */
-int etw_change_group_mask(struct etw_session *session, const struct etw_group_change *change)
+int etw_change_group_mask(struct etw_session *session, const struct etw_group_mask_change *change)
 {
 	struct etw_settings settings;
 	int err = etw_begin_settings_change(session, &settings);

@@ -6,7 +6,7 @@
 
 #include "session.h"
 
-struct etw_group_change;
+struct etw_group_mask_change;
 
 #define ETW_FLUSH_TIMER_DEFAULT	1000	/* milliseconds */
 #define ETW_FLUSH_TIMER_MAX	3600000
@@ -23,7 +23,7 @@ int etw_set_name(struct etw_session *session, const char *name);
 int etw_set_mode(struct etw_session *session, enum etw_mode mode);
 int etw_set_flush_timer(struct etw_session *session, u32 milliseconds);
 int etw_set_contextswap_version(struct etw_session *session, u32 version);
-int etw_change_group_mask(struct etw_session *session, const struct etw_group_change *change);
+int etw_change_group_mask(struct etw_session *session, const struct etw_group_mask_change *change);
 int etw_set_stacks(struct etw_session *session, u32 stacks);
 
 #endif /* _NTKLOG_ETW_SETTINGS_H */

@@ -21,8 +21,8 @@
  * ntklog_ns_since_queued() - return how long a task has been in its run queue
  * @task: the task
  *
- * Context: preemption off. Unless the lock of the task's run queue is held, the result may be too
- * small, or count the last time twice.
+ * Context: preemption off. Unless the lock of the task's run queue is held, the task may have left
+ * the queue meanwhile.
  * Return: nanoseconds; 0 if the task is not queued, or if the scheduler does not record this.
  */
 static inline u64 ntklog_ns_since_queued(const struct task_struct *task)
@@ -45,7 +45,8 @@ static inline u64 ntklog_ns_since_queued(const struct task_struct *task)
  * ntklog_ns_in_run_queues() - return how long a task has been in run queues since its creation
  * @task: the task
  *
- * Context: as for ntklog_ns_since_queued().
+ * Context: preemption off. Unless the lock of the task's run queue is held, the last time in a
+ * queue may be missing or counted twice.
  * Return: nanoseconds; 0 if the scheduler does not record this.
  */
 static inline u64 ntklog_ns_in_run_queues(const struct task_struct *task)

@@ -187,7 +187,7 @@ static void ntklog_free_task_notes(void)
 }
 
 /* Called with ntklog_task_notes_mutex held. */
-static int ntklog_get_task_notes(void)
+static int ntklog_add_task_notes_user(void)
 {
 	int err;
 
@@ -228,7 +228,7 @@ int ntklog_set_task_notes_always_enabled(bool enable)
 
 	mutex_lock(&ntklog_task_notes_mutex);
 	if (enable && !ntklog_task_notes_always_enabled)
-		err = ntklog_get_task_notes();
+		err = ntklog_add_task_notes_user();
 	else if (!enable && ntklog_task_notes_always_enabled)
 		ntklog_put_task_notes();
 	if (!err)
@@ -252,7 +252,7 @@ struct ntklog_task_note_reader *ntklog_open_task_notes(void)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&reader->mutex);
 	mutex_lock(&ntklog_task_notes_mutex);
-	err = ntklog_get_task_notes();
+	err = ntklog_add_task_notes_user();
 	if (!err && !ntklog_task_notes_always_enabled) {
 		/*
 		 * Begin with the oldest note in the ring. Unless the notes are always enabled,

@@ -288,11 +288,11 @@ static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int c
 		this_cpu_write(ntklog_c_state, state);
 }
 
-static int ntklog_context_swap_err;
+static int ntklog_context_swap_probe_err;
 
 static int ntklog_get_context_swap_err(const struct etw_provider *provider)
 {
-	return READ_ONCE(ntklog_context_swap_err);
+	return READ_ONCE(ntklog_context_swap_probe_err);
 }
 
 static void ntklog_update_context_swaps(struct ntklog_event_group *group,
@@ -306,7 +306,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 	if (enable) {
 		err = tracepoint_probe_register(ntklog_sched_switch,
 						ntklog_sched_switch_probe, NULL);
-		WRITE_ONCE(ntklog_context_swap_err, err);
+		WRITE_ONCE(ntklog_context_swap_probe_err, err);
 		if (err) {
 			pr_err("no context swaps: sched_switch has not been attached: %d\n",
 			       err);

@@ -122,8 +122,9 @@ static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot,
 }
 
 /*
- * Fill the slot that the caller has taken, tag it as untracked, or free it. Returns the number of
- * the slot. If the slot was freed, returns 0: slot 0 is a dummy whose lock stays 0.
+ * Fill a slot for an acquisition that has taken one of cpu->slot: that slot or, if these are all in
+ * use, an overflow slot. The slot may be tagged as untracked. Returns its number, or 0 if the
+ * acquisition gets none: slot 0 is a dummy whose lock stays 0.
  */
 static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					  unsigned long tag, struct ntklog_time time,

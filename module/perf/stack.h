@@ -17,7 +17,7 @@
 
 /**
  * struct ntklog_stack_cpu - per-CPU state of stack events
- * @walked: number of stacks walked
+ * @walked: number of events whose stack was walked
  * @left_out: number of events whose stack a session needs but does not get
  * @is_walking: a stack walk is in progress on this CPU
  *

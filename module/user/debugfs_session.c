@@ -77,7 +77,7 @@ static void ntklog_session_mask_show(struct seq_file *seq, void *object)
 
 static int ntklog_session_mask_store(void *object, char *text)
 {
-	struct etw_group_change change;
+	struct etw_group_mask_change change;
 
 	return etw_group_change_parse(text, &change) ?: etw_change_group_mask(object, &change);
 }

@@ -69,7 +69,7 @@ static u32 ntklog_query_group_mask(struct event_trace_groupmask_information *inf
 static u32 ntklog_set_group_mask(const struct event_trace_groupmask_information *information,
 				 size_t length)
 {
-	struct etw_group_change change;
+	struct etw_group_mask_change change;
 	struct etw_session *session;
 
 	if (length != sizeof(*information))

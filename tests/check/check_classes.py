@@ -19,7 +19,7 @@ import tap
 NTKLOG, DIRECTORY, *CLASSES = sys.argv[1:]
 
 
-def path(name):
+def path_of(name):
     return os.path.join(DIRECTORY, name)
 
 
@@ -28,7 +28,7 @@ class Names:
 
     def __init__(self, name):
         self.locks = collections.defaultdict(list)
-        with open(path(name), encoding="utf-8") as stream:
+        with open(path_of(name), encoding="utf-8") as stream:
             for line in stream:
                 if line.startswith("lock "):
                     _, where, class_ = line.rstrip("\n").split(" ", 2)
@@ -50,7 +50,7 @@ class Truth:
 
     def __init__(self, name):
         self.begins, self.ends, self.walks = [], [], []
-        with open(path(name), encoding="utf-8") as stream:
+        with open(path_of(name), encoding="utf-8") as stream:
             for line in stream:
                 word, value = line.split()
                 if word == "walk":
@@ -71,7 +71,7 @@ class Truth:
 
 
 def events(name):
-    with open(path(name), "rb") as stream:
+    with open(path_of(name), "rb") as stream:
         for buffer in etl.decode(stream.read()):
             for event in buffer.events:
                 if event.hook_id == etl.SPINLOCK:
@@ -120,16 +120,16 @@ class Classes(unittest.TestCase):
         self.check_recording("churn", .90)
 
     def test_report_sums_by_class(self):
-        with open(path("normal.json"), encoding="utf-8") as stream:
+        with open(path_of("normal.json"), encoding="utf-8") as stream:
             report = json.load(stream)
         rows = {row["lock"]: row for row in report["locks"]}
         self.assertGreater(rows["dentry.d_lockref.lock"]["locks"], 10)
         self.assertLess(len(rows), 400)
 
     def test_top_sums_by_class(self):
-        with open(path("top.json"), encoding="utf-8") as stream:
+        with open(path_of("top.json"), encoding="utf-8") as stream:
             locks = {row["lock"] for row in json.load(stream)["locks"]}
-        with open(path("addresses.json"), encoding="utf-8") as stream:
+        with open(path_of("addresses.json"), encoding="utf-8") as stream:
             single_locks = json.load(stream)["locks"]
         self.assertIn("dentry.d_lockref.lock", locks)
         self.assertEqual([row for row in single_locks if "locks" in row], [])
@@ -146,7 +146,7 @@ class Classes(unittest.TestCase):
 class TopBy(unittest.TestCase):
     def test_waits_of_top_are_those_charged_to_holders(self):
         for by in "cgroup", "process", "stack":
-            with open(path("top-%s.json" % by), encoding="utf-8") as stream:
+            with open(path_of("top-%s.json" % by), encoding="utf-8") as stream:
                 top = json.load(stream)
             waited = sum(row["wait_total_ns"] for row in top["waiters"])
             self.assertGreater(waited, 0)

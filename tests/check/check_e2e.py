@@ -47,7 +47,7 @@ def counter_changes(name):
                  for when in (".before", ".after")))
 
 
-def event_count(buffers):
+def events_by_processor(buffers):
     return Counter(buffer.processor for buffer in buffers for _ in buffer.events)
 
 
@@ -75,7 +75,7 @@ class Session(unittest.TestCase):
         buffers = etl.decode(read(name + ".etl"))
         header = etl.check_file(buffers)
         rows = stats(name + ".stats")
-        counts = event_count(buffers[1:])
+        counts = events_by_processor(buffers[1:])
         for row, (generated, written, row_lost, finished, _, overwritten) in rows.items():
             self.assertEqual(overwritten, 0, row)
             self.assertEqual(generated, written + row_lost, row)
@@ -155,7 +155,7 @@ class Races(unittest.TestCase):
         buffers = etl.decode(read("hotplug.etl"))
         total = stats("hotplug.stats")["total"]
         self.assertEqual(total[0], total[1] + total[2])
-        self.assertEqual(total[1], sum(event_count(buffers[1:]).values()))
+        self.assertEqual(total[1], sum(events_by_processor(buffers[1:]).values()))
         self.assertEqual(sorted(b.sequence for b in buffers[1:]),
                          list(range(1, len(buffers))))
 
@@ -165,7 +165,7 @@ class Races(unittest.TestCase):
         etl.check_file(buffers)
         total = stats("drained.stats")["total"]
         self.assertEqual(total[0], total[1] + total[2])
-        self.assertEqual(total[1], sum(event_count(buffers[1:]).values()))
+        self.assertEqual(total[1], sum(events_by_processor(buffers[1:]).values()))
         self.assertGreater(len(buffers), 20)
 
 
@@ -278,7 +278,7 @@ class Resources(unittest.TestCase):
         total = stats("resources.stats")["total"]
         self.assertEqual(total[2], 0)
         self.assertEqual(header.events_lost, 0)
-        self.assertEqual(total[1], sum(event_count(self.buffers[1:]).values()))
+        self.assertEqual(total[1], sum(events_by_processor(self.buffers[1:]).values()))
 
     def test_trace_cmd_has_the_same_events(self):
         ours = Counter((buffer.processor, etl.resource(event))
@@ -535,7 +535,7 @@ class RealTime(unittest.TestCase):
         total = stats("realtime.stats")["total"]
         self.assertEqual(total[2], 0, "lost")
         self.assertEqual(header.events_lost, 0)
-        self.assertEqual(total[0], sum(event_count(buffers[1:]).values()))
+        self.assertEqual(total[0], sum(events_by_processor(buffers[1:]).values()))
         self.assertEqual(total[3:], [len(buffers) - 1, 0, 0])
         self.assertGreater(total[0], 10000)
 

@@ -129,7 +129,7 @@ class Charges(unittest.TestCase):
                                                     hold.releasing):
                         yield wait, told, hold
 
-    def time(self, told, thread, parts):
+    def time_in_parts(self, told, thread, parts):
         return sum(step["for"] for step in told["steps"]
                    if step["thread"] == thread and step["part"].startswith(parts))
 
@@ -178,7 +178,7 @@ class Charges(unittest.TestCase):
 
     def test_charged_times_are_those_of_the_holds(self):
         for wait, told, hold in self.pieces():
-            charged = self.time(told, hold.thread, "holder") / self.one.ns
+            charged = self.time_in_parts(told, hold.thread, "holder") / self.one.ns
             planted = sum(overlap(wait.before, wait.acquired, one.begin, one.end)
                           for one in self.one.planted
                           if (one.lock, one.function) == (hold.lock, hold.function))
@@ -192,13 +192,14 @@ class Charges(unittest.TestCase):
         waits = self.one.waits(planted.lock)
         self.assertEqual(len(waits), 2)
         for _, told in waits:
-            free = self.time(told, waits[0][0].thread, "free") + \
-                self.time(told, waits[1][0].thread, "free")
+            free = self.time_in_parts(told, waits[0][0].thread, "free") + \
+                self.time_in_parts(told, waits[1][0].thread, "free")
             self.assertGreaterEqual(free / self.one.ns + 10, planted.end - planted.begin)
         takes_over = next(hold for hold in self.one.of(planted.lock)
                           if hold.function == "takes_over")
-        self.assertGreater(self.time(waits[0][1], takes_over.thread, "free_next_owner_without_cpu"),
-                           SLEEP_SECONDS * 1e9)
+        without_cpu = self.time_in_parts(waits[0][1], takes_over.thread,
+                                         "free_next_owner_without_cpu")
+        self.assertGreater(without_cpu, SLEEP_SECONDS * 1e9)
 
     def test_chain_of_three_locks_is_told(self):
         ((_, told),) = self.one.waits("third_mutex")
@@ -270,7 +271,7 @@ class Charges(unittest.TestCase):
                 if wait is holder or not overlap(wait.before, wait.acquired, planted.begin,
                                                  planted.end):
                     continue
-                time = self.time(told, holder.thread, planted.part) / self.one.ns
+                time = self.time_in_parts(told, holder.thread, planted.part) / self.one.ns
                 share = overlap(wait.before, wait.acquired, acquired, released) / \
                     (released - acquired)
                 self.assertGreaterEqual(time, least * share / 2, (planted, told))

@@ -138,7 +138,7 @@ def linux_lock(kind, action=0x22, bits=64, time_stamp=START_CLOCK + PERF_FREQ, *
                                      **{"depth": 1, **changes}), bits=bits, time_stamp=time_stamp)
 
 
-def pointers(values, bits=64):
+def pack_pointers(values, bits=64):
     return struct.pack("<%d%s" % (len(values), "Q" if bits == 64 else "I"),
                        *(value & (2 ** bits - 1) for value in values))
 
@@ -146,12 +146,12 @@ def pointers(values, bits=64):
 def stack(event_time, addresses, thread=55, process=54, bits=64, hook_id=0x1820, **changes):
     """With the hook id of a stack key event it has the key of a stack, its one address, instead."""
     return perfinfo(hook_id, struct.pack("<QII", event_time, process, thread) +
-                    pointers(addresses, bits), bits=bits,
+                    pack_pointers(addresses, bits), bits=bits,
                     **{"time_stamp": event_time + 1, **changes})
 
 
 def stack_definition(key, addresses, bits=64, hook_id=0x1822, **changes):
-    return perfinfo(hook_id, pointers([key, *addresses], bits), bits=bits, **changes)
+    return perfinfo(hook_id, pack_pointers([key, *addresses], bits), bits=bits, **changes)
 
 
 def stacks_rundown(stacks, end=False, **changes):

@@ -43,7 +43,7 @@ MODULE_PARM_DESC(count, "number of stale breakpoints that were removed");
  * a dirty read-only page for a shadow stack, and warns when it changes the page, for instance when
  * the module with that code is unloaded.
  */
-static notrace noinline __used void stale_code_clean(unsigned long address)
+static notrace noinline __used void stale_code_clear_dirty_bit(unsigned long address)
 {
 	unsigned int level;
 	pte_t *entry = lookup_address(address, &level);
@@ -93,7 +93,7 @@ asm(".pushsection .text, \"ax\", @progbits\n"
 	"	movq %rsp, %rbp\n"
 	"	andq $-16, %rsp\n"
 	"	movq %rax, %rdi\n"
-	"	call stale_code_clean\n"
+	"	call stale_code_clear_dirty_bit\n"
 	"	movq %rbp, %rsp\n"
 	"	popq %rbp\n"
 	"	popq %r11\n"

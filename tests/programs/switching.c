@@ -117,7 +117,7 @@ static void pause_a_little(void)
 
 int main(int argc, char **argv)
 {
-	char mask[64];
+	char group_mask[64];
 	int turns, i;
 
 	if (argc != 4)
@@ -151,11 +151,11 @@ int main(int argc, char **argv)
 			write_file(DEBUGFS, "0/group_mask", "PERF_SPINLOCK_CNTRS");
 			write_file(DEBUGFS, "0/state", "start");
 			pause_a_little();
-			snprintf(mask, sizeof(mask), "+%s", group);
-			write_file(DEBUGFS, "0/group_mask", mask);
+			snprintf(group_mask, sizeof(group_mask), "+%s", group);
+			write_file(DEBUGFS, "0/group_mask", group_mask);
 			pause_a_little();
-			mask[0] = '-';
-			write_file(DEBUGFS, "0/group_mask", mask);
+			group_mask[0] = '-';
+			write_file(DEBUGFS, "0/group_mask", group_mask);
 			write_file(DEBUGFS, "0/state", "stop");
 			break;
 		}

@@ -17,11 +17,11 @@
 #define EX_LOCK		((struct ex_spin_lock *)lock)
 
 /* A queue handle in its own cache line, like the entries of the other locks. */
-struct one_line {
+struct handle_in_one_line {
 	struct klock_queue_handle handle;
 } __aligned(64);
 
-NATIVE_CONTESTANT(in_stack, SPIN_LOCK->word = 0, struct one_line one,
+NATIVE_CONTESTANT(in_stack, SPIN_LOCK->word = 0, struct handle_in_one_line one,
 		  ke_acquire_in_stack_queued_spin_lock_at_dpc_level(SPIN_LOCK, &one.handle),
 		  ke_release_in_stack_queued_spin_lock_from_dpc_level(&one.handle))
 
@@ -35,7 +35,7 @@ NATIVE_CONTESTANT(two_lines, SPIN_LOCK->word = 0, struct two_lines two,
 		  ke_acquire_in_stack_queued_spin_lock_at_dpc_level(SPIN_LOCK, &two.handle),
 		  ke_release_in_stack_queued_spin_lock_from_dpc_level(&two.handle))
 
-NATIVE_CONTESTANT(in_stack_raising, SPIN_LOCK->word = 0, struct one_line one,
+NATIVE_CONTESTANT(in_stack_raising, SPIN_LOCK->word = 0, struct handle_in_one_line one,
 		  ke_acquire_in_stack_queued_spin_lock(SPIN_LOCK, &one.handle),
 		  ke_release_in_stack_queued_spin_lock(&one.handle))
 

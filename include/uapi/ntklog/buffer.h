@@ -34,7 +34,7 @@
  * @current_offset: equal to @saved_offset after the flush
  * @reference_count: 0
  * @time_stamp: session clock at the flush
- * @sequence_number: 1, 2, ... in the order of use; 0 in the buffer with the file header
+ * @sequence_number: 1, 2, ... in the order of use
  * @clock_type: ETW_CLOCK_*
  * @frequency: ticks of the session clock per second
  * @processor_index: CPU whose events the buffer has
@@ -45,6 +45,9 @@
  * @buffer_type: ETW_BUFFER_TYPE_*
  * @start_time: FILETIME of the session's start
  * @start_perf_clock: session clock at the session's start
+ *
+ * In the buffer with the file header @time_stamp, @sequence_number, @clock_type, @frequency,
+ * @start_time and @start_perf_clock are 0: see struct trace_logfile_header64.
  */
 struct wmi_buffer_header {
 	__u32 buffer_size;

@@ -77,6 +77,9 @@ enum charge_part {
  *	was released before it; 0: none
  * @older_of_thread: if @is_sleeping and there was a wait, the same for the bucket of tasks and its
  *	holds of this kind
+ *
+ * Of a wait without a hold (mode waits), what is said of the release is of the acquisition. A hold
+ * that was open at the stop ends when it was listed.
  */
 struct charge_hold {
 	uint64_t lock;

@@ -92,7 +92,7 @@ static bool compare_class(const struct compared *compared, const struct names *n
  * Compare the name of a task, of its process or of its cgroup. A name that the file does not tell
  * differs from every name.
  */
-static bool compare_task(const struct compared *compared, const struct names *names,
+static bool task_matches(const struct compared *compared, const struct names *names,
 			 uint64_t clock, uint32_t thread_id)
 {
 	const char *name = NULL;
@@ -136,7 +136,7 @@ static bool compare_field(const struct compared *compared, const struct etl_file
 		return compare_address(compared, names, value,
 				       field->is_code ? NAMES_OF_CODE : NAMES_OF_ANY);
 	if (compared->kind == OPERAND_THREAD)
-		return compare_task(compared, names, event->time_stamp, value);
+		return task_matches(compared, names, event->time_stamp, value);
 	if (compared->is_time)
 		return compare_ns(compared, etl_cycles_ns(file, (double)value));
 	if (compared->is_number)
@@ -171,7 +171,7 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 		case SUBJECT_CLASS:
 			return compare_class(compared, names, event, spinlock.lock);
 		default:
-			return compare_task(compared, names, event->time_stamp,
+			return task_matches(compared, names, event->time_stamp,
 					    spinlock.thread_id);
 		}
 	case PERFINFO_LOG_TYPE_RESOURCE:
@@ -192,16 +192,16 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 		case SUBJECT_CLASS:
 			return compare_class(compared, names, event, resource.resource);
 		default:
-			return compare_task(compared, names, event->time_stamp,
+			return task_matches(compared, names, event->time_stamp,
 					    resource.thread_id);
 		}
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		if (!is_of_task(compared))
 			return false;
 		contextswap_record_read(&contextswap, event);
-		old_matches = compare_task(compared, names, event->time_stamp,
+		old_matches = task_matches(compared, names, event->time_stamp,
 					   contextswap.old_thread_id);
-		new_matches = compare_task(compared, names, event->time_stamp,
+		new_matches = task_matches(compared, names, event->time_stamp,
 					   contextswap.new_thread_id);
 		/* "==" needs one of the two threads, "!=" neither of them. */
 		return compared->comparison == IS_NOT_EQUAL ? old_matches && new_matches :
@@ -210,7 +210,7 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 		if (!is_of_task(compared))
 			return false;
 		memcpy(&ready, event->data, sizeof(ready));
-		return compare_task(compared, names, event->time_stamp, ready.thread_id);
+		return task_matches(compared, names, event->time_stamp, ready.thread_id);
 	}
 	return false;
 }
@@ -246,7 +246,7 @@ static bool compare_header(const struct compared *compared, const struct etl_eve
 		return header.has_process && compare_number(compared, header.process_id);
 	default:
 		return header.has_process &&
-		       compare_task(compared, names, event->time_stamp, header.thread_id);
+		       task_matches(compared, names, event->time_stamp, header.thread_id);
 	}
 }
 

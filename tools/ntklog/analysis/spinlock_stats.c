@@ -24,11 +24,11 @@ uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_
  * @rates: parameters by which the record was sampled
  * @record: record
  *
- * NT writes every acquisition whose hold is longer than the hold threshold. Of the shorter ones of
- * a CPU it writes every Nth uncontended one, N being the acquire rate, and every Nth contended one
- * that has spun enough, N being the contention rate. It does not write contended ones with fewer
- * spins, so they are not estimated. Records of mode sampled (WMI_SPINLOCK_RULE_SAMPLED) are chosen
- * at the acquisition, whatever the hold will be.
+ * NT writes every acquisition whose hold is longer than the hold threshold, unless that is 0. Of
+ * the others of a CPU it writes every Nth uncontended one, N being the acquire rate, and every Nth
+ * contended one that has spun enough, N being the contention rate. It does not write contended ones
+ * with fewer spins, so they are not estimated. Records of mode sampled (WMI_SPINLOCK_RULE_SAMPLED)
+ * are chosen at the acquisition, whatever the hold will be.
  *
  * Return: number of acquisitions; 0 for a record that only the blocker rule has written.
  */

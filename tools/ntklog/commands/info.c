@@ -30,10 +30,7 @@ enum {
 
 #define NAME_BYTES	1024
 
-/*
- * Greatest number of kinds of events that are named by provider or class. Further kinds are named
- * by the type of their header.
- */
+/* With so many names in the result, no event is named by its provider or class any more. */
 #define KINDS_MAX	4096
 
 struct options {

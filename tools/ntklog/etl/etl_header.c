@@ -129,7 +129,7 @@ int etl_logfile_header(const struct etl_event *event, struct trace_logfile_heade
 	size_t common = offsetof(struct trace_logfile_header64, logger_name);
 	size_t zone = offsetof(struct trace_logfile_header64, time_zone);
 	size_t zone32 = offsetof(struct trace_logfile_header32, time_zone);
-	size_t clocks = offsetof(struct trace_logfile_header64, boot_time);
+	size_t clocks_offset = offsetof(struct trace_logfile_header64, boot_time);
 	size_t clocks32 = offsetof(struct trace_logfile_header32, boot_time);
 
 	if (event->hook_id != EVENT_TRACE_TYPE_LOGFILE_HEADER ||
@@ -143,9 +143,9 @@ int etl_logfile_header(const struct etl_event *event, struct trace_logfile_heade
 	memcpy(header, event->data, common);
 	memcpy(&header->time_zone, event->data + (is64 ? zone : zone32),
 	       sizeof(header->time_zone));
-	memcpy((char *)header + clocks, event->data + (is64 ? clocks : clocks32),
-	       sizeof(*header) - clocks);
-	*names = event->data + (is64 ? clocks : clocks32) + sizeof(*header) - clocks;
+	memcpy((char *)header + clocks_offset, event->data + (is64 ? clocks_offset : clocks32),
+	       sizeof(*header) - clocks_offset);
+	*names = event->data + (is64 ? clocks_offset : clocks32) + sizeof(*header) - clocks_offset;
 	return 0;
 }
 

@@ -155,11 +155,11 @@ void text_clean_line(char *text)
 }
 
 /**
- * text_write() - write a text for text_read() in another process of this program
+ * text_send() - write a text for text_receive() in another process of this program
  * @text: the text
  * @stream: stream to write to; after a failed write ferror() is true
  */
-void text_write(const char *text, FILE *stream)
+void text_send(const char *text, FILE *stream)
 {
 	size_t length = strlen(text);
 
@@ -168,12 +168,12 @@ void text_write(const char *text, FILE *stream)
 }
 
 /**
- * text_read() - read a text that text_write() has written
+ * text_receive() - read a text that text_send() has written
  * @stream: stream to read from
  *
  * Return: the text, for free(); NULL if it is not complete, or without memory.
  */
-char *text_read(FILE *stream)
+char *text_receive(FILE *stream)
 {
 	size_t length;
 	char *text;

@@ -19,7 +19,7 @@ void text_clean_line(char *text);
 bool text_cut_module(char *text);
 void text_clean_large(char *text, size_t size);
 void text_print_wrapped(const char *text, size_t width, FILE *stream);
-void text_write(const char *text, FILE *stream);
-char *text_read(FILE *stream);
+void text_send(const char *text, FILE *stream);
+char *text_receive(FILE *stream);
 
 #endif /* _NTKLOG_TEXT_H */

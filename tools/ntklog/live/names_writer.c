@@ -168,7 +168,7 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		task_names_add(&writer->tasks, resource.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
-		/* An older module writes version 1, with which the others begin. */
+		/* Each version of the record begins with the members of version 1. */
 		memcpy(&caller, event->data, sizeof(caller));
 		take_address(writer, caller.caller);
 		break;
@@ -178,7 +178,7 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 			take_address(writer, block.frames[i]);
 		break;
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
-		/* An older module writes version 1, with which the others begin. */
+		/* Each version of the record begins with the members of version 1. */
 		memcpy(&open, event->data, NTKLOG_OPEN_HOLD_V1_SIZE);
 		take_address(writer, open.lock);
 		take_address(writer, open.caller);

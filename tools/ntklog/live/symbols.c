@@ -81,7 +81,7 @@ static bool has_module(const char *modules, const char *line)
  * symbols_update() - read the symbols again if a module has been loaded since
  * @symbols: read before
  *
- * A module that is loaded again, even at the same address, may be of another build. It is noticed
+ * A module that is loaded again at the same address may be of another build. That is noticed only
  * if an update came between.
  *
  * Return: 1: read again; 0: not; -1 after a message.

@@ -155,8 +155,8 @@ void difference_write(const struct difference *difference, FILE *stream)
 	fwrite(difference, sizeof(*difference), 1, stream);
 	for (row = difference->rows; row < difference->rows + difference->count; row++) {
 		fwrite(row->sums, sizeof(row->sums), 1, stream);
-		text_write(row->lock, stream);
-		text_write(row->caller, stream);
+		text_send(row->lock, stream);
+		text_send(row->caller, stream);
 	}
 }
 
@@ -184,8 +184,8 @@ bool difference_read(struct difference *difference, FILE *stream)
 		if (!more || fread(row.sums, sizeof(row.sums), 1, stream) != 1)
 			break;
 		difference->rows = more;
-		row.lock = text_read(stream);
-		row.caller = row.lock ? text_read(stream) : NULL;
+		row.lock = text_receive(stream);
+		row.caller = row.lock ? text_receive(stream) : NULL;
 		if (!row.caller) {
 			free(row.lock);
 			break;

@@ -248,7 +248,7 @@ static void make_label(struct label *label, const char *format, ...)
 	va_end(arguments);
 }
 
-static int make_symbols(struct step *step)
+static int make_value_names(struct step *step)
 {
 	const struct event_field *field = step->field;
 	struct symbol_slot *slot;
@@ -298,7 +298,7 @@ static int make_step(struct dump_plans *plans, struct step *step,
 		step->names = field->is_code ? &plans->code : &plans->locks;
 	else if (plans->has_names && field->is_thread)
 		step->names = &plans->threads;
-	return field->format == FIELD_SYMBOL ? make_symbols(step) : 0;
+	return field->format == FIELD_SYMBOL ? make_value_names(step) : 0;
 }
 
 static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,

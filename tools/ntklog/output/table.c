@@ -111,7 +111,7 @@ void table_write(const struct table *table, FILE *stream)
 	fwrite(&table->rows, sizeof(table->rows), 1, stream);
 	for (i = 0; i < cells; i++)
 		if (table->columns[i % table->column_count].kind == CELL_TEXT)
-			text_write(table->cells[i].text, stream);
+			text_send(table->cells[i].text, stream);
 		else
 			fwrite(&table->cells[i].number, sizeof(double), 1, stream);
 }
@@ -143,7 +143,7 @@ bool table_read(struct table *table, const char *first, FILE *stream)
 		is_whole = !!cells[0].text;
 		for (i = 1; is_whole && i < table->column_count; i++)
 			if (table->columns[i].kind == CELL_TEXT)
-				is_whole = !!(cells[i].text = text_read(stream));
+				is_whole = !!(cells[i].text = text_receive(stream));
 			else
 				is_whole = fread(&cells[i].number, sizeof(double), 1, stream) == 1;
 		if (!is_whole) {

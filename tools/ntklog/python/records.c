@@ -156,7 +156,7 @@ void records_free(struct records *records)
 }
 
 /* Make a dictionary of the names of values, or None if the values have no names. */
-static PyObject *make_symbols(const struct event_field *field)
+static PyObject *make_value_names(const struct event_field *field)
 {
 	PyObject *symbols, *value;
 	size_t i;
@@ -181,7 +181,7 @@ static PyObject *make_symbols(const struct event_field *field)
 static PyObject *make_field(const struct event_field *field, bool is_64bit)
 {
 	const struct field_place *where = &field->where[is_64bit], *minus = &field->minus[is_64bit];
-	PyObject *symbols = make_symbols(field);
+	PyObject *symbols = make_value_names(field);
 	size_t head = sizeof(struct record_head);
 
 	if (!symbols)
