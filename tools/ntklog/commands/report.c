@@ -356,7 +356,7 @@ static int report_file(struct options *options)
 	analysis.names = names;
 	analysis.by_address = options->by_address;
 	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | tables_on_request);
-	analysis.lock = options->table.lock;
+	analysis.wanted.name = options->table.lock;
 	analysis.charge_by = options->by;
 	/* A lock's section on the page has flame graphs of its waiters and holders. */
 	analysis.has_lock_stacks = options->html && analysis.charges_waits;
@@ -369,10 +369,13 @@ static int report_file(struct options *options)
 
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
-		if (options->table.lock && !analysis.lock_events && !options->result) {
-			message("%s: no %sevent is of a lock \"%s\"; report without --lock names the locks",
-				file->path, selection_includes_all(analysis.selection) ? "" :
-				"selected ", options->table.lock);
+		if (options->table.lock && !analysis.wanted.events && !options->result) {
+			message("%s: no %sevent is of a lock \"%s\"; %s", file->path,
+				selection_includes_all(analysis.selection) ? "" : "selected ",
+				options->table.lock, table_lock_hint(options->table.lock));
+			status = NTKLOG_FAILED;
+		} else if (analysis.wanted.is_ambiguous) {
+			table_refuse_ambiguous_lock(options->table.lock, file->path);
 			status = NTKLOG_FAILED;
 		} else {
 			status = show_report(&report, options);
@@ -415,8 +418,8 @@ static int report_files(struct options *options)
 	}
 	status = report_many_read(&many);
 	if (!status && options->table.lock && !report_many_lock_events(&many)) {
-		message("no event is of a lock \"%s\"; report without --lock names the locks",
-			options->table.lock);
+		message("no event is of a lock \"%s\"; %s", options->table.lock,
+			table_lock_hint(options->table.lock));
 		status = NTKLOG_FAILED;
 		goto close;
 	}

@@ -2,7 +2,9 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "message.h"
 #include "table_argp.h"
 
 /* Rows of a table that fit a screen. */
@@ -65,6 +67,30 @@ static const struct argp_option table_options[] = {
 	  "Print at most so many rows of each table (20; with --json and --csv all); 0: all", 0 },
 	{ 0 }
 };
+
+/**
+ * table_lock_hint() - tell where the names of locks are found
+ * @lock: the lock of --lock, of which no event is
+ *
+ * Return: a sentence without its full stop.
+ */
+const char *table_lock_hint(const char *lock)
+{
+	return strstr(lock, "..") ?
+		"\"..\" stands for a cut part of a name: report --wide prints names whole" :
+		"report without --lock names the locks";
+}
+
+/**
+ * table_refuse_ambiguous_lock() - print that the name of a lock fits locks of several modules
+ * @lock: the lock of --lock
+ * @path: path of the file with these locks
+ */
+void table_refuse_ambiguous_lock(const char *lock, const char *path)
+{
+	message("%s: locks of several modules are called \"%s\": give the module too, as --wide prints it, or the lock's address",
+		path, lock);
+}
 
 const struct argp table_argp = {
 	.options = table_options,

@@ -22,4 +22,7 @@ struct table_options {
 /* The input of the parser is a struct table_options. */
 extern const struct argp table_argp;
 
+const char *table_lock_hint(const char *lock);
+void table_refuse_ambiguous_lock(const char *lock, const char *path);
+
 #endif /* _NTKLOG_TABLE_ARGP_H */
