@@ -80,8 +80,29 @@ void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 	analysis->resources.rates = rates.resource;
 }
 
+static void add_newer(struct newer_events *newer, const struct etl_event *event)
+{
+	const struct event_type *type, *known = NULL;
+
+	for (type = event_types; type < event_types + EVENT_TYPES; type++) {
+		if (type->hook_id != event->hook_id)
+			continue;
+		if (event->version <= type->version || event->version <= type->last_version)
+			return;
+		known = type;
+	}
+	if (!known)
+		return;
+	newer->name = known->name;
+	newer->version = event->version;
+	newer->count++;
+}
+
 static void add_unknown(struct analysis *analysis, const struct etl_event *event)
 {
+	if (event->header_type == TRACE_HEADER_TYPE_PERFINFO32 ||
+	    event->header_type == TRACE_HEADER_TYPE_PERFINFO64)
+		add_newer(&analysis->newer, event);
 	if (!event->has_hook_id) {
 		analysis->unknown_headers[event->header_type]++;
 		return;

@@ -33,6 +33,8 @@
  * @unknown: number of events of unknown types, by hook id; allocated for the first one
  * @callers: last event of each CPU with the caller of a record; allocated for the first one
  * @unknown_headers: number of events without a hook id, by type of header
+ * @newer: events of known types, but of versions newer than the known ones; name and version
+ *	are those of the last one
  */
 struct analysis {
 	const struct selection *selection;
@@ -63,6 +65,11 @@ struct analysis {
 	uint64_t *unknown;
 	struct kept_caller *callers;
 	uint64_t unknown_headers[0x100];
+	struct newer_events {
+		const char *name;
+		uint16_t version;
+		uint64_t count;
+	} newer;
 };
 
 void analysis_find_rates(struct analysis *analysis, struct etl_file *file);

@@ -64,6 +64,18 @@ class Output(Mixed):
         self.assertEqual(report["unknown"], [{"event": "HookId 0x1234", "count": 2},
                                              {"event": "HookId 0x1235", "count": 1}])
 
+    def test_events_of_newer_versions_are_named(self):
+        newer = etl.perfinfo(0x0529, etl.spin_lock(), version=9)
+        for events in (newer,), (newer, lock()):
+            self.write(etl.file(*events))
+            result = self.report()
+            self.assertIn("left out: 1 events of versions that this ntklog does not "
+                          "know, such as SpinLock of version 9: use a newer ntklog", result.stderr)
+            self.assertEqual("no events of locks of versions that this ntklog knows." in
+                             result.stdout, len(events) == 1)
+        self.write(etl.file(lock()))
+        self.assertNotIn("version", self.report().stderr)
+
     def test_wpp_messages_are_counted(self):
         report = self.json(lock(), etl.wpp(7), lock(), etl.wpp(8, data=bytes(3)))
         self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
