@@ -248,9 +248,17 @@ static void print_tables(struct report *report, const struct options *options,
 		else
 			report_facts(report, stdout, "", "");
 	}
-	for (i = 0; i < REPORT_TABLES; i++)
-		if (options->tables & 1 << i && table_has_cells(&report->tables[i]))
+	for (i = 0; i < REPORT_TABLES; i++) {
+		if (!(options->tables & 1 << i))
+			continue;
+		if (table_has_cells(&report->tables[i]))
 			print_table(report, &report->tables[i], options);
+		else if (options->tables != ALL_TABLES && !options->table.csv &&
+			 !report->tables[i].rows)
+			report_print_empty(i, options->table.lock ||
+					   !selection_includes_all(&options->trace.selection),
+					   stdout);
+	}
 	if (options->table.lock && !options->table.csv && has_answer(options))
 		print_lock(report, options);
 }

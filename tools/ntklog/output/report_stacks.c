@@ -153,6 +153,7 @@ static void make_stacks(struct report *report)
 const struct table_class report_stacks_class = {
 	.name = "stacks",
 	.title = "Stacks of locks",
+	.events = "locks with stacks (record --stacks)",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort = "wait_total",

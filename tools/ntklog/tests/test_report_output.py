@@ -64,6 +64,18 @@ class Output(Mixed):
         self.assertEqual(report["unknown"], [{"event": "HookId 0x1234", "count": 2},
                                              {"event": "HookId 0x1235", "count": 1}])
 
+    def test_named_table_without_rows_says_which_events_it_needs(self):
+        self.write(etl.file(lock()))
+        for options, text in (
+                (("threads",), "no events of context switches (record -e contextswap)."),
+                (("resources",), "no events of locks that sleep (record -e linux_mutex)."),
+                (("locks", "--from", "100"), "no selected events of spin locks or rwlocks")):
+            for paths in (), (self.path,):
+                self.assertIn("The table %s has no rows: %s" % (options[0], text),
+                              tool.unwrapped(self.report("--table", *options, *paths).stdout))
+        self.assertNotIn("no rows", self.report("--csv", "--table", "threads").stdout)
+        self.assertNotIn("no rows", self.report().stdout)
+
     def test_events_of_newer_versions_are_named(self):
         newer = etl.perfinfo(0x0529, etl.spin_lock(), version=9)
         for events in (newer,), (newer, lock()):
