@@ -195,7 +195,7 @@ static void print_table(const struct report *report, struct table *table,
 	putchar('\n');
 	if (options->table.is_wide && !options->columns)
 		table_insert_errors(table, false);
-	if (table == &report->tables[REPORT_STACKS] && options->files.count == 1)
+	if (table == &report->tables[REPORT_STACKS])
 		report_print_stacks(report, stdout, options->table.top);
 	else if (table == &report->tables[REPORT_LONGEST] && options->files.count == 1 &&
 		 !options->columns)
