@@ -35,6 +35,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->is_wide = true;
 		return 0;
 	case OPTION_LOCK:
+		if (options->lock)
+			argp_error(state,
+				   "--lock is given twice: it takes one lock; --filter takes more");
 		options->lock = argument;
 		return 0;
 	case OPTION_TOP:

@@ -175,6 +175,12 @@ class Output(Mixed):
             self.assertIn("--from is later than --to", result.stderr)
         self.report("--from", "1", "--to", "1")
 
+    def test_selection_that_would_replace_another_one_is_refused(self):
+        for option, value in (("--lock", "0x100"), ("--from", "1"), ("--to", "1"),
+                              ("--filter", "Cpu == 0")):
+            result = self.report(option, value, option, value, status=2)
+            self.assertIn("%s is given twice" % option, result.stderr)
+
     def test_no_two_columns_have_one_title(self):
         for line in self.report("--columns", "all").stdout.splitlines():
             titles = re.split("  +", line.strip())
