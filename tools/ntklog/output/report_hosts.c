@@ -80,7 +80,8 @@ void report_print_hosts(const struct report_host *hosts, size_t count, FILE *str
 	}
 	fprintf(stream, "%" PRIu64 " events in %.3f s of %zu files", events, seconds, read);
 	if (read < count)
-		fprintf(stream, "; %zu files could not be read", count - read);
+		fprintf(stream, "; %zu file%s could not be read", count - read,
+			count - read == 1 ? "" : "s");
 	fputc('\n', stream);
 }
 

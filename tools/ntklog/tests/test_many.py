@@ -106,7 +106,7 @@ class Many(Fleet):
         for bad in empty, empty + ".missing":
             result = self.report(paths[0], bad, paths[2], status=1)
             self.assertIn(bad + ": ", result.stderr)
-            self.assertIn("of 2 files; 1 files could not be read\n", result.stdout)
+            self.assertIn("of 2 files; 1 file could not be read\n", result.stdout)
             self.assertIn("h02", result.stdout)
             many = json.loads(self.report("--json", bad, paths[0], status=1).stdout)
             self.assertEqual((len(many["hosts"]), many["files_not_read"]), (1, 1))
