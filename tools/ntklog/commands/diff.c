@@ -102,8 +102,10 @@ static int read_file(void *argument, size_t number, FILE *result)
 	analysis.names = names;
 	analysis.wanted.name = options->table.lock;
 	analysis.resources.by_caller = true;
-	if (is_open)
+	if (is_open) {
 		analysis_read(&analysis, file);
+		table_report_newer(&analysis.newer, file->path);
+	}
 	if (analysis.wanted.is_ambiguous) {
 		table_refuse_ambiguous_lock(options->table.lock, file->path);
 		status = NTKLOG_FAILED;

@@ -2,7 +2,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -378,10 +377,7 @@ static int report_file(struct options *options)
 
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
-		if (analysis.newer.count)
-			message("%s: left out: %" PRIu64 " events of versions that this ntklog does not know, such as %s of version %u: use a newer ntklog",
-				file->path, analysis.newer.count, analysis.newer.name,
-				analysis.newer.version);
+		table_report_newer(&analysis.newer, file->path);
 		if (options->table.lock && !analysis.wanted.events && !options->result) {
 			message("%s: no %sevent is of a lock \"%s\"; %s", file->path,
 				selection_includes_all(analysis.selection) ? "" : "selected ",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,19 @@ void table_refuse_ambiguous_lock(const char *lock, const char *path)
 {
 	message("%s: locks of several modules are called \"%s\": give the module too, as --wide prints it, or the lock's address",
 		path, lock);
+}
+
+/**
+ * table_report_newer() - print that the sums lack events of versions that are not known
+ * @newer: these events of an analysis
+ * @path: path of the file
+ */
+void table_report_newer(const struct newer_events *newer, const char *path)
+{
+	if (newer->count)
+		message("%s: left out: %" PRIu64 " event%s of versions that this ntklog does not know, such as %s of version %u: use a newer ntklog",
+			path, newer->count, newer->count == 1 ? "" : "s", newer->name,
+			newer->version);
 }
 
 const struct argp table_argp = {

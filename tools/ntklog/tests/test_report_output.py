@@ -81,10 +81,11 @@ class Output(Mixed):
         for events in (newer,), (newer, lock()):
             self.write(etl.file(*events))
             result = self.report()
-            self.assertIn("left out: 1 events of versions that this ntklog does not "
+            self.assertIn("left out: 1 event of versions that this ntklog does not "
                           "know, such as SpinLock of version 9: use a newer ntklog", result.stderr)
             self.assertEqual("no events of locks of versions that this ntklog knows." in
                              result.stdout, len(events) == 1)
+            self.assertEqual(run("diff", self.path, self.path).stderr.count("of version 9"), 2)
         self.write(etl.file(lock()))
         self.assertNotIn("version", self.report().stderr)
 
