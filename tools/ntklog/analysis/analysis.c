@@ -81,8 +81,29 @@ void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 	analysis->resources.rates = rates.resource;
 }
 
+static void add_newer(struct newer_events *newer, const struct etl_event *event)
+{
+	const struct event_type *type, *known = NULL;
+
+	for (type = event_types; type < event_types + EVENT_TYPES; type++) {
+		if (type->hook_id != event->hook_id)
+			continue;
+		if (event->version <= type->version || event->version <= type->last_version)
+			return;
+		known = type;
+	}
+	if (!known)
+		return;
+	newer->name = known->name;
+	newer->version = event->version;
+	newer->count++;
+}
+
 static void add_unknown(struct analysis *analysis, const struct etl_event *event)
 {
+	if (event->header_type == TRACE_HEADER_TYPE_PERFINFO32 ||
+	    event->header_type == TRACE_HEADER_TYPE_PERFINFO64)
+		add_newer(&analysis->newer, event);
 	if (!event->has_hook_id) {
 		analysis->unknown_headers[event->header_type]++;
 		return;
@@ -115,37 +136,11 @@ static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct
 		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
 }
 
-/* With or without the cache in parentheses. */
-static bool has_wanted_name(const struct analysis *analysis, uint64_t key)
+static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
+			      const struct etl_event *event)
 {
-	size_t length = strlen(analysis->lock);
-	char name[NAME_SIZE];
-
-	names_address(analysis->names, key, name, sizeof(name));
-	return !strncmp(name, analysis->lock, length) &&
-	       (!name[length] || !strncmp(name + length, " (", 2));
-}
-
-/*
- * Test whether the events of a lock are summed up: those of all locks, unless the user asked for
- * one.
- */
-static bool count_wanted_lock(struct analysis *analysis, uint64_t address, uint64_t key)
-{
-	struct wanted_lock *cached =
-		&analysis->lock_cache[key * UINT64_C(0x9E3779B97F4A7C15) >>
-				      (64 - WANTED_LOCKS_BITS)];
-	char *end;
-
-	if (!analysis->lock)
-		return true;
-	if (!cached->is_known || cached->key != key)
-		*cached = (struct wanted_lock) { key, true, has_wanted_name(analysis, key) };
-	if (!cached->is_wanted &&
-	    (strtoull(analysis->lock, &end, 16) != address || end == analysis->lock || *end))
-		return false;
-	analysis->lock_events++;
-	return true;
+	return wanted_lock_count(&analysis->wanted, analysis->names, address, event->time_stamp,
+				 analysis->by_address);
 }
 
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
@@ -184,7 +179,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 
 	spinlock_record_read(&record, event);
 	class = key_of(analysis, record.lock, event);
-	is_wanted = source->is_selected && count_wanted_lock(analysis, record.lock, class);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, record.lock, event);
 	if (analysis->charges.charges)
 		charge_add_spinlock(&analysis->charges, source, &record, class,
 				    is_wanted ? spinlock_weight(rates, &record) : 0,
@@ -225,7 +220,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 		open_holds_drop_entry(&analysis->open_holds, address, record.thread_id);
 	class = key_of(analysis, address, event);
 	record.resource = class;
-	is_wanted = source->is_selected && count_wanted_lock(analysis, address, class);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, address, event);
 	if (is_wanted)
 		weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
 					    event->time_stamp - analysis->origin);
@@ -257,7 +252,7 @@ static void add_open_hold(struct analysis *analysis, const struct charge_event *
 	memcpy(&hold.event, event->data, event->data_size);
 	hold.class = key_of(analysis, hold.event.lock, event);
 	hold.is_wanted = source->is_selected &&
-			 count_wanted_lock(analysis, hold.event.lock, hold.class);
+			 count_wanted_lock(analysis, hold.event.lock, event);
 	open_holds_add(&analysis->open_holds, &hold);
 }
 
@@ -427,7 +422,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	bool has_lock_stacks = analysis->has_lock_stacks;
 	bool by_caller = analysis->resources.by_caller;
 	enum charge_by charge_by = analysis->charge_by;
-	const char *lock = analysis->lock;
+	const char *lock = analysis->wanted.name;
 
 	/* Reset the counts of damage, because the second pass counts the same damage again. */
 	*file = *before;
@@ -441,7 +436,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->by_address = by_address;
 	analysis->charges_waits = charges_waits;
 	analysis->charge_by = charge_by;
-	analysis->lock = lock;
+	analysis->wanted.name = lock;
 	analysis->has_lock_stacks = has_lock_stacks;
 	analysis->stacks.by_lock = by_lock;
 	analysis->stacks.by_task = by_task;

@@ -16,14 +16,11 @@
 #include "spinlock_stats.h"
 #include "stack_stats.h"
 #include "switch_stats.h"
-
-#define WANTED_LOCKS_BITS	8
+#include "wanted_lock.h"
 
 /*
  * Sums of a trace; all zero before the first event.
  * @selection: events to sum up, or NULL for all events
- * @lock: name or address of the only lock to sum up, or NULL for all locks
- * @lock_cache: recent locks, and whether their names are @lock
  * @by_address: sum up each lock by itself, and not by its class
  * @has_lock_stacks: set by the caller, with @charges_waits: analysis_read() makes @lock_stacks
  * @open_holds: locks that were held at the end, or at the last snapshot
@@ -36,17 +33,13 @@
  * @unknown: number of events of unknown types, by hook id; allocated for the first one
  * @callers: last event of each CPU with the caller of a record; allocated for the first one
  * @unknown_headers: number of events without a hook id, by type of header
+ * @newer: events of known types, but of versions newer than the known ones; name and version
+ *	are those of the last one
  */
 struct analysis {
 	const struct selection *selection;
 	const struct names *names;
-	const char *lock;
-	uint64_t lock_events;
-	struct wanted_lock {
-		uint64_t key;
-		bool is_known;
-		bool is_wanted;
-	} lock_cache[1 << WANTED_LOCKS_BITS];
+	struct wanted_lock wanted;
 	bool by_address;
 	struct lock_classes classes;
 	struct spinlock_stats spinlocks;
@@ -72,6 +65,11 @@ struct analysis {
 	uint64_t *unknown;
 	struct kept_caller *callers;
 	uint64_t unknown_headers[0x100];
+	struct newer_events {
+		const char *name;
+		uint16_t version;
+		uint64_t count;
+	} newer;
 };
 
 void analysis_find_rates(struct analysis *analysis, struct etl_file *file);

@@ -410,8 +410,9 @@ int comparison_check_names(const struct compared *compared, const struct names *
 		return refuse(error, size, compared->at, "no symbol is called \"%.40s\"",
 			      compared->text);
 	if (compared->subject == SUBJECT_CLASS &&
-	    !names_have_class_with_text(names, compared->text))
-		return refuse(error, size, compared->at, "no class is called \"%.40s\"",
+	    !names_have_class(names, compared->text))
+		return refuse(error, size, compared->at,
+			      "no class is called \"%.40s\": class ~ takes a part of a name, lock == the name of a variable",
 			      compared->text);
 	if (compared->subject == SUBJECT_CGROUP && !names_have_cgroup(names, compared->text))
 		return refuse(error, size, compared->at, "no cgroup is called \"%.40s\"",

@@ -100,13 +100,19 @@ static int read_file(void *argument, size_t number, FILE *result)
 	if (status)
 		return status;
 	analysis.names = names;
-	analysis.lock = options->table.lock;
+	analysis.wanted.name = options->table.lock;
 	analysis.resources.by_caller = true;
 	if (is_open) {
 		analysis_read(&analysis, file);
+		table_report_newer(&analysis.newer, file->path);
+	}
+	if (analysis.wanted.is_ambiguous) {
+		table_refuse_ambiguous_lock(options->table.lock, file->path);
+		status = NTKLOG_FAILED;
+	} else if (is_open) {
 		file_sums.seconds = analysis_seconds(&analysis, file);
 		file_sums.has_holds = !analysis.spinlocks.total.waits_only;
-		file_sums.lock_events = analysis.lock_events;
+		file_sums.lock_events = analysis.wanted.events;
 		file_sums.open_waits = analysis.open_holds.waits;
 		file_sums.open_wait_ns = analysis.open_holds.wait_ns;
 		difference_add(&difference, which, &analysis, file, names);
@@ -512,7 +518,8 @@ int command_diff(int argc, char **argv)
 		status = read_files(&options);
 	count = options.sides[0].files.count + options.sides[1].files.count;
 	if (!status && options.table.lock && !options.lock_events) {
-		message("no file has an event of a lock \"%s\"", options.table.lock);
+		message("no file has an event of a lock \"%s\"; %s", options.table.lock,
+			table_lock_hint(options.table.lock));
 		status = NTKLOG_FAILED;
 	} else if (options.opened_count == count && compares_holds(&options) &&
 		   path_without_holds(&options)) {

@@ -194,7 +194,7 @@ static void print_table(const struct report *report, struct table *table,
 	putchar('\n');
 	if (options->table.is_wide && !options->columns)
 		table_insert_errors(table, false);
-	if (table == &report->tables[REPORT_STACKS] && options->files.count == 1)
+	if (table == &report->tables[REPORT_STACKS])
 		report_print_stacks(report, stdout, options->table.top);
 	else if (table == &report->tables[REPORT_LONGEST] && options->files.count == 1 &&
 		 !options->columns)
@@ -247,9 +247,17 @@ static void print_tables(struct report *report, const struct options *options,
 		else
 			report_facts(report, stdout, "", "");
 	}
-	for (i = 0; i < REPORT_TABLES; i++)
-		if (options->tables & 1 << i && table_has_cells(&report->tables[i]))
+	for (i = 0; i < REPORT_TABLES; i++) {
+		if (!(options->tables & 1 << i))
+			continue;
+		if (table_has_cells(&report->tables[i]))
 			print_table(report, &report->tables[i], options);
+		else if (options->tables != ALL_TABLES && !options->table.csv &&
+			 !report->tables[i].rows)
+			report_print_empty(i, options->table.lock ||
+					   !selection_includes_all(&options->trace.selection),
+					   stdout);
+	}
 	if (options->table.lock && !options->table.csv && has_answer(options))
 		print_lock(report, options);
 }
@@ -356,7 +364,7 @@ static int report_file(struct options *options)
 	analysis.names = names;
 	analysis.by_address = options->by_address;
 	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | tables_on_request);
-	analysis.lock = options->table.lock;
+	analysis.wanted.name = options->table.lock;
 	analysis.charge_by = options->by;
 	/* A lock's section on the page has flame graphs of its waiters and holders. */
 	analysis.has_lock_stacks = options->html && analysis.charges_waits;
@@ -369,10 +377,14 @@ static int report_file(struct options *options)
 
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
-		if (options->table.lock && !analysis.lock_events && !options->result) {
-			message("%s: no %sevent is of a lock \"%s\"; report without --lock names the locks",
-				file->path, selection_includes_all(analysis.selection) ? "" :
-				"selected ", options->table.lock);
+		table_report_newer(&analysis.newer, file->path);
+		if (options->table.lock && !analysis.wanted.events && !options->result) {
+			message("%s: no %sevent is of a lock \"%s\"; %s", file->path,
+				selection_includes_all(analysis.selection) ? "" : "selected ",
+				options->table.lock, table_lock_hint(options->table.lock));
+			status = NTKLOG_FAILED;
+		} else if (analysis.wanted.is_ambiguous) {
+			table_refuse_ambiguous_lock(options->table.lock, file->path);
 			status = NTKLOG_FAILED;
 		} else {
 			status = show_report(&report, options);
@@ -415,8 +427,8 @@ static int report_files(struct options *options)
 	}
 	status = report_many_read(&many);
 	if (!status && options->table.lock && !report_many_lock_events(&many)) {
-		message("no event is of a lock \"%s\"; report without --lock names the locks",
-			options->table.lock);
+		message("no event is of a lock \"%s\"; %s", options->table.lock,
+			table_lock_hint(options->table.lock));
 		status = NTKLOG_FAILED;
 		goto close;
 	}

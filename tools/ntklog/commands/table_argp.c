@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "message.h"
 #include "table_argp.h"
 
 /* Rows of a table that fit a screen. */
@@ -33,6 +36,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->is_wide = true;
 		return 0;
 	case OPTION_LOCK:
+		if (options->lock)
+			argp_error(state,
+				   "--lock is given twice: it takes one lock; --filter takes more");
 		options->lock = argument;
 		return 0;
 	case OPTION_TOP:
@@ -65,6 +71,43 @@ static const struct argp_option table_options[] = {
 	  "Print at most so many rows of each table (20; with --json and --csv all); 0: all", 0 },
 	{ 0 }
 };
+
+/**
+ * table_lock_hint() - tell where the names of locks are found
+ * @lock: the lock of --lock, of which no event is
+ *
+ * Return: a sentence without its full stop.
+ */
+const char *table_lock_hint(const char *lock)
+{
+	return strstr(lock, "..") ?
+		"\"..\" stands for a cut part of a name: report --wide prints names whole" :
+		"report without --lock names the locks";
+}
+
+/**
+ * table_refuse_ambiguous_lock() - print that the name of a lock fits locks of several modules
+ * @lock: the lock of --lock
+ * @path: path of the file with these locks
+ */
+void table_refuse_ambiguous_lock(const char *lock, const char *path)
+{
+	message("%s: locks of several modules are called \"%s\": give the module too, as --wide prints it, or the lock's address",
+		path, lock);
+}
+
+/**
+ * table_report_newer() - print that the sums lack events of versions that are not known
+ * @newer: these events of an analysis
+ * @path: path of the file
+ */
+void table_report_newer(const struct newer_events *newer, const char *path)
+{
+	if (newer->count)
+		message("%s: left out: %" PRIu64 " event%s of versions that this ntklog does not know, such as %s of version %u: use a newer ntklog",
+			path, newer->count, newer->count == 1 ? "" : "s", newer->name,
+			newer->version);
+}
 
 const struct argp table_argp = {
 	.options = table_options,

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis.h"
+
 /*
  * @lock: name or address of the only lock that is summed up, or NULL
  * @top: most rows of a table; 0 for all
@@ -21,5 +23,9 @@ struct table_options {
 
 /* The input of the parser is a struct table_options. */
 extern const struct argp table_argp;
+
+const char *table_lock_hint(const char *lock);
+void table_refuse_ambiguous_lock(const char *lock, const char *path);
+void table_report_newer(const struct newer_events *newer, const char *path);
 
 #endif /* _NTKLOG_TABLE_ARGP_H */

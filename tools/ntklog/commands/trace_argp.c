@@ -72,16 +72,22 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->names_path = argument;
 		return 0;
 	case OPTION_FILTER:
-		filter_free(selection->filter);
+		if (selection->filter)
+			argp_error(state,
+				   "--filter is given twice: join the expressions with && or ||");
 		selection->filter = filter_parse(argument, error, sizeof(error));
 		if (!selection->filter)
 			argp_error(state, "--filter: %s", error);
 		return 0;
 	case OPTION_FROM:
+		if (selection->has_begin)
+			argp_error(state, "--from is given twice");
 		selection->begin_seconds = parse_limit("--from", argument, state);
 		selection->has_begin = true;
 		return 0;
 	case OPTION_TO:
+		if (selection->has_end)
+			argp_error(state, "--to is given twice");
 		selection->end_seconds = parse_limit("--to", argument, state);
 		selection->has_end = true;
 		return 0;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "etl_reader.h"
@@ -44,6 +45,8 @@ static int read_first_buffer(struct etl_reader *reader)
 			    etl_read_at(reader, &header, sizeof(header), 0);
 	if (got < 0)
 		return reader->file.error[0] ? -1 : etl_damage(reader, 0, "%s", strerror(errno));
+	if (!got)
+		return etl_damage(reader, 0, "the file is empty");
 	if (got < (ssize_t)sizeof(header))
 		return etl_damage(reader, got, "the file ends before its first buffer header does");
 	if (etl_check_first_header(reader, &header))
@@ -79,10 +82,16 @@ static struct etl_reader *make_reader(const char *path)
 
 static int open_path(struct etl_reader *reader, const char *path)
 {
+	struct stat status;
+
 	reader->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
 					 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	if (reader->fd < 0) {
 		snprintf(reader->file.error, sizeof(reader->file.error), "%s", strerror(errno));
+		return -1;
+	}
+	if (!fstat(reader->fd, &status) && S_ISDIR(status.st_mode)) {
+		snprintf(reader->file.error, sizeof(reader->file.error), "%s", strerror(EISDIR));
 		return -1;
 	}
 	if (lseek(reader->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {

@@ -207,6 +207,9 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
  */
 int etl_check_first_header(struct etl_reader *reader, const struct wmi_buffer_header *header)
 {
+	/* Bytes 0x1F and 0x8B begin a gzip file. */
+	if ((header->buffer_size & 0xFFFF) == 0x8B1F)
+		return etl_damage(reader, 0, "not an ETL file, but a gzip file: unpack it (zcat)");
 	if (header->buffer_size < BUFFER_SIZE_MIN ||
 	    header->buffer_size > BUFFER_SIZE_MAX || header->buffer_size % 8)
 		return etl_damage(reader, 0, "not an ETL file: a buffer size of 0x%x",

@@ -13,6 +13,9 @@
 /* Further messages are dropped when the deferred ones have this many bytes. */
 #define DEFERRED_MAX	4096
 
+/* Smallest width of a line, characters: in less the columns of a table have no room. */
+#define WIDTH_MIN	50
+
 /* Stream of the messages that wait for message_release(); NULL: messages are printed at once. */
 static FILE *deferred_stream;
 static char *deferred_text;
@@ -94,7 +97,7 @@ bool stream_has_colour(FILE *stream)
  * terminal_width() - get the number of characters that a line has room for
  * @stream: stream to print to
  *
- * Return: the value of COLUMNS, or the width of the terminal, or 80.
+ * Return: the value of COLUMNS, or the width of the terminal, or 80; at least WIDTH_MIN.
  */
 size_t terminal_width(FILE *stream)
 {
@@ -102,11 +105,11 @@ size_t terminal_width(FILE *stream)
 	struct winsize size = { 0 };
 	unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
 
-	if (width)
-		return width;
-	if (isatty(fileno(stream)))
+	if (!width && isatty(fileno(stream)))
 		ioctl(fileno(stream), TIOCGWINSZ, &size);
-	return size.ws_col ? size.ws_col : 80;
+	if (!width)
+		width = size.ws_col ? size.ws_col : 80;
+	return width > WIDTH_MIN ? width : WIDTH_MIN;
 }
 
 /* A failed write to the standard output was reported. check_output() does not repeat it. */

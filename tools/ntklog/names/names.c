@@ -68,19 +68,19 @@ bool names_have_classes(const struct names *names)
 }
 
 /**
- * names_have_class_with_text() - test whether the name of any class contains a text
+ * names_have_class() - test whether a class of locks exists
  * @names: names, or NULL
- * @text: text to search for
+ * @name: whole name, in any case
  *
- * Return: true if at least one contains it.
+ * Return: true if a class has this name.
  */
-bool names_have_class_with_text(const struct names *names, const char *text)
+bool names_have_class(const struct names *names, const char *name)
 {
 	const char *class;
 	uint64_t i;
 
 	for (i = 0; names && (class = lock_names_class(&names->locks, NAMES_CLASS_KEY + i)); i++)
-		if (strstr(class, text))
+		if (!strcasecmp(class, name))
 			return true;
 	return false;
 }

@@ -65,7 +65,7 @@ void names_address(const struct names *names, uint64_t address, char *text, size
 uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t clock);
 bool names_key_is_class(const struct names *names, uint64_t key);
 bool names_have_classes(const struct names *names);
-bool names_have_class_with_text(const struct names *names, const char *text);
+bool names_have_class(const struct names *names, const char *name);
 uint64_t names_boot_time(const struct names *names);
 const char *names_boot_id(const struct names *names);
 const char *names_thread(const struct names *names, uint32_t thread_id);

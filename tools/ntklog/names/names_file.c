@@ -230,12 +230,13 @@ int names_load(struct names **names, const char *path, const char *trace_path)
 	stream = fopen(path ? path : default_path, "r");
 	if (!stream && !path && errno == ENOENT)
 		return 0;
-	if (!path)
-		path = default_path;
 	if (!stream) {
-		message("%s: %s", path, strerror(errno));
+		message("%s: %s%s", path ? path : default_path, strerror(errno),
+			path ? "" : ": --names FILE takes other names, /dev/null none");
 		return -1;
 	}
+	if (!path)
+		path = default_path;
 	*names = calloc(1, sizeof(**names));
 	if (!*names || read_text(*names, stream)) {
 		message("%s: cannot be read as text", path);

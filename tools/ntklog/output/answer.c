@@ -436,7 +436,9 @@ static void make_answer(struct answer *answer)
 	if (!spinlocks->sampled && !spinlocks->blockers && !report->analysis->resources.records &&
 	    !report->analysis->open_holds.count) {
 		if (selection_includes_all(report->analysis->selection)) {
-			answer_add_line(answer, "This file has no events of locks.");
+			answer_add_line(answer, "This file has no events of locks%s.",
+					report->analysis->newer.count ?
+					" of versions that this ntklog knows" : "");
 			return;
 		}
 		answer_add_line(answer,

@@ -122,7 +122,7 @@ void answer_print_command(const struct report *report, uint64_t lock, FILE *stre
 
 	names_address(report->names, lock, name, sizeof(name));
 	fputs("More: ntklog report ", stream);
-	if (report->analysis->lock) {
+	if (report->analysis->wanted.name) {
 		fputs("--table blockers", stream);
 	} else {
 		fputs("--lock ", stream);

@@ -50,6 +50,7 @@ void report_print_column_help(unsigned int tables, FILE *stream);
 bool report_shows_per_second(const struct report *report);
 bool report_has_lock_counts(const struct report *report);
 void report_show_column(struct report *report, const char *name, bool sorts);
+void report_print_empty(enum report_table which, bool is_selection, FILE *stream);
 void report_make(struct report *report);
 void report_make_for_hosts(struct report *report);
 int report_is_complete(const struct report *report);

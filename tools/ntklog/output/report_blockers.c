@@ -117,6 +117,7 @@ static void make_blockers(struct report *report)
 const struct table_class report_blockers_class = {
 	.name = "blockers",
 	.title = "Who held the lock",
+	.events = "waits for locks",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort = "charged_total",
@@ -181,6 +182,7 @@ static void make_waiters(struct report *report)
 const struct table_class report_waiters_class = {
 	.name = "waiters",
 	.title = "Who waited",
+	.events = "waits for locks",
 	.columns = waiter_columns,
 	.column_count = ARRAY_SIZE(waiter_columns),
 	.sort = "wait_total",

@@ -78,6 +78,12 @@ static const char *one_in(uint32_t rate, char *text, size_t size)
 	return text;
 }
 
+/* Return "none" for the sample rate that the module has where it writes no such record. */
+static const char *one_in_or_none(uint32_t rate, char *text, size_t size)
+{
+	return rate == UINT32_MAX ? "none" : one_in(rate, text, size);
+}
+
 static void print_spinlock_rates(const struct report *report, const struct spinlock_rates *rates,
 				 FILE *stream, const char *before, const char *after)
 {
@@ -100,7 +106,7 @@ static void print_spinlock_rates(const struct report *report, const struct spinl
 	     linux_mode_has_holds(rates->linux_mode) ? "spin locks" : "NT's spin locks",
 	     one_in(rates->contention_rate, contended, sizeof(contended)), spins,
 	     rates->contention_rate == 1 ? "were" : "was",
-	     one_in(rates->acquire_rate, others, sizeof(others)), hold);
+	     one_in_or_none(rates->acquire_rate, others, sizeof(others)), hold);
 }
 
 /*
@@ -184,7 +190,7 @@ static void print_resource_rates(const struct report *report, const struct resou
 	     what,
 	     one_in(rates->contention_rate, waited, sizeof(waited)),
 	     *multiple ? multiple : "others",
-	     one_in(rates->release_rate, others, sizeof(others)));
+	     one_in_or_none(rates->release_rate, others, sizeof(others)));
 }
 
 static void print_rates(const struct report *report, const struct rates *rates, FILE *stream,
@@ -411,8 +417,9 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 
 		cell_format(CELL_TIME, &waited, time, sizeof(time));
 		fact(stream, before, after,
-		     "%s of waiting in %ju waits has no record, because the waits or the holds after them had not ended: the answer and the tables blockers, waiters and longest have it, the tables of locks do not",
-		     time, (uintmax_t)analysis->open_holds.waits);
+		     "%s of waiting in %ju wait%s has no record, because the waits or the holds after them had not ended: the answer and the tables blockers, waiters and longest have it, the tables of locks do not",
+		     time, (uintmax_t)analysis->open_holds.waits,
+		     analysis->open_holds.waits == 1 ? "" : "s");
 	}
 	print_stack_counts(&analysis->stacks.counts, stream, before, after);
 	if (analysis->spinlocks.backwards)

@@ -23,7 +23,7 @@ void report_write(const struct report *report, unsigned int tables, FILE *stream
 		.events = report->analysis->events,
 		.events_lost = report->file->events_lost,
 		.buffers_lost = report->file->buffers_lost,
-		.lock_events = report->analysis->lock_events,
+		.lock_events = report->analysis->wanted.events,
 		.resource_kinds = report->analysis->resources.kinds,
 		.has_rates = report_shows_per_second(report),
 		.has_lock_counts = report_has_lock_counts(report),
@@ -80,7 +80,8 @@ void report_print_hosts(const struct report_host *hosts, size_t count, FILE *str
 	}
 	fprintf(stream, "%" PRIu64 " events in %.3f s of %zu files", events, seconds, read);
 	if (read < count)
-		fprintf(stream, "; %zu files could not be read", count - read);
+		fprintf(stream, "; %zu file%s could not be read", count - read,
+			count - read == 1 ? "" : "s");
 	fputc('\n', stream);
 }
 

@@ -357,6 +357,7 @@ static void make_longest(struct report *report)
 const struct table_class report_longest_class = {
 	.name = "longest",
 	.title = "The longest waits, step by step",
+	.events = "waits for locks",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort = "step",

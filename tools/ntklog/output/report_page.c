@@ -100,7 +100,7 @@ int report_print_page(const struct report *report, const char *path, size_t top,
 	for (i = 0; i < REPORT_TABLES; i++)
 		if (tables & 1 << order[i] && table_has_cells(&report->tables[order[i]]))
 			page_print_table(stream, &report->tables[order[i]], top, all);
-	if (report->analysis->lock) {
+	if (report->analysis->wanted.name) {
 		fputs("<section id=\"distributions\"><h2>Distributions</h2>\n", stream);
 		print_as_text(report, stream, "distributions", report_print_distributions);
 		fputs("</section>\n", stream);

@@ -58,7 +58,7 @@ void report_print_periods(const struct report *report, FILE *stream)
 	period = (slots + PERIODS_MAX - 1) / PERIODS_MAX;
 	for (i = 0; i < slots; i += period)
 		most = fmax(most, sum_of(sums->waited, i, period));
-	fprintf(stream, "When %s is waited for\n%12s %9s %9s\n", analysis->lock, "from",
+	fprintf(stream, "When %s is waited for\n%12s %9s %9s\n", analysis->wanted.name, "from",
 		"waits", "wait");
 	for (i = 0; i < slots; i += period)
 		print_period(report, stream,

@@ -34,12 +34,14 @@
 	  ##__VA_ARGS__ }
 
 /*
+ * @events: subject of the events that give the table rows, behind "no events of"
  * @columns: columns, the first one names the row
  * @sort: name of the column that sorts the rows by default
  */
 struct table_class {
 	const char *name;
 	const char *title;
+	const char *events;
 	const struct column *columns;
 	size_t column_count;
 	const char *sort;

@@ -153,6 +153,7 @@ static void make_stacks(struct report *report)
 const struct table_class report_stacks_class = {
 	.name = "stacks",
 	.title = "Stacks of locks",
+	.events = "locks with stacks (record --stacks)",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort = "wait_total",
@@ -161,7 +162,7 @@ const struct table_class report_stacks_class = {
 
 /**
  * report_print_stacks() - print the table of stacks, with the functions below the numbers of a row
- * @report: report from report_make()
+ * @report: report of one file or of many
  * @stream: stream to print to
  * @top: most stacks to print; 0 for all
  */
@@ -169,6 +170,7 @@ void report_print_stacks(const struct report *report, FILE *stream, size_t top)
 {
 	const struct table *table = &report->tables[REPORT_STACKS];
 	size_t rows = table_top(table, top), width = terminal_width(stream), row, k, length;
+	size_t functions = table_find_column(table, "stack");
 	char text[NAME_SIZE], number[2 * NAME_SIZE];
 	const char *at;
 
@@ -184,7 +186,7 @@ void report_print_stacks(const struct report *report, FILE *stream, size_t top)
 		for (k = 0; k < table->shown_count; k++) {
 			const struct column *column = &table->columns[table->shown[k]];
 
-			if (column->kind == CELL_TEXT)
+			if (table->shown[k] == functions)
 				continue;
 			table_format_cell(table, row, table->shown[k], text, sizeof(text));
 			snprintf(number, sizeof(number), "%s %s", column->title, text);
@@ -197,7 +199,7 @@ void report_print_stacks(const struct report *report, FILE *stream, size_t top)
 			separator = ", ";
 		}
 		fputc('\n', stream);
-		for (at = cells[0].text; *at; at += length) {
+		for (at = cells[functions].text; *at; at += length) {
 			const char *end = strstr(at, STACK_SEPARATOR);
 
 			length = end ? (size_t)(end - at) : strlen(at);

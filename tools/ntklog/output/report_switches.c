@@ -104,6 +104,7 @@ static void make_threads(struct report *report)
 const struct table_class report_threads_class = {
 	.name = "threads",
 	.title = "Threads",
+	.events = "context switches (record -e contextswap)",
 	.columns = thread_columns,
 	.column_count = ARRAY_SIZE(thread_columns),
 	.sort = "run_total",
@@ -186,6 +187,7 @@ static void make_processors(struct report *report)
 const struct table_class report_processors_class = {
 	.name = "processors",
 	.title = "Context switches of processors",
+	.events = "context switches (record -e contextswap)",
 	.columns = processor_columns,
 	.column_count = ARRAY_SIZE(processor_columns),
 	.sort = "switches",

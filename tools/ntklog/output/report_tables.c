@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "macros.h"
+#include "message.h"
 #include "report_rows.h"
+#include "text.h"
 
 static const struct table_class *const classes[REPORT_TABLES] = {
 	[REPORT_LOCKS] = &report_locks_class,
@@ -174,6 +176,22 @@ void report_make_for_hosts(struct report *report)
 		table_init(&report->tables[i], class->name, class->title, columns,
 			   class->column_count + 1, class->sort);
 	}
+}
+
+/**
+ * report_print_empty() - print why a table has no rows
+ * @which: the table
+ * @is_selection: the user selected events
+ * @stream: output stream
+ */
+void report_print_empty(enum report_table which, bool is_selection, FILE *stream)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "The table %s has no rows: no %sevents of %s.",
+		 classes[which]->name, is_selection ? "selected " : "", classes[which]->events);
+	fputc('\n', stream);
+	text_print_wrapped(text, terminal_width(stream), stream);
 }
 
 /**

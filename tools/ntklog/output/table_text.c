@@ -132,12 +132,25 @@ static size_t find_droppable_column(const struct table *table)
 	return droppable;
 }
 
+/* Find the last shown column that is neither text nor the one that sorts the rows. */
+static size_t find_last_number(const struct table *table)
+{
+	size_t k;
+
+	for (k = table->shown_count; k--;)
+		if (table->shown[k] != table->sort &&
+		    table->columns[table->shown[k]].kind != CELL_TEXT)
+			return table->shown[k];
+	return table->column_count;
+}
+
 /**
  * table_fit() - leave out the least important columns, until the table fits
  * @table: the table
  * @top: rows at most; 0: all
  * @width: characters of a line
- * @shortens: cut texts too, if the columns that have to stay are too wide
+ * @shortens: if the most important columns are too wide, cut texts too, and leave out columns from
+ *	the last one on
  */
 void table_fit(struct table *table, size_t top, size_t width, bool shortens)
 {
@@ -149,9 +162,19 @@ void table_fit(struct table *table, size_t top, size_t width, bool shortens)
 			break;
 		table_hide(table, droppable);
 	}
-	table->cuts_modules = shortens && table_width(table, rows) > width;
-	for (text_max = width; shortens && text_max >= TEXT_MIN && table_width(table, rows) > width;
-	     text_max--)
+	if (!shortens)
+		return;
+	table->cuts_modules = table_width(table, rows) > width;
+	/* The shortest texts decide which of the columns without an order have to go. */
+	table->text_max = TEXT_MIN;
+	while (table_width(table, rows) > width) {
+		droppable = find_last_number(table);
+		if (droppable == table->column_count)
+			break;
+		table_hide(table, droppable);
+	}
+	table->text_max = 0;
+	for (text_max = width; text_max >= TEXT_MIN && table_width(table, rows) > width; text_max--)
 		table->text_max = text_max;
 }
 

@@ -7,7 +7,8 @@ the page.
 import json
 import re
 
-from answer_case import BASE, LOCK, NS, OTHER, RATES, WAITER, Case, sleep, spin, stack_of, switch
+from answer_case import (BASE, LOCK, NAMES, NS, OTHER, RATES, WAITER, Case, sleep, spin, stack_of,
+                         switch)
 import etl_writer as etl
 import tap
 import tool
@@ -239,6 +240,47 @@ class One(Case):
             report = json.loads(self.report("--json", "--lock", name))
             self.assertEqual(round(report["answer"]["wait_total"] / NS), 1000)
         self.assertEqual(run("report", "--lock", "inode.i_rw", self.path).returncode, 1)
+
+    def name_locks(self, *classes):
+        with open(self.path + ".names", "w", encoding="ascii") as stream:
+            stream.write(NAMES)
+            for address, name in zip((LOCK, LOCK + 0x288), classes):
+                stream.write("lock %x %s\n" % (address, name))
+        self.write_two_locks()
+
+    def test_lock_is_found_without_its_module_as_narrow_tables_print_it(self):
+        self.name_locks("module_lock [module]", "inner_lock")
+        for name in "module_lock", "module_lock [module]":
+            report = json.loads(self.report("--json", "--lock", name))
+            self.assertEqual({row["resource"] for row in report["resources"]},
+                             {"module_lock [module]"})
+
+    def test_name_of_locks_in_several_modules_is_refused(self):
+        for classes in ("twin [one]", "twin [two]"), ("twin", "twin [two]"):
+            self.name_locks(*classes)
+            for command in ("report", self.path), ("report", self.path, self.path), \
+                           ("diff", self.path, self.path):
+                result = run(*command, "--lock", "twin")
+                self.assertEqual(result.returncode, 1)
+                self.assertNotIn("twin", result.stdout)
+                self.assertIn('locks of several modules are called "twin": give the module too',
+                              result.stderr)
+            self.report("--lock", "twin [two]")
+
+    def test_message_about_a_cut_name_says_where_the_whole_one_is(self):
+        self.write_two_locks()
+        for command in ("report", self.path), ("report", self.path, self.path), \
+                       ("diff", self.path, self.path):
+            result = run(*command, "--lock", "my_..ck")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("report --wide prints names whole", result.stderr)
+            self.assertIn("without --lock names the locks", run(*command, "--lock", "x").stderr)
+
+    def test_class_is_found_among_locks_by_themselves(self):
+        self.name_locks("some.class", "other.class")
+        for name in "some.class", "my_lock", "%x" % LOCK, "0x%x some.class" % LOCK:
+            report = json.loads(self.report("--json", "--addresses", "--lock", name))
+            self.assertEqual({row["resource"] for row in report["resources"]}, {"my_lock"})
 
 
 class Wide(Case):

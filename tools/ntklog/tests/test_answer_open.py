@@ -7,7 +7,7 @@ import json
 from answer_case import BASE, LOCK, NS, Case, held, sleep, waits
 import etl_writer as etl
 import tap
-from tool import run, undescribed
+from tool import run, undescribed, unwrapped
 
 
 class OpenHolds(Case):
@@ -38,6 +38,8 @@ class OpenHolds(Case):
                       self.report())
 
     def test_waits_that_tables_of_locks_lack_are_told(self):
+        self.write_events(self.begin(9000), held(9000), waits(9000))
+        self.assertIn("of waiting in 1 wait has no record", unwrapped(self.report()))
         self.write_events(self.begin(9000), held(9000, wait=500), waits(9000))
         fact = "3.25ms of waiting in 2 waits has no record"
         self.assertIn(fact, self.report())

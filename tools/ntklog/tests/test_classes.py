@@ -422,7 +422,10 @@ class Reports(Base):
                          {"dentry.d_lockref.lock": (5, 3)})
         result = run("report", "--filter", "class == nothing", self.etl)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("no class is called \"nothing\"", result.stderr)
+        self.assertIn("no class is called \"nothing\": class ~ takes a part of a name",
+                      result.stderr)
+        self.assertEqual(run("report", "--filter", "class == inode", self.etl).returncode, 2)
+        self.assertEqual(self.rows("--filter", "class == INODE.i_lock"), {"inode.i_lock": (1, 1)})
         self.assertEqual(run("report", "--filter", "class > inode.i_lock", self.etl).returncode, 2)
 
     def test_dump_and_conversions_name_classes(self):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Damaged files: the tool reports a damage with its offset, and goes on reading."""
 
+import gzip
 import json
 import os
 import struct
@@ -29,7 +30,16 @@ class Damaged(unittest.TestCase):
                                   etl.perfinfo(0x0529, etl.spin_lock())))
 
     def test_empty_file_is_refused(self):
-        self.check_damage(b"", 0, "ends before", 0)
+        self.check_damage(b"", 0, "the file is empty", 0)
+        self.check_damage(bytes(7), 7, "ends before", 0)
+
+    def test_gzip_file_is_named(self):
+        self.check_damage(gzip.compress(self.good()), 0, "a gzip file: unpack it", 0)
+
+    def test_directory_has_no_offset(self):
+        with tempfile.TemporaryDirectory() as directory:
+            result = run("info", directory)
+            self.assertEqual(result.stderr, "ntklog: %s: Is a directory\n" % directory)
 
     def test_text_is_refused(self):
         self.check_damage(b"This is not an ETL file, as anybody can see from it. " * 9,

@@ -106,7 +106,7 @@ class Many(Fleet):
         for bad in empty, empty + ".missing":
             result = self.report(paths[0], bad, paths[2], status=1)
             self.assertIn(bad + ": ", result.stderr)
-            self.assertIn("of 2 files; 1 files could not be read\n", result.stdout)
+            self.assertIn("of 2 files; 1 file could not be read\n", result.stdout)
             self.assertIn("h02", result.stdout)
             many = json.loads(self.report("--json", bad, paths[0], status=1).stdout)
             self.assertEqual((len(many["hosts"]), many["files_not_read"]), (1, 1))
@@ -128,6 +128,17 @@ class Many(Fleet):
         self.assertEqual(result.returncode, 0)
         self.assertEqual(result.stderr, "ntklog: %s: 5 events and 0 buffers were lost while it "
                          "was recorded\n" % paths[1])
+
+    def test_stacks_are_whole_on_a_narrow_terminal(self):
+        time = etl.START_CLOCK + etl.PERF_FREQ
+        paths = [self.make(name, etl.perfinfo(0x0529, etl.spin_lock(thread=55), time_stamp=time),
+                           etl.stack(time, [address, 0xFFFFFFFF82000000]))
+                 for name, address in (("a.etl", 0xFFFFFFFF81000001),
+                                       ("b.etl", 0xFFFFFFFF81000002))]
+        text = self.report("--stacks", *paths).stdout
+        for host, address in ("a", 1), ("b", 2):
+            self.assertRegex(text, r"\n  host %s, records 1, acquired[^\n]*\n(    [^\n]*\n)?"
+                             r"      0xffffffff8100000%d\n      0xffffffff82000000\n" % (host, address))
 
     def test_a_lock_that_one_file_has(self):
         paths = [self.make("a.etl", spin(0x10, 100)), self.make("b.etl", spin(0x20, 100))]

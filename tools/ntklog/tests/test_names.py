@@ -76,6 +76,15 @@ class Names(Directory):
         self.assertEqual(sorted(row["lock"] for row in locks),
                          ["0x12345678", "0xffff888012345678", "the_lock+0x30"])
 
+    def test_names_that_cannot_be_read_tell_how_to_do_without(self):
+        with open(self.etl, "wb") as stream:
+            stream.write(etl.file(self.event()))
+        os.symlink(self.etl + ".names", self.etl + ".names")
+        result = run("report", self.etl)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--names FILE takes other names, /dev/null none", result.stderr)
+        self.assertEqual(run("report", "--names", "/dev/null", self.etl).returncode, 0)
+
     def test_lock_at_the_address_of_a_lock_class_key_is_named(self):
         with open(self.etl, "wb") as stream:
             stream.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), self.event()))

@@ -519,6 +519,18 @@ class Report(Python):
             ntklog.report("/nonexistent", tool=tool.NTKLOG)
         with self.assertRaises(FileNotFoundError):
             ntklog.report(self.path, tool="/nonexistent/ntklog")
+        with self.assertRaises(TypeError):
+            ntklog.report(self.path, options="--stacks", tool=tool.NTKLOG)
+
+    def test_tolerant_report_of_a_damaged_file_has_what_could_be_read(self):
+        self.write(etl.header_buffer(3) + etl.buffer(one_of_each(), sequence=1) +
+                   etl.buffer([], sequence=3))
+        with self.assertRaisesRegex(ntklog.Error, "1 buffers are missing"):
+            ntklog.report(self.path, tool=tool.NTKLOG)
+        report = ntklog.report(self.path, tool=tool.NTKLOG, tolerant=True)
+        self.assertEqual((report["buffers_missing"], len(report["locks"])), (1, 1))
+        with self.assertRaises(ntklog.Error):
+            ntklog.report("/nonexistent", tool=tool.NTKLOG, tolerant=True)
 
 
 class Examples(Python):

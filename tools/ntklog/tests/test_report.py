@@ -366,6 +366,8 @@ class Resources(Case):
         self.write(etl.file(etl.resource_rundown(), self.event()))
         self.assertIn("resources: all releases after a wait, and all that others waited for, "
                       "were written; of the others 1 in 1000", unwrapped(self.report().stdout))
+        self.write(etl.file(etl.resource_rundown(2 ** 32 - 1), self.event()))
+        self.assertIn("were written; of the others none", unwrapped(self.report().stdout))
         self.write(etl.file(etl.resource_rundown(1, 4), self.event()))
         self.assertIn("resources: all releases were written", unwrapped(self.report().stdout))
         self.write(etl.file(etl.resource_rundown(50, 4), self.event()))

@@ -64,6 +64,31 @@ class Output(Mixed):
         self.assertEqual(report["unknown"], [{"event": "HookId 0x1234", "count": 2},
                                              {"event": "HookId 0x1235", "count": 1}])
 
+    def test_named_table_without_rows_says_which_events_it_needs(self):
+        self.write(etl.file(lock()))
+        for options, text in (
+                (("threads",), "no events of context switches (record -e contextswap)."),
+                (("resources",), "no events of locks that sleep (record -e linux_mutex)."),
+                (("locks", "--from", "100"), "no selected events of spin locks or rwlocks")):
+            for paths in (), (self.path,):
+                self.assertIn("The table %s has no rows: %s" % (options[0], text),
+                              tool.unwrapped(self.report("--table", *options, *paths).stdout))
+        self.assertNotIn("no rows", self.report("--csv", "--table", "threads").stdout)
+        self.assertNotIn("no rows", self.report().stdout)
+
+    def test_events_of_newer_versions_are_named(self):
+        newer = etl.perfinfo(0x0529, etl.spin_lock(), version=9)
+        for events in (newer,), (newer, lock()):
+            self.write(etl.file(*events))
+            result = self.report()
+            self.assertIn("left out: 1 event of versions that this ntklog does not "
+                          "know, such as SpinLock of version 9: use a newer ntklog", result.stderr)
+            self.assertEqual("no events of locks of versions that this ntklog knows." in
+                             result.stdout, len(events) == 1)
+            self.assertEqual(run("diff", self.path, self.path).stderr.count("of version 9"), 2)
+        self.write(etl.file(lock()))
+        self.assertNotIn("version", self.report().stderr)
+
     def test_wpp_messages_are_counted(self):
         report = self.json(lock(), etl.wpp(7), lock(), etl.wpp(8, data=bytes(3)))
         self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
@@ -151,6 +176,12 @@ class Output(Mixed):
             self.assertIn("--from is later than --to", result.stderr)
         self.report("--from", "1", "--to", "1")
 
+    def test_selection_that_would_replace_another_one_is_refused(self):
+        for option, value in (("--lock", "0x100"), ("--from", "1"), ("--to", "1"),
+                              ("--filter", "Cpu == 0")):
+            result = self.report(option, value, option, value, status=2)
+            self.assertIn("%s is given twice" % option, result.stderr)
+
     def test_no_two_columns_have_one_title(self):
         for line in self.report("--columns", "all").stdout.splitlines():
             titles = re.split("  +", line.strip())
@@ -237,14 +268,9 @@ class Output(Mixed):
         return next(lines[i + 1] for i in range(len(lines)) if lines[i].startswith("Spin locks, by"))
 
     def test_most_important_columns_stay_on_a_narrow_terminal(self):
-        """These columns are printed even where a line has 20 characters."""
-        kept = "lock contended wait wait max hold hold max".split()
-        for columns in "20", "80":
-            result = run("report", "--table", "locks", self.path,
-                         env={**os.environ, "COLUMNS": columns})
-            heading = self.heading(result.stdout).split()
-            for word in kept:
-                self.assertIn(word, heading)
+        heading = self.heading(self.narrow(80)).split()
+        for word in "lock contended wait wait max hold hold max".split():
+            self.assertIn(word, heading)
         piped = run("report", "--table", "locks", self.path).stdout
         self.assertIn("(--wide shows: ", piped)
         self.assertLessEqual(max(map(len, piped[piped.index("Spin locks, by"):].splitlines())), 80)
@@ -255,11 +281,24 @@ class Output(Mixed):
             self.assertNotIn("  " + title + "  ", self.heading(piped) + "  ")
             self.assertIn("  " + title + "  ", self.heading(wide) + "  ")
 
+    def narrow(self, columns, table="locks"):
+        return run("report", "--table", table, self.path,
+                   env={**os.environ, "COLUMNS": str(columns)}).stdout
+
+    def test_tables_are_as_wide_as_the_terminal_but_not_below_50_characters(self):
+        with open(self.path + ".names", "w", encoding="utf-8") as stream:
+            stream.write("lock 0x100 %s\n" % (30 * "long_name"))
+        for columns in 1, 20, 50, 60, 70, 80, 90:
+            for table in "locks", "callers", "resources", "threads":
+                text = self.narrow(columns, table)
+                self.assertLessEqual(max(map(len, text.splitlines())), max(columns, 50), text)
+            self.assertEqual(self.heading(self.narrow(columns)).split()[0], "lock")
+            self.assertIn("  wait", self.heading(self.narrow(columns)))
+
     def test_least_important_column_goes_first(self):
         counts = []
         for columns in range(60, 200, 10):
-            text = run("report", "--table", "locks", self.path,
-                       env={**os.environ, "COLUMNS": str(columns)}).stdout
+            text = self.narrow(columns)
             counts.append(len(re.split(r"  +", self.heading(text))))
             if "acquired" not in self.heading(text):
                 self.assertNotIn("records", self.heading(text))

@@ -170,13 +170,16 @@ def open(path, *, order="time", tolerant=False):
     return Trace(path, order=order, tolerant=tolerant)
 
 
-def report(*paths, options=(), tool="ntklog"):
-    """The tables of "ntklog report --json" as a dictionary, of one file or of many. options: more
-    options for the command, such as "--stacks". tool: the program.
+def report(*paths, options=(), tool="ntklog", tolerant=False):
+    """The tables of "ntklog report --json" as a dictionary, of one file or of many. options: list of
+    more options for the command, such as "--stacks". tool: the program. tolerant: a damaged file
+    raises no Error if a part of it could be read; the fields damaged_... tell it.
     """
+    if isinstance(options, (str, bytes)):
+        raise TypeError("options is not a list")
     command = [tool, "report", "--json", *options, "--", *map(os.fspath, paths)]
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    if result.returncode:
+    if result.returncode and not (tolerant and result.stdout):
         raise Error(result.stderr.decode("utf-8", "replace").strip() or
                     "%s ended with status %d" % (tool, result.returncode))
     return json.loads(result.stdout)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+#include "wanted_lock.h"
+
+/* With or without the cache in parentheses. */
+static bool fits(const char *name, const char *wanted)
+{
+	size_t length = strlen(wanted);
+
+	return !strncmp(name, wanted, length) &&
+	       (!name[length] || !strncmp(name + length, " (", 2));
+}
+
+/* Compare the name of a lock, which narrow tables print without its module. */
+static bool fits_lock(struct wanted_lock *wanted, const struct names *names, uint64_t key)
+{
+	char name[NAME_SIZE], whole_name[NAME_SIZE];
+
+	names_address(names, key, name, sizeof(name));
+	if (fits(name, wanted->name)) {
+		wanted->fits_whole = true;
+	} else {
+		memcpy(whole_name, name, sizeof(name));
+		while (text_cut_module(name))
+			;
+		if (!fits(name, wanted->name))
+			return false;
+		if (!wanted->whole_name[0])
+			memcpy(wanted->whole_name, whole_name, sizeof(whole_name));
+		else if (strcmp(wanted->whole_name, whole_name))
+			wanted->is_ambiguous = true;
+	}
+	wanted->is_ambiguous |= wanted->fits_whole && wanted->whole_name[0];
+	return true;
+}
+
+static bool is_address(const char *text, uint64_t address)
+{
+	char *end;
+
+	/* A table of addresses prints the class of the lock behind its address. */
+	return strtoull(text, &end, 16) == address && end != text && (!*end || *end == ' ');
+}
+
+/**
+ * wanted_lock_count() - test whether the events of a lock are summed up, and count those
+ * @wanted: @name is set
+ * @names: names, or NULL
+ * @address: address of the lock
+ * @clock: session clock of the event
+ * @by_address: the lock is summed up by itself, and printed by its own name
+ *
+ * Return: true for all locks if the user asked for none, otherwise for the wanted lock.
+ */
+bool wanted_lock_count(struct wanted_lock *wanted, const struct names *names, uint64_t address,
+		       uint64_t clock, bool by_address)
+{
+	struct wanted_lock_cached *cached;
+	uint64_t key, name_key;
+
+	if (!wanted->name)
+		return true;
+	key = names_lock_key(names, address, clock);
+	name_key = by_address ? address : key;
+	cached = &wanted->cache[name_key * UINT64_C(0x9E3779B97F4A7C15) >>
+				(64 - WANTED_LOCKS_BITS)];
+	if (!cached->is_known || cached->key != key || cached->name_key != name_key)
+		*cached = (struct wanted_lock_cached) {
+			.is_known = true, .key = key, .name_key = name_key,
+			.is_wanted = fits_lock(wanted, names, key) ||
+				     (name_key != key && fits_lock(wanted, names, name_key)),
+		};
+	if (!cached->is_wanted && !is_address(wanted->name, address))
+		return false;
+	wanted->events++;
+	return true;
+}
