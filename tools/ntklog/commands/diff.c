@@ -29,6 +29,8 @@ enum {
 #define PAGE_ROWS_VISIBLE	20
 #define PAGE_CHANGES		30
 
+#define NAMED			UINT64_MAX
+
 /*
  * @open_waits: number of waits that had not ended, or whose holds had not
  * @open_wait_ns: their sum, nanoseconds
@@ -55,6 +57,7 @@ struct options {
 	const char *html;
 	enum difference_measure measure;
 	uint64_t lock_events;
+	uint64_t naming;
 	bool has_condition;
 	enum difference_measure limited_measure;
 	bool is_increase;
@@ -62,13 +65,18 @@ struct options {
 	struct difference difference;
 };
 
-/* First part of the result of a process that reads a file; the rows of its difference follow. */
+/*
+ * First part of the result of a process that reads a file; the rows of its difference follow.
+ * @naming: files in which a lock has the same text have the same number: the time of the boot where
+ *	the text is an address, NAMED where it is a name
+ */
 struct file_sums {
 	double seconds;
 	uint64_t lock_events;
 	uint64_t open_waits;
 	double open_wait_ns;
 	bool has_holds;
+	uint64_t naming;
 };
 
 /*
@@ -113,6 +121,10 @@ static int read_file(void *argument, size_t number, FILE *result)
 		difference.no_memory |= analysis.spinlocks.no_memory ||
 					analysis.resources.no_memory;
 		difference_merge(&difference, options->measure);
+		file_sums.naming = difference.lacks_names ? file->boot_time : NAMED;
+		if (difference.lacks_names)
+			message("%s: locks and callers have no names: copy FILE.names with FILE, or record without --no-names",
+				file->path);
 		fwrite(&file_sums, sizeof(file_sums), 1, result);
 		difference_write(&difference, result);
 	}
@@ -137,7 +149,9 @@ static bool add_file_result(void *argument, size_t number, FILE *result)
 		return false;
 	/* Files have the same rows, mostly: the memory grows with the rows, not with the files. */
 	difference_merge(&options->difference, options->measure);
-	options->opened_count++;
+	if (options->opened_count++ && options->naming != file_sums.naming)
+		options->difference.mixes_names = true;
+	options->naming = file_sums.naming;
 	options->lock_events += file_sums.lock_events;
 	side->seconds += file_sums.seconds;
 	side->open_waits += file_sums.open_waits;
@@ -487,7 +501,8 @@ static const struct argp diff_argp = {
 	       "the sums are added up.\n"
 	       "\vA change has a confidence interval of 95 percent, from the sampling of both files\n"
 	       "and from the random arrival of events. A change inside it is \"noise\";\n"
-	       "\"unknown\" means that too few events were sampled to tell the interval.\n"
+	       "\"unknown\" means that too few events were sampled to tell the interval, or that\n"
+	       "only one side has the row, and a side has no FILE.names.\n"
 	       "Waits that had not ended are named, but not compared.",
 };
 

@@ -120,6 +120,7 @@ void difference_add(struct difference *difference, size_t which, const struct an
 	const struct spinlock_pair *pair;
 	unsigned int class, kind;
 
+	difference->lacks_names |= report_lacks_names(&report);
 	for (pair = spinlocks->pairs; pair; pair = pair->hh.next)
 		add_row(&row_adder, report_symbol_text(&report, pair->key.lock),
 			report_code_text(&report, pair->key.caller), &pair->sum.wait,
@@ -265,6 +266,7 @@ double difference_half_width(const struct difference_row *row, enum difference_m
 struct shown_row {
 	const struct difference_row *row;
 	enum difference_measure measure;
+	bool lacks_counterpart;
 };
 
 static char *lock(const struct report *report, const void *row)
@@ -314,7 +316,7 @@ static char *verdict(const struct report *report, const void *row)
 {
 	double size = absolute_change(report, row);
 
-	if (isinf(interval(report, row)))
+	if (isinf(interval(report, row)) || ((const struct shown_row *)row)->lacks_counterpart)
 		return strdup("unknown");
 	if (!(fabs(size) > interval(report, row)))
 		return strdup("noise");
@@ -337,7 +339,8 @@ static char *verdict(const struct report *report, const void *row)
 		      "half the confidence interval of the change, at 95 percent"), \
 	TEXT_COLUMN("verdict", "verdict", verdict,				\
 		    "more, less, noise: the interval includes no change, or "	\
-		    "unknown: no record tells the interval"),			\
+		    "unknown: no record tells the interval, or a side has "	\
+		    "no names"),						\
 }
 
 static const struct column time_columns[] = COLUMNS(CELL_TIME);
@@ -362,8 +365,10 @@ bool difference_table(struct table *table, const struct difference *difference,
 			ARRAY_SIZE(time_columns), "change"))
 		return false;
 	for (i = 0; i < difference->count; i++) {
-		const struct shown_row row = { &difference->rows[i], measure };
+		struct shown_row row = { .row = &difference->rows[i], .measure = measure };
 
+		row.lacks_counterpart = difference->mixes_names &&
+					(!before(NULL, &row) || !after(NULL, &row));
 		if (before(NULL, &row) || after(NULL, &row))
 			table_add_row(table, NULL, &row);
 	}

@@ -46,10 +46,17 @@ struct difference_row {
 	struct difference_sum sums[2][DIFFERENCE_MEASURES];
 };
 
+/*
+ * @lacks_names: a recording has addresses of the kernel, and no names
+ * @mixes_names: a lock may have a name in one recording and an address, or another address, in
+ *	another one, so that a row with the sum of one side alone may lack its counterpart
+ */
 struct difference {
 	struct difference_row *rows;
 	size_t count;
 	struct difference_row total;
+	bool lacks_names;
+	bool mixes_names;
 	bool no_memory;
 };
 

@@ -87,6 +87,34 @@ class Diff(tool.Case):
                          [300, 300])
         self.assertEqual(tool.undescribed(report, "diff"), set())
 
+    def test_missing_names_are_no_change(self):
+        address, caller = 0xFFFF888012345678, 0xFFFFFFFF81234567
+        self.write_both([spin(address, 100, caller=caller)] * 40,
+                        [spin(address, 100, caller=caller)] * 40)
+        names = f"{caller - 7:x} T acquire\nlock {address:x} queue.lock\n"
+        with open(self.path + ".names", "w", encoding="utf-8") as stream:
+            stream.write(names)
+        result = run("diff", "--json", self.path, self.after)
+        self.assertEqual({row["verdict"] for row in json.loads(result.stdout)["changes"]}, {"unknown"})
+        self.assertEqual(result.stderr, f"ntklog: {self.after}: locks and callers have no names: "
+                                        "copy FILE.names with FILE, or record without --no-names\n")
+        report = run("report", self.after)
+        self.assertIn("\nNO NAMES: locks and callers are addresses: copy FILE.names", report.stdout)
+        self.assertIn("locks and callers have no names",
+                      run("report", self.path, self.after).stderr)
+        with open(self.after + ".names", "w", encoding="utf-8") as stream:
+            stream.write(names)
+        self.assertEqual([row["verdict"] for row in self.json()["changes"]], ["noise"])
+        self.assertNotIn("NO NAMES", run("report", self.after).stdout)
+
+    def test_recordings_of_two_boots_without_names_do_not_match(self):
+        self.write(etl.file(etl.ntklog_rundown(0), *[spin(0xFFFF888012345678, 100)] * 40))
+        with open(self.after, "wb") as stream:
+            stream.write(etl.file(etl.ntklog_rundown(0), *[spin(0xFFFF888012345690, 100)] * 40,
+                                  boot_time=2))
+        rows = json.loads(run("diff", "--json", self.path, self.after).stdout)["changes"]
+        self.assertEqual([row["verdict"] for row in rows], ["unknown"] * 2)
+
     def test_locks_that_sleep_are_compared_by_caller(self):
         def mutex(time, caller, wait):
             return [etl.caller(0x40, caller, time_stamp=time),
