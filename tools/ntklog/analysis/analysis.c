@@ -200,6 +200,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 		.waits_are_sample = rates->contention_rate > 1,
 		.has_waited = record.spin_count,
 		.wait = record.wait_time,
+		.is_wait_only = spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT,
 		.has_hold = !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT),
 		.hold = hold > 0 ? hold : 0,
 		.class = class,
