@@ -115,6 +115,28 @@ class Diff(tool.Case):
         rows = json.loads(run("diff", "--json", self.path, self.after).stdout)["changes"]
         self.assertEqual([row["verdict"] for row in rows], ["unknown"] * 2)
 
+    def test_waits_of_different_modes_are_not_compared(self):
+        mutex = etl.linux_lock("mutex", address=0x40, wait=100, hold=7)
+        self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2), mutex,
+                            *[spin(0x10, 100, hold=0, rule=2)] * 6))
+        with open(self.after, "wb") as stream:
+            stream.write(file_of([spin(0x10, 100)] * 45 + [mutex]))
+        note = ("ntklog: %s and %s: their modes record different waits of spin locks: record both "
+                "in mode full or sampled, or both in mode waits or holders\n" % (self.path, self.after))
+        for measure in "waits", "wait_total":
+            result = run("diff", "--json", "--of", measure, "--fail-if", measure + " > +20%",
+                         self.path, self.after)
+            self.assertEqual((result.returncode, result.stderr), (1, note))
+            report = json.loads(result.stdout)
+            self.assertIsNone(report["condition"])
+            self.assertIsNone(report["totals"][measure]["interval"])
+            self.assertEqual({row["lock"]: row["verdict"] for row in report["changes"]},
+                             {"0x10": "unknown", "0x40": "noise"})
+        result = run("diff", self.path, self.after)
+        self.assertRegex(result.stdout, r"(?m)^waits: 7 before, 46 after: \+39 .*, unknown$")
+        # Locks that sleep are recorded alike in all modes.
+        self.assertIn("noise", self.diff("--lock", "0x40", "--fail-if", "waits > +20%"))
+
     def test_locks_that_sleep_are_compared_by_caller(self):
         def mutex(time, caller, wait):
             return [etl.caller(0x40, caller, time_stamp=time),
