@@ -104,6 +104,39 @@ bool resource_record_is_release(const struct resource_record *record)
 }
 
 /**
+ * wmi_record_predates_clock() - test whether a wait or hold began before the clock of the file
+ * @file: file of the event
+ * @event: event of a type whose size has been checked
+ *
+ * A file tells the frequency of the cycles in whole MHz, so that times in cycles may be too long by
+ * a small part.
+ *
+ * Return: true if @event is a release whose times are impossible.
+ */
+bool wmi_record_predates_clock(const struct etl_file *file, const struct etl_event *event)
+{
+	double cycles = (double)event->time_stamp / (double)file->perf_freq *
+			(double)file->cycle_freq * 1.01;
+	struct spinlock_record spinlock;
+	struct resource_record resource;
+	int64_t hold;
+
+	switch (event->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+		spinlock_record_read(&spinlock, event);
+		hold = spinlock.release_time - spinlock.acquire_time;
+		return (hold > 0 ? (double)hold : 0) +
+		       (spinlock.spin_count ? spinlock.wait_time : 0) > cycles;
+	case PERFINFO_LOG_TYPE_RESOURCE:
+		resource_record_read(&resource, event);
+		return resource_record_is_release(&resource) &&
+		       (double)resource.hold_time + (double)resource.wait_time > cycles;
+	default:
+		return false;
+	}
+}
+
+/**
  * contextswap_record_read() - read a WMI_CONTEXTSWAP
  * @record: set to the record
  * @event: PERFINFO_LOG_TYPE_CONTEXTSWAP of any version
