@@ -115,25 +115,23 @@ bool resource_record_is_release(const struct resource_record *record)
  */
 bool wmi_record_predates_clock(const struct etl_file *file, const struct etl_event *event)
 {
-	double cycles = (double)event->time_stamp / (double)file->perf_freq *
-			(double)file->cycle_freq * 1.01;
 	struct spinlock_record spinlock;
 	struct resource_record resource;
-	int64_t hold;
+	double cycles = 0;
 
-	switch (event->hook_id) {
-	case PERFINFO_LOG_TYPE_SPINLOCK:
+	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
 		spinlock_record_read(&spinlock, event);
-		hold = spinlock.release_time - spinlock.acquire_time;
-		return (hold > 0 ? (double)hold : 0) +
-		       (spinlock.spin_count ? spinlock.wait_time : 0) > cycles;
-	case PERFINFO_LOG_TYPE_RESOURCE:
+		if (spinlock.release_time > spinlock.acquire_time)
+			cycles = (double)(spinlock.release_time - spinlock.acquire_time);
+		if (spinlock.spin_count)
+			cycles += spinlock.wait_time;
+	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE) {
 		resource_record_read(&resource, event);
-		return resource_record_is_release(&resource) &&
-		       (double)resource.hold_time + (double)resource.wait_time > cycles;
-	default:
-		return false;
+		if (resource_record_is_release(&resource))
+			cycles = (double)resource.hold_time + (double)resource.wait_time;
 	}
+	return cycles * (double)file->perf_freq >
+	       1.01 * (double)event->time_stamp * (double)file->cycle_freq;
 }
 
 /**
