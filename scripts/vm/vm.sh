@@ -188,7 +188,8 @@ fi
 # so long on the KASAN kernel that it gives up mounting the share. no_timer_check: the kernel panics
 # ("IO-APIC + timer doesn't work!") if ten ticks do not come in time, as on a busy host.
 # tsc=nowatchdog: on a busy host the watchdog mistakes a delay of its own clock for an error of the
-# TSC. rcu_cpu_stall_timeout and watchdog_thresh: a busy host may stop a virtual CPU, which the
+# TSC. tsc_early_khz: there the kernel's own measurement may be wrong by factors, and its clock with
+# it. rcu_cpu_stall_timeout and watchdog_thresh: a busy host may stop a virtual CPU, which the
 # kernel would report as a stall or a lockup. log_buf_len: the suites provoke more messages than a
 # small kernel's buffer keeps. panic_print: all tasks (0x01) and the stacks of all CPUs (0x40).
 case $machine in
@@ -197,6 +198,9 @@ x86_64)
 	# faults.
 	hardware=(-cpu "qemu64,+smap,+smep")
 	console="console=ttyS0 no_timer_check tsc=nowatchdog unknown_nmi_panic"
+	# With -i the TSC counts instructions. Otherwise it is that of the host.
+	[ ${#icount[@]} -gt 0 ] || [ "$(uname -m)" != x86_64 ] ||
+		console+=" tsc_early_khz=$("$TOP/scripts/vm/tsc_khz.py")"
 	# With pci=noacpi an i386 kernel finds no resources for the device of the share.
 	[ -n "$foreign" ] || console+=" pci=noacpi"
 	;;

@@ -33,7 +33,7 @@ names_the_package()
 }
 
 run_test "python: builds without a warning" make_package tool "-O2 -g -Werror"
-run_test "python: builds with ASan" make_package tool-asan \
+run_test "python: builds with ASan" make_package python-asan \
 	"-O1 -g -fsanitize=address -fno-sanitize-recover"
 run_test "python: the tool needs no headers of Python" without_python_headers -n all
 run_test "python: make names the package with the headers" names_the_package
@@ -42,5 +42,5 @@ run_test_program python3 "$TOOL_TESTS/test_python.py" "$NTKLOG" "$OUT/build/tool
 # The interpreter itself keeps memory until its end.
 export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0 CASES=${CASES:-Events Columns Damage}
 LD_PRELOAD=$(gcc -print-file-name=libasan.so)
-run_test_program python3 "$TOOL_TESTS/test_python.py" "$NTKLOG" "$OUT/build/tool-asan/package" |
+run_test_program python3 "$TOOL_TESTS/test_python.py" "$NTKLOG" "$OUT/build/python-asan/package" |
 	sed 's/ok - /ok - with ASan: /'

@@ -15,6 +15,7 @@
 #include "etl_reader.h"
 #include "event_type.h"
 #include "grow.h"
+#include "whole_ticks.h"
 
 #define HOOK_IDS	0x10000
 
@@ -63,7 +64,7 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 	if (selection && selection->has_begin && selection->begin_seconds > 0 &&
 	    etl_seconds(file, analysis->origin) < selection->begin_seconds)
 		analysis->origin = file->start_clock +
-				   (uint64_t)(selection->begin_seconds * (double)file->perf_freq);
+				   whole_ticks(selection->begin_seconds * (double)file->perf_freq);
 }
 
 /**
@@ -375,7 +376,7 @@ static uint64_t last_wanted_time(const struct analysis *analysis, const struct e
 
 	if (selection && selection->has_end && analysis->has_later_events)
 		return file->start_clock +
-		       (uint64_t)(selection->end_seconds * (double)file->perf_freq);
+		       whole_ticks(selection->end_seconds * (double)file->perf_freq);
 	return analysis->last_time;
 }
 

@@ -9,12 +9,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "charge_events.h"
-
-/* Round down. A damaged file may have times of centuries, which do not fit into 63 bits. */
-static uint64_t whole_ticks(double ticks)
-{
-	return ticks < 0x1p63 ? (uint64_t)ticks : INT64_MAX;
-}
+#include "whole_ticks.h"
 
 /* Cycles in ticks of the session clock. */
 static uint64_t ticks_of(const struct etl_file *file, uint64_t cycles)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "timeline.h"
+#include "whole_ticks.h"
 
 /* First length of a slot, ticks. It must be a power of two. */
 #define FIRST_SLOT_TICKS	4096
@@ -109,12 +110,12 @@ void timeline_add_wait(struct timelines *set, struct timeline **timeline, uint64
 		       uint64_t wait, uint64_t hold, double weight)
 {
 	double ticks_per_cycle = set->ticks_per_cycle > 0 ? set->ticks_per_cycle : 1;
-	uint64_t held = (uint64_t)((double)hold * ticks_per_cycle);
+	uint64_t held = whole_ticks((double)hold * ticks_per_cycle);
 
 	if (held > ticks)
 		return;
 	timeline_add_span(set, timeline, ticks - held,
-			  (uint64_t)((double)wait * ticks_per_cycle), (double)wait * weight);
+			  whole_ticks((double)wait * ticks_per_cycle), (double)wait * weight);
 }
 
 /**
