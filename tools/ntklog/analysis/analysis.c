@@ -196,6 +196,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 		.waits_are_sample = rates->contention_rate > 1,
 		.has_waited = record.spin_count,
 		.wait = record.wait_time,
+		.is_wait_only = spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT,
 		.has_hold = !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT),
 		.hold = hold > 0 ? hold : 0,
 		.class = class,
@@ -309,6 +310,11 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	if (type && event_type_check(file, event, type))
 		return -1;
+	if (type && wmi_record_predates_clock(file, event)) {
+		etl_leave_out_event(file, event, "%s: its wait and hold are longer than the clock",
+				    type->name);
+		return -1;
+	}
 	/* These events complete the next record. The filter is applied to that record. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 		analysis->resources.no_memory |= !kept_callers_keep(&analysis->callers, event);

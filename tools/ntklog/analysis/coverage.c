@@ -199,36 +199,6 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
 }
 
 /**
- * coverage_contains() - test whether a time is between the first begin and the last end of groups
- * @coverage: finished coverage
- * @groups: event groups of one word of the group mask
- * @begin: begin of the time, session clock
- * @end: end of the time
- *
- * Return: true if the time is between them, or if the trace does not say when the groups were
- * observed.
- */
-bool coverage_contains(const struct coverage *coverage, uint32_t groups, uint64_t begin,
-		       uint64_t end)
-{
-	uint64_t first_begin = groups_at_begin(coverage, groups) ? 0 : UINT64_MAX, last_end = 0;
-	size_t i;
-
-	if (!coverage_knows_group(coverage, groups))
-		return true;
-	for (i = 0; i < coverage->change_count; i++) {
-		const struct coverage_change *change = &coverage->changes[i];
-
-		if (!is_of_groups(change, groups))
-			continue;
-		if (change->is_observed && change->time < first_begin)
-			first_begin = change->time;
-		last_end = change->is_observed ? UINT64_MAX : change->time;
-	}
-	return first_begin <= begin && end <= last_end;
-}
-
-/**
  * coverage_find_cpus_with_all_buffers() - find the CPUs whose buffers were not overwritten
  * @coverage: coverage of all events of the file
  * @file: the file

@@ -53,8 +53,6 @@ void coverage_finish(struct coverage *coverage, uint64_t begin, uint64_t end);
 uint64_t coverage_begin(const struct coverage *coverage, size_t cpu);
 bool coverage_knows_group(const struct coverage *coverage, uint32_t groups);
 uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t cpu);
-bool coverage_contains(const struct coverage *coverage, uint32_t groups, uint64_t first,
-		       uint64_t last);
 void coverage_free(struct coverage *coverage);
 
 #endif /* _NTKLOG_COVERAGE_H */

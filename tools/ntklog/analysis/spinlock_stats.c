@@ -68,12 +68,6 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *
 	unsigned int depth = record->depth;
 	uint8_t rule = spinlock_rule(rates, record);
 
-	if (!sum->sampled && !sum->blockers)
-		sum->first_ticks = pending->ticks;
-	if (pending->ticks < sum->first_ticks)
-		sum->first_ticks = pending->ticks;
-	if (pending->ticks > sum->last_ticks)
-		sum->last_ticks = pending->ticks;
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER)
 		sum->blockers++;
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER_ONLY) {
@@ -108,10 +102,6 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 {
 	unsigned int i;
 
-	if (more->first_ticks < sum->first_ticks || (!sum->sampled && !sum->blockers))
-		sum->first_ticks = more->first_ticks;
-	if (more->last_ticks > sum->last_ticks)
-		sum->last_ticks = more->last_ticks;
 	sum->sampled += more->sampled;
 	sum->in_step += more->in_step;
 	sum->acquisitions += more->acquisitions;

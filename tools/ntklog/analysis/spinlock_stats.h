@@ -51,7 +51,6 @@ struct spinlock_rates {
  * @wait: distribution of the waits of contended acquisitions, cycles
  * @interrupted: distribution of the holds with interrupts since the begin of the wait, cycles
  * @blockers: number of records that the blocker rule has written: a waiter was there at the release
- * @first_ticks: time of the first record, session clock since the begin of the time lines
  */
 struct spinlock_sum {
 	uint64_t sampled;
@@ -69,8 +68,6 @@ struct spinlock_sum {
 	struct histogram hold;
 	struct histogram interrupted;
 	uint64_t blockers;
-	uint64_t first_ticks;
-	uint64_t last_ticks;
 	struct cpu_sums cpus;
 };
 

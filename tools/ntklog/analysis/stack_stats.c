@@ -30,6 +30,7 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 		if (record->wait > sum->wait_max)
 			sum->wait_max = record->wait;
 	}
+	sum->waits_only += record->is_wait_only;
 	if (record->has_hold) {
 		sum->held += record->weight;
 		sum->hold += (double)record->hold * (double)record->weight;

@@ -20,6 +20,8 @@
  * @is_sample: @sampled is not all acquisitions, because a sample rate is above 1
  * @wait_greatest, @hold_greatest: greatest part of a single record in the variance
  * @waits_are_sample: not all acquisitions that waited have a record, because their rate is above 1
+ * @waits_only: number of records that have a wait and no hold, as in mode waits: those of the
+ *	other acquisitions are missing
  * @held: estimated number of acquisitions whose hold is known
  * @charged: estimated sum of the waits of others that are charged to these holds, session clock
  */
@@ -35,6 +37,7 @@ struct stack_sum {
 	double waited_variance;
 	bool waits_are_sample;
 	uint64_t wait_max;
+	uint64_t waits_only;
 	uint64_t held;
 	double hold;
 	double hold_variance;
@@ -46,6 +49,7 @@ struct stack_sum {
 /*
  * Values of a record of a spin lock or a resource; times in cycles.
  * @is_sample: not all acquisitions have a record, because a sample rate is above 1
+ * @is_wait_only: the record has a wait and no hold
  * @class: key of the lock's class; used only if stacks are told apart by lock
  * @thread_id: the task; used only if stacks are told apart by task
  * @caller: address of the caller, which is the stack of a record without one if stacks are told
@@ -57,6 +61,7 @@ struct stack_record {
 	bool waits_are_sample;
 	bool has_waited;
 	uint64_t wait;
+	bool is_wait_only;
 	bool has_hold;
 	uint64_t hold;
 	uint64_t class;

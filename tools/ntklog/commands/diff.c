@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ntklog/group_mask.h>
+
 #include "command.h"
 #include "difference.h"
 #include "file_list.h"
 #include "jobs.h"
+#include "linux_mode.h"
 #include "message.h"
 #include "page.h"
 #include "table_argp.h"
@@ -29,6 +32,8 @@ enum {
 #define PAGE_ROWS_VISIBLE	20
 #define PAGE_CHANGES		30
 
+#define NAMED			UINT64_MAX
+
 /*
  * @open_waits: number of waits that had not ended, or whose holds had not
  * @open_wait_ns: their sum, nanoseconds
@@ -44,6 +49,8 @@ struct side {
 };
 
 /*
+ * @mode_paths: a file with Linux' spin locks in a mode that lacks the first waiter of each (0), and
+ *	in another mode (1); NULL: none
  * @limited_measure: measure that the condition of --fail-if limits
  * @limit: relative change of the condition
  */
@@ -55,6 +62,8 @@ struct options {
 	const char *html;
 	enum difference_measure measure;
 	uint64_t lock_events;
+	uint64_t naming;
+	const char *mode_paths[2];
 	bool has_condition;
 	enum difference_measure limited_measure;
 	bool is_increase;
@@ -62,13 +71,20 @@ struct options {
 	struct difference difference;
 };
 
-/* First part of the result of a process that reads a file; the rows of its difference follow. */
+/*
+ * First part of the result of a process that reads a file; the rows of its difference follow.
+ * @naming: files in which a lock has the same text have the same number: the time of the boot where
+ *	the text is an address, NAMED where it is a name
+ */
 struct file_sums {
 	double seconds;
 	uint64_t lock_events;
 	uint64_t open_waits;
 	double open_wait_ns;
 	bool has_holds;
+	bool has_linux_spinlocks;
+	uint32_t linux_mode;
+	uint64_t naming;
 };
 
 /*
@@ -81,6 +97,16 @@ static size_t side_of(const struct options *options, size_t *number)
 		return 0;
 	*number -= options->sides[0].files.count;
 	return 1;
+}
+
+/* Test whether Linux' spin locks were recorded, and @analysis does not leave them out. */
+static bool has_linux_spinlocks(const struct analysis *analysis)
+{
+	bool has_records = analysis->spinlocks.total.sampled;
+
+	if (analysis_has_group(analysis, PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK))
+		return has_records || !analysis->wanted.name;
+	return has_records && !analysis_has_group(analysis, PERF_SPINLOCK);
 }
 
 static int read_file(void *argument, size_t number, FILE *result)
@@ -112,6 +138,8 @@ static int read_file(void *argument, size_t number, FILE *result)
 	} else if (is_open) {
 		file_sums.seconds = analysis_seconds(&analysis, file);
 		file_sums.has_holds = !analysis.spinlocks.total.waits_only;
+		file_sums.has_linux_spinlocks = has_linux_spinlocks(&analysis);
+		file_sums.linux_mode = analysis.spinlocks.rates.linux_mode;
 		file_sums.lock_events = analysis.wanted.events;
 		file_sums.open_waits = analysis.open_holds.waits;
 		file_sums.open_wait_ns = analysis.open_holds.wait_ns;
@@ -119,6 +147,10 @@ static int read_file(void *argument, size_t number, FILE *result)
 		difference.no_memory |= analysis.spinlocks.no_memory ||
 					analysis.resources.no_memory;
 		difference_merge(&difference, options->measure);
+		file_sums.naming = difference.lacks_names ? file->boot_time : NAMED;
+		if (difference.lacks_names)
+			message("%s: locks and callers have no names: copy FILE.names with FILE, or record without --no-names",
+				file->path);
 		fwrite(&file_sums, sizeof(file_sums), 1, result);
 		difference_write(&difference, result);
 	}
@@ -143,11 +175,16 @@ static bool add_file_result(void *argument, size_t number, FILE *result)
 		return false;
 	/* Files have the same rows, mostly: the memory grows with the rows, not with the files. */
 	difference_merge(&options->difference, options->measure);
-	options->opened_count++;
+	if (options->opened_count++ && options->naming != file_sums.naming)
+		options->difference.mixes_names = true;
+	options->naming = file_sums.naming;
 	options->lock_events += file_sums.lock_events;
 	side->seconds += file_sums.seconds;
 	side->open_waits += file_sums.open_waits;
 	side->open_wait_ns += file_sums.open_wait_ns;
+	if (file_sums.has_linux_spinlocks)
+		options->mode_paths[linux_mode_has_holds(file_sums.linux_mode)] =
+			side->files.paths[number];
 	if (!file_sums.has_holds && !side->without_holds)
 		side->without_holds = side->files.paths[number];
 	return true;
@@ -188,6 +225,14 @@ static bool compares_holds(const struct options *options)
 {
 	return options->measure == DIFFERENCE_OF_HOLDS ||
 	       (options->has_condition && options->limited_measure == DIFFERENCE_OF_HOLDS);
+}
+
+/* The totals contain waits of spin locks that only one mode records, so no interval is known. */
+static void forget_intervals_of_waits(struct difference *difference)
+{
+	difference->mixes_modes = true;
+	difference->total.sums[1][DIFFERENCE_OF_WAITS].variance = INFINITY;
+	difference->total.sums[1][DIFFERENCE_OF_COUNTS].variance = INFINITY;
 }
 
 static bool condition_is_known(const struct options *options, const struct difference *difference)
@@ -493,7 +538,9 @@ static const struct argp diff_argp = {
 	       "the sums are added up.\n"
 	       "\vA change has a confidence interval of 95 percent, from the sampling of both files\n"
 	       "and from the random arrival of events. A change inside it is \"noise\";\n"
-	       "\"unknown\" means that too few events were sampled to tell the interval.\n"
+	       "\"unknown\" means that too few events were sampled to tell the interval, or that\n"
+	       "only one side has the row, and a side has no FILE.names, or that the modes of\n"
+	       "the files record different waits of spin locks.\n"
 	       "Waits that had not ended are named, but not compared.",
 };
 
@@ -517,6 +564,11 @@ int command_diff(int argc, char **argv)
 	if (!status)
 		status = read_files(&options);
 	count = options.sides[0].files.count + options.sides[1].files.count;
+	if (options.mode_paths[0] && options.mode_paths[1]) {
+		message("%s and %s: their modes record different waits of spin locks: record both in mode full or sampled, or both in mode waits or holders",
+			options.mode_paths[0], options.mode_paths[1]);
+		forget_intervals_of_waits(&options.difference);
+	}
 	if (!status && options.table.lock && !options.lock_events) {
 		message("no file has an event of a lock \"%s\"; %s", options.table.lock,
 			table_lock_hint(options.table.lock));
@@ -533,8 +585,10 @@ int command_diff(int argc, char **argv)
 	}
 	if (!status && options.has_condition &&
 	    !condition_is_known(&options, &options.difference)) {
-		message("--fail-if: the error of the change of %s is not known, because too few events were sampled: record for longer, or at lower rates (ntklog set)",
-			difference_measure_name(options.limited_measure));
+		if (!options.difference.mixes_modes ||
+		    options.limited_measure == DIFFERENCE_OF_HOLDS)
+			message("--fail-if: the error of the change of %s is not known, because too few events were sampled: record for longer, or at lower rates (ntklog set)",
+				difference_measure_name(options.limited_measure));
 		status = NTKLOG_FAILED;
 	}
 	if (!status && options.has_condition && condition_is_true(&options, &options.difference))

@@ -333,6 +333,10 @@ static void report_not_recorded(const struct report *report, const struct option
 
 	if (wants_stacks && !analysis->stacks.has_any)
 		message("%s: no event has a stack: record with --stacks", path);
+	/* The report of many files has no facts, which would tell it. */
+	if (options->result && report_lacks_names(report))
+		message("%s: locks and callers have no names: copy FILE.names with FILE, or record without --no-names",
+			path);
 	if (options->by == CHARGE_BY_IRQL && !analysis->spinlocks.total.sampled)
 		message("%s: no event has an IRQL: record spin locks (-e linux_spinlock)", path);
 	if ((options->by == CHARGE_BY_PROCESS && !names_have_process(report->names, NULL)) ||

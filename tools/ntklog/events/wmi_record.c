@@ -104,6 +104,37 @@ bool resource_record_is_release(const struct resource_record *record)
 }
 
 /**
+ * wmi_record_predates_clock() - test whether a wait or hold began before the clock of the file
+ * @file: file of the event
+ * @event: event of a type whose size has been checked
+ *
+ * A file tells the frequency of the cycles in whole MHz, so that times in cycles may be too long by
+ * a small part.
+ *
+ * Return: true if @event is a release whose times are impossible.
+ */
+bool wmi_record_predates_clock(const struct etl_file *file, const struct etl_event *event)
+{
+	struct spinlock_record spinlock;
+	struct resource_record resource;
+	double cycles = 0;
+
+	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
+		spinlock_record_read(&spinlock, event);
+		if (spinlock.release_time > spinlock.acquire_time)
+			cycles = (double)(spinlock.release_time - spinlock.acquire_time);
+		if (spinlock.spin_count)
+			cycles += spinlock.wait_time;
+	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE) {
+		resource_record_read(&resource, event);
+		if (resource_record_is_release(&resource))
+			cycles = (double)resource.hold_time + (double)resource.wait_time;
+	}
+	return cycles * (double)file->perf_freq >
+	       1.01 * (double)event->time_stamp * (double)file->cycle_freq;
+}
+
+/**
  * contextswap_record_read() - read a WMI_CONTEXTSWAP
  * @record: set to the record
  * @event: PERFINFO_LOG_TYPE_CONTEXTSWAP of any version

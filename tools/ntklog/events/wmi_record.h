@@ -97,6 +97,7 @@ struct contextswap_record {
 void spinlock_record_read(struct spinlock_record *record, const struct etl_event *event);
 void resource_record_read(struct resource_record *record, const struct etl_event *event);
 bool resource_record_is_release(const struct resource_record *record);
+bool wmi_record_predates_clock(const struct etl_file *file, const struct etl_event *event);
 void contextswap_record_read(struct contextswap_record *record,
 			     const struct etl_event *event);
 bool open_hold_is_waiting(const struct ntklog_open_hold *event);

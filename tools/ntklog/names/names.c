@@ -57,6 +57,17 @@ size_t names_lock_count(const struct names *names)
 }
 
 /**
+ * names_have_addresses() - test whether the name of any address is known
+ * @names: names, or NULL
+ *
+ * Return: true if there is a symbol, or the class of a lock.
+ */
+bool names_have_addresses(const struct names *names)
+{
+	return names && (names->symbol_count || names->locks.count);
+}
+
+/**
  * names_have_classes() - test whether the class of any lock is known
  * @names: names, or NULL
  *

@@ -64,6 +64,7 @@ void names_code_address(const struct names *names, uint64_t address, char *text,
 void names_address(const struct names *names, uint64_t address, char *text, size_t size);
 uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t clock);
 bool names_key_is_class(const struct names *names, uint64_t key);
+bool names_have_addresses(const struct names *names);
 bool names_have_classes(const struct names *names);
 bool names_have_class(const struct names *names, const char *name);
 uint64_t names_boot_time(const struct names *names);

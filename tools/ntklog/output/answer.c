@@ -285,10 +285,10 @@ static void add_verdicts(struct answer *answer)
 		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
 				100 * answer_share(cpu_shortage, total->wait));
 	if (stopped > STOPPED_MIN)
-		answer_add_line(answer, "=> %.0f%% of the spinning was for free locks%s",
+		answer_add_line(answer, "=> %.0f%% of spinning: locks free for over 1ms%s",
 				100 * stopped, rates_steal_time(&analysis->history) ?
 				": the host stopped virtual CPUs." :
-				", as when a host stops a virtual CPU.");
+				", as when a host stops virtual CPUs.");
 }
 
 static void add_steal_time(struct answer *answer)

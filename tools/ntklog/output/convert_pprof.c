@@ -218,7 +218,7 @@ static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum
 	const int64_t values[VALUES] = {
 		[VALUE_CONTENTIONS] = sum->waited,
 		[VALUE_DELAY] = llround(etl_cycles_ns(profile->file, sum->wait)),
-		[VALUE_ACQUISITIONS] = sum->acquisitions,
+		[VALUE_ACQUISITIONS] = sum->waits_only ? 0 : sum->acquisitions,
 		[VALUE_HOLD] = llround(etl_cycles_ns(profile->file, sum->hold)),
 		[VALUE_CHARGED] = llround(sum->charged * ns_per_tick),
 	};

@@ -75,11 +75,13 @@ struct row_adder {
 };
 
 /* The row takes over the memory of @lock and @caller. They may be NULL for want of memory. */
-static void add_row(struct row_adder *row_adder, char *lock, char *caller,
+static void add_row(struct row_adder *row_adder, char *lock, char *caller, bool is_spinning,
 		    const struct histogram *wait, const struct histogram *hold)
 {
 	struct difference *difference = row_adder->difference;
-	struct difference_row row = { .lock = lock, .caller = caller };
+	struct difference_row row = {
+		.lock = lock, .caller = caller, .is_spinning = is_spinning,
+	};
 	struct difference_row *more = grown(difference->rows, difference->count, sizeof(*more));
 
 	if (more)
@@ -120,20 +122,21 @@ void difference_add(struct difference *difference, size_t which, const struct an
 	const struct spinlock_pair *pair;
 	unsigned int class, kind;
 
+	difference->lacks_names |= report_lacks_names(&report);
 	for (pair = spinlocks->pairs; pair; pair = pair->hh.next)
 		add_row(&row_adder, report_symbol_text(&report, pair->key.lock),
-			report_code_text(&report, pair->key.caller), &pair->sum.wait,
+			report_code_text(&report, pair->key.caller), true, &pair->sum.wait,
 			&pair->sum.hold);
-	add_row(&row_adder, strdup("(others)"), strdup(""), &spinlocks->others.wait,
+	add_row(&row_adder, strdup("(others)"), strdup(""), true, &spinlocks->others.wait,
 		&spinlocks->others.hold);
 	for (class = 0; class < RESOURCE_CLASSES; class++) {
 		for (entry = resources->resources; entry; entry = entry->hh.next)
 			add_row(&row_adder, report_symbol_text(&report, entry->key.address),
 				entry->key.caller ? report_code_text(&report, entry->key.caller) :
 						    strdup(""),
-				&entry->classes[class].wait, &entry->classes[class].hold);
+				false, &entry->classes[class].wait, &entry->classes[class].hold);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
-			add_row(&row_adder, strdup("(others)"), strdup(""),
+			add_row(&row_adder, strdup("(others)"), strdup(""), false,
 				&resources->others[kind].classes[class].wait,
 				&resources->others[kind].classes[class].hold);
 	}
@@ -155,6 +158,7 @@ void difference_write(const struct difference *difference, FILE *stream)
 	fwrite(difference, sizeof(*difference), 1, stream);
 	for (row = difference->rows; row < difference->rows + difference->count; row++) {
 		fwrite(row->sums, sizeof(row->sums), 1, stream);
+		fwrite(&row->is_spinning, sizeof(row->is_spinning), 1, stream);
 		text_send(row->lock, stream);
 		text_send(row->caller, stream);
 	}
@@ -181,7 +185,8 @@ bool difference_read(struct difference *difference, FILE *stream)
 			add_sum(&difference->total.sums[which][i], &head.total.sums[which][i]);
 	for (i = 0; i < head.count; i++) {
 		more = grown(difference->rows, difference->count, sizeof(*more));
-		if (!more || fread(row.sums, sizeof(row.sums), 1, stream) != 1)
+		if (!more || fread(row.sums, sizeof(row.sums), 1, stream) != 1 ||
+		    fread(&row.is_spinning, sizeof(row.is_spinning), 1, stream) != 1)
 			break;
 		difference->rows = more;
 		row.lock = text_receive(stream);
@@ -223,6 +228,7 @@ static void merge_row(struct difference_row *to, struct difference_row *from)
 	for (which = 0; which < 2; which++)
 		for (i = 0; i < DIFFERENCE_MEASURES; i++)
 			add_sum(&to->sums[which][i], &from->sums[which][i]);
+	to->is_spinning |= from->is_spinning;
 	free(from->lock);
 	free(from->caller);
 }
@@ -265,6 +271,7 @@ double difference_half_width(const struct difference_row *row, enum difference_m
 struct shown_row {
 	const struct difference_row *row;
 	enum difference_measure measure;
+	bool is_unknown;
 };
 
 static char *lock(const struct report *report, const void *row)
@@ -314,7 +321,7 @@ static char *verdict(const struct report *report, const void *row)
 {
 	double size = absolute_change(report, row);
 
-	if (isinf(interval(report, row)))
+	if (isinf(interval(report, row)) || ((const struct shown_row *)row)->is_unknown)
 		return strdup("unknown");
 	if (!(fabs(size) > interval(report, row)))
 		return strdup("noise");
@@ -337,7 +344,8 @@ static char *verdict(const struct report *report, const void *row)
 		      "half the confidence interval of the change, at 95 percent"), \
 	TEXT_COLUMN("verdict", "verdict", verdict,				\
 		    "more, less, noise: the interval includes no change, or "	\
-		    "unknown: no record tells the interval"),			\
+		    "unknown: no record tells the interval, or a side has "	\
+		    "no names or another mode"),				\
 }
 
 static const struct column time_columns[] = COLUMNS(CELL_TIME);
@@ -362,8 +370,12 @@ bool difference_table(struct table *table, const struct difference *difference,
 			ARRAY_SIZE(time_columns), "change"))
 		return false;
 	for (i = 0; i < difference->count; i++) {
-		const struct shown_row row = { &difference->rows[i], measure };
+		struct shown_row row = { .row = &difference->rows[i], .measure = measure };
 
+		row.is_unknown = (difference->mixes_names &&
+				  (!before(NULL, &row) || !after(NULL, &row))) ||
+				 (difference->mixes_modes && row.row->is_spinning &&
+				  measure != DIFFERENCE_OF_HOLDS);
 		if (before(NULL, &row) || after(NULL, &row))
 			table_add_row(table, NULL, &row);
 	}

@@ -38,18 +38,29 @@ struct difference_sum {
 /*
  * @caller: caller that released a spin lock, or acquired a lock that sleeps; empty if no caller is
  *	recorded
+ * @is_spinning: the lock is a spin lock
  * @sums: sums before (0) and after (1), by measure
  */
 struct difference_row {
 	char *lock;
 	char *caller;
+	bool is_spinning;
 	struct difference_sum sums[2][DIFFERENCE_MEASURES];
 };
 
+/*
+ * @lacks_names: a recording has addresses of the kernel, and no names
+ * @mixes_names: a lock may have a name in one recording and an address, or another address, in
+ *	another one, so that a row with the sum of one side alone may lack its counterpart
+ * @mixes_modes: recordings have different waits of spin locks because of their modes
+ */
 struct difference {
 	struct difference_row *rows;
 	size_t count;
 	struct difference_row total;
+	bool lacks_names;
+	bool mixes_names;
+	bool mixes_modes;
 	bool no_memory;
 };
 

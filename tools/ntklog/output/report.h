@@ -54,6 +54,7 @@ void report_print_empty(enum report_table which, bool is_selection, FILE *stream
 void report_make(struct report *report);
 void report_make_for_hosts(struct report *report);
 int report_is_complete(const struct report *report);
+bool report_lacks_names(const struct report *report);
 const char *report_resources(const struct report *report);
 void report_name_resources(struct report *report, uint32_t kinds);
 void report_facts(const struct report *report, FILE *stream, const char *before,

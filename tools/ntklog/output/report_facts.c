@@ -352,6 +352,9 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (file->overwritten)
 		print_covered_times(report, stream, before, after);
 	print_observed_times(report, stream, before, after);
+	if (report_lacks_names(report))
+		fact(stream, before, after,
+		     "NO NAMES: locks and callers are addresses: copy FILE.names with FILE, or record without --no-names");
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
 		     "LOST: %u events, %u buffers; the numbers below are of the rest",

@@ -245,3 +245,33 @@ double report_stretch_begin(const struct report *report, size_t i)
 
 	return stretch->from ? etl_seconds(report->file, stretch->from) : 0;
 }
+
+static bool is_kernel_address(const struct report *report, uint64_t address)
+{
+	return address >> (8 * report->file->pointer_size - 1) & 1;
+}
+
+/**
+ * report_lacks_names() - test whether locks of the kernel have no names, as without FILE.names
+ * @report: its analysis is set
+ *
+ * Only ntklog writes FILE.names, and the rules of a recording.
+ *
+ * Return: true if a lock is at an address of the kernel, and no address has a name.
+ */
+bool report_lacks_names(const struct report *report)
+{
+	const struct analysis *analysis = report->analysis;
+	const struct resource_entry *resource;
+	const struct spinlock_lock *lock;
+
+	if (!analysis->spinlocks.rates.has_rules || names_have_addresses(report->names))
+		return false;
+	for (lock = analysis->spinlocks.locks; lock; lock = lock->hh.next)
+		if (is_kernel_address(report, lock->address))
+			return true;
+	for (resource = analysis->resources.resources; resource; resource = resource->hh.next)
+		if (is_kernel_address(report, resource->key.address))
+			return true;
+	return false;
+}

@@ -104,20 +104,18 @@ static double acquisitions_error(const struct report *report, const void *row)
 }
 
 /*
- * Return the event groups of a sum. A record does not say whether its lock is NT's; a lock with a
- * record from a time in which Linux' locks were not observed must be NT's.
+ * Return the event groups of a sum. Only NT's locks are ordinary or converted. Linux' locks are
+ * queued, shared or exclusive; where they were observed, such a lock of NT counts as one of them.
  */
 static uint32_t groups_of(const struct report *report, const struct spinlock_sum *sum)
 {
-	const struct analysis *analysis = report->analysis;
+	const uint64_t nt_modes = UINT64_C(1) << WMI_SPINLOCK_ORDINARY |
+				  UINT64_C(1) << WMI_SPINLOCK_EXECUTIVE_CONVERTED;
 	const uint32_t linux_groups = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK;
 
-	if (coverage_knows_group(&analysis->coverage, linux_groups) &&
-	    coverage_contains(&analysis->coverage, linux_groups,
-			      analysis->origin + sum->first_ticks,
-			      analysis->origin + sum->last_ticks))
-		return linux_groups;
-	return PERF_SPINLOCK;
+	return !(sum->modes & nt_modes) &&
+	       coverage_knows_group(&report->analysis->coverage, linux_groups) ?
+	       linux_groups : PERF_SPINLOCK;
 }
 
 static double per_second(const struct report *report, const void *row)

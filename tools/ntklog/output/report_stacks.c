@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,7 @@ static double sampled(const struct report *report, const void *row)
 
 static double acquisitions(const struct report *report, const void *row)
 {
-	return sum_of(row)->acquisitions;
+	return sum_of(row)->waits_only ? NAN : (double)sum_of(row)->acquisitions;
 }
 
 static enum sampling sampling_if(const struct report *report, bool is_sample)
@@ -71,13 +72,16 @@ static double acquisitions_error(const struct report *report, const void *row)
 {
 	const struct stack_sum *sum = sum_of(row);
 
-	return error_of(sum->variance, sum->acquisitions, sum->variance,
-			sampling_if(report, sum->is_sample));
+	return sum->waits_only ? NAN :
+		error_of(sum->variance, sum->acquisitions, sum->variance,
+			 sampling_if(report, sum->is_sample));
 }
 
 static double contended(const struct report *report, const void *row)
 {
-	return share(sum_of(row)->waited, sum_of(row)->acquisitions);
+	const struct stack_sum *sum = sum_of(row);
+
+	return sum->waits_only ? NAN : share(sum->waited, sum->acquisitions);
 }
 
 static const struct column columns[] = {
@@ -131,6 +135,11 @@ static void add_row(struct report *report, const struct stack_entry *entry, cons
 				  sampling_if(report, sum->waits_are_sample));
 	wait->mean = report_cycles_ns(report, share(sum->wait, sum->waited));
 	wait->max = report_cycles_ns(report, (double)sum->wait_max);
+	if (sum->waits_only == sum->sampled) {
+		time_figures_unknown(hold);
+		table_add_row(&report->tables[REPORT_STACKS], report, &row);
+		return;
+	}
 	hold->total = report_cycles_ns(report, sum->hold);
 	hold->error = total_error(sum->hold_variance, sum->hold_greatest, sum->hold,
 				  sum->variance, sampling_if(report, sum->is_sample));

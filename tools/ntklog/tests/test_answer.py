@@ -314,11 +314,11 @@ class Reasons(Case):
     def test_free_lock_that_is_not_taken_looks_like_a_stopped_virtual_cpu(self):
         events = spin(1000, 2000), spin(20000, 20100, 18500, WAITER)
         self.write_events(*events)
-        self.assertIn("\n=> 97% of the spinning was for free locks, as when a host stops a virtual CPU.\n",
+        self.assertIn("\n=> 97% of spinning: locks free for over 1ms, as when a host stops virtual CPUs.\n",
                       self.report())
         self.write_events(etl.dropped_rundown(steal=0), *events,
                           etl.dropped_rundown(end=True, steal=10**7, time_stamp=BASE + 21000))
-        self.assertIn("\n=> 97% of the spinning was for free locks: the host stopped virtual CPUs.\n",
+        self.assertIn("\n=> 97% of spinning: locks free for over 1ms: the host stopped virtual CPUs.\n",
                       self.report())
 
     def test_interrupts_of_a_holder_that_spins_are_told(self):

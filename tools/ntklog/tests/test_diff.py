@@ -87,6 +87,56 @@ class Diff(tool.Case):
                          [300, 300])
         self.assertEqual(tool.undescribed(report, "diff"), set())
 
+    def test_missing_names_are_no_change(self):
+        address, caller = 0xFFFF888012345678, 0xFFFFFFFF81234567
+        self.write_both([spin(address, 100, caller=caller)] * 40,
+                        [spin(address, 100, caller=caller)] * 40)
+        names = f"{caller - 7:x} T acquire\nlock {address:x} queue.lock\n"
+        with open(self.path + ".names", "w", encoding="utf-8") as stream:
+            stream.write(names)
+        result = run("diff", "--json", self.path, self.after)
+        self.assertEqual({row["verdict"] for row in json.loads(result.stdout)["changes"]}, {"unknown"})
+        self.assertEqual(result.stderr, f"ntklog: {self.after}: locks and callers have no names: "
+                                        "copy FILE.names with FILE, or record without --no-names\n")
+        report = run("report", self.after)
+        self.assertIn("\nNO NAMES: locks and callers are addresses: copy FILE.names", report.stdout)
+        self.assertIn("locks and callers have no names",
+                      run("report", self.path, self.after).stderr)
+        with open(self.after + ".names", "w", encoding="utf-8") as stream:
+            stream.write(names)
+        self.assertEqual([row["verdict"] for row in self.json()["changes"]], ["noise"])
+        self.assertNotIn("NO NAMES", run("report", self.after).stdout)
+
+    def test_recordings_of_two_boots_without_names_do_not_match(self):
+        self.write(etl.file(etl.ntklog_rundown(0), *[spin(0xFFFF888012345678, 100)] * 40))
+        with open(self.after, "wb") as stream:
+            stream.write(etl.file(etl.ntklog_rundown(0), *[spin(0xFFFF888012345690, 100)] * 40,
+                                  boot_time=2))
+        rows = json.loads(run("diff", "--json", self.path, self.after).stdout)["changes"]
+        self.assertEqual([row["verdict"] for row in rows], ["unknown"] * 2)
+
+    def test_waits_of_different_modes_are_not_compared(self):
+        mutex = etl.linux_lock("mutex", address=0x40, wait=100, hold=7)
+        self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2), mutex,
+                            *[spin(0x10, 100, hold=0, rule=2)] * 6))
+        with open(self.after, "wb") as stream:
+            stream.write(file_of([spin(0x10, 100)] * 45 + [mutex]))
+        note = ("ntklog: %s and %s: their modes record different waits of spin locks: record both "
+                "in mode full or sampled, or both in mode waits or holders\n" % (self.path, self.after))
+        for measure in "waits", "wait_total":
+            result = run("diff", "--json", "--of", measure, "--fail-if", measure + " > +20%",
+                         self.path, self.after)
+            self.assertEqual((result.returncode, result.stderr), (1, note))
+            report = json.loads(result.stdout)
+            self.assertIsNone(report["condition"])
+            self.assertIsNone(report["totals"][measure]["interval"])
+            self.assertEqual({row["lock"]: row["verdict"] for row in report["changes"]},
+                             {"0x10": "unknown", "0x40": "noise"})
+        result = run("diff", self.path, self.after)
+        self.assertRegex(result.stdout, r"(?m)^waits: 7 before, 46 after: \+39 .*, unknown$")
+        # Locks that sleep are recorded alike in all modes.
+        self.assertIn("noise", self.diff("--lock", "0x40", "--fail-if", "waits > +20%"))
+
     def test_locks_that_sleep_are_compared_by_caller(self):
         def mutex(time, caller, wait):
             return [etl.caller(0x40, caller, time_stamp=time),

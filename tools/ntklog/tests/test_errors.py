@@ -25,6 +25,8 @@ DISTRIBUTIONS = {
     "log-normal, sigma 2": (lambda random: random.lognormvariate(0, 2), math.exp(2)),
     "Pareto, alpha 2.5": (lambda random: random.paretovariate(2.5), 2.5 / 1.5),
 }
+# Late enough for the longest wait and hold.
+LATE = {"time_stamp": etl.START_CLOCK + 50 * etl.PERF_FREQ}
 
 
 class Coverage(tool.Case):
@@ -74,24 +76,24 @@ class Coverage(tool.Case):
         self.check(self.rows(
             etl.spinlock_rundown(1, 1, RATE, 0),
             lambda address, time: etl.perfinfo(0x0529, etl.spin_lock(
-                address=address, spins=0, acquire=1000, release=1000 + time)),
+                address=address, spins=0, acquire=1000, release=1000 + time), **LATE),
             "lock", "locks"), "hold")
 
     def test_errors_of_waits_cover_the_truth(self):
         self.check(self.rows(
             etl.spinlock_rundown(1, RATE, RATE, 0),
             lambda address, time: etl.perfinfo(0x0529, etl.spin_lock(
-                address=address, spins=5, wait=time)), "lock", "locks"), "wait")
+                address=address, spins=5, wait=time), **LATE), "lock", "locks"), "wait")
 
     def test_errors_of_resources_cover_the_truth(self):
         self.check(self.rows(
             etl.resource_rundown(RATE, 1),
             lambda address, time: etl.linux_lock("mutex", address=address, wait=0, delta=0,
-                                                 hold=time), "resource", "resources"), "hold")
+                                                 hold=time, **LATE), "resource", "resources"), "hold")
 
     def test_exact_records_do_not_make_an_error(self):
         data = etl.file(etl.spinlock_rundown(1, 1, RATE, 100_000), *(
-            etl.perfinfo(0x0529, etl.spin_lock(spins=0, acquire=1000, release=1000 + hold))
+            etl.perfinfo(0x0529, etl.spin_lock(spins=0, acquire=1000, release=1000 + hold), **LATE)
             for hold in [20_000_000] * 10 + [200] * 5))
         self.write(data)
         (row,) = json.loads(run("report", "--json", "--table", "locks", self.path).stdout)["locks"]

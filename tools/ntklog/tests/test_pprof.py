@@ -79,6 +79,12 @@ lock ffff888012345678 queue.lock
         self.assertEqual(profile.samples[0][1]["acquisitions"], 1000)
         self.assertEqual(profile.comments, ["values are estimates of a sampled recording"])
 
+    def test_waits_alone_are_no_number_of_acquisitions(self):
+        ((_, values, _),) = self.profile(
+            etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2),
+            self.lock(0, 1000, 1000, wait=10, rule=2)).samples
+        self.assertEqual((values["contentions"], values["acquisitions"], values["hold"]), (1, 0, 0))
+
     def test_time_is_that_of_the_origin_or_none(self):
         epoch = 116444736000000000
         for start, options, time in (

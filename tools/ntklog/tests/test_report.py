@@ -302,6 +302,16 @@ class SpinLocks(Case):
 
 
 class Resources(Case):
+    def test_records_that_begin_before_the_clock_are_damage(self):
+        for event in (lock(3, hold=2 ** 62), lock(3, wait=2 ** 32 - 1),
+                      etl.perfinfo(0x052B, etl.resource(hold=2 ** 63 - 1)),
+                      etl.perfinfo(0x052B, etl.resource(wait=2 ** 63 - 1))):
+            self.write(etl.file(etl.spinlock_rundown(), event, lock(3, wait=20)))
+            result = self.report(status=1)
+            self.assertIn("its wait and hold are longer than the clock", result.stderr)
+            self.assertIn("\nDAMAGED: 0 buffers, 1 events, 0 times left out\n", result.stdout)
+            self.assertRegex(result.stdout, r"Tasks waited 10.0us for locks .*: 1 wait\.")
+
     def event(self, **changes):
         return etl.perfinfo(0x052B, etl.resource(**changes))
 

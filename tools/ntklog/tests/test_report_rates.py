@@ -331,15 +331,18 @@ class Observed(Case):
             etl.spinlock_rundown(1, 1, 1, 0, ), etl.observed(nt, **self.at(0)),
             etl.observed(spin, **self.at(1)), etl.observed(mutex, **self.at(2)),
             *[self.lock(seconds, address=0x100) for seconds in (1, 2, 3, 4)],
+            # A hook writes records before all hooks are attached.
             *[self.lock(seconds, address=0x200) for seconds in (0.5, 2, 3, 4)],
+            *[self.lock(seconds, address=0x300, flags=0x40) for seconds in (1, 2, 3, 4)],
             *[etl.linux_lock("mutex", wait=100, delta=0, **{}) for _ in range(3)],
             etl.observed(mutex, 0, **self.at(8)), etl.observed(spin, 0, **self.at(9)),
             etl.observed(nt, 0, **self.at(10)))
         rows = {row["lock"]: row for row in report["locks"]}
         self.assertAlmostEqual(rows["0x100"]["per_second"], 4 / 8)
         self.assertAlmostEqual(rows["0x100"]["waiting"], 4 * 100 / etl.PERF_FREQ / 8)
-        # Linux' locks were not yet observed at 0.5 s: this one is NT's.
-        self.assertAlmostEqual(rows["0x200"]["per_second"], 4 / 10)
+        self.assertAlmostEqual(rows["0x200"]["per_second"], 4 / 8)
+        # No lock of Linux is ordinary.
+        self.assertAlmostEqual(rows["0x300"]["per_second"], 4 / 10)
         self.assertAlmostEqual(report["resources"][0]["per_second"], 3 / 6)
         self.assertEqual(report["observed"], {"spinlock": 10, "linux_spinlock": 8, "linux_mutex": 6})
         self.assertIn("observed for 10.000 s: spinlock; for 8.000 s: linux_spinlock; "

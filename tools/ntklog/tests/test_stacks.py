@@ -410,6 +410,15 @@ class Sums(Case):
         self.assertIsNone(self.rows()["another<&>;one+0x10 < root+0x10"]["acquisitions_error"])
         self.assertIn("acquired ~1010+-99%, contended 1.0%, ", self.report("--stacks"))
 
+    def test_waits_alone_tell_no_acquisitions_and_no_holds(self):
+        self.put(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2), etl.stacks_rundown(2),
+                 lock(T, wait=20, hold=0, spins=3, rule=2), etl.stack(T, CHAIN))
+        (row,) = self.rows().values()
+        self.assertEqual([row[column] for column in (
+            "acquisitions", "acquisitions_error", "contended", "hold_total_ns", "hold_mean_ns",
+            "hold_max_ns")], [None] * 6)
+        self.assertAlmostEqual(row["wait_total_ns"], 20 * 1e9 / etl.PERF_FREQ)
+
     def test_text_of_stacks_has_a_line_for_each_function(self):
         text = self.report("--stacks", "--sort", "hold_total", "--top", "1")
         self.assertIn("\nStacks of locks, by hold_total (1 of 4)\n", text)
