@@ -109,6 +109,14 @@ static bool has_linux_spinlocks(const struct analysis *analysis)
 	return has_records && !analysis_has_group(analysis, PERF_SPINLOCK);
 }
 
+static const char *file_path(void *argument, size_t number)
+{
+	const struct options *options = argument;
+	size_t which = side_of(options, &number);
+
+	return options->sides[which].files.paths[number];
+}
+
 static int read_file(void *argument, size_t number, FILE *result)
 {
 	static struct analysis analysis;
@@ -209,7 +217,8 @@ static int read_files(struct options *options)
 {
 	const struct jobs jobs = {
 		.count = options->sides[0].files.count + options->sides[1].files.count,
-		.run = read_file, .take = add_file_result, .argument = options,
+		.path = file_path, .run = read_file, .take = add_file_result,
+		.argument = options,
 	};
 
 	return jobs_run(&jobs);

@@ -131,6 +131,13 @@ static int dump_file(struct dump *dump)
 	return status;
 }
 
+static const char *job_path(void *argument, size_t number)
+{
+	const struct dump *dump = argument;
+
+	return dump->files.paths[number];
+}
+
 /* Print one of many files to @result, in a process of its own. */
 static int run_job(void *argument, size_t number, FILE *result)
 {
@@ -168,8 +175,8 @@ static bool copy_result(void *argument, size_t number, FILE *result)
 static int dump_files(struct dump *dump)
 {
 	const struct jobs jobs = {
-		.count = dump->files.count, .run = run_job, .take = copy_result,
-		.argument = dump,
+		.count = dump->files.count, .path = job_path, .run = run_job,
+		.take = copy_result, .argument = dump,
 	};
 	struct dump_options titles = dump->output;
 	struct dump_writer *writer;

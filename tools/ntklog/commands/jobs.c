@@ -59,8 +59,12 @@ static bool start_job(const struct jobs *jobs, size_t job, struct started *start
 	/* A closed pipe may end the command while it prints the results of other jobs. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	status = jobs->run(jobs->argument, job, started->result);
-	if (fflush(started->result)) {
-		message("the result of a file cannot be stored: %s", strerror(errno));
+	if (fflush(started->result) || ferror(started->result)) {
+		message("%s: the result cannot be stored: make space in TMPDIR or /var/tmp",
+			jobs->path(jobs->argument, job));
+		/* A part of the result would look like the whole. */
+		if (ftruncate(fileno(started->result), 0))
+			abort();
 		status = NTKLOG_FAILED;
 	}
 	_exit(status);

@@ -10,11 +10,13 @@
 
 /*
  * Jobs and the use of their results.
+ * @path: get the path of the file that a job reads, for messages
  * @run: run a job in a process of its own, and write its result; returns an exit status
  * @take: read the result of a job, in the order of the jobs; returns false if it is not complete
  */
 struct jobs {
 	size_t count;
+	const char *(*path)(void *argument, size_t job);
 	int (*run)(void *argument, size_t job, FILE *result);
 	bool (*take)(void *argument, size_t job, FILE *result);
 	void *argument;

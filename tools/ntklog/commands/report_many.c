@@ -27,6 +27,13 @@ bool report_many_open(struct report_many *many)
 	return false;
 }
 
+static const char *job_path(void *argument, size_t number)
+{
+	const struct report_many *many = argument;
+
+	return many->files->paths[number];
+}
+
 static int run_job(void *argument, size_t number, FILE *result)
 {
 	const struct report_many *many = argument;
@@ -60,7 +67,8 @@ static bool add_rows(void *argument, size_t number, FILE *result)
 int report_many_read(struct report_many *many)
 {
 	const struct jobs jobs = {
-		.count = many->files->count, .run = run_job, .take = add_rows, .argument = many,
+		.count = many->files->count, .path = job_path, .run = run_job, .take = add_rows,
+		.argument = many,
 	};
 	int status = jobs_run(&jobs);
 	bool has_rates = false, has_lock_counts = false;

@@ -2,12 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """ntklog report and dump of many files, such as those of many machines."""
 
+import array
 import csv
+import fcntl
+import glob
 import io
 import json
 import os
+import resource
+import signal
 import struct
 import subprocess
+import termios
+import time
 
 import etl_writer as etl
 import tap
@@ -210,6 +217,63 @@ class DumpOfMany(Fleet):
         paths = self.fleet(2)
         result = run("dump", *paths, env={**os.environ, "TMPDIR": "/nonexistent"})
         self.assertEqual((result.returncode, result.stdout), (0, self.dump(*paths)))
+
+    @staticmethod
+    def limit_files(size):
+        """Make the writes of a process fail: its files can have SIZE bytes."""
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    def test_result_that_cannot_be_stored_is_not_printed(self):
+        paths = [self.make("a.etl", *[spin(0x10, 5)] * 40), self.make("b.etl", spin(0x10, 5))]
+        for command in "dump", "report":
+            result = run(command, "--json", *paths, preexec_fn=lambda: self.limit_files(100))
+            self.assertEqual(result.returncode, 1, command)
+            self.assertIn(paths[0] + ": the result cannot be stored: make space", result.stderr)
+            self.assertNotIn("SpinLockAddress", result.stdout)
+            self.assertNotIn("0x10", result.stdout)
+
+    def test_a_part_that_could_not_be_stored_is_a_failure(self):
+        """There is space again when the rest of the result is stored."""
+        pipe = os.path.join(self.directory.name, "pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen([tool.NTKLOG, "dump", "--json", pipe, pipe + "0"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=lambda: self.limit_files(0)) as process:
+            with open(pipe, "wb") as stream:
+                stream.write(etl.long_file([spin(0x10, 5)] * 80))
+                stream.flush()
+                (child,) = self.readers(pipe)
+                self.wait_until_it_sleeps(child, stream)
+                resource.prlimit(child, resource.RLIMIT_FSIZE, 2 * (resource.RLIM_INFINITY,))
+            output, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn(pipe + ": the result cannot be stored: make space", errors)
+        self.assertNotIn('"Host":"pipe"', output)
+
+    @staticmethod
+    def readers(path):
+        """The processes that have the file open, but this one."""
+        found = []
+        for directory in glob.glob("/proc/[0-9]*/fd"):
+            try:
+                files = [os.readlink(os.path.join(directory, fd)) for fd in os.listdir(directory)]
+            except OSError:
+                continue
+            if path in files and directory != "/proc/%d/fd" % os.getpid():
+                found.append(int(directory.split("/")[2]))
+        return found
+
+    @staticmethod
+    def wait_until_it_sleeps(pid, pipe):
+        """Wait until a process has read all of a pipe, and waits for more."""
+        unread = array.array("i", [1])
+        while True:
+            fcntl.ioctl(pipe, termios.FIONREAD, unread)
+            with open("/proc/%d/stat" % pid, encoding="utf-8") as stream:
+                if not unread[0] and stream.read().rpartition(")")[2].split()[0] == "S":
+                    return
+            time.sleep(0.05)
 
     def test_full_output_is_a_failure(self):
         with open("/dev/full", "w") as full:
