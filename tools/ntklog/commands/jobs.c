@@ -82,8 +82,11 @@ static int finish_job(const struct jobs *jobs, size_t job, const struct started 
 		status = NTKLOG_FAILED;
 	} else {
 		status = WEXITSTATUS(status);
-		if (!jobs->take(jobs->argument, job, started->result) && !status)
+		if (!jobs->take(jobs->argument, job, started->result) && !status) {
+			message("%s: the result cannot be used: %s",
+				jobs->path(jobs->argument, job), strerror(errno));
 			status = NTKLOG_FAILED;
+		}
 	}
 	fclose(started->result);
 	return status;

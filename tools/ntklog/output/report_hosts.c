@@ -40,25 +40,31 @@ void report_write(const struct report *report, unsigned int tables, FILE *stream
 /**
  * report_read() - add the rows that report_write() has written
  * @report: made by report_make_for_hosts()
- * @host: host with its name; the other members are set
+ * @host: host with its name; the other members are set if the rows are complete
  * @tables: wanted tables, as bits
  * @stream: stream to read the rows from
  *
- * Return: true, or false if the rows are not complete.
+ * Return: true, or false if the rows are not complete; no row of the host is added then.
  */
 bool report_read(struct report *report, struct report_host *host, unsigned int tables,
 		 FILE *stream)
 {
-	char *name = host->name;
-	size_t i;
+	size_t rows[REPORT_TABLES], i;
+	struct report_host head;
+	bool is_whole = host->name && fread(&head, sizeof(head), 1, stream) == 1;
 
-	if (!name || fread(host, sizeof(*host), 1, stream) != 1)
-		return false;
-	host->name = name;
 	for (i = 0; i < REPORT_TABLES; i++)
-		if (tables & 1 << i && !table_read(&report->tables[i], name, stream))
-			return false;
-	return true;
+		rows[i] = report->tables[i].rows;
+	for (i = 0; is_whole && i < REPORT_TABLES; i++)
+		if (tables & 1 << i)
+			is_whole = table_read(&report->tables[i], host->name, stream);
+	for (i = 0; !is_whole && i < REPORT_TABLES; i++)
+		table_cut(&report->tables[i], rows[i]);
+	if (is_whole) {
+		head.name = host->name;
+		*host = head;
+	}
+	return is_whole;
 }
 
 /**

@@ -156,6 +156,20 @@ bool table_read(struct table *table, const char *first, FILE *stream)
 }
 
 /**
+ * table_cut() - remove the last rows
+ * @table: the table
+ * @rows: number of rows to keep
+ */
+void table_cut(struct table *table, size_t rows)
+{
+	while (table->rows > rows) {
+		table->rows--;
+		free_texts(table->columns, table->column_count,
+			   &table->cells[table->rows * table->column_count]);
+	}
+}
+
+/**
  * table_trim() - sort the rows and remove those behind the first ones, if there are more
  * @table: the table
  * @top: number of rows to keep; 0: all
@@ -165,11 +179,7 @@ void table_trim(struct table *table, size_t top)
 	if (!top || table->rows <= top)
 		return;
 	table_sort(table);
-	while (table->rows > table_top(table, top)) {
-		table->rows--;
-		free_texts(table->columns, table->column_count,
-			   &table->cells[table->rows * table->column_count]);
-	}
+	table_cut(table, table_top(table, top));
 }
 
 static bool has_text(const struct table *table, const union cell *cells, size_t count,

@@ -82,6 +82,7 @@ bool table_init(struct table *table, const char *name, const char *title,
 bool table_add_row(struct table *table, const struct report *report, const void *row);
 void table_write(const struct table *table, FILE *stream);
 bool table_read(struct table *table, const char *first, FILE *stream);
+void table_cut(struct table *table, size_t rows);
 void table_trim(struct table *table, size_t top);
 void table_keep(struct table *table, const char *part, size_t count);
 void table_show(struct table *table, size_t column);

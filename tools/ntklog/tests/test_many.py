@@ -15,6 +15,7 @@ import struct
 import subprocess
 import termios
 import time
+import unittest
 
 import etl_writer as etl
 import tap
@@ -34,6 +35,30 @@ class Fleet(tool.Case):
                           etl.perfinfo(0x052B, etl.resource(address=0x40)),
                           etl.perfinfo(0x0524, etl.context_swap(new=7, old=0), 4))
                 for i in range(count)]
+
+    @staticmethod
+    def readers(path):
+        """The processes that have the file open, but this one."""
+        found = []
+        for directory in glob.glob("/proc/[0-9]*/fd"):
+            try:
+                files = [os.readlink(os.path.join(directory, fd)) for fd in os.listdir(directory)]
+            except OSError:
+                continue
+            if path in files and directory != "/proc/%d/fd" % os.getpid():
+                found.append(int(directory.split("/")[2]))
+        return found
+
+    @staticmethod
+    def wait_until_it_sleeps(pid, pipe):
+        """Wait until a process has read all of a pipe, and waits for more."""
+        unread = array.array("i", [1])
+        while True:
+            fcntl.ioctl(pipe, termios.FIONREAD, unread)
+            with open("/proc/%d/stat" % pid, encoding="utf-8") as stream:
+                if not unread[0] and stream.read().rpartition(")")[2].split()[0] == "S":
+                    return
+            time.sleep(0.05)
 
 
 class Many(Fleet):
@@ -122,6 +147,31 @@ class Many(Fleet):
         result = self.report(*paths, status=1)
         self.assertIn(paths[1] + ": ", result.stderr)
         self.assertIn("of 3 files\n", result.stdout)
+
+    @unittest.skipIf(tool.HAS_ASAN, "the sanitizer needs more memory than the limit leaves")
+    def test_rows_without_memory_are_of_no_file(self):
+        """The memory of the process that shows the rows ends in the middle of those of a file."""
+        pipe = os.path.join(self.directory.name, "pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen([tool.NTKLOG, "report", "--json", "--top", "0", pipe, *self.fleet(1)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            with open(pipe, "wb") as stream:
+                data = etl.long_file([spin(0x1000 + 16 * i, 5) for i in range(16000)])
+                stream.write(data[:etl.SIZE])
+                stream.flush()
+                (child,) = self.readers(pipe)
+                self.wait_until_it_sleeps(child, stream)
+                with open("/proc/%d/statm" % process.pid, encoding="ascii") as sizes:
+                    size = int(sizes.read().split()[0]) * os.sysconf("SC_PAGE_SIZE") + 0x100000
+                resource.prlimit(process.pid, resource.RLIMIT_AS, (size, size))
+                stream.write(data[etl.SIZE:])
+            output, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn(pipe + ": the result cannot be used: Cannot allocate memory", errors.decode())
+        report = json.loads(output)
+        self.assertEqual((report["files_not_read"], [host["host"] for host in report["hosts"]]),
+                         (1, ["h00"]))
+        self.assertEqual({row["host"] for row in report["locks"]}, {"h00"})
 
     def test_losses_are_told_of_each_file(self):
         paths = self.fleet(2)
@@ -250,30 +300,6 @@ class DumpOfMany(Fleet):
         self.assertEqual(process.returncode, 1)
         self.assertIn(pipe + ": the result cannot be stored: make space", errors)
         self.assertNotIn('"Host":"pipe"', output)
-
-    @staticmethod
-    def readers(path):
-        """The processes that have the file open, but this one."""
-        found = []
-        for directory in glob.glob("/proc/[0-9]*/fd"):
-            try:
-                files = [os.readlink(os.path.join(directory, fd)) for fd in os.listdir(directory)]
-            except OSError:
-                continue
-            if path in files and directory != "/proc/%d/fd" % os.getpid():
-                found.append(int(directory.split("/")[2]))
-        return found
-
-    @staticmethod
-    def wait_until_it_sleeps(pid, pipe):
-        """Wait until a process has read all of a pipe, and waits for more."""
-        unread = array.array("i", [1])
-        while True:
-            fcntl.ioctl(pipe, termios.FIONREAD, unread)
-            with open("/proc/%d/stat" % pid, encoding="utf-8") as stream:
-                if not unread[0] and stream.read().rpartition(")")[2].split()[0] == "S":
-                    return
-            time.sleep(0.05)
 
     def test_full_output_is_a_failure(self):
         with open("/dev/full", "w") as full:

@@ -18,6 +18,9 @@ NTKLOG = sys.argv[1]
 # Environment of tests that start the tool hundreds of times: the search for leaks is slow.
 NO_LEAK_CHECK = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
 
+with open(NTKLOG, "rb") as _tool:
+    HAS_ASAN = b"__asan_init" in _tool.read()
+
 
 def run(*arguments, **options):
     return subprocess.run([NTKLOG, *arguments], **{
