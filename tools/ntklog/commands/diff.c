@@ -221,7 +221,10 @@ static int read_files(struct options *options)
 		.argument = options,
 	};
 
-	return jobs_run(&jobs);
+	int status = jobs_run(&jobs);
+
+	difference_drop_callers(&options->difference, options->measure);
+	return status;
 }
 
 /* Return the path of a file without holds of spin locks; NULL if there is none. */
@@ -373,6 +376,10 @@ static void print_totals(const struct options *options, const struct difference 
 		else
 			print_total(difference, i, stream);
 	print_open_waits(options->sides, stream);
+	if (difference->locks_without_callers)
+		fprintf(stream,
+			"Compared without callers: %zu locks, of which one side records none\n",
+			difference->locks_without_callers);
 }
 
 static void print_text(const struct options *options, const struct difference *difference,

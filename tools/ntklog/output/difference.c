@@ -255,6 +255,52 @@ void difference_merge(struct difference *difference, enum difference_measure mea
 		&measure);
 }
 
+static bool has_sums(const struct difference_row *row, size_t which)
+{
+	return row->sums[which][DIFFERENCE_OF_COUNTS].estimate > 0 ||
+	       row->sums[which][DIFFERENCE_OF_HOLDS].estimate > 0;
+}
+
+/* Return whether one side of a lock has callers, and the other one has only rows without them. */
+static bool one_side_has_callers(const struct difference_row *rows, size_t count)
+{
+	bool has_rows[2] = { false }, has_callers[2] = { false };
+	size_t which, i;
+
+	for (i = 0; i < count; i++)
+		for (which = 0; which < 2; which++) {
+			has_rows[which] |= has_sums(&rows[i], which);
+			has_callers[which] |= *rows[i].caller && has_sums(&rows[i], which);
+		}
+	return has_rows[0] && has_rows[1] && has_callers[0] != has_callers[1];
+}
+
+/**
+ * difference_drop_callers() - drop the callers of each lock of which one side records none
+ * @difference: rows of all files, merged by @measure
+ * @measure: measure by whose changes the rows are sorted
+ *
+ * Events of locks that sleep have callers only in recordings of newer versions of ntklog. Rows by
+ * caller would show the lock as less without a caller and as more with each of its callers.
+ */
+void difference_drop_callers(struct difference *difference, enum difference_measure measure)
+{
+	struct difference_row *row = difference->rows, *end = row + difference->count, *next;
+
+	if (row)
+		qsort(row, difference->count, sizeof(*row), compare_names);
+	for (; row < end; row = next) {
+		for (next = row + 1; next < end && !strcmp(row->lock, next->lock); next++)
+			;
+		if (!one_side_has_callers(row, next - row))
+			continue;
+		difference->locks_without_callers++;
+		for (; row < next; row++)
+			*row->caller = '\0';
+	}
+	difference_merge(difference, measure);
+}
+
 /**
  * difference_half_width() - compute the confidence interval of a change, at 95 percent
  * @row: row of the change

@@ -49,6 +49,7 @@ struct difference_row {
 };
 
 /*
+ * @locks_without_callers: number of locks whose callers difference_drop_callers() has dropped
  * @lacks_names: a recording has addresses of the kernel, and no names
  * @mixes_names: a lock may have a name in one recording and an address, or another address, in
  *	another one, so that a row with the sum of one side alone may lack its counterpart
@@ -58,6 +59,7 @@ struct difference {
 	struct difference_row *rows;
 	size_t count;
 	struct difference_row total;
+	size_t locks_without_callers;
 	bool lacks_names;
 	bool mixes_names;
 	bool mixes_modes;
@@ -70,6 +72,7 @@ void difference_add(struct difference *difference, size_t which, const struct an
 void difference_write(const struct difference *difference, FILE *stream);
 bool difference_read(struct difference *difference, FILE *stream);
 void difference_merge(struct difference *difference, enum difference_measure measure);
+void difference_drop_callers(struct difference *difference, enum difference_measure measure);
 double difference_half_width(const struct difference_row *row, enum difference_measure measure);
 bool difference_table(struct table *table, const struct difference *difference,
 		      enum difference_measure measure);

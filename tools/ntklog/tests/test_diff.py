@@ -153,6 +153,31 @@ class Diff(tool.Case):
                          {("0x40", "0x1000"): (100, 500), ("0x40", "0x2000"): (30, 0),
                           ("0x40", "0x3000"): (0, 20), ("0x40", ""): (0, 9)})
 
+    def test_callers_that_one_side_does_not_record_are_left_out(self):
+        times = [4_000_000 + 20_000 * number for number in range(1, 401)]
+
+        def mutexes(address, with_callers):
+            for number, time_ in enumerate(times):
+                if with_callers:
+                    yield etl.caller(address, 0x1000 * (1 + number % 2), time_stamp=time_)
+                yield etl.linux_lock("mutex", time_stamp=time_, address=address, wait=100, hold=7)
+
+        def rows(*sides):
+            self.write_both(*(list(side) for side in sides))
+            return {(row["lock"], row["caller"]): (round(row["before_ns"] / NS),
+                                                   round(row["after_ns"] / NS), row["verdict"])
+                    for row in self.json()["changes"]}
+
+        for first in False, True:
+            self.assertEqual(rows(mutexes(0x40, first), mutexes(0x40, not first)), {("0x40", ""): (40000, 40000, "noise")})
+            self.assertIn("\nCompared without callers: 1 locks, of which one side records none\n",
+                          self.diff())
+        # Callers stay if there is nothing to compare them with.
+        self.assertEqual(rows(mutexes(0x40, False), mutexes(0x50, True)), {
+            ("0x40", ""): (40000, 0, "less"), ("0x50", "0x1000"): (0, 20000, "more"),
+            ("0x50", "0x2000"): (0, 20000, "more")})
+        self.assertNotIn("Compared without callers", self.diff())
+
     def test_locks_that_sleep_are_compared(self):
         self.write_both([etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)],
                         [etl.linux_lock("mutex", 0x42, address=0x40, wait=300, hold=9)])
