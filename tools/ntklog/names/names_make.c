@@ -249,12 +249,36 @@ void names_move_threads(struct names *destination, struct names *source)
 	source->thread_texts = NULL;
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/*
+ * Test whether the memory of an old symbol belongs to a module that has been loaded since. @index
+ * is that of the present symbol before the old one. If it is of a module that was there before, it
+ * reaches the old symbol only because a symbol has its name up to the end of a page.
+ */
+static bool is_replaced(const struct symbol *symbol, const struct names *old,
+			const struct names *names, size_t index)
+{
+	const struct symbol *present = &names->symbols[index], *before;
+	size_t old_index = names_symbol_index(old, present->address);
+
+	if (present->address == symbol->address || is_same_text(present->module, symbol->module))
+		return true;
+	before = old_index == SIZE_MAX ? NULL : &old->symbols[old_index];
+	return !before || before->address != present->address ||
+	       !is_same_text(before->name, present->name) ||
+	       !is_same_text(before->module, present->module);
+}
+
 /**
  * names_keep_modules() - add the symbols of unloaded modules to the present ones
  * @names: present symbols, sorted
- * @old: symbols that were read before
+ * @old: symbols that were read before, sorted
  *
- * A symbol is kept unless its address has a symbol now: another module may have got the memory.
+ * A symbol is kept unless its address has a new symbol: another module may have got the memory.
  * Without memory the others are left out.
  */
 void names_keep_modules(struct names *names, const struct names *old)
@@ -263,9 +287,11 @@ void names_keep_modules(struct names *names, const struct names *old)
 
 	for (i = 0; i < old->symbol_count; i++) {
 		const struct symbol *symbol = &old->symbols[i];
+		size_t present = names_symbol_index(names, symbol->address);
 		struct symbol *more;
 
-		if (!symbol->module || names_symbol_index(names, symbol->address) != SIZE_MAX)
+		if (!symbol->module ||
+		    (present != SIZE_MAX && is_replaced(symbol, old, names, present)))
 			continue;
 		more = grown(names->symbols, count, sizeof(*more));
 		if (!more)

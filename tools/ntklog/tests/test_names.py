@@ -251,6 +251,20 @@ class Names(Directory):
         self.assertEqual(self.recorded_locks(process),
                          ["new_lock+0x8 [new]", "the_lock+0x30", "unused_code+0x8 [old]"])
 
+    def test_unloaded_module_keeps_its_symbols_behind_a_module_that_stays(self):
+        keeper = "ffffffffbffff000 t code\t[keeper]\n"
+        modules = "keeper 4096 1 - Live 0xffffffffbffff000\n"
+        self.write_proc("kallsyms", KALLSYMS + keeper + "ffffffffc0000040 d data\t[old]\n")
+        self.write_proc("modules", modules + "old 16384 1 - Live 0xffffffffc0000000\n")
+        process = self.start_recording_with_names()
+        self.write_proc("kallsyms", KALLSYMS.replace(OLD, keeper + MODULE))
+        self.write_proc("modules", modules + "new 16384 1 - Live 0xffffffffc0100000\n")
+        self.log_more(self.event(address=0xffffffffc0000008),
+                      self.event(address=0xffffffffc0000048),
+                      self.event(address=0xffffffffbffff008))
+        self.assertEqual(self.recorded_locks(process), [
+            "code+0x8 [keeper]", "data+0x8 [old]", "the_lock+0x30", "unused_code+0x8 [old]"])
+
     def test_module_at_the_address_of_an_unloaded_one_has_its_own_symbols(self):
         process = self.start_recording_with_names()
         self.write_proc("kallsyms", KALLSYMS.replace(OLD, "ffffffffbffff000 t before\t[new]\n"
