@@ -39,6 +39,7 @@ run_test "python: the tool needs no headers of Python" without_python_headers -n
 run_test "python: make names the package with the headers" names_the_package
 [ $# = 0 ] || export CASES=$*
 run_test_program python3 "$TOOL_TESTS/test_python.py" "$NTKLOG" "$OUT/build/tool/package"
+run_test_program python3 "$TOOL_TESTS/test_python_pipes.py" "$NTKLOG" "$OUT/build/tool/package"
 # The interpreter itself keeps memory until its end.
 export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0 CASES=${CASES:-Events Columns Damage}
 LD_PRELOAD=$(gcc -print-file-name=libasan.so)

@@ -80,16 +80,10 @@ static struct etl_reader *make_reader(const char *path)
 	return reader;
 }
 
-static int open_path(struct etl_reader *reader, const char *path)
+static int begin(struct etl_reader *reader, void (*wait)(void *argument), void *argument)
 {
 	struct stat status;
 
-	reader->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
-					 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	if (reader->fd < 0) {
-		snprintf(reader->file.error, sizeof(reader->file.error), "%s", strerror(errno));
-		return -1;
-	}
 	if (!fstat(reader->fd, &status) && S_ISDIR(status.st_mode)) {
 		snprintf(reader->file.error, sizeof(reader->file.error), "%s", strerror(EISDIR));
 		return -1;
@@ -99,6 +93,7 @@ static int open_path(struct etl_reader *reader, const char *path)
 		if (!reader->input)
 			return etl_no_memory(reader);
 		reader->fd = -1;
+		etl_on_wait(&reader->file, wait, argument);
 	} else {
 		posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	}
@@ -111,6 +106,42 @@ static int open_path(struct etl_reader *reader, const char *path)
 }
 
 /**
+ * etl_open_descriptor() - open a file for etl_read_descriptor()
+ * @path: path of the file; "-" is the standard input
+ *
+ * Return: the descriptor, or -1 with errno, which may be EINTR: to open a FIFO waits for a writer.
+ */
+int etl_open_descriptor(const char *path)
+{
+	return strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
+				   fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+}
+
+/**
+ * etl_read_descriptor() - read the first buffer of an open ETL file
+ * @file: set to the file before @wait is called; the caller must close it even after a failure
+ * @path: path of the file
+ * @fd: descriptor of the file, which etl_close() closes
+ * @wait: function to call before a read from a pipe that may block, or NULL
+ * @argument: argument of @wait
+ *
+ * Return: 0, or -1 with a message in @file's error.
+ */
+int etl_read_descriptor(struct etl_file **file, const char *path, int fd,
+			void (*wait)(void *argument), void *argument)
+{
+	struct etl_reader *reader = make_reader(path);
+
+	*file = &reader->file;
+	if (reader == &no_memory) {
+		close(fd);
+		return -1;
+	}
+	reader->fd = fd;
+	return begin(reader, wait, argument);
+}
+
+/**
  * etl_open() - open an ETL file and read its first buffer
  * @file: set to the file, which the caller must close even after a failure
  * @path: path of the file; "-" is the standard input
@@ -119,10 +150,17 @@ static int open_path(struct etl_reader *reader, const char *path)
  */
 int etl_open(struct etl_file **file, const char *path)
 {
-	struct etl_reader *reader = make_reader(path);
+	int fd = etl_open_descriptor(path), open_errno = errno;
+	struct etl_reader *reader;
 
+	if (fd >= 0)
+		return etl_read_descriptor(file, path, fd, NULL, NULL);
+	reader = make_reader(path);
 	*file = &reader->file;
-	return reader == &no_memory ? -1 : open_path(reader, path);
+	if (reader != &no_memory)
+		snprintf(reader->file.error, sizeof(reader->file.error), "%s",
+			 strerror(open_errno));
+	return -1;
 }
 
 static int attach_buffer(struct etl_reader *reader, const void *buffer, size_t size)

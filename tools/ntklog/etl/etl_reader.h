@@ -92,6 +92,9 @@ static inline const struct etl_reader *etl_const_reader(const struct etl_file *f
 	return (const struct etl_reader *)file;
 }
 
+int etl_open_descriptor(const char *path);
+int etl_read_descriptor(struct etl_file **file, const char *path, int fd,
+			void (*wait)(void *argument), void *argument);
 int etl_attach(struct etl_file **file, const char *path, const void *buffer, size_t size);
 
 __printf(3, 4)

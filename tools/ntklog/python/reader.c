@@ -95,24 +95,28 @@ static bool describe_damage(const struct etl_file *file, char *text, size_t size
 
 /*
  * Wait until the pipe has data or has ended. Other threads run meanwhile. A signal whose handler
- * raises an exception, such as that of Ctrl-C, ends the input.
+ * raises an exception, such as that of Ctrl-C, ends the input. The thread has the interpreter's
+ * lock unless it opens the file.
  */
 static void wait_for_pipe(void *argument)
 {
 	struct reader *reader = argument;
 	struct etl_input *input = etl_reader(reader->file)->input;
 	struct pollfd polled = { .fd = input->fd, .events = POLLIN };
-	int ready;
+	PyGILState_STATE state = PyGILState_Ensure();
+	int ready = -1;
 
-	do {
+	errno = EINTR;
+	while (ready < 0 && errno == EINTR) {
 		if (PyErr_CheckSignals()) {
 			input->error = EINTR;
-			return;
+			break;
 		}
 		Py_BEGIN_ALLOW_THREADS
 		ready = poll(&polled, 1, -1);
 		Py_END_ALLOW_THREADS
-	} while (ready < 0 && errno == EINTR);
+	}
+	PyGILState_Release(state);
 }
 
 /* Begin to use the file. Returns false with an exception if it is closed or in use. */
@@ -260,25 +264,37 @@ static void reader_free(PyObject *self)
 	Py_DECREF(class);
 }
 
-static bool begin_reading(struct reader *reader, bool is_by_time)
+/* Return a descriptor, or -1 with errno or an exception. */
+static int open_descriptor(const char *path)
 {
-	etl_on_wait(reader->file, wait_for_pipe, reader);
-	if (is_by_time)
-		reader->merge = etl_merge_open(reader->file);
-	return !is_by_time || reader->merge;
+	int fd;
+
+	do {
+		Py_BEGIN_ALLOW_THREADS
+		fd = etl_open_descriptor(path);
+		Py_END_ALLOW_THREADS
+	} while (fd < 0 && errno == EINTR && !PyErr_CheckSignals());
+	return fd;
 }
 
 /* Open the file. Returns false with an exception. */
 static bool open_file(struct reader *reader, bool is_by_time)
 {
 	const char *path = PyBytes_AsString(reader->path);
+	int fd = open_descriptor(path);
 	bool is_open;
 
+	if (fd < 0) {
+		if (!PyErr_Occurred())
+			raise_error(error_class, reader, strerror(errno));
+		return false;
+	}
 	Py_BEGIN_ALLOW_THREADS
-	is_open = !etl_open(&reader->file, path);
+	is_open = !etl_read_descriptor(&reader->file, path, fd, wait_for_pipe, reader);
 	Py_END_ALLOW_THREADS
-	is_open = is_open && begin_reading(reader, is_by_time);
-	if (!is_open && !PyErr_Occurred())
+	if (is_open && is_by_time)
+		reader->merge = etl_merge_open(reader->file);
+	if ((!is_open || (is_by_time && !reader->merge)) && !PyErr_Occurred())
 		raise_error(error_class, reader, reader->file->error);
 	return !PyErr_Occurred();
 }

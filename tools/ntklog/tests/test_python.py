@@ -10,21 +10,16 @@ PACKAGE is the directory with the package. The tool is the oracle of the events 
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
-import threading
 import unittest
 
 import etl_writer as etl
 import tap
 import tool
+from python_case import PACKAGE, Python, in_python, ntklog
 
-PACKAGE = os.path.abspath(sys.argv[2])
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples")
-sys.path.insert(0, PACKAGE)
-import ntklog    # pylint: disable=wrong-import-position
-
 SECOND = etl.START_CLOCK + etl.PERF_FREQ
 
 
@@ -47,31 +42,6 @@ def one_of_each(bits=64):
         etl.block_stack(0x10, 9, [1, 2, 3]),
         etl.open_hold(SECOND), etl.open_hold(SECOND, "waits", "rwsem", (4, 5), address=0x40),
     ]
-
-
-def in_python(script, *arguments, **options):
-    """Run a script in a Python of its own."""
-    return subprocess.run([sys.executable, "-c", script, *arguments], check=False, timeout=120, **{
-        "capture_output": True, "text": True, "env": {**os.environ, "PYTHONPATH": PACKAGE},
-        **options})
-
-
-class Python(tool.Case):
-    def open(self, **options):
-        return ntklog.open(self.path, **options)
-
-    def dump(self):
-        """The events as the tool prints them."""
-        lines = tool.run("dump", "--json", self.path).stdout.splitlines()
-        return [json.loads(line) for line in lines]
-
-    def same(self, ours, theirs, field):
-        """Compare a field with the tool's, which prints addresses, and the numbers of symbols
-        without a name, as text.
-        """
-        if isinstance(theirs, str) and isinstance(ours, int):
-            theirs = int(theirs, 0)
-        self.assertEqual(ours, theirs, field)
 
 
 class Events(Python):
@@ -443,65 +413,6 @@ print(events, records, peak() - before)
         self.assertEqual((events, records), (160003, 160000))
         # KiB. The file has 16 MiB.
         self.assertLess(growth, 4096)
-
-
-class Pipes(Python):
-    SCRIPT = """
-import sys, ntklog
-with ntklog.open("-") as trace:
-    for event in trace:
-        print(event.name, flush=True)
-"""
-
-    def test_pipe_is_read(self):
-        data = etl.file(etl.perfinfo(0x0529, etl.spin_lock()))
-        result = in_python(self.SCRIPT, input=data, text=False)
-        self.assertEqual((result.returncode, result.stderr), (0, b""))
-        self.assertEqual(result.stdout.split()[-1], b"SpinLock")
-
-    def start(self, script):
-        with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env={**os.environ, "PYTHONPATH": PACKAGE},
-                              # A job in the background of a shell ignores the signal.
-                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
-                              ) as child:
-            killer = threading.Timer(60, child.kill)
-            killer.start()
-            try:
-                child.stdin.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock())))
-                child.stdin.flush()
-                yield child
-            finally:
-                killer.cancel()
-                child.kill()
-
-    def test_signal_ends_the_wait_for_a_pipe(self):
-        for child in self.start(self.SCRIPT):
-            self.assertEqual(child.stdout.readline(), b"LogFileHeader\n")
-            child.send_signal(signal.SIGINT)
-            self.assertIn(b"KeyboardInterrupt", child.stderr.read())
-            self.assertEqual(child.wait(), -signal.SIGINT)
-
-    def test_other_threads_run_while_one_waits(self):
-        """They cannot use the trace meanwhile."""
-        for child in self.start("""
-import threading, time, ntklog
-trace = ntklog.open("-")
-reader = threading.Thread(target=list, args=(trace,), daemon=True)
-reader.start()
-while True:
-    try:
-        trace.close()
-    except RuntimeError as error:
-        print(error, flush=True)
-        break
-reader.join()
-trace.close()
-"""):
-            self.assertEqual(child.stdout.readline(), b"another thread reads this trace\n")
-            child.stdin.close()
-            self.assertEqual((child.wait(), child.stderr.read()), (0, b""))
 
 
 class Report(Python):
