@@ -23,6 +23,8 @@
  * @file: the file; NULL when the trace is closed
  * @merge: events in the order of time; NULL: in the order of the file
  * @facts: copy of @file's public part when the trace is closed
+ * @kept: event that was read when a signal's handler raised an exception, for the next call; or NULL
+ * @kept_type: type of @kept
  * @is_tolerant: damage raises no exception
  * @is_busy: a thread reads the file
  * @has_ended: all events have been read
@@ -33,6 +35,8 @@ struct reader {
 	struct etl_file *file;
 	struct etl_merge *merge;
 	struct etl_file facts;
+	const struct etl_event *kept;
+	const struct event_type *kept_type;
 	bool is_tolerant;
 	bool is_busy;
 	bool has_ended;
@@ -163,6 +167,24 @@ static const struct etl_event *next_event(struct reader *reader, const struct ev
 	return NULL;
 }
 
+/*
+ * Get the next event. NULL: the end, or an exception of a signal's handler; the event is kept then.
+ */
+static const struct etl_event *take_event(struct reader *reader, const struct event_type **type)
+{
+	const struct etl_event *event = reader->kept;
+
+	*type = reader->kept_type;
+	reader->kept = NULL;
+	if (!event)
+		event = next_event(reader, type);
+	if (!event || !PyErr_Occurred())
+		return event;
+	reader->kept = event;
+	reader->kept_type = *type;
+	return NULL;
+}
+
 /* Raise DamageError at the end of a damaged file, after its readable events, and only once. */
 static void raise_damage(struct reader *reader)
 {
@@ -185,9 +207,9 @@ static PyObject *reader_next(PyObject *self)
 		reader->is_busy = false;
 		return NULL;
 	}
-	event = next_event(reader, &type);
+	event = take_event(reader, &type);
 	reader->is_busy = false;
-	if (event && !PyErr_Occurred())
+	if (event)
 		return event_make(reader->file, event, type);
 	raise_damage(reader);
 	return NULL;
@@ -200,7 +222,7 @@ static bool read_records(struct reader *reader, struct records *records, size_t 
 	const struct etl_event *event;
 	size_t count = 0;
 
-	while (records->count < limit && (event = next_event(reader, &type))) {
+	while (records->count < limit && (event = take_event(reader, &type))) {
 		if (type && !records_add(records, event, type))
 			return false;
 		if (!(++count % EVENTS_PER_SIGNAL_CHECK) && PyErr_CheckSignals())

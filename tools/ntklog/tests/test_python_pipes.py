@@ -105,6 +105,46 @@ except Stopped:
                 if stream:
                     stream.close()
 
+    def test_signal_during_the_wait_loses_no_event(self):
+        """The events that have come are read by the next call, of either kind."""
+        script = """
+import signal, sys, ntklog
+order, kind = sys.argv[1:]
+trace = ntklog.open("-", order=order, tolerant=True)
+found = []
+def read():
+    if kind == "columns":
+        found.extend(trace.columns("SpinLock")["SpinLock"]["ThreadId"])
+    for event in trace:
+        if event.name == "SpinLock":
+            found.append(event["ThreadId"])
+try:
+    print("reads", flush=True)
+    read()
+except KeyboardInterrupt:
+    print("interrupted")
+kind = "events"
+read()
+print(*found)
+"""
+        data = etl.long_file([etl.perfinfo(0x0529, etl.spin_lock(thread=number))
+                              for number in range(80)])
+        for order, kind in (("time", "events"), ("file", "events"), ("time", "columns")):
+            with subprocess.Popen([sys.executable, "-c", script, order, kind],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, "PYTHONPATH": PACKAGE},
+                                  preexec_fn=lambda: signal.signal(
+                                      signal.SIGINT, signal.default_int_handler)) as child:
+                child.stdin.buffer.write(data)
+                child.stdin.flush()
+                self.assertEqual(child.stdout.readline(), "reads\n")
+                time.sleep(.5)
+                child.send_signal(signal.SIGINT)
+                self.assertEqual(child.stdout.read().split(),
+                                 ["interrupted", *map(str, range(80))], (order, kind))
+                self.assertEqual(child.stderr.read(), "")
+
     def test_other_threads_run_while_one_waits(self):
         """They cannot use the trace meanwhile."""
         for child in self.start("""
