@@ -23,7 +23,7 @@
  * @file: the file; NULL when the trace is closed
  * @merge: events in the order of time; NULL: in the order of the file
  * @facts: copy of @file's public part when the trace is closed
- * @kept: event that was read when a signal's handler raised an exception, for the next call; or NULL
+ * @kept: event for the next call, because a signal's handler raised an exception; or NULL
  * @kept_type: type of @kept
  * @is_tolerant: damage raises no exception
  * @is_busy: a thread reads the file

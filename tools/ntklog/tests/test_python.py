@@ -191,6 +191,19 @@ class Columns(Python):
         with self.assertRaises(KeyError):
             columns["Moon"]
 
+    def test_field_that_one_layout_lacks_keeps_its_type(self):
+        swaps = {version: etl.perfinfo(0x0524, etl.context_swap(version), version)
+                 for version in (1, 4)}
+        kinds = {}
+        for versions in (1,), (4,), (1, 4), (4, 1):
+            self.write(etl.file(*(swaps[version] for version in versions)))
+            with self.open() as trace:
+                columns = trace.columns()["ContextSwap"]
+            for name, values in columns.items():
+                self.assertEqual(values.dtype, kinds.setdefault(name, values.dtype), name)
+                self.assertEqual(len(values), len(versions))
+        self.assertIn("i", {kind.kind for kind in kinds.values()})
+
     def test_without_numpy_columns_are_lists(self):
         self.write(etl.file(*one_of_each()))
         result = in_python("""

@@ -96,11 +96,18 @@ class Columns(collections.abc.Mapping):
             return (self["TimeStamp"] - numpy.uint64(self._start)).view("i8") / self._frequency
         return [(stamp - self._start) / self._frequency for stamp in self["TimeStamp"]]
 
-    @staticmethod
-    def _join(columns):
+    def _join(self, columns):
+        """columns: one for each layout; None for a layout that lacks the field."""
         if len(columns) == 1:
             return columns[0]
-        return numpy.concatenate(columns) if numpy else sum(columns, [])
+        counts = [len(data) // layout[0] for layout, data in self._parts]
+        if not numpy:
+            return sum(([0] * count if column is None else column
+                        for column, count in zip(columns, counts)), [])
+        # Zeros of another type would make the numbers of the whole column floating.
+        kind = numpy.result_type(*(column for column in columns if column is not None))
+        return numpy.concatenate([numpy.zeros(count, kind) if column is None else column
+                                  for column, count in zip(columns, counts)])
 
     @staticmethod
     def _column(name, layout, data):
@@ -109,8 +116,7 @@ class Columns(collections.abc.Mapping):
             return _read(data, record_size, *HEAD[name])
         found = [field for field in fields if field[0] == name]
         if not found:
-            count = len(data) // record_size
-            return numpy.zeros(count, "u8") if numpy else [0] * count
+            return None
         _, at, size, minus_at, minus_size, mask, shift, signed, version, _ = found[0]
         values = _read(data, record_size, at, size, signed)
         if minus_size:
