@@ -97,7 +97,7 @@ static void print_word(FILE *stream, const char *word)
 		return;
 	/* Names come from the file: they may control a terminal. */
 	text_clean_line(text);
-	if (!text[strcspn(text, special)]) {
+	if (*text && !text[strcspn(text, special)]) {
 		fputs(text, stream);
 	} else {
 		putc('\'', stream);
@@ -106,6 +106,14 @@ static void print_word(FILE *stream, const char *word)
 		putc('\'', stream);
 	}
 	free(text);
+}
+
+/* Print the path of a file, which a command must not take for an option. */
+static void print_path(FILE *stream, const char *path)
+{
+	if (path[0] == '-' && path[1])
+		fputs("./", stream);
+	print_word(stream, path);
 }
 
 /**
@@ -129,6 +137,6 @@ void answer_print_command(const struct report *report, uint64_t lock, FILE *stre
 		print_word(stream, name);
 	}
 	putc(' ', stream);
-	print_word(stream, report->file->path);
+	print_path(stream, report->file->path);
 	putc('\n', stream);
 }

@@ -12,7 +12,7 @@ from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, hel
                          stack_of, switch, waits)
 import etl_writer as etl
 import tap
-from tool import run
+from tool import NTKLOG, run
 
 
 class Charge(Case):
@@ -436,6 +436,17 @@ class Text(Case):
             os.rename(self.path, path)
             command, = re.findall(r"\nMore: (.*)\n", run("report", path).stdout)
             self.assertEqual(shlex.split(command), ["ntklog", "report", "--lock", "0x%x" % LOCK, path])
+
+    def test_command_has_no_path_like_an_option(self):
+        for name in "-h", "-a b":
+            self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+            os.rename(self.path, os.path.join(self.directory.name, name))
+            command, = re.findall(r"\nMore: (.*)\n",
+                                  run("report", "--", name, cwd=self.directory.name,
+                                      executable=os.path.abspath(NTKLOG)).stdout)
+            self.assertEqual(shlex.split(command)[-1], "./" + name)
+        with open(os.path.join(self.directory.name, name), "rb") as stream:
+            self.assertRegex(run("report", "-", stdin=stream).stdout, r"\nMore: .* -\n")
 
     def test_lock_says_who_waited_and_who_held(self):
         self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
