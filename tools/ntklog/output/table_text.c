@@ -104,13 +104,34 @@ static size_t column_width(const struct table *table, size_t column, size_t rows
 	return width;
 }
 
-static size_t table_width(const struct table *table, size_t rows)
+/* Compute the width that a column has with the present @text_max, from its width without. */
+static size_t shortened_width(const struct table *table, size_t column, size_t width)
+{
+	size_t title_width = strlen(table->columns[column].title);
+
+	if (table->columns[column].kind != CELL_TEXT || !table->text_max ||
+	    width <= table->text_max)
+		return width;
+	return table->text_max > title_width ? table->text_max : title_width;
+}
+
+/* @widths: widths of the columns without @text_max, by column */
+static size_t table_width(const struct table *table, const size_t *widths)
 {
 	size_t width = 0, k;
 
 	for (k = 0; k < table->shown_count; k++)
-		width += column_width(table, table->shown[k], rows) + (k ? GAP : 0);
+		width += shortened_width(table, table->shown[k], widths[table->shown[k]]) +
+			 (k ? GAP : 0);
 	return width;
+}
+
+static void measure_columns(const struct table *table, size_t rows, size_t *widths)
+{
+	size_t k;
+
+	for (k = 0; k < table->shown_count; k++)
+		widths[table->shown[k]] = column_width(table, table->shown[k], rows);
 }
 
 /*
@@ -144,6 +165,28 @@ static size_t find_last_number(const struct table *table)
 	return table->column_count;
 }
 
+/* Make the texts narrower, and leave out columns if that is not enough. */
+static void shorten_texts(struct table *table, size_t rows, size_t width, size_t *widths)
+{
+	size_t droppable, text_max;
+
+	table->cuts_modules = table_width(table, widths) > width;
+	if (table->cuts_modules)
+		measure_columns(table, rows, widths);
+	/* The shortest texts decide which of the columns without an order have to go. */
+	table->text_max = TEXT_MIN;
+	while (table_width(table, widths) > width) {
+		droppable = find_last_number(table);
+		if (droppable == table->column_count)
+			break;
+		table_hide(table, droppable);
+	}
+	table->text_max = 0;
+	for (text_max = width; text_max >= TEXT_MIN && table_width(table, widths) > width;
+	     text_max--)
+		table->text_max = text_max;
+}
+
 /**
  * table_fit() - leave out the least important columns, until the table fits
  * @table: the table
@@ -154,28 +197,24 @@ static size_t find_last_number(const struct table *table)
  */
 void table_fit(struct table *table, size_t top, size_t width, bool shortens)
 {
-	size_t rows = table_top(table, top), droppable, text_max;
+	size_t rows = table_top(table, top), droppable;
+	size_t *widths = calloc(table->column_count, sizeof(*widths));
 
-	while (table_width(table, rows) > width) {
+	if (!widths) {
+		table->no_memory = true;
+		return;
+	}
+	/* Formatting many rows takes long, so each is measured once, and again without modules. */
+	measure_columns(table, rows, widths);
+	while (table_width(table, widths) > width) {
 		droppable = find_droppable_column(table);
 		if (droppable == table->column_count)
 			break;
 		table_hide(table, droppable);
 	}
-	if (!shortens)
-		return;
-	table->cuts_modules = table_width(table, rows) > width;
-	/* The shortest texts decide which of the columns without an order have to go. */
-	table->text_max = TEXT_MIN;
-	while (table_width(table, rows) > width) {
-		droppable = find_last_number(table);
-		if (droppable == table->column_count)
-			break;
-		table_hide(table, droppable);
-	}
-	table->text_max = 0;
-	for (text_max = width; text_max >= TEXT_MIN && table_width(table, rows) > width; text_max--)
-		table->text_max = text_max;
+	if (shortens)
+		shorten_texts(table, rows, width, widths);
+	free(widths);
 }
 
 static void print_heading(const struct table *table, FILE *stream, size_t rows, size_t width)

@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import re
+import resource
 import struct
 import subprocess
 import termios
@@ -32,6 +33,23 @@ class Output(Mixed):
             self.assertEqual((report["events"], sorted(row["lock"] for row in report["locks"])),
                              (events, locks), options)
         self.assertIn("(character 9)", self.report("--filter", "lock == x", status=2).stderr)
+
+    def test_long_table_is_fitted_in_little_time(self):
+        """The time to fit it does not grow with the number of widths that are tried."""
+        path = os.path.join(self.directory.name, "long.etl")
+        with open(path, "wb") as stream:
+            stream.write(etl.long_file([
+                etl.perfinfo(0x0529, etl.spin_lock(address=0x1000 + 16 * number, wait=5))
+                for number in range(16000)]))
+        with open(path + ".names", "w", encoding="ascii") as stream:
+            stream.write("1000 d a_lock_with_a_name_that_is_%s\n" % ("longer_" * 20))
+
+        def seconds(*options):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            self.assertEqual(run("report", "--top", "0", *options, path).returncode, 0)
+            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+        self.assertLess(seconds(), 5 * seconds("--wide"))
 
     def test_impossible_start_times_are_unknown(self):
         with open(self.path, "rb") as stream:
