@@ -448,6 +448,14 @@ class Text(Case):
         with open(os.path.join(self.directory.name, name), "rb") as stream:
             self.assertRegex(run("report", "-", stdin=stream).stdout, r"\nMore: .* -\n")
 
+    def test_command_shows_an_empty_name(self):
+        with open(self.path + ".names", "a", encoding="ascii") as stream:
+            stream.write("ffff888012346000 d  name_behind_two_spaces\n")
+        self.write_events(spin(1000, 5000, address=0xFFFF888012346000),
+                          spin(6000, 6100, 4000, WAITER, address=0xFFFF888012346000))
+        command, = re.findall(r"\nMore: (.*)\n", self.report())
+        self.assertEqual(shlex.split(command)[3:], ["", self.path])
+
     def test_lock_says_who_waited_and_who_held(self):
         self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
         text = self.report()
