@@ -10,16 +10,19 @@ PACKAGE is the directory with the package. The tool is the oracle of the events 
 import json
 import os
 import random
+import re
 import subprocess
 import sys
-import unittest
+import textwrap
 
 import etl_writer as etl
 import tap
 import tool
 from python_case import PACKAGE, Python, in_python, ntklog
 
-EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples")
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, "..", "examples")
+PAGE = os.path.join(HERE, "..", "..", "..", "Documentation", "etw", "python.rst")
 SECOND = etl.START_CLOCK + etl.PERF_FREQ
 
 
@@ -455,6 +458,50 @@ class Report(Python):
         self.assertEqual((report["buffers_missing"], len(report["locks"])), (1, 1))
         with self.assertRaises(ntklog.Error):
             ntklog.report("/nonexistent", tool=tool.NTKLOG, tolerant=True)
+
+
+class Page(Python):
+    """Documentation/etw/python.rst"""
+
+    def setUp(self):
+        super().setUp()
+        with open(PAGE, encoding="utf-8") as stream:
+            self.text = stream.read()
+
+    def names(self, first, last):
+        part = self.text.partition(first)[2].partition(last)[0]
+        return set(re.findall(r"``(\w+)``", part))
+
+    @staticmethod
+    def attributes(kind):
+        return {name for name in dir(kind) if not name.startswith("_") and
+                not callable(getattr(kind, name))}
+
+    def test_attributes_are_those_of_the_page(self):
+        self.assertEqual(self.names("\nA trace has ", "They stay"), self.attributes(ntklog.Trace))
+        table = re.findall(r"(?m)^``.*?(?:  |$)", self.text.partition("\nattribute ")[2].partition(
+            "\nA StackWalk event")[0])
+        self.assertEqual(set(re.findall(r"\w+", " ".join(table))), self.attributes(ntklog.Event))
+        for name in "EventTimeStamp", "StackProcess", "StackThread", "Stack", "StackKey":
+            self.assertIn("``%s``" % name, self.text)
+
+    def test_trace_stays_known_after_it_is_closed(self):
+        self.write(etl.file(*one_of_each()))
+        with self.open() as trace:
+            before = {name: getattr(trace, name) for name in self.attributes(ntklog.Trace)}
+        before["closed"] = True
+        self.assertEqual({name: getattr(trace, name) for name in before}, before)
+
+    def test_first_program_runs(self):
+        self.write(etl.file(*one_of_each()))
+        os.rename(self.path, os.path.join(self.directory.name, "trace.etl"))
+        os.symlink(os.path.abspath(tool.NTKLOG), os.path.join(self.directory.name, "ntklog"))
+        program = textwrap.dedent(re.search(r"(?m)^\timport ntklog\n(?:\t.*\n|\n)+", self.text)[0])
+        result = in_python(program, cwd=self.directory.name, env={
+            **os.environ, "PYTHONPATH": PACKAGE,
+            "PATH": self.directory.name + ":" + os.environ["PATH"]})
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"\n[\d.e-]+ seconds\n\{'lock': ")
 
 
 class Examples(Python):
