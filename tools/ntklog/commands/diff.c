@@ -309,33 +309,6 @@ static void print_json(const struct options *options, const struct difference *d
 	json_decref(object);
 }
 
-static void print_total(const struct difference *difference, enum difference_measure measure,
-			FILE *stream)
-{
-	enum cell_kind kind = measure == DIFFERENCE_OF_COUNTS ? CELL_COUNT : CELL_TIME;
-	const struct difference_row *total = &difference->total;
-	double change = total->sums[1][measure].estimate - total->sums[0][measure].estimate;
-	const union cell cells[] = {
-		{ .number = total->sums[0][measure].estimate },
-		{ .number = total->sums[1][measure].estimate },
-		{ .number = change }, { .number = difference_half_width(total, measure) },
-	};
-	char texts[4][32];
-	size_t i;
-
-	for (i = 0; i < 4; i++)
-		cell_format(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
-			    sizeof(texts[i]));
-	fprintf(stream, "%s: %s before, %s after: %s%s +-%s", difference_measure_name(measure),
-		texts[0], texts[1], change > 0 ? "+" : "", texts[2], texts[3]);
-	if (total->sums[0][measure].estimate > 0)
-		fprintf(stream, " (%+.1f%%)", 100 * change / total->sums[0][measure].estimate);
-	if (isinf(cells[3].number))
-		fputs(", unknown\n", stream);
-	else
-		fputs(fabs(change) > cells[3].number ? "\n" : ", noise\n", stream);
-}
-
 static void print_side(const char *heading, const struct side *side, FILE *stream)
 {
 	fprintf(stream, "%s %.3f s in ", heading, side->seconds);
@@ -374,7 +347,7 @@ static void print_totals(const struct options *options, const struct difference 
 				"%s: not known: the mode of %s records no holds of spin locks\n",
 				difference_measure_name(i), path_without_holds(options));
 		else
-			print_total(difference, i, stream);
+			difference_print_total(difference, i, stream);
 	print_open_waits(options->sides, stream);
 	if (difference->locks_without_callers)
 		fprintf(stream,

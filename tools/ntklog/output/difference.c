@@ -314,6 +314,39 @@ double difference_half_width(const struct difference_row *row, enum difference_m
 	       sqrt(row->sums[0][measure].variance + row->sums[1][measure].variance);
 }
 
+/**
+ * difference_print_total() - print the change of the sum of all rows
+ * @difference: difference of all files
+ * @measure: measure to print
+ * @stream: stream to print to
+ */
+void difference_print_total(const struct difference *difference, enum difference_measure measure,
+			    FILE *stream)
+{
+	enum cell_kind kind = measure == DIFFERENCE_OF_COUNTS ? CELL_COUNT : CELL_TIME;
+	const struct difference_row *total = &difference->total;
+	double change = total->sums[1][measure].estimate - total->sums[0][measure].estimate;
+	const union cell cells[] = {
+		{ .number = total->sums[0][measure].estimate },
+		{ .number = total->sums[1][measure].estimate },
+		{ .number = change }, { .number = difference_half_width(total, measure) },
+	};
+	char texts[4][32];
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		cell_format(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
+			    sizeof(texts[i]));
+	fprintf(stream, "%s: %s before, %s after: %s%s +-%s", difference_measure_name(measure),
+		texts[0], texts[1], change > 0 ? "+" : "", texts[2], texts[3]);
+	if (total->sums[0][measure].estimate > 0)
+		fprintf(stream, " (%+.1f%%)", 100 * change / total->sums[0][measure].estimate);
+	if (isinf(cells[3].number))
+		fputs(", unknown\n", stream);
+	else
+		fputs(fabs(change) > cells[3].number ? "\n" : ", noise\n", stream);
+}
+
 struct shown_row {
 	const struct difference_row *row;
 	enum difference_measure measure;

@@ -74,6 +74,8 @@ bool difference_read(struct difference *difference, FILE *stream);
 void difference_merge(struct difference *difference, enum difference_measure measure);
 void difference_drop_callers(struct difference *difference, enum difference_measure measure);
 double difference_half_width(const struct difference_row *row, enum difference_measure measure);
+void difference_print_total(const struct difference *difference, enum difference_measure measure,
+			    FILE *stream);
 bool difference_table(struct table *table, const struct difference *difference,
 		      enum difference_measure measure);
 void difference_free(struct difference *difference);
