@@ -153,7 +153,8 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 	struct etw_ready_thread_event ready;
 	struct resource_record resource;
 	struct spinlock_record spinlock;
-	bool old_matches, new_matches;
+	bool old_matches, new_matches, is_excessive;
+	uint64_t wait;
 
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
@@ -176,15 +177,16 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 		}
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
+		is_excessive = resource.action & WMI_RESOURCE_ACTION_EXCESSIVE;
 		switch (compared->subject) {
 		case SUBJECT_HOLD:
-			return resource.hold_time &&
+			return resource.hold_time && !is_excessive &&
 			       compare_ns(compared,
 					  etl_cycles_ns(file, (double)resource.hold_time));
 		case SUBJECT_WAIT:
-			return resource.wait_time != WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
-			       compare_ns(compared,
-					  etl_cycles_ns(file, (double)resource.wait_time));
+			wait = is_excessive ? resource.hold_time : resource.wait_time;
+			return wait != WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
+			       compare_ns(compared, etl_cycles_ns(file, (double)wait));
 		case SUBJECT_LOCK:
 			return compare_address(compared, names, resource.resource, NAMES_OF_ANY);
 		case SUBJECT_CALLER:

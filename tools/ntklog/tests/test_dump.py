@@ -85,6 +85,13 @@ class Known(unittest.TestCase):
             data = etl.file(etl.perfinfo(0x052B, etl.resource(action=action, wait=wait)))
             self.assertEqual(fields(dump(data)[1][3])["WaitTime"], text)
 
+    def test_filter_takes_the_wait_so_far_of_an_excessive_wait(self):
+        """Its record has that time as HoldTime, and the clock of its begin as WaitTime."""
+        ms = etl.PERF_FREQ // 1000
+        data = etl.file(etl.linux_lock("mutex", 0x224, hold=500 * ms, wait=etl.PERF_FREQ))
+        for expression, printed in (("wait > 400ms", 1), ("wait > 600ms", 0), ("hold > 1ms", 0)):
+            self.assertEqual(len(dump(data, "--filter", expression)[1]), printed, expression)
+
     def test_modes_and_contexts_have_names(self):
         names = ["ordinary", "queued", "executive_shared", "executive_exclusive",
                  "executive_converted", "5"]
