@@ -156,7 +156,7 @@ class Others(unittest.TestCase):
 
     def test_top_shows_the_busiest_lock(self):
         shown = json.loads(read_text("top.json"))
-        self.assertGreater(shown["events"], 100)
+        self.assertGreaterEqual(shown["events"], sum(row["sampled"] for row in shown["locks"]))
         self.assertEqual(shown["events_lost"], 0)
         self.assertIn("torture_locks", shown["locks"][0]["lock"])
         waits = [row["wait_total_ns"] for row in shown["locks"]]

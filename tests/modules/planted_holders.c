@@ -16,7 +16,8 @@
  * free, because its next owner had no CPU. In the line `sleep` FUNCTION is planted_sleep() and
  * SLEEP its address. Most holders are blocked in planted_sleep().
  *
- * At the end of the module's init a task holds open_mutex, and another task waits for it.
+ * At the end of the module's init a task holds open_mutex, and another task waits for it. In a
+ * virtual machine the kernel needs the parameter clearcpuid=159: see tests/steps/stacks.sh.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
