@@ -5,87 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache_index.h"
 #include "charge_sums.h"
 #include "histogram.h"
 #include "macros.h"
 
-static uint64_t hash_text(const char *text)
+/* Return the label, or the label "(others)" if there is no memory. */
+static struct charge_label *label_or_others(struct charge_sums *sums, struct charge_label *label)
 {
-	size_t length = strlen(text);
-
-	return (uint64_t)hash_bytes(text, length) << 32 | hash_bytes(text, length / 2);
+	sums->no_memory |= !label;
+	return label ? label : sums->fixed[CHARGE_LABEL_OTHERS];
 }
 
-/* Return the label of a text, or the label "(others)" if there is no memory. */
 static struct charge_label *label_of(struct charge_sums *sums, const char *text)
 {
-	uint64_t hash = hash_text(text);
-	struct charge_label *label;
-
-	HASH_FIND(hh, sums->labels, &hash, sizeof(hash), label);
-	if (label)
-		return label;
-	hash_add(sums->labels, hash, &hash, label);
-	if (label)
-		label->text = strdup(text);
-	if (label && label->text)
-		return label;
-	if (label)
-		charge_label_free(sums, label);
-	sums->no_memory = true;
-	return sums->fixed[CHARGE_LABEL_OTHERS];
-}
-
-/* An index of a cache that depends on all bits of a few numbers. */
-static size_t cache_index(uint64_t a, uint64_t b, uint64_t c)
-{
-	uint64_t mixed = a * UINT64_C(0x9E3779B97F4A7C15);
-
-	mixed = ((mixed ^ mixed >> 32) + b) * UINT64_C(0xBF58476D1CE4E5B9);
-	mixed = ((mixed ^ mixed >> 32) + c) * UINT64_C(0x94D049BB133111EB);
-	return mixed >> (64 - CHARGE_CACHE_BITS);
+	return label_or_others(sums, label_table_find(&sums->labels, text));
 }
 
 static struct charge_label *label_of_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	struct charge_label_key key = {
-		.caller = hold->caller,
-		.thread_id = hold->thread_id,
-		.flags = hold->is_shared | hold->in_softirq << 1 | hold->in_interrupt << 2 |
-			 hold->is_sleeping << 3,
-	};
-	struct charge_label_cached *cached;
-	char text[CHARGE_LABEL_SIZE];
-	const char *name;
-
-	if (sums->by == CHARGE_BY_CPU)
-		key.flags |= hold->cpu << 16;
-	if (sums->by == CHARGE_BY_IRQL)
-		key.flags |= hold->irql << 16;
-	if (hold->frames)
-		memcpy(key.frames, hold->frames, sizeof(key.frames));
-	/* The label of a spin lock's holder is the function, whichever task called it. */
-	if (sums->by == CHARGE_BY_CALLER && key.caller && !hold->is_sleeping)
-		key.thread_id = 0;
-	if (sums->by == CHARGE_BY_FUNCTION)
-		key.thread_id = 0;
-	/* A task's process and cgroup change with time: their texts' addresses tell them apart. */
-	if (sums->by == CHARGE_BY_PROCESS &&
-	    names_process(sums->names, hold->thread_id, hold->logged, &key.thread_id, &name)) {
-		key.caller = (uintptr_t)name;
-		/* Tell a process without a name from the thread of the same number. */
-		key.flags |= 1u << 31;
-	}
-	if (sums->by == CHARGE_BY_CGROUP)
-		key.caller = (uintptr_t)names_cgroup(sums->names, hold->thread_id, hold->logged);
-	cached = &sums->label_cache[cache_index(key.caller + key.flags, key.thread_id,
-						key.frames[1])];
-	if (!cached->label || memcmp(&cached->key, &key, sizeof(key))) {
-		charge_format_holder(sums->names, sums->by, hold, text, sizeof(text));
-		cached->label = label_of(sums, text);
-		cached->key = key;
-	}
-	return cached->label;
+	return label_or_others(sums, label_table_find_hold(&sums->labels, hold));
 }
 
 static struct charge_row *find_row(struct charge_sums *sums, enum charge_row_kind kind,
@@ -99,7 +38,8 @@ static struct charge_row *find_row(struct charge_sums *sums, enum charge_row_kin
 	};
 	struct charge_row **cached = &sums->row_cache[cache_index(key.class.class + kind,
 								  (uintptr_t)first,
-								  (uintptr_t)second)];
+								  (uintptr_t)second,
+								  CHARGE_CACHE_BITS)];
 	struct charge_row *row = *cached;
 
 	if (row && !memcmp(&row->key, &key, sizeof(key)))
@@ -135,8 +75,8 @@ static void add_absence(struct charge_sums *sums, const struct charge_piece *pie
 	bool is_blocked = piece->part == CHARGE_HOLDER_BLOCKED;
 	char text[CHARGE_LABEL_SIZE];
 
-	if (!charge_format_absence(sums->names, is_blocked ? sums->charges : NULL, piece->absence,
-				   text, sizeof(text)))
+	if (!charge_format_absence(sums->labels.names, is_blocked ? sums->charges : NULL,
+				   piece->absence, text, sizeof(text)))
 		return;
 	add_to_row(sums, is_blocked ? CHARGE_ROW_BLOCKED : CHARGE_ROW_PREEMPTED,
 		   label_of(sums, text), sums->fixed[CHARGE_LABEL_OTHERS], piece->ticks, weight);
@@ -166,7 +106,7 @@ static void add_wait_of_holder(struct charge_sums *sums, const struct charge_lin
 	char text[CHARGE_LABEL_SIZE];
 
 	if (blocked &&
-	    charge_format_absence(sums->names, sums->charges, &absence, text, sizeof(text)))
+	    charge_format_absence(sums->labels.names, sums->charges, &absence, text, sizeof(text)))
 		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
 			   sums->fixed[CHARGE_LABEL_OTHERS],
 			   link->ticks < blocked ? link->ticks : blocked, weight);
@@ -187,7 +127,7 @@ static void add_block_of_holder(struct charge_sums *sums, uint64_t weight)
 		return;
 	if (holder->longest_block < holder->blocked)
 		blocked *= (double)holder->longest_block / (double)holder->blocked;
-	if (charge_format_absence(sums->names, NULL, &absence, text, sizeof(text)))
+	if (charge_format_absence(sums->labels.names, NULL, &absence, text, sizeof(text)))
 		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
 			   sums->fixed[CHARGE_LABEL_OTHERS], (uint64_t)blocked, weight);
 }
@@ -326,8 +266,8 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 	};
 	size_t i;
 
-	sums->names = names;
-	sums->by = by;
+	sums->labels.names = names;
+	sums->labels.by = by;
 	sums->ticks_per_ms = ticks_per_second / 1000;
 	if (!sums->charges)
 		sums->charges = charges_open(add_piece, sums, ticks_per_second);
@@ -428,7 +368,6 @@ void charge_sums_finish(struct charge_sums *sums)
  */
 void charge_sums_free(struct charge_sums *sums)
 {
-	struct charge_label *label, *next_label;
 	struct charge_class *class;
 	struct charge_row *row;
 
@@ -439,7 +378,6 @@ void charge_sums_free(struct charge_sums *sums)
 		free(class);
 	while ((row = hash_take(sums->rows)))
 		free(row);
-	HASH_ITER(hh, sums->labels, label, next_label)
-		charge_label_free(sums, label);
+	label_table_free(&sums->labels);
 	memset(sums, 0, sizeof(*sums));
 }

@@ -9,18 +9,6 @@
 /* Number of values that size_bucket_of_sum() can return. */
 #define SUM_SIZES	252
 
-/**
- * charge_label_free() - remove a label that no row has
- * @sums: open or finished
- * @label: label of @sums
- */
-void charge_label_free(struct charge_sums *sums, struct charge_label *label)
-{
-	HASH_DEL(sums->labels, label);
-	free(label->text);
-	free(label);
-}
-
 /* Return the size bucket of a sum. Sums of one size bucket differ by a quarter at most. */
 static unsigned int size_bucket_of_sum(uint64_t ticks)
 {
@@ -134,11 +122,11 @@ static void drop_light_rows(struct charge_sums *sums)
 
 static void drop_unused_labels(struct charge_sums *sums)
 {
-	struct charge_label *label, *next;
+	struct charge_label *label;
 	struct charge_row *row;
 	size_t i;
 
-	for (label = sums->labels; label; label = label->hh.next)
+	for (label = sums->labels.labels; label; label = label->hh.next)
 		label->is_used = false;
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
 		sums->fixed[i]->is_used = true;
@@ -146,10 +134,7 @@ static void drop_unused_labels(struct charge_sums *sums)
 		row->key.first->is_used = true;
 		row->key.second->is_used = true;
 	}
-	HASH_ITER(hh, sums->labels, label, next) {
-		if (!label->is_used)
-			charge_label_free(sums, label);
-	}
+	label_table_drop_unused(&sums->labels);
 }
 
 /**
@@ -160,14 +145,13 @@ void charge_limit_tables(struct charge_sums *sums)
 {
 	if (HASH_COUNT(sums->classes) < 2 * CHARGE_CLASSES_KEPT &&
 	    HASH_COUNT(sums->rows) < 2 * CHARGE_ROWS_KEPT &&
-	    HASH_COUNT(sums->labels) < CHARGE_LABELS_MAX)
+	    HASH_COUNT(sums->labels.labels) < CHARGE_LABELS_MAX)
 		return;
 	drop_light_classes(sums);
 	drop_light_rows(sums);
 	drop_unused_labels(sums);
 	sums->current = NULL;
 	sums->waiter = NULL;
-	memset(sums->label_cache, 0, sizeof(sums->label_cache));
 	memset(sums->row_cache, 0, sizeof(sums->row_cache));
 }
 
