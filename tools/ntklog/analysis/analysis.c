@@ -11,7 +11,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "analysis.h"
-#include "charge_events.h"
+#include "analysis_records.h"
 #include "etl_reader.h"
 #include "event_type.h"
 #include "grow.h"
@@ -130,133 +130,6 @@ static void extend_time_range(struct analysis *analysis, uint64_t time)
 		analysis->last_time = time;
 }
 
-static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct etl_event *event)
-{
-	return analysis->by_address ? address :
-		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
-}
-
-static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
-			      const struct etl_event *event)
-{
-	return wanted_lock_count(&analysis->wanted, analysis->names, address, event->time_stamp,
-				 analysis->by_address);
-}
-
-static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
-						      const struct etl_event *event)
-{
-	return analysis->history.is_finished && analysis->history.count > 1 ?
-		&rates_at(&analysis->history, event->time_stamp)->spinlock :
-		&analysis->spinlocks.rates;
-}
-
-static const struct resource_rates *resource_rates_of(const struct analysis *analysis,
-						      const struct etl_event *event)
-{
-	return analysis->history.is_finished && analysis->history.count > 1 ?
-		&rates_at(&analysis->history, event->time_stamp)->resource :
-		&analysis->resources.rates;
-}
-
-static void add_stack(struct analysis *analysis, const struct stack *stack,
-		      const struct stack_record *record)
-{
-	stack_stats_add(&analysis->stacks, stack, record);
-	if (analysis->has_lock_stacks)
-		stack_stats_add(&analysis->lock_stacks, stack, record);
-}
-
-static void add_spinlock(struct analysis *analysis, const struct charge_event *source)
-{
-	const struct etl_event *event = source->event;
-	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
-	const struct stack *stack = source->stack;
-	struct spinlock_record record;
-	uint64_t class;
-	bool is_wanted;
-	int64_t hold;
-
-	spinlock_record_read(&record, event);
-	class = key_of(analysis, record.lock, event);
-	is_wanted = source->is_selected && count_wanted_lock(analysis, record.lock, event);
-	if (analysis->charges.charges)
-		charge_add_spinlock(&analysis->charges, source, &record, class,
-				    is_wanted ? spinlock_weight(rates, &record) : 0,
-				    spinlock_rule(rates, &record));
-	if (!is_wanted)
-		return;
-	record.lock = class;
-	spinlock_stats_add(&analysis->spinlocks, &record, rates, event->processor,
-			   event->time_stamp - analysis->origin);
-	hold = record.release_time - record.acquire_time;
-	add_stack(analysis, stack, &(struct stack_record) {
-		.weight = spinlock_weight(rates, &record),
-		.is_sample = rates->acquire_rate > 1,
-		.waits_are_sample = rates->contention_rate > 1,
-		.has_waited = record.spin_count,
-		.wait = record.wait_time,
-		.is_wait_only = spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT,
-		.has_hold = !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT),
-		.hold = hold > 0 ? hold : 0,
-		.class = class,
-		.thread_id = record.thread_id,
-		.caller = record.caller,
-	});
-}
-
-static void add_resource(struct analysis *analysis, const struct charge_event *source)
-{
-	const struct etl_event *event = source->event;
-	const struct resource_rates *rates = resource_rates_of(analysis, event);
-	const struct stack *stack = source->stack;
-	struct resource_record record;
-	uint64_t address, class, weight = 0;
-	bool is_wanted;
-
-	resource_record_read(&record, event);
-	address = record.resource;
-	kept_callers_complete(analysis->callers, event, &record);
-	if (resource_record_is_release(&record))
-		open_holds_drop_entry(&analysis->open_holds, address, record.thread_id);
-	class = key_of(analysis, address, event);
-	record.resource = class;
-	is_wanted = source->is_selected && count_wanted_lock(analysis, address, event);
-	if (is_wanted)
-		weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
-					    event->time_stamp - analysis->origin);
-	if (analysis->charges.charges) {
-		record.resource = address;
-		charge_add_resource(&analysis->charges, source, &record, class, weight);
-	}
-	if (!is_wanted)
-		return;
-	add_stack(analysis, stack, &(struct stack_record) {
-		.weight = weight,
-		.is_sample = rates->release_rate > 1,
-		.waits_are_sample = rates->contention_rate > 1,
-		.has_waited = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
-		.wait = record.wait_time,
-		.has_hold = record.hold_time,
-		.hold = record.hold_time,
-		.class = class,
-		.is_sleeping = true,
-		.thread_id = record.thread_id,
-	});
-}
-
-static void add_open_hold(struct analysis *analysis, const struct charge_event *source)
-{
-	const struct etl_event *event = source->event;
-	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
-
-	memcpy(&hold.event, event->data, event->data_size);
-	hold.class = key_of(analysis, hold.event.lock, event);
-	hold.is_wanted = source->is_selected &&
-			 count_wanted_lock(analysis, hold.event.lock, event);
-	open_holds_add(&analysis->open_holds, &hold);
-}
-
 static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
 				    const struct etl_event *event, const struct event_type *type)
 {
@@ -297,7 +170,6 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	struct charge_event source = { .file = file, .event = event, .stack = stack };
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
-	struct contextswap_record contextswap;
 
 	if (event->has_impossible_time)
 		return 0;
@@ -342,25 +214,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 			add_unknown(analysis, event);
 		return 0;
 	}
-	switch (event->hook_id) {
-	case PERFINFO_LOG_TYPE_SPINLOCK:
-		add_spinlock(analysis, &source);
-		break;
-	case PERFINFO_LOG_TYPE_RESOURCE:
-		add_resource(analysis, &source);
-		break;
-	case NTKLOG_LOG_TYPE_OPEN_HOLD:
-		add_open_hold(analysis, &source);
-		break;
-	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-		contextswap_record_read(&contextswap, event);
-		if (source.is_selected)
-			switch_stats_add(&analysis->switches, &contextswap, event->processor,
-					 event->time_stamp, analysis->origin);
-		if (analysis->charges.charges)
-			charge_add_contextswap(&analysis->charges, &source, &contextswap);
-		break;
-	}
+	analysis_add_record(analysis, &source);
 	return 0;
 }
 
@@ -375,18 +229,31 @@ static uint64_t last_wanted_time(const struct analysis *analysis, const struct e
 	return analysis->last_time;
 }
 
-static void read_events(struct analysis *analysis, struct etl_file *file)
+static void prepare_sums(struct spinlock_stats *spinlocks, struct resource_stats *resources,
+			 const struct etl_file *file)
 {
 	double ticks_per_cycle = (double)file->perf_freq / (double)file->cycle_freq;
+
+	spinlocks->timelines.ticks_per_cycle = ticks_per_cycle;
+	resources->timelines.ticks_per_cycle = ticks_per_cycle;
+	spinlocks->has_cpus = etl_overwrites_buffers(file);
+	resources->has_cpus = etl_overwrites_buffers(file);
+}
+
+static void read_events(struct analysis *analysis, struct etl_file *file)
+{
 	const struct etl_event *event;
 	const struct stack *stack;
 	struct etl_merge *merge;
 	struct stacks *stacks;
 
-	analysis->spinlocks.timelines.ticks_per_cycle = ticks_per_cycle;
-	analysis->resources.timelines.ticks_per_cycle = ticks_per_cycle;
-	analysis->spinlocks.has_cpus = etl_overwrites_buffers(file);
-	analysis->resources.has_cpus = etl_overwrites_buffers(file);
+	prepare_sums(&analysis->spinlocks, &analysis->resources, file);
+	if (analysis->is_split) {
+		analysis->splits = splits_open(analysis->names, analysis->charge_by);
+		analysis->stacks.has_by = analysis->splits;
+	}
+	if (analysis->splits)
+		prepare_sums(&analysis->splits->spinlocks, &analysis->splits->resources, file);
 	/* The charges need the events in the order of time. */
 	merge = etl_merge_open(file);
 	stacks = merge ? stacks_open(file, merge) : NULL;
@@ -424,8 +291,8 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	const struct names *names = analysis->names;
 	struct coverage coverage = analysis->coverage;
 	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
-	bool by_lock = analysis->stacks.by_lock, by_task = analysis->stacks.by_task;
-	bool has_lock_stacks = analysis->has_lock_stacks;
+	bool by_lock = analysis->stacks.by_lock, has_by = analysis->stacks.has_by;
+	bool has_lock_stacks = analysis->has_lock_stacks, is_split = analysis->is_split;
 	bool by_caller = analysis->resources.by_caller;
 	enum charge_by charge_by = analysis->charge_by;
 	const char *lock = analysis->wanted.name;
@@ -442,10 +309,11 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->by_address = by_address;
 	analysis->charges_waits = charges_waits;
 	analysis->charge_by = charge_by;
+	analysis->is_split = is_split;
 	analysis->wanted.name = lock;
 	analysis->has_lock_stacks = has_lock_stacks;
 	analysis->stacks.by_lock = by_lock;
-	analysis->stacks.by_task = by_task;
+	analysis->stacks.has_by = has_by;
 	analysis->resources.by_caller = by_caller;
 	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
 	analysis->resources.rates = history.stretches[0].rates.resource;
@@ -557,6 +425,8 @@ void analysis_finish(struct analysis *analysis)
 	analysis->spinlocks.highest = highest.spinlock;
 	analysis->resources.highest = highest.resource;
 	spinlock_stats_finish(&analysis->spinlocks);
+	if (analysis->splits)
+		spinlock_stats_finish(&analysis->splits->spinlocks);
 	timelines_cover(&analysis->spinlocks.timelines, ticks);
 	timelines_cover(&analysis->resources.timelines, ticks);
 	timelines_cover(&analysis->switches.timelines, ticks);
@@ -578,6 +448,7 @@ void analysis_free(struct analysis *analysis)
 	coverage_free(&analysis->coverage);
 	rates_history_free(&analysis->history);
 	charge_sums_free(&analysis->charges);
+	splits_free(analysis->splits);
 	open_holds_free(&analysis->open_holds);
 	free(analysis->unknown);
 	free(analysis->callers);

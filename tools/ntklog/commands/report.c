@@ -39,6 +39,7 @@ enum {
 /*
  * @result: stream that gets the tables of one of many files; NULL: the tables are printed
  * @by_address: each lock has a row of its own, not each class
+ * @by: attribute that tells waiters and holders apart, and, if @has_by, splits the other tables
  * @joins_locks: the table of waiters has one row for each waiter, not for each lock of it
  * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
  * @folded: the value that the stacks are weighted with
@@ -51,6 +52,7 @@ struct options {
 	const char *html;
 	bool by_address;
 	enum charge_by by;
+	bool has_by;
 	bool joins_locks;
 	unsigned int tables;
 	const char *columns;
@@ -62,9 +64,6 @@ struct options {
 
 /* These tables are printed on request only: the answer names the greatest waiters and waits. */
 static const unsigned int tables_on_request = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
-
-/* The tables that --by changes: the others do not have waiters and holders. */
-static const unsigned int tables_by_attribute = 1u << REPORT_BLOCKERS | 1u << REPORT_WAITERS;
 
 #define ALL_TABLES	(REPORT_ALL_TABLES & ~tables_on_request)
 
@@ -110,7 +109,8 @@ static bool show_column(struct report *report, const struct options *options,
 			continue;
 		/* The first column of a report with hosts is the host. NDJSON always has it. */
 		first = options->tables == ALL_TABLES && !table->shown_count ?
-			1 + has_hosts(options) : options->is_ndjson;
+			1 + has_hosts(options) + (table_find_column(table, "by") >= 0) :
+			options->is_ndjson;
 		for (j = 0; j < first; j++)
 			if (!is_named(options->columns, table->columns[j].name))
 				table_show(table, j);
@@ -370,6 +370,7 @@ static int report_file(struct options *options)
 	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | tables_on_request);
 	analysis.wanted.name = options->table.lock;
 	analysis.charge_by = options->by;
+	analysis.is_split = options->has_by;
 	/* A lock's section on the page has flame graphs of its waiters and holders. */
 	analysis.has_lock_stacks = options->html && analysis.charges_waits;
 	if (is_open) {
@@ -377,6 +378,7 @@ static int report_file(struct options *options)
 			.file = file, .analysis = &analysis, .names = names,
 			.has_coverage = true, .is_stream = !strcmp(file->path, "-"),
 			.joins_locks_of_waiter = options->joins_locks,
+			.by = options->has_by ? charge_by_names[options->by] : NULL,
 		};
 
 		analysis_read(&analysis, file);
@@ -420,6 +422,7 @@ static int report_files(struct options *options)
 	struct report_many many = {
 		.files = &options->files, .tables = options->tables, .top = options->table.top,
 		.sum_up = sum_up_file, .argument = options,
+		.report.by = options->has_by ? charge_by_names[options->by] : NULL,
 	};
 	int status = NTKLOG_FAILED;
 
@@ -444,6 +447,20 @@ static int report_files(struct options *options)
 close:
 	report_many_close(&many);
 	return status;
+}
+
+/* Refuse --by if it cannot split one of the tables that the user has named. */
+static void refuse_by(const struct options *options, const struct argp_state *state)
+{
+	size_t i;
+
+	for (i = 0; options->has_by && i < REPORT_TABLES; i++) {
+		const char *reason = report_refuses_by(i, options->by);
+
+		if (options->tables & 1 << i && reason)
+			argp_error(state, "--by %s: it cannot split the table %s: %s",
+				   charge_by_names[options->by], report_table_name(i), reason);
+	}
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -494,6 +511,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->by = charge_find_by(argument);
 		if (options->by == CHARGE_BYS)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
+		options->has_by = true;
 		return 0;
 	case OPTION_ALL_LOCKS:
 		options->joins_locks = true;
@@ -510,9 +528,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		    options->is_folded + options->is_ndjson > 1)
 			argp_error(state,
 				   "give only one of --json, --ndjson, --csv, --html and --folded");
-		if (options->by && options->tables & ~tables_by_attribute)
-			argp_error(state,
-				   "--by: of the tables it changes only blockers and waiters: leave --by or the other tables out");
+		refuse_by(options, state);
 		if (options->joins_locks && !(options->tables & 1 << REPORT_WAITERS))
 			argp_error(state, "--all-locks: it changes the table waiters: add --table waiters");
 		if (!options->tables)
@@ -545,7 +561,7 @@ static const struct argp_option report_options[] = {
 	  0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
 	{ "by", OPTION_BY, "caller|function|task|stack|thread|process|cgroup|cpu|irql", 0,
-	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given",
+	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given. Each row of the other tables is split by it, in the column by",
 	  0 },
 	{ "all-locks", OPTION_ALL_LOCKS, NULL, 0,
 	  "In the table waiters, give each waiter one row: the sum of its waits for all locks", 0 },

@@ -8,7 +8,7 @@
 
 /**
  * report_many_open() - make the tables, which have no rows
- * @many: @files, @tables, @top, @sum_up and @argument are set; the other members are zero
+ * @many: @files, @tables, @top, @sum_up, @argument, @report.by are set; the other members are zero
  *
  * Return: true, or false after a message; report_many_close() in either case.
  */

@@ -251,10 +251,10 @@ static void add_stack(struct profile *profile, const struct stack_entry *entry)
 		       add_location(profile, 0, "(no stack)"));
 	names_address(profile->names, key->class, name, sizeof(name));
 	add_label(profile, sample, "class", name, 0);
-	task = names_thread(profile->names, key->thread_id);
+	task = names_thread(profile->names, key->by);
 	if (task)
 		add_label(profile, sample, "task", task, 0);
-	add_label(profile, sample, "tid", NULL, key->thread_id);
+	add_label(profile, sample, "tid", NULL, key->by);
 }
 
 static void add_others(struct profile *profile, const struct stack_sum *sum)
@@ -377,7 +377,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	analysis.names = names;
 	analysis.charges_waits = true;
 	analysis.stacks.by_lock = true;
-	analysis.stacks.by_task = true;
+	analysis.stacks.has_by = true;
 	analysis_read(&analysis, file);
 	profile.message = NEW_MESSAGE(&profile, Pprof__Profile, pprof__profile__init);
 	if (profile.message) {

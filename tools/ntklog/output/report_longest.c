@@ -16,7 +16,10 @@
 /* Columns before the text of a step. */
 #define INDENT	24
 
-#define STEP_SIZE	((2 * LONGEST_LINKS + 4) * NAME_SIZE)
+/* Bytes of a task with its function, and with the attribute of --by. */
+#define HOLD_SIZE	(3 * NAME_SIZE + CHARGE_LABEL_SIZE)
+
+#define STEP_SIZE	((2 * LONGEST_LINKS + 1) * NAME_SIZE + HOLD_SIZE)
 
 /* @step: the step; NULL: the steps that are not kept */
 struct row {
@@ -26,15 +29,20 @@ struct row {
 	const struct longest_step *step;
 };
 
+/* Format the task and the function, with the attribute of --by in brackets. */
 static void format_hold(const struct report *report, const struct charge_hold *hold, char *text,
 			size_t size)
 {
-	char place[NAME_SIZE], task[NAME_SIZE];
+	char place[NAME_SIZE], task[NAME_SIZE], by[CHARGE_LABEL_SIZE];
 
 	snprintf(text, size, "%s", answer_task(report, hold->thread_id, task, sizeof(task)));
 	if (charge_format_place(report->names, hold, place, sizeof(place)))
 		answer_append(text, size, " in %s", place);
 	answer_append(text, size, "%s", charge_context(hold));
+	if (!report->by)
+		return;
+	charge_format_by(report->names, report->analysis->charge_by, hold, by, sizeof(by));
+	answer_append(text, size, " [%s]", by);
 }
 
 /* The function in which the holder or the next owner had no CPU, with "in " before it; or "". */
@@ -81,7 +89,7 @@ static void format_step(const struct report *report, const struct longest_step *
 		[CHARGE_OVERTAKEN] = { "free; then ", " overtook the waiter" },
 		[CHARGE_UNKNOWN] = { "unknown", "" },
 	};
-	char hold[3 * NAME_SIZE] = "", place[NAME_SIZE], task[NAME_SIZE];
+	char hold[HOLD_SIZE] = "", place[NAME_SIZE], task[NAME_SIZE];
 
 	if (step->has_holder)
 		format_hold(report, &step->holder, hold, sizeof(hold));
@@ -283,9 +291,18 @@ static char *lock(const struct report *report, const void *row)
 
 static char *waiter(const struct report *report, const void *row)
 {
-	char text[3 * NAME_SIZE];
+	char text[HOLD_SIZE];
 
 	format_hold(report, &row_of(row)->wait->waiter, text, sizeof(text));
+	return strdup(text);
+}
+
+static char *by(const struct report *report, const void *row)
+{
+	char text[CHARGE_LABEL_SIZE];
+
+	charge_format_holder(report->names, report->analysis->charge_by,
+			     &row_of(row)->wait->waiter, text, sizeof(text));
 	return strdup(text);
 }
 
@@ -361,5 +378,6 @@ const struct table_class report_longest_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort = "step",
+	.by = by,
 	.make = make_longest,
 };

@@ -8,9 +8,13 @@
 #include "macros.h"
 #include "report_rows.h"
 
-/* @is_others: @entry is the sum of all resources without a row of their own */
+/*
+ * @lock: class or address of the lock
+ * @is_others: @entry is the sum of all resources without a row of their own
+ */
 struct resource_row {
 	struct lock_row times;
+	uint64_t lock;
 	const struct resource_entry *entry;
 	enum resource_kind kind;
 	enum resource_class class;
@@ -29,7 +33,7 @@ static char *resource(const struct report *report, const void *row)
 	const struct resource_row *resource_row = row;
 
 	return resource_row->is_others ? strdup("(others)") :
-			       report_symbol_text(report, resource_row->entry->key.address);
+			       report_symbol_text(report, resource_row->lock);
 }
 
 static double locks(const struct report *report, const void *row)
@@ -37,7 +41,7 @@ static double locks(const struct report *report, const void *row)
 	const struct resource_row *resource_row = row;
 
 	return resource_row->is_others ? NAN :
-	       report_lock_count(report, resource_row->entry->key.address);
+	       report_lock_count(report, resource_row->lock);
 }
 
 static char *kind(const struct report *report, const void *row)
@@ -219,9 +223,16 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	struct resource_row row = {
 		.entry = entry, .kind = kind, .class = class, .is_others = is_others,
 	};
+	struct split split = { 0 };
 
 	if (!sum->sampled && !sum->excessive)
 		return;
+	if (!is_others) {
+		split = report_split(report, entry->key.address);
+		row.lock = split.key;
+		row.is_others = report->analysis->splits && !split.label;
+	}
+	row.times.by = report_label_text(split.label);
 	time_figures_of(&row.times.wait, report, &sum->wait,
 			sampling_of(rates->known, rates->contention_rate));
 	time_figures_of(&row.times.hold, report, &sum->hold, release_sampling(report));
@@ -247,7 +258,9 @@ void report_name_resources(struct report *report, uint32_t kinds)
 
 static void make_resources(struct report *report)
 {
-	const struct resource_stats *stats = &report->analysis->resources;
+	const struct analysis *analysis = report->analysis;
+	const struct resource_stats *stats = analysis->splits ? &analysis->splits->resources :
+					     &analysis->resources;
 	const struct resource_entry *entry;
 	unsigned int class, kind;
 
@@ -267,5 +280,6 @@ const struct table_class report_resources_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort = "wait_total",
+	.by = lock_row_by,
 	.make = make_resources,
 };

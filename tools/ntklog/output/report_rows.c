@@ -72,6 +72,31 @@ char *report_code_text(const struct report *report, uint64_t address)
 }
 
 /**
+ * report_split() - find the lock or the thread that a key of the sums stands for, and its label
+ * @report: its analysis is set
+ * @key: key of the sums that the tables are made of
+ *
+ * Return: the key and no label if --by splits nothing.
+ */
+struct split report_split(const struct report *report, uint64_t key)
+{
+	const struct splits *splits = report->analysis->splits;
+
+	return splits ? *splits_at(splits, key) : (struct split) { .key = key };
+}
+
+/**
+ * report_label_text() - get the text of a label of report_split()
+ * @label: the label, or NULL
+ *
+ * Return: the text.
+ */
+const char *report_label_text(const struct charge_label *label)
+{
+	return label ? label->text : "(others)";
+}
+
+/**
  * report_lock_count() - count the addresses of a class of locks
  * @report: its analysis is set
  * @key: class
@@ -146,6 +171,18 @@ void time_figures_of(struct time_figures *figures, const struct report *report,
 void time_figures_unknown(struct time_figures *figures)
 {
 	*figures = (struct time_figures) { NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+}
+
+/**
+ * lock_row_by() - make the text of the column by
+ * @report: not used
+ * @row: row that begins with a struct lock_row
+ *
+ * Return: a string for free(), or NULL without memory.
+ */
+char *lock_row_by(const struct report *report, const void *row)
+{
+	return strdup(((const struct lock_row *)row)->by);
 }
 
 #define LOCK_ROW_COLUMN(times, figure) \

@@ -203,15 +203,6 @@ class One(Case):
         self.assertEqual(result.returncode, 2)
         self.assertIn("add --table waiters", result.stderr)
 
-    def test_attribute_is_refused_for_tables_without_it(self):
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
-        for tables in ("resources",), ("locks", "blockers"), ("longest",), ("stacks",):
-            options = [option for name in tables for option in ("--table", name)]
-            result = run("report", "--by", "thread", *options, self.path)
-            self.assertEqual((result.returncode, result.stdout), (2, ""))
-            self.assertIn("changes only blockers and waiters", result.stderr)
-        self.report("--by", "thread", "--table", "waiters", "--table", "blockers")
-
     def test_lock_option_selects_one_lock(self):
         self.write_two_locks()
         for name in "my_lock", hex(LOCK), "%x" % LOCK:

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <string.h>
+
+#include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
+
+#include "analysis_records.h"
+
+static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct etl_event *event)
+{
+	return analysis->by_address ? address :
+		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
+}
+
+static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
+			      const struct etl_event *event)
+{
+	return wanted_lock_count(&analysis->wanted, analysis->names, address, event->time_stamp,
+				 analysis->by_address);
+}
+
+static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
+						      const struct etl_event *event)
+{
+	return analysis->history.is_finished && analysis->history.count > 1 ?
+		&rates_at(&analysis->history, event->time_stamp)->spinlock :
+		&analysis->spinlocks.rates;
+}
+
+static const struct resource_rates *resource_rates_of(const struct analysis *analysis,
+						      const struct etl_event *event)
+{
+	return analysis->history.is_finished && analysis->history.count > 1 ?
+		&rates_at(&analysis->history, event->time_stamp)->resource :
+		&analysis->resources.rates;
+}
+
+static void add_stack(struct analysis *analysis, const struct stack *stack,
+		      const struct stack_record *record)
+{
+	stack_stats_add(&analysis->stacks, stack, record);
+	if (analysis->has_lock_stacks)
+		stack_stats_add(&analysis->lock_stacks, stack, record);
+}
+
+static void add_spinlock(struct analysis *analysis, const struct charge_event *source)
+{
+	const struct etl_event *event = source->event;
+	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
+	uint64_t ticks = event->time_stamp - analysis->origin, class, weight;
+	struct splits *splits = analysis->splits;
+	struct spinlock_record record;
+	struct charge_record read;
+	bool is_wanted, has_hold;
+	uint8_t rule;
+	int64_t hold;
+
+	spinlock_record_read(&record, event);
+	rule = spinlock_rule(rates, &record);
+	weight = spinlock_weight(rates, &record);
+	class = key_of(analysis, record.lock, event);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, record.lock, event);
+	if (analysis->charges.charges || splits)
+		charge_read_spinlock(&read, source, &record, rule);
+	if (analysis->charges.charges) {
+		read.hold.class = class;
+		read.hold.weight = is_wanted ? weight : 0;
+		charge_sums_add_hold(&analysis->charges, &read.hold);
+	}
+	if (!is_wanted)
+		return;
+	record.lock = class;
+	spinlock_stats_add(&analysis->spinlocks, &record, rates, event->processor, ticks);
+	has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
+	hold = record.release_time - record.acquire_time;
+	add_stack(analysis, source->stack, &(struct stack_record) {
+		.weight = weight,
+		.is_sample = rates->acquire_rate > 1,
+		.waits_are_sample = rates->contention_rate > 1,
+		.has_waited = record.spin_count,
+		.wait = record.wait_time,
+		.is_wait_only = !has_hold,
+		.has_hold = has_hold,
+		.hold = hold > 0 ? hold : 0,
+		.class = class,
+		.by = splits ? splits_find(splits, 0, &read.hold) : record.thread_id,
+		.caller = record.caller,
+	});
+	if (splits) {
+		record.lock = splits_find(splits, class, &read.hold);
+		spinlock_stats_add(&splits->spinlocks, &record, rates, event->processor, ticks);
+	}
+}
+
+static void add_resource(struct analysis *analysis, const struct charge_event *source)
+{
+	const struct etl_event *event = source->event;
+	const struct resource_rates *rates = resource_rates_of(analysis, event);
+	uint64_t ticks = event->time_stamp - analysis->origin, class, weight = 0;
+	struct splits *splits = analysis->splits;
+	struct resource_record record;
+	struct charge_record read;
+	bool is_wanted;
+
+	resource_record_read(&record, event);
+	kept_callers_complete(analysis->callers, event, &record);
+	if (resource_record_is_release(&record))
+		open_holds_drop_entry(&analysis->open_holds, record.resource, record.thread_id);
+	class = key_of(analysis, record.resource, event);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, record.resource, event);
+	if (analysis->charges.charges || splits)
+		charge_read_resource(&read, source, &record);
+	record.resource = class;
+	if (is_wanted)
+		weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
+					    ticks);
+	if (analysis->charges.charges && resource_record_is_release(&record)) {
+		read.hold.class = class;
+		read.hold.weight = weight;
+		charge_sums_add_hold(&analysis->charges, &read.hold);
+	}
+	if (!is_wanted)
+		return;
+	add_stack(analysis, source->stack, &(struct stack_record) {
+		.weight = weight,
+		.is_sample = rates->release_rate > 1,
+		.waits_are_sample = rates->contention_rate > 1,
+		.has_waited = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
+		.wait = record.wait_time,
+		.has_hold = record.hold_time,
+		.hold = record.hold_time,
+		.class = class,
+		.is_sleeping = true,
+		.by = splits ? splits_find(splits, 0, &read.hold) : record.thread_id,
+	});
+	if (splits) {
+		record.resource = splits_find(splits, class, &read.hold);
+		resource_stats_add(&splits->resources, &record, rates, event->processor, ticks);
+	}
+}
+
+/* Add a context switch to the sums of each thread on each CPU. */
+static void add_split_switch(struct splits *splits, const struct etl_event *event,
+			     const struct contextswap_record *contextswap, uint64_t origin)
+{
+	const struct charge_hold hold = { .cpu = event->processor };
+	struct contextswap_record record = *contextswap;
+
+	if (splits->labels.by != CHARGE_BY_CPU)
+		return;
+	if (record.old_thread_id)
+		record.old_thread_id = splits_find(splits, record.old_thread_id, &hold);
+	if (record.new_thread_id)
+		record.new_thread_id = splits_find(splits, record.new_thread_id, &hold);
+	switch_stats_add(&splits->switches, &record, event->processor, event->time_stamp, origin);
+}
+
+static void add_contextswap(struct analysis *analysis, const struct charge_event *source)
+{
+	const struct etl_event *event = source->event;
+	struct contextswap_record record;
+
+	contextswap_record_read(&record, event);
+	if (source->is_selected)
+		switch_stats_add(&analysis->switches, &record, event->processor,
+				 event->time_stamp, analysis->origin);
+	if (source->is_selected && analysis->splits)
+		add_split_switch(analysis->splits, event, &record, analysis->origin);
+	if (analysis->charges.charges)
+		charge_add_contextswap(&analysis->charges, source, &record);
+}
+
+static void add_open_hold(struct analysis *analysis, const struct charge_event *source)
+{
+	const struct etl_event *event = source->event;
+	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
+
+	memcpy(&hold.event, event->data, event->data_size);
+	hold.class = key_of(analysis, hold.event.lock, event);
+	hold.is_wanted = source->is_selected &&
+			 count_wanted_lock(analysis, hold.event.lock, event);
+	open_holds_add(&analysis->open_holds, &hold);
+}
+
+/**
+ * analysis_add_record() - add the record of an event to all sums
+ * @analysis: analysis to change
+ * @source: the event, which is of a known type; other events than records add nothing
+ */
+void analysis_add_record(struct analysis *analysis, const struct charge_event *source)
+{
+	switch (source->event->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+		add_spinlock(analysis, source);
+		break;
+	case PERFINFO_LOG_TYPE_RESOURCE:
+		add_resource(analysis, source);
+		break;
+	case NTKLOG_LOG_TYPE_OPEN_HOLD:
+		add_open_hold(analysis, source);
+		break;
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+		add_contextswap(analysis, source);
+		break;
+	}
+}
