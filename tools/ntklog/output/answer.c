@@ -25,7 +25,7 @@
 /* Number of locks of the longest chain that the answer shows. */
 #define CHAIN_LINKS	3
 
-/* Number of locks for which smaller parts, the chain, and reasons give up their lines. */
+/* Number of locks that come before smaller parts, the chain, and reasons. */
 #define LOCKS_RESERVED	3
 
 /* Lines about a lock without those about the reasons. */
@@ -367,7 +367,7 @@ static void add_lines_for_no_waits(struct answer *answer)
 				blockers);
 }
 
-/* The parts of an answer whose lines have to be chosen. */
+/* The parts of an answer whose lines are chosen: @parts is 0 before. */
 struct choice {
 	size_t parts;
 	struct answer chain;
@@ -375,50 +375,45 @@ struct choice {
 	size_t lock_count;
 };
 
-static size_t count_lines(const struct choice *choice, size_t locks)
+/* Take @lines of the room, if it has as many. */
+static bool take(size_t *room, size_t lines)
 {
-	size_t lines = choice->parts + choice->chain.count, i;
+	bool fits = lines <= *room;
 
-	for (i = 0; i < locks; i++)
-		lines += choice->locks[i].count;
-	return lines;
+	*room -= fits ? lines : 0;
+	return fits;
 }
 
-static void leave_out_reasons(struct answer *lock)
+/* Take room for lines one by one, until @chosen is @wanted. */
+static void take_up_to(size_t *room, size_t *chosen, size_t wanted)
 {
-	if (lock->count > LOCK_LINES)
-		lock->count = LOCK_LINES;
+	while (*chosen < wanted && take(room, 1))
+		++*chosen;
 }
 
-/* Choose the parts and locks that fit into @room lines, and shorten what is about them. */
+/* Choose the lines that fit into @room, the most important ones first. */
 static void choose_lines(struct choice *choice, const struct charge_sum *total, size_t room)
 {
-	size_t small_parts = count_parts(total, SHARE_MIN), locks = choice->lock_count, i;
-	size_t whole[LOCKS_MAX];
+	size_t reserved = choice->lock_count < LOCKS_RESERVED ? choice->lock_count : LOCKS_RESERVED;
+	size_t whole[LOCKS_RESERVED], locks = 0, i;
 
-	for (i = 0; i < locks; i++)
-		whole[i] = choice->locks[i].count;
-	if (locks > LOCKS_RESERVED)
-		locks = LOCKS_RESERVED;
-	choice->parts = count_parts(total, PART_MIN);
-	for (i = locks; i-- > 1 && count_lines(choice, locks) > room;)
-		leave_out_reasons(&choice->locks[i]);
-	if (count_lines(choice, locks) > room)
+	take_up_to(&room, &choice->parts, 1);
+	for (; locks < reserved && take(&room, LOCK_LINES); locks++) {
+		whole[locks] = choice->locks[locks].count;
+		choice->locks[locks].count = LOCK_LINES;
+	}
+	take_up_to(&room, &choice->parts, count_parts(total, PART_MIN));
+	if (locks)
+		take_up_to(&room, &choice->locks[0].count, whole[0]);
+	if (!take(&room, choice->chain.count))
 		choice->chain.count = 0;
-	if (locks && count_lines(choice, locks) > room)
-		leave_out_reasons(&choice->locks[0]);
-	while (choice->parts > 1 && count_lines(choice, locks) > room)
-		choice->parts--;
-	while (locks && count_lines(choice, locks) > room)
-		locks--;
-	for (i = 0; i < locks; i++)
-		if (count_lines(choice, locks) - choice->locks[i].count + whole[i] <= room)
-			choice->locks[i].count = whole[i];
-	while (locks < choice->lock_count && count_lines(choice, locks + 1) <= room)
+	for (i = 1; i < locks; i++)
+		take_up_to(&room, &choice->locks[i].count, whole[i]);
+	while (locks >= reserved && locks < choice->lock_count &&
+	       take(&room, choice->locks[locks].count))
 		locks++;
+	take_up_to(&room, &choice->parts, count_parts(total, SHARE_MIN));
 	choice->lock_count = locks;
-	while (choice->parts < small_parts && count_lines(choice, locks) < room)
-		choice->parts++;
 }
 
 static void make_answer(struct answer *answer)
