@@ -133,10 +133,16 @@ static void extend_time_range(struct analysis *analysis, uint64_t time)
 static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
 				    const struct etl_event *event, const struct event_type *type)
 {
-	if (!event->has_time || is_of_header(file, event) || analysis->history.is_finished)
+	bool is_known = type && event->data_size == type->size[event->pointer_size == 8];
+
+	if (!event->has_time || is_of_header(file, event))
+		return;
+	if (is_known && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
+		coverage_follow(&analysis->coverage, event);
+	if (analysis->history.is_finished)
 		return;
 	coverage_add_event(&analysis->coverage, event);
-	if (!type || event->data_size != type->size[event->pointer_size == 8])
+	if (!is_known)
 		return;
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_NTKLOG_OBSERVED:
@@ -247,6 +253,8 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	struct etl_merge *merge;
 	struct stacks *stacks;
 
+	analysis->has_groups = etl_group_mask(file, &analysis->groups);
+	analysis->coverage.now = (struct coverage_now) { 0 };
 	prepare_sums(&analysis->spinlocks, &analysis->resources, file);
 	if (analysis->is_split) {
 		analysis->splits = splits_open(analysis->names, analysis->charge_by);
@@ -348,8 +356,6 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 {
 	const struct etl_file before = *file;
 	struct rates start;
-	struct perfinfo_groupmask groups;
-	bool has_groups = etl_group_mask(file, &groups);
 
 	analysis_find_rates(analysis, file);
 	start = (struct rates) { analysis->spinlocks.rates, analysis->resources.rates };
@@ -360,9 +366,6 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	    (analysis->history.count > 1 ||
 	     memcmp(&analysis->history.stretches[0].rates, &start, sizeof(start))))
 		read_again(analysis, file, &before);
-	analysis->has_groups = has_groups;
-	if (has_groups)
-		analysis->groups = groups;
 	coverage_find_cpus_with_all_buffers(&analysis->coverage, file);
 	coverage_finish(&analysis->coverage, first_wanted_time(analysis, file),
 			last_wanted_time(analysis, file));

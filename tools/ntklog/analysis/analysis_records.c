@@ -44,11 +44,37 @@ static void add_stack(struct analysis *analysis, const struct stack *stack,
 		stack_stats_add(&analysis->lock_stacks, stack, record);
 }
 
+static struct record_origin origin_of(const struct analysis *analysis,
+				      const struct etl_event *event)
+{
+	return (struct record_origin) {
+		.cpu = event->processor, .ticks = event->time_stamp - analysis->origin,
+	};
+}
+
+static bool has_groups(const struct analysis *analysis, uint32_t groups)
+{
+	return analysis->groups.masks[PERF_MASK_INDEX(groups)] & PERF_MASK_BITS(groups);
+}
+
+/*
+ * Tell whether the groups of a record were observed. Only recordings of ntklog have the rules, and
+ * the events that tell it of the enabled groups. The sums of a running session have no group mask.
+ */
+static enum observation observation_of(const struct analysis *analysis, uint32_t groups,
+				       const struct etl_event *event)
+{
+	if (!analysis->spinlocks.rates.has_rules || !has_groups(analysis, groups))
+		return OBSERVATION_ON;
+	return coverage_observation(&analysis->coverage, groups, event->time_stamp);
+}
+
 static void add_spinlock(struct analysis *analysis, const struct charge_event *source)
 {
 	const struct etl_event *event = source->event;
 	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
-	uint64_t ticks = event->time_stamp - analysis->origin, class, weight;
+	struct record_origin origin = origin_of(analysis, event);
+	uint64_t class, weight;
 	struct splits *splits = analysis->splits;
 	struct spinlock_record record;
 	struct charge_record read;
@@ -71,7 +97,12 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 	if (!is_wanted)
 		return;
 	record.lock = class;
-	spinlock_stats_add(&analysis->spinlocks, &record, rates, event->processor, ticks);
+	origin.observation = observation_of(analysis,
+					    spinlock_groups(UINT64_C(1) << record.mode,
+							    has_groups(analysis,
+								       SPINLOCK_LINUX_GROUPS)),
+					    event);
+	spinlock_stats_add(&analysis->spinlocks, &record, rates, &origin);
 	has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
 	hold = record.release_time - record.acquire_time;
 	add_stack(analysis, source->stack, &(struct stack_record) {
@@ -89,7 +120,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 	});
 	if (splits) {
 		record.lock = splits_find(splits, class, &read.hold);
-		spinlock_stats_add(&splits->spinlocks, &record, rates, event->processor, ticks);
+		spinlock_stats_add(&splits->spinlocks, &record, rates, &origin);
 	}
 }
 
@@ -97,7 +128,8 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 {
 	const struct etl_event *event = source->event;
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
-	uint64_t ticks = event->time_stamp - analysis->origin, class, weight = 0;
+	struct record_origin origin = origin_of(analysis, event);
+	uint64_t class, weight = 0;
 	struct splits *splits = analysis->splits;
 	struct resource_record record;
 	struct charge_record read;
@@ -112,9 +144,11 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 	if (analysis->charges.charges || splits)
 		charge_read_resource(&read, source, &record);
 	record.resource = class;
-	if (is_wanted)
-		weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
-					    ticks);
+	if (is_wanted) {
+		origin.observation = observation_of(analysis, resource_kind_group(record.kind),
+						    event);
+		weight = resource_stats_add(&analysis->resources, &record, rates, &origin);
+	}
 	if (analysis->charges.charges && resource_record_is_release(&record)) {
 		read.hold.class = class;
 		read.hold.weight = weight;
@@ -136,7 +170,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 	});
 	if (splits) {
 		record.resource = splits_find(splits, class, &read.hold);
-		resource_stats_add(&splits->resources, &record, rates, event->processor, ticks);
+		resource_stats_add(&splits->resources, &record, rates, &origin);
 	}
 }
 

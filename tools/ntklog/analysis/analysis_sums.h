@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_ANALYSIS_SUMS_H
 #define _NTKLOG_ANALYSIS_SUMS_H
 
-/* All sums of a trace, and what the user wants to be summed up. */
+/* All sums of a trace, and the choices of the user. */
 
 #include <ntklog/etl.h>
 

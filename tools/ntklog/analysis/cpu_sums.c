@@ -6,26 +6,23 @@
 #include "grow.h"
 
 /**
- * cpu_sums_add() - add an amount to a sum of a CPU
+ * cpu_sums_reserve() - make room for the sums of CPUs
  * @sums: sums to change
- * @cpu: number of the CPU
- * @which: sum of that CPU
- * @amount: amount to add
+ * @count: number of CPUs
  *
  * Return: false if there is no memory.
  */
-bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum which, double amount)
+bool cpu_sums_reserve(struct cpu_sums *sums, size_t count)
 {
-	if (cpu >= sums->count) {
-		double (*more)[CPU_SUMS] = grown_to(sums->sums, sums->count, cpu + 1,
-						    sizeof(*more));
+	double (*more)[OBSERVATIONS][CPU_SUMS];
 
-		if (!more)
-			return false;
-		sums->sums = more;
-		sums->count = cpu + 1;
-	}
-	sums->sums[cpu][which] += amount;
+	if (count <= sums->count)
+		return true;
+	more = grown_to(sums->sums, sums->count, count, sizeof(*more));
+	if (!more)
+		return false;
+	sums->sums = more;
+	sums->count = count;
 	return true;
 }
 
@@ -38,13 +35,15 @@ bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum which, double 
  */
 bool cpu_sums_merge(struct cpu_sums *sums, const struct cpu_sums *more)
 {
-	size_t cpu;
-	int i;
+	double *to, *from;
+	size_t i;
 
-	for (cpu = 0; cpu < more->count; cpu++)
-		for (i = 0; i < CPU_SUMS; i++)
-			if (!cpu_sums_add(sums, cpu, i, more->sums[cpu][i]))
-				return false;
+	if (!cpu_sums_reserve(sums, more->count))
+		return false;
+	to = &sums->sums[0][0][0];
+	from = &more->sums[0][0][0];
+	for (i = 0; i < more->count * OBSERVATIONS * CPU_SUMS; i++)
+		to[i] += from[i];
 	return true;
 }
 

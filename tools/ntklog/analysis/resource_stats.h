@@ -102,8 +102,8 @@ struct resource_stats {
 
 uint64_t resource_stats_add(struct resource_stats *stats,
 			    const struct resource_record *record,
-			    const struct resource_rates *rates, unsigned int cpu,
-			    uint64_t ticks);
+			    const struct resource_rates *rates,
+			    const struct record_origin *origin);
 bool resource_stats_has_linux(const struct resource_stats *stats);
 void resource_stats_free(struct resource_stats *stats);
 

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <ntklog/group_mask.h>
-
 #include "macros.h"
 #include "report_rows.h"
 
@@ -85,17 +83,7 @@ static double releases_error(const struct report *report, const void *row)
 
 static uint32_t group_of(const void *row)
 {
-	static const uint32_t groups[RESOURCE_KINDS] = {
-		[RESOURCE_KIND_NT] = PERF_SYNC_OBJECTS,
-		[RESOURCE_KIND_LINUX_MUTEX] = PERF_LINUX_MUTEX,
-		[RESOURCE_KIND_LINUX_RWSEM] = PERF_LINUX_RWSEM,
-		[RESOURCE_KIND_LINUX_SEMAPHORE] = PERF_LINUX_SEMAPHORE,
-		[RESOURCE_KIND_LINUX_RT_MUTEX] = PERF_LINUX_RT_MUTEX,
-		[RESOURCE_KIND_LINUX_PERCPU_RWSEM] = PERF_LINUX_PERCPU_RWSEM,
-		[RESOURCE_KIND_LINUX_WW_MUTEX] = PERF_LINUX_WW_MUTEX,
-	};
-
-	return groups[((const struct resource_row *)row)->kind];
+	return resource_kind_group(((const struct resource_row *)row)->kind);
 }
 
 static double per_second(const struct report *report, const void *row)

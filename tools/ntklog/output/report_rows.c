@@ -226,8 +226,18 @@ double report_covered_seconds(const struct report *report, uint32_t groups, size
 	       (double)report->file->perf_freq;
 }
 
+/* The part of a CPU's sum from outside the time in which the groups were observed. */
+static double unobserved(const struct report *report, uint32_t groups, const struct cpu_sums *sums,
+			 enum cpu_sum which, size_t cpu)
+{
+	bool is_known = coverage_begins_observed(&report->analysis->coverage, groups);
+
+	return sums->sums[cpu][OBSERVATION_OFF][which] +
+	       (is_known ? 0 : sums->sums[cpu][OBSERVATION_UNKNOWN][which]);
+}
+
 /**
- * report_per_second() - divide a sum by the time in which it was observed
+ * report_per_second() - divide the observed part of a sum by the time in which it was observed
  * @report: its analysis is set
  * @groups: event groups of the sum, PERF_*
  * @sums: the sum's parts by CPU
@@ -239,14 +249,23 @@ double report_covered_seconds(const struct report *report, uint32_t groups, size
 double report_per_second(const struct report *report, uint32_t groups,
 			 const struct cpu_sums *sums, enum cpu_sum which, double all)
 {
+	bool is_uneven = report->has_coverage && report->analysis->coverage.is_uneven;
 	double rate = 0;
-	size_t cpu;
+	size_t cpu, i;
 
-	if (!report->has_coverage || !report->analysis->coverage.is_uneven)
-		return share(all, report_covered_seconds(report, groups, COVERAGE_LONGEST));
-	for (cpu = 0; cpu < sums->count; cpu++)
-		rate += share(sums->sums[cpu][which], report_covered_seconds(report, groups, cpu));
-	return rate;
+	for (cpu = 0; report->has_coverage && cpu < sums->count; cpu++) {
+		double part = -unobserved(report, groups, sums, which, cpu);
+
+		if (!is_uneven) {
+			all += part;
+			continue;
+		}
+		for (i = 0; i < OBSERVATIONS; i++)
+			part += sums->sums[cpu][i][which];
+		rate += share(part, report_covered_seconds(report, groups, cpu));
+	}
+	return is_uneven ? rate :
+	       share(all, report_covered_seconds(report, groups, COVERAGE_LONGEST));
 }
 
 /**
@@ -261,12 +280,8 @@ double report_per_second(const struct report *report, uint32_t groups,
 double report_waiting(const struct report *report, uint32_t groups,
 		      const struct cpu_sums *sums, const struct histogram *wait)
 {
-	double seconds = report_cycles_ns(report, 1) / 1e9;
-
-	if (!sums->count)
-		return share(report_cycles_ns(report, wait->sum) / 1e9,
-			     report_covered_seconds(report, groups, COVERAGE_LONGEST));
-	return report_per_second(report, groups, sums, CPU_SUM_WAIT, wait->sum) * seconds;
+	return report_cycles_ns(report, report_per_second(report, groups, sums, CPU_SUM_WAIT,
+							  wait->sum)) / 1e9;
 }
 
 /**

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <ntklog/group_mask.h>
 #include <ntklog/wmi_spinlock.h>
 
 #include "macros.h"
@@ -110,19 +109,10 @@ static double acquisitions_error(const struct report *report, const void *row)
 						acquire_sampling(report));
 }
 
-/*
- * Return the event groups of a sum. Only NT's locks are ordinary or converted. Linux' locks are
- * queued, shared or exclusive; where they were observed, such a lock of NT counts as one of them.
- */
 static uint32_t groups_of(const struct report *report, const struct spinlock_sum *sum)
 {
-	const uint64_t nt_modes = UINT64_C(1) << WMI_SPINLOCK_ORDINARY |
-				  UINT64_C(1) << WMI_SPINLOCK_EXECUTIVE_CONVERTED;
-	const uint32_t linux_groups = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK;
-
-	return !(sum->modes & nt_modes) &&
-	       coverage_knows_group(&report->analysis->coverage, linux_groups) ?
-	       linux_groups : PERF_SPINLOCK;
+	return spinlock_groups(sum->modes, coverage_knows_group(&report->analysis->coverage,
+								SPINLOCK_LINUX_GROUPS));
 }
 
 static double per_second(const struct report *report, const void *row)
