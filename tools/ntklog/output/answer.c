@@ -509,14 +509,14 @@ static json_t *chain_json(const struct report *report, const struct longest_chai
 	const char *name = names_thread(report->names, chain->thread_id);
 
 	return json_pack("{s:f, s:f, s:I, s:s, s:o}", "at",
-			 etl_seconds(report->file, chain->from), "for",
+			 etl_seconds(report->file, chain->from), "for_ns",
 			 report_ticks_ns(report, (double)chain->ticks), "thread",
 			 (json_int_t)chain->thread_id, "task", name ? name : "", "waited_for",
 			 report_links_json(report, chain->links, chain->count));
 }
 
 /**
- * answer_json() - make the answer as a JSON object; times are nanoseconds
+ * answer_json() - make the answer as a JSON object
  * @report: report with its file, analysis, names and seconds; the analysis has charged the waits
  *
  * Return: the object, or NULL without memory.
@@ -536,20 +536,20 @@ json_t *answer_json(const struct report *report)
 		names_address(report->names, sorted[i]->key.class, name, sizeof(name));
 		json_array_append_new(locks,
 				      json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:o}", "lock", name,
-						"waits", (json_int_t)sum->waits, "wait_total",
-						(double)sum->wait * ns, "wait_max",
+						"waits", (json_int_t)sum->waits, "wait_total_ns",
+						(double)sum->wait * ns, "wait_max_ns",
 						(double)sum->longest * ns, "wait_max_at",
 						etl_seconds(report->file, sum->longest_at),
-						"interrupted", (double)sum->interrupted * ns,
-						"parts", parts_json(report, sum)));
+						"interrupted_ns", (double)sum->interrupted * ns,
+						"parts_ns", parts_json(report, sum)));
 	}
 	free(sorted);
 	answer = json_pack("{s:I, s:f, s:b, s:f, s:f, s:o, s:o, s:o, s:o, s:o}", "waits",
-			   (json_int_t)sums->total.waits, "wait_total",
+			   (json_int_t)sums->total.waits, "wait_total_ns",
 			   (double)sums->total.wait * ns, "context_switches", sums->has_switches,
-			   "undivided", (double)sums->total.unknown_state * ns,
-			   "interrupted", (double)sums->total.interrupted * ns,
-			   "parts", parts_json(report, &sums->total), "locks", locks,
+			   "undivided_ns", (double)sums->total.unknown_state * ns,
+			   "interrupted_ns", (double)sums->total.interrupted * ns,
+			   "parts_ns", parts_json(report, &sums->total), "locks", locks,
 			   "open_holds", answer_open_holds_json(report), "deadlocks",
 			   answer_deadlocks_json(report), "longest_waits",
 			   report_longest_json(report));

@@ -134,7 +134,7 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "buffers_missing", (json_int_t)file->missing_buffers,
 			   "blockers_dropped",
 			   (json_int_t)rates_dropped_blockers(&analysis->history),
-			   "steal_time", (json_int_t)rates_steal_time(&analysis->history),
+			   "steal_time_ns", (json_int_t)rates_steal_time(&analysis->history),
 			   "rates_changed", analysis->rates_changed,
 			   "rates", report_rates_json(analysis));
 	if (object && analysis->charges_waits)

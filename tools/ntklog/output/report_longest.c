@@ -167,10 +167,10 @@ static json_t *task_json(const struct report *report, uint32_t thread_id)
 	return json_string(name ? name : "");
 }
 
-/* Make an object of a time, with "at" in seconds and "for" in nanoseconds. */
+/* Make an object of a time, with its begin in seconds and its length in nanoseconds. */
 static json_t *time_json(const struct report *report, uint64_t from, uint64_t ticks)
 {
-	return json_pack("{s:f, s:f}", "at", etl_seconds(report->file, from), "for",
+	return json_pack("{s:f, s:f}", "at", etl_seconds(report->file, from), "for_ns",
 			 report_ticks_ns(report, (double)ticks));
 }
 
@@ -263,7 +263,7 @@ json_t *report_longest_json(const struct report *report)
 			json_array_append_new(steps, step_json(report, &wait->steps[j]));
 		json_object_set_new(object, "steps", steps);
 		json_object_set_new(object, "other_steps", json_integer(wait->others));
-		json_object_set_new(object, "other_steps_for",
+		json_object_set_new(object, "other_steps_for_ns",
 				    json_real(report_ticks_ns(report, (double)wait->other_ticks)));
 		json_array_append_new(array, object);
 	}

@@ -31,8 +31,8 @@ class Longest(Case):
         answer = json.loads(self.report("--json", *options))["answer"]
         self.assertEqual(undescribed(answer, "report"), set())
         for wait in answer["longest_waits"]:
-            self.assertAlmostEqual(sum(step["for"] for step in wait["steps"]) +
-                                   wait["other_steps_for"], wait["for"], places=3)
+            self.assertAlmostEqual(sum(step["for_ns"] for step in wait["steps"]) +
+                                   wait["other_steps_for_ns"], wait["for_ns"], places=3)
             times = [step["at"] for step in wait["steps"]]
             self.assertEqual(times, sorted(times))
         return answer
@@ -41,14 +41,14 @@ class Longest(Case):
         return round(seconds * 1e9 / NS)
 
     def steps(self, wait):
-        return [(step["part"], self.ticks(step["at"]), round(step["for"] / NS), step.get("task"))
+        return [(step["part"], self.ticks(step["at"]), round(step["for_ns"] / NS), step.get("task"))
                 for step in wait["steps"]]
 
     def test_each_hold_is_a_step_with_time_task_and_place(self):
         (wait,) = self.longest(spin(1000, 2000), spin(3000, 4000, 0, OTHER, thread=57),
                                spin(4500, 4600, 3000, WAITER, thread=56))["longest_waits"]
         self.assertEqual((wait["lock"], wait["task"], wait["place"], self.ticks(wait["at"]),
-                          round(wait["for"] / NS)), ("my_lock", "waiter", "waits_long", 1500, 3000))
+                          round(wait["for_ns"] / NS)), ("my_lock", "waiter", "waits_long", 1500, 3000))
         self.assertEqual([step[:3] for step in self.steps(wait)], [
             ("holder_ran", 1500, 500), ("free_overtaken", 2000, 1000), ("holder_ran", 3000, 1000),
             ("free_handed_over", 4000, 500)])
@@ -61,7 +61,7 @@ class Longest(Case):
             spin(10000 * number + 1000, 10000 * number + 3000),
             spin(10000 * number + 3000, 10000 * number + 3100, length, WAITER))]
         waits = self.longest(*events)["longest_waits"]
-        self.assertEqual([round(wait["for"] / NS) for wait in waits],
+        self.assertEqual([round(wait["for_ns"] / NS) for wait in waits],
                          sorted(lengths, reverse=True)[:10])
 
     def test_steps_beyond_the_longest_are_counted(self):
@@ -69,7 +69,7 @@ class Longest(Case):
         events = [spin(1000 + 100 * number, 1060 + 100 * number) for number in range(50)]
         (wait,) = self.longest(*events, spin(6000, 6100, 5000, WAITER))["longest_waits"]
         self.assertEqual((len(wait["steps"]), wait["other_steps"]), (32, 68))
-        self.assertEqual({round(step["for"] / NS) for step in wait["steps"]}, {60})
+        self.assertEqual({round(step["for_ns"] / NS) for step in wait["steps"]}, {60})
         self.assertIn("in 68 shorter steps", self.report("--table", "longest"))
         rows = json.loads(self.report("--json", "--table", "longest"))["longest"]
         self.assertEqual((len(rows), rows[-1]["happened"]), (33, "shorter steps"))
@@ -105,7 +105,7 @@ class Longest(Case):
         self.assertEqual((step["task"], step["place"]), ("holder", "holds_long"))
         (link,) = step["waited_for"]
         self.assertEqual((link["lock"], link["holder_task"], self.ticks(link["at"]),
-                          round(link["for"] / NS)), ("inner_lock", "bystander", 2000, 2000))
+                          round(link["for_ns"] / NS)), ("inner_lock", "bystander", 2000, 2000))
         self.assertNotIn("waited_for", waits[1]["steps"][0])
 
     def test_text_has_a_line_for_each_step(self):
@@ -136,7 +136,7 @@ The longest waits, step by step
 
     def test_longest_chain_is_in_the_answer(self):
         chain = self.longest(*chain_of_three())["longest_chain"]
-        self.assertEqual((chain["task"], self.ticks(chain["at"]), round(chain["for"] / NS)),
+        self.assertEqual((chain["task"], self.ticks(chain["at"]), round(chain["for_ns"] / NS)),
                          ("waiter", 1500, 3500))
         self.assertEqual([(link["lock"], link["holder_task"]) for link in chain["waited_for"]],
                          [("my_lock", "holder"), ("inner_lock", "bystander")])
@@ -175,7 +175,7 @@ The longest waits, step by step
             self.assertEqual([link["lock"] for link in answer["longest_chain"]["waited_for"]],
                              ["my_lock", "inner_lock"])
             (link,) = answer["longest_waits"][0]["steps"][0]["waited_for"]
-            self.assertEqual((link["lock"], round(link["for"] / NS)), ("inner_lock", 6000))
+            self.assertEqual((link["lock"], round(link["for_ns"] / NS)), ("inner_lock", 6000))
 
     def test_long_chain_is_cut_in_the_answer(self):
         locks = [LOCK + 0x288 * number for number in range(6)]
