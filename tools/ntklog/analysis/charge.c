@@ -296,8 +296,8 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 /**
  * charges_add_hold() - add the record of a hold, for charges_next_hold()
  * @charges: open; charges_next_hold() has returned NULL since the last hold was added
- * @hold: the hold; its @logged is not before that of the last one; its links, @hold_by_sums and
- *	@wait_by_sums are not used
+ * @hold: the hold; its @logged is not before that of the last one; its links, @has_inner_wait,
+ *	@hold_by_sums and @wait_by_sums are not used
  */
 void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
 {
@@ -333,11 +333,16 @@ const struct charge_hold *charges_next_hold(struct charges *charges, bool all)
 	of_lock = &charges->lock_heads[ring_bucket(hold->lock)];
 	hold->older_of_lock = distance_from(charges, *of_lock, number);
 	*of_lock = number + 1;
-	if (hold->is_sleeping && hold->acquired > hold->wait_start) {
-		uint64_t *of_thread = &charges->thread_heads[ring_bucket(hold->thread_id)];
+	if (!hold->is_sleeping || hold->acquired > hold->wait_start) {
+		uint64_t *of_owner = &charges->wait_heads[ring_bucket(charge_owner(hold))];
 
-		hold->older_of_thread = distance_from(charges, *of_thread, number);
-		*of_thread = number + 1;
+		const struct charge_hold *inner = hold_at(charges, *of_owner);
+
+		hold->older_wait = inner ? number + 1 - *of_owner : 0;
+		hold->has_inner_wait = !hold->is_sleeping && !hold->start_unknown && inner &&
+				       inner->acquired > hold->acquired;
+		if (hold->acquired > hold->wait_start)
+			*of_owner = number + 1;
 	}
 	return hold;
 }

@@ -73,10 +73,11 @@ enum charge_part {
  * @has_off_cpu: the record has the times without a CPU
  * @hold_by_sums: @ready and @blocked divide the hold, and not context switches
  * @wait_by_sums: @ready_at_end and @wait_blocked divide the end of the wait
+ * @has_inner_wait: of a spin lock: its CPU waited for another spin lock during the hold
  * @older_of_lock: the number of this hold, less that of the hold of the same bucket of locks that
  *	was released before it; 0: none
- * @older_of_thread: if @is_sleeping and there was a wait, the same for the bucket of tasks and its
- *	holds of this kind
+ * @older_wait: the same for the bucket of charge_owner() and its holds that followed a wait; of a
+ *	lock that sleeps only if there was a wait
  *
  * Of a wait without a hold (mode waits), what is said of the release is of the acquisition. A hold
  * that was open at the stop ends when it was listed.
@@ -99,7 +100,7 @@ struct charge_hold {
 	uint64_t wait_blocked;
 	uint32_t thread_id;
 	int32_t older_of_lock;
-	int32_t older_of_thread;
+	int32_t older_wait;
 	uint16_t cpu;
 	uint8_t irql;
 	bool is_sleeping;
@@ -111,7 +112,20 @@ struct charge_hold {
 	bool has_off_cpu;
 	bool hold_by_sums;
 	bool wait_by_sums;
+	bool has_inner_wait;
 };
+
+/**
+ * charge_owner() - tell waiters and holders apart
+ * @hold: a hold
+ *
+ * Return: the task; of a spin lock the CPU, because the holder is not switched out, and a handler
+ * has the id of the task that it interrupts.
+ */
+static inline uint64_t charge_owner(const struct charge_hold *hold)
+{
+	return hold->is_sleeping ? hold->thread_id : UINT64_C(1) << 32 | hold->cpu;
+}
 
 /**
  * struct charge_absence - a time in which a task had no CPU
@@ -161,15 +175,21 @@ struct charge_piece {
  * @class: class of the lock
  * @from: begin of the wait, or of the time that charges_find_chain() searches if that is later
  * @ticks: length of the wait within that time, session clock
+ * @owner: if @has_holder, charge_owner() of the hold
  * @thread_id: the task that held the lock, if @has_holder
  * @has_holder: a holder is recorded
+ * @in_softirq: a softirq held the lock
+ * @in_interrupt: a hard interrupt held the lock
  */
 struct charge_link {
 	uint64_t class;
 	uint64_t from;
 	uint64_t ticks;
+	uint64_t owner;
 	uint32_t thread_id;
 	bool has_holder;
+	bool in_softirq;
+	bool in_interrupt;
 };
 
 typedef void (*charge_callback)(void *argument, const struct charge_hold *waiter,

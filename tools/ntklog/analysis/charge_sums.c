@@ -151,13 +151,14 @@ static void add_charged(struct charge_sums *sums, const struct charge_hold *wait
 			stack_stats_charge(sums->stacks, piece->holder,
 					   (double)piece->ticks * (double)waiter->weight);
 	}
-	if (piece->part <= CHARGE_HOLDER_BLOCKED && waiter->is_sleeping) {
+	if (piece->part <= CHARGE_HOLDER_BLOCKED) {
 		count = charges_find_chain(sums->charges, piece, links, ARRAY_SIZE(links));
-		if (count)
+		if (count) {
 			add_wait_of_holder(sums, links, waiter->weight);
-		else
+			longest_waits_offer_chain(sums->longest, waiter, piece, links, count);
+		} else {
 			add_block_of_holder(sums, waiter->weight);
-		longest_waits_offer_chain(sums->longest, waiter, piece, links, count);
+		}
 	}
 	piece->ticks = 0;
 }

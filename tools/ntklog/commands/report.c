@@ -589,7 +589,7 @@ static const struct argp report_argp = {
 	       "\"+-23%\" is the standard error of an estimate, where it is above 10 percent;\n"
 	       "\"+-?\" means that no record tells how large the error is. See ntklog(1).\n"
 	       "Waits are those of contended acquisitions. Percentiles are within 3 percent.\n"
-	       "\"Longest chain\" is of locks that sleep: waits for spin locks have no chains. Of a\n"
+	       "\"Longest chain\" is of locks that sleep, or of spin locks. Of a\n"
 	       "blocked holder the answer has one function, not a stack.\n"
 	       "The file \"-\" is the standard input. A directory stands for its files *.etl.\n"
 	       "With many files, such as those of many machines, each row has the host, which\n"

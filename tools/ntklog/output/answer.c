@@ -345,8 +345,9 @@ static void add_longest_chain(struct answer *answer)
 		else
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "which waits for %s", lock);
 		if (link->has_holder)
-			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s",
-				 answer_task(report, link->thread_id, task, sizeof(task)));
+			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s%s",
+				 answer_task(report, link->thread_id, task, sizeof(task)),
+				 report_link_context(link));
 	}
 	if (chain->count > CHAIN_LINKS)
 		snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "and %zu more locks (--json)",

@@ -54,6 +54,19 @@ static void format_absence(const struct report *report, const struct longest_ste
 	charge_format_absence(report->names, NULL, &absence, text, size);
 }
 
+/**
+ * report_link_context() - tell in which context a lock of a chain was held
+ * @link: the lock
+ *
+ * Return: " (interrupt)", " (softirq)", or "".
+ */
+const char *report_link_context(const struct charge_link *link)
+{
+	return charge_context(&(struct charge_hold) {
+		.in_softirq = link->in_softirq, .in_interrupt = link->in_interrupt,
+	});
+}
+
 static void append_links(const struct report *report, const struct longest_step *step, char *text,
 			 size_t size)
 {
@@ -67,8 +80,9 @@ static void append_links(const struct report *report, const struct longest_step 
 		answer_append(text, size, "%s waited %s for %s", i ? ", which" : "; it",
 			      answer_time(report, link->ticks, time, sizeof(time)), lock);
 		if (link->has_holder)
-			answer_append(text, size, ", held by %s",
-				      answer_task(report, link->thread_id, task, sizeof(task)));
+			answer_append(text, size, ", held by %s%s",
+				      answer_task(report, link->thread_id, task, sizeof(task)),
+				      report_link_context(link));
 	}
 }
 

@@ -144,6 +144,48 @@ The longest waits, step by step
                       "   held by holder (55), which waits for inner_lock, held by bystander (57)\n",
                       self.report())
 
+    def write_cpus(self, *cpus):
+        """The events of each CPU."""
+        self.write(etl.header_buffer(2 + len(cpus)) + etl.buffer(RATES) + b"".join(
+            etl.buffer(events, sequence=2 + cpu, processor=cpu, flags=0x21)
+            for cpu, events in enumerate(cpus)))
+
+    def test_holder_of_a_spin_lock_that_spins_for_another_one_is_a_chain(self):
+        self.write_cpus([spin(4500, 4600, 3000, address=INNER), spin(1000, 5000)],
+                        [spin(5000, 5100, 3000, WAITER, thread=56)],
+                        [spin(1000, 4500, address=INNER, caller=OTHER, thread=57)])
+        answer = self.longest()
+        chain = answer["longest_chain"]
+        self.assertEqual([(link["lock"], link["holder_task"], round(link["for_ns"] / NS))
+                          for link in chain["waited_for"]],
+                         [("my_lock", "holder", 3000), ("inner_lock", "bystander", 2500)])
+        self.assertIn("waiter (56) waits for my_lock,\n   held by holder (55), which waits for "
+                      "inner_lock, held by bystander (57)\n", self.report())
+        text = " ".join(self.report("--table", "longest").split())
+        self.assertIn("held by holder (55) in holds_long; it waited 1.25ms for inner_lock, held by "
+                      "bystander (57)", text)
+
+    def test_handler_that_spins_while_its_cpu_holds_a_lock_is_a_chain(self):
+        """The thread of the record is the one that the handler has interrupted: the idle one."""
+        self.write_cpus([spin(4500, 4600, 3000, address=INNER, thread=0, flags=0x81),
+                         spin(1000, 5000, thread=0, flags=0x41)],
+                        [spin(5000, 5100, 3000, WAITER, thread=56)],
+                        [spin(1000, 4500, address=INNER, caller=OTHER, thread=0, flags=0x81)])
+        self.longest()
+        self.assertRegex(" ".join(self.report().split()),
+                         r"held by \S+( \S+)? \(softirq\), which waits for inner_lock, held by "
+                         r"\S+( \S+)? \(interrupt\)")
+
+    def test_spinning_outside_the_hold_or_on_another_cpu_is_no_chain(self):
+        before = spin(900, 950, 700, address=INNER), spin(1000, 5000)
+        behind = spin(1000, 5000), spin(5050, 5060, 40, address=INNER)
+        for first, other in ((before, []), (behind, []),
+                             # Idle tasks, which all have the id 0.
+                             ([spin(1000, 5000, thread=0)],
+                              [spin(4500, 4600, 3000, address=INNER, thread=0)])):
+            self.write_cpus(first, [spin(5000, 5100, 3000, WAITER, thread=56)], other)
+            self.assertNotIn("longest_chain", self.longest())
+
     def test_searches_in_a_wait_for_many_holds_are_bounded(self):
         """With 700 holds, the search visits less than 400 of the holder's newest waits."""
         for waiting, count in (0, 1), (0, 700), (650, 700):
