@@ -308,12 +308,13 @@ void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind)
 void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
 {
 	if (kind->err == -EHOSTDOWN)
-		pr_warn("Linux' %ss are not watched: kernel.ftrace_enabled is 0\n", kind->name);
+		pr_warn("Linux' locks of kind %s are not watched: kernel.ftrace_enabled is 0\n",
+			kind->name);
 	else if (kind->err == -EPROTO)
-		pr_warn("Linux' %ss are not watched: %s does not do what the kernel's own function does\n",
+		pr_warn("Linux' locks of kind %s are not watched: %s does not do what the kernel's own function does\n",
 			kind->name, kind->failed);
 	else if (kind->err)
-		pr_warn("Linux' %ss are not watched: %s cannot be redirected (%d)%s\n",
+		pr_warn("Linux' locks of kind %s are not watched: %s cannot be redirected (%d)%s\n",
 			kind->name, kind->failed, kind->err,
 			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }
@@ -370,7 +371,7 @@ static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request)
 							NTKLOG_WARN_AFTER_S * HZ);
 	if (remaining_jiffies)
 		return;
-	pr_warn("Linux' %ss: a task has waited for %u s until they are attached or detached: a kernel task that does not schedule delays a grace period of Tasks RCU\n",
+	pr_warn("Linux' locks of kind %s: a task has waited for %u s until they are attached or detached: a kernel task that does not schedule delays a grace period of Tasks RCU\n",
 		kind->name, NTKLOG_WARN_AFTER_S);
 	wait_event_killable(ntklog_linux_wait, ntklog_request_is_completed(kind, request));
 }
