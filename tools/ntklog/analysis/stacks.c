@@ -523,7 +523,7 @@ bool stacks_has_any(const struct stacks *stacks)
 
 /**
  * stacks_close() - free the stacks
- * @stacks: from stacks_open(), or NULL; the file stays open
+ * @stacks: from stacks_open() or stacks_open_session(), or NULL; the file stays open
  */
 void stacks_close(struct stacks *stacks)
 {

@@ -306,7 +306,7 @@ void difference_drop_callers(struct difference *difference, enum difference_meas
  * @row: row of the change
  * @measure: measure whose change the interval is of
  *
- * Return: half the width of the interval; INFINITY if the records are too few to tell it.
+ * Return: half the width of the interval; INFINITY if it is not known.
  */
 double difference_half_width(const struct difference_row *row, enum difference_measure measure)
 {
