@@ -344,7 +344,7 @@ class Resources(unittest.TestCase):
             self.assertEqual(found[0].version, 2)
             self.assertEqual(found[0].data, b"\x0a\0\0\0\1\0\0\0\1\0\0\0")
 
-    def test_list_during_the_workload_is_consistent(self):
+    def test_list_of_resources_during_the_workload_is_consistent(self):
         names, *lines = read("resources.locks").decode().splitlines()
         self.assertEqual(names.split()[:10], [
             "Address", "Type", "CreatorBackTraceIndex", "OwningThread", "LockCount",
