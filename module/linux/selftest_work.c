@@ -40,7 +40,7 @@ static void ntklog_run_selftest_work(struct work_struct *work)
 	/* Publishes the text. Pairs with ntklog_selftest_is_completed(). */
 	smp_store_release(&ntklog_selftest_completed, request);
 	wake_up_all(&ntklog_selftest_wait);
-	/* Let the sessions log the kinds that have been detached because their test failed. */
+	/* Let the sessions log that they no longer observe the kinds whose test failed. */
 	etw_schedule_observing();
 }
 

@@ -109,7 +109,8 @@ struct ntklog_spin_lock_wait_start {
  * @lock: address of the lock, and PERF_SPIN_LOCK_* tags; 0 if the slot is free or not yet filled
  * @time: clock at the start of the hold
  * @interrupts: interrupt counters, from ntklog_snapshot_interrupts(), at the start of the wait or
- *	else of the hold; unused for uncontended Linux locks, see ntklog_count_interrupt_in_slots()
+ *	else of the hold; not used for uncontended Linux locks, except in mode "sampled": see
+ *	@interrupt_count
  * @wait_time: duration of the wait, in cycles; valid with PERF_SPIN_LOCK_HAS_DETAILS
  * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid like @wait_time
  * @interrupt_count: number of interrupts during an uncontended hold; valid like @wait_time
