@@ -38,12 +38,14 @@ struct task_struct;
 /**
  * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
  * @releases: releases that found their slot, and ended waits of percpu_rw_semaphore readers
- * @attempts: calls of an acquire hook in task context, and waits of percpu_rw_semaphore readers
+ * @attempts: calls of an acquire hook that are not counted in @in_interrupts, and waits of
+ *	percpu_rw_semaphore readers
  * @untracked: acquisitions that got no slot
  * @given_up: acquisitions that ended without the lock after a wait
  * @without_release: acquisitions that are not counted as released
  * @unmatched: releases that found no slot
- * @in_interrupts: operations in interrupt context, which are not tracked
+ * @in_interrupts: operations in interrupt context, and successful calls of down_read_trylock()
+ *	with interrupts off, none of which is tracked
  * @waits: waits that began
  * @waited: waits that ended with the lock acquired
  * @blocker_limit: limit of the records that no other rule would write

@@ -136,7 +136,8 @@ struct ntklog_spin_lock_slot {
  * @spins: for each slot, the SpinCount
  * @nested: for each slot, number of later shared acquisitions of the lock that were not chosen
  *
- * Used on its CPU with interrupts off, but not in NMI handlers; any CPU may read @sample_at_count.
+ * Used on its CPU with interrupts off, but not in NMI handlers, or by any CPU while its CPU is
+ * offline. Any CPU may read @sample_at_count.
  */
 struct ntklog_sampled_spin_locks {
 	u32 sample_at_count;
