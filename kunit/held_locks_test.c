@@ -91,7 +91,7 @@ static void begin_part(struct kunit *test, struct test_thread *thread, struct pa
 	wait_for_completion(&part->hooks_called);
 	do {
 		msleep(20);
-	} while (task_is_running(thread->task));
+	} while (task_is_running(thread->task) || READ_ONCE(thread->task->on_cpu));
 }
 
 static void end_part(struct test_thread *thread, struct part *part)
