@@ -64,7 +64,8 @@ set_next_part()
 	local part line oldest=0
 	next=
 	for part in "${parts[@]}"; do
-		[ -z "${given_up[$part]:-}" ] && ! is_done "$part" || continue
+		[ -z "${given_up[$part]:-}" ] || continue
+		! is_done "$part" || continue
 		line=$(awk -v part="$part" '$2 == part { line = NR } END { print line + 0 }' "$SOAK/log")
 		if [ -z "$next" ] || [ "$line" -lt "$oldest" ]; then
 			next=$part oldest=$line
