@@ -33,7 +33,7 @@ enum charge_fixed_label {
 	CHARGE_FIXED_LABELS,
 };
 
-#define CHARGE_CACHE_BITS	12
+#define CHARGE_CACHE_BITS	13
 
 /**
  * struct charge_sum - waits and their parts; session clock, weighted
@@ -74,11 +74,13 @@ struct charge_class_key {
  * struct charge_class - the waits for the locks of a class
  * @key: the class
  * @sum: of the waits
+ * @is_dropped: the class is light; valid while classes are dropped
  * @hh: in the table of classes
  */
 struct charge_class {
 	struct charge_class_key key;
 	struct charge_sum sum;
+	bool is_dropped;
 	UT_hash_handle hh;
 };
 
@@ -115,8 +117,9 @@ struct charge_label {
 	UT_hash_handle hh;
 };
 
+/* @class: class of the table, or charge_sums::unallocated for the sum of rows that were dropped */
 struct charge_row_key {
-	struct charge_class_key class;
+	struct charge_class *class;
 	struct charge_label *first;
 	struct charge_label *second;
 	uint64_t kind;
@@ -168,7 +171,7 @@ struct charge_row {
  * @charged.blocked: ticks of @charged.piece in which the holder was blocked without a known
  *	context switch
  * @classes: table
- * @unallocated: sums of the locks whose class could not be allocated
+ * @unallocated: sums of the locks whose class could not be allocated; its key is zero
  * @rows: table
  * @labels: table, by text
  * @fixed: the labels of enum charge_fixed_label
@@ -177,7 +180,6 @@ struct charge_row {
  * @has_block_stacks: events tell where holders were blocked
  * @no_memory: something is missing for want of memory
  * @label_cache: labels of recent holds, by the members of a hold that make its label
- * @row_cache: rows that were used recently
  */
 struct charge_sums {
 	const struct names *names;
@@ -217,9 +219,18 @@ struct charge_sums {
 		} key;
 		struct charge_label *label;
 	} label_cache[1 << CHARGE_CACHE_BITS];
-	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];
 };
 
+/* Return a number whose high bits depend on all bits of three numbers. */
+static inline uint64_t charge_mix(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t mixed = a * UINT64_C(0x9E3779B97F4A7C15);
+
+	mixed = ((mixed ^ mixed >> 32) + b) * UINT64_C(0xBF58476D1CE4E5B9);
+	return ((mixed ^ mixed >> 32) + c) * UINT64_C(0x94D049BB133111EB);
+}
+
+struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key);
 void charge_limit_tables(struct charge_sums *sums);
 void charge_label_free(struct charge_sums *sums, struct charge_label *label);
 void charge_row_add(struct charge_row *sum, const struct charge_row *row);
