@@ -12,6 +12,7 @@
 
 #include "analysis.h"
 #include "charge_events.h"
+#include "charge_thread.h"
 #include "etl_reader.h"
 #include "event_type.h"
 #include "grow.h"
@@ -403,8 +404,12 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis->charges.stacks = &analysis->lock_stacks;
 	else if (analysis->stacks.by_lock)
 		analysis->charges.stacks = &analysis->stacks;
+	/* The thread would add to these stacks while this one does. */
+	if (analysis->charges.charges && !analysis->charges.stacks)
+		charge_thread_start(&analysis->charges);
 	while ((event = stacks_next(stacks, &stack)))
 		analysis_add(analysis, file, event, stack);
+	charge_thread_join(&analysis->charges);
 	analysis->stacks.counts = *stacks_counts(stacks);
 	analysis->stacks.has_any = stacks_has_any(stacks);
 	stacks_close(stacks);

@@ -154,6 +154,7 @@ struct charge_row {
  * @by: attribute by which waiters and holders are told apart
  * @ticks_per_ms: session clock
  * @charges: the waits that are being charged; NULL: none are
+ * @thread: thread that charges, see charge_thread.h; NULL: the caller's
  * @stacks: set by the caller after charge_sums_open(): stacks to which the waits are charged, too;
  *	or NULL
  * @origin: set by the caller after charge_sums_open(): begin of @periods, session clock
@@ -186,6 +187,7 @@ struct charge_sums {
 	enum charge_by by;
 	uint64_t ticks_per_ms;
 	struct charges *charges;
+	struct charge_thread *thread;
 	struct stack_stats *stacks;
 	uint64_t origin;
 	struct timelines periods;
