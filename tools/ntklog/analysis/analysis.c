@@ -17,6 +17,7 @@
 #include "event_type.h"
 #include "grow.h"
 #include "whole_ticks.h"
+#include "window.h"
 
 #define HOOK_IDS	0x10000
 
@@ -266,21 +267,10 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 	coverage_add_event(&analysis->coverage, event);
 	if (!type || event->data_size != type->size[event->pointer_size == 8])
 		return;
-	switch (event->hook_id) {
-	case PERFINFO_LOG_TYPE_NTKLOG_OBSERVED:
+	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_add_observed(&analysis->coverage, event);
-		break;
-	case PERFINFO_LOG_TYPE_SPINLOCK:
-	case PERFINFO_LOG_TYPE_RESOURCE:
-	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-	case PERFINFO_LOG_TYPE_READY_THREAD:
-	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
-	case PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK:
-	case NTKLOG_LOG_TYPE_OPEN_HOLD:
-		break;
-	default:
+	else if (!window_is_all_of(event->hook_id))
 		rates_history_add(&analysis->history, event);
-	}
 }
 
 /**
@@ -395,6 +385,9 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis->stacks.no_memory = true;
 		goto close;
 	}
+	/* Of all events it is counted whether they have a stack. */
+	if (!stacks_has_any(stacks))
+		window_skip_buffers(analysis->selection, file, merge);
 	if (analysis->charges_waits)
 		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
 				 file->perf_freq);
