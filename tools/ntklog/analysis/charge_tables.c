@@ -96,12 +96,16 @@ struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge
 	/* No file can choose the addresses, so the hash needs no secret. */
 	uint32_t hash = charge_mix((uintptr_t)key->class + key->kind, (uintptr_t)key->first,
 				   (uintptr_t)key->second) >> 32;
-	struct charge_row *row;
+	struct charge_row **cached = &sums->row_cache[hash >> (32 - CHARGE_CACHE_BITS)];
+	struct charge_row *row = *cached;
 
+	if (row && !memcmp(&row->key, key, sizeof(*key)))
+		return row;
 	HASH_FIND_BYHASHVALUE(hh, sums->rows, key, sizeof(*key), hash, row);
 	if (!row)
 		hash_add_hashed(sums->rows, key, key, hash, row);
 	sums->no_memory |= !row;
+	*cached = row;
 	return row;
 }
 
@@ -190,6 +194,7 @@ void charge_limit_tables(struct charge_sums *sums)
 	    HASH_COUNT(sums->rows) < 2 * CHARGE_ROWS_KEPT &&
 	    HASH_COUNT(sums->labels) < CHARGE_LABELS_MAX)
 		return;
+	memset(sums->row_cache, 0, sizeof(sums->row_cache));
 	choose_light_classes(sums);
 	drop_light_rows(sums);
 	drop_light_classes(sums);

@@ -181,6 +181,7 @@ struct charge_row {
  * @has_block_stacks: events tell where holders were blocked
  * @no_memory: something is missing for want of memory
  * @label_cache: labels of recent holds, by the members of a hold that make its label
+ * @row_cache: rows that were used recently
  */
 struct charge_sums {
 	const struct names *names;
@@ -221,6 +222,7 @@ struct charge_sums {
 		} key;
 		struct charge_label *label;
 	} label_cache[1 << CHARGE_CACHE_BITS];
+	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];
 };
 
 /* Return a number whose high bits depend on all bits of three numbers. */
