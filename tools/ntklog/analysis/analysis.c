@@ -175,17 +175,19 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
 	const struct stack *stack = source->stack;
 	struct spinlock_record record;
-	uint64_t class;
+	uint64_t class, weight;
 	bool is_wanted;
+	uint8_t rule;
 	int64_t hold;
 
 	spinlock_record_read(&record, event);
+	weight = spinlock_weight(rates, &record);
+	rule = spinlock_rule(rates, &record);
 	class = key_of(analysis, record.lock, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record.lock, event);
 	if (analysis->charges.charges)
 		charge_add_spinlock(&analysis->charges, source, &record, class,
-				    is_wanted ? spinlock_weight(rates, &record) : 0,
-				    spinlock_rule(rates, &record));
+				    is_wanted ? weight : 0, rule);
 	if (!is_wanted)
 		return;
 	record.lock = class;
@@ -193,13 +195,13 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 			   event->time_stamp - analysis->origin);
 	hold = record.release_time - record.acquire_time;
 	add_stack(analysis, stack, &(struct stack_record) {
-		.weight = spinlock_weight(rates, &record),
+		.weight = weight,
 		.is_sample = rates->acquire_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
 		.has_waited = record.spin_count,
 		.wait = record.wait_time,
-		.is_wait_only = spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT,
-		.has_hold = !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT),
+		.is_wait_only = rule & WMI_SPINLOCK_RULE_WAIT,
+		.has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT),
 		.hold = hold > 0 ? hold : 0,
 		.class = class,
 		.thread_id = record.thread_id,
