@@ -7,8 +7,8 @@
 
 #include "charge_thread.h"
 
-#define BATCH_ENTRIES	256
-#define BATCHES		4
+#define BATCH_ENTRIES	1024
+#define BATCHES		2
 
 enum entry_kind {
 	ENTRY_HOLD,
