@@ -169,69 +169,67 @@ static void add_stack(struct analysis *analysis, const struct stack *stack,
 		stack_stats_add(&analysis->lock_stacks, stack, record);
 }
 
-static void add_spinlock(struct analysis *analysis, const struct charge_event *source)
+static void add_spinlock(struct analysis *analysis, const struct charge_event *source,
+			 struct spinlock_record *record)
 {
 	const struct etl_event *event = source->event;
 	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
 	const struct stack *stack = source->stack;
-	struct spinlock_record record;
 	uint64_t class, weight;
 	bool is_wanted;
 	uint8_t rule;
 	int64_t hold;
 
-	spinlock_record_read(&record, event);
-	weight = spinlock_weight(rates, &record);
-	rule = spinlock_rule(rates, &record);
-	class = key_of(analysis, record.lock, event);
-	is_wanted = source->is_selected && count_wanted_lock(analysis, record.lock, event);
+	weight = spinlock_weight(rates, record);
+	rule = spinlock_rule(rates, record);
+	class = key_of(analysis, record->lock, event);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
 	if (analysis->charges.charges)
-		charge_add_spinlock(&analysis->charges, source, &record, class,
+		charge_add_spinlock(&analysis->charges, source, record, class,
 				    is_wanted ? weight : 0, rule);
 	if (!is_wanted)
 		return;
-	record.lock = class;
-	spinlock_stats_add(&analysis->spinlocks, &record, rates, event->processor,
+	record->lock = class;
+	spinlock_stats_add(&analysis->spinlocks, record, rates, event->processor,
 			   event->time_stamp - analysis->origin);
-	hold = record.release_time - record.acquire_time;
+	hold = record->release_time - record->acquire_time;
 	add_stack(analysis, stack, &(struct stack_record) {
 		.weight = weight,
 		.is_sample = rates->acquire_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
-		.has_waited = record.spin_count,
-		.wait = record.wait_time,
+		.has_waited = record->spin_count,
+		.wait = record->wait_time,
 		.is_wait_only = rule & WMI_SPINLOCK_RULE_WAIT,
 		.has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT),
 		.hold = hold > 0 ? hold : 0,
 		.class = class,
-		.thread_id = record.thread_id,
-		.caller = record.caller,
+		.thread_id = record->thread_id,
+		.caller = record->caller,
 	});
 }
 
-static void add_resource(struct analysis *analysis, const struct charge_event *source)
+static void add_resource(struct analysis *analysis, const struct charge_event *source,
+			 struct resource_record *record)
 {
 	const struct etl_event *event = source->event;
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
 	const struct stack *stack = source->stack;
-	struct resource_record record;
 	uint64_t address, class, weight = 0;
 	bool is_wanted;
 
-	resource_record_read(&record, event);
-	address = record.resource;
-	kept_callers_complete(analysis->callers, event, &record);
-	if (resource_record_is_release(&record))
-		open_holds_drop_entry(&analysis->open_holds, address, record.thread_id);
+	address = record->resource;
+	kept_callers_complete(analysis->callers, event, record);
+	if (resource_record_is_release(record))
+		open_holds_drop_entry(&analysis->open_holds, address, record->thread_id);
 	class = key_of(analysis, address, event);
-	record.resource = class;
+	record->resource = class;
 	is_wanted = source->is_selected && count_wanted_lock(analysis, address, event);
 	if (is_wanted)
-		weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
+		weight = resource_stats_add(&analysis->resources, record, rates, event->processor,
 					    event->time_stamp - analysis->origin);
 	if (analysis->charges.charges) {
-		record.resource = address;
-		charge_add_resource(&analysis->charges, source, &record, class, weight);
+		record->resource = address;
+		charge_add_resource(&analysis->charges, source, record, class, weight);
 	}
 	if (!is_wanted)
 		return;
@@ -239,13 +237,13 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 		.weight = weight,
 		.is_sample = rates->release_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
-		.has_waited = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
-		.wait = record.wait_time,
-		.has_hold = record.hold_time,
-		.hold = record.hold_time,
+		.has_waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
+		.wait = record->wait_time,
+		.has_hold = record->hold_time,
+		.hold = record->hold_time,
 		.class = class,
 		.is_sleeping = true,
-		.thread_id = record.thread_id,
+		.thread_id = record->thread_id,
 	});
 }
 
@@ -290,7 +288,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	struct charge_event source = { .file = file, .event = event, .stack = stack };
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
-	struct contextswap_record contextswap;
+	union wmi_record record;
 
 	if (event->has_impossible_time)
 		return 0;
@@ -303,7 +301,9 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	if (type && event_type_check(file, event, type))
 		return -1;
-	if (type && wmi_record_predates_clock(file, event)) {
+	if (type)
+		wmi_record_read(&record, event);
+	if (type && wmi_record_predates_clock(&record, file, event)) {
 		etl_leave_out_event(file, event, "%s: its wait and hold are longer than the clock",
 				    type->name);
 		return -1;
@@ -337,21 +337,20 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
-		add_spinlock(analysis, &source);
+		add_spinlock(analysis, &source, &record.spinlock);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
-		add_resource(analysis, &source);
+		add_resource(analysis, &source, &record.resource);
 		break;
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
 		add_open_hold(analysis, &source);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-		contextswap_record_read(&contextswap, event);
 		if (source.is_selected)
-			switch_stats_add(&analysis->switches, &contextswap, event->processor,
+			switch_stats_add(&analysis->switches, &record.contextswap, event->processor,
 					 event->time_stamp, analysis->origin);
 		if (analysis->charges.charges)
-			charge_add_contextswap(&analysis->charges, &source, &contextswap);
+			charge_add_contextswap(&analysis->charges, &source, &record.contextswap);
 		break;
 	}
 	return 0;
