@@ -322,7 +322,8 @@ err:
  * @last: events after it are not needed
  * @is_skipped: tells which events are not needed outside of this time, by their hook id
  *
- * Damage is found and counted as without this call.
+ * Damage is found and counted as without this call. Where the clock of a processor goes back, the
+ * order of events may be another one.
  */
 void etl_merge_skip(struct etl_merge *merge, uint64_t first, uint64_t last,
 		    bool (*is_skipped)(uint16_t hook_id))
