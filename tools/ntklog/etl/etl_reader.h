@@ -111,6 +111,8 @@ bool etl_is_past_written(const struct etl_reader *reader, uint64_t number);
 void etl_note_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssize_t got);
 int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
+void etl_merge_skip(struct etl_merge *merge, uint64_t first, uint64_t last,
+		    bool (*is_skipped)(uint16_t hook_id));
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 
 uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *data);

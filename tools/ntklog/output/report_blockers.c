@@ -15,7 +15,7 @@ static const struct charge_row *row_of(const void *row)
 static char *lock(const struct report *report, const void *row)
 {
 	return charge_row_is_of_others(&report->analysis->charges, row) ?
-		strdup("(others)") : report_symbol_text(report, row_of(row)->key.class.class);
+		strdup("(others)") : report_symbol_text(report, row_of(row)->key.class->key.class);
 }
 
 /* The lock of a row of the table waiters. */
