@@ -60,6 +60,17 @@ lock ffff888012345678 queue.lock
         self.assertEqual(other[2], {"class": "queue.lock", "tid": 56})
         self.assertIn(self.INNER, profile.addresses.values())
 
+    def test_samples_have_the_process_of_the_task(self):
+        names = self.NAMES.replace("worker", "worker\t50") + \
+            "thread 50 server\t50\nthread 56 helper\t51\n"
+        profile = self.profile(etl.spinlock_rundown(acquire=1), self.lock(0, 1000, 1100),
+                               self.lock(500, 1400, 1500, thread=56),
+                               self.lock(900, 1800, 1900, thread=57), names=names)
+        labels = [{key: sample[2][key] for key in ("tid", "process", "pid") if key in sample[2]}
+                  for sample in profile.samples]
+        self.assertEqual(labels, [{"tid": 55, "process": "server", "pid": 50},
+                                  {"tid": 56, "pid": 51}, {"tid": 57}])
+
     def test_locks_of_two_classes_have_two_samples(self):
         profile = self.profile(
             etl.spinlock_rundown(acquire=1), self.lock(0, 1000, 1100),
