@@ -84,6 +84,20 @@ lock ffff888012345678 queue.lock
                                self.lock(500, 1400, 1500, caller=0))
         self.assertEqual([sample[0] for sample in profile.samples], [["inner"], ["(no stack)"]])
 
+    def test_locks_that_sleep_have_their_caller_in_holds_waits_and_charges(self):
+        """The task 55 holds the mutex while the task 56 waits for it, 600 cycles."""
+        lock, at = 0xFFFF888012345678, self.TIME
+        profile = self.profile(*(event for release, thread, wait, place in (
+            (1000, 55, 0, self.INNER), (1200, 56, 600, self.OTHER)) for event in (
+                etl.caller(lock, place, time_stamp=at + release),
+                etl.linux_lock("mutex", 0x22, address=lock, acquire=at + release - 200, hold=200,
+                               wait=wait, thread=thread, time_stamp=at + release))))
+        samples = {sample[2]["tid"]: sample for sample in profile.samples}
+        self.assertEqual(len(profile.samples), 2)
+        self.assertEqual([samples[tid][0] for tid in (55, 56)], [["inner"], ["other"]])
+        self.assertGreater(samples[55][1]["charged"], 0)
+        self.assertEqual(samples[56][1]["delay"], self.ns(600))
+
     def test_sampled_recordings_have_estimates_and_say_so(self):
         profile = self.profile(etl.spinlock_rundown(acquire=1000),
                                self.lock(0, 1000, 1100, caller=self.INNER))
