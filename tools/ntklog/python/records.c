@@ -142,8 +142,20 @@ PyObject *records_take(struct records *records)
 }
 
 /**
- * records_free() - free the records that Python does not use
+ * records_are_alike() - test whether the same events were selected
  * @records: records
+ * @others: other records
+ *
+ * Return: true if both are records of the same events.
+ */
+bool records_are_alike(const struct records *records, const struct records *others)
+{
+	return !memcmp(records->is_wanted, others->is_wanted, sizeof(records->is_wanted));
+}
+
+/**
+ * records_free() - free the records that Python does not use
+ * @records: records; all zero afterwards
  */
 void records_free(struct records *records)
 {
@@ -153,6 +165,7 @@ void records_free(struct records *records)
 		Py_XDECREF(records->arrays[i][0].array);
 		Py_XDECREF(records->arrays[i][1].array);
 	}
+	*records = (struct records) { 0 };
 }
 
 /* Make a dictionary of the names of values, or None if the values have no names. */

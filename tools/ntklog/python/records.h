@@ -57,6 +57,7 @@ struct records {
 bool records_begin(struct records *records, PyObject *names);
 bool records_add(struct records *records, const struct etl_event *event,
 		 const struct event_type *type);
+bool records_are_alike(const struct records *records, const struct records *others);
 PyObject *records_take(struct records *records);
 void records_free(struct records *records);
 int record_types_add(PyObject *module);
