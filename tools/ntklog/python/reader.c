@@ -26,7 +26,7 @@
  * @kept: event for the next call, because a signal's handler raised an exception; or NULL
  * @kept_type: type of @kept
  * @records: records that were read when a signal's handler raised an exception, for the next call
- *	of records() with the same names
+ *	of records() with the same choice
  * @has_records: @records has any
  * @is_tolerant: damage raises no exception
  * @is_busy: a thread reads the file
@@ -280,19 +280,19 @@ static PyObject *take_records(struct reader *reader, size_t limit)
 static PyObject *reader_records(PyObject *self, PyObject *arguments)
 {
 	struct reader *reader = to_reader(self);
-	struct records records;
-	PyObject *names, *result;
+	PyObject *names, *pieces, *result;
+	struct record_choice choice;
 	Py_ssize_t limit;
 
-	if (!PyArg_ParseTuple(arguments, "O!n", &PyTuple_Type, &names, &limit) ||
-	    !records_begin(&records, names))
+	if (!PyArg_ParseTuple(arguments, "O!nO!", &PyTuple_Type, &names, &limit, &PyTuple_Type,
+			      &pieces) ||
+	    !record_choice_make(&choice, names, pieces))
 		return NULL;
-	if (reader->has_records && !records_are_alike(&reader->records, &records))
+	if (reader->has_records && memcmp(&reader->records.choice, &choice, sizeof(choice)))
 		return raise_kept_records();
 	if (!begin_use(reader))
 		return NULL;
-	if (!reader->has_records)
-		reader->records = records;
+	memcpy(&reader->records.choice, &choice, sizeof(choice));
 	result = take_records(reader, limit ? (size_t)limit : SIZE_MAX);
 	reader->is_busy = false;
 	return result;
@@ -467,7 +467,7 @@ static PyMethodDef reader_methods[] = {
 	{ "close", reader_close, METH_NOARGS,
 	  "close()\n--\n\nClose the file. Events and columns that were read stay valid." },
 	{ "records", reader_records, METH_VARARGS,
-	  "records(names, limit)\n--\n\nRecords of the events that are left: see records.h." },
+	  "records(names, limit, pieces)\n--\n\nRecords of the events left: see records.h." },
 	{ 0 }
 };
 
