@@ -217,6 +217,10 @@ with ntklog.open(sys.argv[1]) as trace:
     tables = trace.columns()
 with ntklog.open(sys.argv[1]) as trace:
     assert trace.columns("ReadyThread", "ResourceDCEnd")["ResourceDCEnd"]["Cpu"] == []
+with ntklog.open(sys.argv[1]) as trace:
+    for name, columns in trace.columns(fields=["Time", "WaitTime", "Irql"]).items():
+        for field in columns:
+            assert columns[field] == tables[name][field]
 json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
 """, self.path)
         self.assertEqual(result.stderr, "")
