@@ -29,10 +29,10 @@ static bool select_type(struct record_choice *choice, PyObject *name)
 }
 
 /* Read a tuple of (offset, size, new offset). Returns false with an exception. */
-static bool read_pieces(struct record_pieces *pieces, PyObject *tuple)
+static bool read_pieces(struct record_pieces *pieces, PyObject *tuple, size_t whole_size)
 {
 	Py_ssize_t count = PyTuple_Size(tuple), i;
-	size_t end, align = 1;
+	size_t head = sizeof(struct record_head), end, align = 1;
 
 	if (count < 0)
 		return false;
@@ -47,6 +47,11 @@ static bool read_pieces(struct record_pieces *pieces, PyObject *tuple)
 				      &piece->size, &piece->to))
 			return false;
 		end = piece->to + piece->size;
+		if ((size_t)piece->from + piece->size >
+		    (piece->from < head ? head : whole_size) || end > FIRST_CAPACITY / 2) {
+			PyErr_SetString(PyExc_ValueError, "a field is outside of the record");
+			return false;
+		}
 		if (end > pieces->size)
 			pieces->size = end;
 		if (piece->size > align)
@@ -79,11 +84,13 @@ bool record_choice_make(struct record_choice *choice, PyObject *names, PyObject 
 		memset(choice->is_wanted, true, sizeof(choice->is_wanted));
 	for (i = 0; i < (Py_ssize_t)EVENT_TYPES; i++) {
 		PyObject *pair = PyTuple_GetItem(pieces, i);
+		const size_t *sizes = event_types[i].size;
+		size_t head = sizeof(struct record_head);
 
 		if (!pair || !PyArg_ParseTuple(pair, "O!O!", &PyTuple_Type, &layout32,
 					       &PyTuple_Type, &layout64) ||
-		    !read_pieces(&choice->pieces[i][0], layout32) ||
-		    !read_pieces(&choice->pieces[i][1], layout64))
+		    !read_pieces(&choice->pieces[i][0], layout32, head + sizes[0]) ||
+		    !read_pieces(&choice->pieces[i][1], layout64, head + sizes[1]))
 			return false;
 	}
 	return true;

@@ -274,6 +274,13 @@ json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
         with self.assertRaises(KeyError):
             columns["ThreadId"]
 
+    def test_field_outside_of_a_record_is_refused(self):
+        """Programs do not call this, but nothing that Python can say may read other memory."""
+        self.write(etl.file(*one_of_each()))
+        for piece in (0xFFFF, 8, 0), (16, 0xFFFF, 0), (12, 8, 0), (0, 8, 0xFFFF):
+            with self.open() as trace, self.assertRaises(ValueError):
+                trace.records((), 0, (((piece,), (piece,)),) * len(ntklog.TYPES))
+
     def test_fields_that_no_event_has_are_refused(self):
         self.write(etl.file(*one_of_each()))
         for names, fields in ((), ["Moon"]), (["Resource"], ["SpinCount"]), ((), []):
