@@ -10,6 +10,7 @@
 #include <linux/relay.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
+#include <linux/time64.h>
 #include <linux/tracepoint.h>
 #include <linux/version.h>
 #include <uapi/ntklog/group_mask.h>
@@ -53,6 +54,24 @@ void fixture_exit(struct kunit *test)
 void test_let_sleep_be_reported(void)
 {
 	msleep(1100);
+}
+
+/*
+ * Sleep for @ms, and let the task leave its CPU for more than half of this time. If the CPU stalls
+ * between the start of the timer and the switch to another task, the task keeps the CPU until the
+ * timer expires. Then sleep again.
+ */
+void test_sleep(unsigned int ms)
+{
+	unsigned long switches;
+	u64 time_on_cpu;
+
+	do {
+		switches = current->nvcsw;
+		time_on_cpu = current->se.sum_exec_runtime;
+		msleep(ms);
+		time_on_cpu = current->se.sum_exec_runtime - time_on_cpu;
+	} while (current->nvcsw == switches || time_on_cpu > ms * (u64)NSEC_PER_MSEC / 2);
 }
 
 static int test_thread_main(void *data)

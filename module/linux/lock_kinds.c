@@ -308,12 +308,13 @@ void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind)
 void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
 {
 	if (kind->err == -EHOSTDOWN)
-		pr_warn("Linux' %ss are not watched: kernel.ftrace_enabled is 0\n", kind->name);
+		pr_warn("Linux' locks of kind %s are not watched: kernel.ftrace_enabled is 0\n",
+			kind->name);
 	else if (kind->err == -EPROTO)
-		pr_warn("Linux' %ss are not watched: %s does not do what the kernel's own function does\n",
+		pr_warn("Linux' locks of kind %s are not watched: %s does not do what the kernel's own function does\n",
 			kind->name, kind->failed);
 	else if (kind->err)
-		pr_warn("Linux' %ss are not watched: %s cannot be redirected (%d)%s\n",
+		pr_warn("Linux' locks of kind %s are not watched: %s cannot be redirected (%d)%s\n",
 			kind->name, kind->failed, kind->err,
 			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }
@@ -347,7 +348,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	ntklog_clear_operation(kind);
 	mutex_unlock(&ntklog_linux_mutex);
 	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
-	smp_store_release(&kind->completed, request);
+	smp_store_release(&kind->completed_requests, request);
 	wake_up_all(&ntklog_linux_wait);
 	/* Log the change here, because the task that has requested it may have been killed. */
 	etw_schedule_observing();
@@ -356,7 +357,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 request)
 {
 	/* Pairs with the smp_store_release() in ntklog_run_kind_work(). */
-	return (s32)(smp_load_acquire(&kind->completed) - request) >= 0;
+	return (s32)(smp_load_acquire(&kind->completed_requests) - request) >= 0;
 }
 
 #define NTKLOG_WARN_AFTER_S	10
@@ -370,7 +371,7 @@ static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request)
 							NTKLOG_WARN_AFTER_S * HZ);
 	if (remaining_jiffies)
 		return;
-	pr_warn("Linux' %ss: a task has waited for %u s until they are attached or detached: a kernel task that does not schedule delays a grace period of Tasks RCU\n",
+	pr_warn("Linux' locks of kind %s: a task has waited for %u s until they are attached or detached: a kernel task that does not schedule delays a grace period of Tasks RCU\n",
 		kind->name, NTKLOG_WARN_AFTER_S);
 	wait_event_killable(ntklog_linux_wait, ntklog_request_is_completed(kind, request));
 }

@@ -74,7 +74,7 @@ static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind
 	const char *reason = ntklog_kind_unavailable_reason(kind);
 
 	if (reason)
-		pr_info("Linux' %ss cannot be watched here: %s%s%s\n", kind->name,
+		pr_info("Linux' locks of kind %s cannot be watched here: %s%s%s\n", kind->name,
 			ntklog_unavailable_prefix(kind, reason), reason,
 			ntklog_kind_fallback_hint(kind));
 }

@@ -59,15 +59,15 @@ enum ntklog_hook_variant {
  * @exported: address of the function if it is exported, otherwise NULL. A kprobe may find another
  *	symbol of the same name
  * @optional: not every supported kernel has this function
- * @wraps: symbol name of an inner lock function, or NULL. A function that calls it is not hooked,
- *	because the hook of the inner function sees the lock operation already
+ * @inner_name: symbol name of an inner lock function, or NULL. A function that calls it is not
+ *	hooked, because the hook of the inner function sees the lock operation already
  * @address: address of the function; 0 if it is not hooked
  */
 struct ntklog_target {
 	const char *name;
 	const void *exported;
 	bool optional;
-	const char *wraps;
+	const char *inner_name;
 	unsigned long address;
 };
 
@@ -77,7 +77,7 @@ struct ntklog_target {
  * @target_count: number of @targets
  * @trampolines: trampoline of each variant
  * @trampoline: trampoline of the selected variant
- * @is_release: the functions release a lock
+ * @is_release: the functions release or downgrade a lock
  * @entry_only: the trampoline returns into the original function; otherwise into a replacement
  * @original_entry: address behind the patched call in the original function, if it is called
  * @registered: @ops is registered

@@ -80,6 +80,7 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *so
 		.weight = weight,
 		.is_shared = record->mode == WMI_SPINLOCK_EXECUTIVE_SHARED,
 		.start_unknown = rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN,
+		.left_waiter = rule & WMI_SPINLOCK_RULE_BLOCKER,
 		.in_softirq = record->dpc,
 		.in_interrupt = record->isr,
 		.cpu = source->event->processor,

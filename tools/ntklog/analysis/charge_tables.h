@@ -132,7 +132,7 @@ struct charge_row_key {
  * @greatest_variance: greatest part of a single piece in @variance
  * @hh: in the table of rows
  *
- * The time that one wait is charged to one hold is one piece of a row of holders, in however many
+ * The part of a wait that is charged to one hold is one piece of a row of holders, in however many
  * states the holder was: the error of a sample would be too small if each state counted.
  */
 struct charge_row {

@@ -46,7 +46,7 @@ static size_t rundowns_until(const struct stack_rundowns *rundowns, uint64_t tim
 /**
  * stack_rundowns_add() - add a rundown
  * @rundowns: rundowns of the file
- * @event: a rundown of stacks; ignored if it was added before
+ * @event: a rundown of stacks; ignored if one of the same time was added before
  */
 void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event *event)
 {

@@ -57,7 +57,7 @@ struct etl_seen_buffer;
  * @has_ended: the stream has ended, or the file could not be opened
  * @cursor: position of etl_next_event()
  * @places: index of the readable buffers with the header buffer, in the order of the file; of a
- *	stream the buffers that etl_add_next_buffer() has added so far
+ *	stream the header buffer, and those that etl_add_next_buffer() has added so far
  * @next_place: index in @places of the buffer after that of @cursor
  * @slack: ticks by which a time may be before the start of the session, or after its latest end
  * @latest_possible: latest possible time of events, session clock; UINT64_MAX: no limit

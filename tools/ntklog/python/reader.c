@@ -196,7 +196,7 @@ static const struct etl_event *take_event(struct reader *reader, const struct ev
 	return NULL;
 }
 
-/* Raise DamageError at the end of a damaged file, after its readable events, and only once. */
+/* Raise DamageError if the file, of which the end has been read, is damaged. */
 static void raise_damage(struct reader *reader)
 {
 	char text[sizeof(reader->file->error)];

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """ntklog report and dump of many files, such as those of many machines."""
 
-import array
 import csv
-import fcntl
 import glob
 import io
 import json
@@ -13,7 +11,6 @@ import resource
 import signal
 import struct
 import subprocess
-import termios
 import time
 import unittest
 
@@ -50,17 +47,6 @@ class Fleet(tool.Case):
                     continue
                 if path in files and directory != "/proc/%d/fd" % os.getpid():
                     return int(directory.split("/")[2])
-            time.sleep(0.05)
-
-    @staticmethod
-    def wait_until_it_sleeps(pid, pipe):
-        """Wait until a process has read all of a pipe, and waits for more."""
-        unread = array.array("i", [1])
-        while True:
-            fcntl.ioctl(pipe, termios.FIONREAD, unread)
-            with open("/proc/%d/stat" % pid, encoding="utf-8") as stream:
-                if not unread[0] and stream.read().rpartition(")")[2].split()[0] == "S":
-                    return
             time.sleep(0.05)
 
 
@@ -163,7 +149,7 @@ class Many(Fleet):
                 stream.write(data[:etl.SIZE])
                 stream.flush()
                 child = self.wait_for_reader(pipe)
-                self.wait_until_it_sleeps(child, stream)
+                tool.wait_until_it_sleeps(child, stream)
                 with open("/proc/%d/statm" % process.pid, encoding="ascii") as sizes:
                     size = int(sizes.read().split()[0]) * os.sysconf("SC_PAGE_SIZE") + 0x100000
                 resource.prlimit(process.pid, resource.RLIMIT_AS, (size, size))
@@ -297,7 +283,7 @@ class DumpOfMany(Fleet):
                 stream.write(etl.long_file([spin(0x10, 5)] * 80))
                 stream.flush()
                 child = self.wait_for_reader(pipe)
-                self.wait_until_it_sleeps(child, stream)
+                tool.wait_until_it_sleeps(child, stream)
                 resource.prlimit(child, resource.RLIMIT_FSIZE, 2 * (resource.RLIM_INFINITY,))
             output, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1)

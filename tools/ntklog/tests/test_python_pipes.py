@@ -15,6 +15,7 @@ import time
 
 import etl_writer as etl
 import tap
+import tool
 from python_case import PACKAGE, Python, in_python
 
 
@@ -74,8 +75,8 @@ def stop(*_):
         raise Stopped
 signals = 0
 signal.signal(signal.SIGUSR1, stop)
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     ntklog.open(sys.argv[1])
 except Stopped:
     print("stopped", len(os.listdir("/proc/self/fd")))
@@ -139,7 +140,7 @@ print(*found)
                 child.stdin.buffer.write(data)
                 child.stdin.flush()
                 self.assertEqual(child.stdout.readline(), "reads\n")
-                time.sleep(.5)
+                tool.wait_until_it_sleeps(child.pid, child.stdin)
                 child.send_signal(signal.SIGINT)
                 self.assertEqual(child.stdout.read().split(),
                                  ["interrupted", *map(str, range(80))], (order, kind))
@@ -172,7 +173,7 @@ print(*trace.columns("SpinLock")["SpinLock"]["ThreadId"], len(list(trace)))
             child.stdin.buffer.write(data)
             child.stdin.flush()
             self.assertEqual(child.stdout.readline(), "reads\n")
-            time.sleep(.5)
+            tool.wait_until_it_sleeps(child.pid, child.stdin)
             child.send_signal(signal.SIGINT)
             self.assertEqual(child.stdout.read().split(),
                              ["interrupted", *["columns()"] * 3, *map(str, range(80)), "0"])
