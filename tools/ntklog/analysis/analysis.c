@@ -244,6 +244,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 		.class = class,
 		.is_sleeping = true,
 		.thread_id = record->thread_id,
+		.caller = record->caller,
 	});
 }
 

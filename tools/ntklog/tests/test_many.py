@@ -11,6 +11,7 @@ import resource
 import signal
 import struct
 import subprocess
+import time
 import unittest
 
 import etl_writer as etl
@@ -33,17 +34,20 @@ class Fleet(tool.Case):
                 for i in range(count)]
 
     @staticmethod
-    def readers(path):
-        """The processes that have the file open, but this one."""
-        found = []
-        for directory in glob.glob("/proc/[0-9]*/fd"):
-            try:
-                files = [os.readlink(os.path.join(directory, fd)) for fd in os.listdir(directory)]
-            except OSError:
-                continue
-            if path in files and directory != "/proc/%d/fd" % os.getpid():
-                found.append(int(directory.split("/")[2]))
-        return found
+    def wait_for_reader(path):
+        """The id of the process, but this one, that has the file open. A pipe lets a writer open it
+        a moment before the reader's descriptor is in /proc.
+        """
+        while True:
+            for directory in glob.glob("/proc/[0-9]*/fd"):
+                try:
+                    files = [os.readlink(os.path.join(directory, fd))
+                             for fd in os.listdir(directory)]
+                except OSError:
+                    continue
+                if path in files and directory != "/proc/%d/fd" % os.getpid():
+                    return int(directory.split("/")[2])
+            time.sleep(0.05)
 
 
 class Many(Fleet):
@@ -144,7 +148,7 @@ class Many(Fleet):
                 data = etl.long_file([spin(0x1000 + 16 * i, 5) for i in range(16000)])
                 stream.write(data[:etl.SIZE])
                 stream.flush()
-                (child,) = self.readers(pipe)
+                child = self.wait_for_reader(pipe)
                 tool.wait_until_it_sleeps(child, stream)
                 with open("/proc/%d/statm" % process.pid, encoding="ascii") as sizes:
                     size = int(sizes.read().split()[0]) * os.sysconf("SC_PAGE_SIZE") + 0x100000
@@ -278,7 +282,7 @@ class DumpOfMany(Fleet):
             with open(pipe, "wb") as stream:
                 stream.write(etl.long_file([spin(0x10, 5)] * 80))
                 stream.flush()
-                (child,) = self.readers(pipe)
+                child = self.wait_for_reader(pipe)
                 tool.wait_until_it_sleeps(child, stream)
                 resource.prlimit(child, resource.RLIMIT_FSIZE, 2 * (resource.RLIM_INFINITY,))
             output, errors = process.communicate(timeout=60)
