@@ -293,10 +293,10 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
  * @owner: the owner: any task, or an owner pointer
  * @exclusive: the owner holds the resource exclusively
  * @contention_count: contention count of the resource
- * @record: filled in, if the release is sampled
+ * @record: filled in, if the release is sampled and the owner has a slot
  *
  * Context: preemption off since ntklog_count_resource_release(), ntklog_resource_key on.
- * Return: true if the release is sampled, and the caller must write @record after the release.
+ * Return: true if @record is filled in, and the caller must write it after the release.
  */
 bool ntklog_track_resource_release_slow(const void *resource, unsigned long owner,
 					bool exclusive, u32 contention_count,

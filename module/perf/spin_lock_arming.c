@@ -20,7 +20,7 @@
  * become true, so that acquisitions take the slow path, which tests the flags.
  *
  * Preemption is off from the acquire hook to the release hook, so a CPU between them is an RCU
- * reader: a grace period lets each such pair see the same flags.
+ * reader: a grace period waits until each such pair that has begun has ended.
  */
 
 #include <linux/cpumask.h>
@@ -94,7 +94,7 @@ void ntklog_apply_spin_lock_parameters(void)
  */
 void ntklog_start_spin_lock_tracking(void)
 {
-	/* A faulty caller may have left a slot in use: free it when the hooks have returned. */
+	/* A slot may have been left in use: free it when the hooks have returned. */
 	cond_synchronize_rcu(ntklog_spin_lock_stop_rcu_state);
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
 	ntklog_update_each_cpu(ntklog_free_all_slots);

@@ -8,8 +8,8 @@
  * While tracking is on, a held lock usually has a slot with the time of its acquisition. The
  * release decides whether an event is written: after a long hold, after a sampled wait, after every
  * Nth uncontended acquisition, or, beyond NT's rules, for every Nth release that leaves a waiter
- * behind. These rules are turned into a countdown and a limit, both per CPU, because most
- * acquisitions and releases write nothing:
+ * behind. The rules of the hold and of the Nth acquisition are turned into a limit and a countdown,
+ * both per CPU, because most acquisitions and releases write nothing:
  *
  *	struct ntklog_spin_lock_cpu
  *	+------------------------------------------+
@@ -57,7 +57,7 @@
 #define PERF_SPIN_LOCK_DEPTH	8
 
 /*
- * Number of slots of a CPU. The fast paths access the first PERF_SPIN_LOCK_DEPTH slots only. The
+ * Number of slots of a CPU. The fast paths fill the first PERF_SPIN_LOCK_DEPTH slots only. The
  * others are overflow slots, which are allocated, because static per-CPU memory is scarce.
  */
 #define PERF_SPIN_LOCK_SLOTS	63
@@ -106,7 +106,8 @@ struct ntklog_spin_lock_wait_start {
 
 /**
  * struct ntklog_spin_lock_slot - one acquisition of a lock that this CPU holds
- * @lock: address of the lock, and PERF_SPIN_LOCK_* tags; 0 if the slot is free or not yet filled
+ * @lock: address of the lock, and PERF_SPIN_LOCK_* tags. Except in mode "sampled", 0 if the slot is
+ *	free or not yet filled
  * @time: clock at the start of the hold
  * @interrupts: interrupt counters, from ntklog_snapshot_interrupts(), at the start of the wait or
  *	else of the hold; not used for uncontended Linux locks, except in mode "sampled": see
@@ -134,7 +135,8 @@ struct ntklog_spin_lock_slot {
  * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
  * @slot: slots of the chosen locks that are held, the first sampled_slots_in_use of them
  * @spins: for each slot, the SpinCount
- * @nested: for each slot, number of later shared acquisitions of the lock that were not chosen
+ * @nested: for each slot, number of later shared acquisitions of the lock that have no slot and
+ *	have not been released
  *
  * Used on its CPU with interrupts off, but not in NMI handlers, or by any CPU while its CPU is
  * offline. Any CPU may read @sample_at_count.
@@ -190,7 +192,7 @@ struct ntklog_overflow_slots {
  * @unmatched: releases without a slot that were not expected
  * @unmatched_expected: releases without a slot while hooks are being attached or detached
  * @suppressed: events not written, for example because this CPU was writing another one
- * @events: events that a session or the tracepoint needed
+ * @events: events that a session or the tracepoint needed, without the suppressed ones
  * @blocker_count: releases that left a waiter behind, while they are sampled; wraps
  * @blocker_limit: limit of records that no other rule would write
  * @overflow: the overflow slots
@@ -285,7 +287,7 @@ static __always_inline unsigned long ntklog_slot_lock(const struct ntklog_spin_l
  * ntklog_slot_wait_words() - return the wait of a slot as two fields of a record
  * @slot: the slot
  * @spins: SpinCount of the slot
- * @acquire_mode: set to the acquire mode of the slot, if the slot has one
+ * @acquire_mode: set to the acquire mode of the slot, if the slot has one; the kind of lock stays
  *
  * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_HAS_DETAILS.
  */
