@@ -6,10 +6,10 @@
  * State of an executive resource.
  *
  * Most of the time a resource has at most one owner and no waiter. This state fits into one word,
- * so that an acquisition or a release is usually one compare-exchange. Any other state - several
- * shared owners, an owner pointer, a waiter - is in the other members, protected by the inner lock
- * (eresource.lock). The word is then ERESOURCE_STATE_IN_MEMBERS, which makes every compare-exchange
- * of the fast paths fail.
+ * so that an acquisition or a release is usually one compare-exchange. Any other state, such as
+ * several shared owners, an owner pointer or a waiter, is in the other members, protected by the
+ * inner lock (eresource.lock). The word is then ERESOURCE_STATE_IN_MEMBERS, which makes every
+ * compare-exchange of the fast paths fail.
  *
  *	word                        meaning
  *	0                           no owner, no waiter

@@ -5,8 +5,8 @@
 /*
  * The lock functions of a kind of Linux' locks. Their replacements run in every context that takes
  * locks: tasks, softirqs, interrupts, NMIs and the idle loop, also with the lock of a run queue
- * held. So neither they nor the functions of this module that they call may be traced, wait for a
- * lock without limit, wake up a task or print.
+ * held. So neither they nor the functions of this module that they call may be traced, wait for
+ * another lock without limit, wake up a task or print.
  */
 
 #include <linux/compiler.h>
@@ -23,7 +23,7 @@
 #define NTKLOG_CANNOT_CALL_DO_RAW
 #endif
 
-/* Defined if the functions of locks that spin can be redirected. */
+/* Defined if the configuration allows to redirect the functions of locks that spin. */
 #if defined(NTKLOG_CAN_REDIRECT) && defined(CONFIG_X86_64) && !defined(CONFIG_PREEMPT_RT) && \
 	!defined(NTKLOG_CANNOT_CALL_DO_RAW) && \
 	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_QUEUED_SPINLOCKS) && \

@@ -127,7 +127,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
  *
  * On return no task and no CPU executes code of the module through a trampoline.
  *
- * Context: module unload, when no session is left; may sleep.
+ * Context: module unload, when no session is left, or a load that failed; may sleep.
  */
 void ntklog_linux_exit(void)
 {
@@ -229,7 +229,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
  * ntklog_test_kinds() - compare the replacements of all kinds that spin with the kernel's functions
  * @seq: output; see ntklog_test_replacements()
  *
- * A detached kind is attached during its test. A kind whose test fails is detached.
+ * A detached kind is attached during its test, if it can be. A kind whose test fails is detached.
  *
  * Context: work item; may sleep, without limit while a kernel task does not schedule.
  */

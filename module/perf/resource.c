@@ -93,7 +93,7 @@ void ntklog_log_resource_initialize(const void *resource)
  * ntklog_log_resource_reinitialize() - write the event of a reinitialisation
  * @resource: address of the resource
  * @owner_entry_count: number of owner entries that the resource had
- * @owners: number of tasks that owned it
+ * @owners: number of owners that it had
  *
  * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */

@@ -84,10 +84,10 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_start, contextswap_version, 0x7C);
  * @size: bytes of this structure
  * @cpu: in: a CPU, or NTKLOG_SESSION_ALL_CPUS for the sum. ENXIO: the run has no buffers on the CPU
  * @generated: events that were to be written
- * @written: events in buffers
+ * @written: events that were written into buffers
  * @lost: events that were not written
- * @finished: buffers that can be or have been read
- * @unread: finished buffers that have not been read
+ * @finished: buffers that were full or were flushed
+ * @unread: finished buffers that have been neither read nor overwritten
  * @overwritten: buffers that newer events have overwritten
  * @processors: the highest CPU with buffers, plus 1
  * @reserved: out: 0
@@ -187,7 +187,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failure, 0x10);
  * sessions/<n>/cpu<m>. The ioctl returns the file descriptor, which stays valid when the claim is
  * closed or starts another run. read() returns 0 if no buffer is finished and unread, and fails
  * with EBUSY while a run in mode NTKLOG_SESSION_BUFFERING goes on; poll() reports POLLHUP if the
- * run will finish no more. ENODATA: the claim has no run; EINVAL: there can be no such CPU.
+ * run will finish no more buffers. ENODATA: the claim has no run; EINVAL: there can be no such CPU.
  */
 #define NTKLOG_SESSION_OPEN_CPU	_IOW(0xE7, 19, struct ntklog_session_cpu)
 
