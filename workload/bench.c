@@ -304,7 +304,7 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 	barrier();
 }
 
-/* Copy of the current task, as if it waited in a run queue: a probe is called as if it got a CPU. */
+/* Copy of the current task that looks ready to run: a probe is called as if it got the CPU. */
 static struct task_struct *bench_ready;
 
 static void bench_call_probe(bench_switch_probe probe, void *data, bool from_idle,

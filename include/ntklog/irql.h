@@ -120,7 +120,7 @@ static __always_inline u8 ke_raise_irql_to_dpc_level(void)
  * @new_irql: the new IRQL, not lower than the current one
  * @old_irql: set to the old IRQL
  *
- * If @new_irql is lower than the current IRQL or above HIGH_LEVEL: warns once and changes nothing.
+ * If @new_irql is lower than the current IRQL or above HIGH_LEVEL: warns once and keeps the IRQL.
  *
  * Context: any; may sleep if @new_irql is APC_LEVEL.
  */

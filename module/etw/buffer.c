@@ -88,7 +88,7 @@ size_t etw_count_unread_buffers(const struct rchan_buf *buf)
 }
 
 /**
- * etw_finish_buffer() - finish the buffer being written, and switch to the next free one
+ * etw_finish_buffer() - finish the buffer being written, and switch to the next free one, if any
  * @run: the run
  * @buf: the buffers of a CPU; the one being written has a number
  * @flags: additional ETW_BUFFER_FLAG_* of the buffer

@@ -42,7 +42,7 @@ struct ntklog_linux_functions {
  * ntklog_functions_are_stuck() - test whether ftrace has failed to restore a function of a kind
  * @functions: functions of the kind
  *
- * Context: task. Callers are serialized with ntklog_attach_spinning() and ntklog_detach_spinning().
+ * Context: task. Callers are serialized with the attachment and detachment of the kind.
  * Return: true if a function stays redirected or hooked until reboot.
  */
 static inline bool ntklog_functions_are_stuck(const struct ntklog_linux_functions *functions)

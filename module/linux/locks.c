@@ -247,7 +247,7 @@ void ntklog_test_kinds(struct seq_file *seq)
 }
 
 /**
- * ntklog_linux_describe() - print the state of each kind of lock
+ * ntklog_linux_describe() - print the state of each kind of lock, and counts of slots and records
  * @seq: the file
  *
  * Takes no lock that is held while a kind is attached or detached.
@@ -350,7 +350,7 @@ int ntklog_linux_set_mode(const char *name)
 
 /**
  * ntklog_linux_set_blocker_rate() - set the sample rate of releases that leave a waiter behind
- * @rate: every Nth of these releases writes an event; 0 for none
+ * @rate: every Nth of these releases is sampled; 0 for none
  *
  * While the rate is 0, a session with NT's spin locks and without Linux' has no rundown event with
  * the rate. So the rate cannot change from or to 0 while a session logs NT's spin locks.

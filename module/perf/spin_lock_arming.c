@@ -4,7 +4,7 @@
  *
  * The two static keys of the hooks are patched one call site after the other. While a key changes,
  * an acquisition may see it on and the matching release see it off, or the reverse. A slot that is
- * taken in this time might never be freed. Tracking therefore starts and stops in steps:
+ * taken in this time might stay in use. Tracking therefore starts and stops in steps:
  *
  *	step                                in_transition  may_take_slot  tracking key
  *	off                                 false          false          off
@@ -153,7 +153,7 @@ void ntklog_stop_spin_lock_tracking(void)
 /**
  * ntklog_start_sampling_spin_locks() - prepare sampling, before the hooks of a kind are attached
  *
- * The call for the first kind frees slots that a faulty caller may have left in use.
+ * The call for the first kind frees slots that are still in use.
  *
  * Context: task; may sleep. Calls are serialised, also with ntklog_stop_sampling_spin_locks(). No
  * hook accesses the sampling state during the call for the first kind.

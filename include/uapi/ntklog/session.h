@@ -17,7 +17,7 @@
  * file is closed, also by the end of the process, the module stops the session, frees the buffers
  * of the claim's run and restores the settings that the session had before, unless
  * NTKLOG_SESSION_KEEP has given up the claim. While a session is claimed, the other files of the
- * session can be read, but a write into one of them fails with EBUSY.
+ * session can be read, but a change by one of them fails with EBUSY.
  *
  * read() and pread() of a claim give the first buffer of the ETL file, which has the header. A read
  * at offset 0 makes this buffer anew; the buffer is final after NTKLOG_SESSION_STOP. ENODATA: the
@@ -132,7 +132,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_cpu, cpu, 0x04);
 #define NTKLOG_SESSION_STARTED		1
 #define NTKLOG_SESSION_FINISHED		2	/* stopped: all buffers can be read */
 
-/* An event group, PERF_* or EVENT_TRACE_FLAG_*, that cannot be observed. @error: positive errno. */
+/* An event group, PERF_*, that could not be attached. @error: positive errno. */
 struct ntklog_session_failure {
 	__u32 group;
 	__u32 error;
