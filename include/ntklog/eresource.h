@@ -5,7 +5,7 @@
 /*
  * NT's executive resources: reader-writer locks that sleep. A resource has one exclusive owner or
  * any number of shared owners. An owner may acquire it again, except a shared owner exclusively. A
- * waiter sleeps until the releasing task makes it an owner.
+ * waiter waits until a task that releases or converts the resource makes it an owner.
  *
  * An owner is a task, identified by the address of its task_struct, or an owner pointer, by which a
  * task has replaced itself with ex_set_resource_owner_pointer().

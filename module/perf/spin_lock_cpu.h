@@ -236,8 +236,8 @@ DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 
 #if defined(CONFIG_64BIT) && !defined(CONFIG_DEBUG_LOCK_ALLOC)
 /*
- * The fast paths of an acquisition and its release touch two cache lines: the first one of the
- * structure, and the one that has the slot's lock and time.
+ * The fast paths of an acquisition and its release touch two cache lines of the structure: the
+ * first one, and the one that has the slot's lock and time.
  */
 static_assert(offsetofend(struct ntklog_spin_lock_cpu, hold_limit) <= L1_CACHE_BYTES);
 static_assert(L1_CACHE_BYTES % sizeof(struct ntklog_spin_lock_slot) == 0);
@@ -253,8 +253,8 @@ static_assert(offsetof(struct ntklog_spin_lock_cpu, slot) % sizeof(struct ntklog
 extern bool ntklog_spin_lock_in_transition;
 
 /*
- * True if an acquisition may take a slot, because the hook of the release will free it. Written by
- * the task that changes tracking; the table in spin_lock_arming.c has the steps.
+ * True if an acquisition may take a slot, because the hook of the release should free it. Written
+ * by the task that changes tracking; the table in spin_lock_arming.c has the steps.
  */
 extern bool ntklog_spin_lock_may_take_slot;
 
