@@ -67,9 +67,9 @@ struct ntklog_task;
  * @record: the record of @cached_task; a dummy record if there is none
  *
  * Tasks are compared, not dereferenced. A task writes the members for itself while it runs on the
- * CPU, and a switch to a task that holds a sleeping lock writes them for that task. When a task
- * enters APC_LEVEL it clears its @passive_task entries on all CPUs; when its record is freed, all
- * its entries are cleared. A cached entry is therefore valid on every CPU.
+ * CPU, and a probe of sched_switch may write them for the next task. When a task enters APC_LEVEL
+ * it clears its @passive_task entries on all CPUs; when its record is freed, all its entries are
+ * cleared. A cached entry is therefore valid on every CPU.
  */
 struct ntklog_current {
 	const struct task_struct *passive_task;

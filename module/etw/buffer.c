@@ -8,7 +8,8 @@
  *	v                        v
  *	finished     finished    open         free         free
  *
- * - A free buffer becomes open when relay switches to it. Its first event gives it a number.
+ * - A free buffer becomes open when relay switches to it. Its first event gives it a number, or
+ *   else the mark for the end of the file.
  * - The open buffer is finished when an event does not fit, or by a flush: its header becomes final
  *   and its rest is filled. relay then increments subbufs_produced.
  * - A reader copies a finished buffer and then increments subbufs_consumed, which frees it.

@@ -26,8 +26,8 @@
  * - The holder of the inner lock changes any value to ERESOURCE_STATE_IN_MEMBERS by
  *   compare-exchange, and ERESOURCE_STATE_IN_MEMBERS to any value by a store.
  *
- * Ownership is handed over: the releasing task makes the next waiters owners while it holds the
- * inner lock, and then wakes them. No waiter competes for the resource when it wakes.
+ * Ownership is handed over: the task that releases or converts makes the next waiters owners while
+ * it holds the inner lock, and then wakes them. No waiter competes for the resource when it wakes.
  */
 
 #include <linux/cache.h>
@@ -47,7 +47,7 @@ static_assert(L1_CACHE_BYTES > ~ERESOURCE_TASK_MASK);
 /*
  * A waiting request, on the stack of the waiter.
  *
- * @list: entry in a list of waiters; after the grant, in a list of the releasing task
+ * @list: entry in a list of waiters; after the grant, in a list of the granting task
  * @thread: the waiting task
  * @was_owner: the task was an owner already when it made the request
  * @depth: number of acquisitions that the task holds after the grant
