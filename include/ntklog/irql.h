@@ -122,7 +122,8 @@ static __always_inline u8 ke_raise_irql_to_dpc_level(void)
  *
  * If @new_irql is lower than the current IRQL or above HIGH_LEVEL: warns once and keeps the IRQL.
  *
- * Context: any; may sleep if @new_irql is APC_LEVEL.
+ * Context: any, except a task that has turned interrupts off by Linux' functions; may sleep if
+ * @new_irql is APC_LEVEL.
  */
 static inline void ke_raise_irql(u8 new_irql, u8 *old_irql)
 {

@@ -188,7 +188,7 @@ struct ntklog_overflow_slots {
  *	slot, so that all acquisitions and releases take the slow path
  * @without_slot: number of held locks for which no slot was left
  * @sequence: lets other CPUs read each countdown with its sample_at_count
- * @untracked: acquisitions that could not be tracked
+ * @untracked: acquisitions that should have been tracked, but could not be
  * @unmatched: releases without a slot that were not expected
  * @unmatched_expected: releases without a slot while hooks are being attached or detached
  * @suppressed: events not written, for example because this CPU was writing another one
