@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which blocked tasks lose their records, and what they find when they run again. */
+/* The freeing of the records of blocked tasks, and the tasks' state afterwards. */
 
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -71,8 +71,8 @@ static void leave_apc_level(void)
 /**
  * struct blocked - a thread that gets a record and then blocks
  * @thread: the thread
- * @enter: what the thread does before it blocks
- * @leave: what it does when it runs again
+ * @enter: called before the thread blocks; NULL: nothing
+ * @leave: called when the thread runs again; NULL: nothing
  * @may_go_on: lets the thread run again
  * @is_about_to_block: set by the thread
  * @had_record: the thread has found a record when it ran again
@@ -196,8 +196,26 @@ static void task_with_sleeping_lock_keeps_record(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sleeping_lock_failures(), failures);
 }
 
-#define SLEEPERS	4
-#define ROUNDS		2000
+#define SLEEPERS	3
+#define ROUNDS		500
+#define PAIRS		200
+
+/*
+ * The record is unused between two pairs. In odd rounds the state says that the task sleeps: a
+ * preempted task then differs from a blocked one only in that it is in its run queue.
+ */
+static void acquire_and_release(unsigned int round)
+{
+	unsigned int i;
+
+	if (round & 1)
+		set_current_state(TASK_INTERRUPTIBLE);
+	for (i = 0; i < PAIRS; i++) {
+		acquire_lock();
+		release_lock();
+	}
+	__set_current_state(TASK_RUNNING);
+}
 
 /**
  * struct sleeper - a thread that uses its record, and sleeps again and again
@@ -220,6 +238,7 @@ static int sleep_between_locks(void *data)
 
 	for (round = 0; round < ROUNDS; round++) {
 		sleeper->lost_records += !ntklog_find_current_record();
+		acquire_and_release(round);
 		ke_enter_critical_region();
 		acquire_lock();
 		if (round % 4 == 0)
@@ -234,8 +253,8 @@ static int sleep_between_locks(void *data)
 	return 0;
 }
 
-/* The records are freed concurrently with the sleepers' waking up and falling asleep. */
-static void tasks_that_wake_up_meanwhile_lose_nothing(struct kunit *test)
+/* Records are freed while the sleepers run, are preempted, fall asleep and wake up. */
+static void tasks_that_run_meanwhile_lose_nothing(struct kunit *test)
 {
 	static struct sleeper sleepers[SLEEPERS];
 	u64 failures = sleeping_lock_failures();
@@ -244,7 +263,7 @@ static void tasks_that_wake_up_meanwhile_lose_nothing(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 	for (i = 0; i < SLEEPERS; i++) {
 		sleepers[i] = (struct sleeper){};
-		test_thread_start(test, &sleepers[i].thread, TEST_CPU + i % 2, sleep_between_locks,
+		test_thread_start(test, &sleepers[i].thread, TEST_CPU + 1, sleep_between_locks,
 				  &sleepers[i]);
 	}
 	do {
@@ -270,7 +289,7 @@ static struct kunit_case blocked_task_test_cases[] = {
 	KUNIT_CASE(task_at_apc_level_keeps_record),
 	KUNIT_CASE(task_with_resource_keeps_record),
 	KUNIT_CASE(task_with_sleeping_lock_keeps_record),
-	KUNIT_CASE(tasks_that_wake_up_meanwhile_lose_nothing),
+	KUNIT_CASE(tasks_that_run_meanwhile_lose_nothing),
 	{}
 };
 

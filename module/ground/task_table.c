@@ -403,20 +403,24 @@ bool ntklog_unlink_task_record(struct ntklog_task *record)
 	return unlinked;
 }
 
-/**
- * ntklog_free_unlinked_record() - free a record after a grace period
- * @record: the record, after ntklog_unlink_task_record()
- *
- * Context: the task of the record; or any task, if that task does not look up its record any more,
- * or if no CPU caches the record.
- */
-void ntklog_free_unlinked_record(struct ntklog_task *record)
+static void ntklog_disown_record(struct ntklog_task *record)
 {
 	ntklog_uncache_record(record, -1);
 	ntklog_drop_sleeping_slots(record);
 	if (record->exit_is_missed)
 		put_task_struct(record->task);
 	WRITE_ONCE(record->task, NULL);
+}
+
+/**
+ * ntklog_free_unlinked_record() - free a record after a grace period
+ * @record: the record, after ntklog_unlink_task_record()
+ *
+ * Context: the task of the record; or any task, if that task does not look up its record any more.
+ */
+void ntklog_free_unlinked_record(struct ntklog_task *record)
+{
+	ntklog_disown_record(record);
 	call_rcu(&record->rcu, ntklog_free_record_rcu);
 }
 
@@ -443,19 +447,16 @@ static void ntklog_free_record_if_blocked(struct ntklog_task *record, void *unus
 
 	if (!task || !ntklog_record_is_unused(record))
 		return;
-	/*
-	 * The task is in no hook, because no hook blocks. So after its next wake-up it looks up its
-	 * record, in the caches of the CPUs and in the table, and finds none.
-	 */
+	/* Hooks do not block, so a blocked task is in none, and has no pointer to @record. */
 	raw_spin_lock_irqsave(&task->pi_lock, flags);
 	is_freed = ntklog_task_is_blocked(task) && ntklog_record_is_unused(record) &&
 		   ntklog_unlink_task_record(record);
 	if (is_freed)
-		ntklog_uncache_record(record, -1);
+		ntklog_disown_record(record);
 	raw_spin_unlock_irqrestore(&task->pi_lock, flags);
 	/* Without pi_lock, because call_rcu() may wake up a task. */
 	if (is_freed)
-		ntklog_free_unlinked_record(record);
+		call_rcu(&record->rcu, ntklog_free_record_rcu);
 }
 
 /**
