@@ -196,8 +196,8 @@ static void task_with_sleeping_lock_keeps_record(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sleeping_lock_failures(), failures);
 }
 
-#define SLEEPERS	3
-#define ROUNDS		500
+#define SLEEPERS	4
+#define ROUNDS		1000
 #define PAIRS		200
 
 /*
@@ -263,7 +263,7 @@ static void tasks_that_run_meanwhile_lose_nothing(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 	for (i = 0; i < SLEEPERS; i++) {
 		sleepers[i] = (struct sleeper){};
-		test_thread_start(test, &sleepers[i].thread, TEST_CPU + 1, sleep_between_locks,
+		test_thread_start(test, &sleepers[i].thread, TEST_CPU + i % 2, sleep_between_locks,
 				  &sleepers[i]);
 	}
 	do {
