@@ -108,7 +108,7 @@ def show_growth(run):
         LOCKS_BELOW[0], LOCKS_BELOW[-1],
         ", ".join("%.0f" % in_stack["below_%d" % count] for count in LOCKS_BELOW)))
     print("two pairs, the first released last: %.0f; released first: %.0f" % tuple(
-        pairs["in_stack_%s" % order]["unsampled"] for order in ("in_turn", "out_of_turn")))
+        pairs["in_stack_%s" % order]["unsampled"] for order in ("lifo", "fifo")))
     print("a tracked exclusive resource pair beside %s threads that own one each: %s" % (
         ", ".join(map(str, OWNERS)),
         ", ".join("%.0f" % pairs["resource_exclusive"]["owners_%d" % count]

@@ -38,8 +38,8 @@ static u32 mutex, rwsem, semaphore;
 
 static struct test_thread holder, waiter;
 
-/* A thread's part in a test: @start and @end are clocks around the calls of hooks in @act. */
-struct part {
+/* A thread's role in a test: @start and @end are clocks around the calls of hooks in @act. */
+struct role {
 	void (*act)(void);
 	u64 start;
 	u64 end;
@@ -47,17 +47,17 @@ struct part {
 	struct completion may_end;
 };
 
-static struct part holds, waits;
+static struct role holds, waits;
 
 static int play(void *data)
 {
-	struct part *part = data;
+	struct role *role = data;
 
-	part->start = ntklog_cycles();
-	part->act();
-	part->end = ntklog_cycles();
-	complete(&part->hooks_called);
-	wait_for_completion(&part->may_end);
+	role->start = ntklog_cycles();
+	role->act();
+	role->end = ntklog_cycles();
+	complete(&role->hooks_called);
+	wait_for_completion(&role->may_end);
 	return 0;
 }
 
@@ -81,22 +81,22 @@ static void wait_for_mutex(void)
 	ntklog_begin_sleeping_wait(&mutex);
 }
 
-static void begin_part(struct kunit *test, struct test_thread *thread, struct part *part,
+static void begin_role(struct kunit *test, struct test_thread *thread, struct role *role,
 		       void (*act)(void))
 {
-	init_completion(&part->hooks_called);
-	init_completion(&part->may_end);
-	part->act = act;
-	test_thread_start(test, thread, TEST_CPU + 1, play, part);
-	wait_for_completion(&part->hooks_called);
+	init_completion(&role->hooks_called);
+	init_completion(&role->may_end);
+	role->act = act;
+	test_thread_start(test, thread, TEST_CPU + 1, play, role);
+	wait_for_completion(&role->hooks_called);
 	do {
 		msleep(20);
 	} while (task_is_running(thread->task));
 }
 
-static void end_part(struct test_thread *thread, struct part *part)
+static void end_role(struct test_thread *thread, struct role *role)
 {
-	complete(&part->may_end);
+	complete(&role->may_end);
 	test_thread_join(thread);
 }
 
@@ -106,16 +106,16 @@ static void begin_holds(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM)), 0);
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(SEMAPHORE)), 0);
-	begin_part(test, &holder, &holds, hold_three_locks);
-	begin_part(test, &waiter, &waits, wait_for_mutex);
+	begin_role(test, &holder, &holds, hold_three_locks);
+	begin_role(test, &waiter, &waits, wait_for_mutex);
 	ntklog_track_sleeping_acquire_slow(&rwsem, _THIS_IP_, NTKLOG_SLEEPING_CLASS(RWSEM) |
 							      NTKLOG_SLEEPING_SHARED);
 }
 
 static void end_holds(void)
 {
-	end_part(&waiter, &waits);
-	end_part(&holder, &holds);
+	end_role(&waiter, &waits);
+	end_role(&holder, &holds);
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(SEMAPHORE));
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM));
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
@@ -128,17 +128,17 @@ static void observe_mutexes_and_rwsems(struct etw_session *session)
 }
 
 static void expect_lock(struct kunit *test, const u8 *event, const void *lock, u32 action,
-			struct task_struct *task, const struct part *part)
+			struct task_struct *task, const struct role *role)
 {
 	KUNIT_EXPECT_EQ(test, read_u64(event, LOCK), (u64)(unsigned long)lock);
 	KUNIT_EXPECT_EQ(test, read_u32(event, ACTION), action);
 	KUNIT_EXPECT_EQ(test, read_u32(event, THREAD_ID), (u32)task_pid_nr(task));
-	KUNIT_EXPECT_GE(test, read_u64(event, SINCE), part->start);
-	KUNIT_EXPECT_LE(test, read_u64(event, SINCE), part->end);
+	KUNIT_EXPECT_GE(test, read_u64(event, SINCE), role->start);
+	KUNIT_EXPECT_LE(test, read_u64(event, SINCE), role->end);
 	KUNIT_EXPECT_NE(test, read_u64(event, CALLER), 0ull);
 	KUNIT_EXPECT_GT(test, read_u64(event, BLOCKED), 0ull);
 	KUNIT_EXPECT_LE(test, read_u64(event, READY) + read_u64(event, BLOCKED),
-			ntklog_cycles() - part->start);
+			ntklog_cycles() - role->start);
 	KUNIT_EXPECT_EQ(test, read_u32(event, RESERVED), 0u);
 }
 

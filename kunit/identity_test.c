@@ -43,7 +43,7 @@ static void identity_test_exit(struct kunit *test)
 	text = NULL;
 }
 
-static void record_kind(const void *lock, u8 kind)
+static void record_lock_of_kind(const void *lock, u8 kind)
 {
 	unsigned long flags;
 
@@ -54,7 +54,7 @@ static void record_kind(const void *lock, u8 kind)
 
 static void record_lock(const void *lock)
 {
-	record_kind(lock, NTKLOG_IDENTITY_SPIN);
+	record_lock_of_kind(lock, NTKLOG_IDENTITY_SPIN);
 }
 
 static void read_new_notes(struct kunit *test)
@@ -157,7 +157,7 @@ static void lock_on_stack_reported_by_its_thread_kept(struct kunit *test)
 
 static int record_other_kind_thread(void *lock)
 {
-	record_kind(lock, NTKLOG_IDENTITY_SPIN + 1);
+	record_lock_of_kind(lock, NTKLOG_IDENTITY_SPIN + 1);
 	return 0;
 }
 

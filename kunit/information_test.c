@@ -9,8 +9,8 @@
 #include "fixture.h"
 
 /*
- * The sizes are those of NT's documents, and the minimum is of each word after the first. NT
- * documents no minimum for resources: 0 is refused_values, because the words are divisors.
+ * The sizes are those of NT's documents. @minimum has no entry for the first word, the class. NT
+ * documents no minimum for resources: ntklog refuses 0, because the words are divisors.
  */
 static const struct kind {
 	struct ntklog_information *information;
@@ -47,7 +47,7 @@ static u32 set(const struct kind *kind, const u32 *words_to_set, size_t length)
 	return ntklog_set_information(kind->information, words_to_set, length);
 }
 
-/* Fill @words_to_set with permitted values that differ from the current ones. */
+/* Fill @words_to_set with permitted values; another @more gives other values. */
 static void fill(const struct kind *kind, u32 *words_to_set, u32 more)
 {
 	unsigned int i;

@@ -55,7 +55,7 @@ static struct remainders read_remainders(void)
 		remainders.acquisitions += READ_ONCE(counts->attempts) -
 					   READ_ONCE(counts->untracked) -
 					   READ_ONCE(counts->given_up) -
-					   READ_ONCE(counts->written_off) -
+					   READ_ONCE(counts->without_release) -
 					   ntklog_number_of_releases(&counts->releases);
 		remainders.waits += READ_ONCE(counts->waits) - READ_ONCE(counts->waited) -
 				    READ_ONCE(counts->given_up);

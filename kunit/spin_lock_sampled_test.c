@@ -41,7 +41,7 @@ static void start(struct kunit *test, u32 spin_threshold, u32 contention_rate, u
 
 static void stop(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
 	ntklog_stop_sampling_spin_locks();
 	session_stop(test);
 }
@@ -97,7 +97,7 @@ static void count_pairs(unsigned int pairs, unsigned long *sampled)
 	local_irq_save(flags);
 	for (i = 0; i < pairs; i++) {
 		sample(&lock[0]);
-		if (spin_lock_cpu()->sampled_in_use)
+		if (spin_lock_cpu()->sampled_slots_in_use)
 			__set_bit(i, sampled);
 		release(&lock[0]);
 	}
@@ -141,7 +141,7 @@ static void nested_locks_both_sampled(struct kunit *test)
 	local_irq_save(flags);
 	for (i = 0; i < INTERVALS * RATE / 2; i++) {
 		sample(&lock[0]);
-		outer += spin_lock_cpu()->sampled_in_use;
+		outer += spin_lock_cpu()->sampled_slots_in_use;
 		sample(&lock[1]);
 		inner += ntklog_topmost_sampled_spin_lock() == &lock[1];
 		release(&lock[1]);
@@ -165,8 +165,8 @@ static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 	local_irq_save(flags);
 	do
 		sample_shared(&lock[0]);
-	while (!spin_lock_cpu()->sampled_in_use);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 1);
+	while (!spin_lock_cpu()->sampled_slots_in_use);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 1);
 	/* The next acquisitions are not sampled. */
 	spin_lock_cpu()->sampled_countdown = RATE;
 	for (i = 0; i < 3; i++)
@@ -177,14 +177,14 @@ static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		release(&lock[0]);
 	release(&lock[1]);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 1);
 	release(&lock[0]);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
 	do
 		sample_shared(&lock[0]);
-	while (!spin_lock_cpu()->sampled_in_use);
+	while (!spin_lock_cpu()->sampled_slots_in_use);
 	release(&lock[0]);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
 	local_irq_restore(flags);
 	stop(test);
 	KUNIT_EXPECT_EQ(test, spinlock_events(), 2);
@@ -218,7 +218,7 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 	spin_lock_cpu()->sampled->sample_at_count -= spin_lock_cpu()->sampled_countdown;
 	spin_lock_cpu()->sampled_countdown = 0;
 	sample(&lock[0]);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_countdown, 4);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled->countdown_excess, 0);
 	release(&lock[0]);
@@ -238,12 +238,12 @@ static void contended_acquisition_sampled_by_contention_rate(struct kunit *test)
 	spin_lock_cpu()->contention_count = 0;
 	for (i = 0; i < 30; i++) {
 		wait_for(&lock[0], 9);
-		few += spin_lock_cpu()->sampled_in_use;
+		few += spin_lock_cpu()->sampled_slots_in_use;
 		release(&lock[0]);
 	}
 	for (i = 0; i < 30; i++) {
 		wait_for(&lock[0], 10);
-		enough += spin_lock_cpu()->sampled_in_use;
+		enough += spin_lock_cpu()->sampled_slots_in_use;
 		release(&lock[0]);
 	}
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count, 60);
@@ -386,7 +386,7 @@ static void sampled_slots_full_counted_untracked(struct kunit *test)
 	local_irq_save(flags);
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		wait_for(&lock[i], 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_in_use, PERF_SAMPLED_SPIN_LOCKS);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, PERF_SAMPLED_SPIN_LOCKS);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, untracked + 1);
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		release(&lock[i]);

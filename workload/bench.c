@@ -173,12 +173,12 @@ static __always_inline void bench_two_locks(unsigned int count, bool is_nested)
 	}
 }
 
-static noinline void run_in_stack_in_turn(unsigned int count)
+static noinline void run_in_stack_lifo(unsigned int count)
 {
 	bench_two_locks(count, true);
 }
 
-static noinline void run_in_stack_out_of_turn(unsigned int count)
+static noinline void run_in_stack_fifo(unsigned int count)
 {
 	bench_two_locks(count, false);
 }
@@ -201,8 +201,8 @@ static const struct bench_op {
 	{ "spin_lock_bh", run_spin_lock_bh, .raises = true },
 	{ "no_hooks_at_dpc_level", bench_no_hooks_at_dpc_level },
 	{ "in_stack_at_dpc_level", run_in_stack_at_dpc_level, .contended = true },
-	{ "in_stack_in_turn", run_in_stack_in_turn },
-	{ "in_stack_out_of_turn", run_in_stack_out_of_turn },
+	{ "in_stack_lifo", run_in_stack_lifo },
+	{ "in_stack_fifo", run_in_stack_fifo },
 	{ "ordinary_at_dpc_level", run_ordinary_at_dpc_level, .contended = true },
 	{ "ex_shared_at_dpc_level", run_ex_shared_at_dpc_level },
 	{ "ex_exclusive_at_dpc_level", run_ex_exclusive_at_dpc_level, .contended = true },

@@ -59,7 +59,7 @@ struct torture_resource_user {
 	u64 nests;
 	u64 waits;
 	u64 conversions;
-	u64 pointers;
+	u64 pointers_set;
 	u64 deepest;
 	u64 exits;
 };
@@ -197,7 +197,7 @@ static bool torture_leave_to_janitor(struct torture_resource_user *user, struct 
 	if (hold->exclusive)
 		WRITE_ONCE(resource->owner, job);
 	ex_set_resource_owner_pointer(&resource->resource, job);
-	user->pointers++;
+	user->pointers_set++;
 	/* Publishes job->exclusive to torture_do_janitor_jobs(). */
 	atomic_set_release(&job->releases_due, hold->count);
 	return true;
@@ -474,18 +474,18 @@ u64 torture_check_resources(char *text, size_t size)
 			sum.nests += user->nests;
 		sum.waits += user->waits;
 		sum.conversions += user->conversions;
-		sum.pointers += user->pointers;
+		sum.pointers_set += user->pointers_set;
 		sum.exits += user->exits;
 		sum.deepest = max(sum.deepest, user->deepest);
 	}
-	if (torture.threads && (!sum.conversions || !sum.pointers))
+	if (torture.threads && (!sum.conversions || !sum.pointers_set))
 		torture_fail("no conversion, or no owner pointer");
 	snprintf(text, size,
 		 "nests: %llu thread, %llu softirq; %llu waiting requests, %llu conversions, ",
 		 sum.nests, tries, sum.waits, sum.conversions);
 	snprintf(text + strlen(text), size - strlen(text),
-		 "%llu owner pointers, %llu threads ended, deepest %llu, %llu came and went",
-		 sum.pointers, sum.exits, sum.deepest, torture_renewed_count);
+		 "%llu owner pointers_set, %llu threads ended, deepest %llu, %llu came and went",
+		 sum.pointers_set, sum.exits, sum.deepest, torture_renewed_count);
 	kfree(torture_resource_users);
 	kfree(torture_resources);
 	return granted;

@@ -52,7 +52,7 @@ struct eresource_owner {
  * @owner_table_size: number of entries in @owner_table
  * @shared_waiters: waiters for shared ownership, in the order of their requests
  * @exclusive_waiters: waiters for exclusive ownership, in the order of their requests
- * @node: node in the tree of live resources
+ * @node: node in the tree of live resources; protected by ex_resources_lock
  * @creator: return address of the initialisation
  * @dep_map: lockdep map
  */

@@ -153,7 +153,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_read_buffers);
  * @wait: the poll table
  *
  * Context: task; may sleep.
- * Return: EPOLLIN if there are unread buffers; EPOLLHUP if the run is finished.
+ * Return: EPOLLIN if a buffer can be read, and EPOLLHUP if the run is finished; 0 for neither.
  */
 __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,
 			  poll_table *wait)

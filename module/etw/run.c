@@ -149,7 +149,7 @@ struct etw_run *etw_alloc_run(unsigned int logger_id, struct dentry *directory,
 		struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
 
 		buffer_cpu->buf = &etw_closed_buffer;
-		buffer_cpu->limit = settings->buffer_size;
+		buffer_cpu->buffer_size = settings->buffer_size;
 		init_waitqueue_head(&buffer_cpu->wait);
 		init_irq_work(&buffer_cpu->wake, etw_wake_readers);
 		mutex_init(&buffer_cpu->read_mutex);

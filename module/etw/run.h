@@ -22,7 +22,7 @@ struct wmi_buffer_header;
  * struct etw_buffer_cpu - the state of a run on a possible CPU
  * @buf: the CPU's part of the channel, whose @data + @offset is the address of the next event; or
  *	etw_closed_buffer, which is full, so that the next event takes the slow path
- * @limit: bytes of a buffer
+ * @buffer_size: bytes of a buffer
  * @generated: events that were to be written
  * @written: events in buffers
  * @lost: events that were not written
@@ -42,7 +42,7 @@ struct wmi_buffer_header;
  */
 struct etw_buffer_cpu {
 	struct rchan_buf *buf;
-	size_t limit;
+	size_t buffer_size;
 	u64 generated;
 	u64 written;
 	u64 lost;

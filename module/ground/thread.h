@@ -72,8 +72,8 @@ static __always_inline struct ntklog_task *ntklog_find_current_record(void)
 }
 
 /**
- * ntklog_put_current_record() - free the current task's record if nothing else frees it
- * @record: record of the current task, after NT state has been removed from it
+ * ntklog_put_current_record() - free the current task's record if no exit probe frees it
+ * @record: record of the current task. It is not freed before all NT state has been removed
  *
  * Context: task.
  */

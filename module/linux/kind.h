@@ -5,8 +5,8 @@
 /*
  * The lock functions of a kind of Linux' locks. Their replacements run in every context that takes
  * locks: tasks, softirqs, interrupts, NMIs and the idle loop, also with the lock of a run queue
- * held. So neither they nor the functions that they call may be traced, take another lock, wake up
- * a task or print.
+ * held. So neither they nor the functions of this module that they call may be traced, wait for a
+ * lock without limit, wake up a task or print.
  */
 
 #include <linux/compiler.h>

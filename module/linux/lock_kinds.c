@@ -348,7 +348,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	ntklog_clear_operation(kind);
 	mutex_unlock(&ntklog_linux_mutex);
 	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
-	smp_store_release(&kind->completed, request);
+	smp_store_release(&kind->completed_requests, request);
 	wake_up_all(&ntklog_linux_wait);
 	/* Log the change here, because the task that has requested it may have been killed. */
 	etw_schedule_observing();
@@ -357,7 +357,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 request)
 {
 	/* Pairs with the smp_store_release() in ntklog_run_kind_work(). */
-	return (s32)(smp_load_acquire(&kind->completed) - request) >= 0;
+	return (s32)(smp_load_acquire(&kind->completed_requests) - request) >= 0;
 }
 
 #define NTKLOG_WARN_AFTER_S	10

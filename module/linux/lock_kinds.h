@@ -31,8 +31,8 @@
  * @should_be_attached: true if @work must attach the kind, false if @work must detach it; written
  *	before @requests, with the mutex of @group held
  * @requests: number of requests to @work; written with the mutex of @group held
- * @completed: value that @requests had when @work read it for its last complete run; written by
- *	@work
+ * @completed_requests: value that @requests had when @work read it for its last complete run;
+ *	written by @work
  * @operation: name of the current operation, or NULL. Written with ntklog_linux_mutex held, read by
  *	the file "linux"
  * @operation_start: jiffies at the start of @operation
@@ -56,7 +56,7 @@ struct ntklog_linux_kind {
 	struct ntklog_event_group group;
 	bool should_be_attached;
 	u32 requests;
-	u32 completed;
+	u32 completed_requests;
 	const char *operation;
 	unsigned long operation_start;
 	struct work_struct work;

@@ -62,7 +62,7 @@ static bool ntklog_is_same_function(unsigned long function, const void *other)
 /* Returns false if the kind of lock cannot be used. Without a hook the address is 0. */
 static bool ntklog_resolve_target(struct ntklog_target *target, const void *original_entry)
 {
-	unsigned long wrapped;
+	unsigned long inner;
 
 	target->address = ntklog_find_function(target->name);
 	if (!target->address)
@@ -72,8 +72,8 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
 		target->address = 0;
 		return false;
 	}
-	wrapped = target->wraps ? ntklog_find_function(target->wraps) : 0;
-	if (!wrapped || !ntklog_code_calls(target->address, wrapped))
+	inner = target->inner_name ? ntklog_find_function(target->inner_name) : 0;
+	if (!inner || !ntklog_code_calls(target->address, inner))
 		return true;
 	target->address = 0;
 	return target->optional;

@@ -59,15 +59,15 @@ enum ntklog_hook_variant {
  * @exported: address of the function if it is exported, otherwise NULL. A kprobe may find another
  *	symbol of the same name
  * @optional: not every supported kernel has this function
- * @wraps: symbol name of an inner lock function, or NULL. A function that calls it is not hooked,
- *	because the hook of the inner function sees the lock operation already
+ * @inner_name: symbol name of an inner lock function, or NULL. A function that calls it is not
+ *	hooked, because the hook of the inner function sees the lock operation already
  * @address: address of the function; 0 if it is not hooked
  */
 struct ntklog_target {
 	const char *name;
 	const void *exported;
 	bool optional;
-	const char *wraps;
+	const char *inner_name;
 	unsigned long address;
 };
 

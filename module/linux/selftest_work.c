@@ -25,7 +25,7 @@ static struct seq_file ntklog_selftest_text;
 static u32 ntklog_selftest_requests;
 
 /* Value of ntklog_selftest_requests at the start of the last complete run of the work item. */
-static u32 ntklog_selftest_completed;
+static u32 ntklog_selftest_completed_requests;
 
 /* Woken when the work item has finished. */
 static DECLARE_WAIT_QUEUE_HEAD(ntklog_selftest_wait);
@@ -38,9 +38,9 @@ static void ntklog_run_selftest_work(struct work_struct *work)
 	ntklog_selftest_text.count = 0;
 	ntklog_test_kinds(&ntklog_selftest_text);
 	/* Publishes the text. Pairs with ntklog_selftest_is_completed(). */
-	smp_store_release(&ntklog_selftest_completed, request);
+	smp_store_release(&ntklog_selftest_completed_requests, request);
 	wake_up_all(&ntklog_selftest_wait);
-	/* Let the sessions log the kinds that have been detached because their test failed. */
+	/* Let the sessions log that they no longer observe the kinds whose test failed. */
 	etw_schedule_observing();
 }
 
@@ -49,7 +49,7 @@ static DECLARE_WORK(ntklog_selftest_work, ntklog_run_selftest_work);
 static bool ntklog_selftest_is_completed(u32 request)
 {
 	/* Pairs with the smp_store_release() in ntklog_run_selftest_work(). */
-	return (s32)(smp_load_acquire(&ntklog_selftest_completed) - request) >= 0;
+	return (s32)(smp_load_acquire(&ntklog_selftest_completed_requests) - request) >= 0;
 }
 
 /* Called with ntklog_selftest_mutex held. Returns 0 or a negative errno. */

@@ -92,16 +92,16 @@ void ntklog_log_resource_initialize(const void *resource)
 /**
  * ntklog_log_resource_reinitialize() - write the event of a reinitialisation
  * @resource: address of the resource
- * @owner_entries: number of owner entries that the resource had
+ * @owner_entry_count: number of owner entries that the resource had
  * @owners: number of tasks that owned it
  *
  * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
-void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
+void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entry_count,
 				      u32 owners)
 {
 	const struct wmi_resource64 record = {
-		.max_recursion_depth = owner_entries,
+		.max_recursion_depth = owner_entry_count,
 		.thread_id = task_pid_nr(current),
 		.resource = ntklog_displayed_address((unsigned long)resource),
 		.action = WMI_RESOURCE_ACTION_REINITIALIZE,

@@ -53,7 +53,7 @@ struct ntklog_resource_wait {
 };
 
 void ntklog_log_resource_initialize(const void *resource);
-void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
+void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entry_count,
 				      u32 owners);
 void ntklog_log_resource_owner_pointer(const void *resource, u32 action);
 void ntklog_drop_resource_slot(const void *resource, unsigned long owner);

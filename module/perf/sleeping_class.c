@@ -174,7 +174,7 @@ static bool ntklog_claim_class_slot(struct ntklog_sleeping_slot *slot, u32 class
 	return true;
 }
 
-static void ntklog_drop_task_slots(struct ntklog_task *record, void *data)
+static void ntklog_drop_class_slots(struct ntklog_task *record, void *data)
 {
 	u32 class = *(u32 *)data;
 	int i;
@@ -202,7 +202,7 @@ static void ntklog_drop_task_slots(struct ntklog_task *record, void *data)
 void ntklog_disable_sleeping_class(u32 class)
 {
 	ntklog_enabled_sleeping_classes &= ~ntklog_class_bit(class);
-	ntklog_visit_task_records(ntklog_drop_task_slots, &class);
+	ntklog_visit_task_records(ntklog_drop_class_slots, &class);
 	if (!ntklog_enabled_sleeping_classes) {
 		cancel_delayed_work_sync(&ntklog_wait_check_work);
 		ntklog_stop_off_cpu_counting();

@@ -57,7 +57,7 @@ static bool ntklog_restart_slot(const struct ntklog_task *record, struct ntklog_
 {
 	if (cmpxchg(&slot->lock, lock, NULL) != lock)
 		return false;
-	this_cpu_inc(ntklog_sleeping_cpu.written_off);
+	this_cpu_inc(ntklog_sleeping_cpu.without_release);
 	action |= READ_ONCE(slot->action) & NTKLOG_SLEEPING_ABOVE_HOLE;
 	ntklog_fill_sleeping_slot(record, slot, lock, caller, action);
 	return true;
@@ -94,7 +94,7 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	if (ntklog_is_reacquired_exclusively(slot, action)) {
 		/* A repeated request for a ww_mutex may fail: keep the slot of the first one. */
 		if (ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
-			this_cpu_inc(ntklog_sleeping_cpu.written_off);
+			this_cpu_inc(ntklog_sleeping_cpu.without_release);
 			goto out;
 		}
 		if (ntklog_restart_slot(record, slot, lock, caller, action))
@@ -102,7 +102,7 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	}
 	slot = ntklog_alloc_sleeping_slot(record, &is_reclaimed);
 	if (is_reclaimed)
-		this_cpu_inc(ntklog_sleeping_cpu.written_off);
+		this_cpu_inc(ntklog_sleeping_cpu.without_release);
 	if (slot) {
 		ntklog_fill_sleeping_slot(record, slot, lock, caller, action);
 		goto out;

@@ -41,7 +41,7 @@ struct task_struct;
  * @attempts: calls of an acquire hook in task context, and waits of percpu_rw_semaphore readers
  * @untracked: acquisitions that got no slot
  * @given_up: acquisitions that ended without the lock after a wait
- * @written_off: acquisitions that are not counted as released
+ * @without_release: acquisitions that are not counted as released
  * @unmatched: releases that found no slot
  * @in_interrupts: operations in interrupt context, which are not tracked
  * @waits: waits that began
@@ -52,14 +52,14 @@ struct task_struct;
  * @releases of an offline CPU see release_count.h. Other CPUs may read stale values.
  *
  * When no lock operation is in progress, the sums over all CPUs satisfy attempts = releases +
- * untracked + given_up + written_off + slots in use + dropped slots.
+ * untracked + given_up + without_release + slots in use + dropped slots.
  */
 struct ntklog_sleeping_cpu {
 	struct ntklog_release_count releases;
 	u64 attempts;
 	u64 untracked;
 	u64 given_up;
-	u64 written_off;
+	u64 without_release;
 	u64 unmatched;
 	u64 in_interrupts;
 	u64 waits;
@@ -132,7 +132,7 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	ntklog_write_u64(slot->state, action);
 	/*
 	 * Publishes the slot. Pairs with smp_load_acquire() in ntklog_find_sleeping_slot(),
-	 * ntklog_check_wait() and ntklog_drop_task_slots().
+	 * ntklog_check_wait() and ntklog_drop_class_slots().
 	 */
 	smp_store_release(&slot->lock, lock);
 	/*

@@ -167,7 +167,7 @@ void ntklog_start_sampling_spin_locks(void)
 	for_each_possible_cpu(cpu_number) {
 		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
-		WRITE_ONCE(cpu->sampled_in_use, 0);
+		WRITE_ONCE(cpu->sampled_slots_in_use, 0);
 	}
 	ntklog_restart_spin_lock_sampling();
 }

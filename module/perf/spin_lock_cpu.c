@@ -101,5 +101,5 @@ u32 ntklog_spin_lock_slots_in_use(int cpu_number)
 {
 	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
-	return ntklog_slots_in_use(cpu) + READ_ONCE(cpu->sampled_in_use);
+	return ntklog_slots_in_use(cpu) + READ_ONCE(cpu->sampled_slots_in_use);
 }

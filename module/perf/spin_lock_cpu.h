@@ -109,7 +109,8 @@ struct ntklog_spin_lock_wait_start {
  * @lock: address of the lock, and PERF_SPIN_LOCK_* tags; 0 if the slot is free or not yet filled
  * @time: clock at the start of the hold
  * @interrupts: interrupt counters, from ntklog_snapshot_interrupts(), at the start of the wait or
- *	else of the hold; unused for uncontended Linux locks, see ntklog_count_interrupt_in_slots()
+ *	else of the hold; not used for uncontended Linux locks, except in mode "sampled": see
+ *	@interrupt_count
  * @wait_time: duration of the wait, in cycles; valid with PERF_SPIN_LOCK_HAS_DETAILS
  * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid like @wait_time
  * @interrupt_count: number of interrupts during an uncontended hold; valid like @wait_time
@@ -131,7 +132,7 @@ struct ntklog_spin_lock_slot {
  * @remaining_in_interval: number of acquisitions between the chosen one and the end of its interval
  * @random: state of the random number generator
  * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
- * @slot: slots of the chosen locks that are held, the first sampled_in_use of them
+ * @slot: slots of the chosen locks that are held, the first sampled_slots_in_use of them
  * @spins: for each slot, the SpinCount
  * @nested: for each slot, number of later shared acquisitions of the lock that were not chosen
  *
@@ -169,7 +170,8 @@ struct ntklog_overflow_slots {
 
 /**
  * struct ntklog_spin_lock_cpu - per-CPU state of the spin lock instrumentation
- * @sampled_in_use: number of slots in use in @sampled. Must be first: assembler code accesses it
+ * @sampled_slots_in_use: number of slots in use in @sampled. The first member, because assembler
+ *	code accesses it
  * @sampled_countdown: countdown of uncontended acquisitions in mode "sampled"
  * @state: size of the slots of @slot in use, and countdown; see PERF_SPIN_LOCK_USED_MASK
  * @hold_limit: releases after a hold of at least this many cycles take the slow path:
@@ -191,7 +193,7 @@ struct ntklog_overflow_slots {
  * @blocker_count: releases that left a waiter behind, while they are sampled; wraps
  * @blocker_limit: limit of records that no other rule would write
  * @overflow: the overflow slots
- * @sampled: state of mode "sampled", beside @sampled_in_use and @sampled_countdown
+ * @sampled: state of mode "sampled", beside @sampled_slots_in_use and @sampled_countdown
  * @slot: the first slots. The lock of a slot is 0 while the slot is free, or taken but not yet
  *	filled, because a search must not find an old address there
  *
@@ -203,7 +205,7 @@ struct ntklog_overflow_slots {
  * countdown is an exception: it may lose the handler's acquisitions.
  */
 struct ntklog_spin_lock_cpu {
-	u32 sampled_in_use;
+	u32 sampled_slots_in_use;
 	s32 sampled_countdown;
 	long state;
 	u32 hold_limit;

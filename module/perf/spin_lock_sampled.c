@@ -83,7 +83,7 @@ void ntklog_restart_sampling_interval(struct ntklog_spin_lock_cpu *cpu)
 /* Find the topmost slot of @lock. Returns its index, or -1 if the lock has no slot. */
 static int ntklog_find_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
-	int index = cpu->sampled_in_use;
+	int index = cpu->sampled_slots_in_use;
 
 	while (--index >= 0)
 		if ((cpu->sampled->slot[index].lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
@@ -103,15 +103,15 @@ static void ntklog_count_nested_acquire(struct ntklog_spin_lock_cpu *cpu, const 
 static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spin_lock_cpu *cpu,
 							       const void *lock, unsigned long tag)
 {
-	struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[cpu->sampled_in_use];
+	struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[cpu->sampled_slots_in_use];
 
-	if (cpu->sampled_in_use == PERF_SAMPLED_SPIN_LOCKS) {
+	if (cpu->sampled_slots_in_use == PERF_SAMPLED_SPIN_LOCKS) {
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 		return NULL;
 	}
 	slot->lock = (unsigned long)lock | tag;
-	cpu->sampled->nested[cpu->sampled_in_use] = 0;
-	WRITE_ONCE(cpu->sampled_in_use, cpu->sampled_in_use + 1);
+	cpu->sampled->nested[cpu->sampled_slots_in_use] = 0;
+	WRITE_ONCE(cpu->sampled_slots_in_use, cpu->sampled_slots_in_use + 1);
 	return slot;
 }
 
@@ -189,7 +189,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_contended_spin_lock);
 static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 index)
 {
 	struct ntklog_sampled_spin_locks *sampled = cpu->sampled;
-	u32 last = cpu->sampled_in_use - 1;
+	u32 last = cpu->sampled_slots_in_use - 1;
 
 	if (index != last) {
 		memmove(&sampled->slot[index], &sampled->slot[index + 1],
@@ -199,7 +199,7 @@ static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 index
 		memmove(&sampled->nested[index], &sampled->nested[index + 1],
 			(last - index) * sizeof(sampled->nested[0]));
 	}
-	WRITE_ONCE(cpu->sampled_in_use, last);
+	WRITE_ONCE(cpu->sampled_slots_in_use, last);
 }
 
 static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u32 index,
@@ -267,7 +267,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sampled_spin_lock);
 const void *ntklog_topmost_sampled_spin_lock(void)
 {
 	const struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	u32 in_use = cpu->sampled_in_use;
+	u32 in_use = cpu->sampled_slots_in_use;
 
 	return in_use ? (const void *)(cpu->sampled->slot[in_use - 1].lock & ~PERF_SPIN_LOCK_TAGS) :
 			NULL;

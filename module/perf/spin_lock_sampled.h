@@ -58,7 +58,7 @@ static __always_inline bool ntklog_sample_spin_lock_acquire_fast(const void *loc
 static __always_inline bool ntklog_sample_shared_spin_lock_acquire_fast(const void *lock)
 {
 	return ntklog_sample_spin_lock_acquire_fast(lock) &&
-	       likely(!this_cpu_read(ntklog_spin_lock_cpu.sampled_in_use));
+	       likely(!this_cpu_read(ntklog_spin_lock_cpu.sampled_slots_in_use));
 }
 
 const void *ntklog_topmost_sampled_spin_lock(void);

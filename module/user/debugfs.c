@@ -205,7 +205,7 @@ static const struct {
 	{ .name = "SleepingReleased", .get = ntklog_get_sleeping_releases },
 	NTKLOG_SLEEPING_COUNTER("Untracked", untracked),
 	NTKLOG_SLEEPING_COUNTER("GivenUp", given_up),
-	NTKLOG_SLEEPING_COUNTER("Again", written_off),
+	NTKLOG_SLEEPING_COUNTER("Again", without_release),
 	NTKLOG_SLEEPING_COUNTER("Unmatched", unmatched),
 	NTKLOG_SLEEPING_COUNTER("InInterrupts", in_interrupts),
 	NTKLOG_SLEEPING_COUNTER("Waits", waits),

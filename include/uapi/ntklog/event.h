@@ -311,7 +311,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, frames, 0x18);
  * @blocked: time since @since in which the task was blocked, in cycles
  *
  * A list begins with an event whose action is NTKLOG_OPEN_LIST and whose other members but
- * @list_time are 0. One event for each hold and each wait follows.
+ * @list_time are 0. One event follows for each hold and each wait of the groups that the session
+ * observes, except those of the task that stops the session or takes the snapshot.
  */
 struct ntklog_open_hold {
 	__u64 list_time;

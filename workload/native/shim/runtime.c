@@ -60,7 +60,7 @@ static void shim_patch(const struct shim_site *site)
 }
 
 /* Make patched code visible to the instruction fetch of all threads. */
-static void shim_patched(void)
+static void shim_sync_patched_code(void)
 {
 	shim_check(!syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0),
 		   "membarrier");
@@ -133,7 +133,7 @@ void shim_set_key(struct static_key_false *key, bool on)
 	for (site = __start_shim_sites; site < __stop_shim_sites; site++)
 		if (site->key == key)
 			shim_patch(site);
-	shim_patched();
+	shim_sync_patched_code();
 }
 
 void shim_set_call(void *function, const void *target)
@@ -151,7 +151,7 @@ void shim_set_call(void *function, const void *target)
 		shim_write(code, SHIM_CALL, target);
 	else
 		memcpy(code, shim_nop, sizeof(shim_nop));
-	shim_patched();
+	shim_sync_patched_code();
 }
 
 /* A function, as in the kernel: it reads a word of the CPU. */

@@ -93,7 +93,7 @@ void shim_start_session(void)
 	for_each_possible_cpu(cpu) {
 		*per_cpu_ptr(shim_channel.buf, cpu) = shim_open_buffers(cpu);
 		per_cpu_ptr(shim_run.cpus, cpu)->buf = &etw_closed_buffer;
-		per_cpu_ptr(shim_run.cpus, cpu)->limit = SHIM_BUFFER_SIZE;
+		per_cpu_ptr(shim_run.cpus, cpu)->buffer_size = SHIM_BUFFER_SIZE;
 	}
 	etw_run_cpus[session->id] = shim_run.cpus;
 	session->run = &shim_run;
