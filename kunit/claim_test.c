@@ -292,7 +292,7 @@ static void any_claim_is_of_the_last_free_session(struct kunit *test)
 	struct etw_group_mask_change change = { .replaces_mask = true };
 	int i, count = 0;
 
-	etw_group_mask_set(&change.set, TEST_GROUP);
+	etw_group_mask_set(&change.groups_to_set, TEST_GROUP);
 	KUNIT_ASSERT_EQ(test, etw_change_group_mask(unread, &change), 0);
 	KUNIT_ASSERT_EQ(test, etw_start_session(unread), 0);
 	log_event();
@@ -322,7 +322,7 @@ static void any_claim_takes_a_session_in_a_snapshot(struct kunit *test)
 	void *snapshot;
 	size_t size;
 
-	etw_group_mask_set(&change.set, TEST_GROUP);
+	etw_group_mask_set(&change.groups_to_set, TEST_GROUP);
 	KUNIT_ASSERT_EQ(test, etw_change_group_mask(last, &change), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_mode(last, ETW_MODE_BUFFERING), 0);
 	KUNIT_ASSERT_EQ(test, etw_start_session(last), 0);

@@ -180,7 +180,7 @@ static void start_another(struct kunit *test, int session, u32 version)
 {
 	struct etw_group_mask_change change = { .replaces_mask = true };
 
-	etw_group_mask_set(&change.set, PERF_CONTEXT_SWITCH);
+	etw_group_mask_set(&change.groups_to_set, PERF_CONTEXT_SWITCH);
 	etw_change_group_mask(&etw_sessions[session], &change);
 	KUNIT_ASSERT_EQ(test, etw_set_contextswap_version(&etw_sessions[session], version), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(&etw_sessions[session], 65536), 0);
@@ -244,7 +244,7 @@ static void linux_priority_converted_to_nt_order_kept(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, thread);
 	for (prio = -1; prio < 140; prio++) {
 		thread->prio = prio;
-		now = ntklog_nt_priority(thread, false);
+		now = ntklog_convert_to_nt_priority(thread, false);
 		KUNIT_EXPECT_LE(test, now, last);
 		/* NT's priorities from 16 on are real-time, as Linux' below 100. */
 		KUNIT_EXPECT_EQ_MSG(test, now >= 16, prio < 100, "prio %d", prio);
@@ -252,19 +252,19 @@ static void linux_priority_converted_to_nt_order_kept(struct kunit *test)
 		last = now;
 	}
 	thread->prio = 0;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 31);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 31);
 	thread->prio = 99;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 16);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 16);
 	thread->prio = 100;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 15);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 15);
 	thread->prio = 120;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 8);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 8);
 	thread->prio = 139;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 1);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 1);
 	thread->prio = 120;
 	thread->policy = SCHED_IDLE;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 1);
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, true), 0);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 1);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, true), 0);
 }
 
 static atomic_t probes;

@@ -184,7 +184,7 @@ void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 	struct etw_group_mask_change change = { .replaces_mask = true };
 
 	if (group)
-		change.set.masks[group >> 29] = group & 0x1FFFFFFF;
+		change.groups_to_set.masks[group >> 29] = group & 0x1FFFFFFF;
 	etw_change_group_mask(session, &change);
 	/* A flush by the timer would finish buffers at random times. */
 	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(session, 0), 0);

@@ -53,9 +53,9 @@ static int play(void *data)
 {
 	struct role *role = data;
 
-	role->start = ntklog_cycles();
+	role->start = ntklog_read_cycles();
 	role->act();
-	role->end = ntklog_cycles();
+	role->end = ntklog_read_cycles();
 	complete(&role->hooks_called);
 	wait_for_completion(&role->may_end);
 	return 0;
@@ -138,7 +138,7 @@ static void expect_lock(struct kunit *test, const u8 *event, const void *lock, u
 	KUNIT_EXPECT_NE(test, read_u64(event, CALLER), 0ull);
 	KUNIT_EXPECT_GT(test, read_u64(event, BLOCKED), 0ull);
 	KUNIT_EXPECT_LE(test, read_u64(event, READY) + read_u64(event, BLOCKED),
-			ntklog_cycles() - role->start);
+			ntklog_read_cycles() - role->start);
 	KUNIT_EXPECT_EQ(test, read_u32(event, RESERVED), 0u);
 }
 

@@ -24,7 +24,7 @@ static void exported_function_address_resolved(struct kunit *test)
 
 static void exported_name_with_other_address_refused(struct kunit *test)
 {
-	struct ntklog_target target = { .name = "down", .exported = up, .optional = true };
+	struct ntklog_target target = { .name = "down", .exported_address = up, .optional = true };
 
 	KUNIT_EXPECT_STREQ(test, resolve(&target), "down");
 	KUNIT_EXPECT_EQ(test, target.address, 0ul);

@@ -326,7 +326,7 @@ static void timeout_on_other_cpu_duration_unknown(struct kunit *test)
 	struct ntklog_resource_wait wait = {
 		.resource = &resource,
 		.start_time = get_cycles(),
-		.processor = TEST_CPU + 1,
+		.start_cpu = TEST_CPU + 1,
 		.thread_id = 4711,
 		.action = 0x10024,
 		.has_timer = true,

@@ -241,15 +241,15 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 	u32 records;
 
 	resource_session_start(test);
-	records = ntklog_task_record_count();
+	records = ntklog_count_task_records();
 	users[0].is_lockdep_off = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
-	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records + 1);
+	KUNIT_EXPECT_EQ(test, ntklog_count_task_records(), records + 1);
 	thread = user_thread(test, 0);
 	user_exit(test, 0);
-	while (ntklog_task_record_count() != records && tries--)
+	while (ntklog_count_task_records() != records && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records);
+	KUNIT_EXPECT_EQ(test, ntklog_count_task_records(), records);
 	/* The exiting thread's slot is gone, so a release for it is unmatched. */
 	unmatched = resource_counters()->unmatched;
 	ex_release_resource_for_thread_lite(&resource, thread);
@@ -267,7 +267,7 @@ static bool release_is_written(u64 releases, u64 wait_time, u32 contention_delta
 {
 	const struct ntklog_resource_wait wait = {
 		.start_time = get_cycles() - wait_time,
-		.processor = TEST_CPU,
+		.start_cpu = TEST_CPU,
 		.has_timer = true,
 	};
 	unsigned int before = resource_event_count();

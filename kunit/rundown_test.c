@@ -40,7 +40,7 @@ static void start(struct kunit *test, int i, u32 group)
 	struct etw_session *session = &etw_sessions[i];
 
 	if (group)
-		etw_group_mask_set(&change.set, group);
+		etw_group_mask_set(&change.groups_to_set, group);
 	KUNIT_ASSERT_EQ(test, etw_change_group_mask(session, &change), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SESSION_BUFFER_SIZE), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 4), 0);
@@ -110,10 +110,10 @@ static void change_of_mask_logs_observation_of_group(struct kunit *test)
 	struct etw_group_mask_change change = {};
 
 	start(test, 2, PERF_SPINLOCK);
-	etw_group_mask_set(&change.set, PERF_SYNC_OBJECTS);
+	etw_group_mask_set(&change.groups_to_set, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
-	change.clear = change.set;
-	memset(&change.set, 0, sizeof(change.set));
+	change.groups_to_clear = change.groups_to_set;
+	memset(&change.groups_to_set, 0, sizeof(change.groups_to_set));
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
 	stop(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
@@ -159,7 +159,7 @@ static void a_lost_observed_event_is_written_later(struct kunit *test)
 	run = session->run;
 	buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
-	etw_group_mask_set(&change.set, PERF_SYNC_OBJECTS);
+	etw_group_mask_set(&change.groups_to_set, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(session, &change), 0);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SYNC_OBJECTS));
 	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
@@ -285,15 +285,15 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 	static const u16 hook_ids[] = {
 		SPIN_LOCK_START, OBSERVED, RESOURCE_START, DROPPED_START, OBSERVED,
 	};
-	ntklog_steal_time_func_t before = ntklog_steal_time_of_cpu;
+	ntklog_steal_time_func_t before = ntklog_steal_time_func;
 	struct etw_group_mask_change change = {};
 
 	start(test, 2, PERF_SPINLOCK);
-	etw_group_mask_set(&change.set, PERF_LINUX_MUTEX);
-	ntklog_steal_time_of_cpu = steal_time_of_test;
+	etw_group_mask_set(&change.groups_to_set, PERF_LINUX_MUTEX);
+	ntklog_steal_time_func = steal_time_of_test;
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
 	stop(test, 2);
-	ntklog_steal_time_of_cpu = before;
+	ntklog_steal_time_func = before;
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 	/* Version 2, PERFINFO64, 0xC0; header and three u64. */
@@ -383,14 +383,14 @@ static void a_change_of_a_parameter_logs_no_counts(struct kunit *test)
 		RESOURCE_START, DROPPED_START, RESOURCE_END, RESOURCE_START, RESOURCE_END,
 	};
 	const struct ntklog_parameter *rate = &ntklog_resource_information.parameters[0];
-	ntklog_steal_time_func_t steal_time_before = ntklog_steal_time_of_cpu;
+	ntklog_steal_time_func_t steal_time_before = ntklog_steal_time_func;
 	const u32 before = ntklog_get_parameter(rate);
 
-	ntklog_steal_time_of_cpu = growing_steal_time;
+	ntklog_steal_time_func = growing_steal_time;
 	start(test, 2, PERF_LINUX_MUTEX);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
 	stop(test, 2);
-	ntklog_steal_time_of_cpu = steal_time_before;
+	ntklog_steal_time_func = steal_time_before;
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before), STATUS_SUCCESS);
 }

@@ -15,7 +15,7 @@ void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enu
 	struct etw_group_mask_change change = { .replaces_mask = true };
 	struct etw_session *session = &etw_sessions[id];
 
-	etw_group_mask_set(&change.set, group);
+	etw_group_mask_set(&change.groups_to_set, group);
 	etw_change_group_mask(session, &change);
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SESSION_BUFFER_SIZE), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, buffers), 0);
@@ -33,7 +33,7 @@ void change_groups_of_session(int id, u32 group, bool set)
 {
 	struct etw_group_mask_change change = {};
 
-	etw_group_mask_set(set ? &change.set : &change.clear, group);
+	etw_group_mask_set(set ? &change.groups_to_set : &change.groups_to_clear, group);
 	etw_change_group_mask(&etw_sessions[id], &change);
 }
 

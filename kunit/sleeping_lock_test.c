@@ -44,8 +44,8 @@ static struct remainders read_remainders(void)
 {
 	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
 	struct remainders remainders = {
-		.acquisitions = -(sum.held + sum.waiting + sum.dropped),
-		.waits = -(sum.waiting + sum.dropped_waits),
+		.acquisitions = -(sum.held_slots + sum.waiting_slots + sum.dropped_slots),
+		.waits = -(sum.waiting_slots + sum.dropped_waiting_slots),
 	};
 	int cpu;
 
@@ -54,11 +54,12 @@ static struct remainders read_remainders(void)
 
 		remainders.acquisitions += READ_ONCE(counts->attempts) -
 					   READ_ONCE(counts->untracked) -
-					   READ_ONCE(counts->given_up) -
-					   READ_ONCE(counts->without_release) -
-					   ntklog_number_of_releases(&counts->releases);
-		remainders.waits += READ_ONCE(counts->waits) - READ_ONCE(counts->waited) -
-				    READ_ONCE(counts->given_up);
+					   READ_ONCE(counts->waits_given_up) -
+					   READ_ONCE(counts->releases_missed) -
+					   ntklog_get_release_count(&counts->releases);
+		remainders.waits += READ_ONCE(counts->waits_begun) -
+				    READ_ONCE(counts->waits_ended) -
+				    READ_ONCE(counts->waits_given_up);
 	}
 	return remainders;
 }
@@ -156,9 +157,9 @@ static void class_disabled_during_wait_counted_once(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_until_class_is_disabled,
 						  disable_test_class), 0);
-	waits = ntklog_sum_sleeping_slots().dropped_waits - sum.dropped_waits;
+	waits = ntklog_sum_sleeping_slots().dropped_waiting_slots - sum.dropped_waiting_slots;
 	KUNIT_EXPECT_GT(test, waits, 0);
-	KUNIT_EXPECT_LT(test, waits, ntklog_sum_sleeping_slots().dropped - sum.dropped);
+	KUNIT_EXPECT_LT(test, waits, ntklog_sum_sleeping_slots().dropped_slots - sum.dropped_slots);
 }
 
 static const struct task_struct *owner_is_other(const void *unused)

@@ -146,7 +146,7 @@ static void start_another(struct kunit *test, u32 group)
 {
 	struct etw_group_mask_change change = { .replaces_mask = true };
 
-	etw_group_mask_set(&change.set, group);
+	etw_group_mask_set(&change.groups_to_set, group);
 	etw_change_group_mask(&etw_sessions[1], &change);
 	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(&etw_sessions[1], 0), 0);
 	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[1]), 0);

@@ -29,7 +29,7 @@ void spin_lock_session_start(struct kunit *test)
 struct spin_lock_counts read_counts(void)
 {
 	return (struct spin_lock_counts){
-		.acquire_count = ntklog_spin_lock_acquire_count(TEST_CPU),
+		.acquire_count = ntklog_get_spin_lock_acquire_count(TEST_CPU),
 		.contention_count = spin_lock_cpu()->contention_count,
 		.spin_count = spin_lock_cpu()->spin_count,
 		.untracked = spin_lock_cpu()->untracked,

@@ -41,7 +41,7 @@ static inline struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
 
 static inline u32 slots_in_use(void)
 {
-	return ntklog_slots_in_use(spin_lock_cpu());
+	return ntklog_count_slots_in_use(spin_lock_cpu());
 }
 
 static inline const struct ntklog_spin_lock_slot *topmost_slot(void)
@@ -51,7 +51,7 @@ static inline const struct ntklog_spin_lock_slot *topmost_slot(void)
 
 static inline u32 tracked_slots_in_use(void)
 {
-	return slots_in_use() - spin_lock_cpu()->untracked_slots;
+	return slots_in_use() - spin_lock_cpu()->untracked_slots_in_use;
 }
 
 int spin_lock_fixture_init(struct kunit *test);

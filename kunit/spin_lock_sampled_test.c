@@ -108,14 +108,14 @@ static DECLARE_BITMAP(was_sampled, INTERVALS * RATE);
 
 static void each_interval_one_acquisition_sampled(struct kunit *test)
 {
-	u32 before = ntklog_spin_lock_acquire_count(TEST_CPU);
+	u32 before = ntklog_get_spin_lock_acquire_count(TEST_CPU);
 	unsigned long first = 0, place;
 	unsigned int i, others = 0;
 
 	bitmap_zero(was_sampled, INTERVALS * RATE);
 	start(test, 1, 1, RATE);
 	count_pairs(INTERVALS * RATE, was_sampled);
-	KUNIT_EXPECT_EQ(test, ntklog_spin_lock_acquire_count(TEST_CPU) - before,
+	KUNIT_EXPECT_EQ(test, ntklog_get_spin_lock_acquire_count(TEST_CPU) - before,
 			INTERVALS * RATE);
 	KUNIT_EXPECT_EQ(test, bitmap_weight(was_sampled, INTERVALS * RATE), INTERVALS);
 	for (i = 0; i < INTERVALS; i++) {
@@ -143,7 +143,7 @@ static void nested_locks_both_sampled(struct kunit *test)
 		sample(&lock[0]);
 		outer += spin_lock_cpu()->sampled_slots_in_use;
 		sample(&lock[1]);
-		inner += ntklog_topmost_sampled_spin_lock() == &lock[1];
+		inner += ntklog_find_topmost_sampled_spin_lock() == &lock[1];
 		release(&lock[1]);
 		release(&lock[0]);
 	}
@@ -212,7 +212,7 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 	u32 before;
 
 	start(test, 1, 1, U32_MAX);
-	before = ntklog_spin_lock_acquire_count(TEST_CPU);
+	before = ntklog_get_spin_lock_acquire_count(TEST_CPU);
 	local_irq_save(flags);
 	spin_lock_cpu()->sampled->countdown_excess = 5;
 	spin_lock_cpu()->sampled->sample_at_count -= spin_lock_cpu()->sampled_countdown;
@@ -223,7 +223,7 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled->countdown_excess, 0);
 	release(&lock[0]);
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, ntklog_spin_lock_acquire_count(TEST_CPU) - before, 1);
+	KUNIT_EXPECT_EQ(test, ntklog_get_spin_lock_acquire_count(TEST_CPU) - before, 1);
 	stop(test);
 }
 

@@ -372,12 +372,12 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	before.acquire_count = read_counts().acquire_count;
 	for (i = 0; i < ARRAY_SIZE(many_locks); i++)
 		push_slot(&many_locks[i]);
-	without_slot = spin_lock_cpu()->without_slot;
+	without_slot = spin_lock_cpu()->locks_without_slot;
 	for (i = ARRAY_SIZE(many_locks) - 1; i >= 0; i--)
 		pop_slot(&many_locks[i]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, without_slot, 3);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->without_slot, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->locks_without_slot, 0);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
@@ -405,7 +405,7 @@ static void release_in_order_further_slots_moved_down(struct kunit *test)
 		push_slot(&many[i]);
 	for (i = 0; i < ARRAY_SIZE(many); i++) {
 		in_use[i] = slots_in_use();
-		topmost[i] = ntklog_topmost_spin_lock();
+		topmost[i] = ntklog_find_topmost_spin_lock();
 		pop_slot(&many[i]);
 	}
 	state = spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;

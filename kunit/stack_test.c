@@ -126,7 +126,7 @@ static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 	struct etw_group_mask_change change = { .replaces_mask = true };
 	u64 written;
 
-	etw_group_mask_set(&change.set, PERF_SPINLOCK);
+	etw_group_mask_set(&change.groups_to_set, PERF_SPINLOCK);
 	etw_change_group_mask(&etw_sessions[1], &change);
 	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[1]), 0);
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);

@@ -95,7 +95,7 @@ static void task_that_exits_is_noted_with_its_name(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, last);
 	fields = sscanf(last + strlen(line), "%llu", &exited);
 	KUNIT_EXPECT_EQ(test, fields, 1);
-	KUNIT_EXPECT_LE(test, exited, ntklog_cycles());
+	KUNIT_EXPECT_LE(test, exited, ntklog_read_cycles());
 	KUNIT_EXPECT_NOT_NULL(test, strstr(last, IS_ENABLED(CONFIG_CGROUPS) ?
 					   " ntklog??test\t/\n" : " ntklog??test\t-\n"));
 }

@@ -19,9 +19,9 @@ static void expect_record_count(struct kunit *test, u32 records)
 	int tries = 3000;
 
 	/* A test sees the end of a thread before its record is freed. */
-	while (ntklog_task_record_count() != records && tries--)
+	while (ntklog_count_task_records() != records && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records);
+	KUNIT_EXPECT_EQ(test, ntklog_count_task_records(), records);
 }
 
 static u32 records_before_exit;
@@ -32,7 +32,7 @@ static int exit_in_region(void *data)
 
 	ke_enter_critical_region();
 	ke_raise_irql(APC_LEVEL, &old_irql);
-	records_before_exit = ntklog_task_record_count();
+	records_before_exit = ntklog_count_task_records();
 	return 0;
 }
 
@@ -44,7 +44,7 @@ static void thread_exits_its_record_freed(struct kunit *test)
 	/* The test's own task gets its record before the count. */
 	ke_enter_critical_region();
 	ke_leave_critical_region();
-	records = ntklog_task_record_count();
+	records = ntklog_count_task_records();
 	/* The thread exits in a region and at APC_LEVEL. */
 	test_thread_start(test, &thread, TEST_CPU, exit_in_region, NULL);
 	test_thread_join(&thread);
@@ -65,12 +65,12 @@ static int use_irql_and_regions_at_exit(void *data)
 
 	/* Act as a thread that closes its files after the exit probe has freed its record. */
 	current->flags |= PF_EXITING;
-	results->records[0] = ntklog_task_record_count();
+	results->records[0] = ntklog_count_task_records();
 	results->right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
 	ke_lower_irql(PASSIVE_LEVEL);
 	ke_enter_critical_region();
 	ke_enter_critical_region();
-	results->records[1] = ntklog_task_record_count();
+	results->records[1] = ntklog_count_task_records();
 	results->right &= ke_are_apcs_disabled();
 	ke_leave_critical_region();
 	results->right &= ke_are_apcs_disabled();
@@ -81,7 +81,7 @@ static int use_irql_and_regions_at_exit(void *data)
 	ke_lower_irql(old_irql);
 	results->right &= !ke_are_apcs_disabled();
 	results->right &= ke_get_current_irql() == PASSIVE_LEVEL;
-	results->records[2] = ntklog_task_record_count();
+	results->records[2] = ntklog_count_task_records();
 	current->flags &= ~PF_EXITING;
 	return 0;
 }
@@ -124,7 +124,7 @@ static void threads_more_than_spare_records_all_recorded(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, threads);
 	KUNIT_ASSERT_NOT_NULL(test, is_in_region);
 	reinit_completion(&threads_may_go);
-	records = ntklog_task_record_count();
+	records = ntklog_count_task_records();
 	for (i = 0; i < THREADS; i++)
 		test_thread_start(test, &threads[i], i % num_online_cpus(), enter_and_wait,
 				  &is_in_region[i]);

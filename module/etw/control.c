@@ -97,7 +97,7 @@ void etw_stop_session_locked(struct etw_session *session)
 	synchronize_rcu();
 	etw_publish_stack_sessions();
 	etw_flush_buffers(run, ETW_FLUSH_LAST);
-	run->end_time = etw_filetime();
+	run->end_time = etw_read_filetime();
 	etw_finish_run(run);
 }
 

@@ -109,16 +109,16 @@ static_assert(ETW_EVENT_VERSIONS == 4);
  * etw_log_event_in_versions() - log an event to each session in the session's version
  * @sessions: the sessions and their versions, from etw_versions_by_session()
  * @hook_id: PERFINFO_LOG_TYPE_*
- * @version_1: data of version 1
- * @version_1_length: bytes of @version_1
- * @later_versions: data of the later versions
- * @later_versions_length: bytes of @later_versions
+ * @version_1_data: data of version 1
+ * @version_1_length: bytes of @version_1_data
+ * @later_versions_data: data of the later versions
+ * @later_versions_length: bytes of @later_versions_data
  *
  * Context: as for etw_log_event().
  * Return: the sessions that have the event, and its time stamp.
  */
-struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1,
-					    u16 version_1_length, const void *later_versions,
+struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1_data,
+					    u16 version_1_length, const void *later_versions_data,
 					    u16 later_versions_length)
 {
 	struct etw_session *session = etw_sessions;
@@ -135,7 +135,7 @@ struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const voi
 		header.size = sizeof(header) +
 			      (header.version == 1 ? version_1_length : later_versions_length);
 		if (etw_write_event(session->run, &header,
-				    header.version == 1 ? version_1 : later_versions))
+				    header.version == 1 ? version_1_data : later_versions_data))
 			logged.sessions |= 1ULL << session->id * ETW_SESSION_BITS;
 	}
 	return logged;

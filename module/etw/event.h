@@ -55,7 +55,7 @@ extern struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
  */
 extern union etw_versions {
 	u8 by_session[ETW_SESSIONS];
-	u64 set;
+	u64 as_set;
 } etw_contextswap_versions;
 
 /**
@@ -84,7 +84,7 @@ static __always_inline u64 etw_sessions_for_event(u32 group)
 static __always_inline u64 etw_versions_by_session(u64 sessions)
 {
 	BUILD_BUG_ON(ETW_EVENT_VERSIONS > 4);
-	return sessions + (sessions * 3 & ntklog_read_u64(etw_contextswap_versions.set));
+	return sessions + (sessions * 3 & ntklog_read_u64(etw_contextswap_versions.as_set));
 }
 
 /**
@@ -97,7 +97,7 @@ static __always_inline u64 etw_versions_by_session(u64 sessions)
 static __always_inline bool etw_any_version_above_1(u64 sessions)
 {
 	/* A plain load, which the compiler can compare in memory. A byte changes atomically. */
-	return sessions * 3 & data_race(etw_contextswap_versions.set);
+	return sessions * 3 & data_race(etw_contextswap_versions.as_set);
 }
 
 static __always_inline unsigned long etw_first_session(u64 sessions)
@@ -180,8 +180,8 @@ static __always_inline struct etw_logged etw_end_event(u64 sessions, const void 
 	return logged;
 }
 
-struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1,
-					    u16 version_1_length, const void *later_versions,
+struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1_data,
+					    u16 version_1_length, const void *later_versions_data,
 					    u16 later_versions_length);
 struct etw_logged etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,
 				u16 length);

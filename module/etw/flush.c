@@ -57,7 +57,7 @@ static void etw_flush_cpu(void *data)
 			return;
 		etw_finish_buffer(run, buf, request->flags);
 	}
-	WRITE_ONCE(cpu->flushed, cpu->written);
+	WRITE_ONCE(cpu->written_at_flush, cpu->written);
 }
 
 /* Avoid an IPI. The CPU may be writing these fields, so the answer may be stale. */
@@ -66,7 +66,7 @@ static bool etw_buffer_needs_flush(const struct etw_run *run, unsigned int cpu,
 {
 	const struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
 
-	if (READ_ONCE(buffer_cpu->written) == READ_ONCE(buffer_cpu->flushed))
+	if (READ_ONCE(buffer_cpu->written) == READ_ONCE(buffer_cpu->written_at_flush))
 		return false;
 	/* relay does not mark its fields as shared. */
 	return data_race(etw_buffer_may_be_finished(etw_run_buffer(run, cpu), reason));

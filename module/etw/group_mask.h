@@ -7,11 +7,11 @@
 
 struct seq_file;
 
-/* A change of a group mask: @set is applied before @clear. */
+/* A change of a group mask: @groups_to_set is applied before @groups_to_clear. */
 struct etw_group_mask_change {
 	bool replaces_mask;
-	struct perfinfo_groupmask set;
-	struct perfinfo_groupmask clear;
+	struct perfinfo_groupmask groups_to_set;
+	struct perfinfo_groupmask groups_to_clear;
 };
 
 /**

@@ -207,11 +207,11 @@ EXPORT_SYMBOL_IF_KUNIT(etw_resume_observing);
  */
 int etw_stop_observing_for_suspend(void)
 {
-	unsigned int attempts = ETW_SUSPEND_ATTEMPTS;
+	unsigned int attempts_left = ETW_SUSPEND_ATTEMPTS;
 
 	WRITE_ONCE(etw_machine_is_suspended, true);
 	while (!mutex_trylock(&etw_mutex)) {
-		if (fatal_signal_pending(current) || !attempts--) {
+		if (fatal_signal_pending(current) || !attempts_left--) {
 			/* The holder of the mutex may have ended the observation meanwhile. */
 			etw_resume_observing();
 			return fatal_signal_pending(current) ? -EINTR : -EBUSY;

@@ -115,11 +115,11 @@ static void etw_wake_readers(struct irq_work *work)
 static struct rchan *etw_open_channel(struct etw_run *run, struct dentry *directory,
 				      const struct etw_settings *settings)
 {
-	u64 pages = (u64)settings->buffer_size * settings->buffers / PAGE_SIZE *
-		    num_online_cpus();
+	u64 page_count = (u64)settings->buffer_size * settings->buffers / PAGE_SIZE *
+			 num_online_cpus();
 
 	/* relay would try to allocate more, and the kernel might kill processes for the memory. */
-	if (pages > si_mem_available() / 2)
+	if (page_count > si_mem_available() / 2)
 		return NULL;
 	return relay_open(NULL, directory, settings->buffer_size, settings->buffers,
 			  &etw_relay_callbacks, run);

@@ -27,7 +27,7 @@ struct wmi_buffer_header;
  * @written: events in buffers
  * @lost: events that were not written
  * @overwritten: buffers that were overwritten in buffering mode
- * @flushed: @written at the last flush
+ * @written_at_flush: @written at the last flush
  * @has_unmarked_loss: events were lost since the last ETW_BUFFER_FLAG_EVENTS_LOST
  * @wait: readers that wait for a buffer
  * @wake: an irq_work that wakes @wait, because the writer may hold locks of the scheduler
@@ -47,7 +47,7 @@ struct etw_buffer_cpu {
 	u64 written;
 	u64 lost;
 	u64 overwritten;
-	u64 flushed;
+	u64 written_at_flush;
 	bool has_unmarked_loss;
 	wait_queue_head_t wait;
 	struct irq_work wake;

@@ -256,8 +256,8 @@ ex_acquire_resource_at_dispatch_level(struct eresource *resource, bool wait,
 
 	WARN(wait || irql > DISPATCH_LEVEL,
 	     "ExAcquireResource: resource %llx, wait %d, at IRQL %u from %pS\n",
-	     ntklog_displayed_address((unsigned long)resource), wait, irql,
-	     ntklog_printable_code(caller));
+	     ntklog_get_displayed_address((unsigned long)resource), wait, irql,
+	     ntklog_get_printable_code(caller));
 	return irql <= DISPATCH_LEVEL &&
 		__ex_acquire_resource(resource, false, request, caller);
 }

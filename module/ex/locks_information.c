@@ -34,7 +34,7 @@ static void ex_describe_resource(struct eresource *resource,
 	if (word == ERESOURCE_STATE_IN_MEMBERS) {
 		exclusive = resource->exclusive && resource->active_count;
 		information->lock_count = resource->active_count;
-		for (i = 0; i < eresource_owner_entries(resource); i++) {
+		for (i = 0; i < eresource_owner_entry_count(resource); i++) {
 			struct eresource_owner *owner = eresource_owner(resource, i);
 
 			if (!owner->thread)
@@ -53,7 +53,7 @@ static void ex_describe_resource(struct eresource *resource,
 	}
 	if (exclusive)
 		information->recursion_count = information->entry_count;
-	information->address = ntklog_displayed_address((unsigned long)resource);
+	information->address = ntklog_get_displayed_address((unsigned long)resource);
 	description->resource = (unsigned long)resource;
 	information->type = RTL_RESOURCE_TYPE;
 	information->contention_count = resource->contention_count;

@@ -69,12 +69,12 @@ static __always_inline struct ntklog_time ntklog_read_time(void)
 #endif
 
 /**
- * ntklog_cycles() - read the clock
+ * ntklog_read_cycles() - read the clock
  *
  * Context: any, also NMI.
  * Return: the clock, in cycles.
  */
-static __always_inline u64 ntklog_cycles(void)
+static __always_inline u64 ntklog_read_cycles(void)
 {
 	return ntklog_time_value(ntklog_read_time());
 }
@@ -89,7 +89,7 @@ static __always_inline u64 ntklog_cycles(void)
  */
 static inline u64 ntklog_cycles_since(u64 start, u64 fallback)
 {
-	u64 cycles = ntklog_cycles() - start;
+	u64 cycles = ntklog_read_cycles() - start;
 
 	return (s64)cycles < 0 ? fallback : cycles;
 }

@@ -52,9 +52,9 @@ static bool ntklog_per_cpu_section_begins_at_zero(void)
  */
 static unsigned long ntklog_per_cpu_address(unsigned long lock)
 {
-	unsigned long nearest = ULONG_MAX;
+	unsigned long nearest_address = ULONG_MAX;
 #ifdef CONFIG_SMP
-	const unsigned long known = (__force unsigned long)&kstat;
+	const unsigned long known_address = (__force unsigned long)&kstat;
 	const bool section_begins_at_zero = ntklog_per_cpu_section_begins_at_zero();
 	unsigned long address, least_distance = ULONG_MAX, distance;
 	unsigned int cpu;
@@ -62,14 +62,14 @@ static unsigned long ntklog_per_cpu_address(unsigned long lock)
 	for_each_possible_cpu(cpu) {
 		address = lock - per_cpu_offset(cpu);
 		distance = section_begins_at_zero ? address :
-			   max(address, known) - min(address, known);
+			   max(address, known_address) - min(address, known_address);
 		if (distance < least_distance) {
 			least_distance = distance;
-			nearest = address;
+			nearest_address = address;
 		}
 	}
 #endif
-	return nearest;
+	return nearest_address;
 }
 
 static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset)

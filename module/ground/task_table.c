@@ -65,18 +65,18 @@ unsigned int ntklog_task_needs;
 /* Slots that were in use when their task exited. */
 static atomic64_t ntklog_sleeping_slots_dropped_count;
 
-static unsigned int ntklog_task_bucket(const struct task_struct *task)
+static unsigned int ntklog_task_bucket_index(const struct task_struct *task)
 {
 	return hash_ptr(task, ntklog_task_bucket_bits);
 }
 
 static struct ntklog_task_shard *ntklog_task_shard(const struct task_struct *task)
 {
-	return &ntklog_task_shards[ntklog_task_bucket(task) % NTKLOG_TASK_SHARDS];
+	return &ntklog_task_shards[ntklog_task_bucket_index(task) % NTKLOG_TASK_SHARDS];
 }
 
 /* Number of spare records that each shard should have. */
-static u32 ntklog_spare_target(void)
+static u32 ntklog_choose_spare_target(void)
 {
 	unsigned int needs = READ_ONCE(ntklog_task_needs);
 
@@ -116,7 +116,7 @@ static bool ntklog_try_to_keep_as_spare(struct ntklog_task_shard *shard, struct 
 	bool is_kept;
 
 	raw_spin_lock_irqsave(&shard->lock, flags);
-	is_kept = shard->spare_count < ntklog_spare_target() ||
+	is_kept = shard->spare_count < ntklog_choose_spare_target() ||
 	      READ_ONCE(ntklog_task_needs) & NTKLOG_NEEDED_BY_HOOKS;
 	if (is_kept)
 		ntklog_push_spare(shard, record);
@@ -137,7 +137,7 @@ void ntklog_make_spare_task_records(void)
 
 	for (i = 0; i < NTKLOG_TASK_SHARDS; i++) {
 		shard = &ntklog_task_shards[i];
-		while (READ_ONCE(shard->spare_count) < ntklog_spare_target()) {
+		while (READ_ONCE(shard->spare_count) < ntklog_choose_spare_target()) {
 			record = kmem_cache_zalloc(ntklog_task_cache, GFP_KERNEL);
 			if (!record)
 				return;
@@ -147,24 +147,24 @@ void ntklog_make_spare_task_records(void)
 	}
 }
 
-static void ntklog_spare_work_run(struct work_struct *work)
+static void ntklog_run_spare_work(struct work_struct *work)
 {
 	ntklog_make_spare_task_records();
 }
 
-static DECLARE_WORK(ntklog_spare_work, ntklog_spare_work_run);
+static DECLARE_WORK(ntklog_spare_work, ntklog_run_spare_work);
 
 /* A task that takes a spare record may hold locks that a wake-up needs, so an interrupt does it. */
-static void ntklog_spare_irq_work_run(struct irq_work *work)
+static void ntklog_run_spare_irq_work(struct irq_work *work)
 {
 	schedule_work(&ntklog_spare_work);
 }
 
-static DEFINE_IRQ_WORK(ntklog_spare_irq_work, ntklog_spare_irq_work_run);
+static DEFINE_IRQ_WORK(ntklog_spare_irq_work, ntklog_run_spare_irq_work);
 
 static void ntklog_request_spares(const struct ntklog_task_shard *shard)
 {
-	if (READ_ONCE(shard->spare_count) < ntklog_spare_target() / 2)
+	if (READ_ONCE(shard->spare_count) < ntklog_choose_spare_target() / 2)
 		irq_work_queue(&ntklog_spare_irq_work);
 }
 
@@ -205,7 +205,7 @@ void ntklog_free_excess_task_records(void)
 {
 	HLIST_HEAD(excess);
 
-	ntklog_take_excess_spares(ntklog_spare_target(), &excess);
+	ntklog_take_excess_spares(ntklog_choose_spare_target(), &excess);
 	ntklog_free_records(&excess);
 }
 
@@ -213,7 +213,7 @@ static void ntklog_trim_spares(struct work_struct *work)
 {
 	HLIST_HEAD(excess);
 
-	ntklog_take_excess_spares(ntklog_spare_target(), &excess);
+	ntklog_take_excess_spares(ntklog_choose_spare_target(), &excess);
 	/* Wait for hooks that are preempted, and then for hooks that run in idle tasks. */
 	synchronize_rcu_tasks();
 	synchronize_rcu();
@@ -233,7 +233,7 @@ struct ntklog_task *ntklog_find_task_record(const struct task_struct *task)
 {
 	struct ntklog_task *record;
 
-	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[ntklog_task_bucket(task)], node,
+	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[ntklog_task_bucket_index(task)], node,
 				 !preemptible())
 		if (record->task == task)
 			return record;
@@ -256,7 +256,7 @@ static void ntklog_insert_with_shard_locked(struct ntklog_task_shard *shard,
 		/* The task frees this record regardless of its slots, so no lock may get a slot. */
 		record->next_sleeping_slot = &record->sleeping_slots[1 + NTKLOG_TASK_SLOTS];
 	}
-	hlist_add_head_rcu(&record->node, &ntklog_task_buckets[ntklog_task_bucket(current)]);
+	hlist_add_head_rcu(&record->node, &ntklog_task_buckets[ntklog_task_bucket_index(current)]);
 	WRITE_ONCE(shard->record_count, shard->record_count + 1);
 }
 
@@ -374,7 +374,7 @@ static void ntklog_free_record_rcu(struct rcu_head *rcu)
 
 	if (!ntklog_try_to_keep_as_spare(shard, record))
 		kmem_cache_free(ntklog_task_cache, record);
-	else if (READ_ONCE(shard->spare_count) > 2 * ntklog_spare_target())
+	else if (READ_ONCE(shard->spare_count) > 2 * ntklog_choose_spare_target())
 		schedule_work(&ntklog_trim_work);
 }
 
@@ -463,12 +463,12 @@ void ntklog_wait_for_insertions(void)
 }
 
 /**
- * ntklog_task_record_count() - count the tasks that have a record
+ * ntklog_count_task_records() - count the tasks that have a record
  *
  * Context: any. The value may be stale when it is returned.
  * Return: number of records in the table.
  */
-u32 ntklog_task_record_count(void)
+u32 ntklog_count_task_records(void)
 {
 	u32 count = 0;
 	int i;
@@ -477,15 +477,15 @@ u32 ntklog_task_record_count(void)
 		count += READ_ONCE(ntklog_task_shards[i].record_count);
 	return count;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_task_record_count);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_count_task_records);
 
 /**
- * ntklog_spare_task_record_count() - count the spare records
+ * ntklog_count_spare_task_records() - count the spare records
  *
  * Context: any. The value may be stale when it is returned.
  * Return: number of spare records of all shards.
  */
-u32 ntklog_spare_task_record_count(void)
+u32 ntklog_count_spare_task_records(void)
 {
 	u32 count = 0;
 	int i;
@@ -507,23 +507,23 @@ u32 ntklog_spare_task_record_count(void)
 void ntklog_visit_task_records(ntklog_visit_record_t visit, void *data)
 {
 	struct ntklog_task *record;
-	unsigned int bucket;
+	unsigned int bucket_index;
 
-	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++) {
+	for (bucket_index = 0; bucket_index < 1U << ntklog_task_bucket_bits; bucket_index++) {
 		rcu_read_lock();
-		hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket], node)
+		hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket_index], node)
 			visit(record, data);
 		rcu_read_unlock();
 	}
 }
 
 /**
- * ntklog_sleeping_slots_dropped_at_exit() - count the slots that were in use when their task exited
+ * ntklog_count_sleeping_slots_dropped_at_exit() - return how many slots were in use at an exit
  *
  * Context: any.
  * Return: number of slots of Linux' sleeping locks since the module was loaded.
  */
-u64 ntklog_sleeping_slots_dropped_at_exit(void)
+u64 ntklog_count_sleeping_slots_dropped_at_exit(void)
 {
 	return atomic64_read(&ntklog_sleeping_slots_dropped_count);
 }
@@ -536,14 +536,14 @@ u64 ntklog_sleeping_slots_dropped_at_exit(void)
  */
 int __init ntklog_alloc_task_table(void)
 {
-	unsigned long buckets = clamp(totalram_pages() / NTKLOG_TASK_PAGES_PER_BUCKET,
-				      NTKLOG_TASK_BUCKETS_MIN, NTKLOG_TASK_BUCKETS_MAX);
+	unsigned long bucket_count = clamp(totalram_pages() / NTKLOG_TASK_PAGES_PER_BUCKET,
+					   NTKLOG_TASK_BUCKETS_MIN, NTKLOG_TASK_BUCKETS_MAX);
 	struct ntklog_task *record;
 	int i;
 
 	for (i = 0; i < NTKLOG_TASK_SHARDS; i++)
 		raw_spin_lock_init(&ntklog_task_shards[i].lock);
-	ntklog_task_bucket_bits = order_base_2(buckets);
+	ntklog_task_bucket_bits = order_base_2(bucket_count);
 	ntklog_task_buckets = kvcalloc(1UL << ntklog_task_bucket_bits,
 				       sizeof(*ntklog_task_buckets), GFP_KERNEL);
 	ntklog_task_cache = kmem_cache_create("ntklog_task",
@@ -561,15 +561,16 @@ void ntklog_free_task_table(void)
 {
 	struct ntklog_task *record;
 	struct hlist_node *next;
-	unsigned int bucket;
+	unsigned int bucket_index;
 
 	irq_work_sync(&ntklog_spare_irq_work);
 	cancel_work_sync(&ntklog_spare_work);
 	/* Wait for all calls of ntklog_free_record_rcu(), which schedules the work. */
 	rcu_barrier();
 	cancel_work_sync(&ntklog_trim_work);
-	for (bucket = 0; ntklog_task_buckets && bucket < 1U << ntklog_task_bucket_bits; bucket++)
-		hlist_for_each_entry_safe(record, next, &ntklog_task_buckets[bucket], node) {
+	for (bucket_index = 0;
+	     ntklog_task_buckets && bucket_index < 1U << ntklog_task_bucket_bits; bucket_index++)
+		hlist_for_each_entry_safe(record, next, &ntklog_task_buckets[bucket_index], node) {
 			if (record->exit_is_missed)
 				put_task_struct(record->task);
 			kmem_cache_free(ntklog_task_cache, record);

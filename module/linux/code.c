@@ -51,11 +51,11 @@ static const u8 *ntklog_branch_target(const u8 *code)
 }
 
 /* The target of a call may be the landing pad or the instruction behind it. */
-static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
+static bool ntklog_is_entry_of(const u8 *called_code, unsigned long function)
 {
 	const u8 *code = ntklog_patched_instruction((const u8 *)function);
 
-	return called == code || called == code - ENDBR_INSN_SIZE;
+	return called_code == code || called_code == code - ENDBR_INSN_SIZE;
 }
 
 #define NTKLOG_INSTRUCTION_STEP	1
@@ -83,9 +83,9 @@ static const u8 *ntklog_branch_target(const u8 *code)
 	return code + ((s32)(instruction << 6) >> 4);
 }
 
-static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
+static bool ntklog_is_entry_of(const u8 *called_code, unsigned long function)
 {
-	return called == (const u8 *)function;
+	return called_code == (const u8 *)function;
 }
 
 #define NTKLOG_INSTRUCTION_STEP	AARCH64_INSN_SIZE
@@ -121,9 +121,9 @@ bool ntklog_code_calls(unsigned long function, unsigned long other)
 	const u8 *end = (const u8 *)function + ntklog_function_size(function);
 
 	for (; code + NTKLOG_CALL_SIZE <= end; code += NTKLOG_INSTRUCTION_STEP) {
-		const u8 *called = ntklog_branch_target(code);
+		const u8 *called_code = ntklog_branch_target(code);
 
-		if (called && ntklog_is_entry_of(called, other))
+		if (called_code && ntklog_is_entry_of(called_code, other))
 			return true;
 	}
 	return false;

@@ -137,10 +137,10 @@ static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct tas
 {
 	const struct ntklog_open_hold event = {
 		.list_time = list->time,
-		.lock = ntklog_displayed_address((unsigned long)held->lock),
+		.lock = ntklog_get_displayed_address((unsigned long)held->lock),
 		.since = held->since,
 		.wait_time = held->is_waiting ? 0 : held->wait_time,
-		.caller = ntklog_displayed_address(held->caller),
+		.caller = ntklog_get_displayed_address(held->caller),
 		.thread_id = task_pid_nr(task),
 		.action = ntklog_make_open_hold_action(held),
 		.contentions = held->contentions,
@@ -183,7 +183,7 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
  */
 void ntklog_list_held_locks(struct etw_session *session)
 {
-	struct ntklog_held_list list = { .session = session, .time = ntklog_cycles() };
+	struct ntklog_held_list list = { .session = session, .time = ntklog_read_cycles() };
 	const struct ntklog_open_hold list_event = {
 		.list_time = list.time,
 		.action = NTKLOG_OPEN_LIST,

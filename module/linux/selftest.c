@@ -45,13 +45,13 @@ static const char * const ntklog_selftest_contexts[] = {
 };
 
 /*
- * @preempt, @softirqs and @slots are increases since the start of the test. @slots is -1 if the
- * topmost slot belongs to another lock.
+ * @preempt_count, @softirq_count and @slots are increases since the start of the test. @slots is -1
+ * if the topmost slot belongs to another lock.
  */
 struct ntklog_selftest_state {
 	u32 word;
-	int preempt;
-	int softirqs;
+	int preempt_count;
+	int softirq_count;
 	int interrupts;
 	int slots;
 };
@@ -68,8 +68,8 @@ static struct ntklog_selftest_run {
 		rwlock_t rw;
 		u32 word;
 	} lock;
-	int preempt;
-	int softirqs;
+	int preempt_count;
+	int softirq_count;
 	u32 slots;
 	enum ntklog_hook_variant variant;
 	enum ntklog_choice choice;
@@ -77,10 +77,10 @@ static struct ntklog_selftest_run {
 } ntklog_test;
 
 /* Called with interrupts off. */
-static const void *ntklog_topmost_lock(void)
+static const void *ntklog_find_topmost_lock(void)
 {
-	return ntklog_test.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_topmost_sampled_spin_lock() :
-							      ntklog_topmost_spin_lock();
+	return ntklog_test.variant == NTKLOG_VARIANT_SAMPLE ?
+	       ntklog_find_topmost_sampled_spin_lock() : ntklog_find_topmost_spin_lock();
 }
 
 /* Not inline, because of objtool's warning "PUSHF stack exhausted". */
@@ -89,14 +89,14 @@ static notrace noinline void ntklog_save_state(struct ntklog_selftest_state *sta
 	int interrupts = irqs_disabled();
 	unsigned long flags;
 
-	state->preempt = (int)(preempt_count() & PREEMPT_MASK) - ntklog_test.preempt;
-	state->softirqs = (int)softirq_count() - ntklog_test.softirqs;
+	state->preempt_count = (int)(preempt_count() & PREEMPT_MASK) - ntklog_test.preempt_count;
+	state->softirq_count = (int)softirq_count() - ntklog_test.softirq_count;
 	state->interrupts = interrupts;
 	state->word = READ_ONCE(ntklog_test.lock.word);
 	/* Turn interrupts off, so that the slots of an interrupt handler are not counted. */
 	local_irq_save(flags);
-	state->slots = ntklog_spin_lock_slots_in_use(smp_processor_id()) - ntklog_test.slots;
-	if (state->slots && ntklog_topmost_lock() != &ntklog_test.lock)
+	state->slots = ntklog_count_spin_lock_slots_in_use(smp_processor_id()) - ntklog_test.slots;
+	if (state->slots && ntklog_find_topmost_lock() != &ntklog_test.lock)
 		state->slots = -1;
 	local_irq_restore(flags);
 }
@@ -108,7 +108,7 @@ static notrace noinline void ntklog_free_leftover_slots(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (ntklog_topmost_lock() == &ntklog_test.lock)
+	while (ntklog_find_topmost_lock() == &ntklog_test.lock)
 		if (ntklog_test.variant == NTKLOG_VARIANT_SAMPLE)
 			ntklog_release_sampled_spin_lock(&ntklog_test.lock,
 							 PERF_SPIN_LOCK_LINUX_SPIN, time.low,
@@ -171,7 +171,7 @@ TRY_CASE(write_try, RW, _raw_write_trylock, _raw_write_unlock)
 /*
  * @is_held: the lock is held before @acquire is called: @acquire must fail, and @release is not
  *	called
- * @contexts: contexts to test, bits by enum ntklog_selftest_context
+ * @context_bits: contexts to test, bits by enum ntklog_selftest_context
  */
 static const struct ntklog_selftest_case {
 	const char *acquire;
@@ -179,12 +179,12 @@ static const struct ntklog_selftest_case {
 	bool is_held;
 	const struct ntklog_linux_functions *functions;
 	void (*run)(void);
-	u8 contexts;
+	u8 context_bits;
 } ntklog_selftest_cases[] = {
 #define TEST(_kind, _lock, _unlock, _run, _contexts, ...)			\
 	{ .acquire = "_raw_" #_lock, .release = "_raw_" #_unlock,		\
 	  .functions = &ntklog_linux_##_kind##_lock_functions, .run = run_##_run,	\
-	  .contexts = _contexts, __VA_ARGS__ }
+	  .context_bits = _contexts, __VA_ARGS__ }
 	TEST(spin, spin_lock, spin_unlock, spin, ALL_CONTEXTS),
 	TEST(spin, spin_lock_irq, spin_unlock_irq, spin_irq, TASK_CONTEXTS),
 	TEST(spin, spin_lock_irqsave, spin_unlock_irqrestore, spin_irqsave, ALL_CONTEXTS),
@@ -225,8 +225,8 @@ static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *t
 	int count = preempt_count();
 	bool interrupts = irqs_disabled();
 
-	ntklog_test.preempt = count & PREEMPT_MASK;
-	ntklog_test.softirqs = softirq_count();
+	ntklog_test.preempt_count = count & PREEMPT_MASK;
+	ntklog_test.softirq_count = softirq_count();
 	/* With a common class lockdep would report a lock taken in interrupts and with them on. */
 	if (is_spin) {
 		raw_spin_lock_init(&ntklog_test.lock.spin);
@@ -239,7 +239,7 @@ static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *t
 	}
 	if (test->is_held)
 		WRITE_ONCE(ntklog_test.lock.word, is_spin ? _Q_LOCKED_VAL : _QW_LOCKED);
-	ntklog_test.slots = ntklog_spin_lock_slots_in_use(raw_smp_processor_id());
+	ntklog_test.slots = ntklog_count_spin_lock_slots_in_use(raw_smp_processor_id());
 	test->run();
 	ntklog_save_state(&ntklog_test.result.released);
 	ntklog_free_leftover_slots();
@@ -300,8 +300,8 @@ static void ntklog_run_case_in_context(const struct ntklog_selftest_case *test,
 static bool ntklog_states_are_equal(const struct ntklog_selftest_state *actual,
 				    const struct ntklog_selftest_state *expected)
 {
-	return actual->word == expected->word && actual->preempt == expected->preempt &&
-	       actual->softirqs == expected->softirqs &&
+	return actual->word == expected->word && actual->preempt_count == expected->preempt_count &&
+	       actual->softirq_count == expected->softirq_count &&
 	       actual->interrupts == expected->interrupts && actual->slots == expected->slots;
 }
 
@@ -315,25 +315,25 @@ static bool ntklog_report_case(struct seq_file *seq, const char *name, const cha
 			       const struct ntklog_selftest_state *actual,
 			       const struct ntklog_selftest_state *expected)
 {
-	bool same = ntklog_states_are_equal(actual, expected);
+	bool is_equal = ntklog_states_are_equal(actual, expected);
 
 	if (!seq)
-		return same;
+		return is_equal;
 	seq_printf(seq, "%s %s%s%s", name, context, is_held ? ",owned" : "",
 		   ntklog_test.choice == PERF_CHOOSE_ALL ? ",chosen" : "");
 	seq_printf(seq, actual->word == expected->word ? " 0x%x" : " 0x%x(0x%x)", actual->word,
 		   expected->word);
-	ntklog_show_value(seq, actual->preempt, expected->preempt);
-	ntklog_show_value(seq, actual->softirqs, expected->softirqs);
+	ntklog_show_value(seq, actual->preempt_count, expected->preempt_count);
+	ntklog_show_value(seq, actual->softirq_count, expected->softirq_count);
 	ntklog_show_value(seq, actual->interrupts, expected->interrupts);
 	ntklog_show_value(seq, actual->slots, expected->slots);
-	seq_puts(seq, same ? " same\n" : " differs\n");
-	return same;
+	seq_puts(seq, is_equal ? " same\n" : " differs\n");
+	return is_equal;
 }
 
 static bool ntklog_has_context(const struct ntklog_selftest_case *test, unsigned int context)
 {
-	return test->contexts & BIT(context);
+	return test->context_bits & BIT(context);
 }
 
 /**

@@ -69,15 +69,15 @@ static struct ntklog_block_bucket *ntklog_block_buckets;
  */
 bool ntklog_blocks_have_stacks(void)
 {
-	const u64 with_stacks = etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
+	const u64 stack_sessions = etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
 
 	/* Sessions that are not started may want stacks, too. */
-	return with_stacks && with_stacks & (etw_sessions_for_event(PERF_LINUX_MUTEX) |
-					     etw_sessions_for_event(PERF_LINUX_RWSEM) |
-					     etw_sessions_for_event(PERF_LINUX_SEMAPHORE) |
-					     etw_sessions_for_event(PERF_LINUX_RT_MUTEX) |
-					     etw_sessions_for_event(PERF_LINUX_PERCPU_RWSEM) |
-					     etw_sessions_for_event(PERF_LINUX_WW_MUTEX));
+	return stack_sessions && stack_sessions & (etw_sessions_for_event(PERF_LINUX_MUTEX) |
+						   etw_sessions_for_event(PERF_LINUX_RWSEM) |
+						   etw_sessions_for_event(PERF_LINUX_SEMAPHORE) |
+						   etw_sessions_for_event(PERF_LINUX_RT_MUTEX) |
+						   etw_sessions_for_event(PERF_LINUX_PERCPU_RWSEM) |
+						   etw_sessions_for_event(PERF_LINUX_WW_MUTEX));
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_blocks_have_stacks);
 
@@ -187,7 +187,7 @@ static struct ntklog_task_blocks *ntklog_find_or_take_blocks(struct ntklog_block
 }
 
 /* Return when the oldest hold of the current task began, or U64_MAX if it has no hold. */
-static u64 ntklog_oldest_hold(const struct ntklog_task *record)
+static u64 ntklog_find_oldest_hold_start(const struct ntklog_task *record)
 {
 	u64 oldest = U64_MAX;
 	int i;
@@ -210,7 +210,7 @@ static u64 ntklog_oldest_hold(const struct ntklog_task *record)
  */
 void ntklog_begin_block(const struct ntklog_task *record, u64 now)
 {
-	u64 oldest = ntklog_oldest_hold(record);
+	u64 oldest = ntklog_find_oldest_hold_start(record);
 	struct ntklog_block_bucket *bucket;
 	struct ntklog_task_blocks *blocks;
 
@@ -239,11 +239,11 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_block);
  * ntklog_end_block() - keep the stack of a block if it is the longest one
  * @task: the task, which gets a CPU
  * @since: when the block began; may not be the last block in the table
- * @blocked: how long it was blocked, in cycles
+ * @blocked_cycles: how long it was blocked, in cycles
  *
  * Context: probe of sched_switch.
  */
-void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked)
+void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked_cycles)
 {
 	struct ntklog_block_bucket *bucket = ntklog_use_bucket(task);
 	struct ntklog_task_blocks *blocks;
@@ -252,8 +252,8 @@ void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked)
 		return;
 	blocks = ntklog_find_blocks(bucket, task);
 	if (blocks && blocks->last.since == since) {
-		blocks->last.cycles = max(blocked, 1ULL);
-		if (!blocks->longest.since || blocks->longest.cycles < blocked)
+		blocks->last.cycles = max(blocked_cycles, 1ULL);
+		if (!blocks->longest.since || blocks->longest.cycles < blocked_cycles)
 			blocks->longest = blocks->last;
 	}
 	ntklog_put_bucket(bucket);
@@ -288,7 +288,7 @@ bool ntklog_get_longest_block(const struct task_struct *task, u64 acquire_time,
 			block->blocked = blocks->longest.cycles;
 			for (i = 0; i < NTKLOG_BLOCK_FRAMES; i++)
 				block->frames[i] =
-					ntklog_displayed_address(blocks->longest.frames[i]);
+					ntklog_get_displayed_address(blocks->longest.frames[i]);
 		}
 		ntklog_put_bucket(bucket);
 	}

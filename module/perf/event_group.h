@@ -37,7 +37,7 @@ enum ntklog_event_group_state {
  * @lock: protects the members below. No lock of the module is taken inside it
  * @state: state of the group
  * @session_mask: union of the group masks of all started sessions
- * @users: number of ntklog_event_group_get() calls that have not been undone
+ * @user_count: number of ntklog_event_group_get() calls that have not been undone
  * @has_probe: the tracepoint has at least one probe. Not a counter, because the kernel reports a
  *	first probe again after a registration has failed
  * @work: calls @update
@@ -50,18 +50,18 @@ struct ntklog_event_group {
 	spinlock_t lock;		/* protects the members below */
 	enum ntklog_event_group_state state;
 	struct perfinfo_groupmask session_mask;
-	unsigned int users;
+	unsigned int user_count;
 	bool has_probe;
 	struct work_struct work;
 };
 
-void ntklog_event_group_work(struct work_struct *work);
+void ntklog_event_group_run_work(struct work_struct *work);
 
 /* Members that must be valid before the module's init function runs. */
 #define NTKLOG_EVENT_GROUP_INITIALIZER(_group)					\
 	.mutex = __MUTEX_INITIALIZER((_group).mutex),			\
 	.lock = __SPIN_LOCK_UNLOCKED((_group).lock),			\
-	.work = __WORK_INITIALIZER((_group).work, ntklog_event_group_work)
+	.work = __WORK_INITIALIZER((_group).work, ntklog_event_group_run_work)
 
 void ntklog_event_group_init(struct ntklog_event_group *group);
 void ntklog_event_group_exit(struct ntklog_event_group *group);

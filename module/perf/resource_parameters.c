@@ -15,13 +15,13 @@ struct event_trace_executive_resource_information ntklog_resource_parameter_valu
 };
 
 /**
- * ntklog_resource_rundown() - fill the event that records the resource parameters
+ * ntklog_fill_resource_rundown() - fill the event that records the resource parameters
  * @event: filled in
  * @end: the validity of the parameters ends, otherwise it begins
  *
  * Context: as for etw_provider.rundown.
  */
-void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
+void ntklog_fill_resource_rundown(struct etw_rundown_event *event, bool end)
 {
 	struct perfinfo_eresource_dc record = {
 		.release_sampling_rate =

@@ -33,11 +33,12 @@ static unsigned long ntklog_wait_check_interval_jiffies;
 /* @start: start of the wait, in cycles. */
 static u32 ntklog_count_timeouts(u64 start)
 {
-	u64 waited = ntklog_cycles_since(start, 0);
+	u64 waited_cycles = ntklog_cycles_since(start, 0);
 
-	if (waited < ntklog_first_timeout_cycles)
+	if (waited_cycles < ntklog_first_timeout_cycles)
 		return 0;
-	return 1 + div64_u64(waited - ntklog_first_timeout_cycles, ntklog_next_timeout_cycles);
+	return 1 + div64_u64(waited_cycles - ntklog_first_timeout_cycles,
+			     ntklog_next_timeout_cycles);
 }
 
 static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lock,
@@ -48,7 +49,7 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 		.wait_time = start,
 		.max_recursion_depth = timeouts,
 		.thread_id = task_pid_nr(task),
-		.resource = ntklog_displayed_address((unsigned long)lock),
+		.resource = ntklog_get_displayed_address((unsigned long)lock),
 		.action = NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
 			  ((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ?
 			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :
@@ -220,9 +221,9 @@ static void ntklog_add_task_slots(struct ntklog_task *record, void *data)
 		if (!READ_ONCE(record->sleeping_slots[i].lock))
 			continue;
 		if (READ_ONCE(record->sleeping_slots[i].action) & NTKLOG_SLEEPING_WAITING)
-			sum->waiting++;
+			sum->waiting_slots++;
 		else
-			sum->held++;
+			sum->held_slots++;
 	}
 }
 
@@ -235,9 +236,9 @@ static void ntklog_add_task_slots(struct ntklog_task *record, void *data)
 struct ntklog_sleeping_totals ntklog_sum_sleeping_slots(void)
 {
 	struct ntklog_sleeping_totals sum = {
-		.dropped = ntklog_sleeping_slots_dropped_at_exit() +
+		.dropped_slots = ntklog_count_sleeping_slots_dropped_at_exit() +
 			     atomic64_read(&ntklog_sleeping_slots_dropped),
-		.dropped_waits = atomic64_read(&ntklog_sleeping_waits_dropped),
+		.dropped_waiting_slots = atomic64_read(&ntklog_sleeping_waits_dropped),
 	};
 
 	ntklog_visit_task_records(ntklog_add_task_slots, &sum);

@@ -80,7 +80,7 @@ static bool ntklog_has_shared_slot_above(const struct ntklog_sleeping_slot *slot
 static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 action)
 {
 	return !(action & NTKLOG_SLEEPING_WAITING) &&
-	       (s64)(ntklog_cycles() - slot->acquire_time) >
+	       (s64)(ntklog_read_cycles() - slot->acquire_time) >
 	       (s64)ntklog_ms_to_cycles(NTKLOG_STALE_AFTER_MS);
 }
 

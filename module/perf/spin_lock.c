@@ -86,7 +86,7 @@ static void ntklog_update_spin_lock_keys(struct ntklog_event_group *group,
 static struct ntklog_event_group ntklog_spin_lock_group = {
 	.provider = {
 		.group = PERF_SPINLOCK,
-		.rundown = ntklog_spin_lock_rundown,
+		.rundown = ntklog_fill_spin_lock_rundown,
 	},
 	.update = ntklog_update_spin_lock_keys,
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_spin_lock_group),
@@ -127,7 +127,7 @@ bool ntklog_spin_locks_are_tracked(void)
  */
 void ntklog_begin_spin_lock_attach(void)
 {
-	ntklog_set_spin_lock_expect_unmatched(true);
+	ntklog_set_spin_lock_unmatched_is_expected(true);
 	ntklog_event_group_get(&ntklog_spin_lock_group);
 }
 
@@ -138,7 +138,7 @@ void ntklog_begin_spin_lock_attach(void)
  */
 void ntklog_end_spin_lock_attach(void)
 {
-	ntklog_set_spin_lock_expect_unmatched(false);
+	ntklog_set_spin_lock_unmatched_is_expected(false);
 }
 
 /**
@@ -148,7 +148,7 @@ void ntklog_end_spin_lock_attach(void)
  */
 void ntklog_begin_spin_lock_detach(void)
 {
-	ntklog_set_spin_lock_expect_unmatched(true);
+	ntklog_set_spin_lock_unmatched_is_expected(true);
 }
 
 /**
@@ -158,7 +158,7 @@ void ntklog_begin_spin_lock_detach(void)
  */
 void ntklog_end_spin_lock_detach(void)
 {
-	ntklog_set_spin_lock_expect_unmatched(false);
+	ntklog_set_spin_lock_unmatched_is_expected(false);
 	ntklog_event_group_put(&ntklog_spin_lock_group);
 }
 

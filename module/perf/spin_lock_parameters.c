@@ -22,13 +22,13 @@ u32 ntklog_spin_lock_blocker_rate __read_mostly;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
 
 /**
- * ntklog_spin_lock_rundown() - fill the event that records the spin lock parameters
+ * ntklog_fill_spin_lock_rundown() - fill the event that records the spin lock parameters
  * @event: filled in
  * @end: the validity of the parameters ends, otherwise it begins
  *
  * Context: as for etw_provider.rundown.
  */
-void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end)
+void ntklog_fill_spin_lock_rundown(struct etw_rundown_event *event, bool end)
 {
 	const struct event_trace_spinlock_information *information =
 		&ntklog_spin_lock_parameter_values;

@@ -31,7 +31,7 @@
 #include "spin_lock_wait.h"
 
 /* Marsaglia's xorshift generator, whose state is never 0. */
-static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 limit)
+static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 bound)
 {
 	u32 random = sampled->random;
 
@@ -39,7 +39,7 @@ static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 li
 	random ^= random >> 17;
 	random ^= random << 5;
 	sampled->random = random;
-	return (u64)random * limit >> 32;
+	return (u64)random * bound >> 32;
 }
 
 /* If the countdown is too short for @distance, the slow path restarts it. */
@@ -77,7 +77,7 @@ static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32
  */
 void ntklog_restart_sampling_interval(struct ntklog_spin_lock_cpu *cpu)
 {
-	ntklog_choose_in_next_interval(cpu, ntklog_sampled_mode_uncontended_count(cpu), 0);
+	ntklog_choose_in_next_interval(cpu, ntklog_get_sampled_mode_uncontended_count(cpu), 0);
 }
 
 /* Find the topmost slot of @lock. Returns its index, or -1 if the lock has no slot. */
@@ -97,7 +97,7 @@ static void ntklog_count_nested_acquire(struct ntklog_spin_lock_cpu *cpu, const 
 	int index = ntklog_find_sampled_slot(cpu, lock);
 
 	if (index >= 0)
-		cpu->sampled->nested[index]++;
+		cpu->sampled->nested_acquisitions[index]++;
 }
 
 static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spin_lock_cpu *cpu,
@@ -110,7 +110,7 @@ static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spi
 		return NULL;
 	}
 	slot->lock = (unsigned long)lock | tag;
-	cpu->sampled->nested[cpu->sampled_slots_in_use] = 0;
+	cpu->sampled->nested_acquisitions[cpu->sampled_slots_in_use] = 0;
 	WRITE_ONCE(cpu->sampled_slots_in_use, cpu->sampled_slots_in_use + 1);
 	return slot;
 }
@@ -135,7 +135,7 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 	/* The caller may only have found a slot in use. The self-test chooses every acquisition. */
 	if (cpu->sampled_countdown >= 0 && cpu->sampled->choice != PERF_CHOOSE_ALL)
 		goto out;
-	count = ntklog_sampled_mode_uncontended_count(cpu);
+	count = ntklog_get_sampled_mode_uncontended_count(cpu);
 	if (cpu->sampled->countdown_excess) {
 		ntklog_set_sampled_countdown(cpu, count, cpu->sampled->countdown_excess);
 		goto out;
@@ -196,8 +196,9 @@ static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 index
 			(last - index) * sizeof(sampled->slot[0]));
 		memmove(&sampled->spins[index], &sampled->spins[index + 1],
 			(last - index) * sizeof(sampled->spins[0]));
-		memmove(&sampled->nested[index], &sampled->nested[index + 1],
-			(last - index) * sizeof(sampled->nested[0]));
+		memmove(&sampled->nested_acquisitions[index],
+			&sampled->nested_acquisitions[index + 1],
+			(last - index) * sizeof(sampled->nested_acquisitions[0]));
 	}
 	WRITE_ONCE(cpu->sampled_slots_in_use, last);
 }
@@ -208,7 +209,7 @@ static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u3
 {
 	const struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[index];
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_slot_wait_words(slot, &cpu->sampled->spins[index], &mode);
+	u64 wait = ntklog_get_slot_wait_words(slot, &cpu->sampled->spins[index], &mode);
 	u8 rule = WMI_SPINLOCK_RULE_SAMPLED | ntklog_count_and_sample_blocker(acquire_mode);
 
 	ntklog_write_spin_lock(slot, wait, ntklog_interrupts_since(slot->interrupts),
@@ -243,7 +244,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 		return;
 	local_irq_save(flags);
 	index = ntklog_find_sampled_slot(cpu, lock);
-	if (index >= 0 && !sampled->nested[index]) {
+	if (index >= 0 && !sampled->nested_acquisitions[index]) {
 		if (sampled->choice == PERF_CHOOSE_ALL)
 			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		else
@@ -251,7 +252,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 		ntklog_free_sampled_slot(cpu, index);
 	} else {
 		if (index >= 0)
-			sampled->nested[index]--;
+			sampled->nested_acquisitions[index]--;
 		ntklog_log_blocker(lock, acquire_mode, time, caller);
 	}
 	local_irq_restore(flags);
@@ -259,12 +260,12 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sampled_spin_lock);
 
 /**
- * ntklog_topmost_sampled_spin_lock() - return the lock of the topmost sampled slot
+ * ntklog_find_topmost_sampled_spin_lock() - return the lock of the topmost sampled slot
  *
  * Context: interrupts off.
  * Return: address of the lock; NULL if no slot is in use.
  */
-const void *ntklog_topmost_sampled_spin_lock(void)
+const void *ntklog_find_topmost_sampled_spin_lock(void)
 {
 	const struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	u32 in_use = cpu->sampled_slots_in_use;
@@ -272,7 +273,7 @@ const void *ntklog_topmost_sampled_spin_lock(void)
 	return in_use ? (const void *)(cpu->sampled->slot[in_use - 1].lock & ~PERF_SPIN_LOCK_TAGS) :
 			NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_sampled_spin_lock);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_find_topmost_sampled_spin_lock);
 
 /**
  * ntklog_set_spin_lock_choice() - set which acquisitions of this CPU are chosen

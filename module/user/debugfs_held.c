@@ -34,7 +34,7 @@ static void ntklog_show_lock(struct seq_file *seq, struct task_struct *task,
 	char symbol[KSYM_SYMBOL_LEN];
 
 	seq_printf(seq, "0x%llx %s %s %s %d %llu %u",
-		   ntklog_displayed_address((unsigned long)held->lock),
+		   ntklog_get_displayed_address((unsigned long)held->lock),
 		   ntklog_kinds[kind < ARRAY_SIZE(ntklog_kinds) ? kind : 0],
 		   held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ? "exclusive" : "shared",
 		   held->is_waiting ? "waiting" : "held", task_pid_nr(task),

@@ -130,8 +130,9 @@ bool native_count_events(unsigned long *events)
 	for_each_possible_cpu(number) {
 		const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
 
-		if (ntklog_spin_lock_slots_in_use(number) || cpu->unmatched || cpu->untracked ||
-		    cpu->suppressed || per_cpu_ptr(etw_sessions[0].run->cpus, number)->lost)
+		if (ntklog_count_spin_lock_slots_in_use(number) || cpu->unmatched ||
+		    cpu->untracked || cpu->suppressed ||
+		    per_cpu_ptr(etw_sessions[0].run->cpus, number)->lost)
 			return false;
 		*events += cpu->events;
 	}
