@@ -136,13 +136,13 @@ static void expect_to_be_observed(struct kunit *test, const struct etw_run *run,
 
 static void fill_last_cpu(void *data)
 {
-	static const u64 filling[32];
+	static const u64 filler[32];
 	u16 length;
 
 	/* Fill the rest of each buffer with shorter and shorter events. */
-	for (length = sizeof(filling); length; length -= 8)
+	for (length = sizeof(filler); length; length -= 8)
 		while (etw_log_session_event(data, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
-					     NTKLOG_OBSERVED_VERSION, filling, length))
+					     NTKLOG_OBSERVED_VERSION, filler, length))
 			;
 }
 
@@ -228,7 +228,7 @@ static int begin_suspend(void *unused)
 }
 
 /* Let a task begin a suspend while the test holds etw_mutex, and expect that it fails with @err. */
-static void refuse_suspend(struct kunit *test, bool kill, int err)
+static void refuse_suspend(struct kunit *test, bool is_killed, int err)
 {
 	struct etw_session *session = &etw_sessions[2];
 	struct test_thread thread;
@@ -247,7 +247,7 @@ static void refuse_suspend(struct kunit *test, bool kill, int err)
 		etw_log_observed(session, &session->settings.group_mask);
 	} while (etw_group_mask_test(&run->observed, PERF_SPINLOCK) && tries--);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
-	if (kill)
+	if (is_killed)
 		send_sig(SIGKILL, thread.task, 1);
 	wait_for_completion(&thread.done);
 	mutex_unlock(&etw_mutex);
@@ -267,14 +267,14 @@ static void a_suspend_does_not_wait_for_a_start_without_limit(struct kunit *test
 	refuse_suspend(test, false, -EBUSY);
 }
 
-static u64 growing_steal_time(int cpu)
+static u64 get_growing_steal_time(int cpu)
 {
 	static u64 steal_time;
 
 	return ++steal_time;
 }
 
-static u64 steal_time_of_test(int cpu)
+static u64 get_constant_steal_time(int cpu)
 {
 	return 1000;
 }
@@ -290,7 +290,7 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 
 	start(test, 2, PERF_SPINLOCK);
 	etw_group_mask_set(&change.groups_to_set, PERF_LINUX_MUTEX);
-	ntklog_steal_time_func = steal_time_of_test;
+	ntklog_steal_time_func = get_constant_steal_time;
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
 	stop(test, 2);
 	ntklog_steal_time_func = before;
@@ -320,22 +320,22 @@ static void a_group_that_cannot_be_attached_is_a_failure(struct kunit *test)
 	stop(test, 2);
 }
 
-static void set_spin_lock_rates(struct kunit *test, u32 acquire, u32 contention)
+static void set_spin_lock_rates(struct kunit *test, u32 acquire_rate, u32 contention_rate)
 {
 	/* Class, spin threshold, acquire rate, contention rate, hold threshold. */
-	u32 set[] = { 5, 2, acquire, contention, 5000000 };
+	u32 words_to_set[] = { 5, 2, acquire_rate, contention_rate, 5000000 };
 
-	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, set,
-						     sizeof(set)), STATUS_SUCCESS);
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, words_to_set,
+						     sizeof(words_to_set)), STATUS_SUCCESS);
 }
 
-static void expect_rates(struct kunit *test, const u8 *event, u32 acquire, u32 contention)
+static void expect_rates(struct kunit *test, const u8 *event, u32 acquire_rate, u32 contention_rate)
 {
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110003u);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x20);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x00), 2u);
-	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x04), contention);
-	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x08), acquire);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x04), contention_rate);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x08), acquire_rate);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x0C), 5000000u);
 }
 
@@ -382,17 +382,17 @@ static void a_change_of_a_parameter_logs_no_counts(struct kunit *test)
 	static const u16 hook_ids[] = {
 		RESOURCE_START, DROPPED_START, RESOURCE_END, RESOURCE_START, RESOURCE_END,
 	};
-	const struct ntklog_parameter *rate = &ntklog_resource_information.parameters[0];
-	ntklog_steal_time_func_t steal_time_before = ntklog_steal_time_func;
-	const u32 before = ntklog_get_parameter(rate);
+	const struct ntklog_parameter *rate_parameter = &ntklog_resource_information.parameters[0];
+	ntklog_steal_time_func_t steal_time_func_before = ntklog_steal_time_func;
+	const u32 before = ntklog_get_parameter(rate_parameter);
 
-	ntklog_steal_time_func = growing_steal_time;
+	ntklog_steal_time_func = get_growing_steal_time;
 	start(test, 2, PERF_LINUX_MUTEX);
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
 	stop(test, 2);
-	ntklog_steal_time_func = steal_time_before;
+	ntklog_steal_time_func = steal_time_func_before;
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before), STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before), STATUS_SUCCESS);
 }
 
 static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
@@ -400,17 +400,17 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 	static const u16 hook_ids[] = {
 		RESOURCE_START, OBSERVED, RESOURCE_END, RESOURCE_START, OBSERVED, RESOURCE_END,
 	};
-	const struct ntklog_parameter *rate = &ntklog_resource_information.parameters[0];
-	const u32 before = ntklog_get_parameter(rate);
+	const struct ntklog_parameter *rate_parameter = &ntklog_resource_information.parameters[0];
+	const u32 before = ntklog_get_parameter(rate_parameter);
 
 	start(test, 2, PERF_SYNC_OBJECTS);
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
 	stop(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 2), EVENT_DATA), before);
 	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 3), EVENT_DATA), before + 7);
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before), STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before), STATUS_SUCCESS);
 }
 
 static struct kunit_case rundown_test_cases[] = {

@@ -85,16 +85,16 @@ bool log_event_in_place(u32 group, u64 number)
 	unsigned long flags;
 	bool in_place;
 	void *data;
-	u64 sessions;
+	u64 session_set;
 
 	local_irq_save(flags);
-	sessions = etw_sessions_for_event(group);
-	in_place = etw_begin_event(sessions, TEST_HOOK_ID, 1, EVENT_LENGTH, &data);
+	session_set = etw_sessions_for_event(group);
+	in_place = etw_begin_event(session_set, TEST_HOOK_ID, 1, EVENT_LENGTH, &data);
 	if (in_place) {
 		memcpy(data, bytes, EVENT_LENGTH);
-		etw_end_event(sessions, data, EVENT_LENGTH);
+		etw_end_event(session_set, data, EVENT_LENGTH);
 	} else {
-		etw_log_event(sessions, TEST_HOOK_ID, 1, bytes, EVENT_LENGTH);
+		etw_log_event(session_set, TEST_HOOK_ID, 1, bytes, EVENT_LENGTH);
 	}
 	local_irq_restore(flags);
 	return in_place;

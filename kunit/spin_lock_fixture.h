@@ -58,8 +58,8 @@ int spin_lock_fixture_init(struct kunit *test);
 void spin_lock_session_start(struct kunit *test);
 struct spin_lock_counts read_counts(void);
 void set_counters(u32 acquire_count, u32 contention_count);
-unsigned int spin_lock_event_count(void);
-const u8 *spin_lock_event(struct kunit *test, unsigned int index);
+unsigned int count_spin_lock_events(void);
+const u8 *get_spin_lock_event(struct kunit *test, unsigned int index);
 void set_spin_lock_parameters(struct kunit *test, u32 spin_threshold, u32 acquire_rate,
 			      u32 contention_rate, u32 hold_threshold);
 void sample_next_uncontended(bool sample);
