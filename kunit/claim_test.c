@@ -39,7 +39,8 @@ static void log_event(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	etw_log_event(etw_sessions_for_event(TEST_GROUP), TEST_HOOK_ID, 1, &data, sizeof(data));
+	etw_log_event(etw_find_sessions_for_event(TEST_GROUP), TEST_HOOK_ID, 1, &data,
+		      sizeof(data));
 	local_irq_restore(flags);
 }
 
@@ -154,7 +155,7 @@ static void a_close_stops_frees_and_restores(struct kunit *test)
 	etw_close_claim(claim);
 	KUNIT_EXPECT_FALSE(test, SESSION->is_logging);
 	KUNIT_EXPECT_NULL(test, SESSION->run);
-	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(TEST_GROUP), 0ull);
+	KUNIT_EXPECT_EQ(test, etw_find_sessions_for_event(TEST_GROUP), 0ull);
 	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.by_session[SESSION->id],
 			before.contextswap_version - 1);
 	after = etw_get_settings(SESSION);

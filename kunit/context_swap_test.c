@@ -166,7 +166,7 @@ static void each_version_set_written_with_its_size(struct kunit *test)
 
 static const u8 *find_swap_at_time(int session, u64 time)
 {
-	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[session].run, TEST_CPU);
+	const struct rchan_buf *buf = etw_get_buffer_of_cpu(etw_sessions[session].run, TEST_CPU);
 	const u8 *bytes = buf->start;
 	size_t position;
 

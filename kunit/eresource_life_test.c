@@ -19,8 +19,8 @@ static void resource_initialized_unowned_and_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, description.information.lock_count, 0);
 	KUNIT_EXPECT_EQ(test, description.information.contention_count, 0u);
 	KUNIT_EXPECT_EQ(test, resource.flag, 0);
-	KUNIT_EXPECT_TRUE(test, description.creator > (unsigned long)resource_fixture_init &&
-			  description.creator < (unsigned long)resource_fixture_init + 0x200);
+	KUNIT_EXPECT_TRUE(test, description.init_caller > (unsigned long)resource_fixture_init &&
+			  description.init_caller < (unsigned long)resource_fixture_init + 0x200);
 }
 
 static void resource_deleted_not_listed(struct kunit *test)

@@ -213,19 +213,19 @@ void disable_preemption_with_etw_mutex_free(void)
 /* Return the bytes of a buffer of the CPU. @index: order in which the buffers were used, from 0 */
 const u8 *get_session_buffer(unsigned int cpu, unsigned int index)
 {
-	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
+	const struct rchan_buf *buf = etw_get_buffer_of_cpu(etw_sessions[0].run, cpu);
 
 	return (u8 *)buf->start + index * buf->chan->subbuf_size;
 }
 
 unsigned int count_finished_buffers(unsigned int cpu)
 {
-	return etw_run_buffer(etw_sessions[0].run, cpu)->subbufs_produced;
+	return etw_get_buffer_of_cpu(etw_sessions[0].run, cpu)->subbufs_produced;
 }
 
 static size_t get_buffer_end(unsigned int cpu, unsigned int index)
 {
-	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
+	const struct rchan_buf *buf = etw_get_buffer_of_cpu(etw_sessions[0].run, cpu);
 
 	if (index < buf->subbufs_produced)
 		return read_u32(get_session_buffer(cpu, index), BUFFER_SAVED_OFFSET);
@@ -244,7 +244,7 @@ const u8 *get_session_event(unsigned int index, u16 hook_id)
 		const u8 *bytes = get_session_buffer(TEST_CPU, buffer);
 		size_t end, position;
 
-		if (buffer >= etw_run_buffer(etw_sessions[0].run, TEST_CPU)->chan->n_subbufs)
+		if (buffer >= etw_get_buffer_of_cpu(etw_sessions[0].run, TEST_CPU)->chan->n_subbufs)
 			break;
 		end = get_buffer_end(TEST_CPU, buffer);
 		for (position = BUFFER_EVENTS; position < end;

@@ -58,7 +58,7 @@ static void stop(struct kunit *test, int i)
 static const u8 *event_at(int i, unsigned int index)
 {
 	const struct etw_run *run = etw_sessions[i].run;
-	const struct rchan_buf *buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
+	const struct rchan_buf *buf = etw_get_buffer_of_cpu(run, etw_find_last_file_cpu(run));
 	const u8 *bytes = buf->start;
 	size_t position = BUFFER_EVENTS;
 
@@ -157,7 +157,7 @@ static void a_lost_observed_event_is_written_later(struct kunit *test)
 
 	start(test, 2, PERF_SPINLOCK);
 	run = session->run;
-	buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
+	buf = etw_get_buffer_of_cpu(run, etw_find_last_file_cpu(run));
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
 	etw_group_mask_set(&change.groups_to_set, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(session, &change), 0);
@@ -206,7 +206,7 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 
 	start(test, 2, PERF_SPINLOCK);
 	run = session->run;
-	buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
+	buf = etw_get_buffer_of_cpu(run, etw_find_last_file_cpu(run));
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
 	KUNIT_EXPECT_EQ(test, etw_stop_observing_for_suspend(), 0);
 	etw_resume_observing();

@@ -44,7 +44,7 @@ const struct etw_buffer_cpu *session_counts(int id)
 
 struct rchan_buf *session_rchan_buf(int id)
 {
-	return etw_run_buffer(etw_sessions[id].run, TEST_CPU);
+	return etw_get_buffer_of_cpu(etw_sessions[id].run, TEST_CPU);
 }
 
 const u8 *session_buffer_at(int id, unsigned int index)
@@ -71,7 +71,7 @@ void log_event(u32 group, u64 number)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	etw_log_event(etw_sessions_for_event(group), TEST_HOOK_ID, 1, bytes, EVENT_LENGTH);
+	etw_log_event(etw_find_sessions_for_event(group), TEST_HOOK_ID, 1, bytes, EVENT_LENGTH);
 	local_irq_restore(flags);
 }
 
@@ -88,7 +88,7 @@ bool log_event_in_place(u32 group, u64 number)
 	u64 session_set;
 
 	local_irq_save(flags);
-	session_set = etw_sessions_for_event(group);
+	session_set = etw_find_sessions_for_event(group);
 	in_place = etw_begin_event(session_set, TEST_HOOK_ID, 1, EVENT_LENGTH, &data);
 	if (in_place) {
 		memcpy(data, bytes, EVENT_LENGTH);

@@ -272,7 +272,7 @@ static void converted_lock_hold_starts_at_conversion(struct kunit *test)
 	ex_initialize_spin_lock(&ex_lock);
 	spin_lock_session_start(test);
 	old_irql = ex_acquire_spin_lock_shared(&ex_lock);
-	acquire_time = ntklog_time_value(spin_lock_cpu()->slot[1].time);
+	acquire_time = ntklog_time_to_cycles(spin_lock_cpu()->slot[1].time);
 	udelay(9);
 	convert_time = get_cycles();
 	KUNIT_EXPECT_TRUE(test, ex_try_convert_shared_spin_lock_exclusive(&ex_lock));

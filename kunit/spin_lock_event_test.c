@@ -155,7 +155,7 @@ static void start_another(struct kunit *test, u32 group)
 /* The first event in a buffer also starts the buffer, so the second one takes the fast path. */
 static const u8 *get_second_event_of_session_1(struct kunit *test)
 {
-	const u8 *bytes = etw_run_buffer(etw_sessions[1].run, TEST_CPU)->start;
+	const u8 *bytes = etw_get_buffer_of_cpu(etw_sessions[1].run, TEST_CPU)->start;
 	const u8 *event = NULL;
 	unsigned int events = 0;
 	size_t position;

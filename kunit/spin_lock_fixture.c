@@ -107,7 +107,7 @@ bool release_is_written(u32 spin_count, u64 hold_time, u32 acquire_count, u32 co
 	else
 		ntklog_log_spin_lock_acquire(&lock[0]);
 	release_time = topmost_slot()->time;
-	hold_time += ntklog_time_value(release_time);
+	hold_time += ntklog_time_to_cycles(release_time);
 	release_time = (struct ntklog_time){ .low = hold_time, .high = hold_time >> 32 };
 	set_counters(acquire_count, contention_count);
 	log_release(&lock[0], WMI_SPINLOCK_QUEUED, release_time);

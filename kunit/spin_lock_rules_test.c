@@ -169,7 +169,7 @@ static void model_acquire(struct model *model)
 	model->contention_count += !!spin_count;
 	model->owned[model->count].lock = spin_lock;
 	model->owned[model->count].acquire_time =
-		ntklog_time_value(topmost_slot()->time);
+		ntklog_time_to_cycles(topmost_slot()->time);
 	model->owned[model->count].spin_count = spin_count;
 	model->owned[model->count].is_tracked = tracked < PERF_SPIN_LOCK_DEPTH;
 	model->count++;

@@ -305,7 +305,7 @@ static void wait_event_release_time_is_acquire_time(struct kunit *test)
 	start_sampled_session(test, 1, 1, U32_MAX);
 	local_irq_save(flags);
 	ntklog_start_spin_lock_wait(&wait_start);
-	while (get_cycles() - ntklog_time_value(wait_start.time) < 100000)
+	while (get_cycles() - ntklog_time_to_cycles(wait_start.time) < 100000)
 		cpu_relax();
 	if (ntklog_count_and_sample_wait(3))
 		ntklog_log_spin_lock_wait(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
@@ -317,7 +317,7 @@ static void wait_event_release_time_is_acquire_time(struct kunit *test)
 			read_u64(event, SPINLOCK_RELEASE_TIME));
 	KUNIT_EXPECT_EQ(test, (u64)read_u32(event, SPINLOCK_WAIT_TIME),
 			read_u64(event, SPINLOCK_ACQUIRE_TIME) -
-			ntklog_time_value(wait_start.time));
+			ntklog_time_to_cycles(wait_start.time));
 	KUNIT_EXPECT_GE(test, read_u32(event, SPINLOCK_WAIT_TIME), 100000);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 3);
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_EXECUTIVE_SHARED);

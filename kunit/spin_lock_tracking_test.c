@@ -80,7 +80,7 @@ static void release_out_of_order_other_slots_kept(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 				(u64)(unsigned long)&lock[release_order[i]]);
 		KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
-				ntklog_time_value(slots[release_order[i]].time));
+				ntklog_time_to_cycles(slots[release_order[i]].time));
 		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 3 - i);
 	}
 	session_stop(test);
@@ -550,7 +550,7 @@ static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&shared_lock);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
-			ntklog_time_value(slots[0].time));
+			ntklog_time_to_cycles(slots[0].time));
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), 2);
 	session_stop(test);
 }

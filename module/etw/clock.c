@@ -43,7 +43,7 @@ void etw_read_clocks(struct etw_clocks *clocks)
 	unsigned long flags;
 	int i;
 
-	clocks->frequency = ntklog_clock_frequency();
+	clocks->frequency = ntklog_get_clock_frequency();
 	for (i = 0; i < ETW_CLOCK_TRIES; i++) {
 		u64 before, after;
 		ktime_t real_time;

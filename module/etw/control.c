@@ -152,13 +152,13 @@ EXPORT_SYMBOL_IF_KUNIT(etw_stop_session);
 int etw_flush_session(struct etw_session *session)
 {
 	struct etw_run *run;
-	bool claimed;
+	bool is_claimed;
 	int err;
 
 	spin_lock(&etw_session_lock);
-	claimed = session->claim;
+	is_claimed = session->claim;
 	spin_unlock(&etw_session_lock);
-	if (claimed)
+	if (is_claimed)
 		return -EBUSY;
 	run = etw_get_session_run(session);
 	err = etw_flush_run(run);

@@ -74,12 +74,12 @@ void etw_group_mask_or(struct perfinfo_groupmask *mask,
 }
 
 /**
- * etw_group_name() - get the name of an event group
+ * etw_get_group_name() - get the name of an event group
  * @group: PERF_* or EVENT_TRACE_FLAG_*
  *
  * Return: the name, or "-" if there is no such group.
  */
-const char *etw_group_name(u32 group)
+const char *etw_get_group_name(u32 group)
 {
 	size_t i;
 

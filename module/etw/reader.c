@@ -33,7 +33,7 @@ static void etw_prepare_reader(struct etw_reader *reader)
 		return;
 	/* relay has no barrier between a new buffer and its pointer. The lock orders them. */
 	cpus_read_lock();
-	WRITE_ONCE(reader->buf, etw_run_buffer(reader->run, reader->cpu));
+	WRITE_ONCE(reader->buf, etw_get_buffer_of_cpu(reader->run, reader->cpu));
 	cpus_read_unlock();
 }
 

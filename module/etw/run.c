@@ -23,21 +23,21 @@ struct rchan_buf etw_closed_buffer = { .offset = ETW_BUFFER_SIZE_MAX };
 EXPORT_SYMBOL_IF_KUNIT(etw_closed_buffer);
 
 /**
- * etw_run_buffer() - get the buffers of a run on a CPU
+ * etw_get_buffer_of_cpu() - get the buffers of a run on a CPU
  * @run: the run
  * @cpu: the CPU
  *
  * Context: on the CPU itself, or with cpus_read_lock() held.
  * Return: the CPU's part of the relay channel, or NULL if it has none.
  */
-struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu)
+struct rchan_buf *etw_get_buffer_of_cpu(const struct etw_run *run, unsigned int cpu)
 {
 	struct rchan_buf *buf = run->channel ? READ_ONCE(*per_cpu_ptr(run->channel->buf, cpu)) :
 					       NULL;
 
 	return buf == &etw_closed_buffer ? NULL : buf;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_run_buffer);
+EXPORT_SYMBOL_IF_KUNIT(etw_get_buffer_of_cpu);
 
 /**
  * etw_init_buffer() - write the header of an empty buffer
@@ -290,7 +290,7 @@ bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		    struct etw_counts *counts)
 {
 	const struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
-	const struct rchan_buf *buf = etw_run_buffer(run, cpu);
+	const struct rchan_buf *buf = etw_get_buffer_of_cpu(run, cpu);
 	size_t consumed;
 
 	if (!buf && !buffer_cpu->had_buffers)
@@ -354,7 +354,7 @@ static void etw_free_read_buffers(struct etw_run *run)
 	    !etw_any_cpu_has_unread_buffers(run)) {
 		for_each_possible_cpu(cpu) {
 			struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
-			const struct rchan_buf *buf = etw_run_buffer(run, cpu);
+			const struct rchan_buf *buf = etw_get_buffer_of_cpu(run, cpu);
 
 			buffer_cpu->buf = &etw_closed_buffer;
 			buffer_cpu->had_buffers = !!buf;

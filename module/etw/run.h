@@ -134,7 +134,7 @@ struct etw_run *etw_get_run(struct etw_run *run);
 void etw_put_run(struct etw_run *run);
 void etw_finish_run(struct etw_run *run);
 bool etw_run_is_finished(const struct etw_run *run);
-struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu);
+struct rchan_buf *etw_get_buffer_of_cpu(const struct etw_run *run, unsigned int cpu);
 void etw_lock_buffers(struct etw_run *run);
 void etw_unlock_buffers(struct etw_run *run);
 void etw_add_reader(struct etw_run *run);

@@ -185,12 +185,12 @@ static size_t etw_count_providers(void)
 
 static void etw_make_rundown_event(const struct etw_provider *provider,
 				   const struct etw_session *session,
-				   struct etw_rundown_event *event, bool end)
+				   struct etw_rundown_event *event, bool is_end)
 {
 	event->length = 0;
 	event->groups = &session->settings.group_mask;
 	if (provider->rundown && etw_group_mask_test(event->groups, provider->group))
-		provider->rundown(event, end);
+		provider->rundown(event, is_end);
 }
 
 static void etw_log_parameter_change(void *data)

@@ -72,7 +72,7 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 	/* relay may be adding the buffers of a CPU that comes online. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
-		const struct rchan_buf *buf = etw_run_buffer(run, cpu);
+		const struct rchan_buf *buf = etw_get_buffer_of_cpu(run, cpu);
 		size_t index, end;
 
 		if (!buf)
@@ -143,7 +143,7 @@ static size_t etw_get_max_buffer_count(struct etw_run *run)
 	}
 	cpus_read_lock();
 	for_each_possible_cpu(cpu)
-		if (etw_run_buffer(run, cpu))
+		if (etw_get_buffer_of_cpu(run, cpu))
 			count += run->channel->n_subbufs;
 	cpus_read_unlock();
 	return count;

@@ -150,16 +150,16 @@ void etw_stacks_show(struct seq_file *file, u32 stacks)
  * etw_make_stacks_rundown() - fill in the rundown event of stacks
  * @event: the event
  * @stacks: the events of the session that carry a stack, bits by enum etw_stacked_event
- * @end: the event ends the validity of @stacks, at the session's stop
+ * @is_end: the event ends the validity of @stacks, at the session's stop
  *
  * Context: any.
  * Return: true if an event of the session carries a stack.
  */
-bool etw_make_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end)
+bool etw_make_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool is_end)
 {
 	const struct ntklog_stacks_dc record = { .stacks = stacks };
 
-	etw_fill_rundown_event(event, end ? NTKLOG_LOG_TYPE_STACKS_DC_END :
+	etw_fill_rundown_event(event, is_end ? NTKLOG_LOG_TYPE_STACKS_DC_END :
 					    NTKLOG_LOG_TYPE_STACKS_DC_START,
 			       NTKLOG_STACKS_DC_VERSION, &record, sizeof(record));
 	return stacks;

@@ -208,7 +208,7 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 		if (!atomic_long_try_cmpxchg_relaxed(&resource->word, &old,
 						     old + ERESOURCE_DEPTH_ONE))
 			continue;
-		eresource_track_acquire(resource, eresource_depth(old) + 1, NULL);
+		eresource_track_acquire(resource, eresource_get_depth(old) + 1, NULL);
 		return true;
 	}
 	return ex_acquire_resource_inner(resource, wait, request, caller);

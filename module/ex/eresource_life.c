@@ -28,7 +28,7 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 		raw_spin_lock_init(&resource->lock);
 		INIT_LIST_HEAD(&resource->shared_waiters);
 		INIT_LIST_HEAD(&resource->exclusive_waiters);
-		resource->creator = _RET_IP_;
+		resource->init_caller = _RET_IP_;
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 		lockdep_init_map_wait(&resource->dep_map, name, key, 0, LD_WAIT_SLEEP);
 #endif
@@ -66,7 +66,7 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 	}
 	flags = eresource_lock(resource);
 	waiters = resource->shared_waiter_count + resource->exclusive_waiter_count;
-	entries = eresource_owner_entry_count(resource);
+	entries = eresource_count_owner_entries(resource);
 	owner_count = resource->active_count;
 	if (!waiters) {
 		for (i = 0; i < entries; i++) {

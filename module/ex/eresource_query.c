@@ -17,7 +17,7 @@ static u32 eresource_count_acquisitions(struct eresource *resource, bool *exclus
 	/* Other tasks may change the word, but usually not the acquisitions of the current one. */
 	if (word != ERESOURCE_STATE_IN_MEMBERS) {
 		*exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
-		return (word & ERESOURCE_TASK_MASK) == thread ? eresource_depth(word) : 0;
+		return (word & ERESOURCE_TASK_MASK) == thread ? eresource_get_depth(word) : 0;
 	}
 	flags = eresource_lock(resource);
 	owner = eresource_find_owner(resource, thread);

@@ -52,7 +52,7 @@ __acquires(&resource->lock)
 	resource->active_count = !!word;
 	resource->exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
 	resource->owner.thread = word & ERESOURCE_TASK_MASK;
-	resource->owner.count = eresource_depth(word);
+	resource->owner.count = eresource_get_depth(word);
 	return flags;
 }
 
@@ -68,7 +68,7 @@ struct eresource_owner *eresource_find_owner(struct eresource *resource,
 {
 	u32 i;
 
-	for (i = 0; i < eresource_owner_entry_count(resource); i++) {
+	for (i = 0; i < eresource_count_owner_entries(resource); i++) {
 		struct eresource_owner *owner = eresource_owner(resource, i);
 
 		if (owner->thread == thread)
@@ -94,7 +94,7 @@ static unsigned long eresource_pack_state(struct eresource *resource)
 	owner = eresource_owner(resource, i);
 	/* An owner pointer has low bits set. */
 	if (owner->thread & ~ERESOURCE_TASK_MASK ||
-	    owner->count > eresource_depth(ERESOURCE_DEPTH_MASK))
+	    owner->count > eresource_get_depth(ERESOURCE_DEPTH_MASK))
 		return ERESOURCE_STATE_IN_MEMBERS;
 	word = owner->thread | owner->count * ERESOURCE_DEPTH_ONE |
 	       (resource->exclusive ? ERESOURCE_EXCLUSIVE_BIT : 0);
@@ -145,7 +145,7 @@ void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *
 bool eresource_has_free_owner_entry(const struct eresource *resource)
 {
 	return resource->active_count + resource->shared_waiter_count <
-		eresource_owner_entry_count(resource);
+		eresource_count_owner_entries(resource);
 }
 
 /**
@@ -158,7 +158,7 @@ unsigned long eresource_find_any_owner(struct eresource *resource)
 {
 	u32 i;
 
-	for (i = 0; i < eresource_owner_entry_count(resource); i++)
+	for (i = 0; i < eresource_count_owner_entries(resource); i++)
 		if (eresource_owner(resource, i)->thread)
 			return eresource_owner(resource, i)->thread;
 	return 0;

@@ -62,12 +62,12 @@ struct eresource_waiter {
 	struct completion granted;
 };
 
-static inline u32 eresource_depth(unsigned long word)
+static inline u32 eresource_get_depth(unsigned long word)
 {
 	return (word & ERESOURCE_DEPTH_MASK) / ERESOURCE_DEPTH_ONE;
 }
 
-static inline u32 eresource_owner_entry_count(const struct eresource *resource)
+static inline u32 eresource_count_owner_entries(const struct eresource *resource)
 {
 	return 1 + resource->owner_table_size;
 }

@@ -37,7 +37,7 @@ static DEFINE_MUTEX(ntklog_identity_mutex);
 static unsigned int ntklog_identity_user_count;
 static bool ntklog_identities_always_enabled;
 
-static __always_inline unsigned int ntklog_identity_set_index(unsigned long lock)
+static __always_inline unsigned int ntklog_get_identity_set_index(unsigned long lock)
 {
 	return (u64)lock * GOLDEN_RATIO_64 >> (64 - NTKLOG_IDENTITY_BITS);
 }
@@ -107,7 +107,7 @@ static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsign
 					 unsigned long caller, u8 kind, struct page *slab,
 					 unsigned long cache, u64 fingerprint)
 {
-	unsigned int set_index = ntklog_identity_set_index(lock), way;
+	unsigned int set_index = ntklog_get_identity_set_index(lock), way;
 
 	if (test_and_set_bit_lock(set_index, notes->locked)) {
 		atomic_inc(&notes->missed);
@@ -143,7 +143,7 @@ ntklog_identity_is_recorded(const u64 fingerprints[NTKLOG_IDENTITY_ASSOCIATIVITY
 notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long lock,
 					 unsigned long caller, u8 kind)
 {
-	const u64 *fingerprints = notes->fingerprint[ntklog_identity_set_index(lock)];
+	const u64 *fingerprints = notes->fingerprint[ntklog_get_identity_set_index(lock)];
 	struct page *slab = ntklog_find_slab(lock);
 	unsigned long cache = ntklog_find_slab_cache(lock, slab);
 	u64 fingerprint;

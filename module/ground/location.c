@@ -50,7 +50,7 @@ static bool ntklog_per_cpu_section_begins_at_zero(void)
  * Return the address in the per-CPU section that corresponds to @lock, or any number if @lock is
  * no per-CPU variable. Each CPU gives a candidate. The one nearest to the section is used.
  */
-static unsigned long ntklog_per_cpu_address(unsigned long lock)
+static unsigned long ntklog_get_per_cpu_address(unsigned long lock)
 {
 	unsigned long nearest_address = ULONG_MAX;
 #ifdef CONFIG_SMP
@@ -101,7 +101,7 @@ static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset
  */
 size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *buffer)
 {
-	unsigned long offset, address = ntklog_per_cpu_address(lock);
+	unsigned long offset, address = ntklog_get_per_cpu_address(lock);
 	const char *structure, *symbol;
 	bool section_begins_at_zero;
 

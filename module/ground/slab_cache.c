@@ -29,9 +29,9 @@ static bool ntklog_read_kernel_word(unsigned long address, unsigned long *word)
 	return !get_kernel_nofault(*word, (unsigned long *)address);
 }
 
-static bool ntklog_read_kernel_u32(unsigned long address, u32 *value)
+static bool ntklog_read_kernel_u32(unsigned long address, u32 *value_read)
 {
-	return !get_kernel_nofault(*value, (u32 *)address);
+	return !get_kernel_nofault(*value_read, (u32 *)address);
 }
 
 static bool ntklog_read_kernel_name(unsigned long address, char name[NTKLOG_CACHE_NAME_SIZE])

@@ -78,13 +78,13 @@ struct ntklog_off_cpu {
  * @off_cpu_before: ntklog_task::off_cpu at or soon after @acquire_time
  * @off_cpu_of_wait: time without a CPU during the wait; valid if @wait_time is valid
  * @last_ready_duration_of_wait: the part of @off_cpu_of_wait.ready before the task last got a CPU
- * @timeouts: number of timeouts of the current wait that have been handled
+ * @handled_timeouts: number of timeouts of the current wait that have been handled
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
  * it by clearing @lock. Others may free it as well, such as a task that releases the lock on behalf
  * of the owner. Where two parties compete, each does a cmpxchg() or an xchg() of @lock, and the one
  * that succeeds counts the slot. Waiters increment @contentions. The periodic check for long waits
- * increments @timeouts.
+ * increments @handled_timeouts.
  */
 struct ntklog_sleeping_slot {
 	const void *lock;
@@ -104,7 +104,7 @@ struct ntklog_sleeping_slot {
 	struct ntklog_off_cpu off_cpu_before;
 	struct ntklog_off_cpu off_cpu_of_wait;
 	u64 last_ready_duration_of_wait;
-	u32 timeouts;
+	u32 handled_timeouts;
 };
 
 #ifdef CONFIG_64BIT
@@ -140,7 +140,8 @@ static_assert(offsetofend(struct ntklog_sleeping_slot, off_cpu_before) <= L1_CAC
  * @cpus: bitmap of the CPUs that may have the record in ntklog_current; nr_cpu_ids bits
  *
  * The task itself writes its record, and so do softirqs that run on top of it (@slots). Other tasks
- * free slots, and change @contentions, @timeouts and NTKLOG_SLEEPING_CLAIMED of sleeping slots.
+ * free slots, and change @contentions, @handled_timeouts and NTKLOG_SLEEPING_CLAIMED of sleeping
+ * slots.
  * @task and @exit_is_missed do not change while the record is in the table. The members from
  * @is_blocked to @last_ready_duration, and @off_cpu, are written by the CPU that switches the task,
  * with the lock of its run queue held: see perf/off_cpu.c. The task finds them stable while it

@@ -65,14 +65,14 @@ unsigned int ntklog_task_needs;
 /* Slots that were in use when their task exited. */
 static atomic64_t ntklog_sleeping_slots_dropped_count;
 
-static unsigned int ntklog_task_bucket_index(const struct task_struct *task)
+static unsigned int ntklog_get_task_bucket_index(const struct task_struct *task)
 {
 	return hash_ptr(task, ntklog_task_bucket_bits);
 }
 
 static struct ntklog_task_shard *ntklog_task_shard(const struct task_struct *task)
 {
-	return &ntklog_task_shards[ntklog_task_bucket_index(task) % NTKLOG_TASK_SHARDS];
+	return &ntklog_task_shards[ntklog_get_task_bucket_index(task) % NTKLOG_TASK_SHARDS];
 }
 
 /* Number of spare records that each shard should have. */
@@ -233,8 +233,8 @@ struct ntklog_task *ntklog_find_task_record(const struct task_struct *task)
 {
 	struct ntklog_task *record;
 
-	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[ntklog_task_bucket_index(task)], node,
-				 !preemptible())
+	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[ntklog_get_task_bucket_index(task)],
+				 node, !preemptible())
 		if (record->task == task)
 			return record;
 	return NULL;
@@ -256,7 +256,8 @@ static void ntklog_insert_with_shard_locked(struct ntklog_task_shard *shard,
 		/* The task frees this record regardless of its slots, so no lock may get a slot. */
 		record->next_sleeping_slot = &record->sleeping_slots[1 + NTKLOG_TASK_SLOTS];
 	}
-	hlist_add_head_rcu(&record->node, &ntklog_task_buckets[ntklog_task_bucket_index(current)]);
+	hlist_add_head_rcu(&record->node,
+			   &ntklog_task_buckets[ntklog_get_task_bucket_index(current)]);
 	WRITE_ONCE(shard->record_count, shard->record_count + 1);
 }
 
@@ -392,16 +393,16 @@ bool ntklog_unlink_task_record(struct ntklog_task *record)
 {
 	struct ntklog_task_shard *shard = ntklog_task_shard(READ_ONCE(record->task));
 	unsigned long flags;
-	bool unlinked;
+	bool was_linked;
 
 	raw_spin_lock_irqsave(&shard->lock, flags);
-	unlinked = !hlist_unhashed(&record->node);
-	if (unlinked) {
+	was_linked = !hlist_unhashed(&record->node);
+	if (was_linked) {
 		hlist_del_init_rcu(&record->node);
 		WRITE_ONCE(shard->record_count, shard->record_count - 1);
 	}
 	raw_spin_unlock_irqrestore(&shard->lock, flags);
-	return unlinked;
+	return was_linked;
 }
 
 static void ntklog_drop_sleeping_slots(struct ntklog_task *record)

@@ -44,7 +44,7 @@ DEFINE_MUTEX(ntklog_linux_mutex);
 static DECLARE_WAIT_QUEUE_HEAD(ntklog_linux_wait);
 
 static void ntklog_update_linux_kind(struct ntklog_event_group *group,
-				     const struct perfinfo_groupmask *wanted);
+				     const struct perfinfo_groupmask *wanted_groups);
 static int ntklog_get_kind_err(const struct etw_provider *provider);
 static void ntklog_run_kind_work(struct work_struct *work);
 
@@ -139,13 +139,13 @@ static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind 
 }
 
 /**
- * ntklog_kind_unavailable_reason() - find out why a kind cannot be observed in the current mode
+ * ntklog_get_kind_unavailable_reason() - find out why a kind cannot be observed in the current mode
  * @kind: the kind
  *
  * Context: task.
  * Return: the reason, or NULL if the kind can be observed.
  */
-const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
+const char *ntklog_get_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
 {
 	const char *reason = NULL;
 
@@ -159,13 +159,13 @@ const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
 }
 
 /**
- * ntklog_kind_fallback_hint() - return a hint if mode "waits" can observe a kind
+ * ntklog_get_kind_fallback_hint() - return a hint if mode "waits" can observe a kind
  * @kind: a kind that cannot be observed in the current mode
  *
  * Context: task.
  * Return: the hint, as the end of a message, or an empty string.
  */
-const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
+const char *ntklog_get_kind_fallback_hint(const struct ntklog_linux_kind *kind)
 {
 	return !ntklog_linux_forbidden_reason && !ntklog_kind_sleeps(kind) &&
 	       ntklog_linux_mode != NTKLOG_LINUX_MODE_WAITS &&
@@ -333,12 +333,12 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	request_number = smp_load_acquire(&kind->request_count);
 	attach = READ_ONCE(kind->should_be_attached);
 	start = ktime_get();
-	if (attach && !kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
+	if (attach && !kind->is_attached && !ntklog_get_kind_unavailable_reason(kind)) {
 		ntklog_show_operation(kind, "attaching");
 		ntklog_enable_kind(kind);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
 		ntklog_warn_attach_failed(kind);
-	} else if (!attach && kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
+	} else if (!attach && kind->is_attached && !ntklog_get_kind_unavailable_reason(kind)) {
 		ntklog_show_operation(kind, "detaching");
 		/* A session that starts meanwhile must not report the kind as observed. */
 		WRITE_ONCE(kind->is_attached, false);
@@ -379,12 +379,13 @@ static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request_num
 }
 
 static void ntklog_update_linux_kind(struct ntklog_event_group *group,
-				     const struct perfinfo_groupmask *wanted)
+				     const struct perfinfo_groupmask *wanted_groups)
 {
 	struct ntklog_linux_kind *kind = container_of(group, struct ntklog_linux_kind, group);
 	u32 request_number = kind->request_count + 1;
 
-	WRITE_ONCE(kind->should_be_attached, etw_group_mask_test(wanted, group->provider.group));
+	WRITE_ONCE(kind->should_be_attached,
+		   etw_group_mask_test(wanted_groups, group->provider.group));
 	/* Publishes should_be_attached. Pairs with smp_load_acquire() in ntklog_run_kind_work(). */
 	smp_store_release(&kind->request_count, request_number);
 	queue_work(system_long_wq, &kind->work);

@@ -83,8 +83,8 @@ static inline bool ntklog_kind_sleeps(const struct ntklog_linux_kind *kind)
 
 bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind);
 bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind);
-const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind);
-const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind);
+const char *ntklog_get_kind_unavailable_reason(const struct ntklog_linux_kind *kind);
+const char *ntklog_get_kind_fallback_hint(const struct ntklog_linux_kind *kind);
 bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind);
 int ntklog_attach_kind(struct ntklog_linux_kind *kind);
 void ntklog_detach_kind(struct ntklog_linux_kind *kind);

@@ -72,12 +72,12 @@ static const char *ntklog_get_unavailable_prefix(const struct ntklog_linux_kind 
 
 static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind *kind)
 {
-	const char *reason = ntklog_kind_unavailable_reason(kind);
+	const char *reason = ntklog_get_kind_unavailable_reason(kind);
 
 	if (reason)
 		pr_info("Linux' locks of kind %s cannot be watched here: %s%s%s\n", kind->name,
 			ntklog_get_unavailable_prefix(kind, reason), reason,
-			ntklog_kind_fallback_hint(kind));
+			ntklog_get_kind_fallback_hint(kind));
 }
 
 static int ntklog_find_mode(const char *name)
@@ -153,7 +153,7 @@ void ntklog_linux_exit(void)
 
 static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
 {
-	const char *reason = ntklog_kind_unavailable_reason(kind);
+	const char *reason = ntklog_get_kind_unavailable_reason(kind);
 	const char *operation = READ_ONCE(kind->operation);
 
 	seq_printf(seq, "%s: ", kind->name);
@@ -163,7 +163,7 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 	else if (reason)
 		seq_printf(seq, "unavailable: %s%s%s\n",
 			   ntklog_get_unavailable_prefix(kind, reason), reason,
-			   ntklog_kind_fallback_hint(kind));
+			   ntklog_get_kind_fallback_hint(kind));
 	else if (kind->err)
 		seq_printf(seq, "failed: %s (%d)\n", kind->failed_name, kind->err);
 	else if (ntklog_kind_uses_tracepoints(kind))
@@ -187,19 +187,19 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 
 	if (ntklog_kind_sleeps(kind))
 		return;
-	if (ntklog_kind_uses_tracepoints(kind) && !ntklog_kind_unavailable_reason(kind)) {
+	if (ntklog_kind_uses_tracepoints(kind) && !ntklog_get_kind_unavailable_reason(kind)) {
 		seq_printf(seq, "%s: no functions, in mode \"%s\"\n", kind->name,
 			   ntklog_linux_modes[ntklog_linux_mode]);
 		return;
 	}
-	if (!was_attached && !ntklog_kind_unavailable_reason(kind)) {
+	if (!was_attached && !ntklog_get_kind_unavailable_reason(kind)) {
 		kind->failed_name = NULL;
 		ntklog_show_operation(kind, "testing");
 		kind->err = ntklog_attach_kind(kind);
 		ntklog_clear_operation(kind);
 		ntklog_warn_attach_failed(kind);
 	}
-	if (ntklog_kind_unavailable_reason(kind) || kind->err) {
+	if (ntklog_get_kind_unavailable_reason(kind) || kind->err) {
 		ntklog_describe_kind(seq, kind);
 		return;
 	}

@@ -55,8 +55,8 @@ unsigned long ntklog_find_function(const char *name)
 /* Each address may be that of the function or of the instruction that ftrace patches. */
 static bool ntklog_is_same_function(unsigned long function, const void *other)
 {
-	return ntklog_address_after_call(function) ==
-	       ntklog_address_after_call((unsigned long)other);
+	return ntklog_get_address_after_call(function) ==
+	       ntklog_get_address_after_call((unsigned long)other);
 }
 
 /* Returns false if the kind of lock cannot be used. Without a hook the address is 0. */
@@ -69,7 +69,7 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
 		return target->optional;
 	if ((target->exported_address &&
 	     !ntklog_is_same_function(target->address, target->exported_address)) ||
-	    (original_entry && original_entry != ntklog_address_after_call(target->address))) {
+	    (original_entry && original_entry != ntklog_get_address_after_call(target->address))) {
 		target->address = 0;
 		return false;
 	}

@@ -69,15 +69,16 @@ static struct ntklog_block_bucket *ntklog_block_buckets;
  */
 bool ntklog_blocks_have_stacks(void)
 {
-	const u64 stack_sessions = etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
+	const u64 stack_sessions = etw_find_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
 
 	/* Sessions that are not started may want stacks, too. */
-	return stack_sessions && stack_sessions & (etw_sessions_for_event(PERF_LINUX_MUTEX) |
-						   etw_sessions_for_event(PERF_LINUX_RWSEM) |
-						   etw_sessions_for_event(PERF_LINUX_SEMAPHORE) |
-						   etw_sessions_for_event(PERF_LINUX_RT_MUTEX) |
-						   etw_sessions_for_event(PERF_LINUX_PERCPU_RWSEM) |
-						   etw_sessions_for_event(PERF_LINUX_WW_MUTEX));
+	return stack_sessions &&
+	       stack_sessions & (etw_find_sessions_for_event(PERF_LINUX_MUTEX) |
+				 etw_find_sessions_for_event(PERF_LINUX_RWSEM) |
+				 etw_find_sessions_for_event(PERF_LINUX_SEMAPHORE) |
+				 etw_find_sessions_for_event(PERF_LINUX_RT_MUTEX) |
+				 etw_find_sessions_for_event(PERF_LINUX_PERCPU_RWSEM) |
+				 etw_find_sessions_for_event(PERF_LINUX_WW_MUTEX));
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_blocks_have_stacks);
 

@@ -205,7 +205,7 @@ static noinline void
 ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *old,
 			     struct task_struct *new, unsigned int old_state)
 {
-	const u64 versions = etw_versions_by_session(sessions);
+	const u64 versions = etw_get_versions_by_session(sessions);
 	struct wmi_contextswap record = {};
 	struct wmi_contextswap_v1 record_v1;
 	struct etw_logged logged;
@@ -240,7 +240,7 @@ ntklog_log_context_swap_v2_up(u64 sessions, bool preempted, struct task_struct *
 			      struct task_struct *new, unsigned int old_state)
 {
 	const u8 *versions = etw_contextswap_versions.by_session;
-	u8 version = READ_ONCE(versions[etw_first_session(sessions)]) + 1;
+	u8 version = READ_ONCE(versions[etw_find_first_session(sessions)]) + 1;
 	void *record;
 
 	/* The session may have selected version 1 meanwhile. */
@@ -251,7 +251,7 @@ ntklog_log_context_swap_v2_up(u64 sessions, bool preempted, struct task_struct *
 	}
 	ntklog_fill_context_swap_v1(record, preempted, old, new, old_state);
 	ntklog_fill_context_swap_v2_fields(record, old, new);
-	if (unlikely(etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
+	if (unlikely(etw_find_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
 		ntklog_end_context_swap_v2_up(sessions, record);
 }
 
@@ -259,12 +259,12 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 				      struct task_struct *old, struct task_struct *new,
 				      unsigned int old_state)
 {
-	const u64 sessions = etw_sessions_for_event(PERF_CONTEXT_SWITCH);
+	const u64 sessions = etw_find_sessions_for_event(PERF_CONTEXT_SWITCH);
 	void *record;
 
 	if (trace_contextswap_enabled()) {
 		ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
-	} else if (etw_any_version_above_1(sessions)) {
+	} else if (etw_has_version_above_1(sessions)) {
 		if (sessions & (sessions - 1))
 			ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
 		else
@@ -274,7 +274,7 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 		/* etw_begin_event() may be used, because the scheduler does not run in an NMI. */
 		ntklog_fill_context_swap_v1(record, preempted, old, new, old_state);
 		if (unlikely(sessions & (sessions - 1) ||
-			     etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
+			     etw_find_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
 			ntklog_end_context_swap_v1(sessions, record);
 	} else {
 		ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
@@ -296,9 +296,9 @@ static int ntklog_get_context_swap_err(const struct etw_provider *provider)
 }
 
 static void ntklog_update_context_swaps(struct ntklog_event_group *group,
-					const struct perfinfo_groupmask *wanted)
+					const struct perfinfo_groupmask *wanted_groups)
 {
-	bool enable = etw_group_mask_test(wanted, PERF_CONTEXT_SWITCH);
+	bool enable = etw_group_mask_test(wanted_groups, PERF_CONTEXT_SWITCH);
 	int err;
 
 	if (enable == ntklog_context_swap_probes_are_registered)

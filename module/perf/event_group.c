@@ -10,18 +10,18 @@ static const struct perfinfo_groupmask ntklog_empty_mask;
 
 static void ntklog_event_group_update(struct ntklog_event_group *group)
 {
-	struct perfinfo_groupmask wanted;
+	struct perfinfo_groupmask wanted_groups;
 	bool is_usable;
 
 	mutex_lock(&group->mutex);
 	spin_lock(&group->lock);
 	is_usable = group->state == NTKLOG_EVENT_GROUP_USABLE;
-	wanted = group->session_mask;
+	wanted_groups = group->session_mask;
 	if (group->has_probe || group->user_count)
-		etw_group_mask_set(&wanted, group->provider.group);
+		etw_group_mask_set(&wanted_groups, group->provider.group);
 	spin_unlock(&group->lock);
 	if (is_usable)
-		group->update(group, &wanted);
+		group->update(group, &wanted_groups);
 	mutex_unlock(&group->mutex);
 }
 

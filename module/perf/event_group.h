@@ -28,7 +28,7 @@ enum ntklog_event_group_state {
 /**
  * struct ntklog_event_group - an event group and its subscribers
  * @provider: ntklog_event_group_init() sets its member set_mask
- * @update: enable or disable the instrumentation, so that the groups of the mask @wanted are
+ * @update: enable or disable the instrumentation, so that the groups of the mask @wanted_groups are
  *	recorded. Called with @mutex held; may sleep. Also called when nothing has changed
  * @updates_by_work: @update takes tracepoints_mutex, or a lock outside of it. The caller that adds
  *	or removes the probe of the tracepoint holds this mutex, so a work item calls @update for it
@@ -44,7 +44,8 @@ enum ntklog_event_group_state {
  */
 struct ntklog_event_group {
 	struct etw_provider provider;
-	void (*update)(struct ntklog_event_group *group, const struct perfinfo_groupmask *wanted);
+	void (*update)(struct ntklog_event_group *group,
+		       const struct perfinfo_groupmask *wanted_groups);
 	bool updates_by_work;
 	struct mutex mutex;		/* held over @update */
 	spinlock_t lock;		/* protects the members below */

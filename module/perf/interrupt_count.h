@@ -77,12 +77,13 @@ static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
 
 #pragma GCC unroll 64
 	for (i = 0; i < NTKLOG_IRQ_STAT_PAIRS; i++) {
-		bool low = ntklog_irq_stat_has_counter_at(i * sizeof(u64));
-		bool high = ntklog_irq_stat_has_counter_at(i * sizeof(u64) + sizeof(u32));
+		bool low_is_counter = ntklog_irq_stat_has_counter_at(i * sizeof(u64));
+		bool high_is_counter = ntklog_irq_stat_has_counter_at(i * sizeof(u64) +
+								      sizeof(u32));
 
-		if (low && !high)
+		if (low_is_counter && !high_is_counter)
 			ntklog_this_cpu_add_word_to(snapshot, ntklog_irq_stat.word[2 * i]);
-		if (high && !low)
+		if (high_is_counter && !low_is_counter)
 			ntklog_this_cpu_add_word_to(snapshot, ntklog_irq_stat.word[2 * i + 1]);
 	}
 #pragma GCC unroll 64

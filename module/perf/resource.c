@@ -341,9 +341,9 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_slow);
 
 static void ntklog_update_resource_key(struct ntklog_event_group *group,
-				       const struct perfinfo_groupmask *wanted)
+				       const struct perfinfo_groupmask *wanted_groups)
 {
-	bool needs_tracking = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
+	bool needs_tracking = etw_group_mask_test(wanted_groups, PERF_SYNC_OBJECTS);
 
 	if (needs_tracking == ntklog_resources_are_tracked())
 		return;

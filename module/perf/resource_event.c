@@ -50,7 +50,8 @@ ntklog_log_sleeping_record(u64 sessions, const struct wmi_resource64 *record,
 				NTKLOG_CALLER_VERSION, &event, sizeof(event));
 	if (block) {
 		block->lock = record->resource;
-		sessions_with_stacks = etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, sessions);
+		sessions_with_stacks = etw_find_stack_sessions_for_event(ETW_STACKED_RESOURCE,
+								 sessions);
 		etw_log_event_with_time(time, sessions_with_stacks,
 					PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK,
 					NTKLOG_BLOCK_STACK_VERSION, block, sizeof(*block));
@@ -81,7 +82,7 @@ static __always_inline void ntklog_write_resource_event(const struct wmi_resourc
 		if (lock)
 			ntklog_record_identity(lock, caller->caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
-		sessions = etw_sessions_for_event(group);
+		sessions = etw_find_sessions_for_event(group);
 		logged = lock ? ntklog_log_sleeping_record(sessions, record, caller, block) :
 				ntklog_log_resource_record(sessions, record);
 		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
@@ -123,7 +124,7 @@ void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void 
 				const struct ntklog_caller *caller,
 				struct ntklog_block_stack *block)
 {
-	ntklog_write_resource_event(record, ntklog_action_group(record->action), caller, block,
+	ntklog_write_resource_event(record, ntklog_get_action_group(record->action), caller, block,
 				    (unsigned long)lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_sleeping_lock);

@@ -50,7 +50,7 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 		.max_recursion_depth = timeouts,
 		.thread_id = task_pid_nr(task),
 		.resource = ntklog_get_displayed_address((unsigned long)lock),
-		.action = NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
+		.action = NTKLOG_SLEEPING_LINUX_BIT | ntklog_get_action_class(action) |
 			  ((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ?
 			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :
 			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED) &
@@ -78,16 +78,18 @@ static void ntklog_check_wait(const struct ntklog_task *record,
 	if (!task || !lock || !(action & NTKLOG_SLEEPING_WAITING))
 		return;
 	timeouts_until_now = ntklog_count_timeouts(start);
-	for (timeouts = READ_ONCE(slot->timeouts); timeouts < timeouts_until_now; timeouts++) {
+	for (timeouts = READ_ONCE(slot->handled_timeouts); timeouts < timeouts_until_now;
+	     timeouts++) {
 		/*
-		 * The cmpxchg() fails if the task has started another wait, which sets timeouts to
-		 * 0. If the old wait had no timeout either, the second check detects it.
+		 * The cmpxchg() fails if the task has started another wait, which sets
+		 * handled_timeouts to 0. If the old wait had no timeout either, the second check
+		 * detects it.
 		 */
-		if (cmpxchg(&slot->timeouts, timeouts, timeouts + 1) != timeouts)
-			return;
+		if (cmpxchg(&slot->handled_timeouts, timeouts, timeouts + 1) != timeouts)
+			     return;
 		if (ntklog_read_u64(slot->acquire_time) != start ||
 		    READ_ONCE(slot->lock) != lock) {
-			cmpxchg(&slot->timeouts, timeouts + 1, timeouts);
+			cmpxchg(&slot->handled_timeouts, timeouts + 1, timeouts);
 			return;
 		}
 		if ((timeouts + 1) % timeout_rate == 0)
@@ -167,7 +169,7 @@ static bool ntklog_claim_class_slot(struct ntklog_sleeping_slot *slot, u32 class
 	u32 action = READ_ONCE(slot->action);
 
 	do {
-		if (ntklog_action_class(action) != class || action & NTKLOG_SLEEPING_CLAIMED)
+		if (ntklog_get_action_class(action) != class || action & NTKLOG_SLEEPING_CLAIMED)
 			return false;
 	} while (!try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED));
 	if (action & NTKLOG_SLEEPING_WAITING)

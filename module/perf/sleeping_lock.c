@@ -90,10 +90,10 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 		record = ntklog_get_or_insert_current_record();
 	if (!record || record->exit_is_missed)
 		goto untracked;
-	slot = ntklog_find_sleeping_slot(record, lock, ntklog_action_class(action));
+	slot = ntklog_find_sleeping_slot(record, lock, ntklog_get_action_class(action));
 	if (ntklog_is_reacquired_exclusively(slot, action)) {
 		/* A repeated request for a ww_mutex may fail: keep the slot of the first one. */
-		if (ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
+		if (ntklog_get_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
 			this_cpu_inc(ntklog_sleeping_cpu.releases_missed);
 			goto out;
 		}
@@ -137,13 +137,13 @@ static bool ntklog_admit_sleeping_blocker(void)
 /* The release of a reader has no hook, because it is inlined: only the wait is recorded. */
 static bool ntklog_action_is_percpu_reader(u32 action)
 {
-	return ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM) &&
+	return ntklog_get_action_class(action) == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM) &&
 	       !(action & NTKLOG_SLEEPING_EXCLUSIVE_BIT);
 }
 
 static u32 ntklog_make_release_action(u32 action)
 {
-	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
+	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_get_action_class(action) |
 		((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT) ?
 		 WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE & ~WMI_RESOURCE_ACTION_CLASS :
 		 WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED & ~WMI_RESOURCE_ACTION_CLASS);
@@ -215,7 +215,7 @@ static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
 void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t owner,
 					bool has_waiters, bool is_counted)
 {
-	const u32 class = ntklog_action_class(action);
+	const u32 class = ntklog_get_action_class(action);
 	const struct task_struct *slot_task = current;
 	struct ntklog_sleeping_slot *slot, *claimed = NULL;
 	struct ntklog_sleeping_slot snapshot;
@@ -291,9 +291,9 @@ u32 ntklog_begin_sleeping_wait(const void *lock)
 	if (action & NTKLOG_SLEEPING_WAITED)
 		slot->off_cpu_before = ntklog_subtract_off_cpu(&slot->off_cpu_before,
 							       &slot->off_cpu_of_wait);
-	WRITE_ONCE(slot->timeouts, 0);
+	WRITE_ONCE(slot->handled_timeouts, 0);
 	if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_WAITING)) {
-		class = ntklog_action_class(action);
+		class = ntklog_get_action_class(action);
 		WRITE_ONCE(record->is_waiting, true);
 		this_cpu_inc(ntklog_sleeping_cpu.waits_begun);
 	}

@@ -28,7 +28,7 @@ ntklog_find_sleeping_slot(struct ntklog_task *record, const void *lock, u32 clas
 
 		/* Pairs with the releases in ntklog_fill_sleeping_slot() and the fast path. */
 		if (smp_load_acquire(&slot->lock) == lock &&
-		    (!class || ntklog_action_class(READ_ONCE(slot->action)) == class))
+		    (!class || ntklog_get_action_class(READ_ONCE(slot->action)) == class))
 			return slot;
 	}
 	return NULL;
@@ -96,7 +96,7 @@ static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task
 	for (slot = &record->sleeping_slots[1]; slot < end; slot++) {
 		const void *lock = READ_ONCE(slot->lock);
 		u32 action = READ_ONCE(slot->action);
-		u32 class = ntklog_action_class(action);
+		u32 class = ntklog_get_action_class(action);
 		bool is_stale;
 
 		if (action & NTKLOG_SLEEPING_EXCLUSIVE_BIT)

@@ -63,10 +63,11 @@ static void ntklog_set_key(struct static_key_false *key, bool enable)
 }
 
 static void ntklog_update_spin_lock_keys(struct ntklog_event_group *group,
-					 const struct perfinfo_groupmask *wanted)
+					 const struct perfinfo_groupmask *wanted_groups)
 {
-	bool needs_tracking = etw_group_mask_test(wanted, PERF_SPINLOCK);
-	bool needs_counting = needs_tracking || etw_group_mask_test(wanted, PERF_SPINLOCK_CNTRS);
+	bool needs_tracking = etw_group_mask_test(wanted_groups, PERF_SPINLOCK);
+	bool needs_counting = needs_tracking ||
+			      etw_group_mask_test(wanted_groups, PERF_SPINLOCK_CNTRS);
 	bool is_tracking = static_key_enabled(&ntklog_spin_lock_tracking_key);
 
 	/* The tracking key is enabled only while ntklog_spin_lock_key is enabled. */

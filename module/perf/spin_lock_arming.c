@@ -130,13 +130,13 @@ void ntklog_disarm_spin_lock_tracking(void)
 
 /**
  * ntklog_set_spin_lock_unmatched_is_expected() - select how releases without a slot are counted
- * @expected: true if such a release is no error, because hooks are being attached or detached
+ * @is_expected: true if such a release is no error, because hooks are being attached or detached
  *
  * Context: as for ntklog_start_spin_lock_tracking().
  */
-void ntklog_set_spin_lock_unmatched_is_expected(bool expected)
+void ntklog_set_spin_lock_unmatched_is_expected(bool is_expected)
 {
-	WRITE_ONCE(ntklog_spin_lock_unmatched_is_expected, expected);
+	WRITE_ONCE(ntklog_spin_lock_unmatched_is_expected, is_expected);
 }
 
 /**

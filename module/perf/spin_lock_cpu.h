@@ -133,7 +133,7 @@ struct ntklog_spin_lock_slot {
  * @random: state of the random number generator
  * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
  * @slot: slots of the chosen locks that are held, the first sampled_slots_in_use of them
- * @spins: for each slot, the SpinCount
+ * @spin_counts: for each slot, the SpinCount
  * @nested_acquisitions: for each slot, number of later shared acquisitions of the lock that were
  *	not chosen
  *
@@ -146,7 +146,7 @@ struct ntklog_sampled_spin_locks {
 	u32 random;
 	u8 choice;
 	struct ntklog_spin_lock_slot slot[PERF_SAMPLED_SPIN_LOCKS];
-	u32 spins[PERF_SAMPLED_SPIN_LOCKS];
+	u32 spin_counts[PERF_SAMPLED_SPIN_LOCKS];
 	u8 nested_acquisitions[PERF_SAMPLED_SPIN_LOCKS];
 };
 
@@ -162,11 +162,11 @@ struct ntklog_sampled_spin_locks {
 /**
  * struct ntklog_overflow_slots - slots that only the slow paths access
  * @slot: the slots with the numbers PERF_SPIN_LOCK_DEPTH + 1 to PERF_SPIN_LOCK_SLOTS
- * @spins: for each slot with PERF_SPIN_LOCK_HAS_DETAILS, by its number, the SpinCount
+ * @spin_counts: for each slot with PERF_SPIN_LOCK_HAS_DETAILS, by its number, the SpinCount
  */
 struct ntklog_overflow_slots {
 	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_OVERFLOW_SLOTS];
-	u32 spins[PERF_SPIN_LOCK_SLOTS + 1];
+	u32 spin_counts[PERF_SPIN_LOCK_SLOTS + 1];
 };
 
 /**
@@ -284,20 +284,20 @@ static __always_inline unsigned long ntklog_get_slot_lock(const struct ntklog_sp
 /**
  * ntklog_get_slot_wait_words() - return the wait of a slot as two fields of a record
  * @slot: the slot
- * @spins: SpinCount of the slot
+ * @spin_counts: SpinCount of the slot
  * @acquire_mode: set to the acquire mode of the slot, if the slot has one
  *
  * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_HAS_DETAILS.
  */
 static __always_inline u64 ntklog_get_slot_wait_words(const struct ntklog_spin_lock_slot *slot,
-						      const u32 *spins, u8 *acquire_mode)
+						      const u32 *spin_count, u8 *acquire_mode)
 {
 	if (likely(!(slot->lock & PERF_SPIN_LOCK_HAS_DETAILS)))
 		return 0;
 	if (slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN)
 		*acquire_mode = slot->acquire_mode |
 				(*acquire_mode & PERF_SPIN_LOCK_KIND_MASK);
-	return PERF_SPIN_LOCK_WAIT(*spins, slot->wait_time);
+	return PERF_SPIN_LOCK_WAIT(*spin_count, slot->wait_time);
 }
 
 static inline u32 ntklog_count_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)

@@ -33,7 +33,7 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		return;
 	}
-	sessions = etw_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
+	sessions = etw_find_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
 	/* This kind of lock is tracked only because another kind needs the tracking. */
 	if (!sessions && !ntklog_spin_lock_is_traced(kind))
 		return;
@@ -79,7 +79,7 @@ static noinline void ntklog_end_stacked_spin_lock_event(const struct wmi_spinloc
 /**
  * ntklog_end_spin_lock_event() - copy an event to the other sessions and write its stack
  * @record: the record, in the first session's buffer
- * @sessions: sessions that need the event, from etw_sessions_for_event()
+ * @sessions: sessions that need the event, from etw_find_sessions_for_event()
  * @caller: return address of the unlock function, where the stack begins
  *
  * Context: as for etw_end_event().

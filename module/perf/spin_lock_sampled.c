@@ -31,7 +31,7 @@
 #include "spin_lock_wait.h"
 
 /* Marsaglia's xorshift generator, whose state is never 0. */
-static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 bound)
+static u32 ntklog_get_random_below(struct ntklog_sampled_spin_locks *sampled, u32 bound)
 {
 	u32 random = sampled->random;
 
@@ -54,16 +54,17 @@ static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 c
 	raw_write_seqcount_end(&cpu->sequence);
 }
 
-/* @remaining: number of acquisitions that are left in the current interval. */
+/* @remaining_acquisitions: number of acquisitions that are left in the current interval. */
 static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32 count,
-					   u32 remaining)
+					   u32 remaining_acquisitions)
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
-	u32 chosen_index = ntklog_random_below(cpu->sampled, rate);
+	u32 chosen_index = ntklog_get_random_below(cpu->sampled, rate);
 
 	cpu->sampled->remaining_in_interval = rate - 1 - chosen_index;
 	if (cpu->sampled->choice == PERF_CHOOSE_BY_RATE)
-		ntklog_set_sampled_countdown(cpu, count, (u64)remaining + chosen_index + 1);
+		ntklog_set_sampled_countdown(cpu, count,
+					     (u64)remaining_acquisitions + chosen_index + 1);
 	else
 		ntklog_set_sampled_countdown(cpu, count,
 					     cpu->sampled->choice == PERF_CHOOSE_ALL ? 1 : S32_MAX);
@@ -178,9 +179,10 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 	if (slot) {
 		slot->time = time;
 		slot->interrupts = wait_start->interrupts;
-		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(wait_start->time);
+		slot->wait_time = ntklog_time_to_cycles(time) -
+				  ntklog_time_to_cycles(wait_start->time);
 		slot->acquire_mode = acquire_mode;
-		cpu->sampled->spins[slot - cpu->sampled->slot] = spin_count;
+		cpu->sampled->spin_counts[slot - cpu->sampled->slot] = spin_count;
 	}
 	local_irq_restore(flags);
 }
@@ -194,8 +196,8 @@ static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 index
 	if (index != last) {
 		memmove(&sampled->slot[index], &sampled->slot[index + 1],
 			(last - index) * sizeof(sampled->slot[0]));
-		memmove(&sampled->spins[index], &sampled->spins[index + 1],
-			(last - index) * sizeof(sampled->spins[0]));
+		memmove(&sampled->spin_counts[index], &sampled->spin_counts[index + 1],
+			(last - index) * sizeof(sampled->spin_counts[0]));
 		memmove(&sampled->nested_acquisitions[index],
 			&sampled->nested_acquisitions[index + 1],
 			(last - index) * sizeof(sampled->nested_acquisitions[0]));
@@ -209,7 +211,7 @@ static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u3
 {
 	const struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[index];
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_get_slot_wait_words(slot, &cpu->sampled->spins[index], &mode);
+	u64 wait = ntklog_get_slot_wait_words(slot, &cpu->sampled->spin_counts[index], &mode);
 	u8 rule = WMI_SPINLOCK_RULE_SAMPLED | ntklog_count_and_sample_blocker(acquire_mode);
 
 	ntklog_write_spin_lock(slot, wait, ntklog_interrupts_since(slot->interrupts),

@@ -247,9 +247,10 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 		number = ntklog_fill_slot_slow(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS, time,
 					       wait_start->interrupts);
 		slot = ntklog_slot(cpu, number);
-		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(wait_start->time);
+		slot->wait_time = ntklog_time_to_cycles(time) -
+				  ntklog_time_to_cycles(wait_start->time);
 		slot->acquire_mode = acquire_mode;
-		cpu->overflow->spins[number] = spin_count;
+		cpu->overflow->spin_counts[number] = spin_count;
 	}
 	local_irq_restore(flags);
 }
@@ -263,7 +264,7 @@ static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 numbe
 	slot->wait_time = 0;
 	slot->acquire_mode = PERF_SPIN_LOCK_MODE_UNKNOWN;
 	slot->interrupt_count = 0;
-	cpu->overflow->spins[number] = 0;
+	cpu->overflow->spin_counts[number] = 0;
 }
 
 /**
@@ -368,7 +369,7 @@ static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 
 {
 	const struct ntklog_spin_lock_slot *slot = ntklog_slot(cpu, number);
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_get_slot_wait_words(slot, &cpu->overflow->spins[number], &mode);
+	u64 wait = ntklog_get_slot_wait_words(slot, &cpu->overflow->spin_counts[number], &mode);
 	u8 rule = ntklog_count_and_sample_blocker(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {

@@ -297,7 +297,7 @@ static int ntklog_locks_show(struct seq_file *seq, void *object)
 			   information->number_of_waiting_shared,
 			   information->number_of_waiting_exclusive);
 		seq_printf(seq, " %s", ntklog_format_symbol(description->resource, symbol));
-		seq_printf(seq, " %s\n", ntklog_format_symbol(description->creator, symbol));
+		seq_printf(seq, " %s\n", ntklog_format_symbol(description->init_caller, symbol));
 	}
 	kvfree(descriptions);
 	return 0;
