@@ -276,7 +276,7 @@ static void pop_slot(const void *spin_lock)
 }
 
 /*
- * Lock 7 is the eighth and last to be tracked. Two of the thread's locks are counted as untracked.
+ * Lock 7 is the eighth lock, so it is tracked. The handler's acquisitions of locks 0 and 6 are not.
  */
 static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 {

@@ -78,7 +78,7 @@ static void torture_record_queue(const struct torture_lock *lock,
 		u64 acquired = READ_ONCE(user->acquired_counts[lock - torture_locks]);
 
 		/*
-		 * Read acquired[] before the handle. If the number is old although the user is
+		 * Read acquired_counts[] before the handle. If the number is old although the user is
 		 * queued, the check only becomes weaker. The lock orders the users' writes.
 		 */
 		smp_rmb();

@@ -44,11 +44,11 @@ static struct wmi_buffer_header *etw_buffer_header(const struct rchan_buf *buf)
 }
 
 /**
- * etw_buffer_is_numbered() - test whether the buffer being written has events, or is the last one
+ * etw_buffer_is_numbered() - test whether the buffer being written has a number
  * @buf: the buffers of a CPU
  *
  * Context: as for etw_finish_buffer().
- * Return: true if it has.
+ * Return: true if the buffer has an event, or etw_number_buffer() has given it a number.
  */
 bool etw_buffer_is_numbered(const struct rchan_buf *buf)
 {
@@ -186,7 +186,7 @@ bool etw_buffer_has_space(const struct etw_run *run, size_t size)
 	       etw_count_unread_buffers(buf) + etw_buffer_is_open(buf) < buf->chan->n_subbufs;
 }
 
-/* Add zeros up to a multiple of TRACE_EVENT_ALIGNMENT. A loop, as events are a few words long. */
+/* Copy, and add zeros up to a multiple of TRACE_EVENT_ALIGNMENT. Events are a few words long. */
 static void etw_copy_padded(void *destination, const void *source, size_t length)
 {
 	u64 word;

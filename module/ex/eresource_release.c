@@ -179,8 +179,8 @@ static __always_inline void ex_release_resource_word(struct eresource *resource,
 }
 
 /* Called with preemption off, which this function enables. */
-static noinline void ex_release_resource_sampled(struct eresource *resource, long word,
-						 unsigned long caller)
+static noinline void ex_release_resource_traced_slow(struct eresource *resource, long word,
+						     unsigned long caller)
 {
 	struct wmi_resource64 record;
 	bool sampled;
@@ -209,7 +209,7 @@ ex_release_resource_traced(struct eresource *resource, long word, unsigned long 
 	contention_count = READ_ONCE(resource->contention_count);
 	if (unlikely(ntklog_count_resource_release(word & ERESOURCE_EXCLUSIVE_BIT) ||
 		     !ntklog_track_resource_release(resource, contention_count))) {
-		ex_release_resource_sampled(resource, word, caller);
+		ex_release_resource_traced_slow(resource, word, caller);
 		return;
 	}
 	preempt_enable();

@@ -233,7 +233,7 @@ static bool ntklog_is_used_by(struct module *module)
 #endif
 }
 
-/* Such a user may be a module that found functions by symbol_get(), or an open file. */
+/* Another user may be a module that found functions by symbol_get(), or an open file. */
 static bool ntklog_has_other_users(void)
 {
 #ifdef CONFIG_MODULE_UNLOAD

@@ -144,8 +144,9 @@ static_assert(offsetofend(struct ntklog_sleeping_slot, off_cpu_before) <= L1_CAC
  * slots.
  * @task and @exit_is_missed do not change while the record is in the table. The members from
  * @is_blocked to @last_ready_duration, and @off_cpu, are written by the CPU that switches the task,
- * with the lock of its run queue held: see perf/off_cpu.c. The task finds them stable while it
- * runs; other tasks read them with ntklog_off_cpu_until_now().
+ * with the lock of its run queue held: see perf/off_cpu.c, which clears @off_cpu_since while no
+ * probe of sched_switch is registered. The task finds them stable while it runs; other tasks read
+ * them with ntklog_off_cpu_until_now().
  */
 struct ntklog_task {
 	struct ntklog_sleeping_slot *next_sleeping_slot;

@@ -77,7 +77,7 @@ struct ntklog_target {
  * @target_count: number of @targets
  * @trampolines: trampoline of each variant
  * @trampoline: trampoline of the selected variant
- * @is_release: the functions release a lock
+ * @is_release: the functions release or downgrade a lock
  * @entry_only: the trampoline returns into the original function; otherwise into a replacement
  * @original_entry: address behind the patched call in the original function, if it is called
  * @registered: @ops is registered

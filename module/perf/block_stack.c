@@ -45,7 +45,7 @@ struct ntklog_block {
 	unsigned long frames[NTKLOG_BLOCK_FRAMES];
 };
 
-/* Blocks of one task, which is only compared. longest is that since the task has had a hold. */
+/* Blocks of one task, which is only compared. longest began after the task's oldest hold. */
 struct ntklog_task_blocks {
 	const struct task_struct *task;
 	struct ntklog_block last;

@@ -51,7 +51,7 @@ ntklog_log_sleeping_record(u64 sessions, const struct wmi_resource64 *record,
 	if (block) {
 		block->lock = record->resource;
 		sessions_with_stacks = etw_find_stack_sessions_for_event(ETW_STACKED_RESOURCE,
-								 sessions);
+									 sessions);
 		etw_log_event_with_time(time, sessions_with_stacks,
 					PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK,
 					NTKLOG_BLOCK_STACK_VERSION, block, sizeof(*block));

@@ -86,7 +86,7 @@ static void ntklog_check_wait(const struct ntklog_task *record,
 		 * detects it.
 		 */
 		if (cmpxchg(&slot->handled_timeouts, timeouts, timeouts + 1) != timeouts)
-			     return;
+			return;
 		if (ntklog_read_u64(slot->acquire_time) != start ||
 		    READ_ONCE(slot->lock) != lock) {
 			cmpxchg(&slot->handled_timeouts, timeouts + 1, timeouts);

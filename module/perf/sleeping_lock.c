@@ -78,7 +78,7 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	bool is_reclaimed;
 
 	if (!in_task()) {
-		this_cpu_inc(ntklog_sleeping_cpu.interrupt_operations);
+		this_cpu_inc(ntklog_sleeping_cpu.untrackable_operations);
 		return;
 	}
 	this_cpu_inc(ntklog_sleeping_cpu.attempts);
@@ -223,7 +223,7 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 	struct task_struct *task;
 
 	if (!in_task()) {
-		this_cpu_inc(ntklog_sleeping_cpu.interrupt_operations);
+		this_cpu_inc(ntklog_sleeping_cpu.untrackable_operations);
 		return;
 	}
 	preempt_disable_notrace();

@@ -38,12 +38,14 @@ struct task_struct;
 /**
  * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
  * @releases: releases that found their slot, and ended waits of percpu_rw_semaphore readers
- * @attempts: calls of an acquire hook in task context, and waits of percpu_rw_semaphore readers
+ * @attempts: calls of an acquire hook that are not counted in @untrackable_operations, and waits of
+ *	percpu_rw_semaphore readers
  * @untracked: acquisitions that got no slot
  * @waits_given_up: acquisitions that ended without the lock after a wait
  * @releases_missed: acquisitions that are not counted as released
  * @unmatched: releases that found no slot
- * @interrupt_operations: operations in interrupt context, which are not tracked
+ * @untrackable_operations: operations in interrupt context, and successful calls of
+ *	down_read_trylock() with interrupts off, none of which is tracked
  * @waits_begun: waits that began
  * @waits_ended: waits that ended with the lock acquired
  * @blocker_limit: limit of the records that no other rule would write
@@ -52,7 +54,7 @@ struct task_struct;
  * @releases of an offline CPU see release_count.h. Other CPUs may read stale values.
  *
  * When no lock operation is in progress, the sums over all CPUs satisfy attempts = releases +
- * untracked + given_up + without_release + slots in use + dropped slots.
+ * untracked + waits_given_up + releases_missed + slots in use + dropped slots.
  */
 struct ntklog_sleeping_cpu {
 	struct ntklog_release_count releases;
@@ -61,7 +63,7 @@ struct ntklog_sleeping_cpu {
 	u64 waits_given_up;
 	u64 releases_missed;
 	u64 unmatched;
-	u64 interrupt_operations;
+	u64 untrackable_operations;
 	u64 waits_begun;
 	u64 waits_ended;
 	struct ntklog_record_limit blocker_limit;

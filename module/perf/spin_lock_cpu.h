@@ -78,7 +78,7 @@
 
 /*
  * Tags in the low two bits of slot->lock; lock addresses are multiples of four.
- * HAS_DETAILS: wait_time, acquire_mode and spins of the slot are valid.
+ * HAS_DETAILS: wait_time, acquire_mode and SpinCount of the slot are valid.
  * UNTRACKED: the release finds the slot but writes no event.
  */
 #define PERF_SPIN_LOCK_HAS_DETAILS		1UL
@@ -137,7 +137,8 @@ struct ntklog_spin_lock_slot {
  * @nested_acquisitions: for each slot, number of later shared acquisitions of the lock that were
  *	not chosen
  *
- * Used on its CPU with interrupts off, but not in NMI handlers; any CPU may read @sample_at_count.
+ * Used on its CPU with interrupts off, but not in NMI handlers, or by any CPU while its CPU is
+ * offline. Any CPU may read @sample_at_count.
  */
 struct ntklog_sampled_spin_locks {
 	u32 sample_at_count;

@@ -74,13 +74,13 @@ static inline u32 ntklog_find_spin_lock_slot(struct ntklog_spin_lock_cpu *cpu, c
 static inline void ntklog_remove_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
 	u32 last = ntklog_count_slots_in_use(cpu);
-	u32 *spins = cpu->overflow->spin_counts;
+	u32 *spin_counts = cpu->overflow->spin_counts;
 
 	if (ntklog_slot(cpu, number)->lock & PERF_SPIN_LOCK_UNTRACKED)
 		this_cpu_dec(ntklog_spin_lock_cpu.untracked_slots_in_use);
 	for (; number < last; number++) {
 		*ntklog_slot(cpu, number) = *ntklog_slot(cpu, number + 1);
-		spins[number] = spins[number + 1];
+		spin_counts[number] = spin_counts[number + 1];
 	}
 	ntklog_slot(cpu, last)->lock = 0;
 	if (READ_ONCE(cpu->overflow_slots_in_use)) {

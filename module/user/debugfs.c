@@ -207,7 +207,7 @@ static const struct {
 	NTKLOG_SLEEPING_COUNTER("GivenUp", waits_given_up),
 	NTKLOG_SLEEPING_COUNTER("Again", releases_missed),
 	NTKLOG_SLEEPING_COUNTER("Unmatched", unmatched),
-	NTKLOG_SLEEPING_COUNTER("InInterrupts", interrupt_operations),
+	NTKLOG_SLEEPING_COUNTER("InInterrupts", untrackable_operations),
 	NTKLOG_SLEEPING_COUNTER("Waits", waits_begun),
 	NTKLOG_SLEEPING_COUNTER("Waited", waits_ended),
 	NTKLOG_STACK_COUNTER("Walked", walked),

@@ -350,7 +350,7 @@ static int ntklog_create_cpu_files(size_t number)
  * @directory: parent of the directory "sessions"
  *
  * Context: module load.
- * Return: 0 or a negative errno, after which ntklog_free_session_files() cleans up.
+ * Return: 0 or a negative errno. In either case ntklog_free_session_files() frees the memory.
  */
 int ntklog_create_session_directories(struct dentry *directory)
 {
