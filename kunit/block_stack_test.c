@@ -58,12 +58,12 @@ static void begin_block(const struct ntklog_task *record, u64 now)
 	local_irq_restore(flags);
 }
 
-static void end_block(const struct ntklog_task *record, u64 since, u64 blocked)
+static void end_block(const struct ntklog_task *record, u64 since, u64 blocked_cycles)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_end_block(record->task, since, blocked);
+	ntklog_end_block(record->task, since, blocked_cycles);
 	local_irq_restore(flags);
 }
 

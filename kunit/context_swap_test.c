@@ -209,25 +209,27 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 		session_stop(test);
 		while ((event = get_session_event(next_index++, HOOK_ID))) {
 			for (j = 1; j <= 2; j++) {
-				const u8 *other = find_swap_at_time(j, read_u64(event, EVENT_TIME));
+				const u8 *other_event =
+					find_swap_at_time(j, read_u64(event, EVENT_TIME));
 
-				if (!other)
+				if (!other_event)
 					continue;
 				both++;
 				KUNIT_EXPECT_EQ(test, read_u8(event, EVENT_VERSION),
 						versions[i][0]);
-				KUNIT_EXPECT_EQ(test, read_u8(other, EVENT_VERSION),
+				KUNIT_EXPECT_EQ(test, read_u8(other_event, EVENT_VERSION),
 						versions[i][j]);
-				KUNIT_EXPECT_EQ(test, read_u16(other, EVENT_SIZE),
+				KUNIT_EXPECT_EQ(test, read_u16(other_event, EVENT_SIZE),
 						versions[i][j] == 1 ? 0x20 : 0x28);
 				KUNIT_EXPECT_EQ(test, read_u64(event, SWAP_NEW_THREAD),
-						read_u64(other, SWAP_NEW_THREAD));
+						read_u64(other_event, SWAP_NEW_THREAD));
 				KUNIT_EXPECT_EQ(test, read_u16(event, SWAP_NEW_PRIORITY),
-						read_u16(other, SWAP_NEW_PRIORITY));
+						read_u16(other_event, SWAP_NEW_PRIORITY));
 				KUNIT_EXPECT_EQ(test, read_u32(event, SWAP_WAIT_REASON),
-						read_u32(other, SWAP_WAIT_REASON));
+						read_u32(other_event, SWAP_WAIT_REASON));
 				if (versions[i][j] == 1)
-					KUNIT_EXPECT_EQ(test, read_u16(other, SWAP_C_STATE), 0);
+					KUNIT_EXPECT_EQ(test, read_u16(other_event, SWAP_C_STATE),
+							0);
 			}
 		}
 		KUNIT_EXPECT_GT(test, both, 0);
@@ -239,18 +241,18 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 static void linux_priority_converted_to_nt_order_kept(struct kunit *test)
 {
 	struct task_struct *thread = kunit_kzalloc(test, sizeof(*thread), GFP_KERNEL);
-	u8 last = 31, now;
+	u8 last_priority = 31, priority;
 	int prio;
 
 	KUNIT_ASSERT_NOT_NULL(test, thread);
 	for (prio = -1; prio < 140; prio++) {
 		thread->prio = prio;
-		now = ntklog_convert_to_nt_priority(thread, false);
-		KUNIT_EXPECT_LE(test, now, last);
+		priority = ntklog_convert_to_nt_priority(thread, false);
+		KUNIT_EXPECT_LE(test, priority, last_priority);
 		/* NT's priorities from 16 on are real-time, as Linux' below 100. */
-		KUNIT_EXPECT_EQ_MSG(test, now >= 16, prio < 100, "prio %d", prio);
-		KUNIT_EXPECT_GE(test, now, 1);
-		last = now;
+		KUNIT_EXPECT_EQ_MSG(test, priority >= 16, prio < 100, "prio %d", prio);
+		KUNIT_EXPECT_GE(test, priority, 1);
+		last_priority = priority;
 	}
 	thread->prio = 0;
 	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 31);

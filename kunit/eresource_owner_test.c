@@ -194,7 +194,7 @@ static void acquire_in_softirq(void *data)
 
 static void dispatch_level_without_wait_granted(struct kunit *test)
 {
-	bool results[3] = {};
+	bool granted[3] = {};
 	u8 old_irql;
 
 	ke_raise_irql(APC_LEVEL, &old_irql);
@@ -208,8 +208,8 @@ static void dispatch_level_without_wait_granted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_wait_for_exclusive(&resource, false));
 	release_acquisitions(1);
 	ke_lower_irql(old_irql);
-	test_run_in_softirq(acquire_in_softirq, results);
-	KUNIT_EXPECT_TRUE(test, results[0] && results[1] && results[2]);
+	test_run_in_softirq(acquire_in_softirq, granted);
+	KUNIT_EXPECT_TRUE(test, granted[0] && granted[1] && granted[2]);
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 }
 

@@ -196,7 +196,7 @@ static void session_without_sleeping_locks_lists_none(struct kunit *test)
 static unsigned int find_in_snapshot(const u8 *file, size_t size, const u8 **events,
 				     unsigned int count)
 {
-	unsigned int found = 0;
+	unsigned int found_count = 0;
 	size_t buffer, position;
 
 	for (buffer = SESSION_BUFFER_SIZE; buffer < size; buffer += SESSION_BUFFER_SIZE) {
@@ -206,19 +206,19 @@ static unsigned int find_in_snapshot(const u8 *file, size_t size, const u8 **eve
 		     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8)) {
 			if (read_u16(bytes + position, EVENT_HOOK_ID) != OPEN_HOLD)
 				continue;
-			if (found < count)
-				events[found] = bytes + position;
-			found++;
+			if (found_count < count)
+				events[found_count] = bytes + position;
+			found_count++;
 		}
 	}
-	return found;
+	return found_count;
 }
 
 static void snapshot_of_started_session_has_list(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
 	const u8 *events[4];
-	unsigned int found;
+	unsigned int found_count;
 	size_t size;
 	u8 *file;
 
@@ -227,9 +227,9 @@ static void snapshot_of_started_session_has_list(struct kunit *test)
 	observe_mutexes_and_rwsems(session);
 	file = etw_make_snapshot(session, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	found = find_in_snapshot(file, size, events, ARRAY_SIZE(events));
-	KUNIT_EXPECT_EQ(test, found, 4u);
-	if (found == 4)
+	found_count = find_in_snapshot(file, size, events, ARRAY_SIZE(events));
+	KUNIT_EXPECT_EQ(test, found_count, 4u);
+	if (found_count == 4)
 		expect_list(test, events);
 	kvfree(file);
 	stop_session_by_id(test, 2);

@@ -179,7 +179,7 @@ static void same_address_other_kind_reported_again(struct kunit *test)
 static void records_of_full_set_replaced_and_counted(struct kunit *test)
 {
 	const unsigned int hash_bits = 16, count = 50;
-	unsigned int missed = 0, replaced = 0, line_count = 0, i;
+	unsigned int missed_count = 0, replaced_count = 0, line_count = 0, i;
 	unsigned long address = 0x10000;
 	const char *position;
 	int field_count;
@@ -195,12 +195,13 @@ static void records_of_full_set_replaced_and_counted(struct kunit *test)
 		line_count += position[0] == '0';
 		if (position[0] != 'm')
 			continue;
-		field_count = sscanf(position, "missed %u replaced %u", &missed, &replaced);
+		field_count = sscanf(position, "missed %u replaced %u", &missed_count,
+				     &replaced_count);
 		KUNIT_EXPECT_EQ(test, field_count, 2);
 	}
-	KUNIT_EXPECT_EQ(test, missed, 0);
-	KUNIT_EXPECT_GT(test, replaced, 0);
-	KUNIT_EXPECT_EQ(test, line_count + replaced, count);
+	KUNIT_EXPECT_EQ(test, missed_count, 0);
+	KUNIT_EXPECT_GT(test, replaced_count, 0);
+	KUNIT_EXPECT_EQ(test, line_count + replaced_count, count);
 	read_new_notes(test);
 	KUNIT_EXPECT_STREQ(test, text, "");
 }

@@ -17,19 +17,21 @@
 static void initialization_written(struct kunit *test)
 {
 	static struct eresource other;
-	const u8 *written;
+	const u8 *written_event;
 
 	resource_session_start(test);
 	set_resource_parameters(test, U32_MAX, U32_MAX, 1);
 	ex_initialize_resource_lite(&other);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
-	written = get_resource_event(test, 0);
-	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_ACTION), 0x10008u);
-	KUNIT_EXPECT_EQ(test, read_u64(written, RESOURCE_RESOURCE), (u64)(unsigned long)&other);
-	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_THREAD_ID), (u32)task_pid_nr(current));
-	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_MAX_DEPTH), 0u);
-	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_CONTENTION), 0u);
-	EXPECT_NO_TIMES(test, written);
+	written_event = get_resource_event(test, 0);
+	KUNIT_EXPECT_EQ(test, read_u32(written_event, RESOURCE_ACTION), 0x10008u);
+	KUNIT_EXPECT_EQ(test, read_u64(written_event, RESOURCE_RESOURCE),
+			(u64)(unsigned long)&other);
+	KUNIT_EXPECT_EQ(test, read_u32(written_event, RESOURCE_THREAD_ID),
+			(u32)task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, read_u32(written_event, RESOURCE_MAX_DEPTH), 0u);
+	KUNIT_EXPECT_EQ(test, read_u32(written_event, RESOURCE_CONTENTION), 0u);
+	EXPECT_NO_TIMES(test, written_event);
 	ex_delete_resource_lite(&other);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
 	session_stop(test);
@@ -55,7 +57,7 @@ static void reinitialization_with_owners_written(struct kunit *test)
 static void release_event_bytes_match_nt_layout(struct kunit *test)
 {
 	u64 before, owned, released, after;
-	const u8 *written;
+	const u8 *written_event;
 
 	resource_session_start(test);
 	before = get_cycles();
@@ -67,19 +69,20 @@ static void release_event_bytes_match_nt_layout(struct kunit *test)
 	release_acquisitions(1);
 	after = get_cycles();
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
-	written = get_resource_event(test, 0);
-	KUNIT_EXPECT_EQ(test, read_u32(written, EVENT_MARKER), 0xC0110002u);
-	KUNIT_EXPECT_EQ(test, read_u16(written, EVENT_SIZE), 0x40);
-	KUNIT_EXPECT_EQ(test, read_u16(written, EVENT_HOOK_ID), 0x052B);
-	KUNIT_EXPECT_GE(test, read_u64(written, EVENT_TIME), released);
-	KUNIT_EXPECT_LE(test, read_u64(written, EVENT_TIME), after);
-	EXPECT_EVENT(test, written, 0x10022u, 1u, 0u);
-	KUNIT_EXPECT_GE(test, read_u64(written, RESOURCE_ACQUIRE_TIME), before);
-	KUNIT_EXPECT_LE(test, read_u64(written, RESOURCE_ACQUIRE_TIME), owned);
-	KUNIT_EXPECT_GE(test, read_u64(written, RESOURCE_HOLD_TIME), released - owned);
-	KUNIT_EXPECT_LE(test, read_u64(written, RESOURCE_HOLD_TIME), after - before);
-	KUNIT_EXPECT_EQ(test, read_u64(written, RESOURCE_WAIT_TIME), 0ull);
-	KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_THREAD_ID), (u32)task_pid_nr(current));
+	written_event = get_resource_event(test, 0);
+	KUNIT_EXPECT_EQ(test, read_u32(written_event, EVENT_MARKER), 0xC0110002u);
+	KUNIT_EXPECT_EQ(test, read_u16(written_event, EVENT_SIZE), 0x40);
+	KUNIT_EXPECT_EQ(test, read_u16(written_event, EVENT_HOOK_ID), 0x052B);
+	KUNIT_EXPECT_GE(test, read_u64(written_event, EVENT_TIME), released);
+	KUNIT_EXPECT_LE(test, read_u64(written_event, EVENT_TIME), after);
+	EXPECT_EVENT(test, written_event, 0x10022u, 1u, 0u);
+	KUNIT_EXPECT_GE(test, read_u64(written_event, RESOURCE_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_LE(test, read_u64(written_event, RESOURCE_ACQUIRE_TIME), owned);
+	KUNIT_EXPECT_GE(test, read_u64(written_event, RESOURCE_HOLD_TIME), released - owned);
+	KUNIT_EXPECT_LE(test, read_u64(written_event, RESOURCE_HOLD_TIME), after - before);
+	KUNIT_EXPECT_EQ(test, read_u64(written_event, RESOURCE_WAIT_TIME), 0ull);
+	KUNIT_EXPECT_EQ(test, read_u32(written_event, RESOURCE_THREAD_ID),
+			(u32)task_pid_nr(current));
 	session_stop(test);
 }
 
@@ -164,7 +167,7 @@ static void check_wait(struct kunit *test,
 		       bool (*acquire)(struct eresource *resource, bool wait), u32 action)
 {
 	u64 before, after, wait_time;
-	const u8 *written;
+	const u8 *written_event;
 
 	resource_session_start(test);
 	disable_excessive_waits(test);
@@ -177,13 +180,13 @@ static void check_wait(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
 	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
-	written = get_resource_event(test, 0);
+	written_event = get_resource_event(test, 0);
 	/* The event counts only the waits that began after the acquisition. */
-	EXPECT_EVENT(test, written, action, 1u, 0u);
-	wait_time = read_u64(written, RESOURCE_WAIT_TIME);
+	EXPECT_EVENT(test, written_event, action, 1u, 0u);
+	wait_time = read_u64(written_event, RESOURCE_WAIT_TIME);
 	KUNIT_EXPECT_GT(test, wait_time, 1ull);
 	KUNIT_EXPECT_LE(test, wait_time, after - before);
-	KUNIT_EXPECT_GE(test, read_u64(written, RESOURCE_ACQUIRE_TIME), before + wait_time);
+	KUNIT_EXPECT_GE(test, read_u64(written_event, RESOURCE_ACQUIRE_TIME), before + wait_time);
 	session_stop(test);
 }
 
@@ -290,16 +293,16 @@ static void check_excessive_waits(struct kunit *test,
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));
 	KUNIT_EXPECT_GE(test, count_resource_events(), expected_events);
 	for (i = 0; i < expected_events; i++) {
-		const u8 *written = get_resource_event(test, i);
+		const u8 *written_event = get_resource_event(test, i);
 
-		EXPECT_EVENT(test, written, action, timeout_rate * (i + 1), 0u);
-		KUNIT_EXPECT_EQ(test, read_u64(written, RESOURCE_ACQUIRE_TIME), 0ull);
-		KUNIT_EXPECT_GT(test, read_u64(written, RESOURCE_HOLD_TIME), last);
-		last = read_u64(written, RESOURCE_HOLD_TIME);
-		KUNIT_EXPECT_GE(test, read_u64(written, RESOURCE_WAIT_TIME), before);
-		KUNIT_EXPECT_LE(test, read_u64(written, RESOURCE_WAIT_TIME) + last,
-				read_u64(written, EVENT_TIME));
-		KUNIT_EXPECT_EQ(test, read_u32(written, RESOURCE_THREAD_ID),
+		EXPECT_EVENT(test, written_event, action, timeout_rate * (i + 1), 0u);
+		KUNIT_EXPECT_EQ(test, read_u64(written_event, RESOURCE_ACQUIRE_TIME), 0ull);
+		KUNIT_EXPECT_GT(test, read_u64(written_event, RESOURCE_HOLD_TIME), last);
+		last = read_u64(written_event, RESOURCE_HOLD_TIME);
+		KUNIT_EXPECT_GE(test, read_u64(written_event, RESOURCE_WAIT_TIME), before);
+		KUNIT_EXPECT_LE(test, read_u64(written_event, RESOURCE_WAIT_TIME) + last,
+				read_u64(written_event, EVENT_TIME));
+		KUNIT_EXPECT_EQ(test, read_u32(written_event, RESOURCE_THREAD_ID),
 				(u32)task_pid_nr(current));
 	}
 	release_acquisitions(1);
@@ -362,7 +365,7 @@ static void rundown_has_parameters(struct kunit *test)
 static struct eresource *probed_resource;
 static unsigned int probe_calls;
 
-static void probe(void *data, const struct wmi_resource64 *record)
+static void count_probe_call(void *data, const struct wmi_resource64 *record)
 {
 	probe_calls++;
 	/* Acquire and release a resource, as a helper of a BPF program might. */
@@ -373,21 +376,21 @@ static void probe(void *data, const struct wmi_resource64 *record)
 static void resource_used_by_event_writer_not_written(struct kunit *test)
 {
 	static struct eresource inner;
-	u64 suppressed;
+	u64 suppressed_before;
 
 	ex_initialize_resource_lite(&inner);
 	resource_session_start(test);
 	probed_resource = &inner;
 	probe_calls = 0;
-	KUNIT_ASSERT_EQ(test, register_trace_resource(probe, NULL), 0);
-	suppressed = resource_cpu()->suppressed;
+	KUNIT_ASSERT_EQ(test, register_trace_resource(count_probe_call, NULL), 0);
+	suppressed_before = resource_cpu()->suppressed;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(1);
-	unregister_trace_resource(probe, NULL);
+	unregister_trace_resource(count_probe_call, NULL);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, probe_calls, 1u);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->suppressed, suppressed + 1);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->suppressed, suppressed_before + 1);
 	session_stop(test);
 	ex_delete_resource_lite(&inner);
 }
@@ -398,11 +401,11 @@ static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
 	probed_resource = NULL;
 	probe_calls = 0;
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_resource_key));
-	KUNIT_ASSERT_EQ(test, register_trace_resource(probe, NULL), 0);
+	KUNIT_ASSERT_EQ(test, register_trace_resource(count_probe_call, NULL), 0);
 	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_resource_key));
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
-	unregister_trace_resource(probe, NULL);
+	unregister_trace_resource(count_probe_call, NULL);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, probe_calls, 1u);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_resource_key));

@@ -24,7 +24,7 @@ static bool release_for_pointer(struct eresource *resource, bool wait)
 
 static void owner_pointer_set_written_release_not_written(struct kunit *test)
 {
-	u64 unmatched, pointer_releases;
+	u64 unmatched_before, pointer_releases_before;
 
 	resource_session_start(test);
 	set_resource_parameters(test, 1, 1, 1);
@@ -35,11 +35,11 @@ static void owner_pointer_set_written_release_not_written(struct kunit *test)
 	EXPECT_NO_TIMES(test, get_resource_event(test, 0));
 	KUNIT_EXPECT_EQ(test, read_u32(get_resource_event(test, 0), RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(current));
-	unmatched = resource_cpu()->unmatched;
-	pointer_releases = resource_cpu()->pointer_releases;
+	unmatched_before = resource_cpu()->unmatched;
+	pointer_releases_before = resource_cpu()->pointer_releases;
 	release_for_pointer(&resource, false);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->pointer_releases, pointer_releases + 1);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->pointer_releases, pointer_releases_before + 1);
 
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	ex_set_resource_owner_pointer_ex(&resource, &owner_object, 0);
@@ -97,11 +97,11 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 	DECLARE_COMPLETION_ONSTACK(owned);
 	struct test_thread thread;
 	u64 before, after;
-	u64 unmatched;
+	u64 unmatched_before;
 
 	resource_session_start(test);
 	disable_excessive_waits(test);
-	unmatched = resource_cpu()->unmatched;
+	unmatched_before = resource_cpu()->unmatched;
 	before = get_cycles();
 	test_thread_start(test, &thread, TEST_CPU, acquire_wait_and_release, &owned);
 	wait_for_completion(&owned);
@@ -112,7 +112,7 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 	after = get_cycles();
 	test_thread_join(&thread);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 2u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before);
 	/* The woken waiter writes its event before the releaser does. */
 	EXPECT_EVENT(test, get_resource_event(test, 0), 0x10022u, 1u, 0u);
 	KUNIT_EXPECT_GT(test, read_u64(get_resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
@@ -134,7 +134,7 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 static void release_by_other_thread_slot_freed(struct kunit *test)
 {
 	static struct eresource other;
-	u64 untracked;
+	u64 untracked_before;
 	int i;
 
 	ex_initialize_resource_lite(&other);
@@ -143,7 +143,7 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 	users[0].is_lockdep_off = true;
 	test_task = current;
 	resource_session_start(test);
-	untracked = resource_cpu()->untracked;
+	untracked_before = resource_cpu()->untracked;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&other, false));
 	for (i = 0; i < 20; i++) {
 		KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
@@ -156,7 +156,7 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 		}
 	}
 	ex_release_resource_lite(&other);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked_before);
 	session_stop(test);
 	lockdep_on();
 	ex_delete_resource_lite(&other);
@@ -165,29 +165,29 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 static void ninth_resource_untracked_still_acquired(struct kunit *test)
 {
 	static struct eresource nine[9];
-	u64 untracked, unmatched;
+	u64 untracked_before, unmatched_before;
 	int i;
 
 	for (i = 0; i < 9; i++)
 		ex_initialize_resource_lite(&nine[i]);
 	resource_session_start(test);
-	untracked = resource_cpu()->untracked;
-	unmatched = resource_cpu()->unmatched;
+	untracked_before = resource_cpu()->untracked;
+	unmatched_before = resource_cpu()->unmatched;
 	/* Lockdep checks no order for acquisitions that do not wait; all nine are of one class. */
 	for (i = 0; i < 9; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
-	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked + 1);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked_before + 1);
 	KUNIT_EXPECT_TRUE(test, ex_is_resource_acquired_exclusive_lite(&nine[8]));
 	for (i = 8; i >= 0; i--)
 		ex_release_resource_lite(&nine[i]);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched + 1);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before + 1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 8u);
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
 	for (i = 0; i < 8; i++)
 		ex_release_resource_lite(&nine[i]);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 16u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked + 1);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked_before + 1);
 	for (i = 0; i < 9; i++)
 		ex_delete_resource_lite(&nine[i]);
 	session_stop(test);
@@ -195,21 +195,21 @@ static void ninth_resource_untracked_still_acquired(struct kunit *test)
 
 static void resource_held_at_enable_release_counted_unmatched(struct kunit *test)
 {
-	u64 unmatched;
+	u64 unmatched_before;
 
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	resource_session_start(test);
-	unmatched = resource_cpu()->unmatched;
+	unmatched_before = resource_cpu()->unmatched;
 	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched + 1);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before + 1);
 	session_stop(test);
 }
 
 static void slots_of_stopped_session_reused(struct kunit *test)
 {
 	static struct eresource eight[8];
-	u64 untracked, unmatched;
+	u64 untracked_before, unmatched_before;
 	int i;
 
 	for (i = 0; i < 8; i++)
@@ -219,18 +219,18 @@ static void slots_of_stopped_session_reused(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&eight[i], false));
 	session_stop(test);
 	resource_session_start(test);
-	untracked = resource_cpu()->untracked;
-	unmatched = resource_cpu()->unmatched;
+	untracked_before = resource_cpu()->untracked;
+	unmatched_before = resource_cpu()->unmatched;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked_before);
 	for (i = 0; i < 8; i++) {
 		ex_release_resource_lite(&eight[i]);
 		ex_delete_resource_lite(&eight[i]);
 	}
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched + 8);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before + 8);
 	session_stop(test);
 }
 
@@ -238,7 +238,7 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 {
 	unsigned long thread;
 	int tries = 60000;
-	u64 unmatched;
+	u64 unmatched_before;
 	u32 record_count;
 
 	resource_session_start(test);
@@ -252,9 +252,9 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_EQ(test, ntklog_count_task_records(), record_count);
 	/* The exiting thread's slot is gone, so a release for it is unmatched. */
-	unmatched = resource_cpu()->unmatched;
+	unmatched_before = resource_cpu()->unmatched;
 	ex_release_resource_for_thread_lite(&resource, thread);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched + 1);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before + 1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
 	session_stop(test);
 }
@@ -386,7 +386,8 @@ static void acquire_two_in_softirq(void)
 static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
 {
 	static struct lock_class_key softirq_keys[2], thread_keys[8];
-	u64 untracked = resource_cpu()->untracked, unmatched = resource_cpu()->unmatched;
+	u64 untracked_before = resource_cpu()->untracked;
+	u64 unmatched_before = resource_cpu()->unmatched;
 	size_t i;
 
 	/* A lockdep class for each, so that their order is free. */
@@ -402,8 +403,8 @@ static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
 		ex_release_resource_lite(&task_resources[i]);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked_before);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before);
 	for (i = 0; i < ARRAY_SIZE(softirq_resources); i++)
 		ex_delete_resource_lite(&softirq_resources[i]);
 	for (i = 0; i < ARRAY_SIZE(task_resources); i++)

@@ -49,7 +49,7 @@ static void start(struct kunit *test, int i, u32 group)
 	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
 }
 
-static void stop(struct kunit *test, int i)
+static void stop_session(struct kunit *test, int i)
 {
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[i]), 0);
 }
@@ -76,14 +76,14 @@ static void expect_first_events(struct kunit *test, int i, const u16 *hook_ids, 
 				    hook_ids[index], "event %u of session %d", index, i);
 }
 
-static void expect_observed(struct kunit *test, const u8 *event, u32 group, u32 observed)
+static void expect_observed(struct kunit *test, const u8 *event, u32 group, u32 is_observed)
 {
 	/* Version 1, PERFINFO64, 0xC0; header and two words. */
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110001u);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x18);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), OBSERVED);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA), group);
-	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 4), observed);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 4), is_observed);
 }
 
 static void start_and_stop_log_observation_of_group(struct kunit *test)
@@ -92,7 +92,7 @@ static void start_and_stop_log_observation_of_group(struct kunit *test)
 	unsigned int i;
 
 	start(test, 2, PERF_SPINLOCK);
-	stop(test, 2);
+	stop_session(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 	expect_observed(test, event_at(2, 2), PERF_SPINLOCK, 0);
@@ -115,7 +115,7 @@ static void change_of_mask_logs_observation_of_group(struct kunit *test)
 	change.groups_to_clear = change.groups_to_set;
 	memset(&change.groups_to_set, 0, sizeof(change.groups_to_set));
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
-	stop(test, 2);
+	stop_session(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 2), PERF_SYNC_OBJECTS, 1);
 	expect_observed(test, event_at(2, 4), PERF_SYNC_OBJECTS, 0);
@@ -169,7 +169,7 @@ static void a_lost_observed_event_is_written_later(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, after.lost, before.lost, "each attempt counts as a loss");
 	relay_subbufs_consumed(buf->chan, buf->cpu, buf->subbufs_produced - buf->subbufs_consumed);
 	expect_to_be_observed(test, run, PERF_SYNC_OBJECTS);
-	stop(test, 2);
+	stop_session(test, 2);
 	/* The first buffer has been reused, and begins with the event. */
 	expect_observed(test, event_at(2, 0), PERF_SYNC_OBJECTS, 1);
 }
@@ -189,7 +189,7 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 	etw_resume_observing();
 	expect_to_be_observed(test, run, PERF_SPINLOCK);
 	etw_resume_observing();
-	stop(test, 2);
+	stop_session(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	for (i = 1; i < 5; i++)
 		expect_observed(test, event_at(2, i), PERF_SPINLOCK, i % 2);
@@ -216,7 +216,7 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 		usleep_range(500, 1000);
 		KUNIT_ASSERT_TRUE(test, etw_get_counts(run, buf->cpu, &after));
 	} while (after.written < before.written + 2 && tries--);
-	stop(test, 2);
+	stop_session(test, 2);
 	expect_observed(test, event_at(2, 0), PERF_SPINLOCK, 0);
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 }
@@ -253,7 +253,7 @@ static void refuse_suspend(struct kunit *test, bool is_killed, int err)
 	mutex_unlock(&etw_mutex);
 	KUNIT_EXPECT_EQ(test, test_stop_kthread(thread.task), err);
 	expect_to_be_observed(test, run, PERF_SPINLOCK);
-	stop(test, 2);
+	stop_session(test, 2);
 }
 
 static void a_suspend_that_is_killed_lets_the_observation_go_on(struct kunit *test)
@@ -292,7 +292,7 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 	etw_group_mask_set(&change.groups_to_set, PERF_LINUX_MUTEX);
 	ntklog_steal_time_func = get_constant_steal_time;
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
-	stop(test, 2);
+	stop_session(test, 2);
 	ntklog_steal_time_func = before;
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
@@ -312,12 +312,12 @@ static void a_group_that_cannot_be_attached_is_a_failure(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 1u);
 	KUNIT_EXPECT_EQ(test, failures[0].group, PERF_LINUX_MUTEX);
 	KUNIT_EXPECT_EQ(test, failures[0].error, (u32)EOPNOTSUPP);
-	stop(test, 2);
+	stop_session(test, 2);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 1u);
 	KUNIT_EXPECT_NE(test, read_u16(event_at(2, 1), EVENT_HOOK_ID), OBSERVED);
 	start(test, 2, PERF_SPINLOCK);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 0u);
-	stop(test, 2);
+	stop_session(test, 2);
 }
 
 static void set_spin_lock_rates(struct kunit *test, u32 acquire_rate, u32 contention_rate)
@@ -365,7 +365,7 @@ static void each_change_of_rates_is_in_each_started_session(struct kunit *test)
 						   999), STATUS_INVALID_PARAMETER);
 	set_spin_lock_rates(test, 1000, 1);
 	for (i = 2; i <= 6; i += 2)
-		stop(test, i);
+		stop_session(test, i);
 	for (i = 2; i <= 6; i += 4) {
 		expect_first_events(test, i, hook_ids, ARRAY_SIZE(hook_ids));
 		for (index = 0; index < ARRAY_SIZE(hook_ids); index++)
@@ -389,7 +389,7 @@ static void a_change_of_a_parameter_logs_no_counts(struct kunit *test)
 	ntklog_steal_time_func = get_growing_steal_time;
 	start(test, 2, PERF_LINUX_MUTEX);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
-	stop(test, 2);
+	stop_session(test, 2);
 	ntklog_steal_time_func = steal_time_func_before;
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before), STATUS_SUCCESS);
@@ -406,7 +406,7 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 	start(test, 2, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
-	stop(test, 2);
+	stop_session(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 2), EVENT_DATA), before);
 	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 3), EVENT_DATA), before + 7);

@@ -87,16 +87,16 @@ static void full_session_loss_counted_in_it_only(struct kunit *test)
 		for (j = 0; j < 3 * EVENTS_PER_BUFFER; j++)
 			log_event_in_place(PERF_SPINLOCK_CNTRS, j);
 		for (j = 0; j < 2; j++) {
-			u64 lost = buffers[i][j] == 2 ? EVENTS_PER_BUFFER : 0;
+			u64 expected_lost = buffers[i][j] == 2 ? EVENTS_PER_BUFFER : 0;
 
 			KUNIT_EXPECT_EQ(test, session_counts(j)->generated,
 					3ull * EVENTS_PER_BUFFER);
-			KUNIT_EXPECT_EQ(test, session_counts(j)->lost, lost);
+			KUNIT_EXPECT_EQ(test, session_counts(j)->lost, expected_lost);
 			KUNIT_EXPECT_EQ(test, session_counts(j)->written,
-					3ull * EVENTS_PER_BUFFER - lost);
+					3ull * EVENTS_PER_BUFFER - expected_lost);
 			stop_session_by_id(test, j);
 			KUNIT_EXPECT_EQ(test, read_u16(session_buffer_at(j, 1), BUFFER_FLAG) & 0x02,
-					lost ? 0x02 : 0);
+					expected_lost ? 0x02 : 0);
 		}
 	}
 }
@@ -231,7 +231,7 @@ static void version_above_1_found_in_each_session(struct kunit *test)
 static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 {
 	static const u8 first[8] = { 1 }, later[16] = { 2 };
-	u64 sessions, versions;
+	u64 session_set, versions;
 	unsigned long flags;
 	int i;
 
@@ -246,8 +246,8 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 	local_irq_save(flags);
 	versions = etw_get_versions_by_session(etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS));
 	KUNIT_EXPECT_EQ(test, versions, 0x04030201);
-	sessions = etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS);
-	KUNIT_EXPECT_TRUE(test, etw_has_version_above_1(sessions));
+	session_set = etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS);
+	KUNIT_EXPECT_TRUE(test, etw_has_version_above_1(session_set));
 	KUNIT_EXPECT_FALSE(test, etw_has_version_above_1(1));
 	/*
 	 * Another CPU changes the version of session 3 to 1 after this event has read the sessions.

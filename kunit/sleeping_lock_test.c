@@ -153,13 +153,15 @@ static void disable_test_class(void)
 static void class_disabled_during_wait_counted_once(struct kunit *test)
 {
 	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
-	u64 waits;
+	u64 dropped_waits;
 
 	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_until_class_is_disabled,
 						  disable_test_class), 0);
-	waits = ntklog_sum_sleeping_slots().dropped_waiting_slots - sum.dropped_waiting_slots;
-	KUNIT_EXPECT_GT(test, waits, 0);
-	KUNIT_EXPECT_LT(test, waits, ntklog_sum_sleeping_slots().dropped_slots - sum.dropped_slots);
+	dropped_waits = ntklog_sum_sleeping_slots().dropped_waiting_slots -
+			sum.dropped_waiting_slots;
+	KUNIT_EXPECT_GT(test, dropped_waits, 0);
+	KUNIT_EXPECT_LT(test, dropped_waits,
+			ntklog_sum_sleeping_slots().dropped_slots - sum.dropped_slots);
 }
 
 static const struct task_struct *owner_is_other(const void *unused)

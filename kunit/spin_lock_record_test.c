@@ -149,7 +149,7 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 	struct klock_queue_handle handle[3];
 	struct spin_lock_counts before;
 	struct hrtimer timer;
-	u32 rounds = 0;
+	u32 round_count = 0;
 
 	interrupt_count = 0;
 	spin_lock_session_start(test);
@@ -158,7 +158,7 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 	timer.function = interrupt_with_locks;
 	hrtimer_start(&timer, ns_to_ktime(0), HRTIMER_MODE_REL_PINNED_HARD);
 	/* A busy host may delay this thread or the timer, so wait for enough of both. */
-	while (time_before(jiffies, end) || rounds < 100 || READ_ONCE(interrupt_count) < 100) {
+	while (time_before(jiffies, end) || round_count < 100 || READ_ONCE(interrupt_count) < 100) {
 		ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[1], &handle[1]);
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[2]);
@@ -166,16 +166,16 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[2]);
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
 		ke_lower_irql(handle[0].old_irql);
-		rounds++;
+		round_count++;
 	}
 	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked);
-	KUNIT_EXPECT_GT(test, read_counts().acquire_count - before.acquire_count, 3 * rounds);
+	KUNIT_EXPECT_GT(test, read_counts().acquire_count - before.acquire_count, 3 * round_count);
 	KUNIT_EXPECT_EQ(test, (read_counts().acquire_count - before.acquire_count -
-			       3 * rounds) % 2, 0);
+			       3 * round_count) % 2, 0);
 	session_stop(test);
 }
 
@@ -291,7 +291,7 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 {
 	struct ntklog_record_limit *limit = &spin_lock_cpu()->blocker_limit;
 	unsigned long end, flags;
-	u64 dropped, event_count;
+	u64 dropped_count, event_count;
 	u32 lock_word, i;
 
 	spin_lock_session_start(test);
@@ -300,19 +300,19 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 	do {
 		event_count = count_spin_lock_events();
 		local_irq_save(flags);
-		dropped = limit->dropped;
+		dropped_count = limit->dropped;
 		end = jiffies + PERF_RECORD_WINDOW;
 		limit->window_end = end;
 		limit->records_left = 1;
 		for (i = 0; i < 5; i++)
 			release_with_waiter(&lock_word, i == 4);
-		dropped = limit->dropped - dropped;
+		dropped_count = limit->dropped - dropped_count;
 		/* The next test may begin in the same window. */
 		limit->records_left = PERF_RECORDS_PER_WINDOW;
 		local_irq_restore(flags);
 	} while (limit->window_end != end);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
-	KUNIT_EXPECT_EQ(test, dropped, 3);
+	KUNIT_EXPECT_EQ(test, dropped_count, 3);
 	KUNIT_ASSERT_EQ(test, count_spin_lock_events(), event_count + 2);
 	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, event_count), SPINLOCK_RESERVED),
 			WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY);

@@ -76,12 +76,12 @@ static void acquire_shared(const u32 *tested_lock)
 		ntklog_sample_spin_lock_acquire_slow(tested_lock);
 }
 
-static void acquire_after_wait(u32 *tested_lock, u32 spins)
+static void acquire_after_wait(u32 *tested_lock, u32 spin_count)
 {
 	struct ntklog_spin_lock_wait_start wait_start;
 
 	ntklog_start_spin_lock_wait(&wait_start);
-	ntklog_sample_contended_spin_lock(tested_lock, MODE, spins, &wait_start);
+	ntklog_sample_contended_spin_lock(tested_lock, MODE, spin_count, &wait_start);
 }
 
 static unsigned int count_spinlock_events(void)
@@ -89,14 +89,14 @@ static unsigned int count_spinlock_events(void)
 	return count_session_events(PERFINFO_LOG_TYPE_SPINLOCK);
 }
 
-/* Acquire and release a lock @pairs times; set a bit in @sampled for each sampled acquisition. */
-static void count_pairs(unsigned int pairs, unsigned long *sampled)
+/* Acquire and release a lock @pair_count times; set a bit in @sampled for each that is sampled. */
+static void count_pairs(unsigned int pair_count, unsigned long *sampled)
 {
 	unsigned long flags;
 	unsigned int i;
 
 	local_irq_save(flags);
-	for (i = 0; i < pairs; i++) {
+	for (i = 0; i < pair_count; i++) {
 		sample(&lock[0]);
 		if (spin_lock_cpu()->sampled_slots_in_use)
 			__set_bit(i, sampled);
@@ -230,7 +230,8 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 
 static void contended_acquisition_sampled_by_contention_rate(struct kunit *test)
 {
-	u32 contended = spin_lock_cpu()->contention_count, spins = spin_lock_cpu()->spin_count;
+	u32 contention_count = spin_lock_cpu()->contention_count;
+	u32 spin_count = spin_lock_cpu()->spin_count;
 	unsigned int i, few = 0, enough = 0;
 	unsigned long flags;
 
@@ -248,11 +249,11 @@ static void contended_acquisition_sampled_by_contention_rate(struct kunit *test)
 		release(&lock[0]);
 	}
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count, 60);
-	spin_lock_cpu()->contention_count += contended;
+	spin_lock_cpu()->contention_count += contention_count;
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, few, 0);
 	KUNIT_EXPECT_EQ(test, enough, 10);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->spin_count - spins, 30 * 9 + 30 * 10);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->spin_count - spin_count, 30 * 9 + 30 * 10);
 	stop(test);
 	KUNIT_EXPECT_EQ(test, count_spinlock_events(), 10);
 }

@@ -52,9 +52,9 @@ static void thread_exits_its_record_freed(struct kunit *test)
 	expect_record_count(test, record_count);
 }
 
-/* @records: number of records before, during and after the use of regions */
+/* @record_counts: number of records before, during and after the use of regions */
 struct exit_results {
-	u32 records[3];
+	u32 record_counts[3];
 	bool is_right;
 };
 
@@ -65,12 +65,12 @@ static int use_irql_and_regions_at_exit(void *data)
 
 	/* Act as a thread that closes its files after the exit probe has freed its record. */
 	current->flags |= PF_EXITING;
-	results->records[0] = ntklog_count_task_records();
+	results->record_counts[0] = ntklog_count_task_records();
 	results->is_right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
 	ke_lower_irql(PASSIVE_LEVEL);
 	ke_enter_critical_region();
 	ke_enter_critical_region();
-	results->records[1] = ntklog_count_task_records();
+	results->record_counts[1] = ntklog_count_task_records();
 	results->is_right &= ke_are_apcs_disabled();
 	ke_leave_critical_region();
 	results->is_right &= ke_are_apcs_disabled();
@@ -81,7 +81,7 @@ static int use_irql_and_regions_at_exit(void *data)
 	ke_lower_irql(old_irql);
 	results->is_right &= !ke_are_apcs_disabled();
 	results->is_right &= ke_get_current_irql() == PASSIVE_LEVEL;
-	results->records[2] = ntklog_count_task_records();
+	results->record_counts[2] = ntklog_count_task_records();
 	current->flags &= ~PF_EXITING;
 	return 0;
 }
@@ -94,8 +94,8 @@ static void exiting_thread_irql_and_regions_kept_while_used(struct kunit *test)
 	test_thread_start(test, &thread, TEST_CPU, use_irql_and_regions_at_exit, &results);
 	test_thread_join(&thread);
 	KUNIT_EXPECT_TRUE(test, results.is_right);
-	KUNIT_EXPECT_EQ(test, results.records[1], results.records[0] + 1);
-	KUNIT_EXPECT_EQ(test, results.records[2], results.records[0]);
+	KUNIT_EXPECT_EQ(test, results.record_counts[1], results.record_counts[0] + 1);
+	KUNIT_EXPECT_EQ(test, results.record_counts[2], results.record_counts[0]);
 }
 
 /* Number of threads; greater than the number of spare records. */

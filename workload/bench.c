@@ -507,7 +507,7 @@ static int bench_pairs_with_apc_level(void)
 
 static int __init bench_all(void)
 {
-	static const unsigned int processors[] = { 2, 4 };
+	static const unsigned int cpu_counts[] = { 2, 4 };
 	size_t i, j;
 	int err;
 
@@ -521,11 +521,11 @@ static int __init bench_all(void)
 	if (err)
 		return err;
 	for (i = 0; i < ARRAY_SIZE(bench_ops); i++) {
-		for (j = 0; j < ARRAY_SIZE(processors); j++) {
+		for (j = 0; j < ARRAY_SIZE(cpu_counts); j++) {
 			if (!bench_ops[i].contended ||
-			    processors[j] > num_online_cpus())
+			    cpu_counts[j] > num_online_cpus())
 				continue;
-			err = bench_contended(&bench_ops[i], processors[j]);
+			err = bench_contended(&bench_ops[i], cpu_counts[j]);
 			if (err)
 				return err;
 		}

@@ -78,8 +78,8 @@ static void torture_record_queue(const struct torture_lock *lock,
 		u64 acquired = READ_ONCE(user->acquired_counts[lock - torture_locks]);
 
 		/*
-		 * Read acquired_counts[] before the handle. If the number is old although the user is
-		 * queued, the check only becomes weaker. The lock orders the users' writes.
+		 * Read acquired_counts[] before the handle. If the number is old although the user
+		 * is queued, the check only becomes weaker. The lock orders the users' writes.
 		 */
 		smp_rmb();
 		acquired_before[i] = U64_MAX;
@@ -204,18 +204,18 @@ static void torture_choose_locks(struct torture_user *user, int first, int depth
  * SYNCH_LEVEL lock still held could deadlock.
  */
 static void torture_choose_release_order(struct torture_user *user,
-					 struct torture_lock **nested, int *order,
+					 struct torture_lock **nested, int *release_order,
 					 int count)
 {
 	int i;
 
 	for (i = 0; i < count; i++)
-		order[i] = count - 1 - i;
+		release_order[i] = count - 1 - i;
 	for (i = count - 1; i > 0; i--) {
 		int other = torture_random(&user->random, i + 1);
 
-		if (nested[order[i]]->irql == nested[order[other]]->irql)
-			swap(order[i], order[other]);
+		if (nested[release_order[i]]->irql == nested[release_order[other]]->irql)
+			swap(release_order[i], release_order[other]);
 	}
 }
 
@@ -232,7 +232,7 @@ static void torture_nest(struct torture_user *user, u64 *acquired_before)
 		    torture_first_hardirq_lock() : 0;
 	int depth_max = user->context == TORTURE_THREAD ? torture.nest : 2;
 	int depth = 1 + torture_random(&user->random, min(depth_max, torture.locks - first));
-	int order[TORTURE_LOCKS_MAX];
+	int release_order[TORTURE_LOCKS_MAX];
 	u8 irql = ke_get_current_irql(), old_irql = irql;
 	int i;
 
@@ -248,10 +248,10 @@ static void torture_nest(struct torture_user *user, u64 *acquired_before)
 		udelay(torture_random(&user->random, torture.hold_us + 1));
 
 	if (style == TORTURE_AT_LEVEL) {
-		torture_choose_release_order(user, nested, order, depth);
+		torture_choose_release_order(user, nested, release_order, depth);
 		for (i = 0; i < depth; i++)
-			torture_release(user, nested[order[i]],
-					&user->handles[order[i]], style);
+			torture_release(user, nested[release_order[i]],
+					&user->handles[release_order[i]], style);
 		ke_lower_irql(old_irql);
 	} else {
 		for (i = depth - 1; i >= 0; i--)

@@ -152,15 +152,15 @@ static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 /* Switch to the next free buffer. Returns false if there is none. Interrupts are off. */
 static bool etw_switch_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
-	size_t unread = etw_count_unread_buffers(buf);
+	size_t unread_buffers = etw_count_unread_buffers(buf);
 
 	if (etw_buffer_is_open(buf)) {
-		if (unread + 1 >= buf->chan->n_subbufs &&
+		if (unread_buffers + 1 >= buf->chan->n_subbufs &&
 		    !etw_overwrite_buffer(run, buf))
 			return false;
 		etw_finish_buffer(run, buf, 0);
 	} else {
-		if (unread >= buf->chan->n_subbufs && !etw_overwrite_buffer(run, buf))
+		if (unread_buffers >= buf->chan->n_subbufs && !etw_overwrite_buffer(run, buf))
 			return false;
 		relay_switch_subbuf(buf, 0);
 	}

@@ -67,7 +67,7 @@ int etw_start_session_locked(struct etw_session *session, const struct etw_setti
 	etw_run_cpus[session->id] = run->cpus;
 
 	/* The rundown comes first, because no event is logged before. */
-	etw_rundown_groups(session, NULL, &settings->group_mask);
+	etw_log_rundown_of_groups(session, NULL, &settings->group_mask);
 	etw_set_logging(session, true);
 	etw_update_providers_for_sessions();
 	etw_schedule_flush(session);
@@ -90,7 +90,7 @@ void etw_stop_session_locked(struct etw_session *session)
 	etw_list_holds(session);
 	etw_log_observed(session, &no_groups);
 	etw_update_providers(&mask);
-	etw_rundown_groups(session, &session->settings.group_mask, NULL);
+	etw_log_rundown_of_groups(session, &session->settings.group_mask, NULL);
 	etw_set_logging(session, false);
 	cancel_delayed_work(&session->flush_work);
 	/* Wait for loggers, which run with interrupts off and may still use the buffers. */

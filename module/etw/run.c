@@ -350,7 +350,7 @@ static void etw_free_read_buffers(struct etw_run *run)
 	unsigned int cpu;
 
 	etw_lock_buffers(run);
-	if (run->channel && !run->readers && etw_run_is_finished(run) &&
+	if (run->channel && !run->reader_count && etw_run_is_finished(run) &&
 	    !etw_any_cpu_has_unread_buffers(run)) {
 		for_each_possible_cpu(cpu) {
 			struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
@@ -377,7 +377,7 @@ static void etw_free_read_buffers(struct etw_run *run)
 void etw_add_reader(struct etw_run *run)
 {
 	mutex_lock(&run->mutex);
-	run->readers++;
+	run->reader_count++;
 	mutex_unlock(&run->mutex);
 }
 
@@ -390,7 +390,7 @@ void etw_add_reader(struct etw_run *run)
 void etw_remove_reader(struct etw_run *run)
 {
 	mutex_lock(&run->mutex);
-	run->readers--;
+	run->reader_count--;
 	mutex_unlock(&run->mutex);
 	etw_free_read_buffers(run);
 }
@@ -423,10 +423,10 @@ void etw_finish_run(struct etw_run *run)
  */
 size_t etw_count_numbered_buffers(const struct etw_run *run)
 {
-	u64 overwritten = 0;
+	u64 overwritten_buffers = 0;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		overwritten += READ_ONCE(per_cpu_ptr(run->cpus, cpu)->overwritten);
-	return atomic64_read(&run->sequence_number) - overwritten;
+		overwritten_buffers += READ_ONCE(per_cpu_ptr(run->cpus, cpu)->overwritten);
+	return atomic64_read(&run->sequence_number) - overwritten_buffers;
 }

@@ -79,7 +79,7 @@ struct etw_buffer_cpu {
  * @has_lost_observed_event: such an event will be written later; with etw_mutex held
  * @failed_group_count: number of entries in @failures
  * @failures: the groups that could not be attached
- * @readers: number of open readers; with @mutex held
+ * @reader_count: number of open readers; with @mutex held
  * @mutex: held over a flush, and while the buffers are counted or freed
  *
  * A writer of @group_mask, @failed_group_count or @failures holds etw_mutex and etw_session_lock, a
@@ -110,7 +110,7 @@ struct etw_run {
 	bool has_lost_observed_event;
 	u32 failed_group_count;
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
-	unsigned int readers;
+	unsigned int reader_count;
 	struct mutex mutex;	/* of @channel */
 };
 

@@ -67,15 +67,15 @@ static void etw_log_group_rundown(void *data)
 }
 
 /**
- * etw_rundown_groups() - log the parameters of the groups that a session begins or ceases to log
+ * etw_log_rundown_of_groups() - log the parameters of groups that a session begins or ceases to log
  * @session: a session that is being started, is started, or is being stopped
  * @before: its groups up to now; NULL: none, at the start
  * @after: its groups from now on; NULL: none, at the stop
  *
  * Context: task; etw_mutex held.
  */
-void etw_rundown_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
-			const struct perfinfo_groupmask *after)
+void etw_log_rundown_of_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
+			       const struct perfinfo_groupmask *after)
 {
 	struct etw_group_rundown rundown = {
 		.session = session,
@@ -87,12 +87,12 @@ void etw_rundown_groups(struct etw_session *session, const struct perfinfo_group
 }
 
 /**
- * etw_rundown_stacks() - log which events of a session carry a stack, also if none does
+ * etw_log_rundown_of_stacks() - log which events of a session carry a stack, also if none does
  * @session: a started session
  *
  * Context: task; etw_mutex held.
  */
-void etw_rundown_stacks(struct etw_session *session)
+void etw_log_rundown_of_stacks(struct etw_session *session)
 {
 	struct etw_group_rundown rundown = {
 		.session = session,

@@ -118,7 +118,7 @@ static void etw_change_stacks(struct etw_session *session, u32 stacks)
 
 	if (session->settings.stacks != kept_stacks) {
 		etw_store_stacks(session, kept_stacks);
-		etw_rundown_stacks(session);
+		etw_log_rundown_of_stacks(session);
 		etw_publish_stack_sessions();
 	}
 	if (stacks != kept_stacks) {
@@ -126,7 +126,7 @@ static void etw_change_stacks(struct etw_session *session, u32 stacks)
 		etw_publish_stack_sessions();
 		/* Loggers run with interrupts off: all of them see the new value after this. */
 		synchronize_rcu();
-		etw_rundown_stacks(session);
+		etw_log_rundown_of_stacks(session);
 	}
 }
 
@@ -149,7 +149,7 @@ static void etw_change_groups(struct etw_session *session, const struct perfinfo
 	spin_unlock(&etw_session_lock);
 	etw_publish_sessions();
 	etw_update_providers_for_sessions();
-	etw_rundown_groups(session, &before, after);
+	etw_log_rundown_of_groups(session, &before, after);
 }
 
 /**

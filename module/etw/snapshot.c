@@ -252,7 +252,7 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 	size_t size = run->buffer_size;
 	bool has_rundown = false;
 	s64 last_number;
-	u8 *rundown;
+	u8 *rundown_buffer;
 	int err;
 
 	if (session->is_logging) {
@@ -265,16 +265,16 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 		return -EAGAIN;
 	sort(snapshot->list, snapshot->count, sizeof(*snapshot->list), etw_compare_buffers, NULL);
 	/* Make the rundown before the copies, so that its time is close to the last events. */
-	rundown = snapshot->file + (1 + snapshot->count) * size;
+	rundown_buffer = snapshot->file + (1 + snapshot->count) * size;
 	if (session->is_logging)
-		has_rundown = etw_fill_rundown_buffer(rundown, session);
+		has_rundown = etw_fill_rundown_buffer(rundown_buffer, session);
 	err = etw_copy_buffers(snapshot, size);
 	if (err)
 		return err;
 	last_number = etw_get_last_copied_number(run, snapshot);
 	if (has_rundown) {
-		((struct wmi_buffer_header *)rundown)->sequence_number = ++last_number;
-		memmove(snapshot->file + ++snapshot->count * size, rundown, size);
+		((struct wmi_buffer_header *)rundown_buffer)->sequence_number = ++last_number;
+		memmove(snapshot->file + ++snapshot->count * size, rundown_buffer, size);
 	}
 	etw_finish_file(session, snapshot, last_number);
 	/* The buffers of a flight recorder count as read when a snapshot of them exists. */

@@ -57,7 +57,7 @@ EXPORT_SYMBOL_GPL(__ex_initialize_resource_lite);
  */
 u32 ex_reinitialize_resource_lite(struct eresource *resource)
 {
-	u32 waiters, entries, owner_count, i;
+	u32 waiter_count, entry_count, owner_count, i;
 	unsigned long flags;
 
 	if (!resource) {
@@ -65,11 +65,11 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 		return STATUS_INVALID_PARAMETER;
 	}
 	flags = eresource_lock(resource);
-	waiters = resource->shared_waiter_count + resource->exclusive_waiter_count;
-	entries = eresource_count_owner_entries(resource);
+	waiter_count = resource->shared_waiter_count + resource->exclusive_waiter_count;
+	entry_count = eresource_count_owner_entries(resource);
 	owner_count = resource->active_count;
-	if (!waiters) {
-		for (i = 0; i < entries; i++) {
+	if (!waiter_count) {
+		for (i = 0; i < entry_count; i++) {
 			struct eresource_owner *owner = eresource_owner(resource, i);
 
 			if (owner->thread && static_branch_unlikely(&ntklog_resource_key))
@@ -84,13 +84,13 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 #endif
 	}
 	eresource_unlock(resource, flags);
-	if (WARN_ONCE(waiters,
+	if (WARN_ONCE(waiter_count,
 		      "ExReinitializeResource: %u wait for resource %llx, called from %pS\n",
-		      waiters, ntklog_get_displayed_address((unsigned long)resource),
+		      waiter_count, ntklog_get_displayed_address((unsigned long)resource),
 		      ntklog_get_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&ntklog_resource_key))
-		ntklog_log_resource_reinitialize(resource, entries, owner_count);
+		ntklog_log_resource_reinitialize(resource, entry_count, owner_count);
 	return STATUS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);

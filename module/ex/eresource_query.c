@@ -67,16 +67,16 @@ static u32 eresource_count_owners(struct eresource *resource, bool *exclusive)
 {
 	unsigned long word = atomic_long_read(&resource->word);
 	unsigned long flags;
-	u32 owners = !!word;
+	u32 owner_count = !!word;
 
 	*exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
 	if (word != ERESOURCE_STATE_IN_MEMBERS)
-		return owners;
+		return owner_count;
 	flags = eresource_lock(resource);
-	owners = resource->active_count;
-	*exclusive = owners && resource->exclusive;
+	owner_count = resource->active_count;
+	*exclusive = owner_count && resource->exclusive;
 	eresource_unlock(resource, flags);
-	return owners;
+	return owner_count;
 }
 
 /**

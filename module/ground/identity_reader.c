@@ -54,25 +54,27 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 {
 	char name[NTKLOG_CACHE_NAME_SIZE];
 	u32 cache_size, object_size;
-	size_t used;
+	size_t used_bytes;
 
-	used = scnprintf(text, size, "0x%llx %u %llu ", ntklog_get_displayed_address(note->lock),
-			 note->kind, note->time);
+	used_bytes = scnprintf(text, size, "0x%llx %u %llu ",
+			       ntklog_get_displayed_address(note->lock), note->kind, note->time);
 	if (note->cache == NTKLOG_ON_STACK) {
-		used += scnprintf(text + used, size - used, "stack");
+		used_bytes += scnprintf(text + used_bytes, size - used_bytes, "stack");
 	} else if (note->cache == NTKLOG_IN_KFENCE) {
-		used += scnprintf(text + used, size - used, "kfence");
+		used_bytes += scnprintf(text + used_bytes, size - used_bytes, "kfence");
 	} else if (note->cache == NTKLOG_IN_NO_SLAB) {
-		used += ntklog_print_location(text + used, size - used, note->lock, buffer);
+		used_bytes += ntklog_print_location(text + used_bytes, size - used_bytes,
+						    note->lock, buffer);
 	} else {
 		ntklog_describe_cache(note->cache, &cache_size, &object_size, name);
-		used += scnprintf(text + used, size - used, "slab 0x%llx %u %u %u %s",
-				  ntklog_get_displayed_address(note->cache), note->offset,
-				  cache_size, object_size, name);
+		used_bytes += scnprintf(text + used_bytes, size - used_bytes,
+					"slab 0x%llx %u %u %u %s",
+					ntklog_get_displayed_address(note->cache), note->offset,
+					cache_size, object_size, name);
 	}
-	used += scnprintf(text + used, size - used, " by %s\n",
-			  ntklog_format_symbol(note->caller, buffer));
-	return used;
+	used_bytes += scnprintf(text + used_bytes, size - used_bytes, " by %s\n",
+				ntklog_format_symbol(note->caller, buffer));
+	return used_bytes;
 }
 
 static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set_index,
@@ -158,31 +160,32 @@ static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __user *buffer,
 			       size_t count)
 {
-	size_t copied = 0, part;
+	size_t copied_bytes = 0, part_size;
 
 	if (mutex_lock_interruptible(&reader->mutex))
 		return -EINTR;
 	/* End after each pass over the sets, so that a reader of the whole file terminates. */
-	while (copied < count && !reader->ended) {
+	while (copied_bytes < count && !reader->ended) {
 		if (reader->copied_length == reader->length && !ntklog_print_next_set(reader)) {
-			reader->ended = copied;
+			reader->ended = copied_bytes;
 			break;
 		}
-		part = min(reader->length - reader->copied_length, count - copied);
-		if (copy_to_user(buffer + copied, reader->text + reader->copied_length, part)) {
+		part_size = min(reader->length - reader->copied_length, count - copied_bytes);
+		if (copy_to_user(buffer + copied_bytes, reader->text + reader->copied_length,
+				 part_size)) {
 			mutex_unlock(&reader->mutex);
 			return -EFAULT;
 		}
-		reader->copied_length += part;
-		copied += part;
+		reader->copied_length += part_size;
+		copied_bytes += part_size;
 		if (signal_pending(current))
 			break;
 		cond_resched();
 	}
-	if (!copied)
+	if (!copied_bytes)
 		reader->ended = false;
 	mutex_unlock(&reader->mutex);
-	return copied;
+	return copied_bytes;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
 

@@ -168,7 +168,7 @@ static void ntklog_request_spares(const struct ntklog_task_shard *shard)
 		irq_work_queue(&ntklog_spare_irq_work);
 }
 
-static void ntklog_take_excess_spares(u32 target, struct hlist_head *excess)
+static void ntklog_take_excess_spares(u32 spare_target, struct hlist_head *excess)
 {
 	struct ntklog_task_shard *shard;
 	struct ntklog_task *record;
@@ -179,7 +179,7 @@ static void ntklog_take_excess_spares(u32 target, struct hlist_head *excess)
 		shard = &ntklog_task_shards[i];
 		do {
 			raw_spin_lock_irqsave(&shard->lock, flags);
-			record = shard->spare_count > target ? ntklog_pop_spare(shard) : NULL;
+			record = shard->spare_count > spare_target ? ntklog_pop_spare(shard) : NULL;
 			raw_spin_unlock_irqrestore(&shard->lock, flags);
 			if (record)
 				hlist_add_head(&record->node, excess);
@@ -241,8 +241,8 @@ struct ntklog_task *ntklog_find_task_record(const struct task_struct *task)
 }
 
 /* Called with interrupts off and shard->lock held. The current task has no record yet. */
-static void ntklog_insert_with_shard_locked(struct ntklog_task_shard *shard,
-					    struct ntklog_task *record, bool exit_is_missed)
+static void ntklog_insert_record_locked(struct ntklog_task_shard *shard,
+					struct ntklog_task *record, bool exit_is_missed)
 {
 	memset_after(record, 0, next_sleeping_slot);
 	memset(record->cpus, 0, BITS_TO_LONGS(nr_cpu_ids) * sizeof(*record->cpus));
@@ -275,8 +275,8 @@ void ntklog_insert_task_record(struct ntklog_task *record)
 	struct ntklog_task_shard *shard = ntklog_task_shard(current);
 
 	raw_spin_lock(&shard->lock);
-	ntklog_insert_with_shard_locked(shard, record, current->flags & PF_EXITING ||
-					!READ_ONCE(ntklog_task_needs));
+	ntklog_insert_record_locked(shard, record, current->flags & PF_EXITING ||
+				    !READ_ONCE(ntklog_task_needs));
 	raw_spin_unlock(&shard->lock);
 }
 
@@ -313,13 +313,13 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
 {
 	struct ntklog_task_shard *shard = ntklog_task_shard(current);
 	struct ntklog_task *record = NULL;
-	int attempts;
+	int attempts_left;
 
 	/*
 	 * Do not wait for the lock without limit: a hook may be called by a function that the
 	 * holder calls, such as the probe of a tracepoint or a function that prints a report.
 	 */
-	for (attempts = NTKLOG_LOCK_ATTEMPTS; attempts; attempts--) {
+	for (attempts_left = NTKLOG_LOCK_ATTEMPTS; attempts_left; attempts_left--) {
 		if (!raw_spin_trylock(&shard->lock)) {
 			cpu_relax();
 			continue;
@@ -327,7 +327,7 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
 		if (READ_ONCE(ntklog_task_needs))
 			record = ntklog_pop_spare(shard) ?: ntklog_steal_spare(shard);
 		if (record)
-			ntklog_insert_with_shard_locked(shard, record, false);
+			ntklog_insert_record_locked(shard, record, false);
 		raw_spin_unlock(&shard->lock);
 		break;
 	}
@@ -422,7 +422,7 @@ static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
  */
 void ntklog_free_unlinked_record(struct ntklog_task *record)
 {
-	ntklog_uncache_record(record, -1);
+	ntklog_uncache_task_record(record, -1);
 	ntklog_drop_sleeping_slots(record);
 	if (record->exit_is_missed)
 		put_task_struct(record->task);

@@ -325,20 +325,21 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
 	u32 request_number;
 	ktime_t start;
-	bool attach;
+	bool should_attach;
 
 	/* A self-test may hold the mutex for long, so read the latest request after taking it. */
 	mutex_lock(&ntklog_linux_mutex);
 	/* Pairs with the smp_store_release() in ntklog_update_linux_kind(). */
 	request_number = smp_load_acquire(&kind->request_count);
-	attach = READ_ONCE(kind->should_be_attached);
+	should_attach = READ_ONCE(kind->should_be_attached);
 	start = ktime_get();
-	if (attach && !kind->is_attached && !ntklog_get_kind_unavailable_reason(kind)) {
+	if (should_attach && !kind->is_attached && !ntklog_get_kind_unavailable_reason(kind)) {
 		ntklog_show_operation(kind, "attaching");
 		ntklog_enable_kind(kind);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
 		ntklog_warn_attach_failed(kind);
-	} else if (!attach && kind->is_attached && !ntklog_get_kind_unavailable_reason(kind)) {
+	} else if (!should_attach && kind->is_attached &&
+		   !ntklog_get_kind_unavailable_reason(kind)) {
 		ntklog_show_operation(kind, "detaching");
 		/* A session that starts meanwhile must not report the kind as observed. */
 		WRITE_ONCE(kind->is_attached, false);

@@ -87,13 +87,13 @@ static int ntklog_find_mode(const char *name)
 
 /**
  * ntklog_linux_init() - resolve the kernel's lock functions, and register the event groups
- * @allowed: false if the module parameter linux_locks forbids to observe Linux' locks
+ * @is_allowed: false if the module parameter linux_locks forbids to observe Linux' locks
  * @mode: name of the initial mode
  *
  * Context: module load, before a session exists.
  * Return: 0, or -EINVAL if there is no such mode.
  */
-int __init ntklog_linux_init(bool allowed, const char *mode)
+int __init ntklog_linux_init(bool is_allowed, const char *mode)
 {
 	struct ntklog_linux_kind *kind;
 
@@ -105,7 +105,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 	mutex_lock(&ntklog_linux_mutex);
 	ntklog_linux_mode = ntklog_find_mode(mode);
 	ntklog_selftest_init();
-	ntklog_linux_forbidden_reason = allowed ? NULL : "linux_locks=0";
+	ntklog_linux_forbidden_reason = is_allowed ? NULL : "linux_locks=0";
 	ntklog_for_each_kind(kind) {
 		kind->unavailable_reason = ntklog_kind_sleeps(kind) ?
 			ntklog_resolve_sleeping(kind->functions, &kind->lacks_function) :

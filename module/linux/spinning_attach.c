@@ -36,17 +36,17 @@
 const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
 					   bool *lacks_function)
 {
-	const char *missing;
+	const char *missing_function;
 
 	*lacks_function = false;
 #ifdef X86_FEATURE_CALL_DEPTH
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
 #endif
-	missing = ntklog_resolve_interrupt_hooks() ?: ntklog_find_do_raw() ?:
-		  ntklog_resolve_targets(functions->hooks, functions->count);
-	*lacks_function = missing;
-	return missing;
+	missing_function = ntklog_resolve_interrupt_hooks() ?: ntklog_find_do_raw() ?:
+			   ntklog_resolve_targets(functions->hooks, functions->count);
+	*lacks_function = missing_function;
+	return missing_function;
 }
 
 static int ntklog_prepare_attach(const struct ntklog_linux_functions *functions,

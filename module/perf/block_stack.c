@@ -190,16 +190,16 @@ static struct ntklog_task_blocks *ntklog_find_or_take_blocks(struct ntklog_block
 /* Return when the oldest hold of the current task began, or U64_MAX if it has no hold. */
 static u64 ntklog_find_oldest_hold_start(const struct ntklog_task *record)
 {
-	u64 oldest = U64_MAX;
+	u64 oldest_start = U64_MAX;
 	int i;
 
 	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++) {
 		const struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
 		if (READ_ONCE(slot->lock) && !(READ_ONCE(slot->action) & NTKLOG_SLEEPING_WAITING))
-			oldest = min(oldest, ntklog_read_u64(slot->acquire_time));
+			oldest_start = min(oldest_start, ntklog_read_u64(slot->acquire_time));
 	}
-	return oldest;
+	return oldest_start;
 }
 
 /**
@@ -211,19 +211,19 @@ static u64 ntklog_find_oldest_hold_start(const struct ntklog_task *record)
  */
 void ntklog_begin_block(const struct ntklog_task *record, u64 now)
 {
-	u64 oldest = ntklog_find_oldest_hold_start(record);
+	u64 oldest_start = ntklog_find_oldest_hold_start(record);
 	struct ntklog_block_bucket *bucket;
 	struct ntklog_task_blocks *blocks;
 
 	/* A task that only waits for a lock has no hold to explain. */
-	if (oldest == U64_MAX)
+	if (oldest_start == U64_MAX)
 		return;
 	bucket = ntklog_use_bucket(record->task);
 	if (!bucket)
 		return;
 	blocks = ntklog_find_or_take_blocks(bucket, record->task, now);
 	if (blocks) {
-		if (blocks->longest.since < oldest)
+		if (blocks->longest.since < oldest_start)
 			blocks->longest.since = 0;
 		blocks->last.since = now;
 		blocks->last.cycles = 0;

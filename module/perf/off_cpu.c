@@ -96,7 +96,7 @@ static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 	if (record->is_blocked && ntklog_blocks_have_stacks())
 		ntklog_end_block(task, since, off_cpu_cycles - ready);
 	atomic_dec(ntklog_find_off_cpu_counter(task));
-	ntklog_cache_record(record);
+	ntklog_cache_task_record(record);
 }
 
 static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct *old,

@@ -157,7 +157,7 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 		READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts);
 	struct wmi_resource64 record = {
 		.wait_time = wait->start_time,
-		.max_recursion_depth = ++wait->timeouts,
+		.max_recursion_depth = ++wait->timeout_count,
 		.thread_id = wait->thread_id,
 		.resource = ntklog_get_displayed_address((unsigned long)wait->resource),
 		.action = wait->action == WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE ?
@@ -165,7 +165,7 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
 	};
 
-	if (!static_branch_likely(&ntklog_resource_key) || wait->timeouts % timeout_rate)
+	if (!static_branch_likely(&ntklog_resource_key) || wait->timeout_count % timeout_rate)
 		return;
 	/* On another CPU HoldTime stays 0, because the clocks of two CPUs may differ. */
 	if (wait->start_cpu == smp_processor_id())
@@ -204,7 +204,7 @@ void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 	wait->resource = resource;
 	wait->thread_id = task_pid_nr(current);
 	wait->action = action;
-	wait->timeouts = 0;
+	wait->timeout_count = 0;
 	wait->has_timer = true;
 	/* Pinned, so that the handler usually runs on this CPU and reads the same clock. */
 	timer_setup_on_stack(&wait->timer, ntklog_expire_resource_wait_timer, TIMER_PINNED);

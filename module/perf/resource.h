@@ -36,10 +36,10 @@ extern struct ntklog_information ntklog_resource_information;
  * @start_cpu: number of the CPU on which the wait started
  * @thread_id: PID of the waiting task
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
- * @timeouts: number of timeouts so far
+ * @timeout_count: number of timeouts so far
  * @has_timer: @timer is set up; false if the wait began while tracking was off
  *
- * On the stack of the waiting task. During the wait only the timer writes @timeouts.
+ * On the stack of the waiting task. During the wait only the timer writes @timeout_count.
  */
 struct ntklog_resource_wait {
 	struct timer_list timer;
@@ -48,7 +48,7 @@ struct ntklog_resource_wait {
 	u32 start_cpu;
 	u32 thread_id;
 	u32 action;
-	u32 timeouts;
+	u32 timeout_count;
 	bool has_timer;
 };
 

@@ -303,10 +303,10 @@ static __always_inline u64 ntklog_get_slot_wait_words(const struct ntklog_spin_l
 
 static inline u32 ntklog_count_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 {
-	u32 overflow = READ_ONCE(cpu->overflow_slots_in_use);
+	u32 overflow_slots = READ_ONCE(cpu->overflow_slots_in_use);
 
-	if (unlikely(overflow))
-		return PERF_SPIN_LOCK_DEPTH + overflow;
+	if (unlikely(overflow_slots))
+		return PERF_SPIN_LOCK_DEPTH + overflow_slots;
 	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
 }
 

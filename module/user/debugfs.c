@@ -416,15 +416,15 @@ static void ntklog_keep_identities_show(struct seq_file *seq, void *object)
 
 static int ntklog_keep_identities_store(void *object, char *text)
 {
-	bool keep = *text == '1';
+	bool keeps_notes = *text == '1';
 	int err;
 
 	if (strcmp(text, "0") && strcmp(text, "1"))
 		return -EINVAL;
-	err = ntklog_set_identities_always_enabled(keep);
+	err = ntklog_set_identities_always_enabled(keeps_notes);
 	if (err)
 		return err;
-	err = ntklog_set_task_notes_always_enabled(keep);
+	err = ntklog_set_task_notes_always_enabled(keeps_notes);
 	/* A kernel without the tracepoints has no notes of tasks. */
 	if (!err || err == -EOPNOTSUPP)
 		return 0;

@@ -59,7 +59,7 @@ static size_t stack_shift[NATIVE_THREADS_MAX];
  * of the threads.
  */
 static struct {
-	int threads;
+	int thread_count;
 	const struct native_contestant *contestant;
 	struct native_contender contender[NATIVE_THREADS_MAX];
 	long switches[NATIVE_THREADS_MAX];
@@ -89,10 +89,10 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void add(const struct native_contestant *some)
+static void add_contestants(const struct native_contestant *added)
 {
-	for (; some->name; some++)
-		contestants[contestant_count++] = some;
+	for (; added->name; added++)
+		contestants[contestant_count++] = added;
 }
 
 static void run_on_cpu(int number)
@@ -244,7 +244,7 @@ static void contend_once(const struct native_contestant *contestant, unsigned in
 	native_guarded = (struct native_guarded){};
 	deadline = 0;
 	run.contestant = contestant;
-	for (i = 0; i < run.threads; i++) {
+	for (i = 0; i < run.thread_count; i++) {
 		run.contender[i] = (struct native_contender) {
 			.lock = lock,
 			.inside_iterations = inside_iterations,
@@ -255,14 +255,14 @@ static void contend_once(const struct native_contestant *contestant, unsigned in
 		run.ready[i] = false;
 	}
 	pthread_barrier_wait(&run.begin);
-	for (i = 1; i < run.threads; i++)
+	for (i = 1; i < run.thread_count; i++)
 		while (!__atomic_load_n(&run.ready[i], __ATOMIC_ACQUIRE))
 			__asm__ volatile("pause");
 	__atomic_store_n(&deadline, native_tsc() + cycles, __ATOMIC_RELEASE);
 	contend(0);
 	pthread_barrier_wait(&run.end);
 	run.events = count_events() - before;
-	for (i = 0; i < run.threads; i++)
+	for (i = 0; i < run.thread_count; i++)
 		total += run.contender[i].count;
 	if (inside_iterations && !contestant->shared && native_guarded.count != total) {
 		fprintf(stderr, "%s does not exclude\n", contestant->name);
@@ -274,7 +274,7 @@ static bool thread_was_switched(void)
 {
 	int i;
 
-	for (i = 0; i < run.threads; i++)
+	for (i = 0; i < run.thread_count; i++)
 		if (run.switches[i])
 			return true;
 	return false;
@@ -285,11 +285,11 @@ static void print_contended(unsigned int inside_cycles, unsigned int outside_cyc
 	unsigned long handovers = 0;
 	int i;
 
-	for (i = 0; i < run.threads; i++)
+	for (i = 0; i < run.thread_count; i++)
 		handovers += run.contender[i].handovers;
-	printf("contended %d %u %u %d %lu %lu", run.threads, inside_cycles, outside_cycles, number,
-	       handovers, run.events);
-	for (i = 0; i < run.threads; i++)
+	printf("contended %d %u %u %d %lu %lu", run.thread_count, inside_cycles, outside_cycles,
+	       number, handovers, run.events);
+	for (i = 0; i < run.thread_count; i++)
 		printf(" %lu", run.contender[i].count);
 	printf(" %s\n", run.contestant->name);
 }
@@ -323,7 +323,7 @@ static void measure_contended(int run_count, unsigned int inside_cycles,
 			print_contended(inside_cycles, outside_cycles, number);
 		}
 	}
-	printf("repeated contended-%d-%u-%u %ld %ld %ld\n", run.threads, inside_cycles,
+	printf("repeated contended-%d-%u-%u %ld %ld %ld\n", run.thread_count, inside_cycles,
 	       outside_cycles, repeated_runs, disturbed_runs, measured_runs);
 }
 
@@ -336,7 +336,7 @@ static unsigned long microseconds_to_cycles(unsigned long microseconds)
 }
 
 /* Two threads have all loads, more threads those with work inside and outside. */
-static void measure_loads(int threads, int run_count, unsigned long cycles)
+static void measure_loads(int thread_count, int run_count, unsigned long cycles)
 {
 	static const struct { unsigned int inside_cycles, outside_cycles; } loads[] = {
 		{ 0, 0 }, { 100, 0 }, { 1000, 0 }, { 0, 300 },
@@ -346,20 +346,20 @@ static void measure_loads(int threads, int run_count, unsigned long cycles)
 	size_t i;
 	long n;
 
-	run.threads = threads;
+	run.thread_count = thread_count;
 	run.is_over = false;
-	pthread_barrier_init(&run.begin, NULL, threads);
-	pthread_barrier_init(&run.end, NULL, threads);
-	for (n = 1; n < threads; n++)
+	pthread_barrier_init(&run.begin, NULL, thread_count);
+	pthread_barrier_init(&run.end, NULL, thread_count);
+	for (n = 1; n < thread_count; n++)
 		if (pthread_create(&thread[n], NULL, run_contender, (void *)n))
 			die("pthread_create");
 	for (i = 0; i < ARRAY_SIZE(loads); i++)
-		if (threads == 2 || (loads[i].inside_cycles && loads[i].outside_cycles))
+		if (thread_count == 2 || (loads[i].inside_cycles && loads[i].outside_cycles))
 			measure_contended(run_count, loads[i].inside_cycles,
 					  loads[i].outside_cycles, cycles);
 	run.is_over = true;
 	pthread_barrier_wait(&run.begin);
-	for (n = 1; n < threads; n++)
+	for (n = 1; n < thread_count; n++)
 		pthread_join(thread[n], NULL);
 	pthread_barrier_destroy(&run.begin);
 	pthread_barrier_destroy(&run.end);
@@ -368,12 +368,13 @@ static void measure_loads(int threads, int run_count, unsigned long cycles)
 static void measure_all_contended(int run_count, unsigned long microseconds)
 {
 	unsigned long cycles = microseconds_to_cycles(microseconds);
-	int threads;
+	int thread_count;
 
 	printf("cycles %lu %lu\n", cycles, microseconds);
-	for (threads = 2; threads <= NATIVE_THREADS_MAX && threads <= CPU_COUNT(&allowed_cpus);
-	     threads *= 2)
-		measure_loads(threads, run_count, cycles);
+	for (thread_count = 2;
+	     thread_count <= NATIVE_THREADS_MAX && thread_count <= CPU_COUNT(&allowed_cpus);
+	     thread_count *= 2)
+		measure_loads(thread_count, run_count, cycles);
 }
 
 int main(int argc, char **argv)
@@ -384,10 +385,10 @@ int main(int argc, char **argv)
 	}
 	if (sched_getaffinity(0, sizeof(allowed_cpus), &allowed_cpus))
 		die("sched_getaffinity");
-	add(native_others);
-	add(native_qspinlock);
-	add(native_linux);
-	add(native_nt);
+	add_contestants(native_others);
+	add_contestants(native_qspinlock);
+	add_contestants(native_linux);
+	add_contestants(native_nt);
 	run_on_cpu(0);
 	native_start();
 	measure_pairs(atoi(argv[1]), false);
