@@ -59,7 +59,7 @@ static void sleep_written_as_two_swaps(struct kunit *test)
 
 	start(test, 4);
 	KUNIT_EXPECT_TRUE(test, ntklog_context_swaps_are_traced());
-	msleep(50);
+	test_sleep(50);
 	session_stop(test);
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 
@@ -131,10 +131,15 @@ static void idle_thread_swapped_out_state_running(struct kunit *test)
 static void interruptible_sleep_wait_reason_wr_queue(struct kunit *test)
 {
 	unsigned int next_index = 0;
+	unsigned long switches;
 	const u8 *event;
 
 	start(test, 4);
-	schedule_timeout_interruptible(2);
+	/* If the CPU stalls, the timer may expire before the task has left the CPU. */
+	switches = current->nvcsw;
+	do
+		schedule_timeout_interruptible(2);
+	while (current->nvcsw == switches);
 	session_stop(test);
 	do
 		event = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
@@ -151,7 +156,7 @@ static void each_version_set_written_with_its_size(struct kunit *test)
 		const u8 *event;
 
 		start(test, version);
-		msleep(20);
+		test_sleep(20);
 		session_stop(test);
 		event = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
 		KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110000u + version);
@@ -203,7 +208,7 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 		start(test, versions[i][0]);
 		start_other_session(test, 2, versions[i][2]);
 		start_other_session(test, 1, versions[i][1]);
-		msleep(20);
+		test_sleep(20);
 		for (j = 1; j <= 2; j++)
 			KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[j]), 0);
 		session_stop(test);

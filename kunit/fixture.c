@@ -10,6 +10,7 @@
 #include <linux/relay.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
+#include <linux/time64.h>
 #include <linux/tracepoint.h>
 #include <linux/version.h>
 #include <uapi/ntklog/group_mask.h>
@@ -53,6 +54,24 @@ void fixture_exit(struct kunit *test)
 void test_let_sleep_be_reported(void)
 {
 	msleep(1100);
+}
+
+/*
+ * Sleep for @ms, and let the task leave its CPU for more than half of this time. If the CPU stalls
+ * between the start of the timer and the switch to another task, the task keeps the CPU until the
+ * timer expires. Then sleep again.
+ */
+void test_sleep(unsigned int ms)
+{
+	unsigned long switches;
+	u64 time_on_cpu;
+
+	do {
+		switches = current->nvcsw;
+		time_on_cpu = current->se.sum_exec_runtime;
+		msleep(ms);
+		time_on_cpu = current->se.sum_exec_runtime - time_on_cpu;
+	} while (current->nvcsw == switches || time_on_cpu > ms * (u64)NSEC_PER_MSEC / 2);
 }
 
 static int run_test_thread(void *data)
@@ -210,7 +229,7 @@ void disable_preemption_with_etw_mutex_free(void)
 	mutex_unlock(&etw_mutex);
 }
 
-/* Return the bytes of a buffer of the CPU. @index: order in which the buffers were used, from 0 */
+/* Return the bytes of a buffer of the CPU. @index: order of the first use of the buffers, from 0 */
 const u8 *get_session_buffer(unsigned int cpu, unsigned int index)
 {
 	const struct rchan_buf *buf = etw_get_buffer_of_cpu(etw_sessions[0].run, cpu);

@@ -24,6 +24,7 @@ int fixture_init(struct kunit *test);
 void fixture_exit(struct kunit *test);
 
 void test_let_sleep_be_reported(void);
+void test_sleep(unsigned int ms);
 void test_thread_start(struct kunit *test, struct test_thread *thread,
 		       unsigned int cpu, int (*run)(void *data), void *data);
 void test_thread_join(struct test_thread *thread);

@@ -91,7 +91,7 @@ static void begin_role(struct kunit *test, struct test_thread *thread, struct ro
 	wait_for_completion(&role->hooks_called);
 	do {
 		msleep(20);
-	} while (task_is_running(thread->task));
+	} while (task_is_running(thread->task) || READ_ONCE(thread->task->on_cpu));
 }
 
 static void end_role(struct test_thread *thread, struct role *role)

@@ -152,8 +152,11 @@ static void waiting_cpu_only_reads_word(struct kunit *test)
 	test_thread_start(test, &waiter, 1, wait_and_release, &reader);
 	while (!READ_ONCE(reader.is_asking))
 		usleep_range(1000, 2000);
-	/* Leave the waiter time for its first attempt, which would take a word with bit 0 clear. */
-	msleep(200);
+	/*
+	 * Leave the waiter time for its first attempt, which would take a word with bit 0 clear. A
+	 * host may stop the waiter's CPU for a while.
+	 */
+	msleep(1000);
 	WRITE_ONCE(lock.word, 2);
 	msleep(50);
 	KUNIT_EXPECT_FALSE(test, completion_done(&waiter.done));

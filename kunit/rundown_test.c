@@ -125,7 +125,7 @@ static void change_of_mask_logs_observation_of_group(struct kunit *test)
 /* Wait until the group is observed. */
 static void expect_to_be_observed(struct kunit *test, const struct etw_run *run, u32 group)
 {
-	int tries = 10000;
+	int tries = 60000;
 
 	/* The mask is written by an interrupt handler of the CPU that logs the event. */
 	while (!data_race(etw_group_mask_test(&run->observed, group)) && tries--)
@@ -202,7 +202,7 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 	struct etw_counts before, after;
 	struct rchan_buf *buf;
 	struct etw_run *run;
-	int tries = 10000;
+	int tries = 60000;
 
 	start(test, 2, PERF_SPINLOCK);
 	run = session->run;
@@ -233,7 +233,7 @@ static void refuse_suspend(struct kunit *test, bool is_killed, int err)
 	struct etw_session *session = &etw_sessions[2];
 	struct test_thread thread;
 	struct etw_run *run;
-	int tries = 10000;
+	int tries = 60000;
 
 	start(test, 2, PERF_SPINLOCK);
 	run = session->run;
@@ -279,7 +279,7 @@ static u64 get_constant_steal_time(int cpu)
 	return 1000;
 }
 
-/* The suites' module is loaded with linux_locks=0. */
+/* ntklog is loaded with linux_locks=0, so the group cannot be attached. */
 static void an_added_group_that_cannot_be_attached_is_never_observed(struct kunit *test)
 {
 	static const u16 hook_ids[] = {
@@ -303,7 +303,7 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 	expect_observed(test, event_at(2, 4), PERF_SPINLOCK, 0);
 }
 
-/* The suites' module is loaded with linux_locks=0. */
+/* ntklog is loaded with linux_locks=0, so the group cannot be attached. */
 static void a_group_that_cannot_be_attached_is_a_failure(struct kunit *test)
 {
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];

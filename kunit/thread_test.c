@@ -16,7 +16,7 @@ static struct eresource resource;
 
 static void expect_record_count(struct kunit *test, u32 record_count)
 {
-	int tries = 3000;
+	int tries = 60000;
 
 	/* A test sees the end of a thread before its record is freed. */
 	while (ntklog_count_task_records() != record_count && tries--)

@@ -5,7 +5,7 @@
 /*
  * The record of a task: its NT state (APC_LEVEL, critical and guarded regions), and slots for NT's
  * resources and Linux' sleeping locks. The records are in a table (task_table.h), and each CPU
- * caches one of them (thread.h):
+ * caches at most one of them (thread.h):
  *
  *	ntklog_current                    struct ntklog_task
  *	  cached_task                       task, critical_region_depth, ...

@@ -28,7 +28,7 @@
 #define NTKLOG_SPARES_FOR_MODULES	128
 #define NTKLOG_SPARES_FOR_HOOKS		1024
 
-/* Attempts to take a shard's lock, for callers that must not wait for its holder. */
+/* Attempts to take a shard's lock, for callers that must not wait for its holder without limit. */
 #define NTKLOG_LOCK_ATTEMPTS		10000
 
 #define NTKLOG_TASK_SHARDS		16

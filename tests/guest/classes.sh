@@ -42,6 +42,23 @@ churn_objects()
 	done
 }
 
+# walks_of FILE: the number of the module's lists in it.
+walks_of()
+{
+	grep -c '^end ' "$1"
+}
+
+# load_between_walks FILE LOAD: until the module has made more lists. The class of an object is
+# known between two lists in which it is the same.
+load_between_walks()
+{
+	least=$(($(walks_of "$1") + 4))
+	$2
+	while [ "$(walks_of "$1")" -lt $least ]; do
+		$2
+	done
+}
+
 # record_with_truth NAME LOAD: NAME.etl, and the module's lists in NAME.truth.
 record_with_truth()
 {
@@ -51,7 +68,7 @@ record_with_truth()
 	(
 		wait_for [ -s "$1.truth" ]
 		wait_for grep -q started $D/sessions/*/state
-		$2
+		load_between_walks "$1.truth" $2
 	) &
 	loader=$!
 	ntklog record -b 256K -n 64 -o "$1.etl" -e $GROUPS_OF_LINUX --duration 600 2>"$1.log" &

@@ -18,6 +18,12 @@ process_can_be_killed()
 	wait_for process_has_ended "$1"
 }
 
+# waits_in_ntklog PROCESS: in a function of the module.
+waits_in_ntklog()
+{
+	grep -q '\[ntklog\]' "/proc/$1/stack"
+}
+
 file_is()
 {
 	is "$(cat "$1")" "$2"
@@ -48,7 +54,7 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	check "stalled: a start without a grace period keeps waiting" sh -c "! grep -q zombie /proc/$starter/status"
 	cat $S/snapshot >/dev/null &
 	copier=$!
-	usleep 300000
+	wait_for waits_in_ntklog $copier
 	check "stalled: a process that opens a snapshot can be killed" process_can_be_killed $copier
 	check "stalled: a claim's owner that is killed while another session starts exits" process_can_be_killed $owner
 	check "stalled: a process that starts a session can be killed" process_can_be_killed $starter
@@ -62,7 +68,7 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	./claim64 $claim/claim start=0xA0000002 hold &
 	owner=$!
 	wait_for file_is $claim/state started
-	usleep 300000
+	wait_for waits_in_ntklog $owner
 	check "stalled: a recording that waits until its locks are attached can be killed" \
 		process_can_be_killed $owner
 	check "stalled: the session of a killed recording is stopped" file_is $claim/state stopped
@@ -74,7 +80,8 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	tester=$!
 	echo sampled >$D/linux_mode &
 	chooser=$!
-	usleep 300000
+	wait_for waits_in_ntklog $tester
+	wait_for waits_in_ntklog $chooser
 	check "stalled: a process that runs a self-test can be killed" process_can_be_killed $tester
 	check "stalled: a process that sets a mode can be killed" process_can_be_killed $chooser
 	rmmod no_switch
@@ -95,7 +102,8 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	insmod no_switch.ko
 	cat $D/linux_selftest >/dev/null &
 	tester=$!
-	usleep 300000
+	wait_for waits_in_ntklog $tester
+	wait_for grep '^spinlock: testing for .* Tasks RCU$' $D/linux
 	check "stalled: a self-test that attaches can be killed" process_can_be_killed $tester
 	check "stalled: the self-test goes on without its reader" \
 		grep '^spinlock: testing for .* Tasks RCU$' $D/linux
@@ -105,7 +113,7 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	insmod no_switch.ko
 	cat $D/linux_selftest >/dev/null &
 	tester=$!
-	usleep 300000
+	wait_for waits_in_ntklog $tester
 	kill -9 $tester
 	wait_for process_has_ended $tester
 	rmmod no_switch

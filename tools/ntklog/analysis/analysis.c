@@ -12,10 +12,12 @@
 
 #include "analysis.h"
 #include "charge_events.h"
+#include "charge_thread.h"
 #include "etl_reader.h"
 #include "event_type.h"
 #include "grow.h"
 #include "whole_ticks.h"
+#include "window.h"
 
 #define HOOK_IDS	0x10000
 
@@ -167,67 +169,67 @@ static void add_stack(struct analysis *analysis, const struct stack *stack,
 		stack_stats_add(&analysis->lock_stacks, stack, record);
 }
 
-static void add_spinlock(struct analysis *analysis, const struct charge_event *source)
+static void add_spinlock(struct analysis *analysis, const struct charge_event *source,
+			 struct spinlock_record *record)
 {
 	const struct etl_event *event = source->event;
 	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
 	const struct stack *stack = source->stack;
-	struct spinlock_record record;
-	uint64_t class;
+	uint64_t class, weight;
 	bool is_wanted;
+	uint8_t rule;
 	int64_t hold;
 
-	spinlock_record_read(&record, event);
-	class = key_of(analysis, record.lock, event);
-	is_wanted = source->is_selected && count_wanted_lock(analysis, record.lock, event);
+	weight = spinlock_weight(rates, record);
+	rule = spinlock_rule(rates, record);
+	class = key_of(analysis, record->lock, event);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
 	if (analysis->charges.charges)
-		charge_add_spinlock(&analysis->charges, source, &record, class,
-				    is_wanted ? spinlock_weight(rates, &record) : 0,
-				    spinlock_rule(rates, &record));
+		charge_add_spinlock(&analysis->charges, source, record, class,
+				    is_wanted ? weight : 0, rule);
 	if (!is_wanted)
 		return;
-	record.lock = class;
-	spinlock_stats_add(&analysis->spinlocks, &record, rates, event->processor,
+	record->lock = class;
+	spinlock_stats_add(&analysis->spinlocks, record, rates, event->processor,
 			   event->time_stamp - analysis->origin);
-	hold = record.release_time - record.acquire_time;
+	hold = record->release_time - record->acquire_time;
 	add_stack(analysis, stack, &(struct stack_record) {
-		.weight = spinlock_weight(rates, &record),
+		.weight = weight,
 		.is_sample = rates->acquire_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
-		.has_waited = record.spin_count,
-		.wait = record.wait_time,
-		.is_wait_only = spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT,
-		.has_hold = !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT),
+		.has_waited = record->spin_count,
+		.wait = record->wait_time,
+		.is_wait_only = rule & WMI_SPINLOCK_RULE_WAIT,
+		.has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT),
 		.hold = hold > 0 ? hold : 0,
 		.class = class,
-		.thread_id = record.thread_id,
-		.caller = record.caller,
+		.thread_id = record->thread_id,
+		.caller = record->caller,
 	});
 }
 
-static void add_resource(struct analysis *analysis, const struct charge_event *source)
+static void add_resource(struct analysis *analysis, const struct charge_event *source,
+			 struct resource_record *record)
 {
 	const struct etl_event *event = source->event;
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
 	const struct stack *stack = source->stack;
-	struct resource_record record;
 	uint64_t address, class, weight = 0;
 	bool is_wanted;
 
-	resource_record_read(&record, event);
-	address = record.resource;
-	kept_callers_complete(analysis->callers, event, &record);
-	if (resource_record_is_release(&record))
-		open_holds_drop_entry(&analysis->open_holds, address, record.thread_id);
+	address = record->resource;
+	kept_callers_complete(analysis->callers, event, record);
+	if (resource_record_is_release(record))
+		open_holds_drop_entry(&analysis->open_holds, address, record->thread_id);
 	class = key_of(analysis, address, event);
-	record.resource = class;
+	record->resource = class;
 	is_wanted = source->is_selected && count_wanted_lock(analysis, address, event);
 	if (is_wanted)
-		weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
+		weight = resource_stats_add(&analysis->resources, record, rates, event->processor,
 					    event->time_stamp - analysis->origin);
 	if (analysis->charges.charges) {
-		record.resource = address;
-		charge_add_resource(&analysis->charges, source, &record, class, weight);
+		record->resource = address;
+		charge_add_resource(&analysis->charges, source, record, class, weight);
 	}
 	if (!is_wanted)
 		return;
@@ -235,13 +237,14 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 		.weight = weight,
 		.is_sample = rates->release_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
-		.has_waited = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
-		.wait = record.wait_time,
-		.has_hold = record.hold_time,
-		.hold = record.hold_time,
+		.has_waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
+		.wait = record->wait_time,
+		.has_hold = record->hold_time,
+		.hold = record->hold_time,
 		.class = class,
 		.is_sleeping = true,
-		.thread_id = record.thread_id,
+		.thread_id = record->thread_id,
+		.caller = record->caller,
 	});
 }
 
@@ -265,21 +268,10 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 	coverage_add_event(&analysis->coverage, event);
 	if (!type || event->data_size != type->size[event->pointer_size == 8])
 		return;
-	switch (event->hook_id) {
-	case PERFINFO_LOG_TYPE_NTKLOG_OBSERVED:
+	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_add_observed(&analysis->coverage, event);
-		break;
-	case PERFINFO_LOG_TYPE_SPINLOCK:
-	case PERFINFO_LOG_TYPE_RESOURCE:
-	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-	case PERFINFO_LOG_TYPE_READY_THREAD:
-	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
-	case PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK:
-	case NTKLOG_LOG_TYPE_OPEN_HOLD:
-		break;
-	default:
+	else if (!window_is_all_of(event->hook_id))
 		rates_history_add(&analysis->history, event);
-	}
 }
 
 /**
@@ -297,7 +289,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	struct charge_event source = { .file = file, .event = event, .stack = stack };
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
-	struct contextswap_record contextswap;
+	union wmi_record record;
 
 	if (event->has_impossible_time)
 		return 0;
@@ -310,7 +302,9 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	if (type && event_type_check(file, event, type))
 		return -1;
-	if (type && wmi_record_predates_clock(file, event)) {
+	if (type)
+		wmi_record_read(&record, event);
+	if (type && wmi_record_predates_clock(&record, file, event)) {
 		etl_leave_out_event(file, event, "%s: its wait and hold are longer than the clock",
 				    type->name);
 		return -1;
@@ -344,21 +338,20 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
-		add_spinlock(analysis, &source);
+		add_spinlock(analysis, &source, &record.spinlock);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
-		add_resource(analysis, &source);
+		add_resource(analysis, &source, &record.resource);
 		break;
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
 		add_open_hold(analysis, &source);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-		contextswap_record_read(&contextswap, event);
 		if (source.is_selected)
-			switch_stats_add(&analysis->switches, &contextswap, event->processor,
+			switch_stats_add(&analysis->switches, &record.contextswap, event->processor,
 					 event->time_stamp, analysis->origin);
 		if (analysis->charges.charges)
-			charge_add_contextswap(&analysis->charges, &source, &contextswap);
+			charge_add_contextswap(&analysis->charges, &source, &record.contextswap);
 		break;
 	}
 	return 0;
@@ -394,6 +387,9 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis->stacks.no_memory = true;
 		goto close;
 	}
+	/* Of all events it is counted whether they have a stack. */
+	if (!stacks_has_any(stacks))
+		window_skip_buffers(analysis->selection, file, merge);
 	if (analysis->charges_waits)
 		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
 				 file->perf_freq);
@@ -403,8 +399,12 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis->charges.stacks = &analysis->lock_stacks;
 	else if (analysis->stacks.by_lock)
 		analysis->charges.stacks = &analysis->stacks;
+	/* The thread would add to these stacks while this one does. */
+	if (analysis->charges.charges && !analysis->charges.stacks)
+		charge_thread_start(&analysis->charges);
 	while ((event = stacks_next(stacks, &stack)))
 		analysis_add(analysis, file, event, stack);
+	charge_thread_join(&analysis->charges);
 	analysis->stacks.counts = *stacks_counts(stacks);
 	analysis->stacks.has_any = stacks_has_any(stacks);
 	stacks_close(stacks);

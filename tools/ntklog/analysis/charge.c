@@ -25,7 +25,7 @@ static int32_t distance_from(const struct charges *charges, uint64_t link, uint6
 
 /**
  * charges_open() - begin charging waits
- * @callback: gets each piece of each wait, from charges_add_hold()
+ * @callback: gets each piece of each wait, from charges_charge_wait()
  * @argument: for @callback
  * @ticks_per_second: of the session clock
  *

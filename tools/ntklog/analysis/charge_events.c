@@ -9,6 +9,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "charge_events.h"
+#include "charge_thread.h"
 #include "whole_ticks.h"
 
 /* Cycles in ticks of the session clock. */
@@ -90,7 +91,7 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *so
 
 	set_times(&hold, source, record->release_time, has_hold && held > 0 ? held : 0,
 		  record->spin_count ? record->wait_time : 0);
-	charge_sums_add_hold(sums, &hold);
+	charge_thread_add_hold(sums, &hold);
 }
 
 /**
@@ -135,7 +136,7 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *so
 	set_times(&hold, source, is_timed ? record->acquire_time + record->hold_time : 0,
 		  record->hold_time,
 		  record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ? record->wait_time : 0);
-	charge_sums_add_hold(sums, &hold);
+	charge_thread_add_hold(sums, &hold);
 }
 
 /**
@@ -176,7 +177,7 @@ void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
 		hold.ready = ticks_of(file, event->ready);
 		hold.blocked = ticks_of(file, event->blocked);
 	}
-	charge_sums_add_hold(sums, &hold);
+	charge_thread_add_hold(sums, &hold);
 }
 
 /**
@@ -203,5 +204,5 @@ void charge_add_contextswap(struct charge_sums *sums, const struct charge_event 
 	double ready_for = (double)record->new_thread_wait_time * (double)source->file->tick_ns *
 			   (double)source->file->perf_freq / 1e9;
 
-	charge_sums_add_switch(sums, &absence, record->new_thread_id, whole_ticks(ready_for));
+	charge_thread_add_switch(sums, &absence, record->new_thread_id, whole_ticks(ready_for));
 }

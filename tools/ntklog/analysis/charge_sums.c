@@ -36,16 +36,6 @@ static struct charge_label *label_of(struct charge_sums *sums, const char *text)
 	return sums->fixed[CHARGE_LABEL_OTHERS];
 }
 
-/* An index of a cache that depends on all bits of a few numbers. */
-static size_t cache_index(uint64_t a, uint64_t b, uint64_t c)
-{
-	uint64_t mixed = a * UINT64_C(0x9E3779B97F4A7C15);
-
-	mixed = ((mixed ^ mixed >> 32) + b) * UINT64_C(0xBF58476D1CE4E5B9);
-	mixed = ((mixed ^ mixed >> 32) + c) * UINT64_C(0x94D049BB133111EB);
-	return mixed >> (64 - CHARGE_CACHE_BITS);
-}
-
 static struct charge_label *label_of_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
 	struct charge_label_key key = {
@@ -78,8 +68,8 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 	}
 	if (sums->by == CHARGE_BY_CGROUP)
 		key.caller = (uintptr_t)names_cgroup(sums->names, hold->thread_id, hold->logged);
-	cached = &sums->label_cache[cache_index(key.caller + key.flags, key.thread_id,
-						key.frames[1])];
+	cached = &sums->label_cache[charge_mix(key.caller + key.flags, key.thread_id,
+					       key.frames[1]) >> (64 - CHARGE_CACHE_BITS)];
 	if (!cached->label || memcmp(&cached->key, &key, sizeof(key))) {
 		charge_format_holder(sums->names, sums->by, hold, text, sizeof(text));
 		cached->label = label_of(sums, text);
@@ -88,33 +78,16 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 	return cached->label;
 }
 
-static struct charge_row *find_row(struct charge_sums *sums, enum charge_row_kind kind,
-				   struct charge_label *first, struct charge_label *second)
-{
-	struct charge_row_key key = {
-		.class = sums->current->key,
-		.kind = kind,
-		.first = first,
-		.second = second,
-	};
-	struct charge_row **cached = &sums->row_cache[cache_index(key.class.class + kind,
-								  (uintptr_t)first,
-								  (uintptr_t)second)];
-	struct charge_row *row = *cached;
-
-	if (row && !memcmp(&row->key, &key, sizeof(key)))
-		return row;
-	hash_find_or_add(sums->rows, key, &key, UINT32_MAX, row);
-	sums->no_memory |= !row;
-	*cached = row;
-	return row;
-}
-
 static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 		       struct charge_label *first, struct charge_label *second, uint64_t ticks,
 		       uint64_t weight)
 {
-	struct charge_row *row = find_row(sums, kind, first, second);
+	struct charge_row *row = charge_find_row(sums, &(struct charge_row_key) {
+		.class = sums->current,
+		.kind = kind,
+		.first = first,
+		.second = second,
+	});
 	double variance = weight_variance(weight) * (double)ticks * (double)ticks;
 
 	if (!row)

@@ -33,7 +33,7 @@ enum charge_fixed_label {
 	CHARGE_FIXED_LABELS,
 };
 
-#define CHARGE_CACHE_BITS	12
+#define CHARGE_CACHE_BITS	13
 
 /**
  * struct charge_sum - waits and their parts; session clock, weighted
@@ -74,11 +74,13 @@ struct charge_class_key {
  * struct charge_class - the waits for the locks of a class
  * @key: the class
  * @sum: of the waits
+ * @is_dropped: the class is light; valid while classes are dropped
  * @hh: in the table of classes
  */
 struct charge_class {
 	struct charge_class_key key;
 	struct charge_sum sum;
+	bool is_dropped;
 	UT_hash_handle hh;
 };
 
@@ -115,8 +117,9 @@ struct charge_label {
 	UT_hash_handle hh;
 };
 
+/* @class: class of the table, or charge_sums::unallocated for the sum of rows that were dropped */
 struct charge_row_key {
-	struct charge_class_key class;
+	struct charge_class *class;
 	struct charge_label *first;
 	struct charge_label *second;
 	uint64_t kind;
@@ -132,7 +135,7 @@ struct charge_row_key {
  * @greatest_variance: greatest part of a single piece in @variance
  * @hh: in the table of rows
  *
- * The time that one wait is charged to one hold is one piece of a row of holders, in however many
+ * The part of a wait that is charged to one hold is one piece of a row of holders, in however many
  * states the holder was: the error of a sample would be too small if each state counted.
  */
 struct charge_row {
@@ -151,6 +154,7 @@ struct charge_row {
  * @by: attribute by which waiters and holders are told apart
  * @ticks_per_ms: session clock
  * @charges: the waits that are being charged; NULL: none are
+ * @thread: thread that charges, see charge_thread.h; NULL: the caller's
  * @stacks: set by the caller after charge_sums_open(): stacks to which the waits are charged, too;
  *	or NULL
  * @origin: set by the caller after charge_sums_open(): begin of @periods, session clock
@@ -168,7 +172,7 @@ struct charge_row {
  * @charged.blocked: ticks of @charged.piece in which the holder was blocked without a known
  *	context switch
  * @classes: table
- * @unallocated: sums of the locks whose class could not be allocated
+ * @unallocated: sums of the locks whose class could not be allocated; its key is zero
  * @rows: table
  * @labels: table, by text
  * @fixed: the labels of enum charge_fixed_label
@@ -184,6 +188,7 @@ struct charge_sums {
 	enum charge_by by;
 	uint64_t ticks_per_ms;
 	struct charges *charges;
+	struct charge_thread *thread;
 	struct stack_stats *stacks;
 	uint64_t origin;
 	struct timelines periods;
@@ -220,6 +225,16 @@ struct charge_sums {
 	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];
 };
 
+/* Return a number whose high bits depend on all bits of three numbers. */
+static inline uint64_t charge_mix(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t mixed = a * UINT64_C(0x9E3779B97F4A7C15);
+
+	mixed = ((mixed ^ mixed >> 32) + b) * UINT64_C(0xBF58476D1CE4E5B9);
+	return ((mixed ^ mixed >> 32) + c) * UINT64_C(0x94D049BB133111EB);
+}
+
+struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key);
 void charge_limit_tables(struct charge_sums *sums);
 void charge_label_free(struct charge_sums *sums, struct charge_label *label);
 void charge_row_add(struct charge_row *sum, const struct charge_row *row);

@@ -14,7 +14,7 @@
  *
  * Return: false if there is no memory.
  */
-bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum which, double amount)
+bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum_kind which, double amount)
 {
 	if (cpu >= sums->count) {
 		double (*more)[CPU_SUMS] = grown_to(sums->sums, sums->count, cpu + 1,

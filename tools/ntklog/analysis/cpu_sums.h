@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum cpu_sum {
+enum cpu_sum_kind {
 	CPU_SUM_COUNT,
 	CPU_SUM_WAIT,		/* cycles waited */
 	CPU_SUMS,
@@ -21,7 +21,7 @@ struct cpu_sums {
 	size_t count;
 };
 
-bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum which, double amount);
+bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum_kind which, double amount);
 bool cpu_sums_merge(struct cpu_sums *sums, const struct cpu_sums *more);
 void cpu_sums_free(struct cpu_sums *sums);
 

@@ -200,7 +200,7 @@ double report_covered_seconds(const struct report *report, uint32_t groups, size
  * Return: the rate; the sum of the CPUs' rates if CPUs are covered for different times.
  */
 double report_per_second(const struct report *report, uint32_t groups,
-			 const struct cpu_sums *sums, enum cpu_sum which, double all)
+			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all)
 {
 	double rate = 0;
 	size_t cpu;
