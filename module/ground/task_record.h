@@ -170,4 +170,10 @@ struct ntklog_task {
 	unsigned long cpus[];
 };
 
+void ntklog_init_task_record(struct ntklog_task *record, bool exit_is_missed);
+bool ntklog_record_has_nt_state(const struct ntklog_task *record);
+bool ntklog_record_is_unused(const struct ntklog_task *record);
+void ntklog_drop_sleeping_slots(struct ntklog_task *record);
+u64 ntklog_count_sleeping_slots_dropped_at_exit(void);
+
 #endif /* _NTKLOG_GROUND_TASK_RECORD_H */
