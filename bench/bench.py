@@ -83,7 +83,7 @@ def goals(pairs, handover):
         ("event into each of seven more sessions", in_stack["event_further"], 60),
         ("event with eight sessions, one wants it: added",
          in_stack["event_one_of_8"] - in_stack["event_sessions_1"], 10),
-        ("context switch's probe, version 4", pairs["context_swap"]["version_4"], 150),
+        ("context switch's probe, version 4", pairs["context_swap"]["version_4"], 140),
         ("context switch's probe, version 1 only", pairs["context_swap"]["version_1"], 60),
         ("ordinary raising, a thread at APC_LEVEL / none",
          pairs["ordinary_raising"]["apc"] / pairs["ordinary_raising"]["off"], 1.2),
@@ -108,7 +108,7 @@ def show_growth(run):
         LOCKS_BELOW[0], LOCKS_BELOW[-1],
         ", ".join("%.0f" % in_stack["below_%d" % count] for count in LOCKS_BELOW)))
     print("two pairs, the first released last: %.0f; released first: %.0f" % tuple(
-        pairs["in_stack_%s" % order]["unsampled"] for order in ("in_turn", "out_of_turn")))
+        pairs["in_stack_%s" % order]["unsampled"] for order in ("lifo", "fifo")))
     print("a tracked exclusive resource pair beside %s threads that own one each: %s" % (
         ", ".join(map(str, OWNERS)),
         ", ".join("%.0f" % pairs["resource_exclusive"]["owners_%d" % count]

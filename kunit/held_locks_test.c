@@ -38,8 +38,8 @@ static u32 mutex, rwsem, semaphore;
 
 static struct test_thread holder, waiter;
 
-/* A thread's part in a test: @start and @end are clocks around the calls of hooks in @act. */
-struct part {
+/* A thread's role in a test: @start and @end are clocks around the calls of hooks in @act. */
+struct role {
 	void (*act)(void);
 	u64 start;
 	u64 end;
@@ -47,17 +47,17 @@ struct part {
 	struct completion may_end;
 };
 
-static struct part holds, waits;
+static struct role holder_role, waiter_role;
 
-static int play(void *data)
+static int play_role(void *data)
 {
-	struct part *part = data;
+	struct role *role = data;
 
-	part->start = ntklog_cycles();
-	part->act();
-	part->end = ntklog_cycles();
-	complete(&part->hooks_called);
-	wait_for_completion(&part->may_end);
+	role->start = ntklog_read_cycles();
+	role->act();
+	role->end = ntklog_read_cycles();
+	complete(&role->hooks_called);
+	wait_for_completion(&role->may_end);
 	return 0;
 }
 
@@ -81,41 +81,41 @@ static void wait_for_mutex(void)
 	ntklog_begin_sleeping_wait(&mutex);
 }
 
-static void begin_part(struct kunit *test, struct test_thread *thread, struct part *part,
+static void begin_role(struct kunit *test, struct test_thread *thread, struct role *role,
 		       void (*act)(void))
 {
-	init_completion(&part->hooks_called);
-	init_completion(&part->may_end);
-	part->act = act;
-	test_thread_start(test, thread, TEST_CPU + 1, play, part);
-	wait_for_completion(&part->hooks_called);
+	init_completion(&role->hooks_called);
+	init_completion(&role->may_end);
+	role->act = act;
+	test_thread_start(test, thread, TEST_CPU + 1, play_role, role);
+	wait_for_completion(&role->hooks_called);
 	do {
 		msleep(20);
-	} while (task_is_running(thread->task));
+	} while (task_is_running(thread->task) || READ_ONCE(thread->task->on_cpu));
 }
 
-static void end_part(struct test_thread *thread, struct part *part)
+static void end_role(struct test_thread *thread, struct role *role)
 {
-	complete(&part->may_end);
+	complete(&role->may_end);
 	test_thread_join(thread);
 }
 
 /* A holder of three locks, a task that waits for one of them, and a lock of the test itself. */
-static void begin_holds(struct kunit *test)
+static void begin_roles(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM)), 0);
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(SEMAPHORE)), 0);
-	begin_part(test, &holder, &holds, hold_three_locks);
-	begin_part(test, &waiter, &waits, wait_for_mutex);
+	begin_role(test, &holder, &holder_role, hold_three_locks);
+	begin_role(test, &waiter, &waiter_role, wait_for_mutex);
 	ntklog_track_sleeping_acquire_slow(&rwsem, _THIS_IP_, NTKLOG_SLEEPING_CLASS(RWSEM) |
 							      NTKLOG_SLEEPING_SHARED);
 }
 
-static void end_holds(void)
+static void end_roles(void)
 {
-	end_part(&waiter, &waits);
-	end_part(&holder, &holds);
+	end_role(&waiter, &waiter_role);
+	end_role(&holder, &holder_role);
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(SEMAPHORE));
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM));
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
@@ -128,17 +128,17 @@ static void observe_mutexes_and_rwsems(struct etw_session *session)
 }
 
 static void expect_lock(struct kunit *test, const u8 *event, const void *lock, u32 action,
-			struct task_struct *task, const struct part *part)
+			struct task_struct *task, const struct role *role)
 {
 	KUNIT_EXPECT_EQ(test, read_u64(event, LOCK), (u64)(unsigned long)lock);
 	KUNIT_EXPECT_EQ(test, read_u32(event, ACTION), action);
 	KUNIT_EXPECT_EQ(test, read_u32(event, THREAD_ID), (u32)task_pid_nr(task));
-	KUNIT_EXPECT_GE(test, read_u64(event, SINCE), part->start);
-	KUNIT_EXPECT_LE(test, read_u64(event, SINCE), part->end);
+	KUNIT_EXPECT_GE(test, read_u64(event, SINCE), role->start);
+	KUNIT_EXPECT_LE(test, read_u64(event, SINCE), role->end);
 	KUNIT_EXPECT_NE(test, read_u64(event, CALLER), 0ull);
 	KUNIT_EXPECT_GT(test, read_u64(event, BLOCKED), 0ull);
 	KUNIT_EXPECT_LE(test, read_u64(event, READY) + read_u64(event, BLOCKED),
-			ntklog_cycles() - part->start);
+			ntklog_read_cycles() - role->start);
 	KUNIT_EXPECT_EQ(test, read_u32(event, RESERVED), 0u);
 }
 
@@ -155,17 +155,17 @@ static void expect_list(struct kunit *test, const u8 *const *events)
 	KUNIT_EXPECT_EQ(test, read_u32(events[0], ACTION), 0u);
 	KUNIT_EXPECT_EQ(test, read_u64(events[0], LOCK), 0ull);
 	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_GE(test, read_u64(events[i], LIST_TIME), waits.end);
+		KUNIT_EXPECT_GE(test, read_u64(events[i], LIST_TIME), waiter_role.end);
 		KUNIT_EXPECT_EQ(test, read_u64(events[i], LIST_TIME),
 				read_u64(events[0], LIST_TIME));
 	}
-	expect_lock(test, held[0], &mutex, 0x80010021, holder.task, &holds);
+	expect_lock(test, held[0], &mutex, 0x80010021, holder.task, &holder_role);
 	KUNIT_EXPECT_NE(test, read_u64(held[0], WAIT_TIME), 0ull);
 	KUNIT_EXPECT_EQ(test, read_u32(held[0], CONTENTIONS), 1u);
-	expect_lock(test, held[1], &rwsem, 0x80020041, holder.task, &holds);
+	expect_lock(test, held[1], &rwsem, 0x80020041, holder.task, &holder_role);
 	KUNIT_EXPECT_EQ(test, read_u64(held[1], WAIT_TIME), 0ull);
 	KUNIT_EXPECT_EQ(test, read_u32(held[1], CONTENTIONS), 0u);
-	expect_lock(test, wait, &mutex, 0x80010024, waiter.task, &waits);
+	expect_lock(test, wait, &mutex, 0x80010024, waiter.task, &waiter_role);
 }
 
 static void stopped_session_lists_observed_locks_of_other_tasks(struct kunit *test)
@@ -174,29 +174,29 @@ static void stopped_session_lists_observed_locks_of_other_tasks(struct kunit *te
 	unsigned int i;
 
 	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
-	begin_holds(test);
+	begin_roles(test);
 	observe_mutexes_and_rwsems(&etw_sessions[0]);
 	session_stop(test);
-	KUNIT_ASSERT_EQ(test, session_event_count(OPEN_HOLD), 4u);
+	KUNIT_ASSERT_EQ(test, count_session_events(OPEN_HOLD), 4u);
 	for (i = 0; i < 4; i++)
-		events[i] = session_event(i, OPEN_HOLD);
+		events[i] = get_session_event(i, OPEN_HOLD);
 	expect_list(test, events);
-	end_holds();
+	end_roles();
 }
 
 static void session_without_sleeping_locks_lists_none(struct kunit *test)
 {
 	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
-	begin_holds(test);
+	begin_roles(test);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, session_event_count(OPEN_HOLD), 0u);
-	end_holds();
+	KUNIT_EXPECT_EQ(test, count_session_events(OPEN_HOLD), 0u);
+	end_roles();
 }
 
 static unsigned int find_in_snapshot(const u8 *file, size_t size, const u8 **events,
 				     unsigned int count)
 {
-	unsigned int found = 0;
+	unsigned int found_count = 0;
 	size_t buffer, position;
 
 	for (buffer = SESSION_BUFFER_SIZE; buffer < size; buffer += SESSION_BUFFER_SIZE) {
@@ -206,34 +206,34 @@ static unsigned int find_in_snapshot(const u8 *file, size_t size, const u8 **eve
 		     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8)) {
 			if (read_u16(bytes + position, EVENT_HOOK_ID) != OPEN_HOLD)
 				continue;
-			if (found < count)
-				events[found] = bytes + position;
-			found++;
+			if (found_count < count)
+				events[found_count] = bytes + position;
+			found_count++;
 		}
 	}
-	return found;
+	return found_count;
 }
 
 static void snapshot_of_started_session_has_list(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
 	const u8 *events[4];
-	unsigned int found;
+	unsigned int found_count;
 	size_t size;
 	u8 *file;
 
 	start_session_by_id(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
-	begin_holds(test);
+	begin_roles(test);
 	observe_mutexes_and_rwsems(session);
 	file = etw_make_snapshot(session, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	found = find_in_snapshot(file, size, events, ARRAY_SIZE(events));
-	KUNIT_EXPECT_EQ(test, found, 4u);
-	if (found == 4)
+	found_count = find_in_snapshot(file, size, events, ARRAY_SIZE(events));
+	KUNIT_EXPECT_EQ(test, found_count, 4u);
+	if (found_count == 4)
 		expect_list(test, events);
 	kvfree(file);
 	stop_session_by_id(test, 2);
-	end_holds();
+	end_roles();
 }
 
 static struct kunit_case held_locks_cases[] = {

@@ -78,7 +78,7 @@ void user_call_begin(struct kunit *test, int i,
 
 bool user_call_end(struct kunit *test, int i)
 {
-	if (!wait_for_completion_timeout(&users[i].done, 30 * HZ))
+	if (!wait_for_completion_timeout(&users[i].done, 300 * HZ))
 		KUNIT_FAIL_AND_ABORT(test, "user %d does not return", i);
 	return users[i].result;
 }
@@ -90,7 +90,7 @@ bool user_call(struct kunit *test, int i,
 	return user_call_end(test, i);
 }
 
-unsigned long user_thread(struct kunit *test, int i)
+unsigned long get_user_thread(struct kunit *test, int i)
 {
 	return (unsigned long)users[i].task;
 }

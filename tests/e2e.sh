@@ -61,7 +61,7 @@ run_guest()
 		done
 	fi
 	run_test "$kernel: the virtual machine runs to its end" \
-		"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$program" -t 3000 \
+		"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$program" \
 		"${vm_options[@]}" "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
 	# Decode on the host, which is faster. -N: without the host's plugins.

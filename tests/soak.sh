@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # soak.sh [PART...]: run long tests for hours, a slice of each part in turn. The cache keeps the
-# progress, and the next run continues there. A run ends after the slice in which SOAK_HOURS (8)
-# have passed. Parts and their goals:
+# progress and the turn, and the next run continues there. A run ends after the slice in which
+# SOAK_HOURS (8) have passed. Parts and their goals:
 #
 #	fuzz		10,000,000 executions of the fuzzer; the corpus is kept and minimised
 #	cycles		1,000 times load, trace and unload, with readers busy
@@ -18,7 +18,8 @@
 #	strain-kcsan	the same in the kernel with KCSAN
 #	strain-6.12	the same on Debian's stock kernel, which has no such torture
 #
-# The logs of failed parts are kept.
+# The logs of failed parts are kept. The file log in the cache has a line for each slice of all runs:
+# its end, part, seconds, amount, and numbers of results that are ok and not ok.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -40,7 +41,10 @@ for part in "${parts[@]}"; do
 	[ -n "${goal[$part]:-}" ] || die "soak has no part $part: ${!goal[*]}"
 done
 passed=0 failed=0
+# Parts of which a slice has ended with an error. This run does not try them again.
+declare -A given_up=()
 mkdir -p "$SOAK" "$OUT/log"
+touch "$SOAK/log"
 
 # In the part's unit.
 print_amount_done()
@@ -48,34 +52,82 @@ print_amount_done()
 	cat "$SOAK/$1.done" 2>/dev/null || echo 0
 }
 
+is_done()
+{
+	[ "$(print_amount_done "$1")" -ge "${goal[$1]}" ]
+}
+
+# set_next_part: set next to the part that has waited longest since its last slice of all runs; to
+# nothing if no part is left.
+set_next_part()
+{
+	local part line oldest=0
+	next=
+	for part in "${parts[@]}"; do
+		[ -z "${given_up[$part]:-}" ] || continue
+		! is_done "$part" || continue
+		line=$(awk -v part="$part" '$2 == part { line = NR } END { print line + 0 }' "$SOAK/log")
+		if [ -z "$next" ] || [ "$line" -lt "$oldest" ]; then
+			next=$part oldest=$line
+		fi
+	done
+}
+
+# Of all runs.
+print_sum()
+{
+	awk '{ seconds += $3; good += $5; bad += $6 }
+		NR == 1 { first = $1 }
+		END { if (NR) printf "since %s: %d slices, %.1f hours; %d passed, %d failed\n", first, NR,
+			seconds / 3600, good, bad }' "$SOAK/log"
+}
+
+# print_sum_of PART
+print_sum_of()
+{
+	awk -v part="$1" '$2 == part { seconds += $3; amount += $4 }
+		END { printf "%d in %.1f hours of all runs\n", amount, seconds / 3600 }' "$SOAK/log"
+}
+
+# print_executions: of the fuzzer, also in a slice that has found something.
+print_executions()
+{
+	cat "$OUT/test/soak-fuzz"/fuzz-*.log 2>/dev/null |
+		awk '/^stat::number_of_executed_units/ { n += $2 } END { print n + 0 }'
+}
+
+# run_slice PART AMOUNT COMMAND...: AMOUNT is done if all results are ok.
 run_slice()
 {
-	local part=$1 amount=$2 tap=$OUT/log/soak-$1.tap log=$OUT/log/soak-$1.log bad kept
+	local part=$1 amount=$2 tap=$OUT/log/soak-$1.tap log=$OUT/log/soak-$1.log good bad kept
+	local begin=$EPOCHSECONDS
 	shift 2
 	if ! env STEP="soak-$part" "$@" >"$tap" 2>"$log" </dev/null; then
 		echo "not ok - $part came to its end" >>"$tap"
+		given_up[$part]=1
 	fi
-	passed=$((passed + $(grep -cE '^ *ok ' "$tap" || true)))
+	good=$(grep -cE '^ *ok ' "$tap" || true)
 	bad=$(grep -cE '^ *not ok ' "$tap" || true)
+	passed=$((passed + good))
 	failed=$((failed + bad))
 	if [ "$bad" != 0 ]; then
 		kept=$SOAK/failed-$part-$(date +%Y%m%d-%H%M%S)
 		mkdir -p "$kept"
 		cp -r "$tap" "$log" "$OUT/test/soak-$part" "$kept/" 2>/dev/null || true
 		say "$part: $bad results are not ok; all of it is in $kept"
+		amount=0
 	fi
+	[ "$part" != fuzz ] || amount=$(print_executions)
 	echo $(($(print_amount_done "$part") + amount)) >"$SOAK/$part.done"
+	echo "$(date +%Y-%m-%dT%H:%M) $part $((EPOCHSECONDS - begin)) $amount $good $bad" >>"$SOAK/log"
 }
 
 run_fuzz_slice()
 {
-	local dir=$SOAK/corpus runs
+	local dir=$SOAK/corpus
 	mkdir -p "$dir"
 	run_slice fuzz 0 env FUZZ_SECONDS="$1" FUZZ_JOBS="$(nproc)" FUZZ_CORPUS="$dir" \
 		"$TOP/tests/steps/fuzz.sh"
-	runs=$(cat "$OUT/test/soak-fuzz"/fuzz-*.log 2>/dev/null |
-		awk '/^stat::number_of_executed_units/ { n += $2 } END { print n + 0 }')
-	echo $(($(print_amount_done fuzz) + runs)) >"$SOAK/fuzz.done"
 	say "fuzz: $(cat "$OUT/test/soak-fuzz"/fuzz-*.log | grep -o 'cov: [0-9]* ft: [0-9]*' |
 		sort -k 2n | tail -n 1), corpus of $(find "$dir" -type f | wc -l) files"
 }
@@ -101,6 +153,7 @@ run_strain_slice()
 
 run_next_slice()
 {
+	set_stage "$1: a slice runs"
 	case $1 in
 	fuzz) run_fuzz_slice 300 ;;
 	cycles) run_slice cycles 100 env CYCLES=100 "$TOP/tests/steps/cycles.sh" ;;
@@ -113,18 +166,19 @@ run_next_slice()
 
 begin_stages $((end - EPOCHSECONDS))
 say "soaking until $(date -d "@$end" +%H:%M): ${parts[*]}; what has been done is in $SOAK"
-left=1
-while [ $left = 1 ] && [ $EPOCHSECONDS -lt $end ]; do
-	left=0
-	for part in "${parts[@]}"; do
-		[ "$(print_amount_done "$part")" -lt "${goal[$part]}" ] || continue
-		left=1
-		[ $EPOCHSECONDS -ge $end ] || run_next_slice "$part"
-	done
+while [ $EPOCHSECONDS -lt $end ]; do
+	set_next_part
+	[ -n "$next" ] || break
+	run_next_slice "$next"
 done
 end_progress
 for part in "${parts[@]}"; do
-	say "$part: $(print_amount_done "$part") of ${goal[$part]} ${unit[$part]}"
+	say "$part: $(print_amount_done "$part") of ${goal[$part]} ${unit[$part]}; $(print_sum_of "$part")"
+done
+say "$(print_sum); $SOAK/log"
+left=0
+for part in "${parts[@]}"; do
+	is_done "$part" || left=1
 done
 if [ $left = 0 ]; then
 	say "all has been done: the next soak begins anew"

@@ -22,7 +22,7 @@
  * @nest: maximum number of locks in a nest, unless a thread tries to acquire all resources
  * @hold_us: maximum time for which a nest of locks is held, microseconds
  * @stall_ms: time that one thread sleeps once while it holds a resource, milliseconds
- * @out_of_order: release a third of the nests in random order; spin locks only
+ * @out_of_order: release about a third of the nests in random order; spin locks only
  */
 struct torture_parameters {
 	int threads;
@@ -37,9 +37,9 @@ struct torture_parameters {
 	int seed;
 };
 
-static inline u32 torture_random(struct rnd_state *random, u32 below)
+static inline u32 torture_random(struct rnd_state *random, u32 bound)
 {
-	return prandom_u32_state(random) % below;
+	return prandom_u32_state(random) % bound;
 }
 
 __printf(1, 2) void torture_fail(const char *fmt, ...);

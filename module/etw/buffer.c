@@ -8,7 +8,8 @@
  *	v                        v
  *	finished     finished    open         free         free
  *
- * - A free buffer becomes open when relay switches to it. Its first event gives it a number.
+ * - A free buffer becomes open when relay switches to it. Its first event gives it a number, or
+ *   else the mark for the end of the file.
  * - The open buffer is finished when an event does not fit, or by a flush: its header becomes final
  *   and its rest is filled. relay then increments subbufs_produced.
  * - A reader copies a finished buffer and then increments subbufs_consumed, which frees it.
@@ -44,11 +45,11 @@ static struct wmi_buffer_header *etw_buffer_header(const struct rchan_buf *buf)
 }
 
 /**
- * etw_buffer_is_numbered() - test whether the buffer being written has events, or is the last one
+ * etw_buffer_is_numbered() - test whether the buffer being written has a number
  * @buf: the buffers of a CPU
  *
  * Context: as for etw_finish_buffer().
- * Return: true if it has.
+ * Return: true if the buffer has an event, or etw_number_buffer() has given it a number.
  */
 bool etw_buffer_is_numbered(const struct rchan_buf *buf)
 {
@@ -82,13 +83,13 @@ size_t etw_count_unread_buffers(const struct rchan_buf *buf)
 	 * The writer stores into a buffer only if this count shows that the buffer is free: a
 	 * control dependency. Pairs with smp_mb() in etw_read_finished_buffers().
 	 */
-	size_t consumed = READ_ONCE(buf->subbufs_consumed);
+	size_t consumed_buffers = READ_ONCE(buf->subbufs_consumed);
 
-	return READ_ONCE(buf->subbufs_produced) - consumed;
+	return READ_ONCE(buf->subbufs_produced) - consumed_buffers;
 }
 
 /**
- * etw_finish_buffer() - finish the buffer being written, and switch to the next free one
+ * etw_finish_buffer() - finish the buffer being written, and switch to the next free one, if any
  * @run: the run
  * @buf: the buffers of a CPU; the one being written has a number
  * @flags: additional ETW_BUFFER_FLAG_* of the buffer
@@ -106,7 +107,7 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	header->saved_offset = buf->offset;
 	header->current_offset = buf->offset;
 	header->offset = buf->offset;
-	header->time_stamp = ntklog_cycles();
+	header->time_stamp = ntklog_read_cycles();
 	header->buffer_flag |= flags;
 	if (cpu->has_unmarked_loss) {
 		header->buffer_flag |= ETW_BUFFER_FLAG_EVENTS_LOST;
@@ -152,15 +153,15 @@ static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 /* Switch to the next free buffer. Returns false if there is none. Interrupts are off. */
 static bool etw_switch_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
-	size_t unread = etw_count_unread_buffers(buf);
+	size_t unread_buffers = etw_count_unread_buffers(buf);
 
 	if (etw_buffer_is_open(buf)) {
-		if (unread + 1 >= buf->chan->n_subbufs &&
+		if (unread_buffers + 1 >= buf->chan->n_subbufs &&
 		    !etw_overwrite_buffer(run, buf))
 			return false;
 		etw_finish_buffer(run, buf, 0);
 	} else {
-		if (unread >= buf->chan->n_subbufs && !etw_overwrite_buffer(run, buf))
+		if (unread_buffers >= buf->chan->n_subbufs && !etw_overwrite_buffer(run, buf))
 			return false;
 		relay_switch_subbuf(buf, 0);
 	}
@@ -186,7 +187,7 @@ bool etw_buffer_has_space(const struct etw_run *run, size_t size)
 	       etw_count_unread_buffers(buf) + etw_buffer_is_open(buf) < buf->chan->n_subbufs;
 }
 
-/* Add zeros up to a multiple of TRACE_EVENT_ALIGNMENT. A loop, as events are a few words long. */
+/* Copy, and add zeros up to a multiple of TRACE_EVENT_ALIGNMENT. Events are a few words long. */
 static void etw_copy_padded(void *destination, const void *source, size_t length)
 {
 	u64 word;

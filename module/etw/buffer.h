@@ -29,7 +29,7 @@ static __always_inline bool etw_reserve_event(struct etw_buffer_cpu __percpu *cp
 	size_t offset = buf->offset;
 
 	/* One comparison for a full buffer and for etw_closed_buffer. */
-	if (unlikely(offset + size > raw_cpu_read(cpus->limit)))
+	if (unlikely(offset + size > raw_cpu_read(cpus->buffer_size)))
 		return false;
 	buf->offset = offset + size;
 	/* Single instructions, so that an NMI in between does not lose a count. */

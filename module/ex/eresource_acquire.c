@@ -114,7 +114,7 @@ eresource_grant_or_queue(struct eresource *resource, enum eresource_request requ
 		WRITE_ONCE(resource->exclusive_waiter_count,
 			   resource->exclusive_waiter_count + 1);
 	} else {
-		/* The releasing task cannot allocate an owner entry for this waiter. */
+		/* The granting task cannot allocate an owner entry for this waiter. */
 		if (!eresource_has_free_owner_entry(resource))
 			return ERESOURCE_NO_FREE_ENTRY;
 		list_add_tail(&waiter->list, &resource->shared_waiters);
@@ -140,7 +140,7 @@ static void eresource_wait(struct eresource *resource,
 					   request == ERESOURCE_REQUEST_EXCLUSIVE ?
 					   WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
 					   WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
-	/* The completion's lock orders this critical section after that of the releasing task. */
+	/* The completion's lock orders this critical section after that of the granting task. */
 	wait_for_completion(&waiter->granted);
 	ntklog_end_resource_wait(&wait);
 	eresource_track_acquire(resource, waiter->depth, &wait);
@@ -208,7 +208,7 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 		if (!atomic_long_try_cmpxchg_relaxed(&resource->word, &old,
 						     old + ERESOURCE_DEPTH_ONE))
 			continue;
-		eresource_track_acquire(resource, eresource_depth(old) + 1, NULL);
+		eresource_track_acquire(resource, eresource_get_depth(old) + 1, NULL);
 		return true;
 	}
 	return ex_acquire_resource_inner(resource, wait, request, caller);
@@ -256,8 +256,8 @@ ex_acquire_resource_at_dispatch_level(struct eresource *resource, bool wait,
 
 	WARN(wait || irql > DISPATCH_LEVEL,
 	     "ExAcquireResource: resource %llx, wait %d, at IRQL %u from %pS\n",
-	     ntklog_displayed_address((unsigned long)resource), wait, irql,
-	     ntklog_printable_code(caller));
+	     ntklog_get_displayed_address((unsigned long)resource), wait, irql,
+	     ntklog_get_printable_code(caller));
 	return irql <= DISPATCH_LEVEL &&
 		__ex_acquire_resource(resource, false, request, caller);
 }

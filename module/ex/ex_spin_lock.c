@@ -107,8 +107,8 @@ void ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 }
 EXPORT_SYMBOL_GPL(ex_wait_for_spin_lock_exclusive);
 
-static notrace noinline void ex_release_sampled_spin_lock_shared(struct ex_spin_lock *spin_lock,
-								 unsigned long caller)
+static notrace noinline void
+ex_release_spin_lock_shared_traced_slow(struct ex_spin_lock *spin_lock, unsigned long caller)
 {
 	struct ntklog_time time = ntklog_read_time();
 
@@ -129,15 +129,15 @@ static notrace noinline void ex_release_sampled_spin_lock_shared(struct ex_spin_
 notrace noinline void ex_release_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
 	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low)))
-		ex_release_sampled_spin_lock_shared(spin_lock, _RET_IP_);
+		ex_release_spin_lock_shared_traced_slow(spin_lock, _RET_IP_);
 	else
 		/* Pairs with the acquire of an exclusive owner. */
 		atomic_dec_return_release(&spin_lock->value);
 }
 EXPORT_SYMBOL_GPL(ex_release_spin_lock_shared_traced);
 
-static notrace noinline
-void ex_release_sampled_spin_lock_exclusive(struct ex_spin_lock *spin_lock, unsigned long caller)
+static notrace noinline void
+ex_release_spin_lock_exclusive_traced_slow(struct ex_spin_lock *spin_lock, unsigned long caller)
 {
 	struct ntklog_time time = ntklog_read_time();
 
@@ -158,7 +158,7 @@ void ex_release_sampled_spin_lock_exclusive(struct ex_spin_lock *spin_lock, unsi
 notrace noinline void ex_release_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
 	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low)))
-		ex_release_sampled_spin_lock_exclusive(spin_lock, _RET_IP_);
+		ex_release_spin_lock_exclusive_traced_slow(spin_lock, _RET_IP_);
 	else
 		/* Pairs with the acquires of the next owners. */
 		atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);
@@ -254,7 +254,7 @@ EXPORT_SYMBOL_GPL(ex_try_convert_shared_spin_lock_exclusive);
 void ex_warn_spin_lock_not_owned(struct ex_spin_lock *spin_lock, bool shared)
 {
 	WARN_ONCE(1, "ExReleaseSpinLock: lock %llx is not owned %s (%08x)\n",
-		  ntklog_displayed_address((unsigned long)spin_lock),
+		  ntklog_get_displayed_address((unsigned long)spin_lock),
 		  shared ? "shared" : "exclusive",
 		  atomic_read(&spin_lock->value));
 }

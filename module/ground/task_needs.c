@@ -47,16 +47,11 @@ static void ntklog_unlock_task_needs(unsigned int flags)
 	memalloc_noio_restore(flags);
 }
 
-/* The task itself frees a record with exit_is_missed: see ntklog_put_current_record(). */
-static bool ntklog_record_must_stay(const struct ntklog_task *record)
-{
-	return record->exit_is_missed || READ_ONCE(record->is_at_apc_level) ||
-	       READ_ONCE(record->critical_regions) || READ_ONCE(record->guarded_regions);
-}
-
 static void ntklog_free_idle_record(struct ntklog_task *record, void *unused)
 {
-	if (!ntklog_record_must_stay(record) && ntklog_unlink_task_record(record))
+	/* The task itself frees a record with exit_is_missed: see ntklog_put_current_record(). */
+	if (!record->exit_is_missed && !ntklog_record_has_nt_state(record) &&
+	    ntklog_unlink_task_record(record))
 		ntklog_free_unlinked_record(record);
 }
 
@@ -71,10 +66,10 @@ static void ntklog_warn_of_leaked_region(struct ntklog_task *record, void *unuse
 	if (record->is_at_apc_level)
 		pr_warn_ratelimited("thread %d was left at APC_LEVEL\n",
 				    task_pid_nr(record->task));
-	if (record->critical_regions)
+	if (record->critical_region_depth)
 		pr_warn_ratelimited("thread %d was left in a critical region\n",
 				    task_pid_nr(record->task));
-	if (record->guarded_regions)
+	if (record->guarded_region_depth)
 		pr_warn_ratelimited("thread %d was left in a guarded region\n",
 				    task_pid_nr(record->task));
 }
@@ -147,7 +142,7 @@ static void ntklog_remove_need(unsigned int need)
 		ntklog_wait_for_insertions();
 		ntklog_free_idle_task_records();
 		/* The exit of a task whose record is left must be reported. */
-		if (!ntklog_task_record_count())
+		if (!ntklog_count_task_records())
 			ntklog_unregister_exit_probe();
 	}
 	/* No hook runs: see ntklog_unpin_task_records(). */
@@ -233,7 +228,7 @@ static bool ntklog_is_used_by(struct module *module)
 #endif
 }
 
-/* Such a user may be a module that found functions by symbol_get(), or an open file. */
+/* Another user may be a module that found functions by symbol_get(), or an open file. */
 static bool ntklog_has_other_users(void)
 {
 #ifdef CONFIG_MODULE_UNLOAD
@@ -243,7 +238,8 @@ static bool ntklog_has_other_users(void)
 #endif
 }
 
-static int ntklog_module_event(struct notifier_block *notifier, unsigned long event, void *data)
+static int ntklog_notify_module_event(struct notifier_block *notifier, unsigned long event,
+				      void *data)
 {
 	unsigned int flags;
 	int err = 0;
@@ -263,7 +259,7 @@ static int ntklog_module_event(struct notifier_block *notifier, unsigned long ev
 }
 
 static struct notifier_block ntklog_module_notifier = {
-	.notifier_call = ntklog_module_event,
+	.notifier_call = ntklog_notify_module_event,
 };
 
 /**

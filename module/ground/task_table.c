@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/export.h>
 #include <linux/hash.h>
@@ -17,10 +16,10 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <linux/string.h>
 #include <linux/workqueue.h>
 
 #include "compat.h"
+#include "run_queue.h"
 #include "task_cache.h"
 #include "task_table.h"
 
@@ -28,7 +27,10 @@
 #define NTKLOG_SPARES_FOR_MODULES	128
 #define NTKLOG_SPARES_FOR_HOOKS		1024
 
-/* Attempts to take a shard's lock, for callers that must not wait for its holder. */
+/* While there are fewer records in the table, those of blocked tasks are not freed. */
+#define NTKLOG_RECORDS_KEPT	4096U
+
+/* Attempts to take a shard's lock, for callers that must not wait for its holder without limit. */
 #define NTKLOG_LOCK_ATTEMPTS		10000
 
 #define NTKLOG_TASK_SHARDS		16
@@ -62,21 +64,18 @@ static struct kmem_cache *ntklog_task_cache;
 /* NTKLOG_NEEDED_BY_*. Written with ntklog_task_needs_mutex held, except at unload. */
 unsigned int ntklog_task_needs;
 
-/* Slots that were in use when their task exited. */
-static atomic64_t ntklog_sleeping_slots_dropped_count;
-
-static unsigned int ntklog_task_bucket(const struct task_struct *task)
+static unsigned int ntklog_get_task_bucket_index(const struct task_struct *task)
 {
 	return hash_ptr(task, ntklog_task_bucket_bits);
 }
 
 static struct ntklog_task_shard *ntklog_task_shard(const struct task_struct *task)
 {
-	return &ntklog_task_shards[ntklog_task_bucket(task) % NTKLOG_TASK_SHARDS];
+	return &ntklog_task_shards[ntklog_get_task_bucket_index(task) % NTKLOG_TASK_SHARDS];
 }
 
 /* Number of spare records that each shard should have. */
-static u32 ntklog_spare_target(void)
+static u32 ntklog_choose_spare_target(void)
 {
 	unsigned int needs = READ_ONCE(ntklog_task_needs);
 
@@ -116,7 +115,7 @@ static bool ntklog_try_to_keep_as_spare(struct ntklog_task_shard *shard, struct 
 	bool is_kept;
 
 	raw_spin_lock_irqsave(&shard->lock, flags);
-	is_kept = shard->spare_count < ntklog_spare_target() ||
+	is_kept = shard->spare_count < ntklog_choose_spare_target() ||
 	      READ_ONCE(ntklog_task_needs) & NTKLOG_NEEDED_BY_HOOKS;
 	if (is_kept)
 		ntklog_push_spare(shard, record);
@@ -137,7 +136,7 @@ void ntklog_make_spare_task_records(void)
 
 	for (i = 0; i < NTKLOG_TASK_SHARDS; i++) {
 		shard = &ntklog_task_shards[i];
-		while (READ_ONCE(shard->spare_count) < ntklog_spare_target()) {
+		while (READ_ONCE(shard->spare_count) < ntklog_choose_spare_target()) {
 			record = kmem_cache_zalloc(ntklog_task_cache, GFP_KERNEL);
 			if (!record)
 				return;
@@ -147,28 +146,39 @@ void ntklog_make_spare_task_records(void)
 	}
 }
 
-static void ntklog_spare_work_run(struct work_struct *work)
+/*
+ * Number of records in the table above which the next lack of spare records makes the work free
+ * those of blocked tasks. Twice the number that was left the last time: the work thus visits at
+ * most two records for each record that has been inserted. Used only by the work.
+ */
+static u32 ntklog_records_allowed = NTKLOG_RECORDS_KEPT;
+
+static void ntklog_run_spare_work(struct work_struct *work)
 {
+	if (ntklog_count_task_records() > ntklog_records_allowed) {
+		ntklog_free_blocked_task_records();
+		ntklog_records_allowed = max(NTKLOG_RECORDS_KEPT, 2 * ntklog_count_task_records());
+	}
 	ntklog_make_spare_task_records();
 }
 
-static DECLARE_WORK(ntklog_spare_work, ntklog_spare_work_run);
+static DECLARE_WORK(ntklog_spare_work, ntklog_run_spare_work);
 
 /* A task that takes a spare record may hold locks that a wake-up needs, so an interrupt does it. */
-static void ntklog_spare_irq_work_run(struct irq_work *work)
+static void ntklog_run_spare_irq_work(struct irq_work *work)
 {
 	schedule_work(&ntklog_spare_work);
 }
 
-static DEFINE_IRQ_WORK(ntklog_spare_irq_work, ntklog_spare_irq_work_run);
+static DEFINE_IRQ_WORK(ntklog_spare_irq_work, ntklog_run_spare_irq_work);
 
 static void ntklog_request_spares(const struct ntklog_task_shard *shard)
 {
-	if (READ_ONCE(shard->spare_count) < ntklog_spare_target() / 2)
+	if (READ_ONCE(shard->spare_count) < ntklog_choose_spare_target() / 2)
 		irq_work_queue(&ntklog_spare_irq_work);
 }
 
-static void ntklog_take_excess_spares(u32 target, struct hlist_head *excess)
+static void ntklog_take_excess_spares(u32 spare_target, struct hlist_head *excess)
 {
 	struct ntklog_task_shard *shard;
 	struct ntklog_task *record;
@@ -179,7 +189,7 @@ static void ntklog_take_excess_spares(u32 target, struct hlist_head *excess)
 		shard = &ntklog_task_shards[i];
 		do {
 			raw_spin_lock_irqsave(&shard->lock, flags);
-			record = shard->spare_count > target ? ntklog_pop_spare(shard) : NULL;
+			record = shard->spare_count > spare_target ? ntklog_pop_spare(shard) : NULL;
 			raw_spin_unlock_irqrestore(&shard->lock, flags);
 			if (record)
 				hlist_add_head(&record->node, excess);
@@ -205,7 +215,7 @@ void ntklog_free_excess_task_records(void)
 {
 	HLIST_HEAD(excess);
 
-	ntklog_take_excess_spares(ntklog_spare_target(), &excess);
+	ntklog_take_excess_spares(ntklog_choose_spare_target(), &excess);
 	ntklog_free_records(&excess);
 }
 
@@ -213,7 +223,7 @@ static void ntklog_trim_spares(struct work_struct *work)
 {
 	HLIST_HEAD(excess);
 
-	ntklog_take_excess_spares(ntklog_spare_target(), &excess);
+	ntklog_take_excess_spares(ntklog_choose_spare_target(), &excess);
 	/* Wait for hooks that are preempted, and then for hooks that run in idle tasks. */
 	synchronize_rcu_tasks();
 	synchronize_rcu();
@@ -233,30 +243,20 @@ struct ntklog_task *ntklog_find_task_record(const struct task_struct *task)
 {
 	struct ntklog_task *record;
 
-	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[ntklog_task_bucket(task)], node,
-				 !preemptible())
+	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[ntklog_get_task_bucket_index(task)],
+				 node, !preemptible())
 		if (record->task == task)
 			return record;
 	return NULL;
 }
 
 /* Called with interrupts off and shard->lock held. The current task has no record yet. */
-static void ntklog_insert_with_shard_locked(struct ntklog_task_shard *shard,
-					    struct ntklog_task *record, bool exit_is_missed)
+static void ntklog_insert_record_locked(struct ntklog_task_shard *shard,
+					struct ntklog_task *record, bool exit_is_missed)
 {
-	memset_after(record, 0, next_sleeping_slot);
-	memset(record->cpus, 0, BITS_TO_LONGS(nr_cpu_ids) * sizeof(*record->cpus));
-	WRITE_ONCE(record->next_sleeping_slot, &record->sleeping_slots[1]);
-	record->task = current;
-	record->next_slot = &record->slots[1];
-	record->sleeping_slots[1 + NTKLOG_TASK_SLOTS].lock = record;
-	record->exit_is_missed = exit_is_missed;
-	if (exit_is_missed) {
-		get_task_struct(current);
-		/* The task frees this record regardless of its slots, so no lock may get a slot. */
-		record->next_sleeping_slot = &record->sleeping_slots[1 + NTKLOG_TASK_SLOTS];
-	}
-	hlist_add_head_rcu(&record->node, &ntklog_task_buckets[ntklog_task_bucket(current)]);
+	ntklog_init_task_record(record, exit_is_missed);
+	hlist_add_head_rcu(&record->node,
+			   &ntklog_task_buckets[ntklog_get_task_bucket_index(current)]);
 	WRITE_ONCE(shard->record_count, shard->record_count + 1);
 }
 
@@ -274,8 +274,8 @@ void ntklog_insert_task_record(struct ntklog_task *record)
 	struct ntklog_task_shard *shard = ntklog_task_shard(current);
 
 	raw_spin_lock(&shard->lock);
-	ntklog_insert_with_shard_locked(shard, record, current->flags & PF_EXITING ||
-					!READ_ONCE(ntklog_task_needs));
+	ntklog_insert_record_locked(shard, record, current->flags & PF_EXITING ||
+				    !READ_ONCE(ntklog_task_needs));
 	raw_spin_unlock(&shard->lock);
 }
 
@@ -312,13 +312,13 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
 {
 	struct ntklog_task_shard *shard = ntklog_task_shard(current);
 	struct ntklog_task *record = NULL;
-	int attempts;
+	int attempts_left;
 
 	/*
 	 * Do not wait for the lock without limit: a hook may be called by a function that the
 	 * holder calls, such as the probe of a tracepoint or a function that prints a report.
 	 */
-	for (attempts = NTKLOG_LOCK_ATTEMPTS; attempts; attempts--) {
+	for (attempts_left = NTKLOG_LOCK_ATTEMPTS; attempts_left; attempts_left--) {
 		if (!raw_spin_trylock(&shard->lock)) {
 			cpu_relax();
 			continue;
@@ -326,7 +326,7 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
 		if (READ_ONCE(ntklog_task_needs))
 			record = ntklog_pop_spare(shard) ?: ntklog_steal_spare(shard);
 		if (record)
-			ntklog_insert_with_shard_locked(shard, record, false);
+			ntklog_insert_record_locked(shard, record, false);
 		raw_spin_unlock(&shard->lock);
 		break;
 	}
@@ -374,7 +374,7 @@ static void ntklog_free_record_rcu(struct rcu_head *rcu)
 
 	if (!ntklog_try_to_keep_as_spare(shard, record))
 		kmem_cache_free(ntklog_task_cache, record);
-	else if (READ_ONCE(shard->spare_count) > 2 * ntklog_spare_target())
+	else if (READ_ONCE(shard->spare_count) > 2 * ntklog_choose_spare_target())
 		schedule_work(&ntklog_trim_work);
 }
 
@@ -392,25 +392,25 @@ bool ntklog_unlink_task_record(struct ntklog_task *record)
 {
 	struct ntklog_task_shard *shard = ntklog_task_shard(READ_ONCE(record->task));
 	unsigned long flags;
-	bool unlinked;
+	bool was_linked;
 
 	raw_spin_lock_irqsave(&shard->lock, flags);
-	unlinked = !hlist_unhashed(&record->node);
-	if (unlinked) {
+	was_linked = !hlist_unhashed(&record->node);
+	if (was_linked) {
 		hlist_del_init_rcu(&record->node);
 		WRITE_ONCE(shard->record_count, shard->record_count - 1);
 	}
 	raw_spin_unlock_irqrestore(&shard->lock, flags);
-	return unlinked;
+	return was_linked;
 }
 
-static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
+static void ntklog_disown_record(struct ntklog_task *record)
 {
-	int i;
-
-	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++)
-		if (xchg(&record->sleeping_slots[i].lock, NULL))
-			atomic64_inc(&ntklog_sleeping_slots_dropped_count);
+	ntklog_uncache_task_record(record, -1);
+	ntklog_drop_sleeping_slots(record);
+	if (record->exit_is_missed)
+		put_task_struct(record->task);
+	WRITE_ONCE(record->task, NULL);
 }
 
 /**
@@ -421,11 +421,7 @@ static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
  */
 void ntklog_free_unlinked_record(struct ntklog_task *record)
 {
-	ntklog_uncache_record(record, -1);
-	ntklog_drop_sleeping_slots(record);
-	if (record->exit_is_missed)
-		put_task_struct(record->task);
-	WRITE_ONCE(record->task, NULL);
+	ntklog_disown_record(record);
 	call_rcu(&record->rcu, ntklog_free_record_rcu);
 }
 
@@ -442,6 +438,40 @@ void ntklog_free_current_record(struct ntklog_task *record)
 		ntklog_free_unlinked_record(record);
 	rcu_read_unlock();
 }
+
+static void ntklog_free_record_if_blocked(struct ntklog_task *record, void *unused)
+{
+	/* NULL if the record has been unlinked. A task that it still names is kept valid by RCU. */
+	struct task_struct *task = READ_ONCE(record->task);
+	unsigned long flags;
+	bool is_freed;
+
+	if (!task || !ntklog_record_is_unused(record))
+		return;
+	/* Hooks do not block, so a blocked task is in none, and has no pointer to @record. */
+	raw_spin_lock_irqsave(&task->pi_lock, flags);
+	is_freed = ntklog_task_is_blocked(task) && ntklog_record_is_unused(record) &&
+		   ntklog_unlink_task_record(record);
+	if (is_freed)
+		ntklog_disown_record(record);
+	raw_spin_unlock_irqrestore(&task->pi_lock, flags);
+	/* Without pi_lock, because call_rcu() may wake up a task. */
+	if (is_freed)
+		call_rcu(&record->rcu, ntklog_free_record_rcu);
+}
+
+/**
+ * ntklog_free_blocked_task_records() - free the records of blocked tasks that do not need theirs
+ *
+ * A task gets a record again when it next needs one.
+ *
+ * Context: task.
+ */
+void ntklog_free_blocked_task_records(void)
+{
+	ntklog_visit_task_records(ntklog_free_record_if_blocked, NULL);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_free_blocked_task_records);
 
 /**
  * ntklog_wait_for_insertions() - wait for the insertions of tasks that found records needed
@@ -463,12 +493,12 @@ void ntklog_wait_for_insertions(void)
 }
 
 /**
- * ntklog_task_record_count() - count the tasks that have a record
+ * ntklog_count_task_records() - count the tasks that have a record
  *
  * Context: any. The value may be stale when it is returned.
  * Return: number of records in the table.
  */
-u32 ntklog_task_record_count(void)
+u32 ntklog_count_task_records(void)
 {
 	u32 count = 0;
 	int i;
@@ -477,15 +507,15 @@ u32 ntklog_task_record_count(void)
 		count += READ_ONCE(ntklog_task_shards[i].record_count);
 	return count;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_task_record_count);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_count_task_records);
 
 /**
- * ntklog_spare_task_record_count() - count the spare records
+ * ntklog_count_spare_task_records() - count the spare records
  *
  * Context: any. The value may be stale when it is returned.
  * Return: number of spare records of all shards.
  */
-u32 ntklog_spare_task_record_count(void)
+u32 ntklog_count_spare_task_records(void)
 {
 	u32 count = 0;
 	int i;
@@ -507,25 +537,14 @@ u32 ntklog_spare_task_record_count(void)
 void ntklog_visit_task_records(ntklog_visit_record_t visit, void *data)
 {
 	struct ntklog_task *record;
-	unsigned int bucket;
+	unsigned int bucket_index;
 
-	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++) {
+	for (bucket_index = 0; bucket_index < 1U << ntklog_task_bucket_bits; bucket_index++) {
 		rcu_read_lock();
-		hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket], node)
+		hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket_index], node)
 			visit(record, data);
 		rcu_read_unlock();
 	}
-}
-
-/**
- * ntklog_sleeping_slots_dropped_at_exit() - count the slots that were in use when their task exited
- *
- * Context: any.
- * Return: number of slots of Linux' sleeping locks since the module was loaded.
- */
-u64 ntklog_sleeping_slots_dropped_at_exit(void)
-{
-	return atomic64_read(&ntklog_sleeping_slots_dropped_count);
 }
 
 /**
@@ -536,14 +555,14 @@ u64 ntklog_sleeping_slots_dropped_at_exit(void)
  */
 int __init ntklog_alloc_task_table(void)
 {
-	unsigned long buckets = clamp(totalram_pages() / NTKLOG_TASK_PAGES_PER_BUCKET,
-				      NTKLOG_TASK_BUCKETS_MIN, NTKLOG_TASK_BUCKETS_MAX);
+	unsigned long bucket_count = clamp(totalram_pages() / NTKLOG_TASK_PAGES_PER_BUCKET,
+					   NTKLOG_TASK_BUCKETS_MIN, NTKLOG_TASK_BUCKETS_MAX);
 	struct ntklog_task *record;
 	int i;
 
 	for (i = 0; i < NTKLOG_TASK_SHARDS; i++)
 		raw_spin_lock_init(&ntklog_task_shards[i].lock);
-	ntklog_task_bucket_bits = order_base_2(buckets);
+	ntklog_task_bucket_bits = order_base_2(bucket_count);
 	ntklog_task_buckets = kvcalloc(1UL << ntklog_task_bucket_bits,
 				       sizeof(*ntklog_task_buckets), GFP_KERNEL);
 	ntklog_task_cache = kmem_cache_create("ntklog_task",
@@ -561,15 +580,16 @@ void ntklog_free_task_table(void)
 {
 	struct ntklog_task *record;
 	struct hlist_node *next;
-	unsigned int bucket;
+	unsigned int bucket_index;
 
 	irq_work_sync(&ntklog_spare_irq_work);
 	cancel_work_sync(&ntklog_spare_work);
 	/* Wait for all calls of ntklog_free_record_rcu(), which schedules the work. */
 	rcu_barrier();
 	cancel_work_sync(&ntklog_trim_work);
-	for (bucket = 0; ntklog_task_buckets && bucket < 1U << ntklog_task_bucket_bits; bucket++)
-		hlist_for_each_entry_safe(record, next, &ntklog_task_buckets[bucket], node) {
+	for (bucket_index = 0;
+	     ntklog_task_buckets && bucket_index < 1U << ntklog_task_bucket_bits; bucket_index++)
+		hlist_for_each_entry_safe(record, next, &ntklog_task_buckets[bucket_index], node) {
 			if (record->exit_is_missed)
 				put_task_struct(record->task);
 			kmem_cache_free(ntklog_task_cache, record);

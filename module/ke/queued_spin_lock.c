@@ -103,9 +103,9 @@ static __always_inline void ke_unlock_queued_spin_lock(struct kspin_lock_queue *
 		ke_hand_over_queued_spin_lock(queue);
 }
 
-static notrace noinline void ke_release_sampled_queued_spin_lock(struct kspin_lock_queue *queue,
-								 struct kspin_lock *spin_lock,
-								 u8 mode, unsigned long caller)
+static notrace noinline void ke_release_queued_spin_lock_traced_slow(struct kspin_lock_queue *queue,
+								     struct kspin_lock *spin_lock,
+								     u8 mode, unsigned long caller)
 {
 	struct ntklog_time time = ntklog_read_time();
 
@@ -120,8 +120,8 @@ static notrace noinline void ke_release_contended_queued_spin_lock(struct kspin_
 {
 	if (READ_ONCE(ntklog_spin_lock_blocker_rate) ||
 	    !ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low))
-		ke_release_sampled_queued_spin_lock(queue, spin_lock, WMI_SPINLOCK_QUEUED |
-						    PERF_SPIN_LOCK_LEAVES_WAITER, caller);
+		ke_release_queued_spin_lock_traced_slow(queue, spin_lock, WMI_SPINLOCK_QUEUED |
+							PERF_SPIN_LOCK_LEAVES_WAITER, caller);
 	else
 		ke_unlock_queued_spin_lock(queue, spin_lock);
 }
@@ -146,8 +146,8 @@ notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue
 		return;
 	}
 	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low))) {
-		ke_release_sampled_queued_spin_lock(queue, spin_lock, WMI_SPINLOCK_QUEUED,
-						    _RET_IP_);
+		ke_release_queued_spin_lock_traced_slow(queue, spin_lock, WMI_SPINLOCK_QUEUED,
+							_RET_IP_);
 		return;
 	}
 	/* queue->next was NULL. If a waiter has joined the queue since, the exchange fails. */
@@ -166,9 +166,9 @@ EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
 void ke_warn_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
 {
 	WARN_ONCE(1, "KeReleaseQueuedSpinLock: %llx does not own lock %llx (bits %lx, Next %llx)\n",
-		  ntklog_displayed_address((unsigned long)queue),
-		  ntklog_displayed_address((unsigned long)ke_queued_spin_lock(queue)),
+		  ntklog_get_displayed_address((unsigned long)queue),
+		  ntklog_get_displayed_address((unsigned long)ke_queued_spin_lock(queue)),
 		  READ_ONCE(queue->lock) & LOCK_QUEUE_BITS,
-		  ntklog_displayed_address((unsigned long)READ_ONCE(queue->next)));
+		  ntklog_get_displayed_address((unsigned long)READ_ONCE(queue->next)));
 }
 EXPORT_SYMBOL_GPL(ke_warn_queued_spin_lock_not_owned);

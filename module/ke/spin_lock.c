@@ -48,8 +48,8 @@ void ke_wait_for_spin_lock(struct kspin_lock *spin_lock)
 }
 EXPORT_SYMBOL_GPL(ke_wait_for_spin_lock);
 
-static notrace noinline void ke_release_sampled_spin_lock(struct kspin_lock *spin_lock,
-							  unsigned long caller)
+static notrace noinline void ke_release_spin_lock_traced_slow(struct kspin_lock *spin_lock,
+							      unsigned long caller)
 {
 	struct ntklog_time time = ntklog_read_time();
 
@@ -70,7 +70,7 @@ static notrace noinline void ke_release_sampled_spin_lock(struct kspin_lock *spi
 notrace noinline void ke_release_spin_lock_traced(struct kspin_lock *spin_lock)
 {
 	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low)))
-		ke_release_sampled_spin_lock(spin_lock, _RET_IP_);
+		ke_release_spin_lock_traced_slow(spin_lock, _RET_IP_);
 	else
 		/* Pairs with the acquire in ke_acquire_spin_lock_at_dpc_level(). */
 		smp_store_release(&spin_lock->word, 0);
@@ -86,7 +86,7 @@ EXPORT_SYMBOL_GPL(ke_release_spin_lock_traced);
 void ke_warn_spin_lock_not_owned(struct kspin_lock *spin_lock)
 {
 	WARN_ONCE(1, "KeReleaseSpinLock: lock %llx is not owned (%llx)\n",
-		  ntklog_displayed_address((unsigned long)spin_lock),
-		  ntklog_displayed_address(READ_ONCE(spin_lock->word)));
+		  ntklog_get_displayed_address((unsigned long)spin_lock),
+		  ntklog_get_displayed_address(READ_ONCE(spin_lock->word)));
 }
 EXPORT_SYMBOL_GPL(ke_warn_spin_lock_not_owned);

@@ -15,7 +15,7 @@
  * HAS_WAITER()			true if a CPU waits for the lock, which the caller holds
  * WITH_*			defined if the kernel has the function of that name for the type
  *
- * In each function, _RET_IP_ is the caller of the kernel's function.
+ * In each replacement, _RET_IP_ is the caller of the kernel's function.
  *
  * Each lock type has two variants of its replacements, so that neither contains code for the other
  * mode. VARIANT_NAME is "tracked" or "sampled".
@@ -32,8 +32,21 @@
 #define TRACK_ACQUIRE_SLOW	ntklog_track_spin_lock_acquire_slow
 #define TRACK_ACQUIRE_AFTER_WAIT(_lock, _wait_start)				\
 	ntklog_track_linux_wait(_lock, ACQUIRE_MODE, _wait_start)
+/*
+ * A waiter that comes after HAS_WAITER() is not seen, so little is done from then on until the lock
+ * is released.
+ */
 #define TRACK_RELEASE_FAST(_lock)						\
-	(!HAS_WAITER(_lock) && ntklog_pop_spin_lock(_lock, ntklog_read_time().low))
+({										\
+	unsigned long _slot_offset;						\
+	bool _is_fast = ntklog_is_short_hold(_lock, ntklog_read_time().low,	\
+					     &_slot_offset) &&			\
+			!HAS_WAITER(_lock);					\
+										\
+	if (likely(_is_fast))							\
+		ntklog_free_topmost_slot(_slot_offset);				\
+	_is_fast;								\
+})
 #define TRACK_RELEASE_SLOW(_lock, _mode, _time, _caller)			\
 	ntklog_track_spin_lock_release_slow(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"

@@ -108,7 +108,7 @@ static void ntklog_track_semaphore_acquire(const void *lock, unsigned long calle
  * @class: class of the lock
  *
  * Context: any.
- * Return: the owner, which must not be dereferenced; NULL if it is not known.
+ * Return: the owner, which must not be dereferenced; NULL if there is none, or it is not known.
  */
 const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 class)
 {
@@ -210,7 +210,7 @@ static noinline notrace __used __noendbr void _hook(const void *lock)		\
 	if (likely(in_task()))							\
 		ntklog_track_sleeping_release(lock, _action, _owner, _has_waiters(lock)); \
 	else									\
-		this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);		\
+		this_cpu_inc(ntklog_sleeping_cpu.untrackable_operations);	\
 }										\
 DEFINE_COUNTED_RELEASE_HOOK(_hook, _action, _owner)
 
@@ -283,7 +283,7 @@ int tracked_##_name(const void *lock, const void *context)			\
 		if (likely(_takes_slot))					\
 			_track(lock, _RET_IP_, _action);			\
 		else								\
-			this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);	\
+			this_cpu_inc(ntklog_sleeping_cpu.untrackable_operations);	\
 	}									\
 	return result;								\
 }										\
@@ -316,7 +316,7 @@ static struct ntklog_target ntklog_mutex_lock[] = {
 	NTKLOG_EXPORTED(mutex_lock),
 	NTKLOG_EXPORTED(mutex_lock_interruptible),
 	NTKLOG_EXPORTED(mutex_lock_killable),
-	NTKLOG_EXPORTED(mutex_lock_io, .wraps = "mutex_lock", .optional = true),
+	NTKLOG_EXPORTED(mutex_lock_io, .inner_name = "mutex_lock", .optional = true),
 #endif
 };
 
@@ -325,7 +325,7 @@ static struct ntklog_target ntklog_mutex_lock_3args[] = {
 	NTKLOG_EXPORTED(mutex_lock_nested),
 	NTKLOG_EXPORTED(mutex_lock_interruptible_nested),
 	{ .name = "mutex_lock_killable_nested", .optional = true },
-	NTKLOG_EXPORTED(mutex_lock_io_nested, .wraps = "mutex_lock_nested", .optional = true),
+	NTKLOG_EXPORTED(mutex_lock_io_nested, .inner_name = "mutex_lock_nested", .optional = true),
 	NTKLOG_EXPORTED(_mutex_lock_nest_lock),
 #endif
 	{ .name = "_mutex_lock_killable", .optional = true },
@@ -475,12 +475,12 @@ static struct ntklog_target ntklog_ww_mutex_lock[] = {
 };
 
 static struct ntklog_target ntklog_ww_mutex_unlock[] = {
-	NTKLOG_EXPORTED(ww_mutex_unlock, .wraps = "mutex_unlock"),
+	NTKLOG_EXPORTED(ww_mutex_unlock, .inner_name = "mutex_unlock"),
 };
 
 static struct ntklog_hook ntklog_ww_mutex_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_3args_acquire_ww_mutex, ntklog_ww_mutex_lock),
-	TRYLOCK_HOOK(ww_mutex_trylock, .wraps = "mutex_trylock"),
+	TRYLOCK_HOOK(ww_mutex_trylock, .inner_name = "mutex_trylock"),
 	NTKLOG_ENTRY_HOOK(trampoline_release_ww_mutex, ntklog_ww_mutex_unlock, .is_release = true),
 };
 

@@ -19,7 +19,7 @@ static bool ntklog_record_has_slots(const struct ntklog_task *record)
  * ntklog_find_record_with_slots() - return a task's record if its slots are valid
  * @owner: address of the task, or an owner pointer; only compared
  *
- * Context: preemption off. The record stays the task's until preemption is enabled.
+ * Context: preemption off. The record stays valid until preemption is enabled.
  * Return: the record, or NULL.
  */
 struct ntklog_task *ntklog_find_record_with_slots(unsigned long owner)
@@ -170,7 +170,7 @@ void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resourc
 /**
  * ntklog_start_resource_slots() - start tracking
  *
- * Context: task. Calls are serialised. ntklog_resource_key is on, on all CPUs.
+ * Context: task; may sleep. Calls are serialised. ntklog_resource_key is on, on all CPUs.
  */
 void ntklog_start_resource_slots(void)
 {
@@ -183,7 +183,7 @@ void ntklog_start_resource_slots(void)
  *
  * When this function returns no hook uses a slot: hooks run with preemption off.
  *
- * Context: task. Calls are serialised. ntklog_resource_key is still on.
+ * Context: task; may sleep. Calls are serialised. ntklog_resource_key is still on.
  */
 void ntklog_stop_resource_slots(void)
 {

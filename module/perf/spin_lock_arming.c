@@ -4,7 +4,7 @@
  *
  * The two static keys of the hooks are patched one call site after the other. While a key changes,
  * an acquisition may see it on and the matching release see it off, or the reverse. A slot that is
- * taken in this time might never be freed. Tracking therefore starts and stops in steps:
+ * taken in this time might stay in use. Tracking therefore starts and stops in steps:
  *
  *	step                                in_transition  may_take_slot  tracking key
  *	off                                 false          false          off
@@ -20,7 +20,7 @@
  * become true, so that acquisitions take the slow path, which tests the flags.
  *
  * Preemption is off from the acquire hook to the release hook, so a CPU between them is an RCU
- * reader: a grace period lets each such pair see the same flags.
+ * reader: a grace period waits until each such pair that has begun has ended.
  */
 
 #include <linux/cpumask.h>
@@ -38,7 +38,7 @@
 #include "spin_lock_slots.h"
 
 /* Number of kinds of Linux' locks that are attached in mode "sampled". Changes are serialised. */
-static unsigned int ntklog_sampled_kinds;
+static unsigned int ntklog_sampled_kind_count;
 
 static unsigned long ntklog_spin_lock_stop_rcu_state;
 
@@ -46,7 +46,7 @@ static void ntklog_restart_sampling_on_cpu(int cpu_number)
 {
 	struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
-	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	ntklog_set_uncontended_count(cpu, ntklog_get_uncontended_count(cpu));
 	ntklog_restart_sampling_interval(cpu);
 }
 
@@ -57,9 +57,9 @@ static void ntklog_free_all_slots(int cpu_number)
 	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED_MASK);
 	memset(cpu->slot, 0, sizeof(cpu->slot));
 	memset(cpu->overflow->slot, 0, sizeof(cpu->overflow->slot));
-	cpu->untracked_slots = 0;
-	WRITE_ONCE(cpu->overflow_in_use, 0);
-	cpu->without_slot = 0;
+	cpu->untracked_slots_in_use = 0;
+	WRITE_ONCE(cpu->overflow_slots_in_use, 0);
+	cpu->locks_without_slot = 0;
 	ntklog_restart_sampling_on_cpu(cpu_number);
 }
 
@@ -94,7 +94,7 @@ void ntklog_apply_spin_lock_parameters(void)
  */
 void ntklog_start_spin_lock_tracking(void)
 {
-	/* A faulty caller may have left a slot in use: free it when the hooks have returned. */
+	/* A slot may have been left in use: free it when the hooks have returned. */
 	cond_synchronize_rcu(ntklog_spin_lock_stop_rcu_state);
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
 	ntklog_update_each_cpu(ntklog_free_all_slots);
@@ -129,14 +129,14 @@ void ntklog_disarm_spin_lock_tracking(void)
 }
 
 /**
- * ntklog_set_spin_lock_expect_unmatched() - select how releases without a slot are counted
- * @expected: true if such a release is no error, because hooks are being attached or detached
+ * ntklog_set_spin_lock_unmatched_is_expected() - select how releases without a slot are counted
+ * @is_expected: true if such a release is no error, because hooks are being attached or detached
  *
  * Context: as for ntklog_start_spin_lock_tracking().
  */
-void ntklog_set_spin_lock_expect_unmatched(bool expected)
+void ntklog_set_spin_lock_unmatched_is_expected(bool is_expected)
 {
-	WRITE_ONCE(ntklog_spin_lock_expect_unmatched, expected);
+	WRITE_ONCE(ntklog_spin_lock_unmatched_is_expected, is_expected);
 }
 
 /**
@@ -153,7 +153,7 @@ void ntklog_stop_spin_lock_tracking(void)
 /**
  * ntklog_start_sampling_spin_locks() - prepare sampling, before the hooks of a kind are attached
  *
- * The call for the first kind frees slots that a faulty caller may have left in use.
+ * The call for the first kind frees slots that are still in use.
  *
  * Context: task; may sleep. Calls are serialised, also with ntklog_stop_sampling_spin_locks(). No
  * hook accesses the sampling state during the call for the first kind.
@@ -162,12 +162,12 @@ void ntklog_start_sampling_spin_locks(void)
 {
 	int cpu_number;
 
-	if (ntklog_sampled_kinds++)
+	if (ntklog_sampled_kind_count++)
 		return;
 	for_each_possible_cpu(cpu_number) {
 		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
-		WRITE_ONCE(cpu->sampled_in_use, 0);
+		WRITE_ONCE(cpu->sampled_slots_in_use, 0);
 	}
 	ntklog_restart_spin_lock_sampling();
 }
@@ -180,6 +180,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sampling_spin_locks);
  */
 void ntklog_stop_sampling_spin_locks(void)
 {
-	ntklog_sampled_kinds--;
+	ntklog_sampled_kind_count--;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_stop_sampling_spin_locks);

@@ -8,8 +8,8 @@
  * While tracking is on, a held lock usually has a slot with the time of its acquisition. The
  * release decides whether an event is written: after a long hold, after a sampled wait, after every
  * Nth uncontended acquisition, or, beyond NT's rules, for every Nth release that leaves a waiter
- * behind. These rules are turned into a countdown and a limit, both per CPU, because most
- * acquisitions and releases write nothing:
+ * behind. The rules of the hold and of the Nth acquisition are turned into a limit and a countdown,
+ * both per CPU, because most acquisitions and releases write nothing:
  *
  *	struct ntklog_spin_lock_cpu
  *	+------------------------------------------+
@@ -57,7 +57,7 @@
 #define PERF_SPIN_LOCK_DEPTH	8
 
 /*
- * Number of slots of a CPU. The fast paths access the first PERF_SPIN_LOCK_DEPTH slots only. The
+ * Number of slots of a CPU. The fast paths fill the first PERF_SPIN_LOCK_DEPTH slots only. The
  * others are overflow slots, which are allocated, because static per-CPU memory is scarce.
  */
 #define PERF_SPIN_LOCK_SLOTS	63
@@ -78,7 +78,7 @@
 
 /*
  * Tags in the low two bits of slot->lock; lock addresses are multiples of four.
- * HAS_DETAILS: wait_time, acquire_mode and spins of the slot are valid.
+ * HAS_DETAILS: wait_time, acquire_mode and SpinCount of the slot are valid.
  * UNTRACKED: the release finds the slot but writes no event.
  */
 #define PERF_SPIN_LOCK_HAS_DETAILS		1UL
@@ -106,10 +106,12 @@ struct ntklog_spin_lock_wait_start {
 
 /**
  * struct ntklog_spin_lock_slot - one acquisition of a lock that this CPU holds
- * @lock: address of the lock, and PERF_SPIN_LOCK_* tags; 0 if the slot is free or not yet filled
+ * @lock: address of the lock, and PERF_SPIN_LOCK_* tags. Except in mode "sampled", 0 if the slot is
+ *	free or not yet filled
  * @time: clock at the start of the hold
  * @interrupts: interrupt counters, from ntklog_snapshot_interrupts(), at the start of the wait or
- *	else of the hold; unused for uncontended Linux locks, see ntklog_count_interrupt_in_slots()
+ *	else of the hold; not used for uncontended Linux locks, except in mode "sampled": see
+ *	@interrupt_count
  * @wait_time: duration of the wait, in cycles; valid with PERF_SPIN_LOCK_HAS_DETAILS
  * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid like @wait_time
  * @interrupt_count: number of interrupts during an uncontended hold; valid like @wait_time
@@ -131,11 +133,13 @@ struct ntklog_spin_lock_slot {
  * @remaining_in_interval: number of acquisitions between the chosen one and the end of its interval
  * @random: state of the random number generator
  * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
- * @slot: slots of the chosen locks that are held, the first sampled_in_use of them
- * @spins: for each slot, the SpinCount
- * @nested: for each slot, number of later shared acquisitions of the lock that were not chosen
+ * @slot: slots of the chosen locks that are held, the first sampled_slots_in_use of them
+ * @spin_counts: for each slot, the SpinCount
+ * @nested_acquisitions: for each slot, number of later shared acquisitions of the lock that have no
+ *	slot and have not been released
  *
- * Used on its CPU with interrupts off, but not in NMI handlers; any CPU may read @sample_at_count.
+ * Used on its CPU with interrupts off, but not in NMI handlers, or by any CPU while its CPU is
+ * offline. Any CPU may read @sample_at_count.
  */
 struct ntklog_sampled_spin_locks {
 	u32 sample_at_count;
@@ -144,8 +148,8 @@ struct ntklog_sampled_spin_locks {
 	u32 random;
 	u8 choice;
 	struct ntklog_spin_lock_slot slot[PERF_SAMPLED_SPIN_LOCKS];
-	u32 spins[PERF_SAMPLED_SPIN_LOCKS];
-	u8 nested[PERF_SAMPLED_SPIN_LOCKS];
+	u32 spin_counts[PERF_SAMPLED_SPIN_LOCKS];
+	u8 nested_acquisitions[PERF_SAMPLED_SPIN_LOCKS];
 };
 
 /*
@@ -160,16 +164,17 @@ struct ntklog_sampled_spin_locks {
 /**
  * struct ntklog_overflow_slots - slots that only the slow paths access
  * @slot: the slots with the numbers PERF_SPIN_LOCK_DEPTH + 1 to PERF_SPIN_LOCK_SLOTS
- * @spins: for each slot with PERF_SPIN_LOCK_HAS_DETAILS, by its number, the SpinCount
+ * @spin_counts: for each slot with PERF_SPIN_LOCK_HAS_DETAILS, by its number, the SpinCount
  */
 struct ntklog_overflow_slots {
 	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_OVERFLOW_SLOTS];
-	u32 spins[PERF_SPIN_LOCK_SLOTS + 1];
+	u32 spin_counts[PERF_SPIN_LOCK_SLOTS + 1];
 };
 
 /**
  * struct ntklog_spin_lock_cpu - per-CPU state of the spin lock instrumentation
- * @sampled_in_use: number of slots in use in @sampled. Must be first: assembler code accesses it
+ * @sampled_slots_in_use: number of slots in use in @sampled. The first member, because assembler
+ *	code accesses it
  * @sampled_countdown: countdown of uncontended acquisitions in mode "sampled"
  * @state: size of the slots of @slot in use, and countdown; see PERF_SPIN_LOCK_USED_MASK
  * @hold_limit: releases after a hold of at least this many cycles take the slow path:
@@ -177,21 +182,21 @@ struct ntklog_overflow_slots {
  * @sample_at_count: uncontended count at which @state becomes negative
  * @contention_count: NT's SpinLockContentionCount; wraps
  * @spin_count: NT's SpinLockSpinCount; wraps
- * @writing: code that may take locks is writing an event; these locks write no events
- * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED
- * @overflow_in_use: number of overflow slots in use. While it is not 0, @state names an empty
+ * @is_writing: code that may take locks is writing an event; these locks write no events
+ * @untracked_slots_in_use: number of slots in use with PERF_SPIN_LOCK_UNTRACKED
+ * @overflow_slots_in_use: number of overflow slots in use. While it is not 0, @state names an empty
  *	slot, so that all acquisitions and releases take the slow path
- * @without_slot: number of held locks for which no slot was left
+ * @locks_without_slot: number of held locks for which no slot was left
  * @sequence: lets other CPUs read each countdown with its sample_at_count
- * @untracked: acquisitions that could not be tracked
+ * @untracked: acquisitions that should have been tracked, but could not be
  * @unmatched: releases without a slot that were not expected
  * @unmatched_expected: releases without a slot while hooks are being attached or detached
  * @suppressed: events not written, for example because this CPU was writing another one
- * @events: events that a session or the tracepoint needed
+ * @events: events that a session or the tracepoint needed, without the suppressed ones
  * @blocker_count: releases that left a waiter behind, while they are sampled; wraps
  * @blocker_limit: limit of records that no other rule would write
  * @overflow: the overflow slots
- * @sampled: state of mode "sampled", beside @sampled_in_use and @sampled_countdown
+ * @sampled: state of mode "sampled", beside @sampled_slots_in_use and @sampled_countdown
  * @slot: the first slots. The lock of a slot is 0 while the slot is free, or taken but not yet
  *	filled, because a search must not find an old address there
  *
@@ -203,17 +208,17 @@ struct ntklog_overflow_slots {
  * countdown is an exception: it may lose the handler's acquisitions.
  */
 struct ntklog_spin_lock_cpu {
-	u32 sampled_in_use;
+	u32 sampled_slots_in_use;
 	s32 sampled_countdown;
 	long state;
 	u32 hold_limit;
 	u32 sample_at_count;
 	u32 contention_count;
 	u32 spin_count;
-	u32 without_slot;
-	u8 untracked_slots;
-	u8 overflow_in_use;
-	bool writing;
+	u32 locks_without_slot;
+	u8 untracked_slots_in_use;
+	u8 overflow_slots_in_use;
+	bool is_writing;
 	seqcount_t sequence;
 	u64 untracked;
 	u64 unmatched;
@@ -231,8 +236,8 @@ DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 
 #if defined(CONFIG_64BIT) && !defined(CONFIG_DEBUG_LOCK_ALLOC)
 /*
- * The fast paths of an acquisition and its release touch two cache lines: the first one of the
- * structure, and the one that has the slot's lock and time.
+ * The fast paths of an acquisition and its release touch two cache lines of the structure: the
+ * first one, and the one that has the slot's lock and time.
  */
 static_assert(offsetofend(struct ntklog_spin_lock_cpu, hold_limit) <= L1_CACHE_BYTES);
 static_assert(L1_CACHE_BYTES % sizeof(struct ntklog_spin_lock_slot) == 0);
@@ -248,13 +253,13 @@ static_assert(offsetof(struct ntklog_spin_lock_cpu, slot) % sizeof(struct ntklog
 extern bool ntklog_spin_lock_in_transition;
 
 /*
- * True if an acquisition may take a slot, because the hook of the release will free it. Written by
- * the task that changes tracking; the table in spin_lock_arming.c has the steps.
+ * True if an acquisition may take a slot, because the hook of the release should free it. Written
+ * by the task that changes tracking; the table in spin_lock_arming.c has the steps.
  */
 extern bool ntklog_spin_lock_may_take_slot;
 
 /* True while hooks of Linux locks are attached or detached: unmatched releases are expected. */
-extern bool ntklog_spin_lock_expect_unmatched;
+extern bool ntklog_spin_lock_unmatched_is_expected;
 
 /*
  * Value of hold_limit unless that is 0: hold threshold + 1, but at most U32_MAX, which also stands
@@ -273,36 +278,36 @@ extern u32 ntklog_spin_lock_hold_limit;
 #define PERF_SPIN_LOCK_GET_MODE(_rule_mode_depth)	((u8)((_rule_mode_depth) >> 16))
 #define PERF_SPIN_LOCK_WAIT(_spins, _wait_time)	((u64)(_spins) << 32 | (u32)(_wait_time))
 
-static __always_inline unsigned long ntklog_slot_lock(const struct ntklog_spin_lock_slot *slot)
+static __always_inline unsigned long ntklog_get_slot_lock(const struct ntklog_spin_lock_slot *slot)
 {
 	return slot->lock & ~PERF_SPIN_LOCK_TAGS;
 }
 
 /**
- * ntklog_slot_wait_words() - return the wait of a slot as two fields of a record
+ * ntklog_get_slot_wait_words() - return the wait of a slot as two fields of a record
  * @slot: the slot
- * @spins: SpinCount of the slot
- * @acquire_mode: set to the acquire mode of the slot, if the slot has one
+ * @spin_count: SpinCount of the slot
+ * @acquire_mode: set to the acquire mode of the slot, if the slot has one; the kind of lock stays
  *
  * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_HAS_DETAILS.
  */
-static __always_inline u64 ntklog_slot_wait_words(const struct ntklog_spin_lock_slot *slot,
-						  const u32 *spins, u8 *acquire_mode)
+static __always_inline u64 ntklog_get_slot_wait_words(const struct ntklog_spin_lock_slot *slot,
+						      const u32 *spin_count, u8 *acquire_mode)
 {
 	if (likely(!(slot->lock & PERF_SPIN_LOCK_HAS_DETAILS)))
 		return 0;
 	if (slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN)
 		*acquire_mode = slot->acquire_mode |
 				(*acquire_mode & PERF_SPIN_LOCK_KIND_MASK);
-	return PERF_SPIN_LOCK_WAIT(*spins, slot->wait_time);
+	return PERF_SPIN_LOCK_WAIT(*spin_count, slot->wait_time);
 }
 
-static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
+static inline u32 ntklog_count_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 {
-	u32 overflow = READ_ONCE(cpu->overflow_in_use);
+	u32 overflow_slots = READ_ONCE(cpu->overflow_slots_in_use);
 
-	if (unlikely(overflow))
-		return PERF_SPIN_LOCK_DEPTH + overflow;
+	if (unlikely(overflow_slots))
+		return PERF_SPIN_LOCK_DEPTH + overflow_slots;
 	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
 }
 
@@ -312,26 +317,26 @@ ntklog_uncontended_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long s
 	return READ_ONCE(cpu->sample_at_count) - 1 - (u32)(state >> 16);
 }
 
-static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
+static __always_inline u32 ntklog_get_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 {
 	return ntklog_uncontended_count_of_state(cpu, READ_ONCE(cpu->state));
 }
 
 /**
- * ntklog_sampled_mode_uncontended_count() - return the uncontended count of mode "sampled"
+ * ntklog_get_sampled_mode_uncontended_count() - return the uncontended count of mode "sampled"
  * @cpu: state of a CPU
  *
  * Context: any; on another CPU within a read section of cpu->sequence.
  * Return: the count, modulo 2^32.
  */
-static inline u32 ntklog_sampled_mode_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
+static inline u32 ntklog_get_sampled_mode_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 {
 	return READ_ONCE(cpu->sampled->sample_at_count) - 1 - READ_ONCE(cpu->sampled_countdown);
 }
 
 int ntklog_alloc_spin_lock_state(void);
 void ntklog_free_spin_lock_state(void);
-u32 ntklog_spin_lock_acquire_count(int cpu);
-u32 ntklog_spin_lock_slots_in_use(int cpu);
+u32 ntklog_get_spin_lock_acquire_count(int cpu);
+u32 ntklog_count_spin_lock_slots_in_use(int cpu);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_CPU_H */

@@ -5,7 +5,7 @@
 /*
  * Counting and tracking of the spin locks that a CPU acquires, and the decision which releases
  * write an event. The fast paths run for each acquisition and release, and are therefore inline.
- * They only detect when a decision is needed; the slow paths decide by NT's rules.
+ * They only detect when a decision is needed; the slow paths decide.
  */
 
 #include <linux/compiler.h>
@@ -87,6 +87,38 @@ static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
 }
 
 /**
+ * ntklog_is_short_hold() - test whether a release needs no decision
+ * @lock: address of the lock, which is about to be released
+ * @time: low half of the clock
+ * @slot_offset: set to the offset of the topmost slot, in bytes
+ *
+ * Context: as ntklog_pop_spin_lock().
+ * Return: true if the topmost slot has the lock, which was held for less than the limit.
+ */
+static __always_inline bool ntklog_is_short_hold(const void *lock, u32 time,
+						 unsigned long *slot_offset)
+{
+	*slot_offset = ntklog_this_cpu_read_low_u16(ntklog_spin_lock_cpu.state);
+	if (unlikely(!ntklog_this_cpu_equals_at(ntklog_spin_lock_cpu.slot[0].lock, *slot_offset,
+						lock)))
+		return false;
+	ntklog_this_cpu_sub_from_at(time, ntklog_spin_lock_cpu.slot[0].time.low, *slot_offset);
+	return likely(ntklog_this_cpu_exceeds(ntklog_spin_lock_cpu.hold_limit, time));
+}
+
+/**
+ * ntklog_free_topmost_slot() - free the topmost slot
+ * @slot_offset: offset of the slot, in bytes
+ *
+ * Context: as ntklog_pop_spin_lock().
+ */
+static __always_inline void ntklog_free_topmost_slot(unsigned long slot_offset)
+{
+	ntklog_this_cpu_clear_at(ntklog_spin_lock_cpu.slot[0].lock, slot_offset);
+	this_cpu_sub(ntklog_spin_lock_cpu.state, PERF_SPIN_LOCK_SLOT_SIZE);
+}
+
+/**
  * ntklog_pop_spin_lock() - NT's PerfLogSpinLockRelease, fast path: free the topmost slot
  * @lock: address of the lock, which is about to be released
  * @time: low half of the clock
@@ -97,20 +129,15 @@ static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
  */
 static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
 {
-	unsigned long slot_offset = ntklog_this_cpu_read_low_u16(ntklog_spin_lock_cpu.state);
+	unsigned long slot_offset;
 
-	if (unlikely(!ntklog_this_cpu_equals_at(ntklog_spin_lock_cpu.slot[0].lock, slot_offset,
-						lock)))
+	if (unlikely(!ntklog_is_short_hold(lock, time, &slot_offset)))
 		return false;
-	ntklog_this_cpu_sub_from_at(time, ntklog_spin_lock_cpu.slot[0].time.low, slot_offset);
-	if (unlikely(!ntklog_this_cpu_exceeds(ntklog_spin_lock_cpu.hold_limit, time)))
-		return false;
-	ntklog_this_cpu_clear_at(ntklog_spin_lock_cpu.slot[0].lock, slot_offset);
-	this_cpu_sub(ntklog_spin_lock_cpu.state, PERF_SPIN_LOCK_SLOT_SIZE);
+	ntklog_free_topmost_slot(slot_offset);
 	return true;
 }
 
-const void *ntklog_topmost_spin_lock(void);
+const void *ntklog_find_topmost_spin_lock(void);
 void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_SLOTS_H */

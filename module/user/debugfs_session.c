@@ -168,7 +168,7 @@ static void ntklog_failures_show(struct seq_file *seq, void *object)
 	etw_put_run(run);
 	for (i = 0; i < count; i++)
 		seq_printf(seq, "0x%08x %s %u\n", failures[i].group,
-			   etw_group_name(failures[i].group), failures[i].error);
+			   etw_get_group_name(failures[i].group), failures[i].error);
 	if (!count)
 		seq_puts(seq, "none\n");
 }
@@ -350,7 +350,7 @@ static int ntklog_create_cpu_files(size_t number)
  * @directory: parent of the directory "sessions"
  *
  * Context: module load.
- * Return: 0 or a negative errno, after which ntklog_free_session_files() cleans up.
+ * Return: 0 or a negative errno. In either case ntklog_free_session_files() frees the memory.
  */
 int ntklog_create_session_directories(struct dentry *directory)
 {

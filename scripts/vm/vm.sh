@@ -9,7 +9,7 @@
 #	-M DIRECTORY	the kernel's /lib/modules/ABI, if 9p is a module in it
 #	-c CPUS		number of virtual CPUs (2)
 #	-m MIB		memory (1024)
-#	-t SECONDS	send an NMI to the guest after this time (1200); its kernel then panics and
+#	-t SECONDS	send an NMI to the guest after this time (3000); its kernel then panics and
 #			prints all tasks and CPUs to the console. The time is long because a busy
 #			host may run a virtual CPU for a tenth of the time only
 #	-a WORDS	more kernel parameters
@@ -26,7 +26,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-cpus=2 memory=1024 limit=1200 image='' modules='' append='' thread=multi show='' icount=() programs=()
+cpus=2 memory=1024 limit=3000 image='' modules='' append='' thread=multi show='' icount=() programs=()
 foreign='' machine=x86_64
 while getopts k:M:c:m:t:a:P:A:iv option; do
 	case $option in

@@ -5,7 +5,8 @@ its queries says.
 
 Usage: check_clickhouse.py NTKLOG DIRECTORY [HOSTS]
 
-Each host has a recording before and one after 2026-11-20, with planted differences: see record().
+Each host has a recording before and one after 2026-11-20, with planted differences: see
+write_recording().
 DIRECTORY is for the server's data and the recordings.
 """
 
@@ -52,7 +53,7 @@ def spin(address, wait_ms):
                                               wait=2000 * wait_ms, spins=1))
 
 
-def record(directory, host, is_after):
+def write_recording(directory, host, is_after):
     events = [etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
               spin(COMMON, 1 if is_after else 2), spin(UNEVEN, 100 if host == DIFFERENT else 1),
               etl.linux_lock("mutex", address=MUTEX, hold=2000,
@@ -129,7 +130,7 @@ class Fleet(unittest.TestCase):
             cls.paths.append(os.path.join(DIRECTORY, name))
             os.makedirs(cls.paths[-1])
             for host in range(HOSTS):
-                record(cls.paths[-1], host, is_after)
+                write_recording(cls.paths[-1], host, is_after)
         cls.server.query(read("tables.sql"))
         begin = time.monotonic()
         for path in cls.paths:
@@ -219,7 +220,7 @@ class Fleet(unittest.TestCase):
     def test_a_file_that_cannot_be_read_is_an_error_and_the_others_are_loaded(self):
         path = os.path.join(DIRECTORY, "one")
         os.makedirs(path)
-        record(path, 9999, True)
+        write_recording(path, 9999, True)
         result = self.server.load(os.path.join(path, "host9999.etl"),
                                   os.path.join(DIRECTORY, "missing.etl"))
         self.assertNotEqual(result.returncode, 0)

@@ -7,6 +7,7 @@ Usage: check_metrics.py NTKLOG FAKE_MODULE PROMETHEUS_DIRECTORY
 """
 
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -24,6 +25,15 @@ PROGRAMS = sys.argv[3]
 def promtool(*arguments, **options):
     return subprocess.run([os.path.join(PROGRAMS, "promtool"), *arguments], text=True,
                           capture_output=True, timeout=600, cwd=CONTRIB, **options)
+
+
+def page_queries():
+    """The queries of Documentation/guide/metrics.rst."""
+    path = os.path.join(HERE, "../../Documentation/guide/metrics.rst")
+    with open(path, encoding="utf-8") as stream:
+        section = re.search(r"^Questions and queries\n(.*?)^The metrics\n", stream.read(),
+                            re.M | re.S)[1]
+    return [" ".join(query.split()) for query in re.findall("``(.*?)``", section, re.S)]
 
 
 class Files(unittest.TestCase):
@@ -76,7 +86,8 @@ class Exporter(ExporterCase):
                              ("spinlock", "class_3"))
             holder, = server.wait_for("topk(1, rate(ntklog_lock_charged_wait_seconds_total[10s]) > 0)")
             self.assertEqual(holder["metric"]["holder"], "function_1")
-            for query in dashboard_queries():
+            self.assertGreater(len(page_queries()), 5)
+            for query in [*dashboard_queries(), *page_queries()]:
                 self.assertTrue(server.wait_for(query), query)
             self.assertEqual(server.query("up")[0]["value"][1], "1")
 

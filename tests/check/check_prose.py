@@ -73,7 +73,7 @@ def paragraphs(text):
         number += part.count("\n") + 2
 
 
-def texts(path):
+def texts_of(path):
     if os.path.islink(path) or not os.path.exists(path):
         return []
     with open(path, encoding="utf-8", errors="replace") as stream:
@@ -105,7 +105,7 @@ def main():
                                check=True).stdout.split():
         folder = folder_of(path)
         found[folder] += 0
-        for line, text in texts(path):
+        for line, text in texts_of(path):
             count = 0 if "SPDX" in text else habits(text)
             found[folder] += count
             if count and (not wanted or folder in wanted):

@@ -121,7 +121,7 @@ class Others(unittest.TestCase):
 
     def test_progress_is_shown_on_terminals_only(self):
         shown = read_text("tool-terminal.txt")
-        lines = re.findall(r"\r(\d\.\d) s, (\d+) events, ([\d.]+) MB, (\d+) lost", shown)
+        lines = re.findall(r"\r(\d+\.\d) s, (\d+) events, ([\d.]+) MB, (\d+) lost", shown)
         self.assertGreaterEqual(len(lines), 2)
         self.assertGreater(int(lines[-1][1]), int(lines[0][1]))
         self.assertIn("\r\x1b[Kntklog: tool-signal.etl: ", shown)

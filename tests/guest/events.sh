@@ -49,7 +49,7 @@ echo 1000000 >$P/hold_threshold
 echo PERF_SPINLOCK_CNTRS >$S/group_mask
 cat $D/counters >counters.before
 echo start >$S/state
-check "events: torture with counters only" run_torture_until "counter_has_grown SpinLockContentionCount 10"
+check "events: torture with counters only" run_torture_until "counter_has_grown SpinLockContentionCount 101"
 echo stop >$S/state
 cat $D/counters >counters.after
 cat $S/stats >counters.stats

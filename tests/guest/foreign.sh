@@ -35,8 +35,10 @@ dmesg | sed -n 's/.*linux_pairs: //p' | tail -n 2 >waits-spin.truth
 ntklog report waits.etl --json --columns all --top 0 >waits.json
 echo PERF_SPINLOCK >$S/group_mask
 
-check "foreign: the tool records" ntklog record -e spinlock -o recorded.etl --mode waits \
-	insmod ntklog_torture.ko torture_type=spin duration=1
+check "foreign: the tool records" ntklog record -e spinlock -o recorded.etl --mode waits -- sh -c \
+	'. ./lib.sh
+	insmod ntklog_torture.ko torture_type=spin duration=0 &&
+	wait_for total_is_at_least 7 generated 100'
 rmmod ntklog_torture
 for file in recorded other; do
 	ntklog dump $file.etl >$file.dump

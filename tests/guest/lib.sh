@@ -89,6 +89,16 @@ wait_for()
 	done
 }
 
+# repeat_until COMMAND...: as wait_for, for a command that does some work itself; fails after 20
+# times.
+repeat_until()
+{
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		! "$@" || return 0
+	done
+	return 1
+}
+
 save_counters()
 {
 	cat $D/counters >/tmp/mark
@@ -141,9 +151,9 @@ torture_has_ended()
 }
 
 # trace_torture FILE EVENT COUNTER PARAMETER...: record the torture of a second by trace-cmd; again,
-# until COUNTER has grown by 100 on each CPU. The torture has ended, but is not unloaded, when
-# trace-cmd saves the kernel's symbols. The file trace.mask gets the groups that the tracepoint has
-# enabled.
+# each time a second longer, until COUNTER has grown by 100 on each CPU. The torture has ended, but
+# is not unloaded, when trace-cmd saves the kernel's symbols. The file trace.mask gets the groups
+# that the tracepoint has enabled.
 trace_torture()
 {
 	file=$1 event=$2 counter=$3
@@ -156,7 +166,7 @@ trace_torture()
 		save_counters
 		trace-cmd record -o "$file" -e "ntklog:$event" sh -c ". ./lib.sh
 			cat $D/group_mask >trace.mask
-			insmod ntklog_torture.ko duration=1 $*
+			insmod ntklog_torture.ko duration=$tries $*
 			wait_for torture_has_ended" || return 1
 		rmmod ntklog_torture
 	done

@@ -36,7 +36,7 @@ spinning_is_on()
 	grep -q "^spinlock: on" $D/linux && grep -q "^rwlock: on" $D/linux
 }
 
-# No slot may be in use.
+# spinning_is_off: no kind is on, no function is redirected, and no slot is in use.
 spinning_is_off()
 {
 	cat $D/linux

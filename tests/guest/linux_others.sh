@@ -64,8 +64,8 @@ cat $D/linux
 check "linux: foreign direct call: its kind is refused, with the function's name" \
 	grep '^rwlock: failed: _raw_write_unlock_irqrestore (-16)' $D/linux
 check "linux: foreign direct call: only the other kind is redirected" is "$(count_redirected_functions)" $SPIN
-check "linux: foreign direct call: the kernel log has the function's name" sh -c "dmesg | tail -n 5 |
-	grep 'rwlocks are not watched: _raw_write_unlock_irqrestore .*: somebody else has redirected it'"
+check "linux: foreign direct call: the kernel log has the function's name" sh -c "dmesg |
+	grep 'locks of kind rwlock are not watched: _raw_write_unlock_irqrestore .*: somebody else has redirected it'"
 check "linux: foreign direct call: record reports the kind" sh -c 'ntklog record -e linux_rwlock --no-names \
 	-o /tmp/busy.etl --duration 0.1 2>&1 | tee /dev/stderr | grep -i "nothing will be recorded: failed"'
 echo stop >$S/state

@@ -9,7 +9,8 @@ while [ $i -lt 20 ]; do
 	usleep 2000
 	i=$((i + 1))
 done
-usleep 100000 &
+# Longer than a host stops a virtual CPU, so that the process sleeps before its timer expires.
+sleep 1 &
 echo $$ $! >ready.threads
 wait
 END

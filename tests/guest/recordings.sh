@@ -86,11 +86,16 @@ check "recordings: record's closing line counts the events in the file" is \
 	"$(ntklog info one.etl | awk '/^Events/ { counts = 1; next } counts { sum += $2 }
 		END { print sum + 0 }')"
 
-# record --on EVENT keeps the events around an event: here the process $sleeper wakes up.
-sh -c 'sleep 4; exec sleep 0' &
+# record --on EVENT keeps the events around an event: here the process $sleeper gets a CPU, which it
+# does ten times a second or so.
+touch /tmp/sleeper
+while [ -e /tmp/sleeper ]; do
+	usleep 100000
+done &
 sleeper=$!
 check "recordings: record --on ends with status 0 after the event" ntklog record -e contextswap --no-names -o trap.etl \
 	--on "NewThreadId == $sleeper && time > 1" --before 1 --after 0.5 --duration 60
+rm /tmp/sleeper
 wait $sleeper
 check "recordings: the file of record --on has the event" sh -c \
 	"ntklog dump trap.etl --filter 'NewThreadId == $sleeper && time > 1' | grep ContextSwap"
@@ -127,7 +132,8 @@ check "recordings: the second stop leaves the session free" none_is_left
 # Write the names of a trace that cat has made.
 echo PERF_CONTEXT_SWITCH PERF_LINUX_MUTEX >$D/sessions/2/group_mask
 echo start >$D/sessions/2/state
-find /sys/kernel >/dev/null
+# The kernel does this by a work item on each CPU.
+echo 1 >/proc/sys/vm/stat_refresh
 echo stop >$D/sessions/2/state
 cat $D/sessions/2/header $D/sessions/2/cpu* >cat.etl
 check "recordings: names of a file without names succeeds" ntklog names cat.etl

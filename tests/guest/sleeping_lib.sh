@@ -20,7 +20,7 @@ sleeping_is_on()
 	done
 }
 
-# sleeping_is_off: no lock may be recorded as held.
+# sleeping_is_off: no kind is on, no function is hooked, and no lock is recorded as held.
 sleeping_is_off()
 {
 	cat $D/linux

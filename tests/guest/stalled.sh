@@ -18,6 +18,12 @@ process_can_be_killed()
 	wait_for process_has_ended "$1"
 }
 
+# waits_in_ntklog PROCESS: in a function of the module.
+waits_in_ntklog()
+{
+	grep -q '\[ntklog\]' "/proc/$1/stack"
+}
+
 file_is()
 {
 	is "$(cat "$1")" "$2"
@@ -46,10 +52,8 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	cat $D/linux_mode >/dev/null
 	check "stalled: the kernel log shows that a start waits for Tasks RCU" wait_for sh -c "dmesg | grep 'Tasks RCU' | grep ntklog"
 	check "stalled: a start without a grace period keeps waiting" sh -c "! grep -q zombie /proc/$starter/status"
-	cat $S/snapshot >/dev/null &
-	copier=$!
-	usleep 300000
-	check "stalled: a process that opens a snapshot can be killed" process_can_be_killed $copier
+	check "stalled: a snapshot of the starting session is refused without a wait" \
+		sh -c "! cat $S/snapshot"
 	check "stalled: a claim's owner that is killed while another session starts exits" process_can_be_killed $owner
 	check "stalled: a process that starts a session can be killed" process_can_be_killed $starter
 	check "stalled: a group whose start was killed is listed with EINTR" \
@@ -62,7 +66,7 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	./claim64 $claim/claim start=0xA0000002 hold &
 	owner=$!
 	wait_for file_is $claim/state started
-	usleep 300000
+	wait_for waits_in_ntklog $owner
 	check "stalled: a recording that waits until its locks are attached can be killed" \
 		process_can_be_killed $owner
 	check "stalled: the session of a killed recording is stopped" file_is $claim/state stopped
@@ -74,7 +78,8 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	tester=$!
 	echo sampled >$D/linux_mode &
 	chooser=$!
-	usleep 300000
+	wait_for waits_in_ntklog $tester
+	wait_for waits_in_ntklog $chooser
 	check "stalled: a process that runs a self-test can be killed" process_can_be_killed $tester
 	check "stalled: a process that sets a mode can be killed" process_can_be_killed $chooser
 	rmmod no_switch
@@ -95,7 +100,8 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	insmod no_switch.ko
 	cat $D/linux_selftest >/dev/null &
 	tester=$!
-	usleep 300000
+	wait_for waits_in_ntklog $tester
+	wait_for grep '^spinlock: testing for .* Tasks RCU$' $D/linux
 	check "stalled: a self-test that attaches can be killed" process_can_be_killed $tester
 	check "stalled: the self-test goes on without its reader" \
 		grep '^spinlock: testing for .* Tasks RCU$' $D/linux
@@ -105,7 +111,7 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	insmod no_switch.ko
 	cat $D/linux_selftest >/dev/null &
 	tester=$!
-	usleep 300000
+	wait_for waits_in_ntklog $tester
 	kill -9 $tester
 	wait_for process_has_ended $tester
 	rmmod no_switch

@@ -46,7 +46,7 @@ suspend_and_resume()
 	check_on_console "suspend: the kernel suspends and resumes" has_suspended 1
 	check_on_console "suspend: after the resume spinning locks are redirected" spinning_is_on
 	check_on_console "suspend: after the resume sleeping locks are hooked" sleeping_is_on
-	check_on_console "suspend: acquisitions are counted" counter_has_grown SpinLockAcquireCount 100
+	check_on_console "suspend: acquisitions are counted" wait_for counter_has_grown SpinLockAcquireCount 100
 	end_load
 	echo stop >$S/state
 	check_on_console "suspend: the end of the session restores spinning locks" spinning_is_off

@@ -21,8 +21,9 @@ check "unload: unloading with the tracepoint enabled succeeds or is refused" sh 
 [ ! -e /sys/kernel/tracing/events/ntklog/spinlock/enable ] ||
 	echo 0 >/sys/kernel/tracing/events/ntklog/spinlock/enable
 grep -q '^ntklog ' /proc/modules || insmod ntklog.ko
-check "unload: a session works after loading again" sh -c ". ./lib.sh; echo start >$S/state &&
-	echo stop >$S/state && [ \$(cat $S/header $S/cpu* | wc -c) = 131072 ]"
+check "unload: a session works after loading again" sh -c ". ./lib.sh
+	echo 0 >$S/flush_timer && echo start >$S/state && echo stop >$S/state &&
+	[ \$(cat $S/header $S/cpu* | wc -c) = 131072 ]"
 # Have records of tasks made, by mutexes that living tasks acquire.
 make_records()
 {

@@ -221,7 +221,7 @@ static bool waiter_is_ready;
 static bool rw_lock_is_wanted;
 
 /*
- * Hold the lock for 200 times `hold`, so that the waiter waits for `hold` even if the host stops
+ * Hold the lock for 800 times `hold`, so that the waiter waits for `hold` even if the host stops
  * its virtual CPU just before the request. The owner cannot watch for the waiter instead, because
  * the lock word does not show a waiter in a virtual machine (virt_spin_lock()).
  */
@@ -235,7 +235,7 @@ static void hold_until_waited_for(void)
 	complete(&owner_has_lock);
 	while (!READ_ONCE(waiter_is_ready))
 		cpu_relax();
-	spin_interrupted(hold * 200ULL);
+	spin_interrupted(hold * 800ULL);
 	if (!rw_lock_is_wanted)
 		raw_spin_unlock(&contended_lock);
 	else

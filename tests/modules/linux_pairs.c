@@ -199,7 +199,10 @@ static struct task_struct *start_on(int cpu, int (*thread)(void *data),
 	return task;
 }
 
-/* Hold a lock until the last waiter is about to wait for it, and then for 200 ms. */
+/*
+ * Hold a lock until the last waiter is about to wait for it, and then for 500 ms: a host may stop
+ * the waiter's virtual CPU for a while just before the request.
+ */
 static void hold_while_waited_for(const struct contended_lock *lock)
 {
 	struct task_struct *first_waiter, *queued_waiter = NULL;
@@ -219,7 +222,7 @@ static void hold_while_waited_for(const struct contended_lock *lock)
 		raw_spin_lock(lock->spin_lock);
 	atomic_set(&wait_step, 1);
 	wait_for_step(3);
-	mdelay(200);
+	mdelay(500);
 	released = get_cycles();
 	if (lock->rw_lock)
 		write_unlock(lock->rw_lock);

@@ -26,8 +26,9 @@ static DEFINE_PER_CPU(unsigned long, nmis_handled);
 static DEFINE_PER_CPU(unsigned long, locks_taken);
 
 /*
- * CPUs that have been sent an NMI and have not handled it yet. The sending thread sets bits; a
- * CPU's NMI clears its own bit. An NMI of a CPU without a bit is left to the kernel.
+ * CPUs that have been sent an NMI and have not handled it yet. The sending thread sets bits, and
+ * clears those of CPUs that are offline; a CPU's NMI clears its own bit. An NMI of a CPU without a
+ * bit is left to the kernel.
  */
 static struct cpumask awaited_cpus;
 static struct task_struct *sender;

@@ -162,11 +162,20 @@ static void start_others(const struct role *role)
 		start(next);
 }
 
+/*
+ * If the CPU stalls between the start of the timer and the switch to another task, the sleep is
+ * shorter or none at all. Then sleep again.
+ */
 static void be_blocked(const struct hold *hold)
 {
-	u64 from = get_cycles();
+	u64 from, time_on_cpu;
 
-	planted_sleep();
+	do {
+		from = get_cycles();
+		time_on_cpu = current->se.sum_exec_runtime;
+		planted_sleep();
+		time_on_cpu = current->se.sum_exec_runtime - time_on_cpu;
+	} while (time_on_cpu > HELD_UP_MS * NSEC_PER_MSEC / 2);
 	print_planted(hold, "holder_blocked", from, get_cycles());
 }
 

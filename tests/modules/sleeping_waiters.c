@@ -99,16 +99,21 @@ static int percpu_reader_thread(void *data)
 static void start_percpu_reader(void *data)
 {
 	struct waiter *reader = data;
+	struct task_struct *task;
 
 	init_completion(&reader->begins);
 	init_completion(&reader->ended);
-	if (IS_ERR(kthread_run(percpu_reader_thread, reader, "percpu_reader"))) {
+	task = kthread_run(percpu_reader_thread, reader, "percpu_reader");
+	if (IS_ERR(task)) {
 		print_wrong("percpu_read", -ENOMEM);
 		complete(&reader->ended);
 		return;
 	}
 	wait_for_completion(&reader->begins);
-	msleep(80);
+	/* The reader cannot end as long as the writer has the lock. */
+	do {
+		msleep(80);
+	} while (task_is_running(task));
 }
 
 void read_percpu_while_written(void)

@@ -158,7 +158,7 @@ static noinline void interrupted_softly(void)
 
 static DEFINE_MUTEX(lock_for_other_thread);
 
-static void release_other(struct work_struct *work)
+static void release_in_worker(struct work_struct *work)
 {
 	mutex_unlock(&lock_for_other_thread);
 	print_lock("other", &lock_for_other_thread);
@@ -170,7 +170,7 @@ static int __init stack_chain_init(void)
 		take_spin, take_irq, take_read, take_write, take_mutex, take_rwsem, take_queued,
 		take_resource, sleep_there, interrupted, interrupted_softly,
 	};
-	DECLARE_WORK(work, release_other);
+	DECLARE_WORK(work, release_in_worker);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(takers); i++)

@@ -45,8 +45,8 @@ MODULE_PARM_DESC(count, "number of stale breakpoints that were removed");
  */
 static notrace noinline __used void stale_code_clear_dirty_bit(unsigned long address)
 {
-	unsigned int level;
-	pte_t *entry = lookup_address(address, &level);
+	unsigned int page_level;
+	pte_t *entry = lookup_address(address, &page_level);
 
 	if (entry && !(pte_flags(*entry) & _PAGE_RW))
 		clear_bit(_PAGE_BIT_DIRTY, (unsigned long *)entry);

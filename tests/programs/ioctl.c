@@ -105,12 +105,12 @@ static void check_group_mask(void)
 
 static void check_stacks(void)
 {
-	uint32_t information[6] = { 6, 0, 7, 0, 0x052B, 0x0524 }, wrong[5] = { 6, 0, 7, 0, 0x0F4B };
+	uint32_t two_events[6] = { 6, 0, 7, 0, 0x052B, 0x0524 }, wrong[5] = { 6, 0, 7, 0, 0x0F4B };
 	uint32_t empty_list[4] = { 6, 0, 7, 0 }, got[16] = { 6, 0, 7, 0 };
 
 	check("no event has a stack by default",
 	      query(0x1F, got, 0x10) == 0 && return_length == 0x10);
-	check("sets two events that have stacks", set(0x1F, information, 0x18) == 0);
+	check("sets two events that have stacks", set(0x1F, two_events, 0x18) == 0);
 	check("a query with a short buffer returns the length of the list",
 	      query(0x1F, got, 0x14) == STATUS_INFO_LENGTH_MISMATCH && return_length == 0x18);
 	check("queries the events that have stacks", query(0x1F, got, sizeof(got)) == 0 &&

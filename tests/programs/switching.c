@@ -115,6 +115,44 @@ static void pause_a_little(void)
 	usleep(3000);
 }
 
+/* Return the sum over all CPUs of the column Events, or ResourceEvents, of the file counters. */
+static unsigned long count_events(void)
+{
+	const char *wanted = strcmp(tracepoint, "spinlock") ? "ResourceEvents" : "Events";
+	static char text[1 << 16];
+	unsigned long sum = 0;
+	int column = 0, i;
+	char *line, *word, *rest_of_text, *rest;
+	ssize_t length = read_file(DEBUGFS "../counters", text, sizeof(text) - 1);
+
+	text[length < 0 ? 0 : length] = '\0';
+	for (line = strtok_r(text, "\n", &rest_of_text); line;
+	     line = strtok_r(NULL, "\n", &rest_of_text)) {
+		word = strtok_r(line, " ", &rest);
+		for (i = 0; word; i++, word = strtok_r(NULL, " ", &rest))
+			if (!strcmp(word, wanted))
+				column = i;
+			else if (column && i == column)
+				sum += strtoul(word, NULL, 10);
+	}
+	return sum;
+}
+
+/* Return when the torture has made some events, however slow the machine is. */
+static void pause_until_events_come(void)
+{
+	unsigned long before = count_events();
+	int tries;
+
+	for (tries = 0; tries < 20000; tries++) {
+		pause_a_little();
+		if (count_events() - before >= 30)
+			return;
+	}
+	errno = ETIME;
+	die("counters");
+}
+
 int main(int argc, char **argv)
 {
 	char group_mask[64];
@@ -131,18 +169,18 @@ int main(int argc, char **argv)
 		case 0:		/* start and stop a session */
 			write_file(DEBUGFS, "0/group_mask", group);
 			write_file(DEBUGFS, "0/state", "start");
-			pause_a_little();
+			pause_until_events_come();
 			write_file(DEBUGFS, "0/state", "stop");
 			break;
 		case 1:		/* enable and disable the tracepoint */
 			enable_tracepoint();
-			pause_a_little();
+			pause_until_events_come();
 			disable_tracepoint();
 			continue;
 		case 2:		/* the session stops before the tracepoint is disabled */
 			write_file(DEBUGFS, "0/state", "start");
 			enable_tracepoint();
-			pause_a_little();
+			pause_until_events_come();
 			write_file(DEBUGFS, "0/state", "stop");
 			pause_a_little();
 			disable_tracepoint();
@@ -153,7 +191,7 @@ int main(int argc, char **argv)
 			pause_a_little();
 			snprintf(group_mask, sizeof(group_mask), "+%s", group);
 			write_file(DEBUGFS, "0/group_mask", group_mask);
-			pause_a_little();
+			pause_until_events_come();
 			group_mask[0] = '-';
 			write_file(DEBUGFS, "0/group_mask", group_mask);
 			write_file(DEBUGFS, "0/state", "stop");

@@ -88,5 +88,5 @@ cat >"$DIR/guest.sh" <<-'END'
 	dmesg | grep -o 'ntklog_bench: .*'
 END
 run_test "costs: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -i -k "$IMAGE" -M "$MODULES" "$DIR"
+	"$TOP/scripts/vm/vm.sh" -i -t 1200 -k "$IMAGE" -M "$MODULES" "$DIR"
 run_test_program python3 "$TESTS/check/check_costs.py" "$DIR/guest.log" | sed "s/ok - /ok - costs: /"

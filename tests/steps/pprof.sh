@@ -13,19 +13,21 @@ sum_of_pprof()
 		/^ *[0-9]/ && /:/ { gsub(":", ""); sum += $at } END { printf "%d\n", sum }'
 }
 
+# sum_of_report TABLE FIELD: the sum of a field of all rows, without those that have no holder.
 sum_of_report()
 {
-	"$NTKLOG" report --json --stacks "$SAMPLE" | python3 -c "
+	"$NTKLOG" report --json --stacks --table "$1" "$SAMPLE" | python3 -c "
 import json, sys
-report = json.load(sys.stdin)
-print(round(sum(row['$1'] or 0 for row in report['stacks'])))"
+rows = json.load(sys.stdin)['$1']
+print(round(sum(row['$2'] or 0 for row in rows if not row.get('holder', '').startswith('('))))"
 }
 
+# has_the_sum FIELD TABLE FIELD_OF_REPORT
 has_the_sum()
 {
 	local of_pprof of_report
 	of_pprof=$(sum_of_pprof "$1")
-	of_report=$(sum_of_report "$2")
+	of_report=$(sum_of_report "$2" "$3")
 	echo "pprof: $of_pprof, report: $of_report"
 	# The report rounds each row to nanoseconds.
 	[ "$of_pprof" -gt 0 ] && [ $((of_pprof - of_report)) -le 50 ] && [ $((of_report - of_pprof)) -le 50 ]
@@ -43,17 +45,23 @@ shows_the_labels()
 	"$PPROF" -tags -sample_index=hold "$DIR/sample.pb.gz" | tee "$DIR/tags"
 	grep -q '^ class: Total' "$DIR/tags"
 	grep -q '^ tid: Total' "$DIR/tags"
+	grep -q '^ process: Total' "$DIR/tags"
+	grep -q ': some_server$' "$DIR/tags"
+	grep -q '^ pid: Total' "$DIR/tags"
 }
 
 need tool
 build_tool
 PPROF=$("$TOP/scripts/build/pprof.sh")
 SAMPLE=$TOP/Documentation/examples/sample-stacks.etl
-# Give the addresses in the sample a name.
-echo 'ffffffffaafb2c00 T some_function' >"$DIR/names"
+# Give addresses, a task and its process in the sample names.
+printf '%s\n' 'ffffffffaafb2c00 T some_function' $'thread 244 worker\t243' \
+	$'thread 243 some_server\t243' >"$DIR/names"
 run_test "pprof: ntklog converts the sample" \
 	"$NTKLOG" convert --pprof "$DIR/sample.pb.gz" --names "$DIR/names" "$SAMPLE"
 run_test "pprof: Go's pprof shows the functions" shows_the_functions
-run_test "pprof: Go's pprof has the labels class and tid" shows_the_labels
-run_test "pprof: the delay is the wait of the report" has_the_sum 2 wait_total_ns
-run_test "pprof: the hold is the hold of the report" has_the_sum 4 hold_total_ns
+run_test "pprof: Go's pprof has the labels of class, task and process" shows_the_labels
+run_test "pprof: the delay is the wait of the report" has_the_sum 2 stacks wait_total_ns
+run_test "pprof: the hold is the hold of the report" has_the_sum 4 stacks hold_total_ns
+run_test "pprof: the charged waits are those of the report" \
+	has_the_sum 5 blockers charged_total_ns

@@ -12,6 +12,6 @@ run_test "suspend: the modules build" build_modules_silently "$KDIR" "$OUT/build
 cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/tests/modules/stale_code.ko" "$TESTS"/guest/*.sh "$DIR/"
 printf '. ./lib.sh\n. ./suspend.sh\n' >"$DIR/guest.sh"
 run_test "suspend: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -t 600 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" "$DIR"
 sed -n 's/.*\] suspend: \(\(not \)\?ok .*\|#.*\)/\1/p' "$DIR/console.log" | tr -d '\r' | tee "$DIR/results"
 run_test "suspend: all results are there" sh -c "[ \$(grep -c '^ok' $DIR/results) = 12 ]"

@@ -11,16 +11,19 @@ run_test "tool: builds without a warning" build_tool generate make_types fake_mo
 run_test "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool-asan" \
 	CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
 only=${1:-}
+begun=' '
 [ $# -lt 2 ] || export CASES=${*:2}
 
 run_file()
 {
+	begun+="$1 "
 	[ -n "$only" ] && [ "$only" != "$1" ] ||
 		run_test_program python3 "$TOOL_TESTS/$1.py" "${@:2}"
 }
 
 for name in dump sample windows stacks info damage rundown formats stream report report_rates \
-	report_output errors answer answer_by answer_open off_cpu longest diff many convert pprof manual budget; do
+	report_output ndjson errors answer answer_by answer_open off_cpu longest diff many convert pprof \
+	manual budget; do
 	run_file "test_$name" "$OUT/build/tool-asan/ntklog"
 done
 for name in control start record trap top top_by top_terminal held names exporter; do
@@ -32,3 +35,16 @@ run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/fake_module
 CFLAGS="-O2 -g" run_file test_library "$OUT/build/tool/ntklog"
 # The test measures memory, of which the sanitizers need much of their own.
 run_file test_large "$OUT/build/tool/ntklog" "$OUT/build/tool/generate"
+
+# The step python has files of its own.
+each_file_runs()
+{
+	local file name
+	for file in "$TOOL_TESTS"/test_*.py; do
+		name=$(basename "$file" .py)
+		[[ $name = test_python* || $begun = *" $name "* ]] ||
+			{ echo "$name runs in no step"; return 1; }
+	done
+}
+
+run_test "tool: each file of the tests runs" each_file_runs

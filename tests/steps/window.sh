@@ -63,9 +63,9 @@ fill_shared_directory "$DIR" debug <<-'END'
 
 	has_events()
 	{
-		insmod ntklog_torture.ko threads=2 duration=1 hardirqs=0 \
+		insmod ntklog_torture.ko threads=2 duration=0 hardirqs=0 \
 			torture_type=$([ $1 = resource ] && echo resource || echo in_stack_queued) &&
-			sleep 2 && rmmod ntklog_torture && grep -m 3 " $1: " $T/trace
+			wait_for grep -q " $1: " $T/trace && rmmod ntklog_torture
 	}
 
 	toggle()

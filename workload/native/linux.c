@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' own spin lock under ntklog. As in a preemptible kernel, its functions are not inlined. The
- * first instruction of each function calls a trampoline, as with ftrace.
+ * Linux' own spin lock under ntklog. As in a preemptible kernel, its functions are not inlined.
+ * Each function begins with a no-op or with a call of a trampoline, as with ftrace.
  */
 #include <linux/spinlock.h>
 
@@ -71,7 +71,7 @@ NATIVE_CONTESTANT(linux, atomic_set(&RAW->raw_lock.val, 0), (void)0,
 /* Mode waits cannot be measured contended, because its probe uses the kernel's unwinder. */
 const struct native_contestant native_linux[] = {
 	NATIVE_ENTRY(linux, "Linux' own"),
-	NATIVE_ENTRY(linux, "Linux' own, waits", .alone = true),
+	NATIVE_ENTRY(linux, "Linux' own, waits", .uncontended_only = true),
 	NATIVE_ENTRY(linux, "Linux' own, empty hooks", NATIVE_LINUX_ENTERED),
 	NATIVE_ENTRY(linux, "Linux' own, redirected", NATIVE_LINUX_REDIRECTED),
 	NATIVE_ENTRY(linux, "Linux' own, sampled", NATIVE_LINUX_SAMPLED),

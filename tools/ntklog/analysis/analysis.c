@@ -12,10 +12,12 @@
 
 #include "analysis.h"
 #include "analysis_records.h"
+#include "charge_thread.h"
 #include "etl_reader.h"
 #include "event_type.h"
 #include "grow.h"
 #include "whole_ticks.h"
+#include "window.h"
 
 #define HOOK_IDS	0x10000
 
@@ -144,21 +146,10 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 	coverage_add_event(&analysis->coverage, event);
 	if (!is_known)
 		return;
-	switch (event->hook_id) {
-	case PERFINFO_LOG_TYPE_NTKLOG_OBSERVED:
+	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_add_observed(&analysis->coverage, event);
-		break;
-	case PERFINFO_LOG_TYPE_SPINLOCK:
-	case PERFINFO_LOG_TYPE_RESOURCE:
-	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-	case PERFINFO_LOG_TYPE_READY_THREAD:
-	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
-	case PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK:
-	case NTKLOG_LOG_TYPE_OPEN_HOLD:
-		break;
-	default:
+	else if (!window_is_all_of(event->hook_id))
 		rates_history_add(&analysis->history, event);
-	}
 }
 
 /**
@@ -176,6 +167,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	struct charge_event source = { .file = file, .event = event, .stack = stack };
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
+	union wmi_record record;
 
 	if (event->has_impossible_time)
 		return 0;
@@ -188,7 +180,9 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	if (type && event_type_check(file, event, type))
 		return -1;
-	if (type && wmi_record_predates_clock(file, event)) {
+	if (type)
+		wmi_record_read(&record, event);
+	if (type && wmi_record_predates_clock(&record, file, event)) {
 		etl_leave_out_event(file, event, "%s: its wait and hold are longer than the clock",
 				    type->name);
 		return -1;
@@ -220,7 +214,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 			add_unknown(analysis, event);
 		return 0;
 	}
-	analysis_add_record(analysis, &source);
+	analysis_add_record(analysis, &source, &record);
 	return 0;
 }
 
@@ -269,6 +263,9 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis->stacks.no_memory = true;
 		goto close;
 	}
+	/* Of all events it is counted whether they have a stack. */
+	if (!stacks_has_any(stacks))
+		window_skip_buffers(analysis->selection, file, merge);
 	if (analysis->charges_waits)
 		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
 				 file->perf_freq);
@@ -278,8 +275,12 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis->charges.stacks = &analysis->lock_stacks;
 	else if (analysis->stacks.by_lock)
 		analysis->charges.stacks = &analysis->stacks;
+	/* The thread would add to these stacks while this one does. Both would look up labels. */
+	if (analysis->charges.charges && !analysis->charges.stacks && !analysis->splits)
+		charge_thread_start(&analysis->charges);
 	while ((event = stacks_next(stacks, &stack)))
 		analysis_add(analysis, file, event, stack);
+	charge_thread_join(&analysis->charges);
 	analysis->stacks.counts = *stacks_counts(stacks);
 	analysis->stacks.has_any = stacks_has_any(stacks);
 	stacks_close(stacks);

@@ -6,6 +6,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "analysis_records.h"
+#include "charge_thread.h"
 
 static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct etl_event *event)
 {
@@ -69,90 +70,88 @@ static enum observation observation_of(const struct analysis *analysis, uint32_t
 	return coverage_observation(&analysis->coverage, groups, event->time_stamp);
 }
 
-static void add_spinlock(struct analysis *analysis, const struct charge_event *source)
+static void add_spinlock(struct analysis *analysis, const struct charge_event *source,
+			 struct spinlock_record *record)
 {
 	const struct etl_event *event = source->event;
 	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
 	struct record_origin origin = origin_of(analysis, event);
 	uint64_t class, weight;
 	struct splits *splits = analysis->splits;
-	struct spinlock_record record;
 	struct charge_record read;
 	bool is_wanted, has_hold;
 	uint8_t rule;
 	int64_t hold;
 
-	spinlock_record_read(&record, event);
-	rule = spinlock_rule(rates, &record);
-	weight = spinlock_weight(rates, &record);
-	class = key_of(analysis, record.lock, event);
-	is_wanted = source->is_selected && count_wanted_lock(analysis, record.lock, event);
+	rule = spinlock_rule(rates, record);
+	weight = spinlock_weight(rates, record);
+	class = key_of(analysis, record->lock, event);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
 	if (analysis->charges.charges || splits)
-		charge_read_spinlock(&read, source, &record, rule);
+		charge_read_spinlock(&read, source, record, rule);
 	if (analysis->charges.charges) {
 		read.hold.class = class;
 		read.hold.weight = is_wanted ? weight : 0;
-		charge_sums_add_hold(&analysis->charges, &read.hold);
+		charge_thread_add_hold(&analysis->charges, &read.hold);
 	}
 	if (!is_wanted)
 		return;
-	record.lock = class;
+	record->lock = class;
 	origin.observation = observation_of(analysis,
-					    spinlock_groups(UINT64_C(1) << record.mode,
+					    spinlock_groups(UINT64_C(1) << record->mode,
 							    has_groups(analysis,
 								       SPINLOCK_LINUX_GROUPS)),
 					    event);
-	spinlock_stats_add(&analysis->spinlocks, &record, rates, &origin);
+	spinlock_stats_add(&analysis->spinlocks, record, rates, &origin);
 	has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
-	hold = record.release_time - record.acquire_time;
+	hold = record->release_time - record->acquire_time;
 	add_stack(analysis, source->stack, &(struct stack_record) {
 		.weight = weight,
 		.is_sample = rates->acquire_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
-		.has_waited = record.spin_count,
-		.wait = record.wait_time,
+		.has_waited = record->spin_count,
+		.wait = record->wait_time,
 		.is_wait_only = !has_hold,
 		.has_hold = has_hold,
 		.hold = hold > 0 ? hold : 0,
 		.class = class,
-		.by = splits ? splits_find(splits, 0, &read.hold) : record.thread_id,
-		.caller = record.caller,
+		.by = splits ? splits_find(splits, 0, &read.hold) : record->thread_id,
+		.caller = record->caller,
 	});
 	if (splits) {
-		record.lock = splits_find(splits, class, &read.hold);
-		spinlock_stats_add(&splits->spinlocks, &record, rates, &origin);
+		record->lock = splits_find(splits, class, &read.hold);
+		spinlock_stats_add(&splits->spinlocks, record, rates, &origin);
 	}
 }
 
-static void add_resource(struct analysis *analysis, const struct charge_event *source)
+static void add_resource(struct analysis *analysis, const struct charge_event *source,
+			 struct resource_record *record)
 {
 	const struct etl_event *event = source->event;
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
 	struct record_origin origin = origin_of(analysis, event);
 	uint64_t class, weight = 0;
 	struct splits *splits = analysis->splits;
-	struct resource_record record;
 	struct charge_record read;
 	bool is_wanted;
 
-	resource_record_read(&record, event);
-	kept_callers_complete(analysis->callers, event, &record);
-	if (resource_record_is_release(&record))
-		open_holds_drop_entry(&analysis->open_holds, record.resource, record.thread_id);
-	class = key_of(analysis, record.resource, event);
-	is_wanted = source->is_selected && count_wanted_lock(analysis, record.resource, event);
+	kept_callers_complete(analysis->callers, event, record);
+	if (resource_record_is_release(record))
+		open_holds_drop_entry(&analysis->open_holds, record->resource, record->thread_id);
+	class = key_of(analysis, record->resource, event);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, record->resource, event);
 	if (analysis->charges.charges || splits)
-		charge_read_resource(&read, source, &record);
-	record.resource = class;
+		charge_read_resource(&read, source, record);
+	record->resource = class;
 	if (is_wanted) {
-		origin.observation = observation_of(analysis, resource_kind_group(record.kind),
+		origin.observation = observation_of(analysis, resource_kind_group(record->kind),
 						    event);
-		weight = resource_stats_add(&analysis->resources, &record, rates, &origin);
+		weight = resource_stats_add(&analysis->resources, record, rates, &origin);
 	}
-	if (analysis->charges.charges && resource_record_is_release(&record)) {
+	if (analysis->charges.charges && resource_record_is_release(record)) {
 		read.hold.class = class;
 		read.hold.weight = weight;
-		charge_sums_add_hold(&analysis->charges, &read.hold);
+		charge_thread_add_hold(&analysis->charges, &read.hold);
 	}
 	if (!is_wanted)
 		return;
@@ -160,17 +159,18 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 		.weight = weight,
 		.is_sample = rates->release_rate > 1,
 		.waits_are_sample = rates->contention_rate > 1,
-		.has_waited = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
-		.wait = record.wait_time,
-		.has_hold = record.hold_time,
-		.hold = record.hold_time,
+		.has_waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
+		.wait = record->wait_time,
+		.has_hold = record->hold_time,
+		.hold = record->hold_time,
 		.class = class,
 		.is_sleeping = true,
-		.by = splits ? splits_find(splits, 0, &read.hold) : record.thread_id,
+		.by = splits ? splits_find(splits, 0, &read.hold) : record->thread_id,
+		.caller = record->caller,
 	});
 	if (splits) {
-		record.resource = splits_find(splits, class, &read.hold);
-		resource_stats_add(&splits->resources, &record, rates, &origin);
+		record->resource = splits_find(splits, class, &read.hold);
+		resource_stats_add(&splits->resources, record, rates, &origin);
 	}
 }
 
@@ -190,19 +190,18 @@ static void add_split_switch(struct splits *splits, const struct etl_event *even
 	switch_stats_add(&splits->switches, &record, event->processor, event->time_stamp, origin);
 }
 
-static void add_contextswap(struct analysis *analysis, const struct charge_event *source)
+static void add_contextswap(struct analysis *analysis, const struct charge_event *source,
+			    const struct contextswap_record *record)
 {
 	const struct etl_event *event = source->event;
-	struct contextswap_record record;
 
-	contextswap_record_read(&record, event);
 	if (source->is_selected)
-		switch_stats_add(&analysis->switches, &record, event->processor,
+		switch_stats_add(&analysis->switches, record, event->processor,
 				 event->time_stamp, analysis->origin);
 	if (source->is_selected && analysis->splits)
-		add_split_switch(analysis->splits, event, &record, analysis->origin);
+		add_split_switch(analysis->splits, event, record, analysis->origin);
 	if (analysis->charges.charges)
-		charge_add_contextswap(&analysis->charges, source, &record);
+		charge_add_contextswap(&analysis->charges, source, record);
 }
 
 static void add_open_hold(struct analysis *analysis, const struct charge_event *source)
@@ -221,21 +220,23 @@ static void add_open_hold(struct analysis *analysis, const struct charge_event *
  * analysis_add_record() - add the record of an event to all sums
  * @analysis: analysis to change
  * @source: the event, which is of a known type; other events than records add nothing
+ * @record: what the event tells; it is changed
  */
-void analysis_add_record(struct analysis *analysis, const struct charge_event *source)
+void analysis_add_record(struct analysis *analysis, const struct charge_event *source,
+			 union wmi_record *record)
 {
 	switch (source->event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
-		add_spinlock(analysis, source);
+		add_spinlock(analysis, source, &record->spinlock);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
-		add_resource(analysis, source);
+		add_resource(analysis, source, &record->resource);
 		break;
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
 		add_open_hold(analysis, source);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-		add_contextswap(analysis, source);
+		add_contextswap(analysis, source, &record->contextswap);
 		break;
 	}
 }

@@ -25,7 +25,7 @@ static int32_t distance_from(const struct charges *charges, uint64_t link, uint6
 
 /**
  * charges_open() - begin charging waits
- * @callback: gets each piece of each wait, from charges_add_hold()
+ * @callback: gets each piece of each wait, from charges_charge_wait()
  * @argument: for @callback
  * @ticks_per_second: of the session clock
  *
@@ -260,6 +260,17 @@ static void charge_gap(struct charges *charges, const struct charge_hold *waiter
 		       CHARGE_FREE_READY, CHARGE_FREE_SPINNING);
 }
 
+/*
+ * Whether the hold has no time stamp of its acquisition, or one that came late. A lock that has a
+ * waiter in its word is not acquired without a wait. So if the owner did not wait, but left a
+ * waiter, it acquired the lock before the waiter came. An interrupt, or a hypervisor that stopped
+ * the virtual CPU, may come between an acquisition and its time stamp.
+ */
+static bool began_earlier(const struct charge_hold *hold)
+{
+	return hold->start_unknown || (hold->left_waiter && hold->wait_start == hold->acquired);
+}
+
 static void charge_wait(struct charges *charges, const struct charge_hold *waiter)
 {
 	uint64_t at = waiter->wait_start;
@@ -268,7 +279,7 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 	charges->search_max = VISITS_MAX / greatest(count, 1);
 	for (i = 0; i < count; i++) {
 		const struct charge_hold *hold = charges->overlaps[i];
-		uint64_t begin = hold->start_unknown ? at :
+		uint64_t begin = began_earlier(hold) ? at :
 				 greatest(hold->acquired, waiter->wait_start);
 		uint64_t end = least(hold->released, waiter->acquired);
 

@@ -18,8 +18,9 @@
  * free time counts as overtaken: the waiter could have had the lock. From the begin of the next
  * owner's wait on, it counts as handed over. Before the first recorded hold of another task the
  * time counts as unknown until that task waits, because an earlier hold may not be recorded;
- * without any such hold all of the wait is unknown. A hold whose start is not recorded is taken to
- * begin at the release before it. The parts of a wait add up to it exactly.
+ * without any such hold all of the wait is unknown. A hold without a time stamp of its start, or
+ * with a late one, is taken to begin at the release before it, or at the begin of the wait. The
+ * parts of a wait add up to it exactly.
  *
  * The context switches tell when the holder or the next owner had no CPU. Where they are not
  * recorded, the sums of the hold's own record divide the time. A part of a hold is divided in

@@ -9,6 +9,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "charge_events.h"
+#include "charge_thread.h"
 #include "whole_ticks.h"
 
 /* Cycles in ticks of the session clock. */
@@ -75,6 +76,7 @@ void charge_read_spinlock(struct charge_record *read, const struct charge_event 
 		.thread_id = record->thread_id,
 		.is_shared = record->mode == WMI_SPINLOCK_EXECUTIVE_SHARED,
 		.start_unknown = rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN,
+		.left_waiter = rule & WMI_SPINLOCK_RULE_BLOCKER,
 		.in_softirq = record->dpc,
 		.in_interrupt = record->isr,
 		.cpu = source->event->processor,
@@ -161,7 +163,7 @@ void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
 		hold.ready = ticks_of(file, event->ready);
 		hold.blocked = ticks_of(file, event->blocked);
 	}
-	charge_sums_add_hold(sums, &hold);
+	charge_thread_add_hold(sums, &hold);
 }
 
 /**
@@ -188,5 +190,5 @@ void charge_add_contextswap(struct charge_sums *sums, const struct charge_event 
 	double ready_for = (double)record->new_thread_wait_time * (double)source->file->tick_ns *
 			   (double)source->file->perf_freq / 1e9;
 
-	charge_sums_add_switch(sums, &absence, record->new_thread_id, whole_ticks(ready_for));
+	charge_thread_add_switch(sums, &absence, record->new_thread_id, whole_ticks(ready_for));
 }

@@ -67,6 +67,7 @@ enum charge_part {
  * @is_sleeping: the lock is one that tasks sleep for
  * @is_shared: held by a reader
  * @start_unknown: the hold ended at @released; its start is not recorded
+ * @left_waiter: the release of a spin lock found a waiter in the lock's word
  * @in_softirq: a spin lock released in a softirq
  * @in_interrupt: a spin lock released in a hard interrupt
  * @was_interrupted: interrupts came during the wait or the hold
@@ -106,6 +107,7 @@ struct charge_hold {
 	bool is_sleeping;
 	bool is_shared;
 	bool start_unknown;
+	bool left_waiter;
 	bool in_softirq;
 	bool in_interrupt;
 	bool was_interrupted;

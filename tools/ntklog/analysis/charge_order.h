@@ -14,7 +14,7 @@
 /* A second has this many of the times for which late records are waited for. */
 #define CHARGE_LATE_PER_SECOND	10
 
-/* Holds that wait for late ones. If there are more, the first one waits no longer. */
+/* Size of the queue of holds that wait for late ones. If it is full, the first waits no longer. */
 #define CHARGE_ORDER_MAX	0x4000
 
 /**

@@ -196,7 +196,7 @@ const struct charge_absence *charges_last_absence(const struct charges *charges,
  * @thread_id: the task
  * @time: time at which the task may have had no CPU, session clock
  *
- * Return: the absence at that time, or NULL if the task had a CPU.
+ * Return: the absence at that time, or NULL if none is recorded.
  */
 const struct charge_absence *charges_find_absence(const struct charges *charges,
 						  uint32_t thread_id, uint64_t time)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache_index.h"
 #include "charge_sums.h"
 #include "histogram.h"
 #include "macros.h"
@@ -27,34 +26,16 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 	return label_or_others(sums, label_table_find_hold(&sums->labels, hold));
 }
 
-static struct charge_row *find_row(struct charge_sums *sums, enum charge_row_kind kind,
-				   struct charge_label *first, struct charge_label *second)
-{
-	struct charge_row_key key = {
-		.class = sums->current->key,
-		.kind = kind,
-		.first = first,
-		.second = second,
-	};
-	struct charge_row **cached = &sums->row_cache[cache_index(key.class.class + kind,
-								  (uintptr_t)first,
-								  (uintptr_t)second,
-								  CHARGE_CACHE_BITS)];
-	struct charge_row *row = *cached;
-
-	if (row && !memcmp(&row->key, &key, sizeof(key)))
-		return row;
-	hash_find_or_add(sums->rows, key, &key, UINT32_MAX, row);
-	sums->no_memory |= !row;
-	*cached = row;
-	return row;
-}
-
 static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 		       struct charge_label *first, struct charge_label *second, uint64_t ticks,
 		       uint64_t weight)
 {
-	struct charge_row *row = find_row(sums, kind, first, second);
+	struct charge_row *row = charge_find_row(sums, &(struct charge_row_key) {
+		.class = sums->current,
+		.kind = kind,
+		.first = first,
+		.second = second,
+	});
 	double variance = weight_variance(weight) * (double)ticks * (double)ticks;
 
 	if (!row)

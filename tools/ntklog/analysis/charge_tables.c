@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "charge_mix.h"
 #include "charge_tables.h"
+#include "macros.h"
 
 /* Number of values that size_bucket_of_sum() can return. */
 #define SUM_SIZES	252
@@ -46,21 +48,54 @@ static bool is_kept(struct limit *limit, uint64_t ticks)
 	return true;
 }
 
-static void drop_light_classes(struct charge_sums *sums)
+static void choose_light_classes(struct charge_sums *sums)
 {
-	struct charge_class *class, *next;
+	struct charge_class *class;
 	size_t counts[SUM_SIZES] = { 0 };
 	struct limit limit;
 
 	for (class = sums->classes; class; class = class->hh.next)
 		counts[size_bucket_of_sum(class->sum.wait)]++;
 	limit = find_limit(counts, CHARGE_CLASSES_KEPT);
+	for (class = sums->classes; class; class = class->hh.next)
+		class->is_dropped = !is_kept(&limit, class->sum.wait);
+}
+
+static void drop_light_classes(struct charge_sums *sums)
+{
+	struct charge_class *class, *next;
+
 	HASH_ITER(hh, sums->classes, class, next) {
-		if (is_kept(&limit, class->sum.wait))
+		if (!class->is_dropped)
 			continue;
 		HASH_DEL(sums->classes, class);
 		free(class);
 	}
+}
+
+/**
+ * charge_find_row() - find a row, or add it
+ * @sums: open
+ * @key: key of the row, whose class and labels are of @sums
+ *
+ * Return: the row, or NULL without memory.
+ */
+struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key)
+{
+	/* No file can choose the addresses, so the hash needs no secret. */
+	uint32_t hash = charge_mix((uintptr_t)key->class + key->kind, (uintptr_t)key->first,
+				   (uintptr_t)key->second) >> 32;
+	struct charge_row **cached = &sums->row_cache[hash >> (32 - CHARGE_CACHE_BITS)];
+	struct charge_row *row = *cached;
+
+	if (row && !memcmp(&row->key, key, sizeof(*key)))
+		return row;
+	HASH_FIND_BYHASHVALUE(hh, sums->rows, key, sizeof(*key), hash, row);
+	if (!row)
+		hash_add_hashed(sums->rows, key, key, hash, row);
+	sums->no_memory |= !row;
+	*cached = row;
+	return row;
 }
 
 /**
@@ -83,25 +118,21 @@ void charge_row_add(struct charge_row *sum, const struct charge_row *row)
 static void fold_row(struct charge_sums *sums, const struct charge_row *row)
 {
 	struct charge_label *others = sums->fixed[CHARGE_LABEL_OTHERS];
-	const struct charge_row_key key = {
+	struct charge_row *sum = charge_find_row(sums, &(struct charge_row_key) {
+		.class = &sums->unallocated,
 		.kind = row->key.kind,
 		.first = others,
 		.second = others,
-	};
-	struct charge_row *sum;
+	});
 
-	hash_find_or_add(sums->rows, key, &key, UINT32_MAX, sum);
-	sums->no_memory |= !sum;
-	if (!sum)
-		return;
-	charge_row_add(sum, row);
+	if (sum)
+		charge_row_add(sum, row);
 }
 
 /* Drop the light rows, and the rows of dropped classes: if such a class returns, it begins anew. */
 static void drop_light_rows(struct charge_sums *sums)
 {
 	struct charge_row *row, *next;
-	struct charge_class *class;
 	size_t counts[SUM_SIZES] = { 0 };
 	struct limit limit;
 
@@ -111,8 +142,7 @@ static void drop_light_rows(struct charge_sums *sums)
 	HASH_ITER(hh, sums->rows, row, next) {
 		if (charge_row_is_of_others(sums, row))
 			continue;
-		HASH_FIND(hh, sums->classes, &row->key.class, sizeof(row->key.class), class);
-		if (class && is_kept(&limit, row->ticks))
+		if (!row->key.class->is_dropped && is_kept(&limit, row->ticks))
 			continue;
 		HASH_DEL(sums->rows, row);
 		fold_row(sums, row);
@@ -147,12 +177,13 @@ void charge_limit_tables(struct charge_sums *sums)
 	    HASH_COUNT(sums->rows) < 2 * CHARGE_ROWS_KEPT &&
 	    HASH_COUNT(sums->labels.labels) < CHARGE_LABELS_MAX)
 		return;
-	drop_light_classes(sums);
+	memset(sums->row_cache, 0, sizeof(sums->row_cache));
+	choose_light_classes(sums);
 	drop_light_rows(sums);
+	drop_light_classes(sums);
 	drop_unused_labels(sums);
 	sums->current = NULL;
 	sums->waiter = NULL;
-	memset(sums->row_cache, 0, sizeof(sums->row_cache));
 }
 
 /**

@@ -33,7 +33,7 @@ enum charge_fixed_label {
 	CHARGE_FIXED_LABELS,
 };
 
-#define CHARGE_CACHE_BITS	12
+#define CHARGE_CACHE_BITS	13
 
 /**
  * struct charge_sum - waits and their parts; session clock, weighted
@@ -74,11 +74,13 @@ struct charge_class_key {
  * struct charge_class - the waits for the locks of a class
  * @key: the class
  * @sum: of the waits
+ * @is_dropped: the class is light; valid while classes are dropped
  * @hh: in the table of classes
  */
 struct charge_class {
 	struct charge_class_key key;
 	struct charge_sum sum;
+	bool is_dropped;
 	UT_hash_handle hh;
 };
 
@@ -101,8 +103,9 @@ enum charge_row_kind {
 	CHARGE_ROW_KINDS,
 };
 
+/* @class: class of the table, or charge_sums::unallocated for the sum of rows that were dropped */
 struct charge_row_key {
-	struct charge_class_key class;
+	struct charge_class *class;
 	struct charge_label *first;
 	struct charge_label *second;
 	uint64_t kind;
@@ -118,7 +121,7 @@ struct charge_row_key {
  * @greatest_variance: greatest part of a single piece in @variance
  * @hh: in the table of rows
  *
- * The time that one wait is charged to one hold is one piece of a row of holders, in however many
+ * The part of a wait that is charged to one hold is one piece of a row of holders, in however many
  * states the holder was: the error of a sample would be too small if each state counted.
  */
 struct charge_row {
@@ -135,6 +138,7 @@ struct charge_row {
  * struct charge_sums - of a trace; all zero: nothing is charged
  * @ticks_per_ms: session clock
  * @charges: the waits that are being charged; NULL: none are
+ * @thread: thread that charges, see charge_thread.h; NULL: the caller's
  * @stacks: set by the caller after charge_sums_open(): stacks to which the waits are charged, too;
  *	or NULL
  * @origin: set by the caller after charge_sums_open(): begin of @periods, session clock
@@ -152,7 +156,7 @@ struct charge_row {
  * @charged.blocked: ticks of @charged.piece in which the holder was blocked without a known
  *	context switch
  * @classes: table
- * @unallocated: sums of the locks whose class could not be allocated
+ * @unallocated: sums of the locks whose class could not be allocated; its key is zero
  * @rows: table
  * @labels: of waiters, holders, and places in which holders had no CPU
  * @fixed: the labels of enum charge_fixed_label
@@ -165,6 +169,7 @@ struct charge_row {
 struct charge_sums {
 	uint64_t ticks_per_ms;
 	struct charges *charges;
+	struct charge_thread *thread;
 	struct stack_stats *stacks;
 	uint64_t origin;
 	struct timelines periods;
@@ -192,6 +197,7 @@ struct charge_sums {
 	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];
 };
 
+struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key);
 void charge_limit_tables(struct charge_sums *sums);
 void charge_row_add(struct charge_row *sum, const struct charge_row *row);
 bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row);

@@ -49,7 +49,8 @@ struct coverage_now {
  * Time that a trace covers; all zero: none.
  * @now: while the events are read, in each pass from all zero on
  * @changes: changes of the groups that are observed; in the order of time after coverage_finish()
- * @is_uneven: older buffers were overwritten: a CPU is covered from its first event on
+ * @is_uneven: older buffers were overwritten: CPUs without all buffers are covered from their first
+ *	events on
  */
 struct coverage {
 	struct coverage_cpu *cpus;

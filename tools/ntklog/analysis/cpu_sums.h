@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum cpu_sum {
+enum cpu_sum_kind {
 	CPU_SUM_COUNT,
 	CPU_SUM_WAIT,		/* cycles waited */
 	CPU_SUMS,

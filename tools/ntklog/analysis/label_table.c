@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache_index.h"
+#include "charge_mix.h"
 #include "label_table.h"
+#include "macros.h"
 
 static uint64_t hash_text(const char *text)
 {
@@ -109,9 +110,9 @@ struct charge_label *label_table_find_hold(struct label_table *table,
 					   const struct charge_hold *hold)
 {
 	struct label_key key = key_of(table, hold);
-	struct label_cached *cached = &table->cache[cache_index(key.caller + key.flags,
-								key.thread_id, key.frames[1],
-								LABEL_CACHE_BITS)];
+	struct label_cached *cached = &table->cache[charge_mix(key.caller + key.flags,
+							       key.thread_id, key.frames[1]) >>
+						    (64 - LABEL_CACHE_BITS)];
 	char text[CHARGE_LABEL_SIZE];
 
 	if (!cached->label || memcmp(&cached->key, &key, sizeof(key))) {
@@ -129,12 +130,15 @@ struct charge_label *label_table_find_hold(struct label_table *table,
 void label_table_drop_unused(struct label_table *table)
 {
 	struct charge_label *label, *next;
+	size_t i;
 
+	for (i = 0; i < ARRAY_SIZE(table->cache); i++)
+		if (table->cache[i].label && !table->cache[i].label->is_used)
+			table->cache[i].label = NULL;
 	HASH_ITER(hh, table->labels, label, next) {
 		if (!label->is_used)
 			free_label(table, label);
 	}
-	memset(table->cache, 0, sizeof(table->cache));
 }
 
 /**

@@ -31,11 +31,10 @@ struct stack_rundown {
  */
 bool event_is_stack_rundown(const struct etl_event *event)
 {
-	const struct event_type *type = event_type_find(event);
-
-	return type && (type->hook_id == NTKLOG_LOG_TYPE_STACKS_DC_START ||
-			type->hook_id == NTKLOG_LOG_TYPE_STACKS_DC_END) &&
-	       event->data_size == sizeof(struct ntklog_stacks_dc);
+	/* The types of events are searched for the few events with these ids. */
+	return (event->hook_id == NTKLOG_LOG_TYPE_STACKS_DC_START ||
+		event->hook_id == NTKLOG_LOG_TYPE_STACKS_DC_END) &&
+	       event_type_find(event) && event->data_size == sizeof(struct ntklog_stacks_dc);
 }
 
 static size_t rundowns_until(const struct stack_rundowns *rundowns, uint64_t time)
@@ -46,7 +45,7 @@ static size_t rundowns_until(const struct stack_rundowns *rundowns, uint64_t tim
 /**
  * stack_rundowns_add() - add a rundown
  * @rundowns: rundowns of the file
- * @event: a rundown of stacks; ignored if it was added before
+ * @event: a rundown of stacks; ignored if one of the same time was added before
  */
 void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event *event)
 {

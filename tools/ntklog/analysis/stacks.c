@@ -424,7 +424,7 @@ void stacks_add(struct stacks *stacks, const struct etl_event *event)
 
 /**
  * stacks_next_pending() - get the next queued event without reading more events
- * @stacks: from stacks_open()
+ * @stacks: from stacks_open() or stacks_open_session()
  * @stack: set to the stack of the event, as stacks_next() does
  *
  * Return: the event, which is valid until the next call; NULL if the queue is empty or the stack of
@@ -523,7 +523,7 @@ bool stacks_has_any(const struct stacks *stacks)
 
 /**
  * stacks_close() - free the stacks
- * @stacks: from stacks_open(), or NULL; the file stays open
+ * @stacks: from stacks_open() or stacks_open_session(), or NULL; the file stays open
  */
 void stacks_close(struct stacks *stacks)
 {

@@ -17,7 +17,7 @@
 #define THREADS_MAX	65536
 
 /*
- * @preempted: number of these at which the thread could have gone on
+ * @preempted: number of @switched_out at which the thread could have gone on
  * @wait_ticks: sum of NewThreadWaitTime of its switches, ticks of the system clock
  * @run: distribution of the times that it ran, session clock
  * @timeline: time that it ran in each slot of time, session clock; or NULL

@@ -42,7 +42,7 @@ struct classes {
 /*
  * A parsed line of the file identities.
  *
- * @offset: offset of the lock in the slab or in the symbol, bytes
+ * @offset: offset of the lock in the slab, the symbol or other memory, bytes
  * @size: bytes of an object with its metadata, or of the symbol
  */
 struct place {

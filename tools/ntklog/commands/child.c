@@ -109,11 +109,12 @@ bool child_take_signals(struct child *child, int signal_fd)
 }
 
 /**
- * child_end() - end the command and its process group
+ * child_end() - end the command, and ask its process group to end
  * @child: the command, started or not
  * @signal_fd: as for child_take_signals()
  *
- * The group gets SIGTERM. At a second signal, or after 5 seconds, it gets SIGKILL.
+ * The group gets SIGTERM. If the command has not ended after 5 seconds, or at a second signal, the
+ * group gets SIGKILL. Other processes of the group may outlive the command.
  */
 void child_end(struct child *child, int signal_fd)
 {

@@ -61,7 +61,7 @@ struct options {
 	size_t opened_count;
 	const char *html;
 	enum difference_measure measure;
-	uint64_t lock_events;
+	uint64_t events_of_lock;
 	uint64_t naming;
 	const char *mode_paths[2];
 	bool has_condition;
@@ -73,12 +73,13 @@ struct options {
 
 /*
  * First part of the result of a process that reads a file; the rows of its difference follow.
+ * @events_of_lock: number of events of the lock of --lock
  * @naming: files in which a lock has the same text have the same number: the time of the boot where
  *	the text is an address, NAMED where it is a name
  */
 struct file_sums {
 	double seconds;
-	uint64_t lock_events;
+	uint64_t events_of_lock;
 	uint64_t open_waits;
 	double open_wait_ns;
 	bool has_holds;
@@ -148,7 +149,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 		file_sums.has_holds = !analysis.spinlocks.total.waits_only;
 		file_sums.has_linux_spinlocks = has_linux_spinlocks(&analysis);
 		file_sums.linux_mode = analysis.spinlocks.rates.linux_mode;
-		file_sums.lock_events = analysis.wanted.events;
+		file_sums.events_of_lock = analysis.wanted.events;
 		file_sums.open_waits = analysis.open_holds.waits;
 		file_sums.open_wait_ns = analysis.open_holds.wait_ns;
 		difference_add(&difference, which, &analysis, file, names);
@@ -186,7 +187,7 @@ static bool add_file_result(void *argument, size_t number, FILE *result)
 	if (options->opened_count++ && options->naming != file_sums.naming)
 		options->difference.mixes_names = true;
 	options->naming = file_sums.naming;
-	options->lock_events += file_sums.lock_events;
+	options->events_of_lock += file_sums.events_of_lock;
 	side->seconds += file_sums.seconds;
 	side->open_waits += file_sums.open_waits;
 	side->open_wait_ns += file_sums.open_wait_ns;
@@ -558,7 +559,7 @@ int command_diff(int argc, char **argv)
 			options.mode_paths[0], options.mode_paths[1]);
 		forget_intervals_of_waits(&options.difference);
 	}
-	if (!status && options.table.lock && !options.lock_events) {
+	if (!status && options.table.lock && !options.events_of_lock) {
 		message("no file has an event of a lock \"%s\"; %s", options.table.lock,
 			table_lock_hint(options.table.lock));
 		status = NTKLOG_FAILED;

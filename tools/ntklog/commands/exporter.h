@@ -39,7 +39,8 @@ struct exporter_rate_setting {
 
 /*
  * Numbers of things that the sums lack, since the start.
- * @suppressed: events that occurred while their CPU was writing another event
+ * @suppressed: events that occurred while their CPU was writing another event or was in an NMI, or
+ *	where RCU was not watching
  * @limited: releases that left a waiter behind, beyond the module's limit for each second
  * @untracked: acquisitions beyond the number that the module tracks at once
  */

@@ -433,7 +433,7 @@ static int report_files(struct options *options)
 		goto close;
 	}
 	status = report_many_read(&many);
-	if (!status && options->table.lock && !report_many_lock_events(&many)) {
+	if (!status && options->table.lock && !report_many_events_of_lock(&many)) {
 		message("no event is of a lock \"%s\"; %s", options->table.lock,
 			table_lock_hint(options->table.lock));
 		status = NTKLOG_FAILED;

@@ -93,18 +93,18 @@ int report_many_read(struct report_many *many)
 }
 
 /**
- * report_many_lock_events() - count the events of the only lock that is summed up
+ * report_many_events_of_lock() - count the events of the only lock that is summed up
  * @many: read
  *
  * Return: the number, of all files.
  */
-uint64_t report_many_lock_events(const struct report_many *many)
+uint64_t report_many_events_of_lock(const struct report_many *many)
 {
 	uint64_t events = 0;
 	size_t i;
 
 	for (i = 0; i < many->files->count; i++)
-		events += many->hosts[i].lock_events;
+		events += many->hosts[i].events_of_lock;
 	return events;
 }
 

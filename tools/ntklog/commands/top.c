@@ -161,7 +161,7 @@ static int follow(struct top *top, double end)
 	return got || !top->keys.quits ? got : 1;
 }
 
-/* Returns 0; 1 if a signal ended the interval early; -1 after a message. */
+/* Returns 0; 1 if a signal, or the key q, ends the command; -1 after a message. */
 static int gather_interval(struct top *top)
 {
 	double start = recording_now(), end = start + top->interval;

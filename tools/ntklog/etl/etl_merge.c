@@ -33,6 +33,9 @@ struct etl_merge_cpu {
  * @was_returned: etl_merge_next() has returned the event on top
  * @last_returned_time: session clock of that event
  * @place_count: number of the file's places that were added to @cpus
+ * @skip_first: events before it need not be returned, session clock
+ * @skip_last: events after it need not be returned
+ * @is_skipped: function that tells which events need not be returned; NULL: all events are
  * @is_in_order: the sequence numbers of these places had no gap
  * @latest_begin: latest time of a first event in the buffers that the pipe has given before the
  *	first gap, session clock
@@ -46,6 +49,9 @@ struct etl_merge {
 	bool was_returned;
 	uint64_t last_returned_time;
 	size_t place_count;
+	uint64_t skip_first;
+	uint64_t skip_last;
+	bool (*is_skipped)(uint16_t hook_id);
 	bool is_in_order;
 	uint64_t latest_begin;
 };
@@ -75,10 +81,44 @@ static void sift_down(struct etl_merge *merge, size_t at)
 	}
 }
 
+/*
+ * Test whether a buffer that was just read can be skipped: its events are not needed, have no
+ * damage, and are in the order of time behind @last, which is set to the last of them. Callers
+ * learn from a processor's first and last buffers which time the file covers. The very first one
+ * may be the file's header.
+ */
+static bool can_skip_buffer(const struct etl_merge *merge, const struct etl_merge_cpu *cpu,
+			    uint64_t *last)
+{
+	const struct etl_cursor *cursor = &cpu->cursor;
+	const struct perfinfo_trace_header *header;
+	size_t at, size, end = cursor->end;
+	uint64_t time = *last;
+
+	if (!merge->is_skipped || !time || cpu->next_buffer <= 2 ||
+	    cpu->next_buffer == cpu->buffer_count)
+		return false;
+	for (at = cursor->next_offset; at < end; at += size + -size % TRACE_EVENT_ALIGNMENT) {
+		header = (const struct perfinfo_trace_header *)(cursor->buffer + at);
+		size = end - at < sizeof(*header) ? 0 : header->size;
+		if (size < sizeof(*header) || size > end - at ||
+		    header->header_type != TRACE_HEADER_TYPE_PERFINFO64 ||
+		    header->flags != TRACE_HEADER_FLAGS || header->extended_flags ||
+		    header->time_stamp < time || header->time_stamp > cursor->latest_possible ||
+		    (header->time_stamp >= merge->skip_first &&
+		     header->time_stamp <= merge->skip_last) ||
+		    !merge->is_skipped(header->hook_id))
+			return false;
+		time = header->time_stamp;
+	}
+	*last = time;
+	return true;
+}
+
 /* Read the next event of a processor. Returns false if it has none. */
 static bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 {
-	const uint64_t before = cpu->cursor.last_time;
+	uint64_t before = cpu->cursor.last_time;
 	bool is_new_buffer = false;
 
 	do {
@@ -88,6 +128,11 @@ static bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 					     cpu->buffers[cpu->next_buffer++].number))
 				return false;
 			is_new_buffer = true;
+			if (can_skip_buffer(merge, cpu, &before)) {
+				cpu->cursor.next_offset = cpu->cursor.end;
+				cpu->cursor.time_stamp = before;
+				cpu->cursor.last_time = before;
+			}
 		}
 	} while (etl_parse_event(merge->reader, &cpu->cursor, &cpu->event) != 1);
 	if (is_new_buffer && cpu->cursor.last_time && cpu->cursor.last_time < before)
@@ -268,6 +313,24 @@ err:
 	etl_merge_close(merge);
 	etl_no_memory(reader);
 	return NULL;
+}
+
+/**
+ * etl_merge_skip() - skip buffers with events that the caller does not need
+ * @merge: merge of a file, of which no event was read; a pipe is read as without this call
+ * @first: events before it are not needed, session clock
+ * @last: events after it are not needed
+ * @is_skipped: tells which events are not needed outside of this time, by their hook id
+ *
+ * Damage is found and counted as without this call. Where the clock of a processor goes back, the
+ * order of events may be another one.
+ */
+void etl_merge_skip(struct etl_merge *merge, uint64_t first, uint64_t last,
+		    bool (*is_skipped)(uint16_t hook_id))
+{
+	merge->skip_first = first;
+	merge->skip_last = last;
+	merge->is_skipped = merge->reader->input ? NULL : is_skipped;
 }
 
 /**

@@ -57,7 +57,7 @@ struct etl_seen_buffer;
  * @has_ended: the stream has ended, or the file could not be opened
  * @cursor: position of etl_next_event()
  * @places: index of the readable buffers with the header buffer, in the order of the file; of a
- *	stream the buffers that etl_add_next_buffer() has added so far
+ *	stream the header buffer, and those that etl_add_next_buffer() has added so far
  * @next_place: index in @places of the buffer after that of @cursor
  * @slack: ticks by which a time may be before the start of the session, or after its latest end
  * @latest_possible: latest possible time of events, session clock; UINT64_MAX: no limit
@@ -111,6 +111,8 @@ bool etl_is_past_written(const struct etl_reader *reader, uint64_t number);
 void etl_note_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssize_t got);
 int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
+void etl_merge_skip(struct etl_merge *merge, uint64_t first, uint64_t last,
+		    bool (*is_skipped)(uint16_t hook_id));
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 
 uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *data);

@@ -104,37 +104,6 @@ bool resource_record_is_release(const struct resource_record *record)
 }
 
 /**
- * wmi_record_predates_clock() - test whether a wait or hold began before the clock of the file
- * @file: file of the event
- * @event: event of a type whose size has been checked
- *
- * A file tells the frequency of the cycles in whole MHz, so that times in cycles may be too long by
- * a small part.
- *
- * Return: true if @event is a release whose times are impossible.
- */
-bool wmi_record_predates_clock(const struct etl_file *file, const struct etl_event *event)
-{
-	struct spinlock_record spinlock;
-	struct resource_record resource;
-	double cycles = 0;
-
-	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
-		spinlock_record_read(&spinlock, event);
-		if (spinlock.release_time > spinlock.acquire_time)
-			cycles = (double)(spinlock.release_time - spinlock.acquire_time);
-		if (spinlock.spin_count)
-			cycles += spinlock.wait_time;
-	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE) {
-		resource_record_read(&resource, event);
-		if (resource_record_is_release(&resource))
-			cycles = (double)resource.hold_time + (double)resource.wait_time;
-	}
-	return cycles * (double)file->perf_freq >
-	       1.01 * (double)event->time_stamp * (double)file->cycle_freq;
-}
-
-/**
  * contextswap_record_read() - read a WMI_CONTEXTSWAP
  * @record: set to the record
  * @event: PERFINFO_LOG_TYPE_CONTEXTSWAP of any version
@@ -154,6 +123,57 @@ void contextswap_record_read(struct contextswap_record *record,
 		READ_CONTEXTSWAP(record, raw);
 		record->new_thread_wait_time = raw.new_thread_wait_time;
 	}
+}
+
+/**
+ * wmi_record_read() - read the record of an event
+ * @record: set to the record; unchanged if events of this type have none
+ * @event: event of a type whose size has been checked
+ */
+void wmi_record_read(union wmi_record *record, const struct etl_event *event)
+{
+	switch (event->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+		spinlock_record_read(&record->spinlock, event);
+		break;
+	case PERFINFO_LOG_TYPE_RESOURCE:
+		resource_record_read(&record->resource, event);
+		break;
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+		contextswap_record_read(&record->contextswap, event);
+		break;
+	}
+}
+
+/**
+ * wmi_record_predates_clock() - test whether a wait or hold began before the clock of the file
+ * @record: record of the event
+ * @file: file of the event
+ * @event: event of a type whose size has been checked
+ *
+ * A file tells the frequency of the cycles in whole MHz, so that times in cycles may be too long by
+ * a small part.
+ *
+ * Return: true if @event is a release whose times are impossible.
+ */
+bool wmi_record_predates_clock(const union wmi_record *record, const struct etl_file *file,
+			       const struct etl_event *event)
+{
+	const struct spinlock_record *spinlock = &record->spinlock;
+	const struct resource_record *resource = &record->resource;
+	double cycles = 0;
+
+	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
+		if (spinlock->release_time > spinlock->acquire_time)
+			cycles = (double)(spinlock->release_time - spinlock->acquire_time);
+		if (spinlock->spin_count)
+			cycles += spinlock->wait_time;
+	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE) {
+		if (resource_record_is_release(resource))
+			cycles = (double)resource->hold_time + (double)resource->wait_time;
+	}
+	return cycles * (double)file->perf_freq >
+	       1.01 * (double)event->time_stamp * (double)file->cycle_freq;
 }
 
 static uint32_t open_hold_state(const struct ntklog_open_hold *event)

@@ -94,12 +94,21 @@ struct contextswap_record {
 	uint32_t new_thread_wait_time;
 };
 
+/* The record of an event, by its hook id. */
+union wmi_record {
+	struct spinlock_record spinlock;
+	struct resource_record resource;
+	struct contextswap_record contextswap;
+};
+
 void spinlock_record_read(struct spinlock_record *record, const struct etl_event *event);
 void resource_record_read(struct resource_record *record, const struct etl_event *event);
 bool resource_record_is_release(const struct resource_record *record);
-bool wmi_record_predates_clock(const struct etl_file *file, const struct etl_event *event);
 void contextswap_record_read(struct contextswap_record *record,
 			     const struct etl_event *event);
+void wmi_record_read(union wmi_record *record, const struct etl_event *event);
+bool wmi_record_predates_clock(const union wmi_record *record, const struct etl_file *file,
+			       const struct etl_event *event);
 bool open_hold_is_waiting(const struct ntklog_open_hold *event);
 bool open_hold_is_shared(const struct ntklog_open_hold *event);
 

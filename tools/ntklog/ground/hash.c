@@ -10,7 +10,7 @@ static uint64_t rotated(uint64_t word, unsigned int bits)
 	return word << bits | word >> (64 - bits);
 }
 
-static void mix_state(uint64_t v[4])
+static inline void mix_state(uint64_t v[4])
 {
 	v[0] += v[1];
 	v[1] = rotated(v[1], 13) ^ v[0];
@@ -24,7 +24,7 @@ static void mix_state(uint64_t v[4])
 	v[2] = rotated(v[2], 32);
 }
 
-static void absorb_word(uint64_t v[4], uint64_t word)
+static inline void absorb_word(uint64_t v[4], uint64_t word)
 {
 	v[3] ^= word;
 	mix_state(v);
@@ -46,9 +46,11 @@ uint32_t hash_bytes(const void *bytes, size_t size)
 	uint64_t v[4], word;
 
 	/* Without random bytes the tables stay correct, but a crafted file can make them slow. */
-	if (!key[0] && getrandom(key, sizeof(key), GRND_NONBLOCK) != sizeof(key))
-		key[0] = 1;
-	key[0] |= 1;
+	if (!key[0]) {
+		if (getrandom(key, sizeof(key), GRND_NONBLOCK) != sizeof(key))
+			key[0] = 1;
+		key[0] |= 1;
+	}
 	v[0] = key[0] ^ UINT64_C(0x736F6D6570736575);
 	v[1] = key[1] ^ UINT64_C(0x646F72616E646F6D);
 	v[2] = key[0] ^ UINT64_C(0x6C7967656E657261);

@@ -27,11 +27,25 @@ uint32_t hash_bytes(const void *bytes, size_t size);
  */
 #define hash_add(table, member, key, entry)					\
 do {										\
+	unsigned int _hash;							\
+										\
+	HASH_VALUE(key, sizeof((entry)->member), _hash);			\
+	hash_add_hashed(table, member, key, _hash, entry);			\
+} while (0)
+
+/**
+ * hash_add_hashed() - add an entry for a key whose hash is known
+ * @hash: hash of the key
+ *
+ * The other arguments are those of hash_add().
+ */
+#define hash_add_hashed(table, member, key, hash, entry)			\
+do {										\
 	(entry) = calloc(1, sizeof(*(entry)));					\
 	if (!(entry))								\
 		break;								\
 	memcpy(&(entry)->member, key, sizeof((entry)->member));			\
-	HASH_ADD(hh, table, member, sizeof((entry)->member), entry);		\
+	HASH_ADD_BYHASHVALUE(hh, table, member, sizeof((entry)->member), hash, entry);	\
 	if (!(entry)->hh.tbl) {							\
 		free(entry);							\
 		(entry) = NULL;							\
@@ -48,9 +62,12 @@ do {										\
  */
 #define hash_find_or_add(table, member, key, most, entry)			\
 do {										\
-	HASH_FIND(hh, table, key, sizeof((entry)->member), entry);		\
+	unsigned int _hash;							\
+										\
+	HASH_VALUE(key, sizeof((entry)->member), _hash);			\
+	HASH_FIND_BYHASHVALUE(hh, table, key, sizeof((entry)->member), _hash, entry);	\
 	if (!(entry) && HASH_COUNT(table) < (most))				\
-		hash_add(table, member, key, entry);				\
+		hash_add_hashed(table, member, key, _hash, entry);		\
 } while (0)
 
 /**

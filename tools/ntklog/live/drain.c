@@ -241,7 +241,7 @@ void drain_flush(struct drain *drain)
 }
 
 /**
- * drain_read() - read the buffers that are full, of every CPU
+ * drain_read() - read full buffers of every CPU, at most BUFFERS_PER_TURN of each
  * @drain: open
  *
  * After a flush the function passes the gaps that the flush has not closed.

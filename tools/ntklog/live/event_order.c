@@ -79,7 +79,7 @@ static int pass_events(struct event_order *order, uint64_t end)
  * @size: bytes of @buffer
  *
  * A logger reads the clock a little before it gets a place in a buffer, which may begin meanwhile:
- * hence an event is passed on when it is 0.1 s older than the begin of the last buffer.
+ * hence an event is passed on when it is 0.1 s older than the latest begin of a buffer.
  *
  * Return: 0, or -1 with a message in the file's error.
  */

@@ -132,7 +132,7 @@ static int parse_text(struct held *held, uint64_t read_ns)
 			frames = grown(held->frames, held->frame_count, sizeof(*frames));
 			if (!frames) {
 				err = -ENOMEM;
-				break;
+				continue;
 			}
 			held->frames = frames;
 			held->frames[held->frame_count++] = line + 1;

@@ -190,6 +190,8 @@ int session_parse_groups(const char *groups, struct perfinfo_groupmask *mask)
 	char *copy = strdup(groups), *next = copy, *name;
 	int err = copy ? 0 : -1;
 
+	if (err)
+		message("no memory for the names of events");
 	*mask = (struct perfinfo_groupmask) { 0 };
 	while (!err && (name = strsep(&next, ","))) {
 		const struct session_group *group = find_group(name);

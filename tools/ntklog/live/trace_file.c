@@ -277,8 +277,10 @@ int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t si
 
 	if (trace->is_stream || !trace->bytes)
 		return 0;
-	if (size < logfile_header - header + sizeof(numbers))
+	if (size < logfile_header - header + sizeof(numbers)) {
+		message("%s: the session's header is too short", trace->path);
 		return -1;
+	}
 	memcpy(&numbers, logfile_header, sizeof(numbers));
 	numbers.buffers_written -= trace->dropped_buffers + trace->left_out_buffers;
 	numbers.buffers_lost += trace->dropped_buffers + trace->left_out_buffers;
@@ -297,7 +299,8 @@ int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t si
  * @trace: begun
  * @path: new path; a file that has it is kept as FILE.old
  *
- * Return: 0, or -1 after a message, and the file has its former path.
+ * Return: 0, also after a message if only the names keep their path; -1 after a message, and the
+ * file has its former path.
  */
 int trace_file_rename(struct trace_file *trace, const char *path)
 {

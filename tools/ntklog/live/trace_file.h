@@ -3,8 +3,7 @@
 #define _NTKLOG_TRACE_FILE_H
 
 /*
- * The ETL file that a recording writes, with FILE.names beside it. All numbers are those of the
- * file: they leave out buffers that could not be written.
+ * The ETL file that a recording writes, with FILE.names beside it.
  */
 
 #include <stdbool.h>
@@ -18,7 +17,9 @@
 
 /*
  * @is_stream: the file is a pipe or the standard output, whose written bytes cannot be changed
+ * @bytes: bytes of the buffers written
  * @buffers: buffers written, without the first one
+ * @events: number of events in @buffers
  * @left_out_buffers: buffers before the first of @buffers that were left out on purpose
  * @dropped_buffers: buffers that were read but could not be written
  */

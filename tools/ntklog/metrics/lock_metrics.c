@@ -188,8 +188,8 @@ static struct lock_series *series_of_row(struct lock_metrics *metrics,
 					 const struct charge_row *row)
 {
 	const struct class_sums key = {
-		.key = row->key.class.class,
-		.is_sleeping = row->key.class.is_sleeping,
+		.key = row->key.class->key.class,
+		.is_sleeping = row->key.class->key.is_sleeping,
 	};
 	const struct class_sums *sum = sums->count ?
 		bsearch(&key, sums->classes, sums->count, sizeof(*sum), compare_keys) : NULL;

@@ -335,29 +335,29 @@ bool names_have_symbol(const struct names *names, const char *name)
 }
 
 /* A task may have an empty name, which tells a reader no more than a name that is not known. */
-static const char *name_of(const struct thread_name *thread)
+static const char *name_of_thread(const struct thread_name *thread)
 {
 	return thread && *thread->name ? thread->name : NULL;
 }
 
-static bool has_name(const struct thread_name *thread, const char *name)
+static bool thread_has_name(const struct thread_name *thread, const char *name)
 {
-	return name_of(thread) && !strcasecmp(thread->name, name);
+	return name_of_thread(thread) && !strcasecmp(thread->name, name);
 }
 
 /**
- * names_have_thread() - test whether a thread of some name exists
+ * names_have_thread() - test whether a thread, or a process of Windows, of some name exists
  * @names: names, or NULL
  * @name: name, in any case
  *
- * Return: true if at least one thread has this name.
+ * Return: true if at least one has this name.
  */
 bool names_have_thread(const struct names *names, const char *name)
 {
 	size_t i;
 
 	for (i = 0; names && i < names->thread_count; i++)
-		if (has_name(&names->threads[i], name))
+		if (thread_has_name(&names->threads[i], name))
 			return true;
 	return false;
 }
@@ -377,7 +377,7 @@ bool names_have_process(const struct names *names, const char *name)
 	for (i = 0; names && i < names->thread_count; i++) {
 		thread = &names->threads[i];
 		if (thread->process_id &&
-		    (!name || (thread->id == thread->process_id && has_name(thread, name))))
+		    (!name || (thread->id == thread->process_id && thread_has_name(thread, name))))
 			return true;
 	}
 	return false;
@@ -510,7 +510,7 @@ static const struct thread_name *find_thread(const struct names *names, uint32_t
  */
 const char *names_thread(const struct names *names, uint32_t thread_id)
 {
-	return name_of(find_thread(names, thread_id, UINT64_MAX));
+	return name_of_thread(find_thread(names, thread_id, UINT64_MAX));
 }
 
 /**
@@ -531,7 +531,7 @@ bool names_process(const struct names *names, uint32_t thread_id, uint64_t clock
 	if (!thread || !thread->process_id)
 		return false;
 	*process_id = thread->process_id;
-	*name = name_of(find_thread(names, thread->process_id, clock));
+	*name = name_of_thread(find_thread(names, thread->process_id, clock));
 	return true;
 }
 

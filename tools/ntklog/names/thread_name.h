@@ -11,8 +11,8 @@
  * @process_id: id of its process; 0: not known. Linux' processes have the ids and the names of
  *	their first threads. Those of Windows have ids that no thread has, and names in this table
  * @cgroup: path of its cgroup; NULL: not known
- * @rank: position among names of one thread and time, of which the greatest counts: names from a
- *	file of names before names from the trace, and later names before earlier ones
+ * @rank: the name with the greatest rank of a thread and time counts: names from a file of names
+ *	outrank names from the trace, and later names outrank earlier ones
  */
 struct thread_name {
 	uint64_t from;

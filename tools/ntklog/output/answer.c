@@ -75,7 +75,7 @@ static void find_largest(const struct charge_sums *sums, const struct charge_cla
 	memset(largest, 0, count * sizeof(*largest));
 	for (row = sums->rows; row; row = row->hh.next) {
 		if (row->key.kind != kind || charge_row_is_of_others(sums, row) ||
-		    memcmp(&row->key.class, &class->key, sizeof(class->key)))
+		    row->key.class != class)
 			continue;
 		for (i = count; i && (!largest[i - 1] || row->ticks > largest[i - 1]->ticks); i--) {
 			if (i < count)

@@ -46,6 +46,11 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 		}
 		if (event_type_check(conversion->file, event, *type))
 			continue;
+		if (conversion->keeps_callers &&
+		    event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
+			conversion->no_memory |= !kept_callers_keep(&conversion->callers, event);
+			continue;
+		}
 		if (!selection_includes_event(conversion->selection, conversion->file, event, *type,
 					      conversion->names))
 			continue;

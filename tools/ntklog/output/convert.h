@@ -2,17 +2,23 @@
 #ifndef _NTKLOG_CONVERT_H
 #define _NTKLOG_CONVERT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <ntklog/etl.h>
 
 #include "event_type.h"
 #include "filter.h"
+#include "kept_callers.h"
 #include "names.h"
 #include "spinlock_stats.h"
 #include "stacks.h"
 
-/* @stack: stack of the event that conversion_next() has returned, or NULL */
+/*
+ * @stack: stack of the event that conversion_next() has returned, or NULL
+ * @keeps_callers: events with the caller of the next record are kept in @callers, and not returned
+ * @no_memory: there was no memory for @callers
+ */
 struct conversion {
 	struct etl_file *file;
 	struct stacks *stacks;
@@ -20,6 +26,9 @@ struct conversion {
 	const struct names *names;
 	const struct selection *selection;
 	struct spinlock_rates rates;
+	bool keeps_callers;
+	struct kept_caller *callers;
+	bool no_memory;
 	uint64_t converted;
 	uint64_t left_out;
 };

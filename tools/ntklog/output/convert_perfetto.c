@@ -308,6 +308,7 @@ static void put_resource(struct records *records, const struct etl_event *event)
 	bool is_timed;
 
 	resource_record_read(&record, event);
+	kept_callers_complete(records->perfetto.conversion->callers, event, &record);
 	if (record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED &&
 	    record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE)
 		return;
@@ -324,6 +325,10 @@ static void put_resource(struct records *records, const struct etl_event *event)
 	wait->begin_ns = wait->end_ns - (slices.waits ? cycles_ns(records, record.wait_time) : 0);
 	add_kind(&records->perfetto, wait, &record);
 	add_kind(&records->perfetto, hold, &record);
+	if (record.caller)
+		perfetto_add_text(hold, PERFETTO_CALLER,
+				  perfetto_intern(&records->perfetto, PERFETTO_CODE_TEXT,
+						  record.caller));
 	perfetto_add_number(hold, PERFETTO_CONTENTION, record.contention_delta);
 	put_lock(records, event, &slices);
 }
@@ -397,6 +402,7 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	}
 	perfetto = &records->perfetto;
 	perfetto->conversion = conversion;
+	conversion->keeps_callers = true;
 	perfetto->out.stream = stream;
 	charge_order_init(&records->order, 1000000000);
 	records->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
@@ -409,7 +415,8 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	err = finish_output(stream, path);
 	if (stream != stdout)
 		fclose(stream);
-	if (perfetto->no_memory || perfetto->tracks.timelines.no_memory) {
+	free(conversion->callers);
+	if (conversion->no_memory || perfetto->no_memory || perfetto->tracks.timelines.no_memory) {
 		message("%s: %s", path, strerror(ENOMEM));
 		err = -1;
 	}

@@ -233,12 +233,26 @@ static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum
 	return sample;
 }
 
+static void add_task(struct profile *profile, Pprof__Sample *sample, uint32_t thread_id)
+{
+	const char *name = names_thread(profile->names, thread_id);
+	uint32_t process_id;
+
+	if (name)
+		add_label(profile, sample, "task", name, 0);
+	add_label(profile, sample, "tid", NULL, thread_id);
+	if (!names_process(profile->names, thread_id, UINT64_MAX, &process_id, &name))
+		return;
+	if (name)
+		add_label(profile, sample, "process", name, 0);
+	add_label(profile, sample, "pid", NULL, process_id);
+}
+
 static void add_stack(struct profile *profile, const struct stack_entry *entry)
 {
 	Pprof__Sample *sample = add_sample(profile, &entry->sum);
 	const struct stack_stats_key *key = &entry->key;
 	char name[NAME_SIZE];
-	const char *task;
 	size_t i;
 
 	if (!sample)
@@ -251,10 +265,7 @@ static void add_stack(struct profile *profile, const struct stack_entry *entry)
 		       add_location(profile, 0, "(no stack)"));
 	names_address(profile->names, key->class, name, sizeof(name));
 	add_label(profile, sample, "class", name, 0);
-	task = names_thread(profile->names, key->by);
-	if (task)
-		add_label(profile, sample, "task", task, 0);
-	add_label(profile, sample, "tid", NULL, key->by);
+	add_task(profile, sample, key->by);
 }
 
 static void add_others(struct profile *profile, const struct stack_sum *sum)

@@ -306,7 +306,7 @@ void difference_drop_callers(struct difference *difference, enum difference_meas
  * @row: row of the change
  * @measure: measure whose change the interval is of
  *
- * Return: half the width of the interval; INFINITY if the records are too few to tell it.
+ * Return: half the width of the interval; INFINITY if it is not known.
  */
 double difference_half_width(const struct difference_row *row, enum difference_measure measure)
 {
@@ -414,11 +414,11 @@ static char *verdict(const struct report *report, const void *row)
 		    "function that released a spin lock, or acquired a lock "	\
 		    "that sleeps"),						\
 	NUMBER_COLUMN("before", "before", kind_, before, "sum before",		\
-		      .drop = 1),						\
-	NUMBER_COLUMN("after", "after", kind_, after, "sum after", .drop = 2),	\
+		      .drop_order = 1),					\
+	NUMBER_COLUMN("after", "after", kind_, after, "sum after", .drop_order = 2), \
 	NUMBER_COLUMN("change", "change", kind_, absolute_change, "difference of both"),	\
 	NUMBER_COLUMN("change_share", "change %", CELL_SHARE, change_share,	\
-		      "change by the sum before", .drop = 3),			\
+		      "change by the sum before", .drop_order = 3),		\
 	NUMBER_COLUMN("interval", "+-95%", kind_, interval,			\
 		      "half the confidence interval of the change, at 95 percent"), \
 	TEXT_COLUMN("verdict", "verdict", verdict,				\

@@ -198,7 +198,7 @@ static json_t *names_json(const struct report *report, const struct charge_class
 	size_t count = 0, i;
 
 	for (row = sums->rows; rows && row; row = row->hh.next)
-		if (row->key.kind == kind && !memcmp(&row->key.class, key, sizeof(*key)))
+		if (row->key.kind == kind && !memcmp(&row->key.class->key, key, sizeof(*key)))
 			rows[count++] = row;
 	if (count)
 		qsort(rows, count, sizeof(*rows), compare_rows);

@@ -9,7 +9,7 @@
 #include "report.h"
 
 /*
- * @name: name; of a lock that sleeps with its kind, if the trace has such locks of Linux
+ * @name: name, with the kind of @resource if the trace has Linux' locks that sleep
  * @resource: its sums, or NULL; without @spinlock and @resource the lock has no record
  * @charged_wait: sum of the waits as in the answer, with those that had not ended; session clock
  * @wait: sum of the recorded waits, cycles

@@ -26,8 +26,8 @@ enum perfetto_group {
 #define PERFETTO_LANES_MAX	8
 
 /*
- * Greatest number of intervals that a lane remembers. A slice that begins before them goes to
- * another lane.
+ * Greatest number of intervals that a lane remembers. A slice that begins before the end of a
+ * forgotten one goes to another lane.
  */
 #define PERFETTO_INTERVALS_MAX	24
 
@@ -38,7 +38,7 @@ struct perfetto_interval {
 
 /*
  * @intervals: intervals of slices without those within others; the newest is the last
- * @forgotten: time before which intervals were dropped, ns
+ * @forgotten: latest end of a forgotten interval, ns
  */
 struct perfetto_lane {
 	uint64_t number;

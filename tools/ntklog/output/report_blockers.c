@@ -15,7 +15,7 @@ static const struct charge_row *row_of(const void *row)
 static char *lock(const struct report *report, const void *row)
 {
 	return charge_row_is_of_others(&report->analysis->charges, row) ?
-		strdup("(others)") : report_symbol_text(report, row_of(row)->key.class.class);
+		strdup("(others)") : report_symbol_text(report, row_of(row)->key.class->key.class);
 }
 
 /* The lock of a row of the table waiters. */
@@ -67,15 +67,15 @@ static const struct column columns[] = {
 	TEXT_COLUMN("holder", "holder", holder,
 		    "what --by tells of the holder meanwhile; or free, or unknown"),
 	NUMBER_COLUMN("pieces", "pieces", CELL_COUNT, pieces,
-		      "pieces of waits that are charged to the holder", .drop = 1),
+		      "pieces of waits that are charged to the holder", .drop_order = 1),
 	NUMBER_COLUMN("charged_total", "charged", CELL_TIME, charged_total,
 		      "waiting that is charged to the holder", .error = "charged_total_error"),
 	NUMBER_COLUMN("charged_total_error", "charged error", CELL_ERROR, charged_error,
 		      "standard error of charged_total", .is_hidden = true),
 	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share,
-		      "share of all waiting for locks", .drop = 1),
+		      "share of all waiting for locks", .drop_order = 1),
 	NUMBER_COLUMN("charged_max", "charged max", CELL_TIME, charged_max,
-		      "longest piece of a wait", .drop = 2),
+		      "longest piece of a wait", .drop_order = 2),
 };
 
 static void format_ticks(const struct report *report, uint64_t ticks, char *text, size_t size)
@@ -139,7 +139,7 @@ static const struct column waiter_columns[] = {
 	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, charged_error,
 		      "standard error of wait_total", .is_hidden = true),
 	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share,
-		      "share of all waiting for locks", .drop = 1),
+		      "share of all waiting for locks", .drop_order = 1),
 	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, charged_max, "longest wait"),
 };
 

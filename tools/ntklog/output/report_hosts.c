@@ -23,7 +23,7 @@ void report_write(const struct report *report, unsigned int tables, FILE *stream
 		.events = report->analysis->events,
 		.events_lost = report->file->events_lost,
 		.buffers_lost = report->file->buffers_lost,
-		.lock_events = report->analysis->wanted.events,
+		.events_of_lock = report->analysis->wanted.events,
 		.resource_kinds = report->analysis->resources.kinds,
 		.has_rates = report_shows_per_second(report),
 		.has_lock_counts = report_has_lock_counts(report),

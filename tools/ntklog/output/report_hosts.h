@@ -15,7 +15,7 @@
 
 /*
  * @start: FILETIME of the begin of the recording
- * @lock_events: number of events of the only lock that is summed up
+ * @events_of_lock: number of events of the only lock that is summed up
  * @resource_kinds: bits of enum resource_kind that its records are of
  * @has_lock_counts: its tables show how many locks a row adds up
  */
@@ -26,7 +26,7 @@ struct report_host {
 	uint64_t events;
 	uint64_t events_lost;
 	uint64_t buffers_lost;
-	uint64_t lock_events;
+	uint64_t events_of_lock;
 	uint32_t resource_kinds;
 	bool has_rates;
 	bool has_lock_counts;

@@ -228,7 +228,7 @@ double report_covered_seconds(const struct report *report, uint32_t groups, size
 
 /* The part of a CPU's sum from outside the time in which the groups were observed. */
 static double unobserved(const struct report *report, uint32_t groups, const struct cpu_sums *sums,
-			 enum cpu_sum which, size_t cpu)
+			 enum cpu_sum_kind which, size_t cpu)
 {
 	bool is_known = coverage_begins_observed(&report->analysis->coverage, groups);
 
@@ -247,7 +247,7 @@ static double unobserved(const struct report *report, uint32_t groups, const str
  * Return: the rate; the sum of the CPUs' rates if CPUs are covered for different times.
  */
 double report_per_second(const struct report *report, uint32_t groups,
-			 const struct cpu_sums *sums, enum cpu_sum which, double all)
+			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all)
 {
 	bool is_uneven = report->has_coverage && report->analysis->coverage.is_uneven;
 	double rate = 0;

@@ -125,7 +125,7 @@ void time_figures_of(struct time_figures *figures, const struct report *report,
 void time_figures_unknown(struct time_figures *figures);
 double report_covered_seconds(const struct report *report, uint32_t groups, size_t cpu);
 double report_per_second(const struct report *report, uint32_t groups,
-			 const struct cpu_sums *sums, enum cpu_sum which, double all);
+			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all);
 double report_waiting(const struct report *report, uint32_t groups,
 		      const struct cpu_sums *sums, const struct histogram *wait);
 double report_stretch_begin(const struct report *report, size_t i);

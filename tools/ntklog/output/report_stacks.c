@@ -85,7 +85,7 @@ static const struct column columns[] = {
 	TEXT_COLUMN("stack", "stack", stack,
 		    "functions of the release, the innermost one first"),
 	NUMBER_COLUMN("sampled", "records", CELL_COUNT, sampled, "records of the row",
-		      .drop = 2),
+		      .drop_order = 2),
 	NUMBER_COLUMN("acquisitions", "acquired", CELL_ESTIMATE, acquisitions,
 		      "all acquisitions", .error = "acquisitions_error"),
 	NUMBER_COLUMN("acquisitions_error", "acquired error", CELL_ERROR, acquisitions_error,

@@ -22,8 +22,8 @@ enum cell_kind {
 struct report;
 
 /*
- * @drop: order in which columns are left out if a line is too short, the greatest first; 0 for a
- *	column that stays
+ * @drop_order: order in which columns are left out if a line is too short, the greatest first; 0:
+ *	the column stays
  * @error: name of the column with the errors of this column's cells, or NULL
  * @missing: name of the column with the number of events that this column's cells lack, or NULL. If
  *	it is above 0, the cell is a lower bound
@@ -37,7 +37,7 @@ struct column {
 	const char *title;
 	enum cell_kind kind;
 	bool is_hidden;
-	unsigned int drop;
+	unsigned int drop_order;
 	const char *error;
 	const char *missing;
 	const char *help;

@@ -145,9 +145,9 @@ static size_t find_droppable_column(const struct table *table)
 	for (k = 0; k < table->shown_count; k++) {
 		size_t column = table->shown[k];
 
-		if (column == table->sort || table->columns[column].drop <= most_droppable)
+		if (column == table->sort || table->columns[column].drop_order <= most_droppable)
 			continue;
-		most_droppable = table->columns[column].drop;
+		most_droppable = table->columns[column].drop_order;
 		droppable = column;
 	}
 	return droppable;

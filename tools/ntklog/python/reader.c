@@ -25,6 +25,9 @@
  * @facts: copy of @file's public part when the trace is closed
  * @kept: event for the next call, because a signal's handler raised an exception; or NULL
  * @kept_type: type of @kept
+ * @records: records that were read when a signal's handler raised an exception, for the next call
+ *	of records() with the same choice
+ * @has_records: @records has any
  * @is_tolerant: damage raises no exception
  * @is_busy: a thread reads the file
  * @has_ended: all events have been read
@@ -37,6 +40,8 @@ struct reader {
 	struct etl_file facts;
 	const struct etl_event *kept;
 	const struct event_type *kept_type;
+	struct records records;
+	bool has_records;
 	bool is_tolerant;
 	bool is_busy;
 	bool has_ended;
@@ -167,6 +172,13 @@ static const struct etl_event *next_event(struct reader *reader, const struct ev
 	return NULL;
 }
 
+static void keep_event(struct reader *reader, const struct etl_event *event,
+		       const struct event_type *type)
+{
+	reader->kept = event;
+	reader->kept_type = type;
+}
+
 /*
  * Get the next event. NULL: the end, or an exception of a signal's handler; the event is kept then.
  */
@@ -180,12 +192,11 @@ static const struct etl_event *take_event(struct reader *reader, const struct ev
 		event = next_event(reader, type);
 	if (!event || !PyErr_Occurred())
 		return event;
-	reader->kept = event;
-	reader->kept_type = *type;
+	keep_event(reader, event, *type);
 	return NULL;
 }
 
-/* Raise DamageError at the end of a damaged file, after its readable events, and only once. */
+/* Raise DamageError if the file, of which the end has been read, is damaged. */
 static void raise_damage(struct reader *reader)
 {
 	char text[sizeof(reader->file->error)];
@@ -195,12 +206,22 @@ static void raise_damage(struct reader *reader)
 		raise_error(damage_class, reader, text);
 }
 
+/* Raise an exception, because a call would miss the events of the records that were read. */
+static PyObject *raise_kept_records(void)
+{
+	PyErr_SetString(PyExc_ValueError,
+			"columns() was interrupted: call it or batches() for the same events");
+	return NULL;
+}
+
 static PyObject *reader_next(PyObject *self)
 {
 	struct reader *reader = to_reader(self);
 	const struct event_type *type;
 	const struct etl_event *event;
 
+	if (reader->has_records)
+		return raise_kept_records();
 	if (!begin_use(reader))
 		return NULL;
 	if (reader->has_ended) {
@@ -215,16 +236,22 @@ static PyObject *reader_next(PyObject *self)
 	return NULL;
 }
 
-/* Read at most @limit records of the events that are left. Returns false with an exception. */
-static bool read_records(struct reader *reader, struct records *records, size_t limit)
+/*
+ * Read records of the events that are left until there are @limit. Returns false with an exception;
+ * no event is lost then.
+ */
+static bool read_records(struct reader *reader, size_t limit)
 {
+	struct records *records = &reader->records;
 	const struct event_type *type;
 	const struct etl_event *event;
 	size_t count = 0;
 
 	while (records->count < limit && (event = take_event(reader, &type))) {
-		if (type && !records_add(records, event, type))
+		if (type && !records_add(records, event, type)) {
+			keep_event(reader, event, type);
 			return false;
+		}
 		if (!(++count % EVENTS_PER_SIGNAL_CHECK) && PyErr_CheckSignals())
 			return false;
 	}
@@ -235,24 +262,39 @@ static bool read_records(struct reader *reader, struct records *records, size_t 
  * Damage is an exception of the call that has nothing to return, so that no record is lost. Without
  * a limit, all records are returned by one call, and a damaged file is an exception of that call.
  */
+static PyObject *take_records(struct reader *reader, size_t limit)
+{
+	PyObject *result = NULL;
+
+	reader->has_records = !read_records(reader, limit) && reader->records.count;
+	if (reader->has_records)
+		return NULL;
+	if (reader->has_ended && (limit == SIZE_MAX || !reader->records.count))
+		raise_damage(reader);
+	if (!PyErr_Occurred())
+		result = records_take(&reader->records);
+	records_free(&reader->records);
+	return result;
+}
+
 static PyObject *reader_records(PyObject *self, PyObject *arguments)
 {
 	struct reader *reader = to_reader(self);
+	PyObject *names, *pieces, *result;
+	struct record_choice choice;
 	Py_ssize_t limit;
-	struct records records;
-	PyObject *names, *result = NULL;
 
-	if (!PyArg_ParseTuple(arguments, "O!n", &PyTuple_Type, &names, &limit) ||
-	    !records_begin(&records, names) || !begin_use(reader))
+	if (!PyArg_ParseTuple(arguments, "O!nO!", &PyTuple_Type, &names, &limit, &PyTuple_Type,
+			      &pieces) ||
+	    !record_choice_make(&choice, names, pieces))
 		return NULL;
-	if (read_records(reader, &records, limit ? (size_t)limit : SIZE_MAX)) {
-		if (reader->has_ended && (!limit || !records.count))
-			raise_damage(reader);
-		if (!PyErr_Occurred())
-			result = records_take(&records);
-	}
+	if (reader->has_records && memcmp(&reader->records.choice, &choice, sizeof(choice)))
+		return raise_kept_records();
+	if (!begin_use(reader))
+		return NULL;
+	memcpy(&reader->records.choice, &choice, sizeof(choice));
+	result = take_records(reader, limit ? (size_t)limit : SIZE_MAX);
 	reader->is_busy = false;
-	records_free(&records);
 	return result;
 }
 
@@ -267,6 +309,8 @@ static PyObject *reader_close(PyObject *self, PyObject *unused)
 	reader->facts = *reader->file;
 	etl_merge_close(reader->merge);
 	etl_close(reader->file);
+	records_free(&reader->records);
+	reader->has_records = false;
 	reader->merge = NULL;
 	reader->file = NULL;
 	reader->is_busy = false;
@@ -281,6 +325,7 @@ static void reader_free(PyObject *self)
 
 	etl_merge_close(reader->merge);
 	etl_close(reader->file);
+	records_free(&reader->records);
 	Py_XDECREF(reader->path);
 	free_object(self);
 	Py_DECREF(class);
@@ -422,7 +467,7 @@ static PyMethodDef reader_methods[] = {
 	{ "close", reader_close, METH_NOARGS,
 	  "close()\n--\n\nClose the file. Events and columns that were read stay valid." },
 	{ "records", reader_records, METH_VARARGS,
-	  "records(names, limit)\n--\n\nRecords of the events that are left: see records.h." },
+	  "records(names, limit, pieces)\n--\n\nRecords of the events left: see records.h." },
 	{ 0 }
 };
 

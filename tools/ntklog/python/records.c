@@ -9,7 +9,7 @@
 
 #define FIRST_CAPACITY	0x10000
 
-static bool select_type(struct records *records, PyObject *name)
+static bool select_type(struct record_choice *choice, PyObject *name)
 {
 	const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
 	bool has_any = false;
@@ -20,7 +20,7 @@ static bool select_type(struct records *records, PyObject *name)
 	for (i = 0; i < EVENT_TYPES; i++) {
 		if (strcmp(event_types[i].name, text))
 			continue;
-		records->is_wanted[i] = true;
+		choice->is_wanted[i] = true;
 		has_any = true;
 	}
 	if (!has_any)
@@ -28,23 +28,71 @@ static bool select_type(struct records *records, PyObject *name)
 	return has_any;
 }
 
+/* Read a tuple of (offset, size, new offset). Returns false with an exception. */
+static bool read_pieces(struct record_pieces *pieces, PyObject *tuple, size_t whole_size)
+{
+	Py_ssize_t count = PyTuple_Size(tuple), i;
+	size_t head = sizeof(struct record_head), end, align = 1;
+
+	if (count < 0)
+		return false;
+	if (count > RECORD_PIECES_MAX) {
+		PyErr_SetString(PyExc_ValueError, "too many fields");
+		return false;
+	}
+	for (i = 0; i < count; i++) {
+		struct record_piece *piece = &pieces->pieces[i];
+
+		if (!PyArg_ParseTuple(PyTuple_GetItem(tuple, i), "HHH", &piece->from,
+				      &piece->size, &piece->to))
+			return false;
+		end = piece->to + piece->size;
+		if ((size_t)piece->from + piece->size >
+		    (piece->from < head ? head : whole_size) || end > FIRST_CAPACITY / 2) {
+			PyErr_SetString(PyExc_ValueError, "a field is outside of the record");
+			return false;
+		}
+		if (end > pieces->size)
+			pieces->size = end;
+		if (piece->size > align)
+			align = piece->size;
+	}
+	pieces->size = (pieces->size + align - 1) / align * align;
+	pieces->count = count;
+	return true;
+}
+
 /**
- * records_begin() - select the events whose records a program wants
- * @records: set to no records of these events
+ * record_choice_make() - read a program's choice of events and fields
+ * @choice: set to the choice
  * @names: tuple of names of events; empty: all events with fields
+ * @pieces: tuple of the types, of tuples of the pointer sizes, of tuples of pieces; no pieces: the
+ *	whole record
  *
  * Return: true, or false with an exception.
  */
-bool records_begin(struct records *records, PyObject *names)
+bool record_choice_make(struct record_choice *choice, PyObject *names, PyObject *pieces)
 {
 	Py_ssize_t count = PyTuple_Size(names), i;
+	PyObject *layout32, *layout64;
 
-	*records = (struct records) { 0 };
+	memset(choice, 0, sizeof(*choice));
 	for (i = 0; i < count; i++)
-		if (!select_type(records, PyTuple_GetItem(names, i)))
+		if (!select_type(choice, PyTuple_GetItem(names, i)))
 			return false;
 	if (!count)
-		memset(records->is_wanted, true, sizeof(records->is_wanted));
+		memset(choice->is_wanted, true, sizeof(choice->is_wanted));
+	for (i = 0; i < (Py_ssize_t)EVENT_TYPES; i++) {
+		PyObject *pair = PyTuple_GetItem(pieces, i);
+		const size_t *sizes = event_types[i].size;
+		size_t head = sizeof(struct record_head);
+
+		if (!pair || !PyArg_ParseTuple(pair, "O!O!", &PyTuple_Type, &layout32,
+					       &PyTuple_Type, &layout64) ||
+		    !read_pieces(&choice->pieces[i][0], layout32, head + sizes[0]) ||
+		    !read_pieces(&choice->pieces[i][1], layout64, head + sizes[1]))
+			return false;
+	}
 	return true;
 }
 
@@ -71,6 +119,42 @@ static bool reserve(struct record_array *array, size_t size)
 	return true;
 }
 
+static void copy_number(char *to, const char *from, size_t size)
+{
+	if (size == 8)
+		memcpy(to, from, 8);
+	else if (size == 4)
+		memcpy(to, from, 4);
+	else
+		memcpy(to, from, size);
+}
+
+/* Copy the numbers of an event that the program has chosen. */
+static void copy_pieces(char *at, const struct record_pieces *pieces,
+			const struct record_head *head, const unsigned char *data)
+{
+	size_t i;
+
+	for (i = 0; i < pieces->count; i++) {
+		const struct record_piece *piece = &pieces->pieces[i];
+
+		if (piece->from < sizeof(*head))
+			copy_number(at + piece->to, (const char *)head + piece->from, piece->size);
+		else
+			copy_number(at + piece->to,
+				    (const char *)data + piece->from - sizeof(*head), piece->size);
+	}
+}
+
+static void copy_whole(char *at, const struct record_head *head, const struct etl_event *event)
+{
+	size_t size = sizeof(*head) + event->data_size;
+
+	memcpy(at, head, sizeof(*head));
+	memcpy(at + sizeof(*head), event->data, event->data_size);
+	memset(at + size, 0, padded_size(size) - size);
+}
+
 /**
  * records_add() - add the record of an event
  * @records: records
@@ -87,21 +171,20 @@ bool records_add(struct records *records, const struct etl_event *event,
 		.cpu = event->processor,
 		.version = event->version,
 	};
-	size_t padded = padded_size(event->data_size);
-	struct record_array *array;
-	char *at;
+	size_t number = type - event_types, is_64bit = event->pointer_size == 8, size;
+	const struct record_pieces *pieces = &records->choice.pieces[number][is_64bit];
+	struct record_array *array = &records->arrays[number][is_64bit];
 
-	if (!records->is_wanted[type - event_types])
+	if (!records->choice.is_wanted[number])
 		return true;
-	array = &records->arrays[type - event_types][event->pointer_size == 8];
-	if (!reserve(array, sizeof(head) + padded))
+	size = pieces->count ? pieces->size : padded_size(sizeof(head) + event->data_size);
+	if (!reserve(array, size))
 		return false;
-	at = array->bytes + array->used;
-	memcpy(at, &head, sizeof(head));
-	memcpy(at + sizeof(head), event->data, event->data_size);
-	if (padded > event->data_size)
-		memset(at + sizeof(head) + event->data_size, 0, padded - event->data_size);
-	array->used += sizeof(head) + padded;
+	if (pieces->count)
+		copy_pieces(array->bytes + array->used, pieces, &head, event->data);
+	else
+		copy_whole(array->bytes + array->used, &head, event);
+	array->used += size;
 	records->count++;
 	return true;
 }
@@ -143,7 +226,7 @@ PyObject *records_take(struct records *records)
 
 /**
  * records_free() - free the records that Python does not use
- * @records: records
+ * @records: records; all zero afterwards
  */
 void records_free(struct records *records)
 {
@@ -153,6 +236,7 @@ void records_free(struct records *records)
 		Py_XDECREF(records->arrays[i][0].array);
 		Py_XDECREF(records->arrays[i][1].array);
 	}
+	*records = (struct records) { 0 };
 }
 
 /* Make a dictionary of the names of values, or None if the values have no names. */

@@ -42,6 +42,9 @@ def samples(text, openmetrics=False):
 class ExporterCase(TopCase):
     """Locks have the classes class_0, class_1, ..., by the order of lock_address()."""
 
+    # Seconds from one update to the next, at least.
+    INTERVAL = .2
+
     def setUp(self):
         super().setUp()
         self.proc = os.path.join(self.directory, "proc")
@@ -70,8 +73,8 @@ class ExporterCase(TopCase):
                   os.path.join(self.directory, "counters"))
 
     def start_exporter(self, *arguments, budget="100%"):
-        self.process = self.start_there("exporter", "--listen", self.address, "--interval", ".2",
-                                        "--budget", budget, *arguments)
+        self.process = self.start_there("exporter", "--listen", self.address,
+                                        "--interval", str(self.INTERVAL), "--budget", budget, *arguments)
         self.wait_for(lambda: self.updates() or self.process.poll() is not None)
         self.assertIsNone(self.process.poll(), self.process.poll() is not None and
                           self.process.communicate())

@@ -41,6 +41,21 @@ class Charge(Case):
         self.assertEqual(self.answer(spin(2000, 2100, 900, WAITER),
                                      spin(1000, 2000, late=2500)), {"holder_ran": 900})
 
+    def test_owner_that_did_not_wait_and_left_a_waiter_held_the_lock_all_along(self):
+        """An interrupt came between the acquisition and its time stamp: while a waiter is in the
+        lock's word, nobody acquires the lock without a wait.
+        """
+        blocker_only = 4 | 8
+        self.assertEqual(self.answer(spin(4900, 5000, rule=blocker_only),
+                                     spin(5000, 5100, 3000, WAITER)), {"holder_ran": 3000})
+        self.assertEqual(self.blockers(), {("my_lock", "waits_long", "holds_long"): 3000})
+        self.assertEqual(self.answer(spin(1000, 2500), spin(4900, 5000, caller=OTHER, rule=4),
+                                     spin(5000, 5100, 3000, WAITER)), {"holder_ran": 3000})
+
+    def test_owner_that_left_no_waiter_held_the_lock_from_its_time_stamp_on(self):
+        self.assertEqual(self.answer(spin(4900, 5000), spin(5000, 5100, 3000, WAITER)),
+                         {"holder_ran": 100, "unknown": 2900})
+
     def test_wait_without_a_recorded_hold_is_unknown(self):
         self.assertEqual(self.answer(spin(5000, 5100, 3000, WAITER)), {"unknown": 3000})
 

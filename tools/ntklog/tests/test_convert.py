@@ -264,6 +264,19 @@ class Perfetto(Case):
             (hold,) = self.slices(record(etl.START_CLOCK + 5000, wait))
             self.assertEqual(hold["cat"], "hold")
 
+    def test_sleeping_locks_have_their_caller_with_and_without_a_filter(self):
+        address, at = 0xFFFF888012345678, etl.START_CLOCK + etl.PERF_FREQ
+        data = etl.file(etl.caller(address, 0xFFFFFFFF81234567, time_stamp=at),
+                        etl.linux_lock("mutex", address=address),
+                        etl.linux_lock("mutex", time_stamp=at + 9))
+        for options in (), ("--filter", "hold > 0ns"):
+            self.convert("--perfetto", data, 0, *options)
+            with open(self.out, "rb") as stream:
+                slices = self.without_class_slices(self.decode(stream.read()))
+            self.assertEqual([(made["cat"], made["args"].get("caller")) for made in slices],
+                             [("wait", None), ("hold", "0xffffffff81234567"), ("wait", None),
+                              ("hold", None)])
+
     def test_sleeping_locks_make_slices_with_their_kind(self):
         for kind in etl.LINUX_KINDS:
             wait, hold = self.slices(etl.linux_lock(kind, 0x42))

@@ -112,6 +112,13 @@ class Large(unittest.TestCase):
         self.assertEqual(peak("dump", "--filter", header, path)[1], 2)
         self.assertEqual(peak("dump", path)[1], 2 + events)
 
+    def test_thread_that_charges_misses_no_wait(self):
+        path = self.paths[SIZES[0]]
+        answer = json.loads(peak("report", "--json", "--top", "1", path)[2])["answer"]
+        waits = "SpinCount > 0 || Event == Resource && WaitTime > 0"
+        self.assertEqual(answer["waits"], peak("dump", "--filter", waits, path)[1])
+        self.assertAlmostEqual(sum(answer["parts"].values()) / answer["wait_total"], 1)
+
     def test_convert_takes_no_more_memory(self):
         self.check("convert", "--perfetto", "-")
         for size in self.paths:

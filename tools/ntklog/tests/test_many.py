@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """ntklog report and dump of many files, such as those of many machines."""
 
-import array
 import csv
-import fcntl
 import glob
 import io
 import json
@@ -13,7 +11,6 @@ import resource
 import signal
 import struct
 import subprocess
-import termios
 import time
 import unittest
 
@@ -37,27 +34,19 @@ class Fleet(tool.Case):
                 for i in range(count)]
 
     @staticmethod
-    def readers(path):
-        """The processes that have the file open, but this one."""
-        found = []
-        for directory in glob.glob("/proc/[0-9]*/fd"):
-            try:
-                files = [os.readlink(os.path.join(directory, fd)) for fd in os.listdir(directory)]
-            except OSError:
-                continue
-            if path in files and directory != "/proc/%d/fd" % os.getpid():
-                found.append(int(directory.split("/")[2]))
-        return found
-
-    @staticmethod
-    def wait_until_it_sleeps(pid, pipe):
-        """Wait until a process has read all of a pipe, and waits for more."""
-        unread = array.array("i", [1])
+    def wait_for_reader(path):
+        """The id of the process, but this one, that has the file open. A pipe lets a writer open it
+        a moment before the reader's descriptor is in /proc.
+        """
         while True:
-            fcntl.ioctl(pipe, termios.FIONREAD, unread)
-            with open("/proc/%d/stat" % pid, encoding="utf-8") as stream:
-                if not unread[0] and stream.read().rpartition(")")[2].split()[0] == "S":
-                    return
+            for directory in glob.glob("/proc/[0-9]*/fd"):
+                try:
+                    files = [os.readlink(os.path.join(directory, fd))
+                             for fd in os.listdir(directory)]
+                except OSError:
+                    continue
+                if path in files and directory != "/proc/%d/fd" % os.getpid():
+                    return int(directory.split("/")[2])
             time.sleep(0.05)
 
 
@@ -159,8 +148,8 @@ class Many(Fleet):
                 data = etl.long_file([spin(0x1000 + 16 * i, 5) for i in range(16000)])
                 stream.write(data[:etl.SIZE])
                 stream.flush()
-                (child,) = self.readers(pipe)
-                self.wait_until_it_sleeps(child, stream)
+                child = self.wait_for_reader(pipe)
+                tool.wait_until_it_sleeps(child, stream)
                 with open("/proc/%d/statm" % process.pid, encoding="ascii") as sizes:
                     size = int(sizes.read().split()[0]) * os.sysconf("SC_PAGE_SIZE") + 0x100000
                 resource.prlimit(process.pid, resource.RLIMIT_AS, (size, size))
@@ -293,8 +282,8 @@ class DumpOfMany(Fleet):
             with open(pipe, "wb") as stream:
                 stream.write(etl.long_file([spin(0x10, 5)] * 80))
                 stream.flush()
-                (child,) = self.readers(pipe)
-                self.wait_until_it_sleeps(child, stream)
+                child = self.wait_for_reader(pipe)
+                tool.wait_until_it_sleeps(child, stream)
                 resource.prlimit(child, resource.RLIMIT_FSIZE, 2 * (resource.RLIM_INFINITY,))
             output, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1)

@@ -60,6 +60,17 @@ lock ffff888012345678 queue.lock
         self.assertEqual(other[2], {"class": "queue.lock", "tid": 56})
         self.assertIn(self.INNER, profile.addresses.values())
 
+    def test_samples_have_the_process_of_the_task(self):
+        names = self.NAMES.replace("worker", "worker\t50") + \
+            "thread 50 server\t50\nthread 56 helper\t51\n"
+        profile = self.profile(etl.spinlock_rundown(acquire=1), self.lock(0, 1000, 1100),
+                               self.lock(500, 1400, 1500, thread=56),
+                               self.lock(900, 1800, 1900, thread=57), names=names)
+        labels = [{key: sample[2][key] for key in ("tid", "process", "pid") if key in sample[2]}
+                  for sample in profile.samples]
+        self.assertEqual(labels, [{"tid": 55, "process": "server", "pid": 50},
+                                  {"tid": 56, "pid": 51}, {"tid": 57}])
+
     def test_locks_of_two_classes_have_two_samples(self):
         profile = self.profile(
             etl.spinlock_rundown(acquire=1), self.lock(0, 1000, 1100),
@@ -72,6 +83,20 @@ lock ffff888012345678 queue.lock
         profile = self.profile(self.lock(0, 1000, 1100, caller=self.INNER),
                                self.lock(500, 1400, 1500, caller=0))
         self.assertEqual([sample[0] for sample in profile.samples], [["inner"], ["(no stack)"]])
+
+    def test_locks_that_sleep_have_their_caller_in_holds_waits_and_charges(self):
+        """The task 55 holds the mutex while the task 56 waits for it, 600 cycles."""
+        lock, at = 0xFFFF888012345678, self.TIME
+        profile = self.profile(*(event for release, thread, wait, place in (
+            (1000, 55, 0, self.INNER), (1200, 56, 600, self.OTHER)) for event in (
+                etl.caller(lock, place, time_stamp=at + release),
+                etl.linux_lock("mutex", 0x22, address=lock, acquire=at + release - 200, hold=200,
+                               wait=wait, thread=thread, time_stamp=at + release))))
+        samples = {sample[2]["tid"]: sample for sample in profile.samples}
+        self.assertEqual(len(profile.samples), 2)
+        self.assertEqual([samples[tid][0] for tid in (55, 56)], [["inner"], ["other"]])
+        self.assertGreater(samples[55][1]["charged"], 0)
+        self.assertEqual(samples[56][1]["delay"], self.ns(600))
 
     def test_sampled_recordings_have_estimates_and_say_so(self):
         profile = self.profile(etl.spinlock_rundown(acquire=1000),

@@ -217,6 +217,10 @@ with ntklog.open(sys.argv[1]) as trace:
     tables = trace.columns()
 with ntklog.open(sys.argv[1]) as trace:
     assert trace.columns("ReadyThread", "ResourceDCEnd")["ResourceDCEnd"]["Cpu"] == []
+with ntklog.open(sys.argv[1]) as trace:
+    for name, columns in trace.columns(fields=["Time", "WaitTime", "Irql"]).items():
+        for field in columns:
+            assert columns[field] == tables[name][field]
 json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
 """, self.path)
         self.assertEqual(result.stderr, "")
@@ -238,6 +242,50 @@ json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
             trace.columns("Moon")
         with self.open() as trace, self.assertRaises(TypeError):
             trace.columns(7)
+
+    def test_chosen_fields_have_the_values_of_all_fields(self):
+        """Fields of all sizes, masks, differences, versions and layouts, one by one and together."""
+        for bits in 64, 32:
+            self.write(etl.file(*one_of_each(bits), bits=bits))
+            with self.open() as trace:
+                tables = trace.columns()
+            names = sorted({field for columns in tables.values() for field in columns})
+            for fields in ([name] for name in names), (names, names[::3], names[1::3]):
+                for chosen in fields:
+                    with self.open() as trace:
+                        found = trace.columns(fields=chosen)
+                    with self.open() as trace:
+                        (batch,) = trace.batches(fields=chosen)
+                    self.assertLessEqual(set(found), set(tables))
+                    for name, columns in tables.items():
+                        wanted = [field for field in columns if field in chosen]
+                        for table in found, batch:
+                            self.assertEqual(list(table.get(name, ())), wanted)
+                            for field in wanted:
+                                self.assertEqual(table[name][field].dtype, columns[field].dtype)
+                                self.assertEqual(table[name][field].tolist(),
+                                                 columns[field].tolist(), field)
+
+    def test_chosen_fields_take_less_memory(self):
+        self.write(etl.file(*[etl.perfinfo(0x0529, etl.spin_lock())] * 3))
+        with self.open() as trace:
+            columns = trace.columns("SpinLock", fields=["Irql", "SpinCount"])["SpinLock"]
+        self.assertEqual(columns["SpinCount"].strides, (8,))
+        with self.assertRaises(KeyError):
+            columns["ThreadId"]
+
+    def test_field_outside_of_a_record_is_refused(self):
+        """Programs do not call this, but nothing that Python can say may read other memory."""
+        self.write(etl.file(*one_of_each()))
+        for piece in (0xFFFF, 8, 0), (16, 0xFFFF, 0), (12, 8, 0), (0, 8, 0xFFFF):
+            with self.open() as trace, self.assertRaises(ValueError):
+                trace.records((), 0, (((piece,), (piece,)),) * len(ntklog.TYPES))
+
+    def test_fields_that_no_event_has_are_refused(self):
+        self.write(etl.file(*one_of_each()))
+        for names, fields in ((), ["Moon"]), (["Resource"], ["SpinCount"]), ((), []):
+            with self.open() as trace, self.assertRaises(ValueError):
+                trace.columns(*names, fields=fields)
 
     def test_batches_have_all_events_in_parts(self):
         self.write(etl.long_file([etl.perfinfo(0x0529, etl.spin_lock(thread=number))

@@ -15,6 +15,7 @@ import time
 
 import etl_writer as etl
 import tap
+import tool
 from python_case import PACKAGE, Python, in_python
 
 
@@ -74,8 +75,8 @@ def stop(*_):
         raise Stopped
 signals = 0
 signal.signal(signal.SIGUSR1, stop)
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     ntklog.open(sys.argv[1])
 except Stopped:
     print("stopped", len(os.listdir("/proc/self/fd")))
@@ -139,11 +140,44 @@ print(*found)
                 child.stdin.buffer.write(data)
                 child.stdin.flush()
                 self.assertEqual(child.stdout.readline(), "reads\n")
-                time.sleep(.5)
+                tool.wait_until_it_sleeps(child.pid, child.stdin)
                 child.send_signal(signal.SIGINT)
                 self.assertEqual(child.stdout.read().split(),
                                  ["interrupted", *map(str, range(80))], (order, kind))
                 self.assertEqual(child.stderr.read(), "")
+
+    def test_columns_after_a_signal_have_the_events_read_before_it(self):
+        """Until then, other calls would miss these events."""
+        script = """
+import sys, ntklog
+trace = ntklog.open("-", order="file", tolerant=True)
+try:
+    print("reads", flush=True)
+    trace.columns("SpinLock")
+except KeyboardInterrupt:
+    print("interrupted")
+for call in lambda: next(trace), trace.columns, lambda: next(trace.batches("Resource")):
+    try:
+        call()
+    except ValueError as error:
+        print(str(error).split()[0])
+print(*trace.columns("SpinLock")["SpinLock"]["ThreadId"], len(list(trace)))
+"""
+        data = etl.long_file([etl.perfinfo(0x0529, etl.spin_lock(thread=number))
+                              for number in range(80)])
+        with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "PYTHONPATH": PACKAGE},
+                              preexec_fn=lambda: signal.signal(
+                                  signal.SIGINT, signal.default_int_handler)) as child:
+            child.stdin.buffer.write(data)
+            child.stdin.flush()
+            self.assertEqual(child.stdout.readline(), "reads\n")
+            tool.wait_until_it_sleeps(child.pid, child.stdin)
+            child.send_signal(signal.SIGINT)
+            self.assertEqual(child.stdout.read().split(),
+                             ["interrupted", *["columns()"] * 3, *map(str, range(80)), "0"])
+            self.assertEqual(child.stderr.read(), "")
 
     def test_other_threads_run_while_one_waits(self):
         """They cannot use the trace meanwhile."""

@@ -178,7 +178,7 @@ class Output(Mixed):
         self.write(etl.file(etl.spinlock_rundown(), etl.ntklog_rundown(blockers=1), lock(rule=12)))
         self.assertEqual(self.report("--table", "blockers").stderr, "")
 
-    def test_no_holders_of_locks_that_sleep_are_no_hint(self):
+    def test_unknown_holders_of_locks_that_sleep_give_no_hint(self):
         """--blockers records holders of spin locks alone."""
         acquire = etl.START_CLOCK + 2 * etl.PERF_FREQ
         self.write(etl.file(etl.resource_rundown(), etl.perfinfo(

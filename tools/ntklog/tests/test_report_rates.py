@@ -466,6 +466,34 @@ class ChangedRates(Case):
         report = json.loads(self.report("--json", "--from", "2.5", "--to", "3.5").stdout)
         self.assertEqual(report["locks"][0]["acquisitions"], 1100)
 
+    def long_file(self, *more):
+        """Each second has a buffer; the rate changes in that of 3 s, and @more is in that of 4 s."""
+        parts = [[etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.at(second + half))
+                  for half in (0, .5)] for second in range(1, 10)]
+        parts[0].insert(0, self.spin_rates(0, 0x0F4B, 1, 100))
+        parts[2].insert(1, self.spin_rates(3.2, 0x0F4C, 1, 100))
+        parts[2].insert(2, self.spin_rates(3.2, 0x0F4B, 1, 1000))
+        parts[3][1:1] = more
+        return etl.header_buffer(len(parts) + 1) + b"".join(
+            etl.buffer(part, sequence=1 + number) for number, part in enumerate(parts))
+
+    def test_buffers_outside_of_a_selection_are_skipped_without_a_trace(self):
+        """Their changes and their damage are in the report, and the selected events too."""
+        self.write(self.long_file())
+        for begin, end, acquisitions in (("1.2", "2.2", 200), ("6", "7", 3000), ("6.1", "6.4", 0),
+                                         ("8.9", "20", 2000), ("0", "1", 100)):
+            report = json.loads(self.report("--json", "--from", begin, "--to", end).stdout)
+            self.assertEqual(sum(row["acquisitions"] for row in report["locks"]), acquisitions)
+            self.assertEqual(report["damaged_buffers"], 0)
+            self.assertTrue(report["rates_changed"])
+        odd = etl.perfinfo(0x0529, etl.spin_lock() + b"x", **self.at(4.2))
+        for damage in odd[:2] + b"\0" + odd[3:], odd + b"\0" * 7:
+            self.write(self.long_file(damage))
+            report = json.loads(self.report("--json", "--from", "7", "--to", "8",
+                                            status=damage[2] == 0).stdout)
+            self.assertEqual(report["locks"][0]["acquisitions"], 3000)
+            self.assertEqual(report["damaged_buffers"], int(damage[2] == 0))
+
     def test_damage_is_counted_once(self):
         data = bytearray(self.file())
         data[2 * etl.SIZE + 0x48 + 2] = 0

@@ -193,7 +193,7 @@ class Streams(tool.Case):
                     break
                 process.stdin.write(buffer)
             process.stdin.flush()
-            seen, end = b"", time.monotonic() + 30
+            seen, end = b"", time.monotonic() + 300
             wanted = re.compile(rb"SpinCount=200 .*\n")
             while not wanted.search(seen) and time.monotonic() < end:
                 if select.select([process.stdout], [], [], 1)[0]:

@@ -124,7 +124,8 @@ class Terminal(TopCase):
             self.resize(terminal, rows, columns)
             shown = self.read_until(terminal, CLEAR) + self.read_rest(terminal)
             self.check_screens(shown, rows, columns)
-        self.assertIn("Spin locks", shown)
+        if "Spin locks" not in shown:
+            self.read_until(terminal, "Spin locks")
         self.quit(process, terminal)
 
     def test_tiny_terminal(self):

@@ -180,11 +180,14 @@ class Trap(Base):
 
     def test_signal_during_exec_ends_the_recording(self):
         begun = os.path.join(self.directory, "begun")
+        may_end = os.path.join(self.directory, "may_end")
         process = self.start_there("record", "--no-names", "-o", self.etl, "--after", "0.1",
                                    "--on", "SpinCount > 4000", "--times", "3",
-                                   "--exec", "echo >%s; sleep 2" % begun)
+                                   "--exec", "echo >%s; until [ -e %s ]; do sleep .1; done" %
+                                   (begun, may_end))
         self.wait_for(lambda: os.path.exists(begun))
         process.terminate()
+        self.put("may_end", "")
         error = process.communicate(timeout=600)[1].decode()
         self.assertEqual(process.returncode, -signal.SIGTERM, error)
         self.assertFalse(os.path.exists(os.path.join(self.directory, "a.2.etl")))

@@ -4,12 +4,16 @@
 Usage of a test: test_NAME.py NTKLOG
 """
 
+import array
+import fcntl
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 import unittest
 
 import etl_writer as etl
@@ -25,6 +29,17 @@ with open(NTKLOG, "rb") as _tool:
 def run(*arguments, **options):
     return subprocess.run([NTKLOG, *arguments], **{
         "capture_output": True, "text": True, "timeout": 600, **options})
+
+
+def wait_until_it_sleeps(pid, pipe):
+    """Wait until a process has read all of a pipe, and waits for more."""
+    unread = array.array("i", [1])
+    while True:
+        fcntl.ioctl(pipe, termios.FIONREAD, unread)
+        with open("/proc/%d/stat" % pid, encoding="utf-8") as stream:
+            if not unread[0] and stream.read().rpartition(")")[2].split()[0] == "S":
+                return
+        time.sleep(0.05)
 
 
 def run_on(command, data, *options):

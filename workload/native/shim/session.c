@@ -25,7 +25,7 @@ DEFINE_PER_CPU(struct ke_irql, ke_irql);
 u64 etw_stack_sessions_by_event[ETW_STACKED_EVENTS];
 struct etw_session etw_sessions[ETW_SESSIONS];
 struct rchan_buf etw_closed_buffer = { .offset = ETW_BUFFER_SIZE_MAX };
-unsigned int ntklog_slab_cache_word = 1;
+unsigned int ntklog_slab_cache_word_index = 1;
 
 static struct rchan shim_channel = {
 	.subbuf_size = SHIM_BUFFER_SIZE,
@@ -93,7 +93,7 @@ void shim_start_session(void)
 	for_each_possible_cpu(cpu) {
 		*per_cpu_ptr(shim_channel.buf, cpu) = shim_open_buffers(cpu);
 		per_cpu_ptr(shim_run.cpus, cpu)->buf = &etw_closed_buffer;
-		per_cpu_ptr(shim_run.cpus, cpu)->limit = SHIM_BUFFER_SIZE;
+		per_cpu_ptr(shim_run.cpus, cpu)->buffer_size = SHIM_BUFFER_SIZE;
 	}
 	etw_run_cpus[session->id] = shim_run.cpus;
 	session->run = &shim_run;

@@ -66,8 +66,8 @@ extern "C" {
  * @first_missing_number: first absent sequence number
  * @late_buffers: buffers of a pipe that begin before an event that a merge has already returned
  * @unfinished_bytes: bytes of an incomplete last buffer
- * @error: description of the first damage; empty if there is none, or only missing, repeated or
- *	late buffers or wrong times, which are only counted
+ * @error: description of the first damage, or why the file cannot be opened; else empty. Of what
+ *	other members count, only damaged buffers and events set it
  * @boot_time: FILETIME of the boot, or 0 if it is not known
  * @backwards: events that are earlier than the event before them in the same buffer, or in a merge
  *	on the same processor

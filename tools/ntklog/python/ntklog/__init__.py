@@ -35,9 +35,8 @@ __all__ = ["Columns", "DamageError", "Error", "Event", "SYMBOLS", "Trace", "open
 CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 # Columns that all events have: place and size in the head of a record.
 HEAD = {"TimeStamp": (0, 8), "Cpu": (8, 4), "Version": (12, 2)}
-
-# The layout of the newest version of an event, by name.
-LAYOUTS = {name: layout for name, _, layout in TYPES}
+# Columns that need those of the head.
+MADE_OF = {"Time": "TimeStamp", **{name: name for name in HEAD}}
 
 # Names of values, by event and field: SYMBOLS["Resource"]["Action"][0x80010022].
 SYMBOLS = {}
@@ -59,19 +58,77 @@ def _read(data, record_size, at, size, signed=False):
     return [value for value, in form.iter_unpack(data)]
 
 
+class _Layout:
+    """Where the numbers of a record are.
+
+    size: bytes of a record; head: as HEAD; fields: as in TYPES; pieces: places of the numbers in the
+    whole record, sizes, and places in this one; empty: this is the whole record
+    """
+
+    def __init__(self, size, fields):
+        self.size, self.head, self.fields, self.pieces = size, HEAD, fields, ()
+
+    def choose(self, names):
+        """The layout of records that have only what the columns of these names need."""
+        fields = [field for field in self.fields if field[0] in names]
+        places = {HEAD[MADE_OF[name]] for name in names if name in MADE_OF}
+        for _, at, size, minus_at, minus_size, _, _, _, version, _ in fields:
+            places |= {(at, size)} | ({(minus_at, minus_size)} if minus_size else set()) | \
+                ({HEAD["Version"]} if version else set())
+        # A record has a size even if other layouts of the event have the fields. Large numbers come
+        # first, so that all are aligned.
+        places = sorted(places or {HEAD["Version"]}, key=lambda place: (-place[1], place[0]))
+        moved, end = {}, 0
+        for place in places:
+            moved[place] = end
+            end += place[1]
+        made = _Layout(-(-end // places[0][1]) * places[0][1], [
+            (name, moved[at, size], size, moved[minus_at, minus_size] if minus_size else 0,
+             minus_size, *rest) for name, at, size, minus_at, minus_size, *rest in fields])
+        made.head = {name: (moved[place], place[1]) for name, place in HEAD.items()
+                     if place in moved}
+        made.pieces = tuple((*place, moved[place]) for place in places)
+        return made
+
+
+# The layouts of the types, of 4-byte and of 8-byte pointers.
+LAYOUTS = [tuple(_Layout(*layout) for layout in layouts) for _, *layouts in TYPES]
+
+
+def _choose(names, fields):
+    """The names of events that have one of the fields, LAYOUTS with these only, and the fields."""
+    if fields is None:
+        return names, LAYOUTS, fields
+    if isinstance(fields, (str, bytes)):
+        raise TypeError("fields is not a list")
+    fields = frozenset(fields)
+    has = [name for name, _, (_, known) in TYPES
+           if fields & {*MADE_OF, *(field[0] for field in known)}]
+    missing = fields.difference(MADE_OF, *([field[0] for field in known]
+                                           for name, _, (_, known) in TYPES
+                                           if name in (names or has)))
+    if missing or not has or any(name not in has for name in names):
+        raise ValueError("no event has the field %s" % ", ".join(map(repr, missing))
+                         if missing else "an event has none of the fields")
+    return names or tuple(dict.fromkeys(has)), \
+        [tuple(layout.choose(fields) for layout in pair) for pair in LAYOUTS], fields
+
+
 class Columns(collections.abc.Mapping):
     """The columns of the events of one name: numpy arrays, or lists if there is no numpy.
 
     A column is made when it is first asked for.
     """
 
-    def __init__(self, trace, parts):
-        """parts: for each layout of the event, (layout, bytearray of records)."""
+    def __init__(self, trace, parts, wanted):
+        """parts: for each layout of the event, (layout, bytearray of records). wanted: names of the
+        columns; None: all.
+        """
         self._start, self._frequency = trace.start_clock, trace.perf_freq
         self._parts, self._made = parts, {}
-        self._names = ["Time", *HEAD]
-        for _, fields in (layout for layout, _ in parts):
-            self._names += [field[0] for field in fields if field[0] not in self._names]
+        self._names = [name for name in MADE_OF if wanted is None or name in wanted]
+        for layout, _ in parts:
+            self._names += [field[0] for field in layout.fields if field[0] not in self._names]
 
     def __iter__(self):
         return iter(self._names)
@@ -83,24 +140,29 @@ class Columns(collections.abc.Mapping):
         if name not in self._names:
             raise KeyError(name)
         if name not in self._made:
-            self._made[name] = self._time() if name == "Time" else self._join(
-                [self._column(name, *part) for part in self._parts])
+            self._made[name] = self._time() if name == "Time" else self._values(name)
         return self._made[name]
 
     def __repr__(self):
-        return "<ntklog.Columns of %d events: %s>" % (
-            sum(len(data) // size for (size, _), data in self._parts), ", ".join(self._names))
+        return "<ntklog.Columns of %d events: %s>" % (self._rows(), ", ".join(self._names))
+
+    def _rows(self):
+        return sum(len(data) // layout.size for layout, data in self._parts)
+
+    def _values(self, name):
+        return self._join([self._column(name, *part) for part in self._parts])
 
     def _time(self):
+        stamps = self._values("TimeStamp")
         if numpy:
-            return (self["TimeStamp"] - numpy.uint64(self._start)).view("i8") / self._frequency
-        return [(stamp - self._start) / self._frequency for stamp in self["TimeStamp"]]
+            return (stamps - numpy.uint64(self._start)).view("i8") / self._frequency
+        return [(stamp - self._start) / self._frequency for stamp in stamps]
 
     def _join(self, columns):
         """columns: one for each layout; None for a layout that lacks the field."""
         if len(columns) == 1:
             return columns[0]
-        counts = [len(data) // layout[0] for layout, data in self._parts]
+        counts = [len(data) // layout.size for layout, data in self._parts]
         if not numpy:
             return sum(([0] * count if column is None else column
                         for column, count in zip(columns, counts)), [])
@@ -111,10 +173,10 @@ class Columns(collections.abc.Mapping):
 
     @staticmethod
     def _column(name, layout, data):
-        record_size, fields = layout
+        record_size = layout.size
         if name in HEAD:
-            return _read(data, record_size, *HEAD[name])
-        found = [field for field in fields if field[0] == name]
+            return _read(data, record_size, *layout.head[name])
+        found = [field for field in layout.fields if field[0] == name]
         if not found:
             return None
         _, at, size, minus_at, minus_size, mask, shift, signed, version, _ = found[0]
@@ -127,7 +189,7 @@ class Columns(collections.abc.Mapping):
             values = (values & mask) >> shift if numpy else \
                 [(value & mask) >> shift for value in values]
         if version:
-            versions = _read(data, record_size, *HEAD["Version"])
+            versions = _read(data, record_size, *layout.head["Version"])
             values = numpy.where(versions == version, values, 0) if numpy else \
                 [value if has == version else 0 for value, has in zip(values, versions)]
         return values
@@ -142,29 +204,33 @@ class Trace(Reader):
     def __exit__(self, *_):
         self.close()
 
-    def _columns(self, names, limit):
+    def _columns(self, names, read, layouts, fields, limit):
+        pieces = tuple(tuple(layout.pieces for layout in pair) for pair in layouts)
         parts = {name: [] for name in names}
-        for index, pointer_size, data in self.records(names, limit):
-            name, *layouts = TYPES[index]
-            parts.setdefault(name, []).append((layouts[pointer_size == 8], data))
-        return {name: Columns(self, found or [(LAYOUTS[name], bytearray())])
+        for index, pointer_size, data in self.records(read, limit, pieces):
+            parts.setdefault(TYPES[index][0], []).append((layouts[index][pointer_size == 8], data))
+        newest = {name: layout for (name, *_), (_, layout) in zip(TYPES, layouts)}
+        return {name: Columns(self, found or [(newest[name], bytearray())], fields)
                 for name, found in parts.items()}
 
-    def columns(self, *names):
+    def columns(self, *names, fields=None):
         """Read all events that are left. Return a dictionary of the Columns of each name: of these
-        names, or of all events with fields that the trace has.
+        names, or of all events with fields that the trace has. fields: names of the columns that
+        are wanted, which takes less memory and time; only events that have one of them are read.
         """
-        return self._columns(names, 0)
+        return self._columns(names, *_choose(names, fields), 0)
 
-    def batches(self, *names, size=0x2000):
+    def batches(self, *names, fields=None, size=0x2000):
         """As columns(), but yield such a dictionary for each SIZE events, so that the memory does
         not grow with the trace.
         """
         if size < 1:
             raise ValueError("size is not positive")
+        chosen = _choose(names, fields)
         while True:
-            batch = self._columns(names, size)
-            if not any(len(columns["Cpu"]) for columns in batch.values()):
+            batch = self._columns(names, *chosen, size)
+            # pylint: disable-next=protected-access
+            if not any(columns._rows() for columns in batch.values()):
                 return
             yield batch
 

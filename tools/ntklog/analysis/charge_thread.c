@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Charging in a thread: see charge_thread.h. The holds and switches pass to it in batches. */
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "charge_thread.h"
+
+#define BATCH_ENTRIES	1024
+#define BATCHES		2
+
+enum entry_kind {
+	ENTRY_HOLD,
+	ENTRY_SWITCH,
+	ENTRY_END,
+};
+
+/* A hold or a switch, whose frames are copied to @frames and @block_frames. */
+struct entry {
+	enum entry_kind kind;
+	union {
+		struct charge_hold hold;
+		struct {
+			struct charge_absence absence;
+			uint32_t new_thread_id;
+			uint64_t ready_for;
+		};
+	};
+	uint64_t frames[CHARGE_FRAMES];
+	uint64_t block_frames[CHARGE_FRAMES];
+};
+
+/**
+ * struct charge_thread - the thread, and a ring of batches of entries for it
+ * @thread: the thread
+ * @sums: sums that the thread alone changes while it runs
+ * @lock: protects @filled and @charged
+ * @changed: @filled or @charged has changed
+ * @filled: number of batches that the reader has passed to the thread; the reader fills the next
+ * @charged: number of batches that the thread has charged
+ * @used: number of entries in the batch that the reader is filling
+ * @batches: ring of batches
+ */
+struct charge_thread {
+	pthread_t thread;
+	struct charge_sums *sums;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	uint64_t filled;
+	uint64_t charged;
+	size_t used;
+	struct entry batches[BATCHES][BATCH_ENTRIES];
+};
+
+/* Charge a batch. Returns false at the last entry of all. */
+static bool charge_batch(struct charge_sums *sums, const struct entry *entries)
+{
+	const struct entry *entry;
+
+	for (entry = entries; entry < entries + BATCH_ENTRIES; entry++) {
+		if (entry->kind == ENTRY_END)
+			return false;
+		if (entry->kind == ENTRY_HOLD)
+			charge_sums_add_hold(sums, &entry->hold);
+		else
+			charge_sums_add_switch(sums, &entry->absence, entry->new_thread_id,
+					       entry->ready_for);
+	}
+	return true;
+}
+
+static void *charge_batches(void *argument)
+{
+	struct charge_thread *thread = argument;
+
+	for (;;) {
+		pthread_mutex_lock(&thread->lock);
+		while (thread->filled == thread->charged)
+			pthread_cond_wait(&thread->changed, &thread->lock);
+		pthread_mutex_unlock(&thread->lock);
+		if (!charge_batch(thread->sums, thread->batches[thread->charged % BATCHES]))
+			return NULL;
+		pthread_mutex_lock(&thread->lock);
+		thread->charged++;
+		pthread_cond_signal(&thread->changed);
+		pthread_mutex_unlock(&thread->lock);
+	}
+}
+
+/* Pass the batch to the thread, and wait until another one may be filled. */
+static void pass_batch(struct charge_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	thread->filled++;
+	pthread_cond_signal(&thread->changed);
+	while (thread->filled - thread->charged == BATCHES)
+		pthread_cond_wait(&thread->changed, &thread->lock);
+	pthread_mutex_unlock(&thread->lock);
+	thread->used = 0;
+}
+
+static struct entry *add_entry(struct charge_thread *thread, enum entry_kind kind)
+{
+	struct entry *entry;
+
+	if (thread->used == BATCH_ENTRIES)
+		pass_batch(thread);
+	entry = &thread->batches[thread->filled % BATCHES][thread->used++];
+	entry->kind = kind;
+	return entry;
+}
+
+/**
+ * charge_thread_start() - charge in a thread from now on
+ * @sums: open; the caller leaves them alone until charge_thread_join()
+ *
+ * Without memory for a thread the caller's own thread charges.
+ */
+void charge_thread_start(struct charge_sums *sums)
+{
+	struct charge_thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread)
+		return;
+	thread->sums = sums;
+	pthread_mutex_init(&thread->lock, NULL);
+	pthread_cond_init(&thread->changed, NULL);
+	if (!pthread_create(&thread->thread, NULL, charge_batches, thread))
+		sums->thread = thread;
+	else
+		free(thread);
+}
+
+/**
+ * charge_thread_add_hold() - add the record of a hold
+ * @sums: open
+ * @hold: as for charges_add_hold()
+ */
+void charge_thread_add_hold(struct charge_sums *sums, const struct charge_hold *hold)
+{
+	struct entry *entry;
+
+	if (!sums->thread) {
+		charge_sums_add_hold(sums, hold);
+		return;
+	}
+	entry = add_entry(sums->thread, ENTRY_HOLD);
+	entry->hold = *hold;
+	if (hold->frames)
+		entry->hold.frames = memcpy(entry->frames, hold->frames, sizeof(entry->frames));
+	if (hold->block_frames)
+		entry->hold.block_frames = memcpy(entry->block_frames, hold->block_frames,
+						  sizeof(entry->block_frames));
+}
+
+/**
+ * charge_thread_add_switch() - add a context switch
+ * @sums: open
+ * @absence: of the task that loses the CPU, as for charges_switch_out()
+ * @new_thread_id: the task that gets the CPU
+ * @ready_for: how long the new task was ready, session clock; 0: not known
+ */
+void charge_thread_add_switch(struct charge_sums *sums, const struct charge_absence *absence,
+			      uint32_t new_thread_id, uint64_t ready_for)
+{
+	struct entry *entry;
+
+	if (!sums->thread) {
+		charge_sums_add_switch(sums, absence, new_thread_id, ready_for);
+		return;
+	}
+	entry = add_entry(sums->thread, ENTRY_SWITCH);
+	entry->absence = *absence;
+	if (absence->frames)
+		entry->absence.frames = memcpy(entry->frames, absence->frames,
+					       sizeof(entry->frames));
+	entry->new_thread_id = new_thread_id;
+	entry->ready_for = ready_for;
+}
+
+/**
+ * charge_thread_join() - wait until all that was added is charged, and end the thread
+ * @sums: sums, with a thread or not
+ */
+void charge_thread_join(struct charge_sums *sums)
+{
+	struct charge_thread *thread = sums->thread;
+
+	if (!thread)
+		return;
+	add_entry(thread, ENTRY_END);
+	pass_batch(thread);
+	pthread_join(thread->thread, NULL);
+	pthread_mutex_destroy(&thread->lock);
+	pthread_cond_destroy(&thread->changed);
+	free(thread);
+	sums->thread = NULL;
+}

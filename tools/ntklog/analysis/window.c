@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <ntklog/event.h>
+#include <ntklog/wmi_contextswap.h>
+#include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
+
+#include "etl_reader.h"
+#include "whole_ticks.h"
+#include "window.h"
+
+/* Seconds by which the time that is read is larger at both ends, so that rounding loses no event */
+#define MARGIN	.001
+
+/**
+ * window_is_all_of() - test whether an event matters only to the window that it lies in
+ * @hook_id: hook id of the event
+ *
+ * Return: true for an event that says nothing of other times, as the parameters of sampling do.
+ */
+bool window_is_all_of(uint16_t hook_id)
+{
+	switch (hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+	case PERFINFO_LOG_TYPE_RESOURCE:
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+	case PERFINFO_LOG_TYPE_READY_THREAD:
+	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
+	case PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK:
+	case NTKLOG_LOG_TYPE_OPEN_HOLD:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * window_skip_buffers() - skip the buffers that have nothing for a window
+ * @selection: the window, or NULL
+ * @file: file of @merge
+ * @merge: merge of which no event was read
+ */
+void window_skip_buffers(const struct selection *selection, const struct etl_file *file,
+			 struct etl_merge *merge)
+{
+	uint64_t first = 0, last = UINT64_MAX;
+	double frequency = (double)file->perf_freq;
+
+	if (!selection || file->start_clock > INT64_MAX)
+		return;
+	if (selection->has_begin && selection->begin_seconds > MARGIN)
+		first = file->start_clock +
+			whole_ticks((selection->begin_seconds - MARGIN) * frequency);
+	if (selection->has_end && selection->end_seconds > 0)
+		last = file->start_clock +
+		       whole_ticks((selection->end_seconds + MARGIN) * frequency);
+	if (first || last < UINT64_MAX)
+		etl_merge_skip(merge, first, last, window_is_all_of);
+}
