@@ -61,12 +61,13 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 
-	analysis->origin = file->overwritten ? earliest_time_in_buffers(*etl_const_reader(file)) :
-						 file->start_clock;
+	analysis->origin_time = file->overwritten ?
+					earliest_time_in_buffers(*etl_const_reader(file)) :
+					file->start_clock;
 	if (selection && selection->has_begin && selection->begin_seconds > 0 &&
-	    etl_seconds(file, analysis->origin) < selection->begin_seconds)
-		analysis->origin = file->start_clock +
-				   whole_ticks(selection->begin_seconds * (double)file->perf_freq);
+	    etl_seconds(file, analysis->origin_time) < selection->begin_seconds)
+		analysis->origin_time = file->start_clock + whole_ticks(selection->begin_seconds *
+									(double)file->perf_freq);
 }
 
 /**
@@ -83,7 +84,7 @@ void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 	analysis->resources.rates = rates.resource;
 }
 
-static void add_newer(struct newer_events *newer, const struct etl_event *event)
+static void add_newer_event(struct newer_events *newer, const struct etl_event *event)
 {
 	const struct event_type *type, *known = NULL;
 
@@ -101,23 +102,23 @@ static void add_newer(struct newer_events *newer, const struct etl_event *event)
 	newer->count++;
 }
 
-static void add_unknown(struct analysis *analysis, const struct etl_event *event)
+static void add_unknown_event(struct analysis *analysis, const struct etl_event *event)
 {
 	if (event->header_type == TRACE_HEADER_TYPE_PERFINFO32 ||
 	    event->header_type == TRACE_HEADER_TYPE_PERFINFO64)
-		add_newer(&analysis->newer, event);
+		add_newer_event(&analysis->newer_events, event);
 	if (!event->has_hook_id) {
-		analysis->unknown_headers[event->header_type]++;
+		analysis->unknown_header_counts[event->header_type]++;
 		return;
 	}
-	if (!analysis->unknown)
-		analysis->unknown = calloc(HOOK_IDS, sizeof(*analysis->unknown));
-	if (analysis->unknown)
-		analysis->unknown[event->hook_id]++;
+	if (!analysis->unknown_counts)
+		analysis->unknown_counts = calloc(HOOK_IDS, sizeof(*analysis->unknown_counts));
+	if (analysis->unknown_counts)
+		analysis->unknown_counts[event->hook_id]++;
 }
 
 /* The events of the first buffer describe the file. They are not events of the machine. */
-static bool is_of_header(const struct etl_file *file, const struct etl_event *event)
+static bool event_describes_file(const struct etl_file *file, const struct etl_event *event)
 {
 	return event->offset < file->buffer_size &&
 	       (event->header_type == TRACE_HEADER_TYPE_SYSTEM32 ||
@@ -132,7 +133,8 @@ static void extend_time_range(struct analysis *analysis, uint64_t time)
 		analysis->last_time = time;
 }
 
-static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct etl_event *event)
+static uint64_t lock_key_of(struct analysis *analysis, uint64_t address,
+			    const struct etl_event *event)
 {
 	return analysis->by_address ? address :
 		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
@@ -141,14 +143,14 @@ static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct
 static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
 			      const struct etl_event *event)
 {
-	return wanted_lock_count(&analysis->wanted, analysis->names, address, event->time_stamp,
-				 analysis->by_address);
+	return wanted_lock_count(&analysis->wanted_lock, analysis->names, address,
+				 event->time_stamp, analysis->by_address);
 }
 
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
-	return analysis->history.is_finished && analysis->history.count > 1 ?
+	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
 		&rates_at(&analysis->history, event->time_stamp)->spinlock :
 		&analysis->spinlocks.rates;
 }
@@ -156,7 +158,7 @@ static const struct spinlock_rates *spinlock_rates_of(const struct analysis *ana
 static const struct resource_rates *resource_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
-	return analysis->history.is_finished && analysis->history.count > 1 ?
+	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
 		&rates_at(&analysis->history, event->time_stamp)->resource :
 		&analysis->resources.rates;
 }
@@ -182,7 +184,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 
 	weight = spinlock_weight(rates, record);
 	rule = spinlock_rule(rates, record);
-	class = key_of(analysis, record->lock, event);
+	class = lock_key_of(analysis, record->lock, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
 	if (analysis->charges.charges)
 		charge_add_spinlock(&analysis->charges, source, record, class,
@@ -191,7 +193,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 		return;
 	record->lock = class;
 	spinlock_stats_add(&analysis->spinlocks, record, rates, event->processor,
-			   event->time_stamp - analysis->origin);
+			   event->time_stamp - analysis->origin_time);
 	hold = record->release_time - record->acquire_time;
 	add_stack(analysis, stack, &(struct stack_record) {
 		.weight = weight,
@@ -218,15 +220,15 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 	bool is_wanted;
 
 	address = record->resource;
-	kept_callers_complete(analysis->callers, event, record);
+	kept_callers_complete(analysis->kept_callers, event, record);
 	if (resource_record_is_release(record))
 		open_holds_drop_entry(&analysis->open_holds, address, record->thread_id);
-	class = key_of(analysis, address, event);
+	class = lock_key_of(analysis, address, event);
 	record->resource = class;
 	is_wanted = source->is_selected && count_wanted_lock(analysis, address, event);
 	if (is_wanted)
 		weight = resource_stats_add(&analysis->resources, record, rates, event->processor,
-					    event->time_stamp - analysis->origin);
+					    event->time_stamp - analysis->origin_time);
 	if (analysis->charges.charges) {
 		record->resource = address;
 		charge_add_resource(&analysis->charges, source, record, class, weight);
@@ -254,7 +256,7 @@ static void add_open_hold(struct analysis *analysis, const struct charge_event *
 	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
 
 	memcpy(&hold.event, event->data, event->data_size);
-	hold.class = key_of(analysis, hold.event.lock, event);
+	hold.class = lock_key_of(analysis, hold.event.lock, event);
 	hold.is_wanted = source->is_selected &&
 			 count_wanted_lock(analysis, hold.event.lock, event);
 	open_holds_add(&analysis->open_holds, &hold);
@@ -263,7 +265,7 @@ static void add_open_hold(struct analysis *analysis, const struct charge_event *
 static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
 				    const struct etl_event *event, const struct event_type *type)
 {
-	if (!event->has_time || is_of_header(file, event) || analysis->history.is_finished)
+	if (!event->has_time || event_describes_file(file, event) || analysis->history.is_finished)
 		return;
 	coverage_add_event(&analysis->coverage, event);
 	if (!type || event->data_size != type->size[event->pointer_size == 8])
@@ -311,29 +313,29 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	/* These events complete the next record. The filter is applied to that record. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
-		analysis->resources.no_memory |= !kept_callers_keep(&analysis->callers, event);
+		analysis->resources.no_memory |= !kept_callers_keep(&analysis->kept_callers, event);
 		return 0;
 	}
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK) {
-		kept_callers_add_block(analysis->callers, event);
+		kept_callers_add_block(analysis->kept_callers, event);
 		return 0;
 	}
 	/* A new list of open holds replaces the older one, even if the filter drops all of it. */
 	if (type && event->hook_id == NTKLOG_LOG_TYPE_OPEN_HOLD)
 		open_holds_begin_list(&analysis->open_holds, event->data);
 	/* The first and the last time include events that the filter leaves out. */
-	if (event->has_time && !is_of_header(file, event))
+	if (event->has_time && !event_describes_file(file, event))
 		extend_time_range(analysis, event->time_stamp);
 	source.is_selected = !selection || !selection->filter ||
 			     filter_matches(selection->filter, file, event, type, analysis->names);
 	/* The holder that a selected wait is charged to need not be selected. */
-	if (is_of_header(file, event) ||
+	if (event_describes_file(file, event) ||
 	    (!source.is_selected && !(type && analysis->charges.charges)))
 		return 0;
-	analysis->events += source.is_selected;
+	analysis->event_count += source.is_selected;
 	if (!type) {
 		if (!(stack && stack->state == STACK_ALONE))
-			add_unknown(analysis, event);
+			add_unknown_event(analysis, event);
 		return 0;
 	}
 	switch (event->hook_id) {
@@ -349,7 +351,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		if (source.is_selected)
 			switch_stats_add(&analysis->switches, &record.contextswap, event->processor,
-					 event->time_stamp, analysis->origin);
+					 event->time_stamp, analysis->origin_time);
 		if (analysis->charges.charges)
 			charge_add_contextswap(&analysis->charges, &source, &record.contextswap);
 		break;
@@ -393,7 +395,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	if (analysis->charges_waits)
 		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
 				 file->perf_freq);
-	analysis->charges.origin = analysis->origin;
+	analysis->charges.origin_time = analysis->origin_time;
 	analysis->lock_stacks.by_lock = true;
 	if (analysis->has_lock_stacks)
 		analysis->charges.stacks = &analysis->lock_stacks;
@@ -428,7 +430,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	bool has_lock_stacks = analysis->has_lock_stacks;
 	bool by_caller = analysis->resources.by_caller;
 	enum charge_by charge_by = analysis->charge_by;
-	const char *lock = analysis->wanted.name;
+	const char *lock = analysis->wanted_lock.name;
 
 	/* Reset the counts of damage, because the second pass counts the same damage again. */
 	*file = *before;
@@ -442,7 +444,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->by_address = by_address;
 	analysis->charges_waits = charges_waits;
 	analysis->charge_by = charge_by;
-	analysis->wanted.name = lock;
+	analysis->wanted_lock.name = lock;
 	analysis->has_lock_stacks = has_lock_stacks;
 	analysis->stacks.by_lock = by_lock;
 	analysis->stacks.by_task = by_task;
@@ -466,7 +468,7 @@ static uint64_t first_wanted_time(const struct analysis *analysis, const struct 
 		if (analysis->coverage.is_uneven && analysis->coverage.cpus[i].has_all_buffers &&
 		    !(selection && selection->has_begin))
 			return file->start_clock;
-	return analysis->origin;
+	return analysis->origin_time;
 }
 
 /**
@@ -488,8 +490,8 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	find_origin(analysis, file);
 	read_events(analysis, file);
 	rates_history_finish(&analysis->history);
-	if (analysis->history.count && !etl_reader(file)->input &&
-	    (analysis->history.count > 1 ||
+	if (analysis->history.stretch_count && !etl_reader(file)->input &&
+	    (analysis->history.stretch_count > 1 ||
 	     memcmp(&analysis->history.stretches[0].rates, &start, sizeof(start))))
 		read_again(analysis, file, &before);
 	analysis->has_groups = has_groups;
@@ -512,11 +514,11 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
-	double begin = etl_seconds(file, analysis->origin), end;
+	double begin = etl_seconds(file, analysis->origin_time), end;
 
 	if (analysis->coverage.is_uneven)
 		return (double)coverage_ticks(&analysis->coverage, COVERAGE_ANY_GROUP,
-					      COVERAGE_LONGEST) / (double)file->perf_freq;
+					      COVERAGE_LONGEST_CPU) / (double)file->perf_freq;
 	if (selection && selection->has_end && analysis->has_later_events)
 		end = selection->end_seconds;
 	else if (analysis->last_time)
@@ -545,17 +547,17 @@ bool analysis_has_group(const struct analysis *analysis, uint32_t group)
  */
 void analysis_finish(struct analysis *analysis)
 {
-	uint64_t ticks = analysis->last_time - analysis->origin;
+	uint64_t ticks = analysis->last_time - analysis->origin_time;
 	struct rates highest = { analysis->spinlocks.rates, analysis->resources.rates };
 
 	charge_sums_flush(&analysis->charges);
 	if (!analysis->history.is_finished)
 		rates_history_finish(&analysis->history);
-	analysis->rates_changed = analysis->history.count > 1 ||
+	analysis->rates_changed = analysis->history.stretch_count > 1 ||
 				  analysis->history.has_unknown_change;
 	rates_find_highest(&analysis->history, &highest);
-	analysis->spinlocks.highest = highest.spinlock;
-	analysis->resources.highest = highest.resource;
+	analysis->spinlocks.highest_rates = highest.spinlock;
+	analysis->resources.highest_rates = highest.resource;
 	spinlock_stats_finish(&analysis->spinlocks);
 	timelines_cover(&analysis->spinlocks.timelines, ticks);
 	timelines_cover(&analysis->resources.timelines, ticks);
@@ -579,7 +581,7 @@ void analysis_free(struct analysis *analysis)
 	rates_history_free(&analysis->history);
 	charge_sums_free(&analysis->charges);
 	open_holds_free(&analysis->open_holds);
-	free(analysis->unknown);
-	free(analysis->callers);
+	free(analysis->unknown_counts);
+	free(analysis->kept_callers);
 	*analysis = (struct analysis) { 0 };
 }

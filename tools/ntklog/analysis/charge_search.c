@@ -8,13 +8,13 @@
 #include "charge_rings.h"
 
 /* The hold of a link, if it may reach behind @time, and if the search may visit one more. */
-static const struct charge_hold *next_visit(const struct charges *charges, uint64_t link,
+static const struct charge_hold *visit_hold(const struct charges *charges, uint64_t link,
 					    uint64_t time, uint64_t *visits)
 {
 	const struct charge_hold *hold = hold_at(charges, link);
 
 	/* Holds are linked in the order of their releases, unless a record is very late. */
-	return hold && hold->released > time && (*visits)++ < charges->search_max ? hold : NULL;
+	return hold && hold->release_time > time && (*visits)++ < charges->visits_max ? hold : NULL;
 }
 
 /**
@@ -31,10 +31,10 @@ const struct charge_hold *charges_find_wait(const struct charges *charges, uint3
 	uint64_t link = charges->thread_heads[ring_bucket(thread_id)], visits = 0;
 	const struct charge_hold *hold;
 
-	for (; (hold = next_visit(charges, link, time, &visits));
-	     link = older_link(link, hold->older_of_thread))
+	for (; (hold = visit_hold(charges, link, time, &visits));
+	     link = older_link(link, hold->thread_list_distance))
 		if (hold->thread_id == thread_id && hold->wait_start <= time &&
-		    hold->acquired > time)
+		    hold->acquire_time > time)
 			return hold;
 	return NULL;
 }
@@ -53,10 +53,10 @@ const struct charge_hold *charges_find_holder(const struct charges *charges,
 	uint64_t link = charges->lock_heads[ring_bucket(wait->lock)], visits = 0;
 	const struct charge_hold *hold;
 
-	for (; (hold = next_visit(charges, link, time, &visits));
-	     link = older_link(link, hold->older_of_lock))
+	for (; (hold = visit_hold(charges, link, time, &visits));
+	     link = older_link(link, hold->lock_list_distance))
 		if (hold->lock == wait->lock && hold->is_sleeping == wait->is_sleeping &&
-		    hold->acquired <= time && hold->released > time)
+		    hold->acquire_time <= time && hold->release_time > time)
 			return hold;
 	return NULL;
 }
@@ -69,10 +69,10 @@ static const struct charge_hold *find_longest_wait(const struct charges *charges
 	uint64_t link = charges->thread_heads[ring_bucket(thread_id)], visits = 0, longest = 0;
 	const struct charge_hold *hold, *found = NULL;
 
-	for (; (hold = next_visit(charges, link, from, &visits));
-	     link = older_link(link, hold->older_of_thread)) {
-		uint64_t begin = greatest(hold->wait_start, from);
-		uint64_t end = least(hold->acquired, until);
+	for (; (hold = visit_hold(charges, link, from, &visits));
+	     link = older_link(link, hold->thread_list_distance)) {
+		uint64_t begin = max_u64(hold->wait_start, from);
+		uint64_t end = min_u64(hold->acquire_time, until);
 
 		if (hold->thread_id != thread_id || end <= begin || end - begin <= longest)
 			continue;
@@ -82,7 +82,7 @@ static const struct charge_hold *find_longest_wait(const struct charges *charges
 	return found;
 }
 
-static bool chain_has(const struct charge_link *links, size_t count, uint32_t thread_id)
+static bool chain_has_task(const struct charge_link *links, size_t count, uint32_t thread_id)
 {
 	size_t i;
 
@@ -117,12 +117,12 @@ size_t charges_find_chain(const struct charges *charges, const struct charge_pie
 		wait = find_longest_wait(charges, thread_id, from, until);
 		if (!wait)
 			break;
-		from = greatest(from, wait->wait_start);
-		until = least(until, wait->acquired);
+		from = max_u64(from, wait->wait_start);
+		until = min_u64(until, wait->acquire_time);
 		holder = charges_find_holder(charges, wait, from + (until - from) / 2);
 		thread_id = holder ? holder->thread_id : 0;
 		was_passed = thread_id == piece->holder->thread_id ||
-			     chain_has(links, count, thread_id);
+			     chain_has_task(links, count, thread_id);
 		links[count++] = (struct charge_link) {
 			.class = wait->class,
 			.from = from,
@@ -155,7 +155,7 @@ const struct charge_absence *charges_last_absence(const struct charges *charges,
 	if (!absence)
 		absence = absence_at(charges, charges->absence_heads[ring_bucket(thread_id)]);
 	while (absence && (absence->thread_id != thread_id || absence->from >= time))
-		absence = absence_at(charges, absence->older);
+		absence = absence_at(charges, absence->older_link);
 	return absence;
 }
 

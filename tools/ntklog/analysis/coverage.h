@@ -14,12 +14,12 @@
 #include <ntklog/etl.h>
 
 /* Arguments of coverage_ticks(): the CPU that is covered longest; no group in particular. */
-#define COVERAGE_LONGEST	SIZE_MAX
+#define COVERAGE_LONGEST_CPU	SIZE_MAX
 #define COVERAGE_ANY_GROUP	0
 
 /* @has_all_buffers: the file has so few buffers of this CPU that none can have been overwritten */
 struct coverage_cpu {
-	uint64_t events;
+	uint64_t event_count;
 	uint64_t first_time;
 	bool has_all_buffers;
 };
@@ -41,8 +41,8 @@ struct coverage {
 	size_t cpu_count;
 	struct coverage_change *changes;
 	size_t change_count;
-	uint64_t begin;
-	uint64_t end;
+	uint64_t begin_time;
+	uint64_t end_time;
 	bool is_uneven;
 	bool no_memory;
 };
@@ -51,7 +51,7 @@ void coverage_add_event(struct coverage *coverage, const struct etl_event *event
 void coverage_add_observed(struct coverage *coverage, const struct etl_event *event);
 void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct etl_file *file);
 void coverage_finish(struct coverage *coverage, uint64_t begin, uint64_t end);
-uint64_t coverage_begin(const struct coverage *coverage, size_t cpu);
+uint64_t coverage_begin_time(const struct coverage *coverage, size_t cpu);
 bool coverage_knows_group(const struct coverage *coverage, uint32_t groups);
 uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t cpu);
 void coverage_free(struct coverage *coverage);

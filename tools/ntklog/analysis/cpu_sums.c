@@ -9,23 +9,23 @@
  * cpu_sums_add() - add an amount to a sum of a CPU
  * @sums: sums to change
  * @cpu: number of the CPU
- * @which: sum of that CPU
+ * @kind: sum of that CPU
  * @amount: amount to add
  *
  * Return: false if there is no memory.
  */
-bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum_kind which, double amount)
+bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum_kind kind, double amount)
 {
-	if (cpu >= sums->count) {
-		double (*more)[CPU_SUMS] = grown_to(sums->sums, sums->count, cpu + 1,
+	if (cpu >= sums->cpu_count) {
+		double (*more)[CPU_SUMS] = grown_to(sums->sums, sums->cpu_count, cpu + 1,
 						    sizeof(*more));
 
 		if (!more)
 			return false;
 		sums->sums = more;
-		sums->count = cpu + 1;
+		sums->cpu_count = cpu + 1;
 	}
-	sums->sums[cpu][which] += amount;
+	sums->sums[cpu][kind] += amount;
 	return true;
 }
 
@@ -41,7 +41,7 @@ bool cpu_sums_merge(struct cpu_sums *sums, const struct cpu_sums *more)
 	size_t cpu;
 	int i;
 
-	for (cpu = 0; cpu < more->count; cpu++)
+	for (cpu = 0; cpu < more->cpu_count; cpu++)
 		for (i = 0; i < CPU_SUMS; i++)
 			if (!cpu_sums_add(sums, cpu, i, more->sums[cpu][i]))
 				return false;

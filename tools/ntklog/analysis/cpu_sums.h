@@ -18,10 +18,10 @@ enum cpu_sum_kind {
 
 struct cpu_sums {
 	double (*sums)[CPU_SUMS];
-	size_t count;
+	size_t cpu_count;
 };
 
-bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum_kind which, double amount);
+bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum_kind kind, double amount);
 bool cpu_sums_merge(struct cpu_sums *sums, const struct cpu_sums *more);
 void cpu_sums_free(struct cpu_sums *sums);
 

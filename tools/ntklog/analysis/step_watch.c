@@ -50,18 +50,18 @@ bool step_watch_add(struct step_watch *watch, unsigned int cpu, uint64_t key, bo
 		watch->cpu_count = cpu + 1;
 	}
 	of_cpu = &watch->cpus[cpu];
-	for (period = 1; period <= STEP_PERIODS; period++) {
+	for (period = 1; period <= STEP_PERIODS_MAX; period++) {
 		uint8_t *repeats = &of_cpu->repeats[period - 1];
 
-		if (period > of_cpu->count ||
-		    of_cpu->last[(of_cpu->count - period) % STEP_PERIODS] != key)
+		if (period > of_cpu->record_count ||
+		    of_cpu->last[(of_cpu->record_count - period) % STEP_PERIODS_MAX] != key)
 			*repeats = 0;
 		else if (*repeats < STEP_REPEATS)
 			++*repeats;
 		if (*repeats == STEP_REPEATS)
 			*in_step = true;
 	}
-	of_cpu->last[of_cpu->count++ % STEP_PERIODS] = key;
+	of_cpu->last[of_cpu->record_count++ % STEP_PERIODS_MAX] = key;
 	return true;
 }
 

@@ -77,6 +77,6 @@ bool wanted_lock_count(struct wanted_lock *wanted, const struct names *names, ui
 		};
 	if (!cached->is_wanted && !is_address(wanted->name, address))
 		return false;
-	wanted->events++;
+	wanted->event_count++;
 	return true;
 }

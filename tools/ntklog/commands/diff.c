@@ -103,10 +103,10 @@ static size_t side_of(const struct options *options, size_t *number)
 /* Test whether Linux' spin locks were recorded, and @analysis does not leave them out. */
 static bool has_linux_spinlocks(const struct analysis *analysis)
 {
-	bool has_records = analysis->spinlocks.total.sampled;
+	bool has_records = analysis->spinlocks.total.record_count;
 
 	if (analysis_has_group(analysis, PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK))
-		return has_records || !analysis->wanted.name;
+		return has_records || !analysis->wanted_lock.name;
 	return has_records && !analysis_has_group(analysis, PERF_SPINLOCK);
 }
 
@@ -135,22 +135,22 @@ static int read_file(void *argument, size_t number, FILE *result)
 	if (status)
 		return status;
 	analysis.names = names;
-	analysis.wanted.name = options->table.lock;
+	analysis.wanted_lock.name = options->table.lock;
 	analysis.resources.by_caller = true;
 	if (is_open) {
 		analysis_read(&analysis, file);
-		table_report_newer(&analysis.newer, file->path);
+		table_report_newer(&analysis.newer_events, file->path);
 	}
-	if (analysis.wanted.is_ambiguous) {
+	if (analysis.wanted_lock.is_ambiguous) {
 		table_refuse_ambiguous_lock(options->table.lock, file->path);
 		status = NTKLOG_FAILED;
 	} else if (is_open) {
 		file_sums.seconds = analysis_seconds(&analysis, file);
-		file_sums.has_holds = !analysis.spinlocks.total.waits_only;
+		file_sums.has_holds = !analysis.spinlocks.total.wait_only_count;
 		file_sums.has_linux_spinlocks = has_linux_spinlocks(&analysis);
 		file_sums.linux_mode = analysis.spinlocks.rates.linux_mode;
-		file_sums.events_of_lock = analysis.wanted.events;
-		file_sums.open_waits = analysis.open_holds.waits;
+		file_sums.events_of_lock = analysis.wanted_lock.event_count;
+		file_sums.open_waits = analysis.open_holds.wait_count;
 		file_sums.open_wait_ns = analysis.open_holds.wait_ns;
 		difference_add(&difference, which, &analysis, file, names);
 		difference.no_memory |= analysis.spinlocks.no_memory ||

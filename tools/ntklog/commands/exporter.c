@@ -80,9 +80,9 @@ static void take_event(void *argument, const struct etl_event *event)
 	struct analysis *analysis = &exporter->live.analysis;
 	struct rates rates = { analysis->spinlocks.rates, analysis->resources.rates };
 
-	if (!rates_is_start(event->hook_id) || !rates_read_rundown(&rates, event))
+	if (!hook_is_rates_start(event->hook_id) || !rates_read_rundown(&rates, event))
 		return;
-	if (analysis->events) {
+	if (analysis->event_count) {
 		add_sums(exporter);
 		/* After a failure, which the next interval reports again, waits are not charged. */
 		begin_sums(exporter);

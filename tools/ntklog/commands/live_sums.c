@@ -201,7 +201,7 @@ int live_sums_begin(struct live_sums *sums)
 		identities_rewind(&sums->identities);
 	}
 	sums->analysis.names = sums->symbols.names;
-	sums->analysis.origin = sums->file->start_clock;
+	sums->analysis.origin_time = sums->file->start_clock;
 	return 0;
 }
 
@@ -220,7 +220,7 @@ int live_sums_charge(struct live_sums *sums, enum charge_by by)
 		message("no memory for the waits of an interval");
 		return -1;
 	}
-	charges->origin = sums->file->start_clock;
+	charges->origin_time = sums->file->start_clock;
 	return 0;
 }
 

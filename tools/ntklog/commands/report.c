@@ -208,7 +208,7 @@ static void print_table(const struct report *report, struct table *table,
 static void print_lock(const struct report *report, const struct options *options)
 {
 	report_print_distributions(report, stdout);
-	if (!report->analysis->charges.total.wait)
+	if (!report->analysis->charges.total.wait_ticks)
 		return;
 	putchar('\n');
 	report_print_periods(report, stdout);
@@ -337,16 +337,16 @@ static void report_not_recorded(const struct report *report, const struct option
 	if (options->result && report_lacks_names(report))
 		message("%s: locks and callers have no names: copy FILE.names with FILE, or record without --no-names",
 			path);
-	if (options->by == CHARGE_BY_IRQL && !analysis->spinlocks.total.sampled)
+	if (options->by == CHARGE_BY_IRQL && !analysis->spinlocks.total.record_count)
 		message("%s: no event has an IRQL: record spin locks (-e linux_spinlock)", path);
 	if ((options->by == CHARGE_BY_PROCESS && !names_have_process(report->names, NULL)) ||
 	    (options->by == CHARGE_BY_CGROUP && !names_have_cgroup(report->names, NULL)))
 		message("%s: no thread has a known %s: record without --no-names", path,
 			charge_by_names[options->by]);
 	if (options->tables == 1 << REPORT_BLOCKERS && !analysis->spinlocks.rates.blocker_rate &&
-	    (!analysis->charges.total.waits ||
-	     analysis->charges.total.parts[CHARGE_UNKNOWN] !=
-	     analysis->charges.sleeping.parts[CHARGE_UNKNOWN]))
+	    (!analysis->charges.total.wait_count ||
+	     analysis->charges.total.part_ticks[CHARGE_UNKNOWN] !=
+	     analysis->charges.sleeping_total.part_ticks[CHARGE_UNKNOWN]))
 		message("%s: not all holders of spin locks are recorded: record without --no-blockers, and not in mode waits",
 			path);
 }
@@ -368,7 +368,7 @@ static int report_file(struct options *options)
 	analysis.names = names;
 	analysis.by_address = options->by_address;
 	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | tables_on_request);
-	analysis.wanted.name = options->table.lock;
+	analysis.wanted_lock.name = options->table.lock;
 	analysis.charge_by = options->by;
 	/* A lock's section on the page has flame graphs of its waiters and holders. */
 	analysis.has_lock_stacks = options->html && analysis.charges_waits;
@@ -381,13 +381,13 @@ static int report_file(struct options *options)
 
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
-		table_report_newer(&analysis.newer, file->path);
-		if (options->table.lock && !analysis.wanted.events && !options->result) {
+		table_report_newer(&analysis.newer_events, file->path);
+		if (options->table.lock && !analysis.wanted_lock.event_count && !options->result) {
 			message("%s: no %sevent is of a lock \"%s\"; %s", file->path,
 				selection_includes_all(analysis.selection) ? "" : "selected ",
 				options->table.lock, table_lock_hint(options->table.lock));
 			status = NTKLOG_FAILED;
-		} else if (analysis.wanted.is_ambiguous) {
+		} else if (analysis.wanted_lock.is_ambiguous) {
 			table_refuse_ambiguous_lock(options->table.lock, file->path);
 			status = NTKLOG_FAILED;
 		} else {

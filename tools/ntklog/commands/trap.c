@@ -113,7 +113,7 @@ const struct argp trap_argp = {
  */
 int trap_open(struct trap *trap, struct trace_file *trace)
 {
-	unsigned int used = filter_names(trap->condition);
+	unsigned int used = filter_needed_names(trap->condition);
 	char error[FILTER_ERROR_SIZE];
 	struct stat status;
 

@@ -59,15 +59,15 @@ static void add_spinlock(struct interval_sums *sums, const char *class, uint64_t
 {
 	struct class_sums *sum = &sums->classes[sums->count];
 
-	if (!spinlock->sampled)
+	if (!spinlock->record_count)
 		return;
 	*sum = (struct class_sums) {
-		.kind = kind_of_modes(spinlock->modes),
+		.kind = kind_of_modes(spinlock->mode_mask),
 		.key = key,
 		.spinlock = spinlock,
 		.wait = spinlock->wait.sum,
 		/* Records of waits alone do not tell the number of acquisitions. */
-		.acquisitions = spinlock->waits_only ? 0 : (double)spinlock->acquisitions,
+		.acquisitions = spinlock->wait_only_count ? 0 : (double)spinlock->acquisitions,
 	};
 	snprintf(sum->class, sizeof(sum->class), "%s", class);
 	sums->count++;
@@ -78,11 +78,11 @@ static void add_resource(struct interval_sums *sums, const char *class,
 {
 	unsigned int i;
 
-	for (i = 0; i < RESOURCE_CLASSES; i++) {
-		const struct resource_sum *resource = &entry->classes[i];
+	for (i = 0; i < RESOURCE_ACCESSES; i++) {
+		const struct resource_sum *resource = &entry->sums[i];
 		struct class_sums *sum = &sums->classes[sums->count];
 
-		if (!resource->sampled)
+		if (!resource->record_count)
 			continue;
 		*sum = (struct class_sums) {
 			.kind = resource_kinds[kind].name,
@@ -90,7 +90,7 @@ static void add_resource(struct interval_sums *sums, const char *class,
 			.is_sleeping = true,
 			.resource = resource,
 			.wait = resource->wait.sum,
-			.acquisitions = (double)resource->releases,
+			.acquisitions = (double)resource->release_count,
 		};
 		snprintf(sum->class, sizeof(sum->class), "%s", class);
 		sums->count++;
@@ -102,7 +102,7 @@ static bool list_classes(struct interval_sums *sums, const struct analysis *anal
 	const struct spinlock_stats *spinlocks = &analysis->spinlocks;
 	const struct resource_stats *resources = &analysis->resources;
 	size_t most = HASH_COUNT(spinlocks->locks) + 1 +
-		      RESOURCE_CLASSES * (HASH_COUNT(resources->resources) + RESOURCE_KINDS);
+		      RESOURCE_ACCESSES * (HASH_COUNT(resources->resources) + RESOURCE_KINDS);
 	const struct resource_entry *resource;
 	const struct spinlock_lock *lock;
 	char class[NAME_SIZE];
@@ -163,11 +163,11 @@ static void add_sums(struct lock_series *series, const struct class_sums *sum,
 {
 	series->acquisitions += sum->acquisitions;
 	if (sum->spinlock) {
-		series->contended += (double)sum->spinlock->contended;
+		series->contended += (double)sum->spinlock->contended_count;
 		time_buckets_add(&series->wait, &sum->spinlock->wait, cycle_seconds);
 		time_buckets_add(&series->hold, &sum->spinlock->hold, cycle_seconds);
 	} else {
-		series->contended += (double)sum->resource->waited;
+		series->contended += (double)sum->resource->waited_count;
 		time_buckets_add(&series->wait, &sum->resource->wait, cycle_seconds);
 		time_buckets_add(&series->hold, &sum->resource->hold, cycle_seconds);
 	}
@@ -204,12 +204,12 @@ static const char *holder_of(const struct charge_sums *charges, const struct cha
 {
 	const struct charge_label *holder = row->key.second;
 
-	if (holder == charges->fixed[CHARGE_LABEL_HANDED_OVER] ||
-	    holder == charges->fixed[CHARGE_LABEL_OVERTAKEN])
+	if (holder == charges->fixed_labels[CHARGE_LABEL_HANDED_OVER] ||
+	    holder == charges->fixed_labels[CHARGE_LABEL_OVERTAKEN])
 		return FREE_HOLDER;
-	if (holder == charges->fixed[CHARGE_LABEL_UNKNOWN])
+	if (holder == charges->fixed_labels[CHARGE_LABEL_UNKNOWN])
 		return UNKNOWN_HOLDER;
-	if (holder == charges->fixed[CHARGE_LABEL_OTHERS] || !strncmp(holder->text, "0x", 2))
+	if (holder == charges->fixed_labels[CHARGE_LABEL_OTHERS] || !strncmp(holder->text, "0x", 2))
 		return OTHER_SERIES;
 	return holder->text;
 }

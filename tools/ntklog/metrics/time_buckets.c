@@ -28,7 +28,7 @@ void time_buckets_add(struct time_buckets *buckets, const struct histogram *time
 	unsigned int i;
 
 	for (i = 0; i < times->capacity; i++) {
-		double cycles = histogram_bucket(times, i, &weight);
+		double cycles = histogram_bucket_middle(times, i, &weight);
 
 		if (weight)
 			buckets->counts[bucket_of(cycles * cycle_seconds)] += weight;

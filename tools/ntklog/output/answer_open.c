@@ -38,13 +38,14 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 	names_address(report->names, hold->class, name, sizeof(name));
 	charge_format_holder(report->names, CHARGE_BY_CALLER, &holder, task, sizeof(task));
 	format_since(report, hold->event.since, since, sizeof(since));
-	if (!hold->holders) {
+	if (!hold->holder_count) {
 		answer_add_line(answer, "Held at the end by an unknown task, %zu wait%s %s: %s",
-				hold->waiters, hold->waiters == 1 ? "s" : "", since, name);
+				hold->waiter_count, hold->waiter_count == 1 ? "s" : "", since,
+				name);
 		return;
 	}
 	snprintf(phrases[0], sizeof(phrases[0]), "Held at the end, %s, %zu wait%s: %s", since,
-		 hold->waiters, hold->waiters == 1 ? "s" : "", name);
+		 hold->waiter_count, hold->waiter_count == 1 ? "s" : "", name);
 	snprintf(phrases[1], sizeof(phrases[1]), "by %s", task);
 	answer_add_phrases(answer, phrases, ARRAY_SIZE(phrases));
 }
@@ -57,9 +58,9 @@ static bool has_line(const struct open_holds *open_holds, size_t i)
 {
 	const struct open_hold *hold = &open_holds->entries[i];
 
-	if (!hold->waiters || !hold->is_wanted)
+	if (!hold->waiter_count || !hold->is_wanted)
 		return false;
-	if (hold->holders)
+	if (hold->holder_count)
 		return !open_hold_is_waiting(&hold->event);
 	return !i || hold[-1].event.lock != hold->event.lock;
 }
@@ -91,10 +92,10 @@ void answer_add_open_holds(struct answer *answer)
 	}
 	for (i = 0; i < OPEN_MAX && oldest[i]; i++)
 		add_open_hold(answer, oldest[i]);
-	if (others || open_holds->others)
+	if (others || open_holds->dropped_count)
 		answer_add_line(answer,
 				"Held at the end: %" PRIu64 " more, in dump's NtklogOpenHold.",
-				others + open_holds->others);
+				others + open_holds->dropped_count);
 }
 
 /* Test whether a task of a deadlock waits for a lock that is summed up. */
@@ -194,7 +195,7 @@ json_t *answer_open_holds_json(const struct report *report)
 						(json_int_t)event->thread_id, "task",
 						task ? task : "", "since",
 						etl_seconds(report->file, event->since), "waiters",
-						(json_int_t)hold->waiters));
+						(json_int_t)hold->waiter_count));
 	}
 	return array;
 }

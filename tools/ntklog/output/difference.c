@@ -37,7 +37,7 @@ static double arrival_variance(const struct histogram *times)
 	unsigned int i;
 
 	for (i = 0; i < times->capacity; i++) {
-		value = histogram_bucket(times, i, &weight);
+		value = histogram_bucket_middle(times, i, &weight);
 		variance += (double)weight * value * value;
 	}
 	return variance;
@@ -63,8 +63,8 @@ static void add_sums(struct difference_sum *sums, const struct histogram *wait,
 {
 	add_times(&sums[DIFFERENCE_OF_WAITS], wait, ns_per_cycle);
 	add_times(&sums[DIFFERENCE_OF_HOLDS], hold, ns_per_cycle);
-	sums[DIFFERENCE_OF_COUNTS].estimate += (double)wait->total;
-	sums[DIFFERENCE_OF_COUNTS].variance += wait->total_variance + (double)wait->total;
+	sums[DIFFERENCE_OF_COUNTS].estimate += (double)wait->total_weight;
+	sums[DIFFERENCE_OF_COUNTS].variance += wait->total_variance + (double)wait->total_weight;
 }
 
 struct row_adder {
@@ -129,16 +129,16 @@ void difference_add(struct difference *difference, size_t which, const struct an
 			&pair->sum.hold);
 	add_row(&row_adder, strdup("(others)"), strdup(""), true, &spinlocks->others.wait,
 		&spinlocks->others.hold);
-	for (class = 0; class < RESOURCE_CLASSES; class++) {
+	for (class = 0; class < RESOURCE_ACCESSES; class++) {
 		for (entry = resources->resources; entry; entry = entry->hh.next)
 			add_row(&row_adder, report_symbol_text(&report, entry->key.address),
 				entry->key.caller ? report_code_text(&report, entry->key.caller) :
 						    strdup(""),
-				false, &entry->classes[class].wait, &entry->classes[class].hold);
+				false, &entry->sums[class].wait, &entry->sums[class].hold);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
 			add_row(&row_adder, strdup("(others)"), strdup(""), false,
-				&resources->others[kind].classes[class].wait,
-				&resources->others[kind].classes[class].hold);
+				&resources->others[kind].sums[class].wait,
+				&resources->others[kind].sums[class].hold);
 	}
 	add_sums(difference->total.sums[which], &row_adder.wait, &row_adder.hold,
 		 row_adder.ns_per_cycle);

@@ -40,17 +40,17 @@ static bool add_stack(struct flame *root, const struct report *report, const uin
 		      size_t count, const char *instead, const struct stack_sum *sum)
 {
 	const double ns[FLAME_KINDS] = {
-		[FLAME_WAIT] = etl_cycles_ns(report->file, sum->wait),
-		[FLAME_HOLD] = etl_cycles_ns(report->file, sum->hold),
-		[FLAME_CHARGED] = report_ticks_ns(report, sum->charged),
+		[FLAME_WAIT] = etl_cycles_ns(report->file, sum->wait_sum),
+		[FLAME_HOLD] = etl_cycles_ns(report->file, sum->hold_sum),
+		[FLAME_CHARGED] = report_ticks_ns(report, sum->charged_ticks),
 	};
 	struct flame *flame = root;
 	char name[NAME_SIZE], *at;
 	unsigned int i;
 
-	if (!sum->sampled && sum->charged <= 0)
+	if (!sum->record_count && sum->charged_ticks <= 0)
 		return true;
-	add_sum(flame, ns, sum->sampled);
+	add_sum(flame, ns, sum->record_count);
 	do {
 		if (!count)
 			snprintf(name, sizeof(name), "%s", instead);
@@ -62,7 +62,7 @@ static bool add_stack(struct flame *root, const struct report *report, const uin
 		flame = find_callee(flame, name);
 		if (!flame)
 			return false;
-		add_sum(flame, ns, sum->sampled);
+		add_sum(flame, ns, sum->record_count);
 	} while (count);
 	for (i = 0; i < FLAME_KINDS; i++)
 		flame->own_ns[i] += ns[i];
@@ -104,7 +104,7 @@ bool flame_make(struct flame *root, const struct report *report,
 		if (lock && (entry->key.class != lock->class ||
 			     entry->key.is_sleeping != lock->is_sleeping))
 			continue;
-		is_complete &= add_stack(root, report, entry->key.addresses, entry->count,
+		is_complete &= add_stack(root, report, entry->key.addresses, entry->address_count,
 					 "(no stack)", &entry->sum);
 	}
 	if (!lock) {

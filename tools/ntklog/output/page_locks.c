@@ -36,7 +36,7 @@ static void add_spinlocks(const struct report *report, struct page_lock *locks, 
 		struct page_lock *lock = &locks[*count];
 
 		/* Records of blockers alone stand for no acquisition. */
-		if (!from->sum.sampled)
+		if (!from->sum.record_count)
 			continue;
 		*lock = (struct page_lock) {
 			.key.class = from->address, .spinlock = from, .timeline = from->timeline,
@@ -59,8 +59,8 @@ static void add_resources(const struct report *report, struct page_lock *locks, 
 		*lock = (struct page_lock) {
 			.key = { from->key.address, true }, .resource = from,
 			.timeline = from->timeline,
-			.wait = from->classes[0].wait.sum + from->classes[1].wait.sum,
-			.count = from->classes[0].releases + from->classes[1].releases,
+			.wait = from->sums[0].wait.sum + from->sums[1].wait.sum,
+			.count = from->sums[0].release_count + from->sums[1].release_count,
 		};
 		names_address(report->names, from->key.address, lock->name, NAME_SIZE);
 		if (has_linux)
@@ -114,7 +114,7 @@ static void set_charged_waits(const struct report *report, struct page_lock *loc
 	for (i = 0; i < count; i++) {
 		HASH_FIND(hh, report->analysis->charges.classes, &locks[i].key,
 			  sizeof(locks[i].key), class);
-		locks[i].charged_wait = class ? class->sum.wait : 0;
+		locks[i].charged_wait = class ? class->sum.wait_ticks : 0;
 	}
 }
 
@@ -162,7 +162,8 @@ json_t *page_parts(const struct report *report, const struct charge_sum *sum)
 	size_t i;
 
 	for (i = 0; i < CHARGE_PARTS; i++) {
-		uint64_t ticks = sum->parts[i] - (i == CHARGE_HOLDER_RAN ? sum->unknown_state : 0);
+		uint64_t ticks = sum->part_ticks[i] -
+				 (i == CHARGE_HOLDER_RAN ? sum->unknown_state_ticks : 0);
 
 		json_array_append_new(parts,
 				      json_pack("[s, s, f]", answer_part_names[i],
@@ -172,7 +173,7 @@ json_t *page_parts(const struct report *report, const struct charge_sum *sum)
 	json_array_append_new(parts,
 			      json_pack("[s, s, f]", "held",
 					"a task held the lock; not recorded whether it ran",
-					report_ticks_ns(report, (double)sum->unknown_state)));
+					report_ticks_ns(report, (double)sum->unknown_state_ticks)));
 	return parts;
 }
 
@@ -244,9 +245,9 @@ static json_t *times_json(const struct report *report, const struct page_lock *l
 	if (lock->spinlock)
 		append_times(times, report, "", &lock->spinlock->sum.wait,
 			     &lock->spinlock->sum.hold);
-	for (i = 0; lock->resource && i < RESOURCE_CLASSES; i++)
-		append_times(times, report, classes[i], &lock->resource->classes[i].wait,
-			     &lock->resource->classes[i].hold);
+	for (i = 0; lock->resource && i < RESOURCE_ACCESSES; i++)
+		append_times(times, report, classes[i], &lock->resource->sums[i].wait,
+			     &lock->resource->sums[i].hold);
 	return times;
 }
 
@@ -264,7 +265,7 @@ static json_t *depths_json(const struct page_lock *lock)
 		return NULL;
 	depths = json_array();
 	for (i = 0; i < SPINLOCK_DEPTHS; i++)
-		json_array_append_new(depths, json_real((double)sum->depths[i] /
+		json_array_append_new(depths, json_real((double)sum->depth_counts[i] /
 							(double)sum->acquisitions));
 	return depths;
 }
@@ -277,14 +278,15 @@ static void add_charges(json_t *object, const struct report *report, const struc
 
 	HASH_FIND(hh, sums->classes, &lock->key, sizeof(lock->key), class);
 	if (class) {
-		double at = etl_seconds(report->file, class->sum.longest_at);
+		double at = etl_seconds(report->file, class->sum.longest_wait_begin);
 
-		json_object_set_new(object, "waits", json_integer(class->sum.waits));
+		json_object_set_new(object, "waits", json_integer(class->sum.wait_count));
 		json_object_set_new(object, "wait",
-				    json_real(report_ticks_ns(report, (double)class->sum.wait)));
+				    json_real(report_ticks_ns(report,
+							      (double)class->sum.wait_ticks)));
 		json_object_set_new(object, "longest",
 				    json_real(report_ticks_ns(report,
-							      (double)class->sum.longest)));
+							      (double)class->sum.longest_wait)));
 		json_object_set_new(object, "longest_at", json_real(at));
 		json_object_set_new(object, "parts", page_parts(report, &class->sum));
 		json_object_set_new(object, "waiters",

@@ -43,7 +43,7 @@ static size_t count_slots(const struct report *report, const struct picture *pic
 
 	/* In a flight recording report->seconds is the time of one CPU, not of the whole trace. */
 	if (report->file->overwritten)
-		ticks = (double)(analysis->last_time - analysis->origin);
+		ticks = (double)(analysis->last_time - analysis->origin_time);
 	for (i = 0; i < picture->count; i++)
 		for (slot = used; slot < TIMELINE_SLOTS; slot++)
 			if (picture->rows[i].timeline->slots[slot] > 0)
@@ -100,7 +100,7 @@ static void append_picture(json_t *pictures, const struct report *report,
 			      json_pack("{s:s, s:s, s:b, s:f, s:f, s:o}", "title", picture->title,
 					"what", picture->what, "is_wait", picture->is_wait,
 					"origin", etl_seconds(report->file,
-							      report->analysis->origin),
+							      report->analysis->origin_time),
 					"slot", slot_ns / 1e9, "rows", rows));
 }
 

@@ -36,7 +36,7 @@ static char *holder(const struct report *report, const void *row)
 
 static double pieces(const struct report *report, const void *row)
 {
-	return (double)row_of(row)->pieces;
+	return (double)row_of(row)->piece_count;
 }
 
 static double charged_total(const struct report *report, const void *row)
@@ -52,12 +52,12 @@ static double charged_error(const struct report *report, const void *row)
 
 static double charged_share(const struct report *report, const void *row)
 {
-	return (double)row_of(row)->ticks / (double)report->analysis->charges.total.wait;
+	return (double)row_of(row)->ticks / (double)report->analysis->charges.total.wait_ticks;
 }
 
 static double charged_max(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, (double)row_of(row)->longest);
+	return report_ticks_ns(report, (double)row_of(row)->longest_piece);
 }
 
 static const struct column columns[] = {
@@ -89,14 +89,15 @@ static void format_ticks(const struct report *report, uint64_t ticks, char *text
 static void make_title(struct report *report)
 {
 	const struct charge_sum *total = &report->analysis->charges.total;
-	uint64_t held = total->parts[CHARGE_HOLDER_RAN] + total->parts[CHARGE_HOLDER_PREEMPTED] +
-			total->parts[CHARGE_HOLDER_BLOCKED];
-	uint64_t unknown = total->parts[CHARGE_UNKNOWN];
+	uint64_t held = total->part_ticks[CHARGE_HOLDER_RAN] +
+			total->part_ticks[CHARGE_HOLDER_PREEMPTED] +
+			total->part_ticks[CHARGE_HOLDER_BLOCKED];
+	uint64_t unknown = total->part_ticks[CHARGE_UNKNOWN];
 	char texts[4][32];
 
-	format_ticks(report, total->wait, texts[0], sizeof(texts[0]));
+	format_ticks(report, total->wait_ticks, texts[0], sizeof(texts[0]));
 	format_ticks(report, held, texts[1], sizeof(texts[1]));
-	format_ticks(report, total->wait - held - unknown, texts[2], sizeof(texts[2]));
+	format_ticks(report, total->wait_ticks - held - unknown, texts[2], sizeof(texts[2]));
 	format_ticks(report, unknown, texts[3], sizeof(texts[3]));
 	snprintf(report->blockers_title, sizeof(report->blockers_title),
 		 "Who held the lock: %s of waiting = %s held + %s free + %s unknown", texts[0],
@@ -126,7 +127,7 @@ const struct table_class report_blockers_class = {
 
 static double waits(const struct report *report, const void *row)
 {
-	return (double)row_of(row)->pieces;
+	return (double)row_of(row)->piece_count;
 }
 
 static const struct column waiter_columns[] = {

@@ -23,11 +23,11 @@ static void find_shares(const struct report *report, const struct histogram *tim
 	memset(shares, 0, DECADES_MAX * sizeof(*shares));
 	for (i = 0; i < times->capacity; i++) {
 		uint64_t weight;
-		double ns = etl_cycles_ns(report->file, histogram_bucket(times, i, &weight));
+		double ns = etl_cycles_ns(report->file, histogram_bucket_middle(times, i, &weight));
 		int decade = (ns >= 1 ? (int)floor(log10(ns)) : 0) - axis->first;
 
 		if (weight && decade >= 0 && decade < DECADES_MAX)
-			shares[decade] += (double)weight / (double)times->total;
+			shares[decade] += (double)weight / (double)times->total_weight;
 	}
 }
 
@@ -88,7 +88,7 @@ static void print_distribution(const struct report *report, FILE *stream, uint64
  */
 void report_print_distributions(const struct report *report, FILE *stream)
 {
-	static const char *const modes[RESOURCE_CLASSES] = { "exclusive", "shared" };
+	static const char *const modes[RESOURCE_ACCESSES] = { "exclusive", "shared" };
 	const struct resource_entry *entry;
 	const struct spinlock_lock *lock;
 	size_t count = 0, i;
@@ -100,10 +100,10 @@ void report_print_distributions(const struct report *report, FILE *stream)
 				   &lock->sum.hold);
 	for (entry = report->analysis->resources.resources; entry && count < DISTRIBUTIONS;
 	     entry = entry->hh.next, count++)
-		for (i = 0; i < RESOURCE_CLASSES; i++) {
+		for (i = 0; i < RESOURCE_ACCESSES; i++) {
 			snprintf(what, sizeof(what), " (%s %s)",
 				 resource_kinds[entry->key.kind].name, modes[i]);
 			print_distribution(report, stream, entry->key.address, what,
-					   &entry->classes[i].wait, &entry->classes[i].hold);
+					   &entry->sums[i].wait, &entry->sums[i].hold);
 		}
 }

@@ -45,7 +45,7 @@ static void fact(FILE *stream, const char *before, const char *after,
 
 static void format_start(const struct report *report, char *text, size_t size)
 {
-	time_t seconds = etl_unix_time(report->file, report->analysis->origin) / 10000000;
+	time_t seconds = etl_unix_time(report->file, report->analysis->origin_time) / 10000000;
 	struct tm tm;
 
 	if (!seconds || !gmtime_r(&seconds, &tm) ||
@@ -65,7 +65,7 @@ const char *report_resources(const struct report *report)
 
 	if (!resource_stats_has_linux(stats))
 		return "resources";
-	return stats->kinds & 1 << RESOURCE_KIND_NT ?
+	return stats->kind_mask & 1 << RESOURCE_KIND_NT ?
 		"resources and Linux' locks that sleep" : "Linux' locks that sleep";
 }
 
@@ -199,13 +199,13 @@ static void print_rates(const struct report *report, const struct rates *rates, 
 	const struct spinlock_rates *spinlock = &rates->spinlock;
 	const struct analysis *analysis = report->analysis;
 
-	if (analysis->spinlocks.total.sampled && spinlock->known && has_nt_or_holds(report))
+	if (analysis->spinlocks.total.record_count && spinlock->known && has_nt_or_holds(report))
 		print_spinlock_rates(report, spinlock, stream, before, after);
 	if (spinlock->has_rules)
 		print_linux_mode(report, spinlock, stream, before, after);
 	if (spinlock->blocker_rate)
 		print_blocker_rate(spinlock, stream, before, after);
-	if (analysis->resources.records && rates->resource.known)
+	if (analysis->resources.record_count && rates->resource.known)
 		print_resource_rates(report, &rates->resource, stream, before, after);
 }
 
@@ -221,11 +221,11 @@ static void print_changed_rates(const struct report *report, FILE *stream, const
 	else
 		fact(stream, before, after,
 		     "the rates were changed during the recording: each record is scaled by those of its time");
-	for (i = 0; i < history->count; i++) {
-		fact(stream, before, after, i + 1 < history->count ? "from %.3f s to %.3f s:" :
-								     "from %.3f s on:",
+	for (i = 0; i < history->stretch_count; i++) {
+		fact(stream, before, after,
+		     i + 1 < history->stretch_count ? "from %.3f s to %.3f s:" : "from %.3f s on:",
 		     report_stretch_begin(report, i),
-		     i + 1 < history->count ? report_stretch_begin(report, i + 1) : 0);
+		     i + 1 < history->stretch_count ? report_stretch_begin(report, i + 1) : 0);
 		print_rates(report, &history->stretches[i].rates, stream, before, after);
 	}
 }
@@ -242,7 +242,7 @@ static void print_observed_times(const struct report *report, FILE *stream, cons
 		if (coverage_knows_group(coverage, event_groups[i].value))
 			snprintf(times[i], sizeof(times[i]), "%.3f s",
 				 report_covered_seconds(report, event_groups[i].value,
-							COVERAGE_LONGEST));
+							COVERAGE_LONGEST_CPU));
 	for (i = 0; i < EVENT_GROUPS; i++) {
 		const char *separator = ": ";
 		char time[sizeof(times[i])];
@@ -270,26 +270,27 @@ static void print_covered_times(const struct report *report, FILE *stream, const
 {
 	const struct coverage *coverage = &report->analysis->coverage;
 	const struct etl_file *file = report->file;
-	size_t first = COVERAGE_LONGEST, last = COVERAGE_LONGEST, i;
+	size_t first = COVERAGE_LONGEST_CPU, last = COVERAGE_LONGEST_CPU, i;
 
 	fact(stream, before, after,
 	     "a flight recording: %" PRIu64 " older buffers were overwritten", file->overwritten);
 	for (i = 0; report->has_coverage && i < coverage->cpu_count; i++) {
-		if (!coverage->cpus[i].events)
+		if (!coverage->cpus[i].event_count)
 			continue;
-		if (first == COVERAGE_LONGEST ||
-		    coverage_begin(coverage, i) < coverage_begin(coverage, first))
+		if (first == COVERAGE_LONGEST_CPU ||
+		    coverage_begin_time(coverage, i) < coverage_begin_time(coverage, first))
 			first = i;
-		if (last == COVERAGE_LONGEST ||
-		    coverage_begin(coverage, i) > coverage_begin(coverage, last))
+		if (last == COVERAGE_LONGEST_CPU ||
+		    coverage_begin_time(coverage, i) > coverage_begin_time(coverage, last))
 			last = i;
 	}
 	if (first == last)
 		return;
 	fact(stream, before, after,
 	     "CPU %zu is covered from %.3f s on, the others from later on, the last, CPU %zu, from %.3f s; to %.3f s",
-	     first, etl_seconds(file, coverage_begin(coverage, first)), last,
-	     etl_seconds(file, coverage_begin(coverage, last)), etl_seconds(file, coverage->end));
+	     first, etl_seconds(file, coverage_begin_time(coverage, first)), last,
+	     etl_seconds(file, coverage_begin_time(coverage, last)),
+	     etl_seconds(file, coverage->end_time));
 	fact(stream, before, after,
 	     "sums are of all that is left; per second, waiting and the order of rows use the time of each CPU");
 }
@@ -348,7 +349,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	format_start(report, start, sizeof(start));
 	fact(stream, before, after,
 	     "%" PRIu64 " events in %.3f s of %u processors, %s",
-	     analysis->events, report->seconds, file->processors, start);
+	     analysis->event_count, report->seconds, file->processors, start);
 	if (file->overwritten)
 		print_covered_times(report, stream, before, after);
 	print_observed_times(report, stream, before, after);
@@ -379,30 +380,31 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (!file->end_time)
 		fact(stream, before, after,
 		     "the session had not ended: events may be missing, and their number is not known");
-	if (analysis->history.is_finished && analysis->history.count > 1 && report->has_coverage)
+	if (analysis->history.is_finished && analysis->history.stretch_count > 1 &&
+	    report->has_coverage)
 		print_changed_rates(report, stream, before, after);
 	else
 		print_rates(report, &(struct rates) { *spinlock, *resource }, stream, before,
 			    after);
-	if (analysis->spinlocks.total.sampled && !spinlock->known)
+	if (analysis->spinlocks.total.record_count && !spinlock->known)
 		fact(stream, before, after, "spin locks: %s", not_known);
-	if (analysis->resources.records && !resource->known)
+	if (analysis->resources.record_count && !resource->known)
 		fact(stream, before, after, "%s: %s", report_resources(report), not_known);
-	if ((analysis->spinlocks.total.sampled && spinlocks_are_estimated(spinlock)) ||
-	    (analysis->resources.records && resource->known && resource->release_rate != 1))
+	if ((analysis->spinlocks.total.record_count && spinlocks_are_estimated(spinlock)) ||
+	    (analysis->resources.record_count && resource->known && resource->release_rate != 1))
 		print_estimates(stream, before, after);
-	if (analysis->spinlocks.total.in_step)
+	if (analysis->spinlocks.total.in_step_count)
 		fact(stream, before, after,
 		     "IN STEP? %ju of %ju records of spin locks repeat a short sequence of locks and callers: if the rate is in step with a loop, rows marked +-? are too large and other rows are missing; a prime rate, such as record's 1009, avoids that",
-		     (uintmax_t)analysis->spinlocks.total.in_step,
-		     (uintmax_t)analysis->spinlocks.total.sampled);
-	if (analysis->resources.hold_unknown)
+		     (uintmax_t)analysis->spinlocks.total.in_step_count,
+		     (uintmax_t)analysis->spinlocks.total.record_count);
+	if (analysis->resources.unknown_hold_count)
 		fact(stream, before, after,
 		     "%s: the hold of %ju releases is not known, because it began before the recording; the sum is of the others",
-		     "\">\"", (uintmax_t)analysis->resources.hold_unknown);
-	if (analysis->spinlocks.evicted) {
+		     "\">\"", (uintmax_t)analysis->resources.unknown_hold_count);
+	if (analysis->spinlocks.evicted_count) {
 		const union cell missed = {
-			.number = report_cycles_ns(report, analysis->spinlocks.missed.wait)
+			.number = report_cycles_ns(report, analysis->spinlocks.evicted_score.wait)
 		};
 		char time[32];
 
@@ -414,21 +416,21 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (analysis->history.has_unknown_change)
 		fact(stream, before, after,
 		     "the rates were changed during the recording, at a time that the file does not tell: estimates use those before the change");
-	if (analysis->open_holds.waits) {
+	if (analysis->open_holds.wait_count) {
 		const union cell waited = { .number = analysis->open_holds.wait_ns };
 		char time[32];
 
 		cell_format(CELL_TIME, &waited, time, sizeof(time));
 		fact(stream, before, after,
 		     "%s of waiting in %ju wait%s has no record, because the waits or the holds after them had not ended: the answer and the tables blockers, waiters and longest have it, the tables of locks do not",
-		     time, (uintmax_t)analysis->open_holds.waits,
-		     analysis->open_holds.waits == 1 ? "" : "s");
+		     time, (uintmax_t)analysis->open_holds.wait_count,
+		     analysis->open_holds.wait_count == 1 ? "" : "s");
 	}
 	print_stack_counts(&analysis->stacks.counts, stream, before, after);
-	if (analysis->spinlocks.backwards)
+	if (analysis->spinlocks.backward_count)
 		fact(stream, before, after,
 		     "%" PRIu64 " acquisitions end before they begin: their holds count as 0",
-		     analysis->spinlocks.backwards);
+		     analysis->spinlocks.backward_count);
 	if (file->other_buffers)
 		fact(stream, before, after, "%" PRIu64 " buffers hold no events: they were skipped",
 		     file->other_buffers);

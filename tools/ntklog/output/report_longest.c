@@ -16,7 +16,7 @@
 /* Columns before the text of a step. */
 #define INDENT	24
 
-#define STEP_SIZE	((2 * LONGEST_LINKS + 4) * NAME_SIZE)
+#define STEP_SIZE	((2 * LONGEST_LINKS_MAX + 4) * NAME_SIZE)
 
 /* @step: the step; NULL: the steps that are not kept */
 struct row {
@@ -34,7 +34,7 @@ static void format_hold(const struct report *report, const struct charge_hold *h
 	snprintf(text, size, "%s", answer_task(report, hold->thread_id, task, sizeof(task)));
 	if (charge_format_place(report->names, hold, place, sizeof(place)))
 		answer_append(text, size, " in %s", place);
-	answer_append(text, size, "%s", charge_context(hold));
+	answer_append(text, size, "%s", charge_context_text(hold));
 }
 
 /* The function in which the holder or the next owner had no CPU, with "in " before it; or "". */
@@ -88,9 +88,9 @@ static void format_step(const struct report *report, const struct longest_step *
 	format_absence(report, step, place, sizeof(place));
 	snprintf(text, size, "%s%s%s%s%s", texts[step->piece.part].before, hold,
 		 texts[step->piece.part].behind, *place ? " " : "", place);
-	if (step->preempter)
+	if (step->preempter_id)
 		answer_append(text, size, "; preempted by %s",
-			      answer_task(report, step->preempter, task, sizeof(task)));
+			      answer_task(report, step->preempter_id, task, sizeof(task)));
 	append_links(report, step, text, size);
 }
 
@@ -128,9 +128,10 @@ static void print_wait(const struct report *report, FILE *stream, size_t number,
 		format_step(report, step, text, sizeof(text));
 		print_wrapped(stream, INDENT, text);
 	}
-	if (wait->others)
+	if (wait->other_step_count)
 		fprintf(stream, "  %11s %8s  in %" PRIu64 " shorter steps\n", "",
-			answer_time(report, wait->other_ticks, time, sizeof(time)), wait->others);
+			answer_time(report, wait->other_ticks, time, sizeof(time)),
+			wait->other_step_count);
 }
 
 /**
@@ -141,15 +142,15 @@ static void print_wait(const struct report *report, FILE *stream, size_t number,
  */
 void report_print_longest(const struct report *report, FILE *stream, size_t top)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest;
+	const struct longest_waits *longest = report->analysis->charges.longest_waits;
 	size_t i;
 
-	if (!longest || !longest->order[0]->ticks)
+	if (!longest || !longest->by_length[0]->ticks)
 		return;
 	fputs("The longest waits, step by step\n", stream);
 	fprintf(stream, "  %11s %8s\n", "at", "for");
-	for (i = 0; i < LONGEST_WAITS && longest->order[i]->ticks && (!top || i < top); i++)
-		print_wait(report, stream, i + 1, longest->order[i]);
+	for (i = 0; i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks && (!top || i < top); i++)
+		print_wait(report, stream, i + 1, longest->by_length[i]);
 }
 
 static json_t *task_json(const struct report *report, uint32_t thread_id)
@@ -220,9 +221,9 @@ static json_t *step_json(const struct report *report, const struct longest_step 
 		add_hold_json(report, object, &step->holder);
 	if (*place)
 		json_object_set_new(object, "without_cpu_in", json_string(place + strlen("in ")));
-	if (step->preempter)
+	if (step->preempter_id)
 		json_object_set_new(object, "preempted_by",
-				    json_string(answer_task(report, step->preempter, place,
+				    json_string(answer_task(report, step->preempter_id, place,
 							    sizeof(place))));
 	if (step->link_count)
 		json_object_set_new(object, "waited_for",
@@ -238,12 +239,12 @@ static json_t *step_json(const struct report *report, const struct longest_step 
  */
 json_t *report_longest_json(const struct report *report)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest;
+	const struct longest_waits *longest = report->analysis->charges.longest_waits;
 	json_t *array = json_array();
 	size_t i, j;
 
-	for (i = 0; longest && i < LONGEST_WAITS && longest->order[i]->ticks; i++) {
-		const struct longest_wait *wait = longest->order[i];
+	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks; i++) {
+		const struct longest_wait *wait = longest->by_length[i];
 		json_t *object = time_json(report, wait->waiter.wait_start, wait->ticks);
 		json_t *steps = json_array();
 		char lock[NAME_SIZE];
@@ -254,7 +255,7 @@ json_t *report_longest_json(const struct report *report)
 		for (j = 0; j < wait->step_count; j++)
 			json_array_append_new(steps, step_json(report, &wait->steps[j]));
 		json_object_set_new(object, "steps", steps);
-		json_object_set_new(object, "other_steps", json_integer(wait->others));
+		json_object_set_new(object, "other_steps", json_integer(wait->other_step_count));
 		json_object_set_new(object, "other_steps_for",
 				    json_real(report_ticks_ns(report, (double)wait->other_ticks)));
 		json_array_append_new(array, object);
@@ -334,12 +335,12 @@ static const struct column columns[] = {
 
 static void make_longest(struct report *report)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest;
+	const struct longest_waits *longest = report->analysis->charges.longest_waits;
 	struct table *table = &report->tables[REPORT_LONGEST];
 	size_t i, j;
 
-	for (i = 0; longest && i < LONGEST_WAITS && longest->order[i]->ticks; i++) {
-		const struct longest_wait *wait = longest->order[i];
+	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks; i++) {
+		const struct longest_wait *wait = longest->by_length[i];
 		struct row row = { .number = i + 1, .wait = wait };
 
 		for (j = 0; j < wait->step_count; j++) {
@@ -349,7 +350,7 @@ static void make_longest(struct report *report)
 		}
 		row.step_number = j + 1;
 		row.step = NULL;
-		if (wait->others)
+		if (wait->other_step_count)
 			table_add_row(table, report, &row);
 	}
 }

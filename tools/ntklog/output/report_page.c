@@ -54,7 +54,7 @@ static json_t *pictures_json(const struct report *report, unsigned int tables)
 	size_t count;
 
 	locks = page_locks_find(report, tables, &count);
-	if (analysis->charges.total.wait) {
+	if (analysis->charges.total.wait_ticks) {
 		json_object_set_new(pictures, "parts",
 				    page_parts(report, &analysis->charges.total));
 		json_object_set_new(pictures, "longest", report_longest_json(report));
@@ -100,7 +100,7 @@ int report_print_page(const struct report *report, const char *path, size_t top,
 	for (i = 0; i < REPORT_TABLES; i++)
 		if (tables & 1 << order[i] && table_has_cells(&report->tables[order[i]]))
 			page_print_table(stream, &report->tables[order[i]], top, all);
-	if (report->analysis->wanted.name) {
+	if (report->analysis->wanted_lock.name) {
 		fputs("<section id=\"distributions\"><h2>Distributions</h2>\n", stream);
 		print_as_text(report, stream, "distributions", report_print_distributions);
 		fputs("</section>\n", stream);

@@ -13,7 +13,7 @@ struct resource_row {
 	struct lock_row times;
 	const struct resource_entry *entry;
 	enum resource_kind kind;
-	enum resource_class class;
+	enum resource_access class;
 	bool is_others;
 };
 
@@ -21,7 +21,7 @@ static const struct resource_sum *sum_of(const void *row)
 {
 	const struct resource_row *resource_row = row;
 
-	return &resource_row->entry->classes[resource_row->class];
+	return &resource_row->entry->sums[resource_row->class];
 }
 
 static char *resource(const struct report *report, const void *row)
@@ -53,12 +53,12 @@ static char *class(const struct report *report, const void *row)
 
 static double sampled(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->sampled;
+	return (double)sum_of(row)->record_count;
 }
 
 static const struct resource_rates *highest_rates(const struct report *report)
 {
-	return &report->analysis->resources.highest;
+	return &report->analysis->resources.highest_rates;
 }
 
 static enum sampling release_sampling(const struct report *report)
@@ -68,14 +68,14 @@ static enum sampling release_sampling(const struct report *report)
 
 static double releases(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->releases;
+	return (double)sum_of(row)->release_count;
 }
 
 static double releases_error(const struct report *report, const void *row)
 {
 	const struct resource_sum *sum = sum_of(row);
 
-	return error_of(sum->variance, (double)sum->releases, sum->variance,
+	return error_of(sum->variance, (double)sum->release_count, sum->variance,
 			release_sampling(report));
 }
 
@@ -99,7 +99,7 @@ static double per_second(const struct report *report, const void *row)
 	const struct resource_sum *sum = sum_of(row);
 
 	return report_per_second(report, group_of(row), &sum->cpus, CPU_SUM_COUNT,
-				 (double)sum->releases);
+				 (double)sum->release_count);
 }
 
 static double waited(const struct report *report, const void *row)
@@ -107,17 +107,17 @@ static double waited(const struct report *report, const void *row)
 	const struct resource_sum *sum = sum_of(row);
 
 	return highest_rates(report)->known ?
-		share((double)sum->waited, (double)sum->releases) : NAN;
+		share((double)sum->waited_count, (double)sum->release_count) : NAN;
 }
 
 static double contention(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->contention;
+	return (double)sum_of(row)->waits_during_holds;
 }
 
 static double excessive(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->excessive;
+	return (double)sum_of(row)->excessive_waits;
 }
 
 static double mean_waiting(const struct report *report, const void *row)
@@ -127,7 +127,7 @@ static double mean_waiting(const struct report *report, const void *row)
 
 static double hold_unknown(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->hold_unknown;
+	return (double)sum_of(row)->unknown_hold_count;
 }
 
 static double depth(const struct report *report, const void *row)
@@ -137,7 +137,7 @@ static double depth(const struct report *report, const void *row)
 
 static double initialized(const struct report *report, const void *row)
 {
-	return (double)((const struct resource_row *)row)->entry->initialized;
+	return (double)((const struct resource_row *)row)->entry->init_count;
 }
 
 static const struct column columns[] = {
@@ -212,15 +212,15 @@ static const struct column columns[] = {
 };
 
 static void add_row(struct report *report, const struct resource_entry *entry,
-		    enum resource_kind kind, enum resource_class class, bool is_others)
+		    enum resource_kind kind, enum resource_access class, bool is_others)
 {
 	const struct resource_rates *rates = highest_rates(report);
-	const struct resource_sum *sum = &entry->classes[class];
+	const struct resource_sum *sum = &entry->sums[class];
 	struct resource_row row = {
 		.entry = entry, .kind = kind, .class = class, .is_others = is_others,
 	};
 
-	if (!sum->sampled && !sum->excessive)
+	if (!sum->record_count && !sum->excessive_waits)
 		return;
 	time_figures_of(&row.times.wait, report, &sum->wait,
 			sampling_of(rates->known, rates->contention_rate));
@@ -251,13 +251,13 @@ static void make_resources(struct report *report)
 	const struct resource_entry *entry;
 	unsigned int class, kind;
 
-	for (class = 0; class < RESOURCE_CLASSES; class++) {
+	for (class = 0; class < RESOURCE_ACCESSES; class++) {
 		for (entry = stats->resources; entry; entry = entry->hh.next)
 			add_row(report, entry, entry->key.kind, class, false);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
 			add_row(report, &stats->others[kind], kind, class, true);
 	}
-	report_name_resources(report, stats->kinds);
+	report_name_resources(report, stats->kind_mask);
 }
 
 const struct table_class report_resources_class = {

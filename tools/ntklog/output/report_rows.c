@@ -136,7 +136,7 @@ void time_figures_of(struct time_figures *figures, const struct report *report,
 	figures->p50 = report_cycles_ns(report, histogram_percentile(times, 50));
 	figures->p95 = report_cycles_ns(report, histogram_percentile(times, 95));
 	figures->p99 = report_cycles_ns(report, histogram_percentile(times, 99));
-	figures->max = report_cycles_ns(report, (double)times->max);
+	figures->max = report_cycles_ns(report, (double)times->max_value);
 }
 
 /**
@@ -173,7 +173,7 @@ LOCK_ROW_COLUMN(hold, max)
  * report_covered_seconds() - tell for how long a CPU is covered and a group is observed
  * @report: its analysis is set
  * @groups: event groups, PERF_*
- * @cpu: number of the CPU, or COVERAGE_LONGEST
+ * @cpu: number of the CPU, or COVERAGE_LONGEST_CPU
  *
  * Without coverage the report's seconds stand in for it.
  *
@@ -206,8 +206,8 @@ double report_per_second(const struct report *report, uint32_t groups,
 	size_t cpu;
 
 	if (!report->has_coverage || !report->analysis->coverage.is_uneven)
-		return share(all, report_covered_seconds(report, groups, COVERAGE_LONGEST));
-	for (cpu = 0; cpu < sums->count; cpu++)
+		return share(all, report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
+	for (cpu = 0; cpu < sums->cpu_count; cpu++)
 		rate += share(sums->sums[cpu][which], report_covered_seconds(report, groups, cpu));
 	return rate;
 }
@@ -226,9 +226,9 @@ double report_waiting(const struct report *report, uint32_t groups,
 {
 	double seconds = report_cycles_ns(report, 1) / 1e9;
 
-	if (!sums->count)
+	if (!sums->cpu_count)
 		return share(report_cycles_ns(report, wait->sum) / 1e9,
-			     report_covered_seconds(report, groups, COVERAGE_LONGEST));
+			     report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
 	return report_per_second(report, groups, sums, CPU_SUM_WAIT, wait->sum) * seconds;
 }
 

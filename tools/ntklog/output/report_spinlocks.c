@@ -52,7 +52,7 @@ static char *mode(const struct report *report, const void *row)
 		[WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE] = "exclusive",
 		[WMI_SPINLOCK_EXECUTIVE_CONVERTED] = "converted",
 	};
-	uint64_t modes = sum_of(row)->modes;
+	uint64_t modes = sum_of(row)->mode_mask;
 	char text[64] = "";
 	size_t i;
 
@@ -65,12 +65,12 @@ static char *mode(const struct report *report, const void *row)
 
 static double sampled(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->sampled;
+	return (double)sum_of(row)->record_count;
 }
 
 static const struct spinlock_rates *highest_rates(const struct report *report)
 {
-	return &report->analysis->spinlocks.highest;
+	return &report->analysis->spinlocks.highest_rates;
 }
 
 static enum sampling acquire_sampling(const struct report *report)
@@ -83,12 +83,12 @@ static double acquisitions(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return sum->waits_only ? NAN : (double)sum->acquisitions;
+	return sum->wait_only_count ? NAN : (double)sum->acquisitions;
 }
 
 static bool is_mostly_in_step(const struct spinlock_sum *sum)
 {
-	return 2 * sum->in_step > sum->sampled;
+	return 2 * sum->in_step_count > sum->record_count;
 }
 
 /* The records have a hold, except those of waits alone. */
@@ -99,8 +99,8 @@ static double acquisitions_error(const struct report *report, const void *row)
 
 	if (is_mostly_in_step(sum))
 		return INFINITY;
-	return sum->waits_only ? NAN : error_of(variance, (double)sum->acquisitions, variance,
-						acquire_sampling(report));
+	return sum->wait_only_count ? NAN : error_of(variance, (double)sum->acquisitions, variance,
+						     acquire_sampling(report));
 }
 
 /*
@@ -113,7 +113,7 @@ static uint32_t groups_of(const struct report *report, const struct spinlock_sum
 				  UINT64_C(1) << WMI_SPINLOCK_EXECUTIVE_CONVERTED;
 	const uint32_t linux_groups = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK;
 
-	return !(sum->modes & nt_modes) &&
+	return !(sum->mode_mask & nt_modes) &&
 	       coverage_knows_group(&report->analysis->coverage, linux_groups) ?
 	       linux_groups : PERF_SPINLOCK;
 }
@@ -122,7 +122,7 @@ static double per_second(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return sum->waits_only ? NAN :
+	return sum->wait_only_count ? NAN :
 		report_per_second(report, groups_of(report, sum), &sum->cpus, CPU_SUM_COUNT,
 				  (double)sum->acquisitions);
 }
@@ -135,8 +135,8 @@ static double contended(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return highest_rates(report)->known && !sum->waits_only ?
-		share((double)sum->contended, (double)sum->acquisitions) : NAN;
+	return highest_rates(report)->known && !sum->wait_only_count ?
+		share((double)sum->contended_count, (double)sum->acquisitions) : NAN;
 }
 
 static double spins(const struct report *report, const void *row)
@@ -158,43 +158,44 @@ static double depth(const struct report *report, const void *row)
 
 static double dpc(const struct report *report, const void *row)
 {
-	return share((double)sum_of(row)->dpc, (double)sum_of(row)->acquisitions);
+	return share((double)sum_of(row)->dpc_count, (double)sum_of(row)->acquisitions);
 }
 
 static double isr(const struct report *report, const void *row)
 {
-	return share((double)sum_of(row)->isr, (double)sum_of(row)->acquisitions);
+	return share((double)sum_of(row)->isr_count, (double)sum_of(row)->acquisitions);
 }
 
 static double interrupted(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return sum->hold.total ?
-		share((double)sum->interrupted.total, (double)sum->hold.total) : NAN;
+	return sum->hold.total_weight ? share((double)sum->interrupted_hold.total_weight,
+					      (double)sum->hold.total_weight) :
+					NAN;
 }
 
 static double interrupted_mean(const struct report *report, const void *row)
 {
-	const struct histogram *times = &sum_of(row)->interrupted;
+	const struct histogram *times = &sum_of(row)->interrupted_hold;
 
-	return times->total ? report_cycles_ns(report, histogram_mean(times)) : NAN;
+	return times->total_weight ? report_cycles_ns(report, histogram_mean(times)) : NAN;
 }
 
 static double interrupted_max(const struct report *report, const void *row)
 {
-	const struct histogram *times = &sum_of(row)->interrupted;
+	const struct histogram *times = &sum_of(row)->interrupted_hold;
 
-	return times->total ? report_cycles_ns(report, (double)times->max) : NAN;
+	return times->total_weight ? report_cycles_ns(report, (double)times->max_value) : NAN;
 }
 
 static double undisturbed_mean(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
-	double count = (double)(sum->hold.total - sum->interrupted.total);
+	double count = (double)(sum->hold.total_weight - sum->interrupted_hold.total_weight);
 
 	return count > 0 ?
-		report_cycles_ns(report, (sum->hold.sum - sum->interrupted.sum) / count) : NAN;
+		report_cycles_ns(report, (sum->hold.sum - sum->interrupted_hold.sum) / count) : NAN;
 }
 
 /* Columns of the table callers. The table locks has all of them but the first. */
@@ -283,11 +284,11 @@ static bool add_row(struct report *report, enum report_table table,
 	const struct spinlock_rates *rates = highest_rates(report);
 	struct spinlock_row row = { .key = key, .sum = sum };
 
-	if (!sum->sampled)
+	if (!sum->record_count)
 		return true;
 	time_figures_of(&row.times.wait, report, &sum->wait,
 			sampling_of(rates->known, rates->contention_rate));
-	if (sum->waits_only == sum->sampled)
+	if (sum->wait_only_count == sum->record_count)
 		time_figures_unknown(&row.times.hold);
 	else
 		time_figures_of(&row.times.hold, report, &sum->hold, acquire_sampling(report));

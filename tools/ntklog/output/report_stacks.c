@@ -26,13 +26,14 @@ static const struct stack_sum *sum_of(const void *row)
 
 static char *functions(const struct report *report, const struct stack_entry *entry)
 {
-	char *text = malloc(entry->count * (NAME_SIZE + sizeof(STACK_SEPARATOR)) + 1), *at = text;
+	char *text = malloc(entry->address_count * (NAME_SIZE + sizeof(STACK_SEPARATOR)) + 1),
+	     *at = text;
 	char *shorter;
 	size_t i;
 
 	if (text)
 		*text = '\0';
-	for (i = 0; text && i < entry->count; i++) {
+	for (i = 0; text && i < entry->address_count; i++) {
 		if (i)
 			at = stpcpy(at, STACK_SEPARATOR);
 		names_code_address(report->names, entry->key.addresses[i], at, NAME_SIZE);
@@ -52,12 +53,12 @@ static char *stack(const struct report *report, const void *row)
 
 static double sampled(const struct report *report, const void *row)
 {
-	return sum_of(row)->sampled;
+	return sum_of(row)->record_count;
 }
 
 static double acquisitions(const struct report *report, const void *row)
 {
-	return sum_of(row)->waits_only ? NAN : (double)sum_of(row)->acquisitions;
+	return sum_of(row)->wait_only_count ? NAN : (double)sum_of(row)->acquisitions;
 }
 
 static enum sampling sampling_if(const struct report *report, bool is_sample)
@@ -72,7 +73,7 @@ static double acquisitions_error(const struct report *report, const void *row)
 {
 	const struct stack_sum *sum = sum_of(row);
 
-	return sum->waits_only ? NAN :
+	return sum->wait_only_count ? NAN :
 		error_of(sum->variance, sum->acquisitions, sum->variance,
 			 sampling_if(report, sum->is_sample));
 }
@@ -81,7 +82,7 @@ static double contended(const struct report *report, const void *row)
 {
 	const struct stack_sum *sum = sum_of(row);
 
-	return sum->waits_only ? NAN : share(sum->waited, sum->acquisitions);
+	return sum->wait_only_count ? NAN : share(sum->waited_count, sum->acquisitions);
 }
 
 static const struct column columns[] = {
@@ -127,23 +128,23 @@ static void add_row(struct report *report, const struct stack_entry *entry, cons
 	struct stack_row row = { .entry = entry, .name = name, .sum = sum };
 	struct time_figures *wait = &row.times.wait, *hold = &row.times.hold;
 
-	if (!sum->sampled)
+	if (!sum->record_count)
 		return;
-	wait->total = report_cycles_ns(report, sum->wait);
-	wait->error = total_error(sum->wait_variance, sum->wait_greatest, sum->wait,
+	wait->total = report_cycles_ns(report, sum->wait_sum);
+	wait->error = total_error(sum->wait_variance, sum->greatest_wait_variance, sum->wait_sum,
 				  sum->waited_variance,
 				  sampling_if(report, sum->waits_are_sample));
-	wait->mean = report_cycles_ns(report, share(sum->wait, sum->waited));
+	wait->mean = report_cycles_ns(report, share(sum->wait_sum, sum->waited_count));
 	wait->max = report_cycles_ns(report, (double)sum->wait_max);
-	if (sum->waits_only == sum->sampled) {
+	if (sum->wait_only_count == sum->record_count) {
 		time_figures_unknown(hold);
 		table_add_row(&report->tables[REPORT_STACKS], report, &row);
 		return;
 	}
-	hold->total = report_cycles_ns(report, sum->hold);
-	hold->error = total_error(sum->hold_variance, sum->hold_greatest, sum->hold,
+	hold->total = report_cycles_ns(report, sum->hold_sum);
+	hold->error = total_error(sum->hold_variance, sum->greatest_hold_variance, sum->hold_sum,
 				  sum->variance, sampling_if(report, sum->is_sample));
-	hold->mean = report_cycles_ns(report, share(sum->hold, sum->held));
+	hold->mean = report_cycles_ns(report, share(sum->hold_sum, sum->known_hold_count));
 	hold->max = report_cycles_ns(report, (double)sum->hold_max);
 	table_add_row(&report->tables[REPORT_STACKS], report, &row);
 }

@@ -29,12 +29,13 @@ static char *name(const struct report *report, const void *row)
 
 static double thread_switches(const struct report *report, const void *row)
 {
-	return (double)thread_of(row)->switches;
+	return (double)thread_of(row)->switch_count;
 }
 
 static double preempted(const struct report *report, const void *row)
 {
-	return share((double)thread_of(row)->preempted, (double)thread_of(row)->switched_out);
+	return share((double)thread_of(row)->preemption_count,
+		     (double)thread_of(row)->switch_out_count);
 }
 
 static double run_total(const struct report *report, const void *row)
@@ -54,7 +55,7 @@ static double run_p95(const struct report *report, const void *row)
 
 static double run_max(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, (double)thread_of(row)->run.max);
+	return report_ticks_ns(report, (double)thread_of(row)->run.max_value);
 }
 
 static double ready_total(const struct report *report, const void *row)
@@ -97,7 +98,7 @@ static void make_threads(struct report *report)
 
 	for (thread = stats->threads; thread; thread = thread->hh.next)
 		add_thread(report, thread, names_thread(report->names, thread->thread_id));
-	if (stats->others.switches || stats->others.switched_out)
+	if (stats->others.switch_count || stats->others.switch_out_count)
 		add_thread(report, &stats->others, "(others)");
 }
 
@@ -121,7 +122,7 @@ static double processor(const struct report *report, const void *row)
 
 static double switches(const struct report *report, const void *row)
 {
-	return (double)((const struct switch_processor *)row)->switches;
+	return (double)((const struct switch_processor *)row)->switch_count;
 }
 
 static double per_second(const struct report *report, const void *row)
@@ -129,29 +130,29 @@ static double per_second(const struct report *report, const void *row)
 	const struct switch_processor *cpu = row;
 	double time = (double)(cpu->last_time - cpu->first_time);
 
-	return share((double)cpu->switches * 1e9, report_ticks_ns(report, time));
+	return share((double)cpu->switch_count * 1e9, report_ticks_ns(report, time));
 }
 
 static double busy_share(const struct report *report, const void *row)
 {
 	const struct switch_processor *cpu = row;
 
-	return share(cpu->busy, cpu->busy + cpu->idle);
+	return share(cpu->busy_ticks, cpu->busy_ticks + cpu->idle_ticks);
 }
 
 static double busy_total(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, ((const struct switch_processor *)row)->busy);
+	return report_ticks_ns(report, ((const struct switch_processor *)row)->busy_ticks);
 }
 
 static double idle_total(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, ((const struct switch_processor *)row)->idle);
+	return report_ticks_ns(report, ((const struct switch_processor *)row)->idle_ticks);
 }
 
 static double gap_count(const struct report *report, const void *row)
 {
-	return (double)((const struct switch_processor *)row)->unknown;
+	return (double)((const struct switch_processor *)row)->gap_count;
 }
 
 static const struct column processor_columns[] = {
@@ -178,7 +179,7 @@ static void make_processors(struct report *report)
 	size_t i;
 
 	for (i = 0; i < stats->processor_count; i++)
-		if (stats->processors[i].switches &&
+		if (stats->processors[i].switch_count &&
 		    !table_add_row(&report->tables[REPORT_PROCESSORS], report,
 				   &stats->processors[i]))
 			return;

@@ -51,16 +51,16 @@ static void make_unknown(struct report *report)
 	const struct resource_stats *resources = &analysis->resources;
 	unsigned int i;
 
-	for (i = 0; resources->unknown && i < RESOURCE_WMI_CLASSES; i++)
-		add_row(report, resources->unknown[i], "Resource, class 0x%08x", i << 16);
-	for (i = 0; analysis->unknown && i <= UINT16_MAX; i++)
-		add_row(report, analysis->unknown[i], "HookId 0x%04x%s%s", i,
+	for (i = 0; resources->unknown_counts && i < RESOURCE_WMI_CLASSES; i++)
+		add_row(report, resources->unknown_counts[i], "Resource, class 0x%08x", i << 16);
+	for (i = 0; analysis->unknown_counts && i <= UINT16_MAX; i++)
+		add_row(report, analysis->unknown_counts[i], "HookId 0x%04x%s%s", i,
 			hook_name(i) ? " " : "", hook_name(i) ? hook_name(i) : "");
-	for (i = 0; i < ARRAY_SIZE(analysis->unknown_headers); i++)
+	for (i = 0; i < ARRAY_SIZE(analysis->unknown_header_counts); i++)
 		if (i == TRACE_HEADER_TYPE_MESSAGE)
-			add_row(report, analysis->unknown_headers[i], "WPP message");
+			add_row(report, analysis->unknown_header_counts[i], "WPP message");
 		else
-			add_row(report, analysis->unknown_headers[i], "HeaderType 0x%04x", i);
+			add_row(report, analysis->unknown_header_counts[i], "HeaderType 0x%04x", i);
 }
 
 const struct table_class report_unknown_class = {
