@@ -263,7 +263,7 @@ static bool condition_is_true(const struct options *options, const struct differ
 	const struct difference_sum *after = &difference->total.sums[1][options->limited_measure];
 	double scale = 1 + options->limit;
 	double excess = after->estimate - scale * before->estimate;
-	double interval = DIFFERENCE_ERRORS *
+	double interval = DIFFERENCE_INTERVAL_ERRORS *
 			  sqrt(after->variance + scale * scale * before->variance);
 
 	return (options->is_increase ? excess : -excess) > interval;
@@ -397,7 +397,7 @@ static int print_page(const struct options *options, const struct difference *di
 	return page_close(stream, options->html,
 			  json_pack("{s:b, s:I, s:o}", "is_count",
 				    options->measure == DIFFERENCE_OF_COUNTS, "change_count",
-				    (json_int_t)table->rows, "changes",
+				    (json_int_t)table->row_count, "changes",
 				    table_json(table, PAGE_CHANGES)));
 }
 

@@ -204,10 +204,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		dump->output.format = key == OPTION_JSON ? DUMP_JSON : DUMP_CSV;
 		return 0;
 	case OPTION_CYCLES:
-		dump->output.cycles = true;
+		dump->output.prints_cycles = true;
 		return 0;
 	case OPTION_HEX:
-		dump->output.hex = true;
+		dump->output.prints_data = true;
 		return 0;
 	case ARGP_KEY_INIT:
 		dump->trace.files = &dump->files;

@@ -56,7 +56,7 @@ struct options {
 	const char *columns;
 	const char *sort;
 	bool is_folded;
-	enum flame_of folded;
+	enum flame_kind folded;
 	bool is_ndjson;
 };
 
@@ -113,8 +113,8 @@ static bool show_column(struct report *report, const struct options *options,
 			1 + has_hosts(options) : options->is_ndjson;
 		for (j = 0; j < first; j++)
 			if (!is_named(options->columns, table->columns[j].name))
-				table_show(table, j);
-		table_show(table, column);
+				table_show_last(table, j);
+		table_show_last(table, column);
 		found = true;
 	}
 	return found;
@@ -135,7 +135,7 @@ static int choose_columns(struct report *report, const struct options *options)
 	for (i = 0; i < REPORT_TABLES; i++) {
 		report->tables[i].shown_count = 0;
 		for (j = 0; all && j < report->tables[i].column_count; j++)
-			table_show(&report->tables[i], j);
+			table_show_last(&report->tables[i], j);
 	}
 	for (; !all; columns += length + 1) {
 		length = strcspn(columns, ",");
@@ -157,7 +157,7 @@ static bool choose_order(struct table *table, const struct options *options)
 	int column = options->sort ? table_find_column(table, options->sort) : -1;
 
 	if (column >= 0)
-		table->sort = column;
+		table->sort_column = column;
 	return column >= 0;
 }
 
@@ -245,7 +245,7 @@ static void print_tables(struct report *report, const struct options *options,
 		if (hosts)
 			report_print_hosts(hosts, count, stdout);
 		else
-			report_facts(report, stdout, "", "");
+			report_print_facts(report, stdout, "", "");
 	}
 	for (i = 0; i < REPORT_TABLES; i++) {
 		if (!(options->tables & 1 << i))
@@ -253,7 +253,7 @@ static void print_tables(struct report *report, const struct options *options,
 		if (table_has_cells(&report->tables[i]))
 			print_table(report, &report->tables[i], options);
 		else if (options->tables != ALL_TABLES && !options->table.csv &&
-			 !report->tables[i].rows)
+			 !report->tables[i].row_count)
 			report_print_empty(i, options->table.lock ||
 					   !selection_includes_all(&options->trace.selection),
 					   stdout);
@@ -262,7 +262,7 @@ static void print_tables(struct report *report, const struct options *options,
 		print_lock(report, options);
 }
 
-static int print_folded(const struct report *report, enum flame_of what)
+static int print_folded(const struct report *report, enum flame_kind what)
 {
 	struct flame root = { 0 };
 	bool is_complete = flame_make(&root, report, NULL);
@@ -292,9 +292,9 @@ static void write_rows(struct report *report, const struct options *options)
 
 	for (i = 0; i < REPORT_TABLES; i++) {
 		choose_order(&report->tables[i], options);
-		table_trim(&report->tables[i], options->table.top);
+		table_keep_top_rows(&report->tables[i], options->table.top);
 	}
-	report_write(report, options->tables, options->result);
+	report_write_tables(report, options->tables, options->result);
 }
 
 static int show_report(struct report *report, const struct options *options)
@@ -303,7 +303,7 @@ static int show_report(struct report *report, const struct options *options)
 
 	if (options->is_folded)
 		return print_folded(report, options->folded);
-	report_make(report);
+	report_make_tables(report);
 	if (options->result) {
 		write_rows(report, options);
 	} else if (choose_columns(report, options) || sort_tables(report, options)) {
@@ -315,7 +315,7 @@ static int show_report(struct report *report, const struct options *options)
 		if (finish_output(stdout, NULL))
 			status = NTKLOG_FAILED;
 	}
-	if (!status && !report_is_complete(report)) {
+	if (!status && !report_has_memory(report)) {
 		message("%s: %s", options->trace.path, strerror(ENOMEM));
 		status = NTKLOG_FAILED;
 	}

@@ -18,7 +18,7 @@ bool report_many_open(struct report_many *many)
 	size_t i;
 
 	many->hosts = calloc(many->files->count, sizeof(*many->hosts));
-	report_make_for_hosts(&many->report);
+	report_make_host_tables(&many->report);
 	for (i = 0; i < REPORT_TABLES; i++)
 		is_open &= !many->report.tables[i].no_memory;
 	if (many->hosts && is_open)
@@ -49,9 +49,9 @@ static bool add_rows(void *argument, size_t number, FILE *result)
 	size_t i;
 
 	many->hosts[number].name = file_list_host(many->files, number);
-	is_whole = report_read(&many->report, &many->hosts[number], many->tables, result);
+	is_whole = report_read_tables(&many->report, &many->hosts[number], many->tables, result);
 	for (i = 0; i < REPORT_TABLES; i++)
-		table_trim(&many->report.tables[i], many->top);
+		table_keep_top_rows(&many->report.tables[i], many->top);
 	return is_whole;
 }
 
@@ -80,7 +80,7 @@ int report_many_read(struct report_many *many)
 		has_rates |= many->hosts[i].has_rates;
 		has_lock_counts |= many->hosts[i].has_lock_counts;
 	}
-	report_name_resources(&many->report, kinds);
+	report_set_resource_kinds(&many->report, kinds);
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_sort(&many->report.tables[i]);
 	if (has_rates) {

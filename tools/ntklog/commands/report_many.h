@@ -7,8 +7,8 @@
 
 /*
  * @top: rows of each table at most; 0: all
- * @sum_up: sum up a file and report_write() the result, in a process of its own; returns the exit
- *	status
+ * @sum_up: sum up a file and report_write_tables() the result, in a process of its own; returns the
+ *	exit status
  * @report: the report, whose tables may be changed before report_many_read()
  */
 struct report_many {

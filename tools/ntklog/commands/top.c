@@ -45,7 +45,7 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 	top->events = counts->generated - top->before.generated;
 	top->lost = counts->lost - top->before.lost;
 	analysis_finish(&top->live.analysis);
-	report_make(report);
+	report_make_tables(report);
 	/* JSON has all columns. */
 	if (!top->json)
 		top_show_rates(report);

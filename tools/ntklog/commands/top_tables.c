@@ -21,12 +21,12 @@ static void choose_sort(struct table *table, size_t turn)
 	size_t count = 0, i;
 
 	for (i = 0; i < table->shown_count; i++)
-		count += table->columns[table->shown[i]].kind != CELL_TEXT;
+		count += table->columns[table->shown_columns[i]].kind != CELL_TEXT;
 	/* After all columns it is the table's own. */
 	turn %= count + 1;
 	for (i = 0; turn && i < table->shown_count; i++)
-		if (table->columns[table->shown[i]].kind != CELL_TEXT && !--turn)
-			table->sort = table->shown[i];
+		if (table->columns[table->shown_columns[i]].kind != CELL_TEXT && !--turn)
+			table->sort_column = table->shown_columns[i];
 }
 
 /*
@@ -37,19 +37,19 @@ static void print_table(const struct table *complete, FILE *stream, const struct
 			size_t names, size_t rows, size_t width)
 {
 	struct table table = *complete;
-	size_t size = table.column_count * sizeof(*table.shown);
+	size_t size = table.column_count * sizeof(*table.shown_columns);
 
-	table.shown = malloc(size);
-	if (!table.shown)
+	table.shown_columns = malloc(size);
+	if (!table.shown_columns)
 		return;
-	memcpy(table.shown, complete->shown, size);
+	memcpy(table.shown_columns, complete->shown_columns, size);
 	choose_sort(&table, keys->sort);
 	if (names && keys->filter_length)
-		table_keep(&table, keys->filter, names);
+		table_keep_rows_with_text(&table, keys->filter, names);
 	table_sort(&table);
 	table_fit(&table, rows, width, true);
 	table_print_text(&table, stream, rows, width);
-	free(table.shown);
+	free(table.shown_columns);
 }
 
 /* The tables that show the events of a group. */
@@ -182,7 +182,7 @@ void top_show_rates(struct report *report)
 		struct table *table = &report->tables[i];
 
 		for (j = 0; j < ARRAY_SIZE(rates); j++)
-			table_insert(table, table_find_column(table, rates[j]));
+			table_show_in_order(table, table_find_column(table, rates[j]));
 		for (j = 0; j < ARRAY_SIZE(totals); j++)
 			if (table_find_column(table, totals[j]) >= 0)
 				table_hide(table, table_find_column(table, totals[j]));

@@ -66,8 +66,9 @@ static size_t sort_classes(const struct charge_sums *sums, const struct charge_c
 }
 
 /* Unused entries of @largest become NULL. */
-static void find_largest(const struct charge_sums *sums, const struct charge_class *class,
-			 enum charge_row_kind kind, const struct charge_row **largest, size_t count)
+static void find_largest_rows(const struct charge_sums *sums, const struct charge_class *class,
+			      enum charge_row_kind kind, const struct charge_row **largest,
+			      size_t count)
 {
 	const struct charge_row *row;
 	size_t i;
@@ -93,7 +94,7 @@ static void append_names(const struct answer *answer, const struct charge_class 
 	uint64_t all = class->sum.wait_ticks;
 	size_t i;
 
-	find_largest(sums, class, kind, rows, NAMES_MAX);
+	find_largest_rows(sums, class, kind, rows, NAMES_MAX);
 	for (i = 0; i < NAMES_MAX && rows[i]; i++) {
 		char name[NAME_SIZE];
 
@@ -138,7 +139,7 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		if (answer_share(ticks, held_ticks(&class->sum)) < SHARE_MIN)
 			continue;
 		if (reasons[i].row_kind != CHARGE_ROW_KINDS)
-			find_largest(sums, class, reasons[i].row_kind, &place, 1);
+			find_largest_rows(sums, class, reasons[i].row_kind, &place, 1);
 		answer_append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
 			      100 * answer_share(ticks, held_ticks(&class->sum)));
 		if (!place)
@@ -193,12 +194,12 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 
 	names_address(report->names, class->key.class, name, sizeof(name));
 	answer_add_line(answer, "%zu. %s: %s%s (%.0f%%) in %s%" PRIu64 " wait%s", number, name,
-			estimate, answer_time(report, sum->wait_ticks, time, sizeof(time)),
+			estimate, answer_format_time(report, sum->wait_ticks, time, sizeof(time)),
 			100 * answer_share(sum->wait_ticks, sums->total.wait_ticks), estimate,
 			sum->wait_count, sum->wait_count == 1 ? "" : "s");
 	format_wait_begin(report, sum->longest_wait_begin, begin, sizeof(begin));
 	snprintf(text, sizeof(text), "   Longest %s %s; waited: ",
-		 answer_time(report, sum->longest_wait, time, sizeof(time)), begin);
+		 answer_format_time(report, sum->longest_wait, time, sizeof(time)), begin);
 	append_names(answer, class, CHARGE_ROW_WAITER, text, sizeof(text), 0);
 	answer_add_line(answer, "%s", text);
 	if (answer_share(free_ticks, sum->wait_ticks) >= SHARE_MIN)
@@ -319,8 +320,8 @@ static void add_total(struct answer *answer)
 	answer_add_line(answer,
 			"Tasks waited %s%s for locks in %.3f s of %u CPUs: %" PRIu64 " wait%s.",
 			total->is_estimate ? "about " : "",
-			answer_time(report, total->wait_ticks, time, sizeof(time)), report->seconds,
-			report->file->processors, total->wait_count,
+			answer_format_time(report, total->wait_ticks, time, sizeof(time)),
+			report->seconds, report->file->processors, total->wait_count,
 			total->wait_count == 1 ? "" : "s");
 }
 
@@ -342,14 +343,15 @@ static void add_longest_chain(struct answer *answer)
 		if (!i)
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE,
 				 "Longest chain, %s %s: %s waits for %s",
-				 answer_time(report, chain->ticks, time, sizeof(time)),
+				 answer_format_time(report, chain->ticks, time, sizeof(time)),
 				 format_wait_begin(report, chain->from, begin, sizeof(begin)),
-				 answer_task(report, chain->thread_id, task, sizeof(task)), lock);
+				 answer_format_task(report, chain->thread_id, task, sizeof(task)),
+				 lock);
 		else
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "which waits for %s", lock);
 		if (link->has_holder)
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s",
-				 answer_task(report, link->thread_id, task, sizeof(task)));
+				 answer_format_task(report, link->thread_id, task, sizeof(task)));
 	}
 	if (chain->link_count > CHAIN_LINKS)
 		snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "and %zu more locks (--json)",
@@ -380,17 +382,17 @@ struct choice {
 
 static size_t count_lines(const struct choice *choice, size_t locks)
 {
-	size_t lines = choice->parts + choice->chain.count, i;
+	size_t lines = choice->parts + choice->chain.line_count, i;
 
 	for (i = 0; i < locks; i++)
-		lines += choice->locks[i].count;
+		lines += choice->locks[i].line_count;
 	return lines;
 }
 
 static void leave_out_reasons(struct answer *lock)
 {
-	if (lock->count > LOCK_LINES)
-		lock->count = LOCK_LINES;
+	if (lock->line_count > LOCK_LINES)
+		lock->line_count = LOCK_LINES;
 }
 
 /* Choose the parts and locks that fit into @room lines, and shorten what is about them. */
@@ -400,14 +402,14 @@ static void choose_lines(struct choice *choice, const struct charge_sum *total, 
 	size_t whole[LOCKS_MAX];
 
 	for (i = 0; i < locks; i++)
-		whole[i] = choice->locks[i].count;
+		whole[i] = choice->locks[i].line_count;
 	if (locks > LOCKS_RESERVED)
 		locks = LOCKS_RESERVED;
 	choice->parts = count_parts(total, PART_MIN);
 	for (i = locks; i-- > 1 && count_lines(choice, locks) > room;)
 		leave_out_reasons(&choice->locks[i]);
 	if (count_lines(choice, locks) > room)
-		choice->chain.count = 0;
+		choice->chain.line_count = 0;
 	if (locks && count_lines(choice, locks) > room)
 		leave_out_reasons(&choice->locks[0]);
 	while (choice->parts > 1 && count_lines(choice, locks) > room)
@@ -415,8 +417,8 @@ static void choose_lines(struct choice *choice, const struct charge_sum *total, 
 	while (locks && count_lines(choice, locks) > room)
 		locks--;
 	for (i = 0; i < locks; i++)
-		if (count_lines(choice, locks) - choice->locks[i].count + whole[i] <= room)
-			choice->locks[i].count = whole[i];
+		if (count_lines(choice, locks) - choice->locks[i].line_count + whole[i] <= room)
+			choice->locks[i].line_count = whole[i];
 	while (locks < choice->lock_count && count_lines(choice, locks + 1) <= room)
 		locks++;
 	choice->lock_count = locks;
@@ -470,7 +472,8 @@ static void make_answer(struct answer *answer)
 	}
 	choice.lock_count = i;
 	/* One line more is that of answer_print_command(). */
-	fixed = answer->count + verdicts.count + open_lines.count + hints.count + 1;
+	fixed = answer->line_count + verdicts.line_count + open_lines.line_count +
+		hints.line_count + 1;
 	choose_lines(&choice, &sums->total, fixed < ANSWER_LINES ? ANSWER_LINES - fixed : 0);
 	add_parts(answer, choice.parts);
 	answer_add_lines(answer, &verdicts);
@@ -480,7 +483,7 @@ static void make_answer(struct answer *answer)
 		answer_add_lines(answer, &choice.locks[i]);
 	answer_add_lines(answer, &hints);
 	if (count)
-		answer->first_lock = sorted[0]->key.class;
+		answer->costliest_lock = sorted[0]->key.class;
 	free(sorted);
 }
 
@@ -495,10 +498,10 @@ void answer_print(const struct report *report, FILE *stream)
 	size_t i;
 
 	make_answer(&answer);
-	for (i = 0; i < answer.count; i++)
+	for (i = 0; i < answer.line_count; i++)
 		fprintf(stream, "%s\n", answer.lines[i]);
 	if (report->analysis->charges.total.wait_ticks)
-		answer_print_command(report, answer.first_lock, stream);
+		answer_print_command(report, answer.costliest_lock, stream);
 }
 
 static json_t *parts_json(const struct report *report, const struct charge_sum *sum)

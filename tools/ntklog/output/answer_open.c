@@ -9,7 +9,7 @@
 #include "answer_open.h"
 
 /* Number of locks held at the end that the answer shows. */
-#define OPEN_MAX	3
+#define OPEN_HOLDS_NAMED_MAX	3
 
 /* Tasks of a deadlock that are shown. */
 #define DEADLOCK_TASKS	3
@@ -54,7 +54,7 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
  * Test whether entry @i gets a line: a hold that others wait for, or, if the holder of a lock is
  * not known, the first waiter.
  */
-static bool has_line(const struct open_holds *open_holds, size_t i)
+static bool hold_has_line(const struct open_holds *open_holds, size_t i)
 {
 	const struct open_hold *hold = &open_holds->entries[i];
 
@@ -74,23 +74,24 @@ static bool has_line(const struct open_holds *open_holds, size_t i)
 void answer_add_open_holds(struct answer *answer)
 {
 	const struct open_holds *open_holds = &answer->report->analysis->open_holds;
-	const struct open_hold *oldest[OPEN_MAX] = { NULL };
+	const struct open_hold *oldest[OPEN_HOLDS_NAMED_MAX] = { NULL };
 	size_t others = 0, i, at;
 
 	for (i = 0; i < open_holds->count; i++) {
 		const struct open_hold *hold = &open_holds->entries[i];
 
-		if (!has_line(open_holds, i))
+		if (!hold_has_line(open_holds, i))
 			continue;
-		others += !!oldest[OPEN_MAX - 1];
-		for (at = OPEN_MAX; at && (!oldest[at - 1] || oldest[at - 1]->event.since >
-							      hold->event.since); at--) {
-			if (at < OPEN_MAX)
+		others += !!oldest[OPEN_HOLDS_NAMED_MAX - 1];
+		for (at = OPEN_HOLDS_NAMED_MAX;
+		     at && (!oldest[at - 1] || oldest[at - 1]->event.since > hold->event.since);
+		     at--) {
+			if (at < OPEN_HOLDS_NAMED_MAX)
 				oldest[at] = oldest[at - 1];
 			oldest[at - 1] = hold;
 		}
 	}
-	for (i = 0; i < OPEN_MAX && oldest[i]; i++)
+	for (i = 0; i < OPEN_HOLDS_NAMED_MAX && oldest[i]; i++)
 		add_open_hold(answer, oldest[i]);
 	if (others || open_holds->dropped_count)
 		answer_add_line(answer,
@@ -123,7 +124,7 @@ static void add_deadlock(struct answer *answer, const struct wait_task *first)
 	const struct wait_task *task = first;
 	size_t count = 0, others = 0;
 
-	answer_task(report, task->thread_id, name, sizeof(name));
+	answer_format_task(report, task->thread_id, name, sizeof(name));
 	names_address(report->names, task->wait->class, lock, sizeof(lock));
 	snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "Deadlock: %s waits for %s", name, lock);
 	do {
@@ -132,7 +133,7 @@ static void add_deadlock(struct answer *answer, const struct wait_task *first)
 			others++;
 			continue;
 		}
-		answer_task(report, task->thread_id, name, sizeof(name));
+		answer_format_task(report, task->thread_id, name, sizeof(name));
 		snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s", name);
 		names_address(report->names, task->wait->class, lock, sizeof(lock));
 		if (task != first && count < 2 * DEADLOCK_TASKS)

@@ -32,7 +32,7 @@ static void add_sum(struct flame *flame, const double ns[FLAME_KINDS], uint64_t 
 
 	for (i = 0; i < FLAME_KINDS; i++)
 		flame->ns[i] += ns[i];
-	flame->samples += samples;
+	flame->sample_count += samples;
 }
 
 /* Add a stack of @count addresses; of none: of the one name @instead. */
@@ -116,7 +116,7 @@ bool flame_make(struct flame *root, const struct report *report,
 }
 
 /* Print the callees of a function. @path has the functions above them, of @length bytes. */
-static void print_folded(const struct flame *flame, enum flame_of what, FILE *stream,
+static void print_folded(const struct flame *flame, enum flame_kind what, FILE *stream,
 			 char **path, size_t *room, size_t length)
 {
 	const struct flame *callee;
@@ -148,7 +148,7 @@ static void print_folded(const struct flame *flame, enum flame_of what, FILE *st
  * A line has the functions of a stack from the outermost on, separated by ";", and a number. A
  * stack whose sum rounds to 0 has no line.
  */
-void flame_print_folded(const struct flame *root, enum flame_of what, FILE *stream)
+void flame_print_folded(const struct flame *root, enum flame_kind what, FILE *stream)
 {
 	char *path = NULL;
 	size_t room = 0;

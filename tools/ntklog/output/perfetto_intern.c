@@ -69,8 +69,8 @@ static struct perfetto_interned *find_interned(struct perfetto *perfetto,
 }
 
 /* Set @to to @names from index 1 on. The number of each name is its index. */
-static size_t fixed_names(Perfetto__InternedName *to, Perfetto__InternedName **pointers,
-			  const char *const *names, size_t count)
+static size_t set_fixed_names(Perfetto__InternedName *to, Perfetto__InternedName **pointers,
+			      const char *const *names, size_t count)
 {
 	size_t i;
 
@@ -105,12 +105,12 @@ static void put_fixed(struct perfetto *perfetto)
 	uint64_t number = KERNEL_MAPPING;
 
 	interned.debug_annotation_names = pointers;
-	interned.n_debug_annotation_names = fixed_names(names, pointers, arguments,
-							PERFETTO_ARGUMENTS);
+	interned.n_debug_annotation_names = set_fixed_names(names, pointers, arguments,
+							    PERFETTO_ARGUMENTS);
 	interned.event_categories = pointers + PERFETTO_ARGUMENTS;
-	interned.n_event_categories = fixed_names(names + PERFETTO_ARGUMENTS,
-						  interned.event_categories, categories,
-						  PERFETTO_CATEGORIES);
+	interned.n_event_categories = set_fixed_names(names + PERFETTO_ARGUMENTS,
+						      interned.event_categories, categories,
+						      PERFETTO_CATEGORIES);
 	set_text(&path, number, "[kernel]");
 	interned.n_mapping_paths = 1;
 	interned.mapping_paths = &paths;
@@ -124,14 +124,15 @@ static void put_fixed(struct perfetto *perfetto)
 }
 
 /**
- * perfetto_is_full() - test whether the next event needs perfetto_renew_interned() before it
+ * perfetto_must_renew_interned() - test whether the next event needs perfetto_renew_interned()
+ * before it
  * @perfetto: state of the conversion
  *
  * Return: true if the table of names and stacks is full, or before the first event.
  */
-bool perfetto_is_full(const struct perfetto *perfetto)
+bool perfetto_must_renew_interned(const struct perfetto *perfetto)
 {
-	return !perfetto->has_fixed || HASH_COUNT(perfetto->interned) >= INTERNED_MAX;
+	return !perfetto->has_put_fixed || HASH_COUNT(perfetto->interned) >= INTERNED_MAX;
 }
 
 /**
@@ -144,7 +145,7 @@ void perfetto_renew_interned(struct perfetto *perfetto)
 {
 	perfetto_free_interned(perfetto);
 	put_fixed(perfetto);
-	perfetto->has_fixed = true;
+	perfetto->has_put_fixed = true;
 }
 
 /**
@@ -232,7 +233,7 @@ uint64_t perfetto_intern(struct perfetto *perfetto, enum perfetto_name name, uin
 	const struct interned_key key = { .name = name, .value = value };
 	uint64_t mixed = (value + name) * UINT64_C(0x9E3779B97F4A7C15);
 	const struct perfetto_interned **recent =
-		&perfetto->recent[mixed >> (64 - PERFETTO_RECENT_BITS)];
+		&perfetto->recent_interned[mixed >> (64 - PERFETTO_RECENT_BITS)];
 	struct perfetto_interned *entry;
 
 	if (*recent && (*recent)->key.name == name && (*recent)->key.value == value)
@@ -296,7 +297,7 @@ void perfetto_free_interned(struct perfetto *perfetto)
 {
 	struct perfetto_interned *entry;
 
-	memset(perfetto->recent, 0, sizeof(perfetto->recent));
+	memset(perfetto->recent_interned, 0, sizeof(perfetto->recent_interned));
 	while ((entry = hash_take(perfetto->interned)))
 		free(entry);
 }

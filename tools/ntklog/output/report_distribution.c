@@ -32,7 +32,7 @@ static void find_shares(const struct report *report, const struct histogram *tim
 }
 
 /* Format a share, which is empty if it is 0. */
-static const char *share_text(double share, char *text, size_t size)
+static const char *format_share(double share, char *text, size_t size)
 {
 	const union cell cell = { .number = share };
 
@@ -50,8 +50,8 @@ static void print_line(FILE *stream, int power, double waits, double holds)
 
 	cell_format(CELL_TIME, &from, time, sizeof(time));
 	snprintf(line, sizeof(line), "from %-9s  %6s %-*.*s  %6s %.*s", time,
-		 share_text(waits, wait, sizeof(wait)), BAR, (int)ceil(waits * BAR), bar,
-		 share_text(holds, hold, sizeof(hold)), (int)ceil(holds * BAR), bar);
+		 format_share(waits, wait, sizeof(wait)), BAR, (int)ceil(waits * BAR), bar,
+		 format_share(holds, hold, sizeof(hold)), (int)ceil(holds * BAR), bar);
 	for (length = strlen(line); line[length - 1] == ' '; length--)
 		line[length - 1] = '\0';
 	fprintf(stream, "%s\n", line);

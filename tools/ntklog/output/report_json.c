@@ -105,7 +105,7 @@ static json_t *observed_json(const struct report *report)
 
 /**
  * report_json() - make the report as a JSON object
- * @report: report from report_make(), with sorted tables
+ * @report: report from report_make_tables(), with sorted tables
  * @top: most rows of each table; 0 for all
  * @tables: tables to include, as bits
  *

@@ -19,7 +19,7 @@
 #define STEP_SIZE	((2 * LONGEST_LINKS_MAX + 4) * NAME_SIZE)
 
 /* @step: the step; NULL: the steps that are not kept */
-struct row {
+struct longest_row {
 	size_t number;
 	const struct longest_wait *wait;
 	size_t step_number;
@@ -31,7 +31,7 @@ static void format_hold(const struct report *report, const struct charge_hold *h
 {
 	char place[NAME_SIZE], task[NAME_SIZE];
 
-	snprintf(text, size, "%s", answer_task(report, hold->thread_id, task, sizeof(task)));
+	snprintf(text, size, "%s", answer_format_task(report, hold->thread_id, task, sizeof(task)));
 	if (charge_format_place(report->names, hold, place, sizeof(place)))
 		answer_append(text, size, " in %s", place);
 	answer_append(text, size, "%s", charge_context_text(hold));
@@ -57,10 +57,11 @@ static void append_links(const struct report *report, const struct longest_step 
 
 		names_address(report->names, link->class, lock, sizeof(lock));
 		answer_append(text, size, "%s waited %s for %s", i ? ", which" : "; it",
-			      answer_time(report, link->ticks, time, sizeof(time)), lock);
+			      answer_format_time(report, link->ticks, time, sizeof(time)), lock);
 		if (link->has_holder)
 			answer_append(text, size, ", held by %s",
-				      answer_task(report, link->thread_id, task, sizeof(task)));
+				      answer_format_task(report, link->thread_id, task,
+							 sizeof(task)));
 	}
 }
 
@@ -90,7 +91,7 @@ static void format_step(const struct report *report, const struct longest_step *
 		 texts[step->piece.part].behind, *place ? " " : "", place);
 	if (step->preempter_id)
 		answer_append(text, size, "; preempted by %s",
-			      answer_task(report, step->preempter_id, task, sizeof(task)));
+			      answer_format_task(report, step->preempter_id, task, sizeof(task)));
 	append_links(report, step, text, size);
 }
 
@@ -119,18 +120,18 @@ static void print_wait(const struct report *report, FILE *stream, size_t number,
 	names_address(report->names, wait->waiter.class, lock, sizeof(lock));
 	format_hold(report, &wait->waiter, text, sizeof(text));
 	fprintf(stream, "%zu. %s: %s, %s\n", number, lock,
-		answer_time(report, wait->ticks, time, sizeof(time)), text);
+		answer_format_time(report, wait->ticks, time, sizeof(time)), text);
 	for (i = 0; i < wait->step_count; i++) {
 		const struct longest_step *step = &wait->steps[i];
 
 		fprintf(stream, "  %10.6fs %8s  ", etl_seconds(report->file, step->piece.from),
-			answer_time(report, step->piece.ticks, time, sizeof(time)));
+			answer_format_time(report, step->piece.ticks, time, sizeof(time)));
 		format_step(report, step, text, sizeof(text));
 		print_wrapped(stream, INDENT, text);
 	}
 	if (wait->other_step_count)
 		fprintf(stream, "  %11s %8s  in %" PRIu64 " shorter steps\n", "",
-			answer_time(report, wait->other_ticks, time, sizeof(time)),
+			answer_format_time(report, wait->other_ticks, time, sizeof(time)),
 			wait->other_step_count);
 }
 
@@ -223,8 +224,8 @@ static json_t *step_json(const struct report *report, const struct longest_step 
 		json_object_set_new(object, "without_cpu_in", json_string(place + strlen("in ")));
 	if (step->preempter_id)
 		json_object_set_new(object, "preempted_by",
-				    json_string(answer_task(report, step->preempter_id, place,
-							    sizeof(place))));
+				    json_string(answer_format_task(report, step->preempter_id,
+								   place, sizeof(place))));
 	if (step->link_count)
 		json_object_set_new(object, "waited_for",
 				    report_links_json(report, step->links, step->link_count));
@@ -263,12 +264,12 @@ json_t *report_longest_json(const struct report *report)
 	return array;
 }
 
-static const struct row *row_of(const void *row)
+static const struct longest_row *row_of(const void *row)
 {
 	return row;
 }
 
-static char *number(const struct report *report, const void *row)
+static char *number_cell(const struct report *report, const void *row)
 {
 	char text[32];
 
@@ -277,12 +278,12 @@ static char *number(const struct report *report, const void *row)
 	return strdup(text);
 }
 
-static char *lock(const struct report *report, const void *row)
+static char *lock_cell(const struct report *report, const void *row)
 {
 	return report_symbol_text(report, row_of(row)->wait->waiter.class);
 }
 
-static char *waiter(const struct report *report, const void *row)
+static char *waiter_cell(const struct report *report, const void *row)
 {
 	char text[3 * NAME_SIZE];
 
@@ -290,7 +291,7 @@ static char *waiter(const struct report *report, const void *row)
 	return strdup(text);
 }
 
-static char *happened(const struct report *report, const void *row)
+static char *happened_cell(const struct report *report, const void *row)
 {
 	char text[STEP_SIZE];
 
@@ -300,19 +301,19 @@ static char *happened(const struct report *report, const void *row)
 	return strdup(text);
 }
 
-static double wait_time(const struct report *report, const void *row)
+static double wait_time_cell(const struct report *report, const void *row)
 {
 	return report_ticks_ns(report, (double)row_of(row)->wait->ticks);
 }
 
-static double step_at(const struct report *report, const void *row)
+static double step_at_cell(const struct report *report, const void *row)
 {
 	const struct longest_step *step = row_of(row)->step;
 
 	return step ? etl_seconds(report->file, step->piece.from) * 1e9 : NAN;
 }
 
-static double step_for(const struct report *report, const void *row)
+static double step_for_cell(const struct report *report, const void *row)
 {
 	const struct longest_step *step = row_of(row)->step;
 
@@ -321,15 +322,16 @@ static double step_for(const struct report *report, const void *row)
 }
 
 static const struct column columns[] = {
-	TEXT_COLUMN("step", "step", number,
+	TEXT_COLUMN("step", "step", number_cell,
 		    "number of the wait, the longest first, and of its step"),
-	TEXT_COLUMN("lock", "lock", lock, "class of the lock, or its address; ~ marks a guess"),
-	TEXT_COLUMN("waiter", "waiter", waiter, "task that waited, and its function"),
-	NUMBER_COLUMN("wait", "whole wait", CELL_TIME, wait_time, "length of the wait"),
-	NUMBER_COLUMN("at", "at", CELL_TIME, step_at,
+	TEXT_COLUMN("lock", "lock", lock_cell,
+		    "class of the lock, or its address; ~ marks a guess"),
+	TEXT_COLUMN("waiter", "waiter", waiter_cell, "task that waited, and its function"),
+	NUMBER_COLUMN("wait", "whole wait", CELL_TIME, wait_time_cell, "length of the wait"),
+	NUMBER_COLUMN("at", "at", CELL_TIME, step_at_cell,
 		      "begin of the step, since the start of the session"),
-	NUMBER_COLUMN("for", "for", CELL_TIME, step_for, "length of the step"),
-	TEXT_COLUMN("happened", "happened", happened,
+	NUMBER_COLUMN("for", "for", CELL_TIME, step_for_cell, "length of the step"),
+	TEXT_COLUMN("happened", "happened", happened_cell,
 		    "holder, or next owner of the free lock, and locks that the holder waited for"),
 };
 
@@ -341,7 +343,7 @@ static void make_longest(struct report *report)
 
 	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks; i++) {
 		const struct longest_wait *wait = longest->by_length[i];
-		struct row row = { .number = i + 1, .wait = wait };
+		struct longest_row row = { .number = i + 1, .wait = wait };
 
 		for (j = 0; j < wait->step_count; j++) {
 			row.step_number = j + 1;
@@ -358,9 +360,9 @@ static void make_longest(struct report *report)
 const struct table_class report_longest_class = {
 	.name = "longest",
 	.title = "The longest waits, step by step",
-	.events = "waits for locks",
+	.events_text = "waits for locks",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
-	.sort = "step",
-	.make = make_longest,
+	.sort_column_name = "step",
+	.make_table = make_longest,
 };

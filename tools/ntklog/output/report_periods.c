@@ -12,7 +12,7 @@
 static const char bar[BAR + 1] = "########################################";
 
 /* Add up the slots of a period, of which the last one may be short. */
-static double sum_of(const struct timeline *line, size_t first, size_t count)
+static double sum_of_slots(const struct timeline *line, size_t first, size_t count)
 {
 	double sum = 0;
 	size_t i;
@@ -57,12 +57,12 @@ void report_print_periods(const struct report *report, FILE *stream)
 		slots = TIMELINE_SLOTS;
 	period = (slots + PERIODS_MAX - 1) / PERIODS_MAX;
 	for (i = 0; i < slots; i += period)
-		most = fmax(most, sum_of(sums->wait_ticks, i, period));
+		most = fmax(most, sum_of_slots(sums->wait_ticks, i, period));
 	fprintf(stream, "When %s is waited for\n%12s %9s %9s\n", analysis->wanted_lock.name, "from",
 		"waits", "wait");
 	for (i = 0; i < slots; i += period)
 		print_period(report, stream,
 			     etl_seconds(report->file, analysis->origin_time + i * slot_ticks),
-			     sum_of(sums->begun_waits, i, period),
-			     sum_of(sums->wait_ticks, i, period), most);
+			     sum_of_slots(sums->begun_waits, i, period),
+			     sum_of_slots(sums->wait_ticks, i, period), most);
 }

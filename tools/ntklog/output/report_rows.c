@@ -12,7 +12,7 @@
  *
  * Return: the quotient, or 0 if @all is 0.
  */
-double share(double part, double all)
+double share_of(double part, double all)
 {
 	return all > 0 ? part / all : 0;
 }
@@ -98,7 +98,7 @@ enum sampling sampling_of(uint32_t known, uint32_t rate)
 }
 
 /**
- * error_of() - standard error of a sum, relative to it
+ * relative_error_of() - standard error of a sum, relative to it
  * @variance: variance of the sum
  * @sum: the sum
  * @number_variance: variance of the number of its events
@@ -109,29 +109,30 @@ enum sampling sampling_of(uint32_t known, uint32_t rate)
  *
  * Return: the error, INFINITY if no record tells it, or NAN if the rates are not known.
  */
-double error_of(double variance, double sum, double number_variance, enum sampling sampling)
+double relative_error_of(double variance, double sum, double number_variance,
+			 enum sampling sampling)
 {
 	if (sampling == SAMPLING_UNKNOWN)
 		return NAN;
 	if (sampling == SAMPLING_SOME && number_variance == 0)
 		return INFINITY;
-	return share(sqrt(variance), sum);
+	return share_of(sqrt(variance), sum);
 }
 
 /**
- * time_figures_of() - compute figures from a histogram
+ * set_time_figures() - compute figures from a histogram
  * @figures: result
  * @report: its file is set
  * @times: histogram, cycles
  * @sampling: which of the events were written: all, some, or not known
  */
-void time_figures_of(struct time_figures *figures, const struct report *report,
-		     const struct histogram *times, enum sampling sampling)
+void set_time_figures(struct time_figures *figures, const struct report *report,
+		      const struct histogram *times, enum sampling sampling)
 {
 	figures->total = report_cycles_ns(report, times->sum);
 	figures->error = sampling == SAMPLING_SOME && times->total_variance > 0 ?
 		histogram_sum_error(times) :
-		error_of(times->sum_variance, times->sum, times->total_variance, sampling);
+		relative_error_of(times->sum_variance, times->sum, times->total_variance, sampling);
 	figures->mean = report_cycles_ns(report, histogram_mean(times));
 	figures->p50 = report_cycles_ns(report, histogram_percentile(times, 50));
 	figures->p95 = report_cycles_ns(report, histogram_percentile(times, 95));
@@ -140,10 +141,10 @@ void time_figures_of(struct time_figures *figures, const struct report *report,
 }
 
 /**
- * time_figures_unknown() - set all figures to not known
+ * set_unknown_time_figures() - set all figures to not known
  * @figures: result
  */
-void time_figures_unknown(struct time_figures *figures)
+void set_unknown_time_figures(struct time_figures *figures)
 {
 	*figures = (struct time_figures) { NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 }
@@ -206,14 +207,15 @@ double report_per_second(const struct report *report, uint32_t groups,
 	size_t cpu;
 
 	if (!report->has_coverage || !report->analysis->coverage.is_uneven)
-		return share(all, report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
+		return share_of(all, report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
 	for (cpu = 0; cpu < sums->cpu_count; cpu++)
-		rate += share(sums->sums[cpu][which], report_covered_seconds(report, groups, cpu));
+		rate += share_of(sums->sums[cpu][which],
+				 report_covered_seconds(report, groups, cpu));
 	return rate;
 }
 
 /**
- * report_waiting() - compute the average number of waiters
+ * report_mean_waiting() - compute the average number of waiters
  * @report: its analysis is set
  * @groups: event groups of the waits, PERF_*
  * @sums: the waits' parts by CPU
@@ -221,14 +223,14 @@ double report_per_second(const struct report *report, uint32_t groups,
  *
  * Return: the number, 1 for a single waiter all the time.
  */
-double report_waiting(const struct report *report, uint32_t groups,
-		      const struct cpu_sums *sums, const struct histogram *wait)
+double report_mean_waiting(const struct report *report, uint32_t groups,
+			   const struct cpu_sums *sums, const struct histogram *wait)
 {
 	double seconds = report_cycles_ns(report, 1) / 1e9;
 
 	if (!sums->cpu_count)
-		return share(report_cycles_ns(report, wait->sum) / 1e9,
-			     report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
+		return share_of(report_cycles_ns(report, wait->sum) / 1e9,
+				report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
 	return report_per_second(report, groups, sums, CPU_SUM_WAIT, wait->sum) * seconds;
 }
 

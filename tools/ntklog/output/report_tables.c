@@ -126,24 +126,25 @@ void report_show_column(struct report *report, const char *name, bool sorts)
 
 		if (column < 0)
 			continue;
-		table_insert(&report->tables[i], column);
+		table_show_in_order(&report->tables[i], column);
 		if (sorts)
-			report->tables[i].sort = column;
+			report->tables[i].sort_column = column;
 	}
 }
 
 /**
- * report_make() - make the tables
+ * report_make_tables() - make the tables
  * @report: its file, analysis, names and seconds are set
  */
-void report_make(struct report *report)
+void report_make_tables(struct report *report)
 {
 	size_t i;
 
 	for (i = 0; i < REPORT_TABLES; i++)
 		if (table_init(&report->tables[i], classes[i]->name, classes[i]->title,
-			       classes[i]->columns, classes[i]->column_count, classes[i]->sort))
-			classes[i]->make(report);
+			       classes[i]->columns, classes[i]->column_count,
+			       classes[i]->sort_column_name))
+			classes[i]->make_table(report);
 	if (report_shows_per_second(report)) {
 		report_show_column(report, "per_second", true);
 		report_show_column(report, "waiting", true);
@@ -153,10 +154,10 @@ void report_make(struct report *report)
 }
 
 /**
- * report_make_for_hosts() - make tables without rows, which have the host in their first column
+ * report_make_host_tables() - make tables without rows, which have the host in their first column
  * @report: report of many files, all zero
  */
-void report_make_for_hosts(struct report *report)
+void report_make_host_tables(struct report *report)
 {
 	static const struct column host = TEXT_COLUMN("host", "host", NULL,
 						      "machine, by the name of its file");
@@ -174,7 +175,7 @@ void report_make_for_hosts(struct report *report)
 		columns[0] = host;
 		memcpy(columns + 1, class->columns, class->column_count * sizeof(*columns));
 		table_init(&report->tables[i], class->name, class->title, columns,
-			   class->column_count + 1, class->sort);
+			   class->column_count + 1, class->sort_column_name);
 	}
 }
 
@@ -189,18 +190,19 @@ void report_print_empty(enum report_table which, bool is_selection, FILE *stream
 	char text[128];
 
 	snprintf(text, sizeof(text), "The table %s has no rows: no %sevents of %s.",
-		 classes[which]->name, is_selection ? "selected " : "", classes[which]->events);
+		 classes[which]->name, is_selection ? "selected " : "",
+		 classes[which]->events_text);
 	fputc('\n', stream);
 	text_print_wrapped(text, terminal_width(stream), stream);
 }
 
 /**
- * report_is_complete() - tell whether memory sufficed for the whole report
+ * report_has_memory() - tell whether memory sufficed for the whole report
  * @report: made
  *
  * Return: nonzero if it did.
  */
-int report_is_complete(const struct report *report)
+int report_has_memory(const struct report *report)
 {
 	size_t i;
 

@@ -16,19 +16,19 @@ struct unknown_row {
 	uint64_t count;
 };
 
-static char *event(const struct report *report, const void *row)
+static char *event_cell(const struct report *report, const void *row)
 {
 	return strdup(((const struct unknown_row *)row)->event);
 }
 
-static double count(const struct report *report, const void *row)
+static double count_cell(const struct report *report, const void *row)
 {
 	return (double)((const struct unknown_row *)row)->count;
 }
 
 static const struct column columns[] = {
-	TEXT_COLUMN("event", "event", event, "kind of event, as far as its header tells"),
-	NUMBER_COLUMN("count", "events", CELL_COUNT, count, "number of events"),
+	TEXT_COLUMN("event", "event", event_cell, "kind of event, as far as its header tells"),
+	NUMBER_COLUMN("count", "events", CELL_COUNT, count_cell, "number of events"),
 };
 
 __printf(3, 4)
@@ -66,9 +66,9 @@ static void make_unknown(struct report *report)
 const struct table_class report_unknown_class = {
 	.name = "unknown",
 	.title = "Events that are not known, and were skipped",
-	.events = "kinds that ntklog does not know",
+	.events_text = "kinds that ntklog does not know",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
-	.sort = "count",
-	.make = make_unknown,
+	.sort_column_name = "count",
+	.make_table = make_unknown,
 };
