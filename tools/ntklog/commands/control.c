@@ -21,7 +21,7 @@ enum {
 
 /* @session: number of a session; -1: all */
 struct options {
-	bool json;
+	bool prints_json;
 	int session;
 	char **arguments;
 	size_t argument_count;
@@ -96,7 +96,7 @@ static void print_session_counts(int number)
 		printf("     with stacks of %s\n", stacks);
 }
 
-static int finish_json(json_t *object)
+static int print_and_free_json(json_t *object)
 {
 	json_dumpf(object, stdout, JSON_INDENT(1));
 	putchar('\n');
@@ -137,8 +137,8 @@ static void print_parameters(const struct parameter_group *group, const uint32_t
 
 static int print_list(const struct options *options)
 {
-	json_t *object = options->json ? json_pack("{s:[], s:{}, s:[]}", "groups",
-						   "parameters", "sessions") : NULL;
+	json_t *object = options->prints_json ? json_pack("{s:[], s:{}, s:[]}", "groups",
+							  "parameters", "sessions") : NULL;
 	uint32_t values[PARAMETERS_MAX];
 	char text[KERNEL_TEXT];
 	const char *trouble;
@@ -191,13 +191,13 @@ static int print_list(const struct options *options)
 			print_session(i);
 	}
 	if (object)
-		return finish_json(object);
+		return print_and_free_json(object);
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
 static int print_status(const struct options *options)
 {
-	json_t *array = options->json ? json_array() : NULL;
+	json_t *array = options->prints_json ? json_array() : NULL;
 	int number;
 
 	if (kernel_check())
@@ -213,7 +213,7 @@ static int print_status(const struct options *options)
 		print_session_counts(number);
 	}
 	if (array)
-		return finish_json(array);
+		return print_and_free_json(array);
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
@@ -271,7 +271,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_JSON:
-		options->json = true;
+		options->prints_json = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -27,8 +27,8 @@ enum {
 struct options {
 	double delay;
 	bool watches;
-	bool json;
-	bool all;
+	bool prints_json;
+	bool prints_uncontended;
 };
 
 static const char *age_text(uint64_t ns, char *text, size_t size)
@@ -160,8 +160,9 @@ static void print_text(const struct wait_graph *graph, const struct options *opt
 	if (!graph->lock_count && !session_any_is_started())
 		puts("No session records locks that sleep: ntklog start -e linux_mutex,linux_rwsem");
 	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", graph->contended,
-	       uncontended, uncontended && !options->all ? " (--all prints them)" : "");
-	for (i = 0; i < (options->all ? graph->lock_count : graph->contended); i++)
+	       uncontended,
+	       uncontended && !options->prints_uncontended ? " (--all prints them)" : "");
+	for (i = 0; i < (options->prints_uncontended ? graph->lock_count : graph->contended); i++)
 		print_lock(&graph->locks[i]);
 }
 
@@ -324,7 +325,7 @@ static int print_once(const struct options *options)
 	struct held held;
 	int err = held_read(&held);
 
-	if (!err && options->json) {
+	if (!err && options->prints_json) {
 		print_json(&held.graph, options);
 	} else if (!err) {
 		if (options->watches && isatty(STDOUT_FILENO))
@@ -354,10 +355,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->watches = true;
 		return 0;
 	case OPTION_ALL:
-		options->all = true;
+		options->prints_uncontended = true;
 		return 0;
 	case OPTION_JSON:
-		options->json = true;
+		options->prints_json = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "the argument \"%s\" is not understood", argument);

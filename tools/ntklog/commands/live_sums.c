@@ -26,8 +26,8 @@ static int take_event(void *argument, const struct etl_event *event)
 	const struct stack *stack;
 	int err = 0;
 
-	if (sums->take)
-		sums->take(sums->argument, event);
+	if (sums->before_event)
+		sums->before_event(sums->argument, event);
 	if (!sums->stacks)
 		return analysis_add(&sums->analysis, sums->file, event, NULL);
 	stacks_add(sums->stacks, event);
@@ -60,8 +60,8 @@ static void read_notes(void *argument)
 	identities_read(&sums->identities, take_note, sums);
 	if (sums->has_new_class)
 		names_sort_locks(sums->symbols.names);
-	if (sums->read_notes)
-		sums->read_notes(sums->argument);
+	if (sums->before_read)
+		sums->before_read(sums->argument);
 }
 
 /* Read how Linux' locks are recorded. A setting that an older module does not have stays 0. */

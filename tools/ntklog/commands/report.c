@@ -74,7 +74,7 @@ static const unsigned int tables_by_attribute = 1u << REPORT_BLOCKERS | 1u << RE
 
 static bool has_hosts(const struct options *options)
 {
-	return options->files.count > 1 || options->is_ndjson;
+	return options->files.path_count > 1 || options->is_ndjson;
 }
 
 static unsigned int tables_with_listed_columns(unsigned int tables)
@@ -82,7 +82,7 @@ static unsigned int tables_with_listed_columns(unsigned int tables)
 	return tables && tables != ALL_TABLES ? tables : UINT_MAX;
 }
 
-static bool is_named(const char *columns, const char *name)
+static bool column_is_named(const char *columns, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -112,7 +112,7 @@ static bool show_column(struct report *report, const struct options *options,
 		first = options->tables == ALL_TABLES && !table->shown_count ?
 			1 + has_hosts(options) : options->is_ndjson;
 		for (j = 0; j < first; j++)
-			if (!is_named(options->columns, table->columns[j].name))
+			if (!column_is_named(options->columns, table->columns[j].name))
 				table_show_last(table, j);
 		table_show_last(table, column);
 		found = true;
@@ -128,8 +128,9 @@ static int choose_columns(struct report *report, const struct options *options)
 	bool all;
 
 	/* JSON, NDJSON and CSV have all columns, unless the user names some. */
-	all = columns ? !strcmp(columns, "all") :
-			options->table.json || options->table.csv || options->is_ndjson;
+	all = columns ?
+		      !strcmp(columns, "all") :
+		      options->table.prints_json || options->table.prints_csv || options->is_ndjson;
 	if (!columns && !all)
 		return 0;
 	for (i = 0; i < REPORT_TABLES; i++) {
@@ -181,26 +182,26 @@ static int sort_tables(struct report *report, const struct options *options)
 /* A report of everything begins with the answer. */
 static bool has_answer(const struct options *options)
 {
-	return options->tables == ALL_TABLES && options->files.count == 1;
+	return options->tables == ALL_TABLES && options->files.path_count == 1;
 }
 
 static void print_table(const struct report *report, struct table *table,
 			const struct options *options)
 {
-	if (options->table.csv) {
-		table_print_csv(table, stdout, options->table.top);
+	if (options->table.prints_csv) {
+		table_print_csv(table, stdout, options->table.rows_max);
 		return;
 	}
 	putchar('\n');
 	if (options->table.is_wide && !options->columns)
 		table_insert_errors(table, false);
 	if (table == &report->tables[REPORT_STACKS])
-		report_print_stacks(report, stdout, options->table.top);
-	else if (table == &report->tables[REPORT_LONGEST] && options->files.count == 1 &&
+		report_print_stacks(report, stdout, options->table.rows_max);
+	else if (table == &report->tables[REPORT_LONGEST] && options->files.path_count == 1 &&
 		 !options->columns)
-		report_print_longest(report, stdout, options->table.top);
+		report_print_longest(report, stdout, options->table.rows_max);
 	else
-		table_print_fitted(table, stdout, options->table.top,
+		table_print_fitted(table, stdout, options->table.rows_max,
 				   options->columns || options->table.is_wide);
 }
 
@@ -213,23 +214,23 @@ static void print_lock(const struct report *report, const struct options *option
 	putchar('\n');
 	report_print_periods(report, stdout);
 	putchar('\n');
-	report_print_longest(report, stdout, options->table.top);
+	report_print_longest(report, stdout, options->table.rows_max);
 }
 
 static void print_tables(struct report *report, const struct options *options,
 			 const struct report_host *hosts)
 {
-	size_t count = options->files.count, top = options->table.top, i;
+	size_t count = options->files.path_count, top = options->table.rows_max, i;
 
 	if (options->is_ndjson) {
 		report_print_ndjson(report, hosts, count, top, options->tables, stdout);
 		return;
 	}
-	if (options->table.json && hosts) {
+	if (options->table.prints_json && hosts) {
 		report_print_hosts_json(report, hosts, count, top, options->tables, stdout);
 		return;
 	}
-	if (options->table.json) {
+	if (options->table.prints_json) {
 		json_t *object = report_json(report, top, options->tables);
 
 		json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
@@ -237,7 +238,7 @@ static void print_tables(struct report *report, const struct options *options,
 		json_decref(object);
 		return;
 	}
-	if (!options->table.csv) {
+	if (!options->table.prints_csv) {
 		if (has_answer(options)) {
 			answer_print(report, stdout);
 			putchar('\n');
@@ -252,13 +253,13 @@ static void print_tables(struct report *report, const struct options *options,
 			continue;
 		if (table_has_cells(&report->tables[i]))
 			print_table(report, &report->tables[i], options);
-		else if (options->tables != ALL_TABLES && !options->table.csv &&
+		else if (options->tables != ALL_TABLES && !options->table.prints_csv &&
 			 !report->tables[i].row_count)
 			report_print_empty(i, options->table.lock ||
 					   !selection_includes_all(&options->trace.selection),
 					   stdout);
 	}
-	if (options->table.lock && !options->table.csv && has_answer(options))
+	if (options->table.lock && !options->table.prints_csv && has_answer(options))
 		print_lock(report, options);
 }
 
@@ -277,8 +278,8 @@ static int print_folded(const struct report *report, enum flame_kind what)
 /* The page of everything has the tables that text does not show unless they are named, too. */
 static int print_page(const struct report *report, const struct options *options)
 {
-	size_t top = options->table.has_top ? options->table.top : PAGE_ROWS_VISIBLE;
-	size_t all = options->table.has_top ? options->table.top : PAGE_ROWS;
+	size_t top = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_VISIBLE;
+	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS;
 
 	return report_print_page(report, options->html, top, all,
 				 options->tables == ALL_TABLES ? REPORT_ALL_TABLES :
@@ -292,7 +293,7 @@ static void write_rows(struct report *report, const struct options *options)
 
 	for (i = 0; i < REPORT_TABLES; i++) {
 		choose_order(&report->tables[i], options);
-		table_keep_top_rows(&report->tables[i], options->table.top);
+		table_keep_top_rows(&report->tables[i], options->table.rows_max);
 	}
 	report_write_tables(report, options->tables, options->result);
 }
@@ -418,8 +419,11 @@ static int sum_up_file(void *argument, const char *path, FILE *result)
 static int report_files(struct options *options)
 {
 	struct report_many many = {
-		.files = &options->files, .tables = options->tables, .top = options->table.top,
-		.sum_up = sum_up_file, .argument = options,
+		.files = &options->files,
+		.tables = options->tables,
+		.rows_max = options->table.rows_max,
+		.sum_up_file = sum_up_file,
+		.argument = options,
 	};
 	int status = NTKLOG_FAILED;
 
@@ -474,7 +478,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_NDJSON:
 		options->is_ndjson = true;
 		/* All rows, as with --json, unless the user wants fewer. */
-		options->table.has_top = true;
+		options->table.has_rows_max = true;
 		return 0;
 	case OPTION_COLUMNS:
 		if (!strcmp(argument, "help")) {
@@ -504,9 +508,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[1] = &options->table;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->files.count > 1 && (options->html || options->is_folded))
+		if (options->files.path_count > 1 && (options->html || options->is_folded))
 			argp_error(state, "--html and --folded take one file");
-		if (options->table.json + options->table.csv + !!options->html +
+		if (options->table.prints_json + options->table.prints_csv + !!options->html +
 		    options->is_folded + options->is_ndjson > 1)
 			argp_error(state,
 				   "give only one of --json, --ndjson, --csv, --html and --folded");
