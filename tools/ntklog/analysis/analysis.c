@@ -40,7 +40,7 @@ static uint64_t earliest_time_in_buffers(struct etl_reader reader)
 	for (i = 0; first && i <= UINT16_MAX; i++) {
 		if (!first[i].number || !etl_read_buffer(&reader, &cursor, first[i].number))
 			continue;
-		while (cursor.next_offset < cursor.end &&
+		while (cursor.next_offset < cursor.end_offset &&
 		       etl_parse_event(&reader, &cursor, &event) == 1)
 			if (event.has_time && !event.has_impossible_time) {
 				if (event.time_stamp < time)
@@ -268,7 +268,7 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 	if (!event->has_time || event_describes_file(file, event) || analysis->history.is_finished)
 		return;
 	coverage_add_event(&analysis->coverage, event);
-	if (!type || event->data_size != type->size[event->pointer_size == 8])
+	if (!type || event->data_size != type->data_sizes[event->pointer_size == 8])
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_add_observed(&analysis->coverage, event);

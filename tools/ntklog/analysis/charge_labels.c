@@ -68,7 +68,7 @@ static bool format_function(const struct names *names, const uint64_t *frames, c
 	unsigned int i;
 
 	for (i = 0; frames && i < CHARGE_FRAMES_MAX && frames[i]; i++) {
-		names_function(names, frames[i], text, size);
+		names_format_function(names, frames[i], text, size);
 		if (!is_plumbing(text))
 			return true;
 	}
@@ -83,14 +83,14 @@ static void format_stack(const struct names *names, const uint64_t *frames, char
 	unsigned int i;
 
 	for (i = 0; i < CHARGE_FRAMES_MAX && frames[i] && length < size; i++) {
-		names_function(names, frames[i], function, sizeof(function));
+		names_format_function(names, frames[i], function, sizeof(function));
 		length += snprintf(text + length, size - length, "%s%s", i ? " < " : "", function);
 	}
 }
 
 static void format_task(const struct names *names, uint32_t thread_id, char *text, size_t size)
 {
-	const char *name = names_thread(names, thread_id);
+	const char *name = names_find_thread_name(names, thread_id);
 
 	if (name)
 		snprintf(text, size, "%s", name);
@@ -108,7 +108,7 @@ static void format_process(const struct names *names, const struct charge_hold *
 	const char *name;
 	uint32_t id;
 
-	if (names_process(names, hold->thread_id, hold->log_time, &id, &name))
+	if (names_find_process(names, hold->thread_id, hold->log_time, &id, &name))
 		snprintf(text, size, name ? "%u %s" : "%u", id, name);
 	else
 		snprintf(text, size, hold->thread_id ? "unknown process" : "idle");
@@ -119,7 +119,7 @@ static void format_process(const struct names *names, const struct charge_hold *
 static void format_cgroup(const struct names *names, const struct charge_hold *hold, char *text,
 			  size_t size)
 {
-	const char *path = names_cgroup(names, hold->thread_id, hold->log_time);
+	const char *path = names_find_cgroup(names, hold->thread_id, hold->log_time);
 
 	if (path)
 		snprintf(text, size, "%s", path);
@@ -173,7 +173,7 @@ bool charge_format_place(const struct names *names, const struct charge_hold *ho
 	*text = '\0';
 	if (!hold->caller)
 		return false;
-	names_function(names, hold->caller, text, size);
+	names_format_function(names, hold->caller, text, size);
 	return true;
 }
 
@@ -196,7 +196,7 @@ void charge_format_holder(const struct names *names, enum charge_by by,
 	} else if (by == CHARGE_BY_TASK) {
 		snprintf(text, size, "%s", task);
 	} else if (by == CHARGE_BY_THREAD) {
-		if (names_thread(names, hold->thread_id))
+		if (names_find_thread_name(names, hold->thread_id))
 			snprintf(text, size, "%u %s", hold->thread_id, task);
 		else
 			snprintf(text, size, "%u", hold->thread_id);
@@ -239,7 +239,7 @@ static const struct charge_absence *format_chain(const struct names *names,
 		wait = charges_find_wait(charges, absence->thread_id, absence->from);
 		if (!wait)
 			return absence;
-		names_address(names, wait->class, class, sizeof(class));
+		names_format_address(names, wait->class, class, sizeof(class));
 		length = strlen(text);
 		snprintf(text + length, size - length, "%swaiting for %s", level ? ", " : "",
 			 class);

@@ -61,13 +61,15 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 		key.thread_id = 0;
 	/* A task's process and cgroup change with time: their texts' addresses tell them apart. */
 	if (sums->by == CHARGE_BY_PROCESS &&
-	    names_process(sums->names, hold->thread_id, hold->log_time, &key.thread_id, &name)) {
+	    names_find_process(sums->names, hold->thread_id, hold->log_time, &key.thread_id,
+			       &name)) {
 		key.caller = (uintptr_t)name;
 		/* Tell a process without a name from the thread of the same number. */
 		key.flags |= 1u << 31;
 	}
 	if (sums->by == CHARGE_BY_CGROUP)
-		key.caller = (uintptr_t)names_cgroup(sums->names, hold->thread_id, hold->log_time);
+		key.caller =
+			(uintptr_t)names_find_cgroup(sums->names, hold->thread_id, hold->log_time);
 	cached = &sums->label_cache[charge_mix(key.caller + key.flags, key.thread_id,
 					       key.frames[1]) >> (64 - CHARGE_CACHE_BITS)];
 	if (!cached->label || memcmp(&cached->key, &key, sizeof(key))) {

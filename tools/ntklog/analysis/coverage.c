@@ -21,8 +21,8 @@ void coverage_add_event(struct coverage *coverage, const struct etl_event *event
 	struct coverage_cpu *cpu;
 
 	if (number >= coverage->cpu_count) {
-		struct coverage_cpu *more = grown_to(coverage->cpus, coverage->cpu_count,
-						     number + 1, sizeof(*more));
+		struct coverage_cpu *more = grow_to(coverage->cpus, coverage->cpu_count,
+						    number + 1, sizeof(*more));
 
 		if (!more) {
 			coverage->no_memory = true;
@@ -43,8 +43,8 @@ void coverage_add_event(struct coverage *coverage, const struct etl_event *event
  */
 void coverage_add_observed(struct coverage *coverage, const struct etl_event *event)
 {
-	struct coverage_change *more = grown(coverage->changes, coverage->change_count,
-					     sizeof(*more));
+	struct coverage_change *more = grow_by_one(coverage->changes, coverage->change_count,
+						   sizeof(*more));
 	struct ntklog_observed observed;
 
 	if (!more) {

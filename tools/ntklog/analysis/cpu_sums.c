@@ -17,8 +17,8 @@
 bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum_kind kind, double amount)
 {
 	if (cpu >= sums->cpu_count) {
-		double (*more)[CPU_SUMS] = grown_to(sums->sums, sums->cpu_count, cpu + 1,
-						    sizeof(*more));
+		double (*more)[CPU_SUMS] = grow_to(sums->sums, sums->cpu_count, cpu + 1,
+						   sizeof(*more));
 
 		if (!more)
 			return false;

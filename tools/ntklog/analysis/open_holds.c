@@ -164,10 +164,10 @@ static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 		.age_ns = began_while_listing ? 0 :
 			  (double)(event->list_time - event->since) * ns_per_tick,
 		.contentions = event->contentions,
-		.task = wait_graph_task(&holds->graph, event->thread_id),
+		.task = wait_graph_find_task(&holds->graph, event->thread_id),
 	};
 
-	return slot.task && wait_graph_add(&holds->graph, &slot);
+	return slot.task && wait_graph_add_slot(&holds->graph, &slot);
 }
 
 static bool make_graph(struct open_holds *holds, const struct etl_file *file)

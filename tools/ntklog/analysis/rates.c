@@ -92,7 +92,7 @@ bool rates_read_rundown(struct rates *rates, const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
 
-	if (!type || event->data_size != type->size[event->pointer_size == 8])
+	if (!type || event->data_size != type->data_sizes[event->pointer_size == 8])
 		return false;
 	switch (type->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK_DC_START:
@@ -148,7 +148,8 @@ static void look_for_rundown(struct rates *rates, struct etl_reader *reader,
 
 	if (!etl_read_buffer(reader, cursor, number))
 		return;
-	while (cursor->next_offset < cursor->end && etl_parse_event(reader, cursor, &event) == 1) {
+	while (cursor->next_offset < cursor->end_offset &&
+	       etl_parse_event(reader, cursor, &event) == 1) {
 		more = (struct rates) { 0 };
 		if (rates_read_rundown(&more, &event))
 			add_missing(rates, &more);
@@ -163,7 +164,8 @@ static bool rates_are_known(const struct rates *rates)
 /* Wait for another buffer of a stream to search, unless the rates are known. */
 static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reader)
 {
-	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || rates_are_known(rates))
+	if (!reader->input || reader->input->memory_bytes >= RUNDOWN_BYTES ||
+	    rates_are_known(rates))
 		return false;
 	return etl_add_next_buffer(reader);
 }
@@ -270,7 +272,7 @@ void rates_history_add(struct rates_history *history, const struct etl_event *ev
 	}
 	if (!rates_read_rundown(&rundown.rates, event))
 		return;
-	more = grown(history->rundowns, history->rundown_count, sizeof(*more));
+	more = grow_by_one(history->rundowns, history->rundown_count, sizeof(*more));
 	if (!more) {
 		history->no_memory = true;
 		return;
@@ -310,7 +312,7 @@ static bool set_rates(struct rates *rates, const struct rates *more)
 static void add_stretch(struct rates_history *history, uint64_t from, const struct rates *rates)
 {
 	struct rates_stretch *more =
-		grown(history->stretches, history->stretch_count, sizeof(*more));
+		grow_by_one(history->stretches, history->stretch_count, sizeof(*more));
 
 	if (!more) {
 		history->no_memory = true;

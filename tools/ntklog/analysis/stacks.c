@@ -87,7 +87,7 @@ static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 		}
 		if (!etl_read_buffer(reader, &cursor, number))
 			continue;
-		while (cursor.next_offset < cursor.end &&
+		while (cursor.next_offset < cursor.end_offset &&
 		       etl_parse_event_quietly(reader, &cursor, &event) == 1) {
 			if (event_is_stack_rundown(&event))
 				stack_rundowns_add(&stacks->rundowns, &event);
@@ -110,8 +110,8 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
 
 	copy.cursor.buffer = NULL;
 	copy.cursor.next_offset = 0;
-	copy.cursor.end = 0;
-	copy.next_place = 0;
+	copy.cursor.end_offset = 0;
+	copy.next_place_index = 0;
 	while ((event = etl_next_event(&copy.file)))
 		if (!etl_read_stack(&stack, &copy.file, event) &&
 		    (stack.kind == ETL_STACK_DEFINITION || stack.kind == ETL_STACK_DELETION)) {
@@ -184,7 +184,7 @@ static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool
 	struct spinlock_record spinlock;
 	struct resource_record resource;
 
-	*has_thread_id = type && event->data_size == type->size[event->pointer_size == 8];
+	*has_thread_id = type && event->data_size == type->data_sizes[event->pointer_size == 8];
 	if (!*has_thread_id)
 		return false;
 	switch (type->hook_id) {

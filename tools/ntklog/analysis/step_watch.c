@@ -43,7 +43,7 @@ bool step_watch_add(struct step_watch *watch, unsigned int cpu, uint64_t key, bo
 
 	*in_step = false;
 	if (cpu >= watch->cpu_count) {
-		of_cpu = grown_to(watch->cpus, watch->cpu_count, cpu + 1, sizeof(*of_cpu));
+		of_cpu = grow_to(watch->cpus, watch->cpu_count, cpu + 1, sizeof(*of_cpu));
 		if (!of_cpu)
 			return false;
 		watch->cpus = of_cpu;

@@ -26,7 +26,7 @@ static struct switch_processor *find_processor(struct switch_stats *stats,
 
 	if (number < stats->processor_count)
 		return &stats->processors[number];
-	more = grown_to(stats->processors, stats->processor_count, number + 1, sizeof(*more));
+	more = grow_to(stats->processors, stats->processor_count, number + 1, sizeof(*more));
 	if (!more) {
 		stats->no_memory = true;
 		return NULL;

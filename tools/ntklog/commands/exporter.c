@@ -265,7 +265,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'e':
 		if (session_parse_groups(argument, &mask))
 			argp_usage(state);
-		if (!session_has_events(argument))
+		if (!session_groups_have_events(argument))
 			argp_error(state, "-e: %s has no events: see ntklog list", argument);
 		exporter->groups = argument;
 		return 0;

@@ -70,12 +70,12 @@ static void choose_groups(struct exporter *exporter)
 	size_t size = sizeof(exporter->present_groups), i;
 
 	if (!exporter->groups) {
-		session_possible_groups(groups, size, mode_has_sleeping(exporter));
+		session_list_possible_groups(groups, size, mode_has_sleeping(exporter));
 		return;
 	}
 	*groups = '\0';
 	for (i = 0; i < session_group_count; i++)
-		if (session_wants(exporter->groups, session_groups[i].mask) &&
+		if (session_groups_include(exporter->groups, session_groups[i].mask) &&
 		    (mode_has_sleeping(exporter) || !session_groups[i].sleeps))
 			snprintf(groups + strlen(groups), size - strlen(groups), "%s%s",
 				 *groups ? "," : "", session_groups[i].name);
@@ -89,7 +89,7 @@ static void count_modes(struct exporter *exporter)
 
 	choose_groups(exporter);
 	for (i = 0; i < session_group_count; i++) {
-		if (!session_wants(exporter->present_groups, session_groups[i].mask))
+		if (!session_groups_include(exporter->present_groups, session_groups[i].mask))
 			continue;
 		sleeps |= session_groups[i].sleeps;
 		spins |= session_groups[i].linux_kind && !session_groups[i].sleeps;
@@ -211,7 +211,7 @@ int exporter_start_session(struct exporter *exporter)
 	const struct session_settings settings = {
 		.groups = exporter->present_groups,
 		.buffer_size = 64 << 10,
-		.buffers = 32,
+		.buffer_count = 32,
 		.mode = NTKLOG_SESSION_SEQUENTIAL,
 	};
 	static const int no_signals[] = { 0 };

@@ -28,8 +28,8 @@ double exporter_cpu_seconds(void)
 static void count_loss(struct exporter *exporter, const struct ntklog_session_counts *counts)
 {
 	const uint64_t *totals = exporter->counters.totals;
-	uint64_t missing = exporter->live_sums.recording.drain.missing;
-	unsigned int notes = exporter->live_sums.identities.replaced;
+	uint64_t missing = exporter->live_sums.recording.drain.missing_count;
+	unsigned int notes = exporter->live_sums.identities.replaced_notes;
 	struct exporter_loss *loss = &exporter->loss;
 
 	loss->lost_events += counts->lost - exporter->counts_before.lost;

@@ -170,7 +170,8 @@ static void put_settings(const struct exporter *exporter, struct exposition *exp
 	for (i = 0; i < session_group_count; i++)
 		put_sample(exposition, &recording_group_metric, "group", session_groups[i].name,
 			   *exporter->present_groups &&
-			   session_wants(exporter->present_groups, session_groups[i].mask));
+				   session_groups_include(exporter->present_groups,
+							  session_groups[i].mask));
 }
 
 static void put_all(const struct exporter *exporter, struct exposition *exposition)

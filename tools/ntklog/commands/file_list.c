@@ -32,7 +32,7 @@ static int compare_entries(const struct dirent **a, const struct dirent **b)
 
 static int add_path(struct file_list *list, char *path)
 {
-	char **more = path ? grown(list->paths, list->path_count, sizeof(*more)) : NULL;
+	char **more = path ? grow_by_one(list->paths, list->path_count, sizeof(*more)) : NULL;
 
 	if (!more) {
 		message("no memory for the list of files");

@@ -146,7 +146,7 @@ int live_sums_prepare(struct live_sums *sums)
 int live_sums_start(struct live_sums *sums, const struct session_settings *settings,
 		    const int *signals)
 {
-	sums->records_stacks = settings->stacks;
+	sums->records_stacks = settings->stack_events;
 	return recording_claim(&sums->recording, -1) ||
 	       recording_take_signals(&sums->recording, signals) ||
 	       recording_start(&sums->recording, settings) ? -1 : 0;
@@ -175,13 +175,13 @@ int live_sums_follow(struct live_sums *sums)
 			message("no memory for stacks");
 	}
 	sums->order.file = sums->file;
-	sums->order.give = take_event;
+	sums->order.give_event = take_event;
 	sums->order.argument = sums;
-	recording->drain.give = take_buffer;
+	recording->drain.give_buffer = take_buffer;
 	recording->drain.argument = sums;
 	recording->before_read = read_notes;
 	recording->argument = sums;
-	return err || drain_open(&recording->drain, recording->fd, recording->session, size) ?
+	return err || drain_open(&recording->drain, recording->claim_fd, recording->session, size) ?
 	       -1 : 0;
 }
 

@@ -92,7 +92,7 @@ static void print_progress(const struct record_command *record, double seconds)
 	/* The blanks erase the rest of a longer line. */
 	fprintf(stderr,
 		"\r%.1f s, %" PRIu64 " events, %.1f MB, %" PRIu64 " lost      ", seconds,
-		(uint64_t)counts.generated, (double)record->trace.bytes / 1e6,
+		(uint64_t)counts.generated, (double)record->trace.written_bytes / 1e6,
 		(uint64_t)counts.lost);
 }
 
@@ -154,17 +154,18 @@ static int begin_file(struct record_command *record)
 	err = trace_file_begin(&record->trace, header, size, 0);
 	free(header);
 	if (record->trap.condition) {
-		recording->drain.give = trap_take;
+		recording->drain.give_buffer = trap_take;
 		recording->drain.argument = &record->trap;
 	} else {
-		recording->drain.give = trace_file_write;
+		recording->drain.give_buffer = trace_file_write;
 		recording->drain.argument = &record->trace;
 	}
 	if (record->trace.has_names) {
 		recording->before_read = read_notes;
 		recording->argument = &record->trace.names;
 	}
-	return err ? -1 : drain_open(&recording->drain, recording->fd, recording->session, size);
+	return err ? -1 :
+		     drain_open(&recording->drain, recording->claim_fd, recording->session, size);
 }
 
 /* Write the last buffers, and the first one again with the final numbers of the file. */
@@ -192,9 +193,9 @@ static int finish_file(struct record_command *record)
 	if (recording_counts(recording, &counts))
 		return -1;
 	trace_file_report_counts(&record->trace, &counts);
-	if (recording->drain.missing > recording->drain.late)
+	if (recording->drain.missing_count > recording->drain.late_count)
 		message("%" PRIu64 " buffers are missing: another process may have read them",
-			recording->drain.missing - recording->drain.late);
+			recording->drain.missing_count - recording->drain.late_count);
 	return err;
 }
 
@@ -210,7 +211,7 @@ static int record_session(struct record_command *record)
 	if (recording_stop(&record->recording))
 		err = -1;
 	child_end(&record->child, record->recording.signal_fd);
-	if (record->trace.bytes && finish_file(record))
+	if (record->trace.written_bytes && finish_file(record))
 		err = -1;
 	return err;
 }
@@ -222,7 +223,7 @@ static int set_linux_mode(struct record_command *record)
 	char text[KERNEL_TEXT];
 
 	if (!err && mode && !strcmp(mode, "holders"))
-		trouble = session_kind_trouble("spinlock", text);
+		trouble = session_explain_kind("spinlock", text);
 	if (trouble && !strncmp(trouble, "unavailable: ", 13)) {
 		message("mode holders: spin locks are %s", trouble);
 		return -1;
@@ -415,7 +416,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (record->settings.groups &&
-		    !session_has_events(record->settings.groups))
+		    !session_groups_have_events(record->settings.groups))
 			argp_error(state, "-e: %s has no events: nothing would be recorded",
 				   record->settings.groups);
 		if (record->trap.recording_count > 1 && record->child.command)
@@ -543,7 +544,7 @@ int command_record(int argc, char **argv)
 	static struct record_command record = {
 		.settings = {
 			.buffer_size = 64 << 10,
-			.buffers = 64,
+			.buffer_count = 64,
 			/* This bounds what a recording that is killed lacks. */
 			.flush_ms = 1000,
 			.mode = NTKLOG_SESSION_SEQUENTIAL,

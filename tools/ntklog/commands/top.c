@@ -221,7 +221,7 @@ static int run(struct top *top)
 	static const int more_signals[] = { SIGQUIT, SIGPIPE, SIGTSTP, SIGCONT, SIGWINCH, 0 };
 	struct session_settings settings = {
 		.buffer_size = 64 << 10,
-		.buffers = 32,
+		.buffer_count = 32,
 		.mode = NTKLOG_SESSION_SEQUENTIAL,
 	};
 	int err;
@@ -232,7 +232,7 @@ static int run(struct top *top)
 		top->groups = session_default_groups();
 	settings.groups = top->groups;
 	if (records_stacks(top))
-		settings.stacks = NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE;
+		settings.stack_events = NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE;
 	err = live_sums_prepare(&top->live) ||
 	      live_sums_start(&top->live, &settings, more_signals) || show_intervals(top);
 	live_sums_stop(&top->live);
@@ -253,7 +253,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'e':
 		if (session_parse_groups(argument, &mask))
 			argp_usage(state);
-		if (!session_has_events(argument))
+		if (!session_groups_have_events(argument))
 			argp_error(state, "-e: %s has no events: see ntklog list", argument);
 		top->groups = argument;
 		return 0;

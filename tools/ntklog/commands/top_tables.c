@@ -95,7 +95,7 @@ static void print_lines(struct top *top, FILE *stream)
 	struct tm tm;
 
 	for (i = 0; i < ARRAY_SIZE(top_tables); i++)
-		if (session_wants(top->groups, top_tables[i].group))
+		if (session_groups_include(top->groups, top_tables[i].group))
 			wanted |= 1 << top_tables[i].table;
 	has_waits = wanted & 1 << REPORT_RESOURCES;
 	if (has_waiters)

@@ -41,12 +41,13 @@ static void forget(struct top *top)
 void top_tasks_prepare(struct top *top)
 {
 	/* Tasks come and go, and their numbers with them. */
-	if (top->task_names.give && (!top->view.has_waiters || top->task_name_count > TASKS_KEPT ||
-				     task_names_count(&top->task_names) > TASKS_KEPT))
+	if (top->task_names.on_name &&
+	    (!top->view.has_waiters || top->task_name_count > TASKS_KEPT ||
+	     task_names_count(&top->task_names) > TASKS_KEPT))
 		forget(top);
-	if (!top->view.has_waiters || top->task_names.give)
+	if (!top->view.has_waiters || top->task_names.on_name)
 		return;
-	top->task_names.give = take_name;
+	top->task_names.on_name = take_name;
 	top->task_names.argument = top;
 	task_names_prepare(&top->task_names);
 }
@@ -63,7 +64,7 @@ void top_tasks_take(void *argument, const struct etl_event *event)
 	struct resource_record resource;
 	struct spinlock_record spinlock;
 
-	if (!top->task_names.give || task_names_count(&top->task_names) >= TASKS_MAX || !type ||
+	if (!top->task_names.on_name || task_names_count(&top->task_names) >= TASKS_MAX || !type ||
 	    event_type_check(top->live.file, event, type))
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
@@ -84,7 +85,7 @@ void top_tasks_read_notes(void *argument)
 {
 	struct top *top = argument;
 
-	if (!top->task_names.give)
+	if (!top->task_names.on_name)
 		return;
 	task_names_read_notes(&top->task_names);
 	if (recording_now() < top->next_names_time)
@@ -99,6 +100,6 @@ void top_tasks_read_notes(void *argument)
  */
 void top_tasks_free(struct top *top)
 {
-	if (top->task_names.give)
+	if (top->task_names.on_name)
 		forget(top);
 }

@@ -163,13 +163,13 @@ static void drop_oldest(struct trap *trap)
 static bool meets_condition(struct trap *trap, unsigned char *buffer)
 {
 	struct etl_cursor cursor = { .buffer = buffer };
-	struct etl_file *file = trap->trace->etl;
+	struct etl_file *file = trap->trace->etl_file;
 	struct etl_event event;
 	bool is_met = false;
 
 	if (etl_use_buffer(etl_reader(file), &cursor, 1))
 		return false;
-	while (cursor.next_offset < cursor.end &&
+	while (cursor.next_offset < cursor.end_offset &&
 	       etl_parse_event(etl_reader(file), &cursor, &event) == 1) {
 		const struct event_type *type = event_type_find(&event);
 
@@ -188,7 +188,7 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 static int keep_buffer(struct trap *trap, const unsigned char *buffer, size_t size)
 {
 	struct trap_buffer *kept = malloc(sizeof(*kept) + size);
-	uint64_t ticks = trap->seconds_before * (double)trap->trace->etl->perf_freq;
+	uint64_t ticks = trap->seconds_before * (double)trap->trace->etl_file->perf_freq;
 	bool is_old;
 
 	if (!kept) {

@@ -48,8 +48,8 @@ static const char *kind_of_modes(uint64_t modes)
 static void name_class(const struct names *names, uint64_t key, char *class)
 {
 	if (names_key_is_class(names, key) ||
-	    names_symbol(names, key, NAMES_OF_ANY, class, NAME_SIZE))
-		names_address(names, key, class, NAME_SIZE);
+	    names_format_symbol(names, key, NAMES_OF_ANY, class, NAME_SIZE))
+		names_format_address(names, key, class, NAME_SIZE);
 	else
 		snprintf(class, NAME_SIZE, UNNAMED_CLASS);
 }

@@ -192,7 +192,7 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	const char *estimate = sum->is_estimate ? "~" : "";
 	char name[NAME_SIZE], time[32], begin[32], text[512], suffix[64] = "";
 
-	names_address(report->names, class->key.class, name, sizeof(name));
+	names_format_address(report->names, class->key.class, name, sizeof(name));
 	answer_add_line(answer, "%zu. %s: %s%s (%.0f%%) in %s%" PRIu64 " wait%s", number, name,
 			estimate, answer_format_time(report, sum->wait_ticks, time, sizeof(time)),
 			100 * answer_share(sum->wait_ticks, sums->total.wait_ticks), estimate,
@@ -334,12 +334,12 @@ static void add_longest_chain(struct answer *answer)
 	char lock[NAME_SIZE], task[NAME_SIZE], begin[64], time[32];
 	size_t count = 0, i;
 
-	if (!chain->link_count || report->analysis->open_holds.graph.cycles)
+	if (!chain->link_count || report->analysis->open_holds.graph.cycle_count)
 		return;
 	for (i = 0; i < chain->link_count && i < CHAIN_LINKS; i++) {
 		const struct charge_link *link = &chain->links[i];
 
-		names_address(report->names, link->class, lock, sizeof(lock));
+		names_format_address(report->names, link->class, lock, sizeof(lock));
 		if (!i)
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE,
 				 "Longest chain, %s %s: %s waits for %s",
@@ -518,7 +518,7 @@ static json_t *parts_json(const struct report *report, const struct charge_sum *
 
 static json_t *chain_json(const struct report *report, const struct longest_chain *chain)
 {
-	const char *name = names_thread(report->names, chain->thread_id);
+	const char *name = names_find_thread_name(report->names, chain->thread_id);
 
 	return json_pack("{s:f, s:f, s:I, s:s, s:o}", "at",
 			 etl_seconds(report->file, chain->from), "for",
@@ -545,7 +545,7 @@ json_t *answer_json(const struct report *report)
 		const struct charge_sum *sum = &sorted[i]->sum;
 		char name[NAME_SIZE];
 
-		names_address(report->names, sorted[i]->key.class, name, sizeof(name));
+		names_format_address(report->names, sorted[i]->key.class, name, sizeof(name));
 		json_array_append_new(locks,
 				      json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:o}", "lock", name,
 						"waits", (json_int_t)sum->wait_count, "wait_total",

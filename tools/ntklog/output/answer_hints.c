@@ -129,7 +129,7 @@ void answer_print_command(const struct report *report, uint64_t lock, FILE *stre
 {
 	char name[NAME_SIZE];
 
-	names_address(report->names, lock, name, sizeof(name));
+	names_format_address(report->names, lock, name, sizeof(name));
 	fputs("More: ntklog report ", stream);
 	if (report->analysis->wanted_lock.name) {
 		fputs("--table blockers", stream);

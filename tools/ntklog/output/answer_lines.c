@@ -121,7 +121,7 @@ const char *answer_format_time(const struct report *report, uint64_t ticks, char
 const char *answer_format_task(const struct report *report, uint32_t thread_id, char *text,
 			       size_t size)
 {
-	const char *name = names_thread(report->names, thread_id);
+	const char *name = names_find_thread_name(report->names, thread_id);
 
 	if (name)
 		snprintf(text, size, "%s (%" PRIu32 ")", name, thread_id);

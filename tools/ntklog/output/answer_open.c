@@ -35,7 +35,7 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 		.is_shared = open_hold_is_shared(&hold->event),
 	};
 
-	names_address(report->names, hold->class, name, sizeof(name));
+	names_format_address(report->names, hold->class, name, sizeof(name));
 	charge_format_holder(report->names, CHARGE_BY_CALLER, &holder, task, sizeof(task));
 	format_since(report, hold->event.since, since, sizeof(since));
 	if (!hold->holder_count) {
@@ -125,7 +125,7 @@ static void add_deadlock(struct answer *answer, const struct wait_task *first)
 	size_t count = 0, others = 0;
 
 	answer_format_task(report, task->thread_id, name, sizeof(name));
-	names_address(report->names, task->wait->class, lock, sizeof(lock));
+	names_format_address(report->names, task->wait->class, lock, sizeof(lock));
 	snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "Deadlock: %s waits for %s", name, lock);
 	do {
 		task = task->blocker;
@@ -135,7 +135,7 @@ static void add_deadlock(struct answer *answer, const struct wait_task *first)
 		}
 		answer_format_task(report, task->thread_id, name, sizeof(name));
 		snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s", name);
-		names_address(report->names, task->wait->class, lock, sizeof(lock));
+		names_format_address(report->names, task->wait->class, lock, sizeof(lock));
 		if (task != first && count < 2 * DEADLOCK_TASKS)
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "which waits for %s", lock);
 	} while (task != first);
@@ -156,7 +156,7 @@ void answer_add_deadlocks(struct answer *answer)
 	const struct open_holds *open_holds = &answer->report->analysis->open_holds;
 	unsigned int wanted = 0, cycle;
 
-	for (cycle = 1; cycle <= open_holds->graph.cycles; cycle++) {
+	for (cycle = 1; cycle <= open_holds->graph.cycle_count; cycle++) {
 		const struct wait_task *first = wait_graph_cycle(&open_holds->graph, cycle);
 
 		if (deadlock_is_wanted(open_holds, first) && !wanted++)
@@ -181,13 +181,13 @@ json_t *answer_open_holds_json(const struct report *report)
 	for (i = 0; i < open_holds->count; i++) {
 		const struct open_hold *hold = &open_holds->entries[i];
 		const struct ntklog_open_hold *event = &hold->event;
-		const char *task = names_thread(report->names, event->thread_id);
+		const char *task = names_find_thread_name(report->names, event->thread_id);
 		char name[NAME_SIZE], caller[NAME_SIZE];
 
 		if (!hold->is_wanted)
 			continue;
-		names_address(report->names, hold->class, name, sizeof(name));
-		names_function(report->names, event->caller, caller, sizeof(caller));
+		names_format_address(report->names, hold->class, name, sizeof(name));
+		names_format_function(report->names, event->caller, caller, sizeof(caller));
 		json_array_append_new(array,
 				      json_pack("{s:s, s:s, s:b, s:b, s:I, s:s, s:f, s:I}", "lock",
 						name, "caller", caller, "waiting",
@@ -207,11 +207,12 @@ static json_t *deadlock_json(const struct report *report, const struct wait_task
 	json_t *array = json_array();
 
 	do {
-		const char *name = names_thread(report->names, task->thread_id);
-		const char *holder = names_thread(report->names, task->blocker->thread_id);
+		const char *name = names_find_thread_name(report->names, task->thread_id);
+		const char *holder =
+			names_find_thread_name(report->names, task->blocker->thread_id);
 		char lock[NAME_SIZE];
 
-		names_address(report->names, task->wait->class, lock, sizeof(lock));
+		names_format_address(report->names, task->wait->class, lock, sizeof(lock));
 		json_array_append_new(array,
 				      json_pack("{s:I, s:s, s:s, s:s, s:f, s:I, s:s}", "thread",
 						(json_int_t)task->thread_id, "task",
@@ -237,7 +238,7 @@ json_t *answer_deadlocks_json(const struct report *report)
 	json_t *array = json_array();
 	unsigned int cycle;
 
-	for (cycle = 1; cycle <= open_holds->graph.cycles; cycle++) {
+	for (cycle = 1; cycle <= open_holds->graph.cycle_count; cycle++) {
 		const struct wait_task *first = wait_graph_cycle(&open_holds->graph, cycle);
 
 		if (deadlock_is_wanted(open_holds, first))

@@ -257,8 +257,8 @@ static struct ctf_stream *find_stream(struct ctf *ctf, unsigned int processor)
 	struct ctf_stream **more;
 
 	if (processor >= ctf->stream_count) {
-		more = grown_to(ctf->streams, ctf->stream_count, processor + 1,
-				sizeof(struct ctf_stream *));
+		more = grow_to(ctf->streams, ctf->stream_count, processor + 1,
+			       sizeof(struct ctf_stream *));
 		if (!more)
 			return NULL;
 		ctf->streams = more;

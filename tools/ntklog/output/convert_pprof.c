@@ -85,7 +85,7 @@ static void *new_message(struct profile *profile, size_t size, void (*init)(void
 
 #define APPEND(profile, count, array, value)					\
 do {										\
-	void *_more = grown(array, count, sizeof(*(array)));			\
+	void *_more = grow_by_one(array, count, sizeof(*(array)));			\
 										\
 	if (_more) {								\
 		(array) = _more;						\
@@ -194,7 +194,7 @@ static uint64_t location_id(struct profile *profile, uint64_t address)
 		return 0;
 	}
 	if (!location->id) {
-		names_function(profile->names, address, name, sizeof(name));
+		names_format_function(profile->names, address, name, sizeof(name));
 		location->id = add_location(profile, address, name);
 	}
 	return location->id;
@@ -236,13 +236,13 @@ static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum
 
 static void add_task(struct profile *profile, Pprof__Sample *sample, uint32_t thread_id)
 {
-	const char *name = names_thread(profile->names, thread_id);
+	const char *name = names_find_thread_name(profile->names, thread_id);
 	uint32_t process_id;
 
 	if (name)
 		add_label(profile, sample, "task", name, 0);
 	add_label(profile, sample, "tid", NULL, thread_id);
-	if (!names_process(profile->names, thread_id, UINT64_MAX, &process_id, &name))
+	if (!names_find_process(profile->names, thread_id, UINT64_MAX, &process_id, &name))
 		return;
 	if (name)
 		add_label(profile, sample, "process", name, 0);
@@ -264,7 +264,7 @@ static void add_stack(struct profile *profile, const struct stack_entry *entry)
 	if (!entry->address_count)
 		APPEND(profile, sample->n_location_id, sample->location_id,
 		       add_location(profile, 0, "(no stack)"));
-	names_address(profile->names, key->class, name, sizeof(name));
+	names_format_address(profile->names, key->class, name, sizeof(name));
 	add_label(profile, sample, "class", name, 0);
 	add_task(profile, sample, key->thread_id);
 }

@@ -82,7 +82,8 @@ static void add_row(struct row_adder *row_adder, char *lock, char *caller, bool 
 	struct difference_row row = {
 		.lock = lock, .caller = caller, .is_spinning = is_spinning,
 	};
-	struct difference_row *more = grown(difference->rows, difference->row_count, sizeof(*more));
+	struct difference_row *more =
+		grow_by_one(difference->rows, difference->row_count, sizeof(*more));
 
 	if (more)
 		difference->rows = more;
@@ -184,7 +185,7 @@ bool difference_read(struct difference *difference, FILE *stream)
 		for (i = 0; i < DIFFERENCE_MEASURES; i++)
 			add_sum(&difference->total.sums[which][i], &head.total.sums[which][i]);
 	for (i = 0; i < head.row_count; i++) {
-		more = grown(difference->rows, difference->row_count, sizeof(*more));
+		more = grow_by_one(difference->rows, difference->row_count, sizeof(*more));
 		if (!more || fread(row.sums, sizeof(row.sums), 1, stream) != 1 ||
 		    fread(&row.is_spinning, sizeof(row.is_spinning), 1, stream) != 1)
 			break;

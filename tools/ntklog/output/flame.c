@@ -55,7 +55,8 @@ static bool add_stack(struct flame *root, const struct report *report, const uin
 		if (!count)
 			snprintf(name, sizeof(name), "%s", instead);
 		else
-			names_function(report->names, addresses[--count], name, sizeof(name));
+			names_format_function(report->names, addresses[--count], name,
+					      sizeof(name));
 		/* ";" separates the functions of folded stacks. */
 		while ((at = strchr(name, ';')))
 			*at = ':';

@@ -34,7 +34,7 @@ static bool collect_functions(struct function_selection *selection, const struct
 			continue;
 		selection->all++;
 		if (ns >= selection->least) {
-			more = grown(selection->sums, selection->count, sizeof(*more));
+			more = grow_by_one(selection->sums, selection->count, sizeof(*more));
 			if (!more)
 				return false;
 			selection->sums = more;

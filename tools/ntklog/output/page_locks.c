@@ -45,7 +45,7 @@ static void add_spinlocks(const struct report *report, struct page_lock *locks, 
 			.wait_cycles = from->sum.wait.sum,
 			.acquisition_count = from->sum.acquisitions,
 		};
-		names_address(report->names, from->address, lock->name, NAME_SIZE);
+		names_format_address(report->names, from->address, lock->name, NAME_SIZE);
 		++*count;
 	}
 }
@@ -67,7 +67,7 @@ static void add_resources(const struct report *report, struct page_lock *locks, 
 			.acquisition_count =
 				from->sums[0].release_count + from->sums[1].release_count,
 		};
-		names_address(report->names, from->key.address, lock->name, NAME_SIZE);
+		names_format_address(report->names, from->key.address, lock->name, NAME_SIZE);
 		if (has_linux)
 			snprintf(lock->name + strlen(lock->name), 16, " %s",
 				 resource_kinds[from->key.kind].name);
@@ -105,7 +105,7 @@ static void add_open_locks(const struct report *report, struct page_lock *locks,
 		if (lock_has_record(report->analysis, &from->key))
 			continue;
 		*lock = (struct page_lock) { .key = from->key };
-		names_address(report->names, from->key.class, lock->name, NAME_SIZE);
+		names_format_address(report->names, from->key.class, lock->name, NAME_SIZE);
 		++*count;
 	}
 }
@@ -324,7 +324,7 @@ json_t *page_locks_json(const struct report *report, const struct page_lock *loc
 	size_t i;
 
 	for (i = 0; i < count && i < LOCKS_MAX; i++) {
-		names_address(report->names, locks[i].key.class, name, sizeof(name));
+		names_format_address(report->names, locks[i].key.class, name, sizeof(name));
 		object = json_pack("{s:o, s:o, s:b, s:I, s:o, s:o*}", "name",
 				   page_json_string(locks[i].name), "lock", page_json_string(name),
 				   "is_sleeping", (int)locks[i].key.is_sleeping, "acquisitions",

@@ -134,7 +134,7 @@ static void append_threads(json_t *pictures, const struct report *report)
 	if (count)
 		qsort(threads, count, sizeof(*threads), compare_threads);
 	for (i = 0; i < count && i < ROWS; i++) {
-		const char *name = names_thread(report->names, threads[i]->thread_id);
+		const char *name = names_find_thread_name(report->names, threads[i]->thread_id);
 
 		snprintf(labels[i], sizeof(labels[i]), "%.200s%s%u", name ? name : "",
 			 name ? " " : "thread ", threads[i]->thread_id);

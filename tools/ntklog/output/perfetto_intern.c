@@ -157,7 +157,7 @@ void perfetto_renew_interned(struct perfetto *perfetto)
  */
 void perfetto_name_task(const struct names *names, uint32_t thread_id, char *text, size_t size)
 {
-	const char *name = names_thread(names, thread_id);
+	const char *name = names_find_thread_name(names, thread_id);
 
 	snprintf(text, size, "%.200s %u", name ? name : "thread", thread_id);
 	/* snprintf() may have cut the name within a character. */
@@ -179,9 +179,9 @@ static void print_name(const struct perfetto *perfetto, enum perfetto_name name,
 	else if (name == PERFETTO_TASK_NAME)
 		perfetto_name_task(names, value, text, size);
 	else if (name == PERFETTO_FRAME || name == PERFETTO_CODE_TEXT)
-		names_code_address(names, value, text, size);
+		names_format_code_address(names, value, text, size);
 	else
-		names_address(names, value, text + length, size - length);
+		names_format_address(names, value, text + length, size - length);
 }
 
 static void put_name(struct perfetto *perfetto, const struct perfetto_interned *entry)

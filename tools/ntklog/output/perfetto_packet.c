@@ -88,7 +88,7 @@ static void format_track_name(const struct perfetto *perfetto, enum perfetto_gro
 	const struct names *names = perfetto->conversion->names;
 
 	if (group == PERFETTO_CLASSES)
-		names_address(names, number, text, size);
+		names_format_address(names, number, text, size);
 	else if (group == PERFETTO_RESOURCES)
 		perfetto_name_task(names, number, text, size);
 	else

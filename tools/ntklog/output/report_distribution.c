@@ -72,7 +72,7 @@ static void print_distribution(const struct report *report, FILE *stream, uint64
 		return;
 	find_shares(report, wait, &axis, waits);
 	find_shares(report, hold, &axis, holds);
-	names_address(report->names, lock, text, sizeof(text));
+	names_format_address(report->names, lock, text, sizeof(text));
 	fprintf(stream, "\nHow long %s%s is waited for and held\n", text, what);
 	fprintf(stream, "%-14s  %-*s  %s\n", "", BAR + 7, " waits", " holds");
 	for (i = 0; i < axis.decades && i < DECADES_MAX; i++)

@@ -55,7 +55,7 @@ static void append_links(const struct report *report, const struct longest_step 
 	for (i = 0; i < step->link_count; i++) {
 		const struct charge_link *link = &step->links[i];
 
-		names_address(report->names, link->class, lock, sizeof(lock));
+		names_format_address(report->names, link->class, lock, sizeof(lock));
 		answer_append(text, size, "%s waited %s for %s", i ? ", which" : "; it",
 			      answer_format_time(report, link->ticks, time, sizeof(time)), lock);
 		if (link->has_holder)
@@ -117,7 +117,7 @@ static void print_wait(const struct report *report, FILE *stream, size_t number,
 	char lock[NAME_SIZE], text[STEP_SIZE], time[32];
 	size_t i;
 
-	names_address(report->names, wait->waiter.class, lock, sizeof(lock));
+	names_format_address(report->names, wait->waiter.class, lock, sizeof(lock));
 	format_hold(report, &wait->waiter, text, sizeof(text));
 	fprintf(stream, "%zu. %s: %s, %s\n", number, lock,
 		answer_format_time(report, wait->ticks, time, sizeof(time)), text);
@@ -156,7 +156,7 @@ void report_print_longest(const struct report *report, FILE *stream, size_t top)
 
 static json_t *task_json(const struct report *report, uint32_t thread_id)
 {
-	const char *name = names_thread(report->names, thread_id);
+	const char *name = names_find_thread_name(report->names, thread_id);
 
 	return json_string(name ? name : "");
 }
@@ -198,7 +198,7 @@ json_t *report_links_json(const struct report *report, const struct charge_link 
 		json_t *object = time_json(report, links[i].from, links[i].ticks);
 		char lock[NAME_SIZE];
 
-		names_address(report->names, links[i].class, lock, sizeof(lock));
+		names_format_address(report->names, links[i].class, lock, sizeof(lock));
 		json_object_set_new(object, "lock", json_string(lock));
 		if (links[i].has_holder) {
 			json_object_set_new(object, "holder_thread",
@@ -250,7 +250,7 @@ json_t *report_longest_json(const struct report *report)
 		json_t *steps = json_array();
 		char lock[NAME_SIZE];
 
-		names_address(report->names, wait->waiter.class, lock, sizeof(lock));
+		names_format_address(report->names, wait->waiter.class, lock, sizeof(lock));
 		json_object_set_new(object, "lock", json_string(lock));
 		add_hold_json(report, object, &wait->waiter);
 		for (j = 0; j < wait->step_count; j++)

@@ -52,7 +52,7 @@ char *report_symbol_text(const struct report *report, uint64_t address)
 {
 	char text[NAME_SIZE];
 
-	names_address(report->names, address, text, sizeof(text));
+	names_format_address(report->names, address, text, sizeof(text));
 	return strdup(text);
 }
 
@@ -67,7 +67,7 @@ char *report_code_text(const struct report *report, uint64_t address)
 {
 	char text[NAME_SIZE];
 
-	names_code_address(report->names, address, text, sizeof(text));
+	names_format_code_address(report->names, address, text, sizeof(text));
 	return strdup(text);
 }
 

@@ -36,7 +36,7 @@ static char *format_functions(const struct report *report, const struct stack_en
 	for (i = 0; text && i < entry->address_count; i++) {
 		if (i)
 			at = stpcpy(at, STACK_SEPARATOR);
-		names_code_address(report->names, entry->key.addresses[i], at, NAME_SIZE);
+		names_format_code_address(report->names, entry->key.addresses[i], at, NAME_SIZE);
 		at += strlen(at);
 	}
 	/* Free the unused memory, because a table has up to STACK_STATS_MAX such texts. */

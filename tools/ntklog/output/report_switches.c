@@ -97,7 +97,8 @@ static void make_threads(struct report *report)
 	const struct switch_thread *thread;
 
 	for (thread = stats->threads; thread; thread = thread->hh.next)
-		add_thread(report, thread, names_thread(report->names, thread->thread_id));
+		add_thread(report, thread,
+			   names_find_thread_name(report->names, thread->thread_id));
 	if (stats->others.switch_count || stats->others.switch_out_count)
 		add_thread(report, &stats->others, "(others)");
 }

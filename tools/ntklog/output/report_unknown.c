@@ -55,7 +55,7 @@ static void make_unknown(struct report *report)
 		add_row(report, resources->unknown_counts[i], "Resource, class 0x%08x", i << 16);
 	for (i = 0; analysis->unknown_counts && i <= UINT16_MAX; i++)
 		add_row(report, analysis->unknown_counts[i], "HookId 0x%04x%s%s", i,
-			hook_name(i) ? " " : "", hook_name(i) ? hook_name(i) : "");
+			hook_id_name(i) ? " " : "", hook_id_name(i) ? hook_id_name(i) : "");
 	for (i = 0; i < ARRAY_SIZE(analysis->unknown_header_counts); i++)
 		if (i == TRACE_HEADER_TYPE_MESSAGE)
 			add_row(report, analysis->unknown_header_counts[i], "WPP message");

@@ -72,7 +72,7 @@ static void free_texts(const struct column *columns, size_t column_count, union 
 bool table_add_row(struct table *table, const struct report *report, const void *row)
 {
 	size_t rows = table->row_count, i;
-	union cell *more = grown(table->cells, rows, table->column_count * sizeof(*more));
+	union cell *more = grow_by_one(table->cells, rows, table->column_count * sizeof(*more));
 	union cell *cells;
 
 	if (!more) {
@@ -133,7 +133,7 @@ bool table_read(struct table *table, const char *first, FILE *stream)
 	if (fread(&rows, sizeof(rows), 1, stream) != 1)
 		return false;
 	for (; rows; rows--) {
-		more = grown(table->cells, table->row_count, size);
+		more = grow_by_one(table->cells, table->row_count, size);
 		if (!more)
 			return false;
 		table->cells = more;

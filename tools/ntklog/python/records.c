@@ -84,7 +84,7 @@ bool record_choice_make(struct record_choice *choice, PyObject *names, PyObject 
 		memset(choice->is_wanted, true, sizeof(choice->is_wanted));
 	for (i = 0; i < (Py_ssize_t)EVENT_TYPES; i++) {
 		PyObject *pair = PyTuple_GetItem(pieces, i);
-		const size_t *sizes = event_types[i].size;
+		const size_t *sizes = event_types[i].data_sizes;
 		size_t head = sizeof(struct record_head);
 
 		if (!pair || !PyArg_ParseTuple(pair, "O!O!", &PyTuple_Type, &layout32,
@@ -279,7 +279,7 @@ static PyObject *make_field(const struct event_field *field, bool is_64bit)
 
 static PyObject *make_layout(const struct event_type *type, bool is_64bit)
 {
-	size_t size = sizeof(struct record_head) + padded_size(type->size[is_64bit]);
+	size_t size = sizeof(struct record_head) + padded_size(type->data_sizes[is_64bit]);
 	PyObject *fields = PyTuple_New(type->field_count), *field;
 	size_t i;
 
