@@ -83,7 +83,7 @@ def goals(pairs, handover):
         ("event into each of seven more sessions", in_stack["event_further"], 60),
         ("event with eight sessions, one wants it: added",
          in_stack["event_one_of_8"] - in_stack["event_sessions_1"], 10),
-        ("context switch's probe, version 4", pairs["context_swap"]["version_4"], 150),
+        ("context switch's probe, version 4", pairs["context_swap"]["version_4"], 140),
         ("context switch's probe, version 1 only", pairs["context_swap"]["version_1"], 60),
         ("ordinary raising, a thread at APC_LEVEL / none",
          pairs["ordinary_raising"]["apc"] / pairs["ordinary_raising"]["off"], 1.2),

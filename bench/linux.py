@@ -10,10 +10,10 @@ import sys
 
 # Upper bounds of each mode: instructions of a pair, and the part by which the workload gets longer.
 GOALS = {
-    "full": {"raw_spin_lock": 45, "spin_lock_irqsave": 58, "spin_lock_bh": 61, "workload": 0.015},
-    "sampled": {"raw_spin_lock": 30, "workload": 0.006},
+    "full": {"raw_spin_lock": 45, "spin_lock_irqsave": 58, "spin_lock_bh": 61, "workload": 0.01},
+    "sampled": {"raw_spin_lock": 30, "workload": 0.003},
     "waits": {"workload": 0.001},
-    "sleeping": {"mutex": 80, "down_read": 100, "down_write": 100, "workload": 0.02},
+    "sleeping": {"mutex": 80, "down_read": 100, "down_write": 100, "workload": 0.012},
 }
 
 

@@ -148,7 +148,7 @@ static void a_close_stops_frees_and_restores(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4u);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.flush_timer, 77u);
 	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.by_session[SESSION->id], 0);
-	/* No other session may have the name that this one gets back when its claim is closed. */
+	/* No other session may have this one's name, or the name that it gets back at the close. */
 	KUNIT_EXPECT_EQ(test, etw_set_name(&etw_sessions[4], before.name), -EEXIST);
 	KUNIT_EXPECT_EQ(test, etw_set_name(&etw_sessions[4], "of the claim"), -EEXIST);
 	etw_close_claim(claim);
@@ -313,7 +313,7 @@ static void any_claim_is_of_the_last_free_session(struct kunit *test)
 		etw_close_claim(claims[count]);
 }
 
-/* A claim may get a stopped flight recorder only after a snapshot has been taken of it. */
+/* A stopped flight recorder with unread buffers is free when a snapshot of it has been taken. */
 static void any_claim_takes_a_session_in_a_snapshot(struct kunit *test)
 {
 	struct etw_session *last = &etw_sessions[ETW_SESSIONS - 1];

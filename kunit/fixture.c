@@ -229,7 +229,7 @@ void disable_preemption_with_etw_mutex_free(void)
 	mutex_unlock(&etw_mutex);
 }
 
-/* Return the bytes of a buffer of the CPU. @index: order in which the buffers were used, from 0 */
+/* Return the bytes of a buffer of the CPU. @index: order of the first use of the buffers, from 0 */
 const u8 *session_buffer(unsigned int cpu, unsigned int index)
 {
 	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);

@@ -474,10 +474,10 @@ static void holder_counted_after_migration(struct kunit *test)
  * struct nmi_in_switch - what an NMI finds between the probe of sched_switch and the switch itself
  * @next: task to which the CPU switches
  * @switches: number of switches in which the CPU had cached the record of @next
- * @found_sleeper: in so many of them the CPU left the sleeper, and the NMI found its record
- * @found_other: in so many of them it found a record of another task than the one that it
- *	interrupted
- * @changed_cache: in so many of them it changed the cached task
+ * @found_sleeper: number of these switches that left the sleeper, and whose NMI found its record
+ * @found_other: number of these switches whose NMI found a record of another task than the one that
+ *	it interrupted
+ * @changed_cache: number of these switches whose NMI changed the cached task
  *
  * Written with interrupts off by the CPU that switches to @next.
  */

@@ -61,7 +61,7 @@ static unsigned int count_events_of(pid_t thread_id, const u8 **event)
 	return count;
 }
 
-/* Wake a thread of another CPU, if there is one, on TEST_CPU in the context of @run_in. */
+/* On TEST_CPU, in the context of @run_in, wake a thread of another CPU, if there is one. */
 static void expect_event(struct kunit *test,
 			 void (*run_in)(void (*run)(void *data), void *data), u8 flags)
 {
@@ -140,7 +140,10 @@ static void group_enabled_probes_registered_until_stop(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, probes_are_registered());
 }
 
-/* *@tracepoint is @replacement; NULL: the kernel lacks it. No probe may be left registered. */
+/*
+ * Replace *@tracepoint by @replacement (NULL: the kernel lacks it) and expect that the group fails
+ * with @error. No probe may be left registered.
+ */
 static void expect_failure(struct kunit *test, struct tracepoint **tracepoint,
 			   struct tracepoint *replacement, u32 error)
 {

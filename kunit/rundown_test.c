@@ -279,7 +279,7 @@ static u64 steal_time_of_test(int cpu)
 	return 1000;
 }
 
-/* The suites' module is loaded with linux_locks=0. */
+/* ntklog is loaded with linux_locks=0, so the group cannot be attached. */
 static void an_added_group_that_cannot_be_attached_is_never_observed(struct kunit *test)
 {
 	static const u16 hook_ids[] = {
@@ -303,7 +303,7 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 	expect_observed(test, event_at(2, 4), PERF_SPINLOCK, 0);
 }
 
-/* The suites' module is loaded with linux_locks=0. */
+/* ntklog is loaded with linux_locks=0, so the group cannot be attached. */
 static void a_group_that_cannot_be_attached_is_a_failure(struct kunit *test)
 {
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];

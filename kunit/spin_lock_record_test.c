@@ -121,7 +121,7 @@ static void release_context_is_in_acquire_mode(struct kunit *test)
 	test_run_in_hardirq(use_lock_in_interrupt, &interrupt_lock[0]);
 	use_lock_in_interrupt(&interrupt_lock[0]);
 	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 0), SPINLOCK_MODE), 0x41);
-	/* The interrupt may have interrupted a softirq; then both bits are set. */
+	/* 0x80: hard interrupt. It may have interrupted a softirq, and then 0x40 is set, too. */
 	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 1), SPINLOCK_MODE) & ~0x40, 0x81);
 	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 2), SPINLOCK_MODE), 0x01);
 	session_stop(test);

@@ -55,7 +55,7 @@ static char *state = "off";
 module_param(state, charp, 0444);
 MODULE_PARM_DESC(state, "name of the instrumentation's setting, for the output");
 
-/* A multiple of the smallest acquire_sample_rate, so that each run has as many samples. */
+/* A multiple of the smallest acquire_sample_rate, so that all runs have equally many samples. */
 static unsigned int times = 20000;
 module_param(times, uint, 0444);
 MODULE_PARM_DESC(times, "number of pairs in each measurement");
@@ -304,7 +304,7 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 	barrier();
 }
 
-/* Copy of a task that waits in the run queue: a probe is called as if it got the CPU. */
+/* Copy of the current task that looks ready to run: a probe is called as if it got the CPU. */
 static struct task_struct *bench_ready;
 
 static void bench_call_probe(bench_switch_probe probe, void *data, bool from_idle,

@@ -22,7 +22,7 @@
  * @nest: maximum number of locks in a nest, unless a thread tries to acquire all resources
  * @hold_us: maximum time for which a nest of locks is held, microseconds
  * @stall_ms: time that one thread sleeps once while it holds a resource, milliseconds
- * @out_of_order: release a third of the nests in random order; spin locks only
+ * @out_of_order: release about a third of the nests in random order; spin locks only
  */
 struct torture_parameters {
 	int threads;

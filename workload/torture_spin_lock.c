@@ -3,7 +3,8 @@
  * A user is a thread, a softirq timer or a hard interrupt timer. Each user holds one nest of
  * locks at a time. A user acquires the locks of a nest in the order of their numbers, so there is
  * no deadlock. If there are hard interrupt timers, they acquire only the last third of the locks,
- * and all users acquire these locks at SYNCH_LEVEL. The other locks are acquired at DISPATCH_LEVEL.
+ * and all users acquire these locks at SYNCH_LEVEL. The other locks are acquired at DISPATCH_LEVEL,
+ * unless a nest that raises the IRQL once has locks of both kinds.
  */
 
 #include <linux/cpumask.h>

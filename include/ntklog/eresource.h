@@ -4,8 +4,8 @@
 
 /*
  * NT's executive resources: reader-writer locks that sleep. A resource has one exclusive owner or
- * any number of shared owners. An owner may acquire again. A waiter sleeps until the releasing task
- * makes it an owner.
+ * any number of shared owners. An owner may acquire it again, except a shared owner exclusively. A
+ * waiter waits until a task that releases or converts the resource makes it an owner.
  *
  * An owner is a task, identified by the address of its task_struct, or an owner pointer, by which a
  * task has replaced itself with ex_set_resource_owner_pointer().
@@ -40,7 +40,7 @@ struct eresource_owner {
  * struct eresource - NT's ERESOURCE
  * @word: 0 if free; the only owner and its number of acquisitions, if no task waits; otherwise a
  *	mark that the state is in the members below. See module/ex/eresource_state.h
- * @lock: inner lock, which protects the members below unless noted otherwise
+ * @lock: inner lock, which protects the members from @exclusive to @exclusive_waiters
  * @flag: ERESOURCE_FLAG_DISABLE_BOOST or 0; written with WRITE_ONCE()
  * @exclusive: the owner is exclusive
  * @active_count: number of owner entries in use

@@ -81,7 +81,7 @@ bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock
 bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock);
 bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock);
 
-/* The word is read first, so that the word of a held lock is not written. */
+/* The word is read first, so that it is not written while the request cannot succeed. */
 static __always_inline bool
 __ex_acquire_spin_lock_shared_fast(struct ex_spin_lock *spin_lock)
 {
@@ -106,7 +106,7 @@ __ex_acquire_spin_lock_exclusive_fast(struct ex_spin_lock *spin_lock)
  * ex_acquire_spin_lock_shared_at_dpc_level() - NT's ExAcquireSpinLockSharedAtDpcLevel
  * @spin_lock: the lock
  *
- * Spins until the lock is acquired. Shared ownership is not recursive: a second request would wait
+ * Spins until the lock is acquired. Shared ownership is not recursive: a second request may wait
  * for an exclusive waiter, which waits for the release of the first.
  *
  * Context: IRQL >= DISPATCH_LEVEL, which is not changed.

@@ -67,9 +67,9 @@ struct ntklog_task;
  * @record: the record of @cached_task; a dummy record if there is none
  *
  * Tasks are compared, not dereferenced. A task writes the members for itself while it runs on the
- * CPU, and a switch to a task that holds a sleeping lock writes them for that task. When a task
- * enters APC_LEVEL it clears its @passive_task entries on all CPUs; when its record is freed, all
- * its entries are cleared. A cached entry is therefore valid on every CPU.
+ * CPU, and a probe of sched_switch may write them for the next task. When a task enters APC_LEVEL
+ * it clears its @passive_task entries on all CPUs; when its record is freed, all its entries are
+ * cleared. A cached entry is therefore valid on every CPU.
  */
 struct ntklog_current {
 	const struct task_struct *passive_task;
@@ -120,9 +120,10 @@ static __always_inline u8 ke_raise_irql_to_dpc_level(void)
  * @new_irql: the new IRQL, not lower than the current one
  * @old_irql: set to the old IRQL
  *
- * If @new_irql is lower than the current IRQL or above HIGH_LEVEL: warns once and changes nothing.
+ * If @new_irql is lower than the current IRQL or above HIGH_LEVEL: warns once and keeps the IRQL.
  *
- * Context: any; may sleep if @new_irql is APC_LEVEL.
+ * Context: any, except a task that has turned interrupts off by Linux' functions; may sleep if
+ * @new_irql is APC_LEVEL.
  */
 static inline void ke_raise_irql(u8 new_irql, u8 *old_irql)
 {

@@ -5,8 +5,8 @@
 /*
  * NT's spellings of the functions and types of ntklog: IRQLs, critical and guarded regions, spin
  * locks and executive resources, with the types, constants and annotations that code around them
- * uses (nt_types.h, nt_sal.h). Each function is documented at its snake_case name. ntklog itself
- * does not use this header.
+ * uses (nt_types.h, nt_sal.h). Each function is documented at its snake_case name. Of ntklog's own
+ * code, only tests use this header.
  *
  * Documentation/nt/porting.rst lists the differences from NT.
  */

@@ -222,8 +222,8 @@ ke_release_in_stack_queued_spin_lock(struct klock_queue_handle *lock_handle)
  * @spin_lock: the lock
  * @lock_handle: memory for the queue entry; must not be accessed until the lock is released
  *
- * In a softirq the IRQL is not changed. In a task, and with PREEMPT_RT also in a softirq, it is
- * raised to DISPATCH_LEVEL.
+ * In a softirq without PREEMPT_RT the IRQL is not changed. Otherwise it is raised to
+ * DISPATCH_LEVEL.
  *
  * Context: softirq, or task at IRQL <= DISPATCH_LEVEL.
  */

@@ -8,7 +8,8 @@
  *	v                        v
  *	finished     finished    open         free         free
  *
- * - A free buffer becomes open when relay switches to it. Its first event gives it a number.
+ * - A free buffer becomes open when relay switches to it. Its first event gives it a number, or
+ *   else the mark for the end of the file.
  * - The open buffer is finished when an event does not fit, or by a flush: its header becomes final
  *   and its rest is filled. relay then increments subbufs_produced.
  * - A reader copies a finished buffer and then increments subbufs_consumed, which frees it.
@@ -88,7 +89,7 @@ size_t etw_count_unread_buffers(const struct rchan_buf *buf)
 }
 
 /**
- * etw_finish_buffer() - finish the buffer being written, and switch to the next free one
+ * etw_finish_buffer() - finish the buffer being written, and switch to the next free one, if any
  * @run: the run
  * @buf: the buffers of a CPU; the one being written has a number
  * @flags: additional ETW_BUFFER_FLAG_* of the buffer

@@ -181,7 +181,7 @@ static bool etw_lock_unless_killed(void)
 
 /**
  * etw_close_claim() - end a claim: stop the session, drop its run, restore its settings
- * @claim: the claim; it is freed
+ * @claim: the claim; it is freed. A claim that was given up is only freed
  *
  * If the current task is killed or exiting while another task holds etw_mutex, a work item ends the
  * claim later.

@@ -15,8 +15,8 @@ struct seq_file;
  * @session: the session; its @claim points back here until the claim is given up or ends
  * @is_given_up: the claim has been given up or has ended; written with etw_mutex and
  *	etw_session_lock held
- * @has_run: the owner has started or adopted the session's run; written with etw_mutex and
- *	etw_session_lock held after the claim was opened
+ * @has_run: the session's run, if it has one, was started or adopted by the owner; written with
+ *	etw_mutex and etw_session_lock held after the claim was opened
  * @is_closed: a work item is about to end the claim; written with etw_session_lock held
  * @pid: process ID of the opener
  * @comm: name of the opener

@@ -122,7 +122,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_start_session);
 
 /**
  * etw_stop_session() - stop a session by hand
- * @session: the session. When the function returns 0, all its events can be read
+ * @session: the session. When the function returns 0, all its buffers can be read
  *
  * Context: task; may sleep for seconds.
  * Return: 0, -EINVAL if it is stopped, or a negative errno as etw_lock_unclaimed_session() has.

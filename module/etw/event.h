@@ -129,7 +129,8 @@ static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *
  *
  * Context: interrupts off, not NMI, up to etw_end_event(), or up to the last byte if @sessions is
  * one session. No other event is logged in between.
- * Return: true if the event has begun. Otherwise the caller calls etw_log_event().
+ * Return: true if the event has begun. Otherwise the caller logs it by etw_log_event() or
+ * etw_log_event_in_versions().
  */
 static __always_inline bool etw_begin_event(u64 sessions, u16 hook_id, u8 version, u16 length,
 					    void **data)

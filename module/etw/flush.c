@@ -46,8 +46,9 @@ static void etw_flush_cpu(void *data)
 	struct etw_buffer_cpu *cpu = per_cpu_ptr(run->cpus, request->cpu);
 
 	/*
-	 * The last buffer of the file carries the marker of the end, even if it has no events. If
-	 * no buffer of the run has a number, the buffer of the file "header" is the last one.
+	 * In sequential mode the last buffer of the file carries the marker of the end, even if it
+	 * has no events. If no buffer of the run has a number, the buffer of the file "header" is
+	 * the last one.
 	 */
 	if (request->flags & ETW_BUFFER_FLAG_FLUSH_MARKER && run->mode == ETW_MODE_SEQUENTIAL &&
 	    atomic64_read(&run->sequence_number))
@@ -72,7 +73,7 @@ static bool etw_buffer_needs_flush(const struct etw_run *run, unsigned int cpu,
 	return data_race(etw_buffer_may_be_finished(etw_run_buffer(run, cpu), reason));
 }
 
-/* Return the CPU in @cpus whose file name "cpu<number>" sorts last in a shell. */
+/* Of the CPUs in @cpus with buffers, return the one whose file "cpu<number>" a shell sorts last. */
 static unsigned int etw_find_last_in_file(const struct etw_run *run, const struct cpumask *cpus)
 {
 	char name[16], last_name[16] = "";

@@ -34,7 +34,7 @@ struct etw_observed_call {
 	bool is_lost;
 };
 
-/* True from before a suspend until the resume. No group is observed then. */
+/* True from before a suspend until the resume. While it is true, no observation begins. */
 static bool etw_machine_is_suspended;
 
 static void etw_run_observe_work(struct work_struct *work);
@@ -227,7 +227,8 @@ EXPORT_SYMBOL_IF_KUNIT(etw_stop_observing_for_suspend);
 /**
  * etw_exit_observing() - cancel the work item that logs the observation, and wait for its end
  *
- * Context: module unload, when no session is started and no provider attaches or detaches.
+ * Context: module unload, or a load that failed; no session is started and no provider attaches or
+ * detaches.
  */
 void etw_exit_observing(void)
 {

@@ -24,7 +24,7 @@ struct wmi_buffer_header;
  *	etw_closed_buffer, which is full, so that the next event takes the slow path
  * @buffer_size: bytes of a buffer
  * @generated: events that were to be written
- * @written: events in buffers
+ * @written: events that were written into buffers
  * @lost: events that were not written
  * @overwritten: buffers that were overwritten in buffering mode
  * @flushed: @written at the last flush

@@ -72,6 +72,8 @@ static void etw_log_group_rundown(void *data)
  * @before: its groups up to now; NULL: none, at the start
  * @after: its groups from now on; NULL: none, at the stop
  *
+ * Also logs which events of the session carry a stack, if any does.
+ *
  * Context: task; etw_mutex held.
  */
 void etw_rundown_groups(struct etw_session *session, const struct perfinfo_groupmask *before,

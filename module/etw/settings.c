@@ -141,7 +141,7 @@ static void etw_change_groups(struct etw_session *session, const struct perfinfo
 		return;
 	for (i = 0; i < PERF_NUM_MASKS; i++)
 		kept.masks[i] = before.masks[i] & after->masks[i];
-	/* Log the end of the observation of groups that are about to be detached. */
+	/* Log the end of the observation of the removed groups before they may be detached. */
 	etw_log_observed(session, &kept);
 	spin_lock(&etw_session_lock);
 	session->settings.group_mask = *after;

@@ -114,7 +114,7 @@ eresource_grant_or_queue(struct eresource *resource, enum eresource_request requ
 		WRITE_ONCE(resource->exclusive_waiter_count,
 			   resource->exclusive_waiter_count + 1);
 	} else {
-		/* The releasing task cannot allocate an owner entry for this waiter. */
+		/* The granting task cannot allocate an owner entry for this waiter. */
 		if (!eresource_has_free_owner_entry(resource))
 			return ERESOURCE_NO_FREE_ENTRY;
 		list_add_tail(&waiter->list, &resource->shared_waiters);
@@ -140,7 +140,7 @@ static void eresource_wait(struct eresource *resource,
 					   request == ERESOURCE_REQUEST_EXCLUSIVE ?
 					   WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
 					   WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
-	/* The completion's lock orders this critical section after that of the releasing task. */
+	/* The completion's lock orders this critical section after that of the granting task. */
 	wait_for_completion(&waiter->granted);
 	ntklog_end_resource_wait(&wait);
 	eresource_track_acquire(resource, waiter->depth, &wait);

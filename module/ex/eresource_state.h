@@ -6,10 +6,10 @@
  * State of an executive resource.
  *
  * Most of the time a resource has at most one owner and no waiter. This state fits into one word,
- * so that an acquisition or a release is usually one compare-exchange. Any other state - several
- * shared owners, an owner pointer, a waiter - is in the other members, protected by the inner lock
- * (eresource.lock). The word is then ERESOURCE_STATE_IN_MEMBERS, which makes every compare-exchange
- * of the fast paths fail.
+ * so that an acquisition or a release is usually one compare-exchange. Any other state, such as
+ * several shared owners, an owner pointer or a waiter, is in the other members, protected by the
+ * inner lock (eresource.lock). The word is then ERESOURCE_STATE_IN_MEMBERS, which makes every
+ * compare-exchange of the fast paths fail.
  *
  *	word                        meaning
  *	0                           no owner, no waiter
@@ -26,8 +26,8 @@
  * - The holder of the inner lock changes any value to ERESOURCE_STATE_IN_MEMBERS by
  *   compare-exchange, and ERESOURCE_STATE_IN_MEMBERS to any value by a store.
  *
- * Ownership is handed over: the releasing task makes the next waiters owners while it holds the
- * inner lock, and then wakes them. No waiter competes for the resource when it wakes.
+ * Ownership is handed over: the task that releases or converts makes the next waiters owners while
+ * it holds the inner lock, and then wakes them. No waiter competes for the resource when it wakes.
  */
 
 #include <linux/cache.h>
@@ -47,7 +47,7 @@ static_assert(L1_CACHE_BYTES > ~ERESOURCE_TASK_MASK);
 /*
  * A waiting request, on the stack of the waiter.
  *
- * @list: entry in a list of waiters; after the grant, in a list of the releasing task
+ * @list: entry in a list of waiters; after the grant, in a list of the granting task
  * @thread: the waiting task
  * @was_owner: the task was an owner already when it made the request
  * @depth: number of acquisitions that the task holds after the grant

@@ -73,7 +73,8 @@ const char *ntklog_format_symbol(unsigned long address, char *buffer)
  * ntklog_may_read_addresses() - check access to files that show addresses
  *
  * Context: task.
- * Return: 0, or -EPERM if the kernel is locked down and addresses are shown raw.
+ * Return: 0, or -EPERM if the kernel is locked down for confidentiality and addresses are shown
+ * raw.
  */
 int ntklog_may_read_addresses(void)
 {

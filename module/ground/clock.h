@@ -175,7 +175,7 @@ static inline bool ntklog_clock_is_unstable(void)
  * ntklog_clock_processor_mhz() - return CpuSpeedInMHz of an ETL file
  *
  * Context: any.
- * Return: CPU frequency in MHz; 0 if the clock does not depend on it.
+ * Return: frequency of the TSC in MHz; 0 if the clock does not count cycles of the CPU.
  */
 static inline u32 ntklog_clock_processor_mhz(void)
 {

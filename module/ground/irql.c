@@ -101,7 +101,7 @@ static void ke_lower_from_dispatch_level(void)
  *
  * If @new_irql is lower than the current IRQL or above HIGH_LEVEL: warns once and changes nothing.
  *
- * Context: any; may sleep if @new_irql is APC_LEVEL.
+ * Context: as for ke_raise_irql().
  * Return: the old IRQL.
  */
 u8 ke_raise_irql_slow(u8 new_irql)

@@ -3,8 +3,8 @@
 #define _NTKLOG_GROUND_RUN_QUEUE_H
 
 /*
- * How long a task has been in a run queue, ready and without a CPU. The scheduler records this only
- * with CONFIG_SCHED_INFO, and not for idle tasks.
+ * Whether a task is blocked, and how long it has been in a run queue, ready and without a CPU. The
+ * scheduler records this time only with CONFIG_SCHED_INFO, and not for idle tasks.
  *
  * Since 6.12 a task that blocks may stay in its run queue for a while. If the scheduler moves such
  * a task to another CPU, the scheduler counts the time from the move until the wake-up as time in a
@@ -16,6 +16,7 @@
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
 #include <linux/types.h>
+#include <asm/barrier.h>
 
 /**
  * ntklog_ns_since_queued() - return how long a task has been in its run queue
@@ -55,6 +56,43 @@ static inline u64 ntklog_ns_in_run_queues(const struct task_struct *task)
 	return READ_ONCE(task->sched_info.run_delay) + ntklog_ns_since_queued(task);
 #else
 	return 0;
+#endif
+}
+
+/**
+ * ntklog_task_is_blocked() - test whether a task has given up its CPU until it is woken up
+ * @task: the task
+ *
+ * A task that was preempted is not blocked, whatever its state. The kernel's task_call_func() makes
+ * the same tests in the same order.
+ *
+ * Context: task->pi_lock is held. Until it is released, a blocked task stays blocked.
+ * Return: true if the task is blocked. Its earlier writes are then visible to the caller.
+ */
+static inline bool ntklog_task_is_blocked(const struct task_struct *task)
+{
+	unsigned int state = READ_ONCE(task->__state);
+
+	/* A waker sets TASK_WAKING and may then release pi_lock. */
+	if (state == TASK_RUNNING || state == TASK_WAKING)
+		return false;
+	/*
+	 * The task enters its run queue before it sets its own state. Pairs with the lock of the
+	 * run queue in __schedule().
+	 */
+	smp_rmb();
+	if (READ_ONCE(task->on_rq))
+		return false;
+#ifdef CONFIG_SMP
+	/*
+	 * The CPU sets on_cpu before the task leaves the run queue, and clears it when it has
+	 * switched to another task. Pairs with the lock of the run queue in __schedule().
+	 */
+	smp_rmb();
+	/* Pairs with smp_store_release() in finish_task(). */
+	return !smp_load_acquire(&task->on_cpu);
+#else
+	return true;
 #endif
 }
 

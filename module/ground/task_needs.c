@@ -47,16 +47,11 @@ static void ntklog_unlock_task_needs(unsigned int flags)
 	memalloc_noio_restore(flags);
 }
 
-/* The task itself frees a record with exit_is_missed: see ntklog_put_current_record(). */
-static bool ntklog_record_must_stay(const struct ntklog_task *record)
-{
-	return record->exit_is_missed || READ_ONCE(record->is_at_apc_level) ||
-	       READ_ONCE(record->critical_regions) || READ_ONCE(record->guarded_regions);
-}
-
 static void ntklog_free_idle_record(struct ntklog_task *record, void *unused)
 {
-	if (!ntklog_record_must_stay(record) && ntklog_unlink_task_record(record))
+	/* The task itself frees a record with exit_is_missed: see ntklog_put_current_record(). */
+	if (!record->exit_is_missed && !ntklog_record_has_nt_state(record) &&
+	    ntklog_unlink_task_record(record))
 		ntklog_free_unlinked_record(record);
 }
 

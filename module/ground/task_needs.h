@@ -3,9 +3,9 @@
 #define _NTKLOG_GROUND_TASK_NEEDS_H
 
 /*
- * Records of tasks are needed while a module uses symbols of ntklog, and while Linux' sleeping
- * locks are hooked. A probe of sched_process_exit then frees the records of exiting tasks. It stays
- * registered as long as records are left.
+ * Records of tasks are needed while Linux' sleeping locks are hooked, and while a module uses
+ * symbols of ntklog, even if it found them by symbol_get(). A probe of sched_process_exit then
+ * frees the records of exiting tasks. It stays registered as long as records are left.
  */
 
 int ntklog_pin_task_records(void);

@@ -5,7 +5,7 @@
 /*
  * The record of a task: its NT state (APC_LEVEL, critical and guarded regions), and slots for NT's
  * resources and Linux' sleeping locks. The records are in a table (task_table.h), and each CPU
- * caches one of them (thread.h):
+ * caches at most one of them (thread.h):
  *
  *	ntklog_current                    struct ntklog_task
  *	  cached_task                       task, critical_regions, ...
@@ -168,5 +168,11 @@ struct ntklog_task {
 	struct ntklog_sleeping_slot sleeping_slots[1 + NTKLOG_TASK_SLOTS + 1];
 	unsigned long cpus[];
 };
+
+void ntklog_init_task_record(struct ntklog_task *record, bool exit_is_missed);
+bool ntklog_record_has_nt_state(const struct ntklog_task *record);
+bool ntklog_record_is_unused(const struct ntklog_task *record);
+void ntklog_drop_sleeping_slots(struct ntklog_task *record);
+u64 ntklog_sleeping_slots_dropped_at_exit(void);
 
 #endif /* _NTKLOG_GROUND_TASK_RECORD_H */

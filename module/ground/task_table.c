@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/export.h>
 #include <linux/hash.h>
@@ -17,10 +16,10 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <linux/string.h>
 #include <linux/workqueue.h>
 
 #include "compat.h"
+#include "run_queue.h"
 #include "task_cache.h"
 #include "task_table.h"
 
@@ -28,7 +27,10 @@
 #define NTKLOG_SPARES_FOR_MODULES	128
 #define NTKLOG_SPARES_FOR_HOOKS		1024
 
-/* Attempts to take a shard's lock, for callers that must not wait for its holder. */
+/* While there are fewer records in the table, those of blocked tasks are not freed. */
+#define NTKLOG_RECORDS_KEPT	4096U
+
+/* Attempts to take a shard's lock, for callers that must not wait for its holder without limit. */
 #define NTKLOG_LOCK_ATTEMPTS		10000
 
 #define NTKLOG_TASK_SHARDS		16
@@ -61,9 +63,6 @@ static struct kmem_cache *ntklog_task_cache;
 
 /* NTKLOG_NEEDED_BY_*. Written with ntklog_task_needs_mutex held, except at unload. */
 unsigned int ntklog_task_needs;
-
-/* Slots that were in use when their task exited. */
-static atomic64_t ntklog_sleeping_slots_dropped_count;
 
 static unsigned int ntklog_task_bucket(const struct task_struct *task)
 {
@@ -147,8 +146,19 @@ void ntklog_make_spare_task_records(void)
 	}
 }
 
+/*
+ * Number of records in the table above which the next lack of spare records makes the work free
+ * those of blocked tasks. Twice the number that was left the last time: the work thus visits at
+ * most two records for each record that has been inserted. Used only by the work.
+ */
+static u32 ntklog_records_allowed = NTKLOG_RECORDS_KEPT;
+
 static void ntklog_spare_work_run(struct work_struct *work)
 {
+	if (ntklog_task_record_count() > ntklog_records_allowed) {
+		ntklog_free_blocked_task_records();
+		ntklog_records_allowed = max(NTKLOG_RECORDS_KEPT, 2 * ntklog_task_record_count());
+	}
 	ntklog_make_spare_task_records();
 }
 
@@ -244,18 +254,7 @@ struct ntklog_task *ntklog_find_task_record(const struct task_struct *task)
 static void ntklog_insert_with_shard_locked(struct ntklog_task_shard *shard,
 					    struct ntklog_task *record, bool exit_is_missed)
 {
-	memset_after(record, 0, next_sleeping_slot);
-	memset(record->cpus, 0, BITS_TO_LONGS(nr_cpu_ids) * sizeof(*record->cpus));
-	WRITE_ONCE(record->next_sleeping_slot, &record->sleeping_slots[1]);
-	record->task = current;
-	record->next_slot = &record->slots[1];
-	record->sleeping_slots[1 + NTKLOG_TASK_SLOTS].lock = record;
-	record->exit_is_missed = exit_is_missed;
-	if (exit_is_missed) {
-		get_task_struct(current);
-		/* The task frees this record regardless of its slots, so no lock may get a slot. */
-		record->next_sleeping_slot = &record->sleeping_slots[1 + NTKLOG_TASK_SLOTS];
-	}
+	ntklog_init_task_record(record, exit_is_missed);
 	hlist_add_head_rcu(&record->node, &ntklog_task_buckets[ntklog_task_bucket(current)]);
 	WRITE_ONCE(shard->record_count, shard->record_count + 1);
 }
@@ -404,13 +403,13 @@ bool ntklog_unlink_task_record(struct ntklog_task *record)
 	return unlinked;
 }
 
-static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
+static void ntklog_disown_record(struct ntklog_task *record)
 {
-	int i;
-
-	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++)
-		if (xchg(&record->sleeping_slots[i].lock, NULL))
-			atomic64_inc(&ntklog_sleeping_slots_dropped_count);
+	ntklog_uncache_record(record, -1);
+	ntklog_drop_sleeping_slots(record);
+	if (record->exit_is_missed)
+		put_task_struct(record->task);
+	WRITE_ONCE(record->task, NULL);
 }
 
 /**
@@ -421,11 +420,7 @@ static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
  */
 void ntklog_free_unlinked_record(struct ntklog_task *record)
 {
-	ntklog_uncache_record(record, -1);
-	ntklog_drop_sleeping_slots(record);
-	if (record->exit_is_missed)
-		put_task_struct(record->task);
-	WRITE_ONCE(record->task, NULL);
+	ntklog_disown_record(record);
 	call_rcu(&record->rcu, ntklog_free_record_rcu);
 }
 
@@ -442,6 +437,40 @@ void ntklog_free_current_record(struct ntklog_task *record)
 		ntklog_free_unlinked_record(record);
 	rcu_read_unlock();
 }
+
+static void ntklog_free_record_if_blocked(struct ntklog_task *record, void *unused)
+{
+	/* NULL if the record has been unlinked. A task that it still names is kept valid by RCU. */
+	struct task_struct *task = READ_ONCE(record->task);
+	unsigned long flags;
+	bool is_freed;
+
+	if (!task || !ntklog_record_is_unused(record))
+		return;
+	/* Hooks do not block, so a blocked task is in none, and has no pointer to @record. */
+	raw_spin_lock_irqsave(&task->pi_lock, flags);
+	is_freed = ntklog_task_is_blocked(task) && ntklog_record_is_unused(record) &&
+		   ntklog_unlink_task_record(record);
+	if (is_freed)
+		ntklog_disown_record(record);
+	raw_spin_unlock_irqrestore(&task->pi_lock, flags);
+	/* Without pi_lock, because call_rcu() may wake up a task. */
+	if (is_freed)
+		call_rcu(&record->rcu, ntklog_free_record_rcu);
+}
+
+/**
+ * ntklog_free_blocked_task_records() - free the records of blocked tasks that do not need theirs
+ *
+ * A task gets a record again when it next needs one.
+ *
+ * Context: task.
+ */
+void ntklog_free_blocked_task_records(void)
+{
+	ntklog_visit_task_records(ntklog_free_record_if_blocked, NULL);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_free_blocked_task_records);
 
 /**
  * ntklog_wait_for_insertions() - wait for the insertions of tasks that found records needed
@@ -515,17 +544,6 @@ void ntklog_visit_task_records(ntklog_visit_record_t visit, void *data)
 			visit(record, data);
 		rcu_read_unlock();
 	}
-}
-
-/**
- * ntklog_sleeping_slots_dropped_at_exit() - count the slots that were in use when their task exited
- *
- * Context: any.
- * Return: number of slots of Linux' sleeping locks since the module was loaded.
- */
-u64 ntklog_sleeping_slots_dropped_at_exit(void)
-{
-	return atomic64_read(&ntklog_sleeping_slots_dropped_count);
 }
 
 /**

@@ -22,7 +22,6 @@ void ntklog_visit_task_records(ntklog_visit_record_t visit, void *data);
 void ntklog_wait_for_insertions(void);
 u32 ntklog_task_record_count(void);
 u32 ntklog_spare_task_record_count(void);
-u64 ntklog_sleeping_slots_dropped_at_exit(void);
 
 struct ntklog_task *ntklog_insert_spare_task_record(void);
 struct ntklog_task *ntklog_alloc_detached_task_record(void);
@@ -31,6 +30,7 @@ void ntklog_insert_task_record(struct ntklog_task *record);
 bool ntklog_unlink_task_record(struct ntklog_task *record);
 void ntklog_free_unlinked_record(struct ntklog_task *record);
 void ntklog_free_current_record(struct ntklog_task *record);
+void ntklog_free_blocked_task_records(void);
 
 void ntklog_make_spare_task_records(void);
 void ntklog_free_excess_task_records(void);

@@ -100,7 +100,7 @@ struct ntklog_task *ntklog_get_or_alloc_current_record(void)
 /* Slow path of ntklog_put_current_record(). */
 void ntklog_put_current_record_slow(struct ntklog_task *record)
 {
-	if (!record->is_at_apc_level && !record->critical_regions && !record->guarded_regions)
+	if (!ntklog_record_has_nt_state(record))
 		ntklog_free_current_record(record);
 }
 

@@ -55,8 +55,9 @@ static __always_inline bool ntklog_record_is_current(const struct ntklog_task *r
  * ntklog_find_current_record() - find the record of the current task
  *
  * Context: any.
- * Return: the record, or NULL if the task has none. It stays valid until the task exits or calls
- * ntklog_put_current_record(), or until records are no longer needed.
+ * Return: the record, or NULL if the task has none. It stays valid until the task exits, calls
+ * ntklog_put_current_record(), or blocks without NT state and slots, or until records are no longer
+ * needed.
  */
 static __always_inline struct ntklog_task *ntklog_find_current_record(void)
 {

@@ -15,7 +15,7 @@
  * HAS_WAITER()			true if a CPU waits for the lock, which the caller holds
  * WITH_*			defined if the kernel has the function of that name for the type
  *
- * In each function, _RET_IP_ is the caller of the kernel's function.
+ * In each replacement, _RET_IP_ is the caller of the kernel's function.
  *
  * Each lock type has two variants of its replacements, so that neither contains code for the other
  * mode. VARIANT_NAME is "tracked" or "sampled".

@@ -41,7 +41,7 @@ static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
 #endif
 }
 
-/* Returns false if the slot is free, or if the task fills it anew during the copy. */
+/* Returns false if the slot is free, or if it is freed or filled anew during the copy. */
 static bool ntklog_read_slot(const struct ntklog_task *record,
 			     const struct ntklog_sleeping_slot *slot,
 			     const struct task_struct *task, struct ntklog_held_lock *held)
@@ -102,7 +102,7 @@ static void ntklog_visit_record(struct ntklog_task *record, void *data)
 }
 
 /**
- * ntklog_visit_held_locks() - call a function for each task that holds or waits for sleeping locks
+ * ntklog_visit_held_locks() - call a function for each task that has slots of sleeping locks
  * @visitor: the function; must not sleep. RCU keeps the task that it gets valid
  * @data: last argument of @visitor
  *

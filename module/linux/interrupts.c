@@ -86,7 +86,7 @@ static int ntklog_register_irq_enter_hook(void)
 
 /**
  * ntklog_register_interrupt_hooks() - count interrupts in the slots of held locks
- * @failed: set to the name of the function or tracepoint that cannot be hooked, or to NULL
+ * @failed: after an error, set to the name of the function or tracepoint that cannot be hooked
  *
  * Context: task; may sleep; ntklog_pin_ftrace_enabled() in effect. Callers are serialized.
  * Return: 0, and the caller must call ntklog_unregister_interrupt_hooks(); or a negative errno.

@@ -5,8 +5,8 @@
 /*
  * The lock functions of a kind of Linux' locks. Their replacements run in every context that takes
  * locks: tasks, softirqs, interrupts, NMIs and the idle loop, also with the lock of a run queue
- * held. So neither they nor the functions of this module that they call may be traced, wait for a
- * lock without limit, wake up a task or print.
+ * held. So neither they nor the functions of this module that they call may be traced, wait for
+ * another lock without limit, wake up a task or print.
  */
 
 #include <linux/compiler.h>
@@ -23,7 +23,7 @@
 #define NTKLOG_CANNOT_CALL_DO_RAW
 #endif
 
-/* Defined if the functions of locks that spin can be redirected. */
+/* Defined if the configuration allows to redirect the functions of locks that spin. */
 #if defined(NTKLOG_CAN_REDIRECT) && defined(CONFIG_X86_64) && !defined(CONFIG_PREEMPT_RT) && \
 	!defined(NTKLOG_CANNOT_CALL_DO_RAW) && \
 	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_QUEUED_SPINLOCKS) && \
@@ -42,7 +42,7 @@ struct ntklog_linux_functions {
  * ntklog_functions_are_stuck() - test whether ftrace has failed to restore a function of a kind
  * @functions: functions of the kind
  *
- * Context: task. Callers are serialized with ntklog_attach_spinning() and ntklog_detach_spinning().
+ * Context: task. Callers are serialized with the attachment and detachment of the kind.
  * Return: true if a function stays redirected or hooked until reboot.
  */
 static inline bool ntklog_functions_are_stuck(const struct ntklog_linux_functions *functions)

@@ -17,8 +17,9 @@
  * @name: name of the kind in messages and in the file "linux"
  * @functions: functions to redirect or hook; NULL if this configuration does not allow it
  * @unavailable: reason why the functions cannot be redirected or hooked, or the name of a function
- *	that the kernel lacks; NULL if they can. Written at load and after a failure of ftrace
- * @lacks_function: @unavailable is the name of a function
+ *	or tracepoint that the kernel lacks or that cannot be used; NULL if they can. Written at
+ *	load and after a failure of ftrace
+ * @lacks_function: @unavailable is such a name
  * @is_attached: the kind is attached, and is not being detached; some readers do not hold the mutex
  * @failed: name of the function, tracepoint or sysctl for which the last attachment or self-test
  *	failed, or NULL

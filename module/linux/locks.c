@@ -127,7 +127,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
  *
  * On return no task and no CPU executes code of the module through a trampoline.
  *
- * Context: module unload, when no session is left; may sleep.
+ * Context: module unload, when no session is left, or a load that failed; may sleep.
  */
 void ntklog_linux_exit(void)
 {
@@ -229,7 +229,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
  * ntklog_test_kinds() - compare the replacements of all kinds that spin with the kernel's functions
  * @seq: output; see ntklog_test_replacements()
  *
- * A detached kind is attached during its test. A kind whose test fails is detached.
+ * A detached kind is attached during its test, if it can be. A kind whose test fails is detached.
  *
  * Context: work item; may sleep, without limit while a kernel task does not schedule.
  */
@@ -247,7 +247,7 @@ void ntklog_test_kinds(struct seq_file *seq)
 }
 
 /**
- * ntklog_linux_describe() - print the state of each kind of lock
+ * ntklog_linux_describe() - print the state of each kind of lock, and counts of slots and records
  * @seq: the file
  *
  * Takes no lock that is held while a kind is attached or detached.
@@ -350,7 +350,7 @@ int ntklog_linux_set_mode(const char *name)
 
 /**
  * ntklog_linux_set_blocker_rate() - set the sample rate of releases that leave a waiter behind
- * @rate: every Nth of these releases writes an event; 0 for none
+ * @rate: every Nth of these releases is sampled; 0 for none
  *
  * While the rate is 0, a session with NT's spin locks and without Linux' has no rundown event with
  * the rate. So the rate cannot change from or to 0 while a session logs NT's spin locks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rundown events of sessions with Linux' locks. A session with only NT's spin locks, which are
- * tracked as in mode "full", gets the mode and the blocker rate if the rate is not 0.
+ * Rundown events of sessions with Linux' locks. A session with NT's spin locks, which are tracked
+ * as in mode "full", and without Linux' gets the mode and the blocker rate if the rate is not 0.
  */
 
 #include <linux/cpumask.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Self-test: compares the replacements of Linux' lock functions with the originals. At module load,
- * when no function is redirected, the test calls each function on a lock of this file and saves the
- * resulting state. A replacement must leave the same state, and one slot while the lock is held. In
- * mode "sampled" each replacement is tested twice: with an acquisition that is not chosen, which
- * leaves no slot, and with a chosen one. NMIs and waits are not tested.
+ * when no function is redirected, the test calls the functions of ntklog_selftest_cases on a lock
+ * of this file and saves the resulting states. A replacement must leave the same state, and one
+ * slot while the lock is held. In mode "sampled" each replacement is tested twice: with an
+ * acquisition that is not chosen, which leaves no slot, and with a chosen one. NMIs and waits are
+ * not tested.
  */
 
 #include <linux/bottom_half.h>

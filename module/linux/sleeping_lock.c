@@ -108,7 +108,7 @@ static void ntklog_track_semaphore_acquire(const void *lock, unsigned long calle
  * @class: class of the lock
  *
  * Context: any.
- * Return: the owner, which must not be dereferenced; NULL if it is not known.
+ * Return: the owner, which must not be dereferenced; NULL if there is none, or it is not known.
  */
 const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 class)
 {

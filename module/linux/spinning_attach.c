@@ -28,10 +28,11 @@
 /**
  * ntklog_resolve_spinning() - resolve the functions of a kind that spins
  * @functions: functions of the kind
- * @lacks_function: set to true if the return value is the name of a function, otherwise to false
+ * @lacks_function: set to true if the return value is a name, otherwise to false
  *
  * Context: module load.
- * Return: NULL, or the reason why the kind is unavailable, which may be the name of a function.
+ * Return: NULL, or the reason why the kind is unavailable, which may be the name of a function or
+ * tracepoint.
  */
 const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
 					   bool *lacks_function)

@@ -175,7 +175,7 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 /**
  * ntklog_watch_waits() - record the waits for locks of a kind
  * @spin_kind: PERF_SPIN_LOCK_KIND() of the kind
- * @failed: set to the name of the tracepoint whose probe cannot be registered
+ * @failed: after an error, set to the name of a tracepoint
  *
  * Context: task; may sleep; takes tracepoints_mutex. Callers are serialized.
  * Return: 0 or a negative errno.

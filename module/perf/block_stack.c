@@ -37,7 +37,7 @@
 
 /*
  * A time in which a task was blocked, in cycles. since is 0 if there is none; cycles is 0 while the
- * task is blocked. A frame of 0 ends the frames.
+ * task is blocked. A frame of 0 ends the frames, if there are fewer.
  */
 struct ntklog_block {
 	u64 since;
@@ -45,7 +45,10 @@ struct ntklog_block {
 	unsigned long frames[NTKLOG_BLOCK_FRAMES];
 };
 
-/* Blocks of one task, which is only compared. longest began after the task's oldest hold. */
+/*
+ * Blocks of one task, which is only compared. When a block begins, a longest one that is older than
+ * the task's oldest hold is dropped.
+ */
 struct ntklog_task_blocks {
 	const struct task_struct *task;
 	struct ntklog_block last;
@@ -267,7 +270,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_end_block);
  * @block: the result; its lock is not set
  *
  * Context: task, preemption off.
- * Return: true if the task was blocked in the hold and the stack is known.
+ * Return: true if the longest block that is known of the task began in the hold.
  */
 bool ntklog_get_longest_block(const struct task_struct *task, u64 acquire_time,
 			      struct ntklog_block_stack *block)

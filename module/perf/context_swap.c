@@ -81,8 +81,8 @@ static __always_inline u32 ntklog_convert_priority(const struct task_struct *tas
  * @task: the task
  * @idle: the task is the idle task of a CPU
  *
- * Idle tasks have 0; nice 19 has 1, nice 0 has 8, nice -20 has 15; real-time tasks have 16 to 31,
- * and deadline tasks 31.
+ * Idle tasks have 0; nice 19 and the policy SCHED_IDLE have 1, nice 0 has 8, nice -20 has 15;
+ * real-time tasks have 16 to 31, and deadline tasks 31.
  *
  * Return: 0 to 31.
  */

@@ -34,7 +34,8 @@ enum ntklog_event_group_state {
  *	or removes the probe of the tracepoint holds this mutex, so a work item calls @update for it
  * @mutex: serialises the calls of @update. Taken inside etw_mutex and, unless @updates_by_work,
  *	inside tracepoints_mutex
- * @lock: protects the members below. No lock of the module is taken inside it
+ * @lock: protects @state, @session_mask, @users and @has_probe. No lock of the module is taken
+ *	inside it
  * @state: state of the group
  * @session_mask: union of the group masks of all started sessions
  * @users: number of ntklog_event_group_get() calls that have not been undone
@@ -47,7 +48,7 @@ struct ntklog_event_group {
 	void (*update)(struct ntklog_event_group *group, const struct perfinfo_groupmask *wanted);
 	bool updates_by_work;
 	struct mutex mutex;		/* held over @update */
-	spinlock_t lock;		/* protects the members below */
+	spinlock_t lock;		/* protects the state and the subscribers */
 	enum ntklog_event_group_state state;
 	struct perfinfo_groupmask session_mask;
 	unsigned int users;

@@ -36,7 +36,7 @@ static u32 ntklog_status_of_change(const struct etw_parameter_change *change)
  * @information: the structure
  * @buffer: receives the structure
  * @length: size of @buffer in bytes; must be the size of one of the versions
- * @return_length: set to the number of bytes written
+ * @return_length: set to the number of bytes written; unchanged on an error
  *
  * Context: task; may sleep.
  * Return: STATUS_SUCCESS, or STATUS_INFO_LENGTH_MISMATCH for another size.

@@ -153,8 +153,8 @@ struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 		sum.ready = ntklog_read_u64(record->off_cpu.ready);
 		sum.blocked = ntklog_read_u64(record->off_cpu.blocked);
 		/*
-		 * If a counter has grown meanwhile, off_cpu_since is 0. Pairs with the smp_wmb() in
-		 * ntklog_end_off_cpu().
+		 * If a counter has grown meanwhile, off_cpu_since has changed. Pairs with the
+		 * smp_wmb() in ntklog_end_off_cpu().
 		 */
 		smp_rmb();
 	} while (ntklog_read_u64(record->off_cpu_since) != since);

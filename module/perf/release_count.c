@@ -17,10 +17,10 @@
 
 /**
  * ntklog_restart_release_countdown() - set the countdown to the next multiple of the sample rate
- * @count: count of this CPU, or of an offline CPU
+ * @count: count of this CPU, or of an offline CPU; at module load, of any CPU
  * @released: number of releases so far
  *
- * Context: interrupts off.
+ * Context: interrupts off; or module load, before any release is counted.
  */
 void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 released)
 {

@@ -18,7 +18,8 @@
  *
  * The number of releases is @sample_at_count - 1 - @countdown.
  *
- * The CPU itself writes both members; the task that changes the rate writes those of offline CPUs.
+ * After module load the CPU itself writes both members. The task that changes the rate writes those
+ * of offline CPUs.
  * Any CPU may read them. A task may be preempted or interrupted after its decrement, and another
  * release may then restart the countdown.
  */

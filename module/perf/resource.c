@@ -93,7 +93,7 @@ void ntklog_log_resource_initialize(const void *resource)
  * ntklog_log_resource_reinitialize() - write the event of a reinitialisation
  * @resource: address of the resource
  * @owner_entry_count: number of owner entries that the resource had
- * @owners: number of tasks that owned it
+ * @owners: number of owners that it had
  *
  * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
@@ -293,10 +293,10 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
  * @owner: the owner: any task, or an owner pointer
  * @exclusive: the owner holds the resource exclusively
  * @contention_count: contention count of the resource
- * @record: filled in, if the release is sampled
+ * @record: filled in, if the release is sampled and the owner has a slot
  *
  * Context: preemption off since ntklog_count_resource_release(), ntklog_resource_key on.
- * Return: true if the release is sampled, and the caller must write @record after the release.
+ * Return: true if @record is filled in, and the caller must write it after the release.
  */
 bool ntklog_track_resource_release_slow(const void *resource, unsigned long owner,
 					bool exclusive, u32 contention_count,

@@ -19,7 +19,7 @@ static bool ntklog_record_has_slots(const struct ntklog_task *record)
  * ntklog_find_record_with_slots() - return a task's record if its slots are valid
  * @owner: address of the task, or an owner pointer; only compared
  *
- * Context: preemption off. The record stays the task's until preemption is enabled.
+ * Context: preemption off. The record stays valid until preemption is enabled.
  * Return: the record, or NULL.
  */
 struct ntklog_task *ntklog_find_record_with_slots(unsigned long owner)

@@ -13,8 +13,8 @@
  *
  * Writers: the task itself, with preemption off, and softirqs that run on top of it. Before a
  * softirq returns, it releases each resource that it has acquired, or gives the resource to an
- * owner pointer. It thus leaves next_slot as it was. An acquisition raises next_slot first, then
- * fills the slot, then stores the lock.
+ * owner pointer. Its slots are thus free again. An acquisition that takes the slot at next_slot
+ * raises next_slot first, then fills the slot, then stores the lock.
  *
  * Another task may free a slot, when it releases the resource on behalf of the owner, with the
  * resource's inner lock held.

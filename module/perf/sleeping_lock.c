@@ -270,7 +270,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_release_slow);
  * The tracepoint contention_begin may fire more than once for one wait. Only the first call counts.
  *
  * Context: task, whatever locks it holds.
- * Return: the class of the lock; 0 if no wait has begun.
+ * Return: the class of the lock; 0 if this call has begun no wait.
  */
 u32 ntklog_begin_sleeping_wait(const void *lock)
 {
@@ -302,7 +302,7 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_sleeping_wait);
 
-/* Returns false if another party, which has counted the wait, has claimed the slot since. */
+/* Returns false if another party has claimed the slot since; it has counted the wait, if any. */
 static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
 			       u32 action)
 {

@@ -12,7 +12,7 @@
 struct ntklog_sleeping_slot;
 struct ntklog_task;
 
-/* How a lock is acquired: the low half of slot->action. The high half is the lock class. */
+/* How a lock is acquired: bits in the low half of slot->action. The high half is the class. */
 #define NTKLOG_SLEEPING_EXCLUSIVE	(WMI_RESOURCE_ACTION_ACQUIRE_EXCLUSIVE & \
 					 ~WMI_RESOURCE_ACTION_CLASS)
 #define NTKLOG_SLEEPING_SHARED		(WMI_RESOURCE_ACTION_ACQUIRE_SHARED & \

@@ -4,7 +4,7 @@
  *
  * The two static keys of the hooks are patched one call site after the other. While a key changes,
  * an acquisition may see it on and the matching release see it off, or the reverse. A slot that is
- * taken in this time might never be freed. Tracking therefore starts and stops in steps:
+ * taken in this time might stay in use. Tracking therefore starts and stops in steps:
  *
  *	step                                in_transition  may_take_slot  tracking key
  *	off                                 false          false          off
@@ -20,7 +20,7 @@
  * become true, so that acquisitions take the slow path, which tests the flags.
  *
  * Preemption is off from the acquire hook to the release hook, so a CPU between them is an RCU
- * reader: a grace period lets each such pair see the same flags.
+ * reader: a grace period waits until each such pair that has begun has ended.
  */
 
 #include <linux/cpumask.h>
@@ -94,7 +94,7 @@ void ntklog_apply_spin_lock_parameters(void)
  */
 void ntklog_start_spin_lock_tracking(void)
 {
-	/* A faulty caller may have left a slot in use: free it when the hooks have returned. */
+	/* A slot may have been left in use: free it when the hooks have returned. */
 	cond_synchronize_rcu(ntklog_spin_lock_stop_rcu_state);
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
 	ntklog_update_each_cpu(ntklog_free_all_slots);
@@ -153,7 +153,7 @@ void ntklog_stop_spin_lock_tracking(void)
 /**
  * ntklog_start_sampling_spin_locks() - prepare sampling, before the hooks of a kind are attached
  *
- * The call for the first kind frees slots that a faulty caller may have left in use.
+ * The call for the first kind frees slots that are still in use.
  *
  * Context: task; may sleep. Calls are serialised, also with ntklog_stop_sampling_spin_locks(). No
  * hook accesses the sampling state during the call for the first kind.

@@ -49,11 +49,13 @@ bool ntklog_admit_blocker(void)
 }
 
 /**
- * ntklog_log_blocker() - write the event of a blocker whose acquisition has no slot
+ * ntklog_log_blocker() - write the event of a sampled blocker whose acquisition has no slot
  * @lock: address of the lock
  * @acquire_mode: WMI_SPINLOCK_*, PERF_SPIN_LOCK_LINUX_* and PERF_SPIN_LOCK_LEAVES_WAITER
  * @time: clock at the release
  * @caller: return address of the release function
+ *
+ * Does nothing if the release is no blocker, or is not sampled.
  *
  * Context: interrupts off; also NMI.
  */

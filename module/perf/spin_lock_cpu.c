@@ -72,8 +72,8 @@ void ntklog_free_spin_lock_state(void)
  * ntklog_spin_lock_acquire_count() - return NT's SpinLockAcquireCount
  * @cpu_number: number of the CPU
  *
- * Context: any.
- * Return: number of acquisitions on the CPU, modulo 2^32.
+ * Context: any, except NMI, which may have interrupted a write section of cpu->sequence.
+ * Return: number of counted acquisitions on the CPU, modulo 2^32.
  */
 u32 ntklog_spin_lock_acquire_count(int cpu_number)
 {

@@ -8,8 +8,8 @@
  * While tracking is on, a held lock usually has a slot with the time of its acquisition. The
  * release decides whether an event is written: after a long hold, after a sampled wait, after every
  * Nth uncontended acquisition, or, beyond NT's rules, for every Nth release that leaves a waiter
- * behind. These rules are turned into a countdown and a limit, both per CPU, because most
- * acquisitions and releases write nothing:
+ * behind. The rules of the hold and of the Nth acquisition are turned into a limit and a countdown,
+ * both per CPU, because most acquisitions and releases write nothing:
  *
  *	struct ntklog_spin_lock_cpu
  *	+------------------------------------------+
@@ -57,7 +57,7 @@
 #define PERF_SPIN_LOCK_DEPTH	8
 
 /*
- * Number of slots of a CPU. The fast paths access the first PERF_SPIN_LOCK_DEPTH slots only. The
+ * Number of slots of a CPU. The fast paths fill the first PERF_SPIN_LOCK_DEPTH slots only. The
  * others are overflow slots, which are allocated, because static per-CPU memory is scarce.
  */
 #define PERF_SPIN_LOCK_SLOTS	63
@@ -106,7 +106,8 @@ struct ntklog_spin_lock_wait_start {
 
 /**
  * struct ntklog_spin_lock_slot - one acquisition of a lock that this CPU holds
- * @lock: address of the lock, and PERF_SPIN_LOCK_* tags; 0 if the slot is free or not yet filled
+ * @lock: address of the lock, and PERF_SPIN_LOCK_* tags. Except in mode "sampled", 0 if the slot is
+ *	free or not yet filled
  * @time: clock at the start of the hold
  * @interrupts: interrupt counters, from ntklog_snapshot_interrupts(), at the start of the wait or
  *	else of the hold; not used for uncontended Linux locks, except in mode "sampled": see
@@ -134,7 +135,8 @@ struct ntklog_spin_lock_slot {
  * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
  * @slot: slots of the chosen locks that are held, the first sampled_slots_in_use of them
  * @spins: for each slot, the SpinCount
- * @nested: for each slot, number of later shared acquisitions of the lock that were not chosen
+ * @nested: for each slot, number of later shared acquisitions of the lock that have no slot and
+ *	have not been released
  *
  * Used on its CPU with interrupts off, but not in NMI handlers, or by any CPU while its CPU is
  * offline. Any CPU may read @sample_at_count.
@@ -186,11 +188,11 @@ struct ntklog_overflow_slots {
  *	slot, so that all acquisitions and releases take the slow path
  * @without_slot: number of held locks for which no slot was left
  * @sequence: lets other CPUs read each countdown with its sample_at_count
- * @untracked: acquisitions that could not be tracked
+ * @untracked: acquisitions that should have been tracked, but could not be
  * @unmatched: releases without a slot that were not expected
  * @unmatched_expected: releases without a slot while hooks are being attached or detached
  * @suppressed: events not written, for example because this CPU was writing another one
- * @events: events that a session or the tracepoint needed
+ * @events: events that a session or the tracepoint needed, without the suppressed ones
  * @blocker_count: releases that left a waiter behind, while they are sampled; wraps
  * @blocker_limit: limit of records that no other rule would write
  * @overflow: the overflow slots
@@ -234,8 +236,8 @@ DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 
 #if defined(CONFIG_64BIT) && !defined(CONFIG_DEBUG_LOCK_ALLOC)
 /*
- * The fast paths of an acquisition and its release touch two cache lines: the first one of the
- * structure, and the one that has the slot's lock and time.
+ * The fast paths of an acquisition and its release touch two cache lines of the structure: the
+ * first one, and the one that has the slot's lock and time.
  */
 static_assert(offsetofend(struct ntklog_spin_lock_cpu, hold_limit) <= L1_CACHE_BYTES);
 static_assert(L1_CACHE_BYTES % sizeof(struct ntklog_spin_lock_slot) == 0);
@@ -251,8 +253,8 @@ static_assert(offsetof(struct ntklog_spin_lock_cpu, slot) % sizeof(struct ntklog
 extern bool ntklog_spin_lock_in_transition;
 
 /*
- * True if an acquisition may take a slot, because the hook of the release will free it. Written by
- * the task that changes tracking; the table in spin_lock_arming.c has the steps.
+ * True if an acquisition may take a slot, because the hook of the release should free it. Written
+ * by the task that changes tracking; the table in spin_lock_arming.c has the steps.
  */
 extern bool ntklog_spin_lock_may_take_slot;
 
@@ -285,7 +287,7 @@ static __always_inline unsigned long ntklog_slot_lock(const struct ntklog_spin_l
  * ntklog_slot_wait_words() - return the wait of a slot as two fields of a record
  * @slot: the slot
  * @spins: SpinCount of the slot
- * @acquire_mode: set to the acquire mode of the slot, if the slot has one
+ * @acquire_mode: set to the acquire mode of the slot, if the slot has one; the kind of lock stays
  *
  * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_HAS_DETAILS.
  */

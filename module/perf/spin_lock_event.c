@@ -15,8 +15,8 @@
  * @wait: wait of the slot, from ntklog_slot_wait_words()
  * @interrupts: InterruptCount of the record
  * @rule_mode_depth: PERF_SPIN_LOCK_RULE_MODE_DEPTH()
- * @time: clock at the release
- * @caller: return address of the unlock function
+ * @time: as for ntklog_write_spin_lock()
+ * @caller: as for ntklog_write_spin_lock()
  *
  * Context: as for ntklog_write_spin_lock().
  */
@@ -34,7 +34,7 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 		return;
 	}
 	sessions = etw_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
-	/* This kind of lock is tracked only because another kind needs the tracking. */
+	/* For example, the lock is tracked only because another kind of lock needs the tracking. */
 	if (!sessions && !ntklog_spin_lock_is_traced(kind))
 		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
@@ -80,7 +80,7 @@ static noinline void ntklog_end_stacked_spin_lock_event(const struct wmi_spinloc
  * ntklog_end_spin_lock_event() - copy an event to the other sessions and write its stack
  * @record: the record, in the first session's buffer
  * @sessions: sessions that need the event, from etw_sessions_for_event()
- * @caller: return address of the unlock function, where the stack begins
+ * @caller: return address of the unlock or lock function, where the stack begins
  *
  * Context: as for etw_end_event().
  */
@@ -104,15 +104,15 @@ ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
 }
 
 /**
- * ntklog_write_spin_lock() - write the event of a sampled acquisition
+ * ntklog_write_spin_lock() - write a spin lock event
  * @slot: slot of the acquisition
  * @wait: wait of the slot, from ntklog_slot_wait_words()
  * @interrupts: InterruptCount of the record
  * @rule_mode_depth: PERF_SPIN_LOCK_RULE_MODE_DEPTH()
- * @time: clock at the release
- * @caller: return address of the unlock function
+ * @time: clock at the release; for a wait without a hold, at the acquisition
+ * @caller: return address of the unlock function; for a wait without a hold, of the lock function
  *
- * Events in an NMI or where RCU is not watching are suppressed.
+ * Events in an NMI, where RCU is not watching, or while this CPU writes another one are suppressed.
  *
  * Context: interrupts off; also NMI.
  */

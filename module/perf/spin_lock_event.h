@@ -69,7 +69,7 @@ static __always_inline bool ntklog_rcu_is_watching(bool is_linux)
 	return is_linux ? rcu_is_watching() : !is_idle_task(current);
 }
 
-/* Members that ntklog_fill_spin_lock_record() writes with one store. */
+/* Two groups of members, each of which ntklog_fill_spin_lock_record() writes with one store. */
 static_assert(offsetof(struct wmi_spinlock64, spin_count) ==
 	      offsetof(struct wmi_spinlock64, wait_time_in_cycles) + 4);
 static_assert(offsetof(struct wmi_spinlock64, acquire_depth) ==
@@ -118,8 +118,8 @@ ntklog_fill_spin_lock_record(struct wmi_spinlock64 *record,
  * @wait: wait of the slot, from ntklog_slot_wait_words()
  * @interrupts: InterruptCount of the record
  * @rule_mode_depth: PERF_SPIN_LOCK_RULE_MODE_DEPTH()
- * @time: clock at the release
- * @caller: return address of the unlock function
+ * @time: as for ntklog_write_spin_lock()
+ * @caller: as for ntklog_write_spin_lock()
  *
  * Context: as for ntklog_write_spin_lock(), but not NMI.
  */

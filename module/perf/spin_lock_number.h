@@ -13,8 +13,8 @@
  * the last overflow slot is freed. Each further overflow slot frees its empty slot at once.
  * cpu->state thus names an empty slot while overflow slots are in use, and the fast paths fail.
  *
- * An NMI may arrive between two steps of these functions. The slot that cpu->state names is empty
- * in each case, so the handler may use it. The handler frees its slots before it returns.
+ * An NMI may arrive between two steps of these functions. The slot that its handler takes is empty
+ * in each case. The handler frees its slots before it returns.
  *
  * Context of all: on that CPU, with interrupts off.
  */

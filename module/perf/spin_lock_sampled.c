@@ -9,7 +9,7 @@
  *
  * If an interrupt arrives after an acquisition has been counted and before it is chosen, an
  * acquisition of the handler may be chosen instead. In an NMI acquisitions are counted, but none
- * gets a slot. The choice of an uncontended one passes to the next acquisition. A choice by the
+ * gets a slot. The choice of an uncontended one passes to the next uncontended one. A choice by the
  * contention sample rate is lost.
  */
 
@@ -160,7 +160,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slow);
  * @spin_count: number of additional tests of the lock, at least 1
  * @wait_start: state at the start of the wait
  *
- * Context: preemption off, right after the acquisition.
+ * Context: preemption off, right after the acquisition; also NMI.
  */
 notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
 					       const struct ntklog_spin_lock_wait_start *wait_start)

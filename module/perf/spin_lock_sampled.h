@@ -5,8 +5,8 @@
 /*
  * Mode "sampled": an acquisition is chosen when it is made, and only chosen acquisitions take a
  * slot. Uncontended acquisitions are chosen at random (see spin_lock_sampled.c), contended ones by
- * the contention sample rate. The release of a chosen acquisition writes its event. This mode has
- * no hold threshold and no AcquireDepth.
+ * the spin threshold and the contention sample rate. The release frees the slot and writes the
+ * event. This mode has no hold threshold and no AcquireDepth.
  */
 
 #include <linux/compiler.h>
@@ -19,7 +19,7 @@
 /**
  * enum ntklog_choice - rule that chooses uncontended acquisitions
  * @PERF_CHOOSE_BY_RATE: one acquisition of each interval; see spin_lock_sampled.c
- * @PERF_CHOOSE_NONE: none of the next 2^31 acquisitions, for the self-test
+ * @PERF_CHOOSE_NONE: none of the next 2^31 - 2 acquisitions, for the self-test
  * @PERF_CHOOSE_ALL: every acquisition, for the self-test; their events are suppressed
  */
 enum ntklog_choice {

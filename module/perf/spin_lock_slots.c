@@ -73,7 +73,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
  * ntklog_topmost_spin_lock() - return the lock of this CPU's topmost slot
  *
  * Context: interrupts off.
- * Return: address of the lock; NULL if no slot is in use.
+ * Return: address of the lock; NULL if no slot is in use, or the topmost one is not yet filled.
  */
 const void *ntklog_topmost_spin_lock(void)
 {
@@ -86,7 +86,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_spin_lock);
 /**
  * ntklog_count_spin_lock_acquire_slow() - slow path of an acquisition that is only counted
  *
- * Makes the countdown as long as possible, because nothing is sampled.
+ * While nothing is sampled, makes the countdown as long as possible.
  *
  * Context: preemption off, after the acquisition has been counted; also NMI.
  */

@@ -5,7 +5,7 @@
 /*
  * Counting and tracking of the spin locks that a CPU acquires, and the decision which releases
  * write an event. The fast paths run for each acquisition and release, and are therefore inline.
- * They only detect when a decision is needed; the slow paths decide by NT's rules.
+ * They only detect when a decision is needed; the slow paths decide.
  */
 
 #include <linux/compiler.h>

@@ -62,7 +62,8 @@ void ntklog_stack_exit(void)
 
 /*
  * Return the index of the first frame of the event's stack: that of @caller, or else the first one
- * after those of this module and of lock functions. Returns @count if there is none.
+ * after those of this module and of lock functions, of which NTKLOG_OWN_FRAMES_MAX are tested. With
+ * @is_hooked the latter is left out, too. Returns @count if no frame is left.
  */
 static unsigned int ntklog_find_first_frame(const unsigned long *frames, unsigned int count,
 					    unsigned long caller, bool is_hooked)
@@ -78,7 +79,10 @@ static unsigned int ntklog_find_first_frame(const unsigned long *frames, unsigne
 	return min(i + is_hooked, count);
 }
 
-/* Fill this CPU's buffer. Returns the number of frames; 0 where no stack may be walked. */
+/*
+ * Fill this CPU's buffer. Returns the number of frames. If it is 0, no stack can be walked,
+ * otherwise the caller clears is_walking.
+ */
 static unsigned int ntklog_fill_stack_buffer(unsigned int most)
 {
 	struct ntklog_stack_cpu *cpu = this_cpu_ptr(&ntklog_stack_cpu);
@@ -97,11 +101,12 @@ static unsigned int ntklog_fill_stack_buffer(unsigned int most)
 
 /**
  * ntklog_save_stack() - save the stack of the current task, from outside of this module
- * @frames: the result: return addresses, the innermost first; 0 ends them
+ * @frames: the result: return addresses, the innermost first, and then zeros; unchanged if no stack
+ *	can be walked
  * @most: length of @frames
  *
  * Context: interrupts off.
- * Return: the number of addresses; 0 where no stack may be walked.
+ * Return: the number of addresses; 0 if there are none, or no stack can be walked.
  */
 unsigned int ntklog_save_stack(unsigned long *frames, unsigned int most)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_PERF_STACK_H
 #define _NTKLOG_PERF_STACK_H
 
-/* Stack events: the stack of an event, written directly after the event. */
+/* Stack events: the stack of an event, written after the event. */
 
 #include <linux/compiler.h>
 #include <linux/percpu.h>

@@ -4,7 +4,7 @@
 
 /*
  * Per-CPU operations for the fast paths that this_cpu_*() does not have as one instruction. An
- * interrupt may arrive before or after such an operation, not within.
+ * interrupt may arrive before or after the access to the per-CPU variable, not within.
  */
 
 #include <linux/percpu.h>

@@ -341,7 +341,7 @@ static const struct file_operations ntklog_linux_selftest_fops = {
 	.release = single_release,
 };
 
-/* identities: the memory objects that the locks of events lie in; enabled while the file is open */
+/* identities: the memory objects that Linux' locks with events lie in; noted while it is open */
 
 static int ntklog_identities_open(struct inode *inode, struct file *file)
 {
@@ -376,7 +376,7 @@ static const struct file_operations ntklog_identities_fops = {
 	.release = ntklog_identities_release,
 };
 
-/* tasks: names, processes and cgroups of tasks that end; noted while the file is open */
+/* tasks: names, processes and cgroups of tasks that end or are renamed; noted while it is open */
 
 static int ntklog_tasks_open(struct inode *inode, struct file *file)
 {

@@ -161,7 +161,8 @@ static u32 ntklog_query_locks(size_t length, void **out, size_t *return_length)
  * @length: size of the caller's buffer in bytes
  * @privileged: the caller may see addresses
  * @out: set to the result, to be freed with kvfree(); NULL if there is none
- * @return_length: size of the result in bytes; for locks and stacks, the size needed
+ * @return_length: set to the size of the result in bytes; for locks and stacks, also if @length is
+ *	too small
  *
  * Context: task; may sleep.
  * Return: STATUS_*.

@@ -12,6 +12,8 @@ insmod ntklog_torture.ko torture_type=resource stall_ms=7000 locks=1 nest=1 thre
 	softirqs=0 duration=0
 check "hung: khungtaskd reports the waiting task" wait_for sh -c \
 	"dmesg | grep -E 'INFO: task ntklog_torture.* blocked for more than'"
+# The torture succeeds only if all operations have come after the stall.
+sleep 10
 rmmod ntklog_torture
 check "hung: torture with a stall" torture_has_succeeded
 dmesg >hung.dmesg

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' own spin lock under ntklog. As in a preemptible kernel, its functions are not inlined. The
- * first instruction of each function calls a trampoline, as with ftrace.
+ * Linux' own spin lock under ntklog. As in a preemptible kernel, its functions are not inlined.
+ * Each function begins with a no-op or with a call of a trampoline, as with ftrace.
  */
 #include <linux/spinlock.h>
 

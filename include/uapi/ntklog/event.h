@@ -222,7 +222,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, steal_time, 0x10);
 /**
  * struct ntklog_caller - data of the event that tells where a sleeping lock was acquired
  * @lock: address of the lock, as in the record that follows
- * @caller: return address of the function that acquired or waits for the lock
+ * @caller: return address of the lock function with which the task acquired or waits for the lock
  * @hold_ready: time of the hold in which the task was ready to run and had no CPU
  * @hold_blocked: time of the hold in which the task was blocked, also for another lock
  * @wait_ready: time of the wait before the hold in which the task was ready and had no CPU
@@ -233,7 +233,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, steal_time, 0x10);
  * those of the wait are 0 if there was no wait. The task was running for the rest of the hold and
  * of the wait.
  *
- * Written just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock. The event belongs to the
+ * Written before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock. The event belongs to the
  * record of the same CPU with the same lock and the same time stamp, either of which may be lost.
  */
 struct ntklog_caller {
@@ -271,7 +271,8 @@ NTKLOG_ASSERT_SIZE(struct ntklog_caller_v1, 0x10);
  * @lock: address of the lock, as in the record that follows
  * @since: when the block began, in cycles, as in WMI_RESOURCE
  * @blocked: how long the task was blocked then, in cycles
- * @frames: return addresses of the task's stack, the innermost first; 0 ends them
+ * @frames: return addresses of the task's stack, the innermost first; 0 ends them, if there are
+ *	fewer
  *
  * Written for the sessions that log the stacks of PERFINFO_LOG_TYPE_RESOURCE, between the event of
  * the caller and the record, with the same time stamp.
@@ -302,7 +303,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, frames, 0x18);
  * @lock: address of the lock
  * @since: session clock when the hold began, or when the wait began
  * @wait_time: duration of the wait before the hold, in cycles; 0: none, or the task waits
- * @caller: return address of the function that acquired or waits for the lock
+ * @caller: return address of the lock function with which the task acquired or waits for the lock
  * @thread_id: the task
  * @action: NTKLOG_OPEN_* and the class of the lock
  * @contentions: number of waits for the lock that began during the hold
@@ -311,8 +312,9 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_block_stack, frames, 0x18);
  * @blocked: time since @since in which the task was blocked, in cycles
  *
  * A list begins with an event whose action is NTKLOG_OPEN_LIST and whose other members but
- * @list_time are 0. One event follows for each hold and each wait of the groups that the session
- * observes, except those of the task that stops the session or takes the snapshot.
+ * @list_time are 0. Events follow for the tracked holds and waits of the groups that the session
+ * observes, except those of the task that stops the session or takes the snapshot. A hold or wait
+ * that begins or ends meanwhile may be missing.
  */
 struct ntklog_open_hold {
 	__u64 list_time;

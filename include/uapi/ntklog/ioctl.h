@@ -37,7 +37,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_system_information, system_information, 0x08)
 NTKLOG_ASSERT_OFFSET(struct ntklog_system_information, return_length, 0x10);
 NTKLOG_ASSERT_OFFSET(struct ntklog_system_information, status, 0x14);
 
-/* An ioctl returns 0 whatever @status is. */
+/* An ioctl that fills in @status returns 0, whatever @status is. */
 #define NTKLOG_QUERY_SYSTEM_INFORMATION \
 	_IOWR(0xE7, 0, struct ntklog_system_information)
 #define NTKLOG_SET_SYSTEM_INFORMATION \

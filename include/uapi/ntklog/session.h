@@ -17,7 +17,7 @@
  * file is closed, also by the end of the process, the module stops the session, frees the buffers
  * of the claim's run and restores the settings that the session had before, unless
  * NTKLOG_SESSION_KEEP has given up the claim. While a session is claimed, the other files of the
- * session can be read, but a write into one of them fails with EBUSY.
+ * session can be read, but a change by one of them fails with EBUSY.
  *
  * read() and pread() of a claim give the first buffer of the ETL file, which has the header. A read
  * at offset 0 makes this buffer anew; the buffer is final after NTKLOG_SESSION_STOP. ENODATA: the
@@ -84,10 +84,10 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_start, contextswap_version, 0x7C);
  * @size: bytes of this structure
  * @cpu: in: a CPU, or NTKLOG_SESSION_ALL_CPUS for the sum. ENXIO: the run has no buffers on the CPU
  * @generated: events that were to be written
- * @written: events in buffers
+ * @written: events that were written into buffers
  * @lost: events that were not written
- * @finished: buffers that can be or have been read
- * @unread: finished buffers that have not been read
+ * @finished: buffers that were full or were flushed
+ * @unread: finished buffers that have been neither read nor overwritten
  * @overwritten: buffers that newer events have overwritten
  * @processors: the highest CPU with buffers, plus 1
  * @reserved: out: 0
@@ -132,7 +132,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_cpu, cpu, 0x04);
 #define NTKLOG_SESSION_STARTED		1
 #define NTKLOG_SESSION_FINISHED		2	/* stopped: all buffers can be read */
 
-/* An event group, PERF_* or EVENT_TRACE_FLAG_*, that cannot be observed. @error: positive errno. */
+/* An event group, PERF_*, that could not be attached. @error: positive errno. */
 struct ntklog_session_failure {
 	__u32 group;
 	__u32 error;
@@ -187,7 +187,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failure, 0x10);
  * sessions/<n>/cpu<m>. The ioctl returns the file descriptor, which stays valid when the claim is
  * closed or starts another run. read() returns 0 if no buffer is finished and unread, and fails
  * with EBUSY while a run in mode NTKLOG_SESSION_BUFFERING goes on; poll() reports POLLHUP if the
- * run will finish no more. ENODATA: the claim has no run; EINVAL: there can be no such CPU.
+ * run will finish no more buffers. ENODATA: the claim has no run; EINVAL: there can be no such CPU.
  */
 #define NTKLOG_SESSION_OPEN_CPU	_IOW(0xE7, 19, struct ntklog_session_cpu)
 

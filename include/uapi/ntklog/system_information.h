@@ -82,7 +82,8 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_spinlock_information_v1,
 /**
  * struct event_trace_spinlock_information - spin lock parameters since NT 6.3
  * @event_trace_information_class: EVENT_TRACE_SPINLOCK_INFORMATION_CLASS
- * @spin_lock_spin_threshold: lowest SpinCount of a sampled contended acquisition, >= 1
+ * @spin_lock_spin_threshold: lowest SpinCount with which every Nth contended acquisition is
+ *	sampled, >= 1
  * @spin_lock_acquire_sample_rate: every Nth uncontended acquisition is sampled, N >= 1000
  * @spin_lock_contention_sample_rate: every Nth contended acquisition is sampled, N >= 1
  * @spin_lock_hold_threshold: holds longer than this are sampled, in cycles, >= 1000000; 0: off

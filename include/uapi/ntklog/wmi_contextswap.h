@@ -20,7 +20,7 @@
 #define KTHREAD_STATE_DEFERRED_READY	7
 #define KTHREAD_STATE_GATE_WAIT		8
 
-/* old_thread_wait_reason: the values of NT's KWAIT_REASON to which Linux' states are mapped */
+/* old_thread_wait_reason: some values of NT's KWAIT_REASON */
 #define KWAIT_REASON_EXECUTIVE		0
 #define KWAIT_REASON_DELAY_EXECUTION	4
 #define KWAIT_REASON_SUSPENDED		5

@@ -39,7 +39,7 @@
 /*
  * Classes of Linux' sleeping locks. The low half of the action is as for resources: final releases
  * and excessive waits. max_recursion_depth of a release is 1. thread_id is the thread that acquired
- * the lock.
+ * the lock, or waits for it.
  *
  * WMI_RESOURCE_ACTION_LINUX_BLOCKER: bit of a final release that is written only because it leaves
  * a waiter behind, and that NT's rules would not have written.
@@ -58,7 +58,7 @@
 
 /**
  * struct wmi_resource64 - NT's WMI_RESOURCE with 64-bit pointers
- * @acquire_time: clock at the start of the hold
+ * @acquire_time: clock at the start of the hold; 2: not known
  * @hold_time: duration of the hold in cycles; 0: not known. Excessive wait: duration of the wait so
  *	far
  * @wait_time: duration of the wait before the hold in cycles; 0: none, 1: not known. Excessive

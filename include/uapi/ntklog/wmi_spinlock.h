@@ -37,7 +37,8 @@
  * @wait_time_in_cycles: duration of the wait, in cycles
  * @spin_count: number of additional tests of the lock during the wait; 0: uncontended
  * @thread_id: thread that released the lock
- * @interrupt_count: number of interrupts on the CPU from the start of the wait to the release
+ * @interrupt_count: number of interrupts on the CPU from the start of the wait to the release; 0
+ *	with WMI_SPINLOCK_RULE_HOLD_UNKNOWN
  * @irql: IRQL at the release, before it is lowered
  * @acquire_depth: number of tracked locks that are held at the release, with this one, 1 to 8; 0:
  *	not known
@@ -47,6 +48,8 @@
  * @flags: the three members above as one byte
  * @rule: WMI_SPINLOCK_RULE_*; not in NT
  * @reserved: zero
+ *
+ * With WMI_SPINLOCK_RULE_WAIT the acquisition stands for the release in the other members, too.
  */
 struct wmi_spinlock64 {
 	__u64 spin_lock_address;
