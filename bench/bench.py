@@ -27,7 +27,7 @@ OWNERS = [1, 100, 10000]
 EXACT = ["icount", "stock"]
 
 
-def read(path):
+def read_results(path):
     """The costs of events are differences of measured costs."""
     pairs, contended, handover, memory = {}, [], {}, {}
     with open(path) as stream:
@@ -61,7 +61,7 @@ def read(path):
     return {"pairs": pairs, "contended": contended, "handover": handover, "memory": memory}
 
 
-def goals(pairs, handover):
+def list_goals(pairs, handover):
     """[(title, measured value, upper bound)]"""
     in_stack = pairs["in_stack_at_dpc_level"]
     return [
@@ -139,14 +139,14 @@ def show_goals(run):
     print("the probe of a wake-up: %.0f" % pairs["ready_thread"]["written"])
     print("\n%-48s %8s %8s" % ("goal", "at most", "is"))
     run["goals"] = []
-    for goal, value, limit in goals(pairs, run["handover"]):
+    for goal, value, limit in list_goals(pairs, run["handover"]):
         met = value <= limit
         run["goals"].append({"goal": goal, "limit": limit, "value": round(value, 3),
                              "met": met})
         print("%-48s %8.2f %8.2f  %s" % (goal, limit, value, "met" if met else "NOT MET"))
 
 
-def show(name, run):
+def print_results(name, run):
     # The difference is too small to measure with a clock.
     exact = name in EXACT
     columns = STATES + ["written"] if exact else STATES
@@ -182,8 +182,8 @@ def main():
     runs = {}
     for argument in sys.argv[2:]:
         name, path = argument.split("=", 1)
-        runs[name] = read(path)
-        show(name, runs[name])
+        runs[name] = read_results(path)
+        print_results(name, runs[name])
     with open(sys.argv[1], "w") as stream:
         json.dump(runs, stream, indent=1)
     print("""

@@ -13,15 +13,15 @@
 
 #include <ntklog/etl.h>
 
-struct kept {
+struct kept_event {
 	uint64_t time_stamp;
 	uint32_t cpu;
 	uint32_t version;
 	unsigned char data[];
 };
 
-static char *memory;
-static size_t used, capacity;
+static char *kept_memory;
+static size_t kept_bytes, kept_capacity;
 
 static double cpu_ns(void)
 {
@@ -33,21 +33,21 @@ static double cpu_ns(void)
 
 static void keep_event(const struct etl_event *event)
 {
-	size_t size = sizeof(struct kept) + event->data_size;
-	struct kept *kept;
+	size_t size = sizeof(struct kept_event) + event->data_size;
+	struct kept_event *kept;
 
-	if (used + size > capacity) {
-		capacity = capacity ? 2 * capacity : 0x10000;
-		memory = realloc(memory, capacity);
-		if (!memory)
+	if (kept_bytes + size > kept_capacity) {
+		kept_capacity = kept_capacity ? 2 * kept_capacity : 0x10000;
+		kept_memory = realloc(kept_memory, kept_capacity);
+		if (!kept_memory)
 			exit(1);
 	}
-	kept = (struct kept *)(memory + used);
+	kept = (struct kept_event *)(kept_memory + kept_bytes);
 	kept->time_stamp = event->time_stamp;
 	kept->cpu = event->processor;
 	kept->version = event->version;
 	memcpy(kept->data, event->data, event->data_size);
-	used += size;
+	kept_bytes += size;
 }
 
 int main(int argc, char **argv)
@@ -71,6 +71,6 @@ int main(int argc, char **argv)
 	etl_merge_close(merge);
 	etl_close(file);
 	printf("%zu %.0f\n", events, cpu_ns() - start);
-	free(memory);
+	free(kept_memory);
 	return 0;
 }

@@ -37,7 +37,7 @@ run_guest()
 # measure_report TITLE MIB LOCKS
 measure_report()
 {
-	cc -O2 -DLOCKS="$3" -I"$TOP/include/uapi" -o "$BENCH/generate" "$TOP/tools/ntklog/tests/generate.c"
+	cc -O2 -DLOCK_COUNT="$3" -I"$TOP/include/uapi" -o "$BENCH/generate" "$TOP/tools/ntklog/tests/generate.c"
 	"$BENCH/generate" "$2" | TIMEFORMAT='' command time -o "$BENCH/time" -f '%e %U %S %M' \
 		"$BENCH/tool/ntklog" report - >/dev/null
 	awk -v title="$1" '{ printf "%-24s %8.1f s of CPU %8.1f MiB\n", title, $2 + $3, $4 / 1024 }' \

@@ -17,7 +17,7 @@ GOALS = {
 }
 
 
-def read(path):
+def read_results(path):
     """{pair: {state: instructions}}, and the costs of the workload"""
     pairs, workload = {}, {}
     with open(path) as stream:
@@ -30,7 +30,7 @@ def read(path):
     return pairs, workload
 
 
-def judge(what, values, form):
+def format_goals(what, values, form):
     notes = []
     for mode, goals in GOALS.items():
         if what in goals and mode in values:
@@ -41,20 +41,20 @@ def judge(what, values, form):
 
 def main():
     output, log = sys.argv[1:]
-    pairs, workload = read(log)
+    pairs, workload = read_results(log)
     # In the order of the measurements: plain, the states of linux.sh, restored.
     states = list(pairs["raw_spin_lock"])
     print("\nLinux' own locks: instructions of an uncontended acquire and release\n")
     print("%-24s" % "" + "".join("%10s" % state for state in states))
     for name, costs in pairs.items():
         print("%-24s" % name + "".join("%10.1f" % costs[state] for state in states) +
-              judge(name, costs, "%d"))
+              format_goals(name, costs, "%d"))
     # Compare with the workload without hooks that ran near it.
     workload["without_plain"] = workload["plain"] = workload["without_" + states[1]]
     workload["without_restored"] = workload["without_" + states[-2]]
     more = {state: workload[state] / workload["without_" + state] - 1 for state in states}
     print("%-24s" % "workload" + "".join("%+9.2f%%" % (more[state] * 100) for state in states) +
-          judge("workload", more, "%g"))
+          format_goals("workload", more, "%g"))
     with open(output, "w") as stream:
         json.dump({"pairs": pairs, "workload": workload, "more": more}, stream,
                   indent=1)

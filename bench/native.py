@@ -32,7 +32,7 @@ GOALS = [
 Run = collections.namedtuple("Run", "counts handovers events")
 
 
-def read(stream):
+def read_results(stream):
     """Return pairs by table and lock, contended runs by load and lock, numbers of repeated runs,
     and the cycles and microseconds of a contended run.
     """
@@ -120,7 +120,7 @@ def ownership(load, cycles, pair):
     return quartiles([cycles / sum(run.counts) / pair for run in load[BASE]])
 
 
-def goals(result):
+def list_goals(result):
     for text, where, one, other, kind, limit in GOALS:
         if where == "pair":
             if one not in result["pair"] or other not in result["pair"]:
@@ -170,7 +170,7 @@ def show_repeated(repeated, kind):
               "all the same)" % (counts["runs"], counts["repeated"], counts["disturbed"]))
 
 
-def show(result):
+def print_results(result):
     print("\nnative: time of an uncontended pair, %s = 1; medians of %d, quartiles\n" % (
         BASE, result["runs"]))
     print("%-32s %8s   %-14s %8s" % ("", "at once", "", "100 cycles apart"))
@@ -205,7 +205,7 @@ def show(result):
 
 
 def main():
-    pairs, contended, repeated, duration = read(sys.stdin)
+    pairs, contended, repeated, duration = read_results(sys.stdin)
     pair = statistics.median(pairs["pair"][BASE]) - statistics.median(pairs["pair"][LOOP])
     result = {"runs": len(pairs["pair"][BASE]), "pair": pair_ratios(pairs["pair"]),
               "pair_apart": pair_ratios(pairs["pair_apart"]),
@@ -218,8 +218,8 @@ def main():
               "ownership": {load: ownership(locks, duration[0], pair)
                             for load, locks in contended.items()},
               "repeated": repeated}
-    result["goals"] = list(goals(result))
-    show(result)
+    result["goals"] = list(list_goals(result))
+    print_results(result)
     if not contended:
         print("\nOnly one processor: nothing contended was measured.")
     print("""

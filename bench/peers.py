@@ -41,11 +41,11 @@ ERROR = re.compile(r"error|cannot|can't|failed|not ", re.IGNORECASE)
 LOSS = re.compile(r"lost|overrun|missed|dropped", re.IGNORECASE)
 
 
-def read(path):
+def read_results(path):
     """{tool: pairs (costs), said (lines of its output), instructions (of the workload), factor (to
     the workload without a tool), error (if it failed)}
     """
-    pairs, workload = linux.read(path)
+    pairs, workload = linux.read_results(path)
     tools = {}
     with open(path, errors="replace") as stream:
         for line in stream:
@@ -75,7 +75,7 @@ def read(path):
     return tools
 
 
-def show(tools):
+def print_results(tools):
     print("\nother tools: a workload, and instructions of an uncontended pair\n")
     print("%-42s %8s" % ("", "workload") + "".join("%15s" % pair for pair in PAIRS))
     for name, title in TOOLS.items():
@@ -97,11 +97,11 @@ def main():
     tools = {}
     # A tool may be in both logs.
     for log in logs:
-        for name, tool in read(log).items():
+        for name, tool in read_results(log).items():
             tools.setdefault(name, tool)
     for name in TOOLS:
         tools.setdefault(name, {"said": [], "pairs": {}, "error": "not reached"})
-    show(tools)
+    print_results(tools)
     with open(output, "w") as stream:
         json.dump(tools, stream, indent=1)
 

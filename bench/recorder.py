@@ -13,7 +13,7 @@ RATE = 10000
 GOAL = 0.03
 
 
-def read(path):
+def read_results(path):
     """For each state: instructions of the start, seconds, instructions and events of the
     measurement.
     """
@@ -30,7 +30,7 @@ def read(path):
 
 def main():
     output, log = sys.argv[1:]
-    states = read(log)
+    states = read_results(log)
     idle, busy = states["idle"], states["busy"]
     per_second = idle["used"] / idle["seconds"]
     per_event = (busy["used"] - per_second * busy["seconds"]) / busy["events"]

@@ -20,7 +20,7 @@ GOALS = {"ntklog report": 500, "ntklog report, 10 ms": 10000, "ntklog dump": 150
          "ntklog convert --ctf": 150}
 
 
-def run(command):
+def run_measured(command):
     """Return CPU seconds, elapsed seconds, and peak memory in KiB."""
     start = time.monotonic()
     # The peak memory of a child of Python includes Python's own until exec.
@@ -52,7 +52,7 @@ def main():
         "babeltrace2": ["babeltrace2", ctf],
     }
     best = {}
-    run(commands["cat"])
+    run_measured(commands["cat"])
     # The commands alternate, so that other load on the machine slows all of them alike.
     for turn in range(ROUNDS):
         for name, command in commands.items():
@@ -60,7 +60,7 @@ def main():
                 continue
             if name == "ntklog convert --ctf":
                 shutil.rmtree(ctf, ignore_errors=True)
-            measured = run(command)
+            measured = run_measured(command)
             best[name] = min(best.get(name, measured), measured)
     shutil.rmtree(scratch)
     print("\nreading a file of %d MiB, best of %d:" % (size >> 20, ROUNDS))

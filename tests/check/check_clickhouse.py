@@ -114,7 +114,7 @@ class Server:
                               env={**os.environ, "NTKLOG": NTKLOG, "CLICKHOUSE_CLIENT": self.client})
 
 
-def read(name):
+def read_contrib_file(name):
     with open(os.path.join(CONTRIB, name), encoding="utf-8") as stream:
         return stream.read()
 
@@ -131,7 +131,7 @@ class Fleet(unittest.TestCase):
             os.makedirs(cls.paths[-1])
             for host in range(HOSTS):
                 write_recording(cls.paths[-1], host, is_after)
-        cls.server.query(read("tables.sql"))
+        cls.server.query(read_contrib_file("tables.sql"))
         begin = time.monotonic()
         for path in cls.paths:
             result = cls.server.load(path)
@@ -141,7 +141,7 @@ class Fleet(unittest.TestCase):
         for path in sorted(glob.glob(os.path.join(CONTRIB, "queries", "*.sql"))):
             begin = time.monotonic()
             name = os.path.basename(path)[3:-4]
-            cls.answers[name] = cls.server.query(read(path))
+            cls.answers[name] = cls.server.query(read_contrib_file(path))
             cls.seconds[name] = time.monotonic() - begin
             print("# %s: %.2f s" % (name, cls.seconds[name]))
         size, = cls.server.query("SELECT sum(bytes_on_disk), sum(rows) FROM system.parts "
@@ -213,9 +213,9 @@ class Fleet(unittest.TestCase):
 
     def test_recordings_loaded_twice_count_once(self):
         again = os.path.join(self.paths[0], "host%04d.etl" % SLOW)
-        before = self.server.query(read("queries/01-top-locks.sql"))
+        before = self.server.query(read_contrib_file("queries/01-top-locks.sql"))
         self.assertEqual(self.server.load(again).returncode, 0)
-        self.assertEqual(self.server.query(read("queries/01-top-locks.sql")), before)
+        self.assertEqual(self.server.query(read_contrib_file("queries/01-top-locks.sql")), before)
 
     def test_a_file_that_cannot_be_read_is_an_error_and_the_others_are_loaded(self):
         path = os.path.join(DIRECTORY, "one")

@@ -17,12 +17,12 @@ import tap
 NTKLOG, TOP = sys.argv[1:3]
 
 
-def read(path):
+def read_text(path):
     with open(os.path.join(TOP, path), encoding="utf-8") as stream:
         return stream.read()
 
 
-def pages():
+def list_pages():
     """README.md and every .rst file that git tracks or would add."""
     names = subprocess.run(
         ["git", "-C", TOP, "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -31,24 +31,24 @@ def pages():
             os.path.exists(os.path.join(TOP, name))]
 
 
-def anchor(title):
+def anchor_of(title):
     """The anchor that docutils and forges make from a section's title."""
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"[`'*]", "", title.lower())).strip("-")
 
 
 @functools.cache
-def anchors(path):
-    text = read(path)
+def list_anchors(path):
+    text = read_text(path)
     titles = re.findall(r"^#+ (.*)$", text, re.M) if path.endswith(".md") else \
         re.findall(r"^(\S.*)\n([=~\-^\"])\2{2,}$", text, re.M)
-    return {anchor(title if isinstance(title, str) else title[0]) for title in titles}
+    return {anchor_of(title if isinstance(title, str) else title[0]) for title in titles}
 
 
-def links(path):
+def find_links(path):
     patterns = [r"\]\(([^)\s]+)\)"] if path.endswith(".md") else \
         [r"<([^<>\s]+)>`__?", r"^\s*\.\. (?:image|figure|include|literalinclude):: *(\S+)",
          r"^\s*\.\. _[^:]+: *(\S+)$"]
-    text = read(path)
+    text = read_text(path)
     for pattern in patterns:
         for match in re.finditer(pattern, text, re.M):
             yield text.count("\n", 0, match.start()) + 1, match.group(1)
@@ -89,7 +89,7 @@ def code_of_manual(text):
 COMMAND = re.compile(r"(?:^|[|;&(]|\$\()\s*(?:[#$] )?(?:sudo )?(?:\S+/)?ntklog ([a-z]+)\b([^|;&#]*)")
 
 
-def commands(lines):
+def find_commands(lines):
     for line in lines:
         for name, rest in COMMAND.findall(line.strip()):
             own = re.split(r"\s--(?:\s|$)", rest)[0]
@@ -111,8 +111,8 @@ def options_of(name):
 class Links(unittest.TestCase):
     def test_links_lead_to_files(self):
         count = 0
-        for path in pages():
-            for line, link in links(path):
+        for path in list_pages():
+            for line, link in find_links(path):
                 name = link.partition("#")[0]
                 if is_external(link) or not name:
                     continue
@@ -124,8 +124,8 @@ class Links(unittest.TestCase):
 
     def test_links_lead_to_sections(self):
         count = 0
-        for path in pages():
-            for line, link in links(path):
+        for path in list_pages():
+            for line, link in find_links(path):
                 name, _, section = link.partition("#")
                 target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
                 if is_external(link) or not section or not target.endswith((".md", ".rst")) or \
@@ -133,14 +133,14 @@ class Links(unittest.TestCase):
                     continue
                 count += 1
                 with self.subTest("%s:%d: %s" % (path, line, link)):
-                    self.assertIn(section, anchors(target))
+                    self.assertIn(section, list_anchors(target))
         self.assertGreater(count, 0)
 
 
 class Commands(unittest.TestCase):
     def check(self, path, lines):
         count = 0
-        for name, options in commands(lines):
+        for name, options in find_commands(lines):
             count += 1
             with self.subTest("%s: ntklog %s" % (path, name)):
                 self.assertTrue(help_of(name), "there is no such command")
@@ -150,14 +150,14 @@ class Commands(unittest.TestCase):
 
     def test_commands_of_pages_exist(self):
         count = 0
-        for path in pages():
+        for path in list_pages():
             code_of = code_of_markdown if path.endswith(".md") else code_of_pages
-            count += self.check(path, code_of(read(path)))
+            count += self.check(path, code_of(read_text(path)))
         self.assertGreater(count, 20)
 
     def test_commands_of_the_manual_exist(self):
         path = "tools/ntklog/man/ntklog.1"
-        self.assertGreater(self.check(path, code_of_manual(read(path))), 5)
+        self.assertGreater(self.check(path, code_of_manual(read_text(path))), 5)
 
 
 class TestNames(unittest.TestCase):
@@ -165,11 +165,12 @@ class TestNames(unittest.TestCase):
 
     @functools.cached_property
     def steps(self):
-        return {line.split()[0] for line in read("tests/plan").splitlines()
+        return {line.split()[0] for line in read_text("tests/plan").splitlines()
                 if line.strip() and not line.startswith("#")}
 
     def each(self, pattern):
-        found = [(path, match) for path in pages() for match in re.findall(pattern, read(path))]
+        found = [(path, match) for path in list_pages()
+                 for match in re.findall(pattern, read_text(path))]
         self.assertTrue(found)
         return found
 
@@ -184,14 +185,14 @@ class TestNames(unittest.TestCase):
         for path, (name, group, case) in \
                 self.each(r"tests/steps/tool\.sh (test_\w+) (\w+)\.(test_\w+)"):
             with self.subTest("%s: %s" % (path, case)):
-                classes = re.split(r"^class (\w+)", read("tools/ntklog/tests/%s.py" % name),
+                classes = re.split(r"^class (\w+)", read_text("tools/ntklog/tests/%s.py" % name),
                                    flags=re.M)
                 self.assertIn("def %s(" % case, dict(zip(classes[1::2], classes[2::2]))[group])
 
     def test_suites_exist(self):
         directory = os.path.join(TOP, "kunit")
         suites = {suite for name in os.listdir(directory) if name.endswith(".c")
-                  for suite in re.findall(r'\.name = "(ntklog_\w+)"', read("kunit/" + name))}
+                  for suite in re.findall(r'\.name = "(ntklog_\w+)"', read_text("kunit/" + name))}
         for path, suite in self.each(r"KUNIT_FILTER=['\"]?(\w+)\."):
             with self.subTest(path):
                 self.assertIn(suite, suites)
@@ -204,7 +205,7 @@ class TestNames(unittest.TestCase):
                                     any(step.startswith(name + "-") for step in self.steps))
 
     def test_page_on_testing_has_each_step(self):
-        table = read("Documentation/dev/testing.rst").partition("\nThe steps\n")[2]
+        table = read_text("Documentation/dev/testing.rst").partition("\nThe steps\n")[2]
         names = set(re.findall(r"^``([a-z][\w.-]*)``", table, re.M)) | \
             set(re.findall(r"^``[\w-]+``, +``([\w-]+)``", table, re.M))
         families = {name.partition("-")[0]
@@ -214,8 +215,8 @@ class TestNames(unittest.TestCase):
                 self.assertIn(step.partition("-")[0], families)
 
 
-def words(path):
-    return len(read(path).split())
+def count_words(path):
+    return len(read_text(path).split())
 
 
 class Sizes(unittest.TestCase):
@@ -224,28 +225,28 @@ class Sizes(unittest.TestCase):
     DESIGN = ("rationale", "architecture", "linux-locks", "nt-locks", "sessions", "measurements")
 
     def test_pages_have_at_most_2500_words(self):
-        for path in pages():
+        for path in list_pages():
             with self.subTest(path):
-                self.assertLessEqual(words(path), 2500)
+                self.assertLessEqual(count_words(path), 2500)
 
     def test_pages_on_the_design_have_at_most_9000_words(self):
-        self.assertLessEqual(sum(words("Documentation/dev/%s.rst" % page)
+        self.assertLessEqual(sum(count_words("Documentation/dev/%s.rst" % page)
                                  for page in self.DESIGN), 9000)
 
     def test_rationale_has_at_most_800_words(self):
-        self.assertLessEqual(words("Documentation/dev/rationale.rst"), 800)
+        self.assertLessEqual(count_words("Documentation/dev/rationale.rst"), 800)
 
     def test_readme_has_at_most_120_lines(self):
-        self.assertLessEqual(len(read("README.md").splitlines()), 120)
+        self.assertLessEqual(len(read_text("README.md").splitlines()), 120)
 
     def test_glossary_has_at_most_60_terms(self):
-        terms = re.findall(r"^\S.*\n\t", read("Documentation/guide/glossary.rst"), re.M)
+        terms = re.findall(r"^\S.*\n\t", read_text("Documentation/guide/glossary.rst"), re.M)
         self.assertLessEqual(len(terms), 60)
 
 
 class Figures(unittest.TestCase):
     def test_tables_of_figures_name_their_scripts(self):
-        text = read("Documentation/dev/measurements.rst")
+        text = read_text("Documentation/dev/measurements.rst")
         sections = re.split(r"^(\S.*)\n=+$", text, flags=re.M)
         tables = {title: body for title, body in zip(sections[1::2], sections[2::2])
                   if re.search(r"^=+ +=+", body, re.M)}
@@ -259,16 +260,18 @@ class Figures(unittest.TestCase):
                                     os.path.exists(os.path.join(TOP, program)), program)
 
     def test_pages_with_cycles_of_a_processor_name_the_script_or_the_table(self):
-        for path in pages():
-            text = read(path)
+        for path in list_pages():
+            text = read_text(path)
             if re.search(r"\b(?:EPYC|Xeon)\b", text):
                 with self.subTest(path):
                     self.assertRegex(text, r"bench/native\.sh|measurements\.rst#on-real-processors")
 
     def test_numbers_of_functions_are_those_of_other_tests(self):
-        page = read("Documentation/guide/coverage.rst")
-        sleeping, = re.findall(r"^SLEEPING_FUNCTIONS=(\d+)", read("tests/guest/sleeping_lib.sh"), re.M)
-        spinning = max(re.findall(r'"full": (\d+)', read("tests/check/check_modes.py")), key=int)
+        page = read_text("Documentation/guide/coverage.rst")
+        sleeping, = re.findall(r"^SLEEPING_FUNCTIONS=(\d+)",
+                               read_text("tests/guest/sleeping_lib.sh"), re.M)
+        spinning = max(re.findall(r'"full": (\d+)', read_text("tests/check/check_modes.py")),
+                       key=int)
         self.assertIn("hooked, or none: %s on Debian's kernels" % sleeping, page)
         self.assertIn("(%s of them," % spinning, page)
 
@@ -277,7 +280,7 @@ class Warnings(unittest.TestCase):
     """nt/porting.rst has each warning about misuse of a lock, with the words of the kernel log."""
 
     def test_warnings_are_in_the_guide(self):
-        guide = read("Documentation/nt/porting.rst")
+        guide = read_text("Documentation/nt/porting.rst")
         documented = set(re.findall(r"^``(.+?)`` +(?:once|each|limited)", guide, re.M))
         sources = [os.path.join(path, name) for top in ("module/ex", "module/ke", "module/ground")
                    for path, _, names in os.walk(os.path.join(TOP, top)) for name in names
@@ -285,7 +288,7 @@ class Warnings(unittest.TestCase):
         texts = set()
         for source in sources:
             for text in re.findall(r'\b(?:WARN|WARN_ONCE|pr_warn_ratelimited)\([^;"]*"([^"]*)\\n"',
-                                   read(source)):
+                                   read_text(source)):
                 texts.add(text)
         # "%s" is the warning of ASSERTMSG(), whose text is the driver's.
         self.assertEqual(documented, texts - {"%s"})

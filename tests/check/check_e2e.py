@@ -24,18 +24,18 @@ PROCESSORS = int(os.environ.get("PROCESSORS", 2))
 CONTEXTS = {(0, 0): "thread", (1, 0): "dpc", (0, 1): "isr", (1, 1): "dpc|isr"}
 
 
-def path(name):
+def path_of(name):
     return os.path.join(DIRECTORY, name)
 
 
-def read(name):
-    with open(path(name), "rb") as stream:
+def read_bytes(name):
+    with open(path_of(name), "rb") as stream:
         return stream.read()
 
 
-def stats(name):
+def read_stats(name):
     """The rows by processor, and "total": generated written lost buffers unread overwritten."""
-    header, *rows = read(name).decode().splitlines()
+    header, *rows = read_bytes(name).decode().splitlines()
     assert header == "processor generated written lost buffers unread overwritten", header
     return {row.split()[0]: [int(n) for n in row.split()[1:]] for row in rows}
 
@@ -43,7 +43,7 @@ def stats(name):
 def counter_changes(name):
     """Pairs of the counters before and after, one pair for each processor."""
     return zip(*([[int(n) for n in line.split()[1:]]
-                  for line in read(name + when).decode().splitlines()[1:]]
+                  for line in read_bytes(name + when).decode().splitlines()[1:]]
                  for when in (".before", ".after")))
 
 
@@ -51,10 +51,10 @@ def events_by_processor(buffers):
     return Counter(buffer.processor for buffer in buffers for _ in buffer.events)
 
 
-def report(name):
+def parse_trace_cmd_report(name):
     """Yield (processor, record, fields as text) for each spin lock."""
     line_format = re.compile(r"\[(\d+)\] +[\d.]+: +spinlock: +(.*)")
-    for line in read(name).decode().splitlines():
+    for line in read_bytes(name).decode().splitlines():
         match = line_format.search(line)
         if not match:
             continue
@@ -72,9 +72,9 @@ class Session(unittest.TestCase):
 
     def check(self, name, lost=False):
         """Check a session's file, in which events are lost or not. Return its buffers."""
-        buffers = etl.decode(read(name + ".etl"))
+        buffers = etl.decode(read_bytes(name + ".etl"))
         header = etl.check_file(buffers)
-        rows = stats(name + ".stats")
+        rows = read_stats(name + ".stats")
         counts = events_by_processor(buffers[1:])
         for row, (generated, written, row_lost, finished, _, overwritten) in rows.items():
             self.assertEqual(overwritten, 0, row)
@@ -106,14 +106,14 @@ class Session(unittest.TestCase):
             self.assertEqual(words, [1, 1, 1000, 1000000])
 
     def test_changed_group_mask_writes_rundowns(self):
-        buffers = etl.decode(read("changed.etl"))
+        buffers = etl.decode(read_bytes("changed.etl"))
         etl.check_file(buffers)
         self.assertEqual([event.hook_id for b in buffers[1:] for event in b.events],
                          [etl.DC_START, etl.OBSERVED, etl.OBSERVED, etl.RESOURCE_DC_START,
                           etl.OBSERVED, etl.RESOURCE_DC_END, etl.OBSERVED, etl.DC_END])
 
     def test_group_mask_has_the_recorded_groups(self):
-        event = etl.decode(read("both.etl"))[0].events[1]
+        event = etl.decode(read_bytes("both.etl"))[0].events[1]
         self.assertEqual((event.hook_id, event.size), (5, 0x44))
         self.assertEqual(event.data[4:8], b"\0\0\1\0")
         self.assertFalse(any(event.data[:4] + event.data[8:32]))
@@ -128,7 +128,7 @@ class Session(unittest.TestCase):
 
     def test_full_session_counts_lost_events(self):
         self.check("full", lost=True)
-        before, after = stats("full.stats")["total"], stats("full.stats2")["total"]
+        before, after = read_stats("full.stats")["total"], read_stats("full.stats2")["total"]
         self.assertEqual(before[4], before[3])
         self.assertEqual(after[4], 0)
 
@@ -136,13 +136,13 @@ class Session(unittest.TestCase):
         for rate in 10, 100:
             contended = sum((new[1] - old[1]) % 2**32
                             for old, new in counter_changes("rate%d" % rate))
-            written = stats("rate%d.stats" % rate)["total"][0]
+            written = read_stats("rate%d.stats" % rate)["total"][0]
             # The number varies, because nested releases see the same count.
             self.assertLess(contended / rate / 4, written)
             self.assertLess(written, 4 * contended / rate + 4)
 
     def test_counters_count_without_events(self):
-        self.assertEqual(stats("counters.stats")["total"], [0] * 6)
+        self.assertEqual(read_stats("counters.stats")["total"], [0] * 6)
         for old, new in counter_changes("counters"):
             self.assertGreater((new[0] - old[0]) % 2**32, 100)
             self.assertGreater((new[1] - old[1]) % 2**32, 0)
@@ -152,18 +152,19 @@ class Session(unittest.TestCase):
 
 class Races(unittest.TestCase):
     def test_cpu_hotplug_loses_no_event(self):
-        buffers = etl.decode(read("hotplug.etl"))
-        total = stats("hotplug.stats")["total"]
+        buffers = etl.decode(read_bytes("hotplug.etl"))
+        total = read_stats("hotplug.stats")["total"]
         self.assertEqual(total[0], total[1] + total[2])
         self.assertEqual(total[1], sum(events_by_processor(buffers[1:]).values()))
         self.assertEqual(sorted(b.sequence for b in buffers[1:]),
                          list(range(1, len(buffers))))
 
     def test_buffers_drained_during_the_session_are_whole(self):
-        data = read("drained.header") + read("drained.cpu0") + read("drained.cpu1")
+        data = (read_bytes("drained.header") + read_bytes("drained.cpu0") +
+                read_bytes("drained.cpu1"))
         buffers = etl.decode(data)
         etl.check_file(buffers)
-        total = stats("drained.stats")["total"]
+        total = read_stats("drained.stats")["total"]
         self.assertEqual(total[0], total[1] + total[2])
         self.assertEqual(total[1], sum(events_by_processor(buffers[1:]).values()))
         self.assertGreater(len(buffers), 20)
@@ -171,26 +172,26 @@ class Races(unittest.TestCase):
 
 class Records(unittest.TestCase):
     def setUp(self):
-        self.buffers = etl.decode(read("both.etl"))
+        self.buffers = etl.decode(read_bytes("both.etl"))
         self.records = etl.spin_locks(self.buffers)
 
     def test_trace_cmd_has_the_same_events(self):
         ours = Counter((buffer.processor, etl.spin_lock(event))
                        for buffer in self.buffers[1:] for event in buffer.events
                        if event.hook_id == etl.SPINLOCK)
-        theirs = Counter((cpu, record) for cpu, record, _ in report("both.report"))
+        theirs = Counter((cpu, record) for cpu, record, _ in parse_trace_cmd_report("both.report"))
         self.assertEqual(ours - theirs, Counter())
         self.assertEqual(theirs - ours, Counter())
 
     def test_tracepoint_alone_names_callers(self):
-        records = list(report("alone.report"))
+        records = list(parse_trace_cmd_report("alone.report"))
         self.assertGreater(len(records), 50)
         for _, _, values in records:
             self.assertRegex(values["caller"], r"^(in_stack|torture)_release\+0x[0-9a-f]+")
 
     def test_ntklog_dump_prints_the_same(self):
-        output = subprocess.run([NTKLOG, "dump", "--cycles", path("both.etl")], text=True, check=True,
-                                stdout=subprocess.PIPE).stdout
+        output = subprocess.run([NTKLOG, "dump", "--cycles", path_of("both.etl")], text=True,
+                                check=True, stdout=subprocess.PIPE).stdout
         lines = [line for line in output.splitlines() if " SpinLock " in line]
         self.assertEqual(len(lines), len(self.records))
         for line, record in zip(lines, self.records):
@@ -256,7 +257,7 @@ ACTIONS = {"initialize": 0x10008, "reinitialize": 0x10018, "release_exclusive": 
 def trace_cmd_resources(name):
     """Yield (processor, record) for each resource."""
     line_format = re.compile(r"\[(\d+)\] +[\d.]+: +resource: +(.*)")
-    for line in read(name).decode().splitlines():
+    for line in read_bytes(name).decode().splitlines():
         match = line_format.search(line)
         if not match:
             continue
@@ -269,13 +270,13 @@ def trace_cmd_resources(name):
 
 class Resources(unittest.TestCase):
     def setUp(self):
-        self.buffers = etl.decode(read("resources.etl"))
+        self.buffers = etl.decode(read_bytes("resources.etl"))
         self.records = etl.resources(self.buffers)
         self.actions = Counter(record.action for record in self.records)
 
     def test_no_event_is_lost_and_the_file_is_right(self):
         header = etl.check_file(self.buffers)
-        total = stats("resources.stats")["total"]
+        total = read_stats("resources.stats")["total"]
         self.assertEqual(total[2], 0)
         self.assertEqual(header.events_lost, 0)
         self.assertEqual(total[1], sum(events_by_processor(self.buffers[1:]).values()))
@@ -292,7 +293,7 @@ class Resources(unittest.TestCase):
         self.assertGreater(len(list(trace_cmd_resources("resource-alone.report"))), 50)
 
     def test_ntklog_dump_prints_the_same(self):
-        output = subprocess.run([NTKLOG, "dump", "--cycles", path("resources.etl")], text=True,
+        output = subprocess.run([NTKLOG, "dump", "--cycles", path_of("resources.etl")], text=True,
                                 check=True, stdout=subprocess.PIPE).stdout
         lines = [line for line in output.splitlines() if " Resource " in line]
         self.assertEqual(len(lines), len(self.records))
@@ -345,7 +346,7 @@ class Resources(unittest.TestCase):
             self.assertEqual(found[0].data, b"\x0a\0\0\0\1\0\0\0\1\0\0\0")
 
     def test_list_of_resources_during_the_workload_is_consistent(self):
-        names, *lines = read("resources.locks").decode().splitlines()
+        names, *lines = read_bytes("resources.locks").decode().splitlines()
         self.assertEqual(names.split()[:10], [
             "Address", "Type", "CreatorBackTraceIndex", "OwningThread", "LockCount",
             "ContentionCount", "EntryCount", "RecursionCount", "NumberOfWaitingShared",
@@ -363,7 +364,7 @@ class Resources(unittest.TestCase):
             self.assertRegex(fields[11], r"^torture_(start_resources|renew)\+0x")
 
     def test_events_that_are_not_sampled_are_not_written(self):
-        buffers = etl.decode(read("unsampled.etl"))
+        buffers = etl.decode(read_bytes("unsampled.etl"))
         etl.check_file(buffers)
         actions = {record.action for record in etl.resources(buffers)}
         self.assertLessEqual(actions, {0x10008, 0x10018, 0x10120, 0x10140})
@@ -377,7 +378,7 @@ class ManySessions(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.files = [etl.decode(read("many%d.etl" % i)) for i in range(8)]
+        cls.files = [etl.decode(read_bytes("many%d.etl" % i)) for i in range(8)]
 
     def events(self, i):
         return [(buffer.processor, event) for buffer in self.files[i][1:]
@@ -389,7 +390,7 @@ class ManySessions(unittest.TestCase):
             self.assertEqual(header.logger_name, "System Logger %d" % i if i else
                              "NT Kernel Logger")
             self.assertEqual({b.logger_id for b in buffers}, {i})
-            total = stats("many%d.stats" % i)["total"]
+            total = read_stats("many%d.stats" % i)["total"]
             self.assertEqual(total[0], total[1] + total[2])
             self.assertEqual(header.events_lost, total[2])
             if i != 7:
@@ -407,8 +408,8 @@ class ManySessions(unittest.TestCase):
     def test_two_sessions_have_the_same_events_and_times(self):
         """The sessions differ before the later one started and after the earlier one stopped."""
         for one, other in ((0, 1), (2, 3), (1, 6), (3, 6)):
-            if stats("many%d.stats" % one)["total"][2] or \
-                    stats("many%d.stats" % other)["total"][2]:
+            if read_stats("many%d.stats" % one)["total"][2] or \
+                    read_stats("many%d.stats" % other)["total"][2]:
                 continue
             hook_id = 0x0529 if one < 2 else 0x052B
             ours, theirs = ({(cpu, e.time_stamp, e.data) for cpu, e in self.events(i)
@@ -431,7 +432,7 @@ class ManySessions(unittest.TestCase):
             self.assertEqual(old[key][4:6], (0, 0))
 
     def test_snapshots_have_the_last_buffers(self):
-        one, two = (etl.decode(read("snapshot%d.etl" % i)) for i in (1, 2))
+        one, two = (etl.decode(read_bytes("snapshot%d.etl" % i)) for i in (1, 2))
         for buffers in one, two:
             header = etl.check_file(buffers, recorder=True)
             self.assertGreater(header.buffers_lost, 0)
@@ -444,12 +445,12 @@ class ManySessions(unittest.TestCase):
                              (1, 100, 1000))
         # The recorder continued between the two snapshots.
         self.assertGreater(two[1].sequence, one[-2].sequence)
-        self.assertGreater(stats("many7.stats")["total"][5], 10)
+        self.assertGreater(read_stats("many7.stats")["total"][5], 10)
 
 
 class ContextSwaps(unittest.TestCase):
     def setUp(self):
-        self.buffers = etl.decode(read("swaps.etl"))
+        self.buffers = etl.decode(read_bytes("swaps.etl"))
         self.swaps = [(buffer.processor, event.time_stamp, etl.context_swap(event))
                       for buffer in self.buffers[1:] for event in buffer.events
                       if event.hook_id == etl.CONTEXTSWAP]
@@ -467,7 +468,7 @@ class ContextSwaps(unittest.TestCase):
                                  r"prev_prio=(\d+) prev_state=(\S+) ==> .* next_pid=(\d+) "
                                  r"next_prio=(\d+)")
         switches = {0: [], 1: []}
-        for line in read("swaps.report").decode(errors="replace").splitlines():
+        for line in read_bytes("swaps.report").decode(errors="replace").splitlines():
             match = line_format.search(line)
             if match:
                 cpu, old, old_prio, state, new, new_prio = match.groups()
@@ -511,7 +512,7 @@ class ContextSwaps(unittest.TestCase):
         self.assertTrue(any(swap.previous_c_state for swap in swaps))
 
     def test_tracepoint_has_the_same_swaps(self):
-        lines = [line for line in read("swaps.report").decode(errors="replace").splitlines()
+        lines = [line for line in read_bytes("swaps.report").decode(errors="replace").splitlines()
                  if " contextswap: " in line]
         theirs = Counter()
         for line in lines:
@@ -529,10 +530,11 @@ class ContextSwaps(unittest.TestCase):
 
 class RealTime(unittest.TestCase):
     def test_a_reader_that_keeps_up_loses_nothing(self):
-        data = read("realtime.header") + read("realtime.cpu0") + read("realtime.cpu1")
+        data = (read_bytes("realtime.header") + read_bytes("realtime.cpu0") +
+                read_bytes("realtime.cpu1"))
         buffers = etl.decode(data)
         header = etl.check_file(buffers)
-        total = stats("realtime.stats")["total"]
+        total = read_stats("realtime.stats")["total"]
         self.assertEqual(total[2], 0, "lost")
         self.assertEqual(header.events_lost, 0)
         self.assertEqual(total[0], sum(events_by_processor(buffers[1:]).values()))
@@ -542,7 +544,7 @@ class RealTime(unittest.TestCase):
 
 class Addresses(unittest.TestCase):
     def records(self, name):
-        return etl.spin_locks(etl.decode(read(name + ".etl")))
+        return etl.spin_locks(etl.decode(read_bytes(name + ".etl")))
 
     def test_hashed_addresses_have_32_bits_and_differ(self):
         records = self.records("hashed")
@@ -551,7 +553,7 @@ class Addresses(unittest.TestCase):
         self.assertTrue(all(0 < r.caller_address < 2**32 for r in records))
         self.assertGreaterEqual(len(addresses), 6)
         self.assertLess(len(addresses), 30)
-        _, line = read("locks-hashed.txt").decode().splitlines()
+        _, line = read_bytes("locks-hashed.txt").decode().splitlines()
         address, *_, symbol, _, creator = line.split()
         self.assertLess(int(address, 16), 2**32)
         self.assertTrue(symbol.startswith("settings_resource+0x0/"), symbol)
@@ -561,13 +563,13 @@ class Addresses(unittest.TestCase):
         records = self.records("zero")
         self.assertGreater(len(records), 100)
         self.assertEqual({(r.spin_lock_address, r.caller_address) for r in records}, {(0, 0)})
-        self.assertRegex(read("locks-zero.txt").decode(), r"\n0x0 1 0 .* - -\n")
+        self.assertRegex(read_bytes("locks-zero.txt").decode(), r"\n0x0 1 0 .* - -\n")
 
 
 class Locks(unittest.TestCase):
     def test_binary_list_equals_the_text_list(self):
-        _, line = read("locks.txt").decode().splitlines()
-        found, = etl.locks(read("locks.bin"))
+        _, line = read_bytes("locks.txt").decode().splitlines()
+        found, = etl.locks(read_bytes("locks.bin"))
         self.assertEqual(list(found), [int(field, 0) for field in line.split()[:10]])
 
 

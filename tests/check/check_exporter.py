@@ -24,7 +24,7 @@ PROGRAMS = os.environ["PROMETHEUS"]
 CLASS = "inode.i_rwsem (shmem_inode_cache)"
 
 
-def read(name):
+def read_text(name):
     with open(os.path.join(DIRECTORY, name), encoding="utf-8") as stream:
         return stream.read()
 
@@ -38,22 +38,24 @@ class Metrics(unittest.TestCase):
     def test_promtool_finds_no_fault(self):
         for name in "exporter-before.prom", "exporter-after.prom", "exporter-budget.prom":
             checked = subprocess.run([os.path.join(PROGRAMS, "promtool"), "check", "metrics"],
-                                     input=read(name), text=True, capture_output=True, timeout=600)
+                                     input=read_text(name), text=True, capture_output=True,
+                                     timeout=600)
             self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
 
     def test_counters_only_grow(self):
-        before, after = samples(read("exporter-before.prom")), samples(read("exporter-after.prom"))
+        before = samples(read_text("exporter-before.prom"))
+        after = samples(read_text("exporter-after.prom"))
         self.assertLessEqual(set(before), set(after))
         for key, value in before.items():
             if key[0].endswith(("_total", "_bucket", "_count", "_sum")):
                 self.assertGreaterEqual(after[key], value, key)
 
     def test_openmetrics_have_the_same_series(self):
-        found = samples(read("exporter-after.openmetrics"), parse_openmetrics)
-        self.assertGreaterEqual(set(found), set(samples(read("exporter-after.prom"))))
+        found = samples(read_text("exporter-after.openmetrics"), parse_openmetrics)
+        self.assertGreaterEqual(set(found), set(samples(read_text("exporter-after.prom"))))
 
     def test_waiting_is_charged_to_the_writers(self):
-        after = samples(read("exporter-after.prom"))
+        after = samples(read_text("exporter-after.prom"))
         charged = {key[3]: value for key, value in after.items()
                    if key[:3] == ("ntklog_lock_charged_wait_seconds_total", "rwsem", CLASS)}
         self.assertIn("shmem_file_write_iter", charged)
@@ -62,12 +64,12 @@ class Metrics(unittest.TestCase):
                                delta=.05 * sum(charged.values()))
 
     def test_the_overhead_has_all_parts(self):
-        after = samples(read("exporter-after.prom"))
+        after = samples(read_text("exporter-after.prom"))
         for part in "hooks", "events", "tool":
             self.assertGreater(after["ntklog_overhead_seconds_total", part], 0)
 
     def test_a_server_finds_the_contended_lock(self):
-        texts = [read("exporter-before.prom")]
+        texts = [read_text("exporter-before.prom")]
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
@@ -86,7 +88,7 @@ class Metrics(unittest.TestCase):
             with tempfile.TemporaryDirectory() as directory, \
                     Server(PROGRAMS, directory, "127.0.0.1:%d" % web.server_port) as server:
                 server.wait_for("count_over_time(ntklog_updates_total[1m]) > 2")
-                texts.append(read("exporter-after.prom"))
+                texts.append(read_text("exporter-after.prom"))
                 server.wait_for("increase(ntklog_updates_total[1m]) > 0")
                 # The series may be new: then it has no value before.
                 top, = server.wait_for("topk(1, ntklog_lock_wait_seconds_sum)")
@@ -99,9 +101,9 @@ class Metrics(unittest.TestCase):
 
 class Budget(unittest.TestCase):
     def test_changes_are_metrics_and_messages(self):
-        found = samples(read("exporter-budget.prom"))
+        found = samples(read_text("exporter-budget.prom"))
         self.assertGreaterEqual(found["ntklog_overhead_budget_changes_total", "down"], 3)
-        said = read("exporter-2.log")
+        said = read_text("exporter-2.log")
         self.assertIn("budget 0.01%: recording less from now on: mode sampled", said)
         self.assertIn("budget 0.01%: recording less from now on: mode waits", said)
 

@@ -28,7 +28,7 @@ MODE = 3
 Release = namedtuple("Release", "thread time lock")
 
 
-def read(name):
+def read_bytes(name):
     with open(os.path.join(DIRECTORY, name), "rb") as stream:
         return stream.read()
 
@@ -36,21 +36,21 @@ def read(name):
 def kernel_releases(name):
     """The events contended_release in the kernel's trace, in the order of time."""
     return sorted((Release(int(thread), int(time), int(lock, 16)) for thread, time, lock in
-                   (line.split() for line in read(name).decode().splitlines())),
+                   (line.split() for line in read_bytes(name).decode().splitlines())),
                   key=lambda release: release.time)
 
 
 class Recording:
     def __init__(self, mode):
         self.kernel = kernel_releases("holders-%s.releases" % mode)
-        self.buffers = etl.decode(read("holders-%s.etl" % mode))
+        self.buffers = etl.decode(read_bytes("holders-%s.etl" % mode))
         self.records = etl.spin_locks(self.buffers)
-        self.report = json.loads(read("holders-%s.json" % mode))
+        self.report = json.loads(read_bytes("holders-%s.json" % mode))
         self.locks, self.waits = {}, {}
-        for line in read("holders-%s.truth" % mode).decode().splitlines():
+        for line in read_bytes("holders-%s.truth" % mode).decode().splitlines():
             _, name, address, wait = line.split()
             self.locks[name], self.waits[name] = int(address, 0), int(wait)
-        module = read("holders-%s.module" % mode).decode().split()
+        module = read_bytes("holders-%s.module" % mode).decode().split()
         self.module = range(int(module[5], 0), int(module[5], 0) + int(module[1]))
 
     def releases(self, name):
@@ -171,7 +171,7 @@ class Both(unittest.TestCase):
         return traced
 
     def test_spin_locks_agree(self):
-        records = etl.spin_locks(etl.decode(read("traced-spinning.etl")))
+        records = etl.spin_locks(etl.decode(read_bytes("traced-spinning.etl")))
         holds = [(record, Release(record.thread_id, record.release_time, record.spin_lock_address))
                  for record in records if record.acquire_mode == 1]
         traced = self.compare(
@@ -185,7 +185,7 @@ class Both(unittest.TestCase):
         self.assertLessEqual(len(invented), 0.05 * len(blockers), invented[:5])
 
     def test_locks_that_sleep_agree(self):
-        records = etl.resources(etl.decode(read("traced-sleeping.etl")))
+        records = etl.resources(etl.decode(read_bytes("traced-sleeping.etl")))
         holds = [(record, Release(record.thread_id, record.acquire_time + record.hold_time,
                                   record.resource))
                  for record in records if not record.action & 0x200]
@@ -198,7 +198,7 @@ class Both(unittest.TestCase):
 class Crowd(unittest.TestCase):
 
     def parts(self, family):
-        answer = json.loads(read("crowd-%s.json" % family))["answer"]
+        answer = json.loads(read_bytes("crowd-%s.json" % family))["answer"]
         self.assertAlmostEqual(sum(answer["parts_ns"].values()) / answer["wait_total_ns"], 1)
         self.assertGreater(answer["waits"], 5)
         return {part: time / answer["wait_total_ns"] for part, time in answer["parts_ns"].items()}

@@ -44,7 +44,7 @@ def reachable_from(graph, start):
     return seen
 
 
-def circles(graph):
+def find_circles(graph):
     reach = {file: reachable_from(graph, file) for file in graph}
     return {frozenset(other for other in reach[file] if file in reach.get(other, ()))
             for file in graph if file in reach[file]}
@@ -53,7 +53,7 @@ def circles(graph):
 def main():
     files = set(subprocess.run(["git", "ls-files", "*.c", "*.h"], capture_output=True, text=True,
                                check=True).stdout.split())
-    found = circles(includes({path for path in files if os.path.exists(path)}))
+    found = find_circles(includes({path for path in files if os.path.exists(path)}))
     for circle in sorted(found, key=sorted):
         print("a circle of includes: " + " ".join(sorted(circle)))
     sys.exit(bool(found))

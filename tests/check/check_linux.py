@@ -21,20 +21,20 @@ Truth = namedtuple("Truth", "name lock mode depth waited before acquired releasi
 HOLD = 1500000
 
 
-def read(name):
+def read_bytes(name):
     with open(os.path.join(DIRECTORY, name), "rb") as stream:
         return stream.read()
 
 
-def truths():
-    for line in read("linux.truth").decode().splitlines():
+def read_truths():
+    for line in read_bytes("linux.truth").decode().splitlines():
         word, name, *values = line.split()
         if word == "truth":
             yield Truth(name, *(int(value, 0) for value in values))
 
 
-def counter(name, when):
-    header, *rows = read("linux." + when).decode().splitlines()
+def read_counter(name, when):
+    header, *rows = read_bytes("linux." + when).decode().splitlines()
     at = header.split().index(name)
     return sum(int(row.split()[at]) for row in rows)
 
@@ -42,9 +42,9 @@ def counter(name, when):
 class LinuxLocks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.buffers = etl.decode(read("linux.etl"))
+        cls.buffers = etl.decode(read_bytes("linux.etl"))
         cls.records = list(etl.spin_locks(cls.buffers))
-        cls.truths = list(truths())
+        cls.truths = list(read_truths())
 
     def record_of(self, truth):
         """The one record whose times are within those of the truth."""
@@ -56,7 +56,7 @@ class LinuxLocks(unittest.TestCase):
         return found[0]
 
     def test_linux_locks_reported_no_error(self):
-        text = read("linux.truth").decode()
+        text = read_bytes("linux.truth").decode()
         self.assertNotIn("wrong", text)
         self.assertEqual(len(self.truths), 17 + 3 + 3)
 
@@ -102,7 +102,7 @@ class LinuxLocks(unittest.TestCase):
         self.assertGreaterEqual(len(callers), 17)
 
     def test_generated_events_are_written_or_lost(self):
-        for row in read("linux.stats").decode().splitlines()[1:]:
+        for row in read_bytes("linux.stats").decode().splitlines()[1:]:
             generated, written, lost = (int(word) for word in row.split()[1:4])
             self.assertEqual(generated, written + lost, row)
 
@@ -112,16 +112,16 @@ class LinuxLocks(unittest.TestCase):
         self.assertGreaterEqual(kinds[etl.DC_END], 1)
 
     def test_no_release_is_unmatched_and_no_slot_stays_in_use(self):
-        self.assertEqual(counter("Unmatched", "after"), counter("Unmatched", "before"))
-        self.assertEqual(counter("InUse", "after"), 0)
+        self.assertEqual(read_counter("Unmatched", "after"), read_counter("Unmatched", "before"))
+        self.assertEqual(read_counter("InUse", "after"), 0)
 
     def test_record_enables_linux_locks_by_default(self):
-        report = json.loads(read("linux-default.json"))
+        report = json.loads(read_bytes("linux-default.json"))
         self.assertGreater(len(report["locks"]), 10)
 
     def test_kernel_locks_are_sampled_by_the_rate(self):
-        acquired = (counter("SpinLockAcquireCount", "after") -
-                    counter("SpinLockAcquireCount", "before"))
+        acquired = (read_counter("SpinLockAcquireCount", "after") -
+                    read_counter("SpinLockAcquireCount", "before"))
         self.assertGreater(acquired, 2000)
         by_count = [record for record in self.records if not record.spin_count and
                     record.release_time - record.acquire_time <= 1000000]

@@ -29,15 +29,15 @@ HOLD_UNKNOWN = 16
 HOLD = 1500000
 
 
-def read(name):
+def read_bytes(name):
     with open(os.path.join(DIRECTORY, name), "rb") as stream:
         return stream.read()
 
 
-def counter(prefix, name):
+def counter_growth(prefix, name):
     """The growth of a counter during a recording, summed over all CPUs."""
     def sum_of_cpus(when):
-        header, *rows = read("%s.%s" % (prefix, when)).decode().splitlines()
+        header, *rows = read_bytes("%s.%s" % (prefix, when)).decode().splitlines()
         column = header.split().index(name)
         return sum(int(row.split()[column]) for row in rows)
     return sum_of_cpus("after") - sum_of_cpus("before")
@@ -49,16 +49,16 @@ class Recording:
     """
 
     def __init__(self, prefix):
-        self.buffers = etl.decode(read(prefix + ".etl"))
+        self.buffers = etl.decode(read_bytes(prefix + ".etl"))
         self.records = etl.spin_locks(self.buffers)
-        self.report = json.loads(read(prefix + ".json"))
-        self.redirected = int(read(prefix + ".redirected"))
+        self.report = json.loads(read_bytes(prefix + ".json"))
+        self.redirected = int(read_bytes(prefix + ".redirected"))
         self.pairs, self.waits = {}, {}
-        self.truth = read(prefix + ".truth").decode()
+        self.truth = read_bytes(prefix + ".truth").decode()
         for line in self.truth.splitlines():
             word, name, address, count = line.split()
             (self.pairs if word == "pairs" else self.waits)[name] = int(address, 0), int(count)
-        module = read(prefix + ".module").decode().split()
+        module = read_bytes(prefix + ".module").decode().split()
         self.module = range(int(module[5], 0), int(module[5], 0) + int(module[1]))
 
     def records_of(self, name):
@@ -87,9 +87,9 @@ class Modes(unittest.TestCase):
         for prefix in MODES:
             name = prefix.split("-")[0].replace("blockers", "full")
             self.assertEqual(self.all[prefix].report["rates"]["linux"], {"mode": name})
-            info = json.loads(read(prefix + ".info.json"))
+            info = json.loads(read_bytes(prefix + ".info.json"))
             self.assertEqual(info["Sampling"]["linux"], {"mode": name})
-            text = read(prefix + ".report.txt").decode()
+            text = read_bytes(prefix + ".report.txt").decode()
             self.assertEqual('mode "%s"' % name in text, name != "full", text[:2000])
 
     def test_mode_redirects_its_functions(self):
@@ -110,11 +110,11 @@ class Modes(unittest.TestCase):
 
     def test_no_event_is_lost_and_no_hold_untracked(self):
         for prefix in MODES:
-            for row in read(prefix + ".stats").decode().splitlines()[1:]:
+            for row in read_bytes(prefix + ".stats").decode().splitlines()[1:]:
                 generated, written, lost = (int(word) for word in row.split()[1:4])
                 self.assertEqual((generated, lost), (written, 0), row)
-            self.assertEqual(counter(prefix, "Unmatched"), 0, prefix)
-            self.assertEqual(counter(prefix, "Untracked"), 0, prefix)
+            self.assertEqual(counter_growth(prefix, "Unmatched"), 0, prefix)
+            self.assertEqual(counter_growth(prefix, "Untracked"), 0, prefix)
 
     def test_only_mode_full_has_depths(self):
         for prefix in MODES:
@@ -148,8 +148,8 @@ class Sampled(unittest.TestCase):
                 self.assertAlmostEqual(count, 100, delta=42)
 
     def test_samples_stand_for_all_acquisitions(self):
-        waited = counter("sampled", "SpinLockContentionCount")
-        acquired = counter("sampled", "SpinLockAcquireCount") - waited
+        waited = counter_growth("sampled", "SpinLockContentionCount")
+        acquired = counter_growth("sampled", "SpinLockAcquireCount") - waited
         self.assertGreaterEqual(acquired, 5 * 100000 + 4000)
         sampled = sum(not record.spin_count for record in self.one.records)
         # An interval that has begun may or may not have had its sample.
@@ -214,8 +214,8 @@ class WaitsAlone(unittest.TestCase):
                           if address < record.spin_lock_address < address + 8], [])
 
     def test_queue_lock_of_an_rwlock_is_not_reported_without_rwlocks(self):
-        records = etl.spin_locks(etl.decode(read("waits-spin.etl")))
-        lines = read("waits-spin.truth").decode().split("\n")
+        records = etl.spin_locks(etl.decode(read_bytes("waits-spin.etl")))
+        lines = read_bytes("waits-spin.truth").decode().split("\n")
         address = {line.split()[1]: int(line.split()[2], 0) for line in lines if line}
         spin, rwlock = address["queued_spin"], address["queued_read"]
         self.assertIn(spin, [record.spin_lock_address for record in records])
@@ -262,8 +262,8 @@ class Blockers(unittest.TestCase):
 
     def test_counter_includes_all_blocker_records(self):
         marked = sum(bool(record.rule & BLOCKER) for record in self.one.records)
-        self.assertLessEqual(marked, counter("blockers", "Blockers"))
-        self.assertEqual(counter("full", "Blockers"), 0)
+        self.assertLessEqual(marked, counter_growth("blockers", "Blockers"))
+        self.assertEqual(counter_growth("full", "Blockers"), 0)
 
     def test_wait_is_charged_to_its_blocker(self):
         address, _ = self.one.waits["queued_read"]
@@ -301,13 +301,13 @@ class Blockers(unittest.TestCase):
                                    if not row["holder"].startswith("(")), 0, rows)
 
     def test_session_of_nts_locks_has_the_blocker_rate(self):
-        buffers = etl.decode(read("blockers-nt.etl"))
+        buffers = etl.decode(read_bytes("blockers-nt.etl"))
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
             (event,) = etl.in_time(buffers, hook_id)
             self.assertEqual(struct.unpack("<II", event.data), (0, 2))
 
     def test_session_of_nts_locks_has_mode_full(self):
-        buffers = etl.decode(read("blockers-waits.etl"))
+        buffers = etl.decode(read_bytes("blockers-waits.etl"))
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
             (event,) = etl.in_time(buffers, hook_id)
             self.assertEqual(struct.unpack("<II", event.data), (0, 5))

@@ -20,22 +20,22 @@ NTKLOG, DIRECTORY = sys.argv[1:3]
 CHROMIUM = None
 
 
-def path(name):
+def path_of(name):
     return os.path.join(os.path.abspath(DIRECTORY), name)
 
 
-def run(*arguments):
+def run_ntklog(*arguments):
     return subprocess.run([NTKLOG, *arguments], capture_output=True, text=True, timeout=120,
                           check=True).stdout
 
 
 def setUpModule():
     global CHROMIUM
-    CHROMIUM = browser.Browser(path(""))
-    page_sample.write(path("page.etl"))
-    page_sample.write(path("after.etl"), seed=2)
-    run("report", "--html", path("page.html"), path("page.etl"))
-    run("diff", "--html", path("diff.html"), path("page.etl"), path("after.etl"))
+    CHROMIUM = browser.Browser(path_of(""))
+    page_sample.write(path_of("page.etl"))
+    page_sample.write(path_of("after.etl"), seed=2)
+    run_ntklog("report", "--html", path_of("page.html"), path_of("page.etl"))
+    run_ntklog("diff", "--html", path_of("diff.html"), path_of("page.etl"), path_of("after.etl"))
 
 
 def tearDownModule():
@@ -74,7 +74,7 @@ class Page(unittest.TestCase):
     PAGE = "page.html"
 
     def open(self, **options):
-        CHROMIUM.open(path(self.PAGE), **options)
+        CHROMIUM.open(path_of(self.PAGE), **options)
         return CHROMIUM.evaluate
 
     def tip(self):
@@ -90,7 +90,7 @@ class Layout(Page):
         for page in "page.html", "diff.html":
             for width in 1280, 1000, 390:
                 with self.subTest(page=page, width=width):
-                    CHROMIUM.open(path(page), width=width)
+                    CHROMIUM.open(path_of(page), width=width)
                     CHROMIUM.evaluate(
                         "document.querySelectorAll('details').forEach((e) => { e.open = true; })")
                     self.assertEqual(CHROMIUM.evaluate(FAULTS), [])
@@ -101,11 +101,11 @@ class Layout(Page):
     def test_pictures_of_the_page_are_light_and_dark(self):
         # A picture of the browser has a limited height.
         self.PAGE = "short.html"
-        run("report", "--html", path(self.PAGE), "--top", "3", path("page.etl"))
+        run_ntklog("report", "--html", path_of(self.PAGE), "--top", "3", path_of("page.etl"))
         for width in 1280, 390:
             for mode in "light", "dark":
                 self.open(width=width, mode=mode)
-                name = path("page-%s-%d.png" % (mode, width))
+                name = path_of("page-%s-%d.png" % (mode, width))
                 CHROMIUM.screenshot(name)
                 result = subprocess.run([sys.executable, os.path.join(
                     os.path.dirname(__file__), "check_picture.py"), name, mode],
@@ -137,7 +137,7 @@ class Layout(Page):
 class Numbers(Page):
     @classmethod
     def setUpClass(cls):
-        cls.report = json.loads(run("report", "--json", path("page.etl")))
+        cls.report = json.loads(run_ntklog("report", "--json", path_of("page.etl")))
 
     def test_sections_of_locks_have_the_numbers_of_the_tables(self):
         evaluate = self.open()
@@ -147,8 +147,8 @@ class Numbers(Page):
             self.assertEqual(shown[lock["lock"]]["waits"], lock["waits"])
             for kind, table, column in (("waiters", "waiters", "wait_total_ns"),
                                         ("holders", "blockers", "charged_total_ns")):
-                rows = json.loads(run("report", "--json", "--table", table,
-                                      path("page.etl")))[table]
+                rows = json.loads(run_ntklog("report", "--json", "--table", table,
+                                      path_of("page.etl")))[table]
                 name = "waiter" if kind == "waiters" else "holder"
                 for who, ns in shown[lock["lock"]][kind][:3]:
                     self.assertAlmostEqual(
@@ -166,7 +166,7 @@ class Numbers(Page):
     def test_flame_graphs_have_the_times_of_the_stacks(self):
         evaluate = self.open()
         for name, option in ("waits", "wait"), ("holds", "hold"):
-            lines = run("report", "--folded=" + option, path("page.etl")).splitlines()
+            lines = run_ntklog("report", "--folded=" + option, path_of("page.etl")).splitlines()
             total = sum(int(line.rsplit(" ", 1)[1]) for line in lines)
             self.assertAlmostEqual(evaluate("data.flames.%s.total" % name), total, delta=len(lines))
             functions = evaluate("data.flames.%s.functions" % name)
@@ -390,10 +390,10 @@ class WithoutScript(Page):
     def test_all_rows_are_there(self):
         for width in 1280, 390:
             self.open(width=width, script=False)
-            CHROMIUM.screenshot(path("plain-%d.png" % width))
+            CHROMIUM.screenshot(path_of("plain-%d.png" % width))
             layout = CHROMIUM.call("Page.getLayoutMetrics")["cssContentSize"]
             self.assertLessEqual(layout["width"], width)
-        with open(path("page.html"), encoding="utf-8") as stream:
+        with open(path_of("page.html"), encoding="utf-8") as stream:
             text = stream.read().split("<noscript>")[0]
         self.assertNotIn(" hidden", text.split("</style>")[1])
         self.assertGreater(text.count("<tr><td"), 400)
@@ -406,7 +406,8 @@ class Difference(Page):
 
     def test_changes_are_those_of_the_table(self):
         evaluate = self.open()
-        rows = json.loads(run("diff", "--json", path("page.etl"), path("after.etl")))["changes"]
+        rows = json.loads(run_ntklog("diff", "--json", path_of("page.etl"),
+                                     path_of("after.etl")))["changes"]
         self.assertEqual(evaluate("data.changes"), rows[:30])
         CHROMIUM.hover("document.querySelector('#changes g')")
         self.assertRegex(self.tip(), r"before, .* after\s+[+-].*\+-")

@@ -34,7 +34,7 @@ def path_of(name):
     return os.path.join(DIRECTORY, name)
 
 
-def read(name):
+def read_bytes(name):
     with open(path_of(name), "rb") as stream:
         return stream.read()
 
@@ -47,10 +47,10 @@ class Recording:
 
     def __init__(self, name):
         self.path = path_of("planted-%s.etl" % name)
-        self.buffers = etl.decode(read("planted-%s.etl" % name))
+        self.buffers = etl.decode(read_bytes("planted-%s.etl" % name))
         self.ns = 1e9 / etl.logfile_header(self.buffers).perf_freq
         self.holds, self.planted = [], []
-        text = read("planted-%s.truth" % name).decode().replace(" [planted_holders]", "")
+        text = read_bytes("planted-%s.truth" % name).decode().replace(" [planted_holders]", "")
         for kind, lock, *words in map(str.split, text.splitlines()):
             if kind == "hold":
                 address, function, *numbers = words

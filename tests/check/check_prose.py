@@ -25,7 +25,7 @@ OBJECT = re.compile(r"\b(?:by|for|of|to|from|on|in|with|than|and|or|is|are|as|un
 PERSON = re.compile(r"\b(?:nobody|somebody|anybody|everybody|no one|someone|whoever)\b", re.I)
 
 
-def habits(text):
+def count_habits(text):
     returns = re.match(r"\s*Returns?:\s*(.*)", text, re.S)
     body = returns.group(1) if returns else re.sub(r"^\s*(@[\w.]+|Context|Note):\s*", "", text)
     body = re.sub(r"\s+", " ", body).strip()
@@ -37,7 +37,7 @@ def habits(text):
     return count
 
 
-def blocks(lines):
+def split_paragraphs(lines):
     """Yield (number, text): a line whose text is empty or None ends a paragraph."""
     start, block = 0, []
     for number, text in lines:
@@ -54,14 +54,15 @@ def blocks(lines):
 def comments_of_c(text):
     for comment in re.finditer(r"/\*.*?\*/|//[^\n]*", text, re.S):
         first = text.count("\n", 0, comment.start()) + 1
-        yield from blocks((first + i, re.sub(r"^\s*(/\*+|\*/|\*|//)\s?|\s*\*/\s*$", "", line).strip())
-                          for i, line in enumerate(comment.group(0).split("\n")))
+        yield from split_paragraphs(
+            (first + i, re.sub(r"^\s*(/\*+|\*/|\*|//)\s?|\s*\*/\s*$", "", line).strip())
+            for i, line in enumerate(comment.group(0).split("\n")))
 
 
 def comments_of_shell(text):
-    yield from blocks((number, re.sub(r"^\s*#\s?", "", line).strip()
-                       if re.match(r"\s*#(?!!)", line) else None)
-                      for number, line in enumerate(text.split("\n"), 1))
+    yield from split_paragraphs((number, re.sub(r"^\s*#\s?", "", line).strip()
+                                 if re.match(r"\s*#(?!!)", line) else None)
+                                for number, line in enumerate(text.split("\n"), 1))
 
 
 def paragraphs(text):
@@ -106,7 +107,7 @@ def main():
         folder = folder_of(path)
         found[folder] += 0
         for line, text in texts_of(path):
-            count = 0 if "SPDX" in text else habits(text)
+            count = 0 if "SPDX" in text else count_habits(text)
             found[folder] += count
             if count and (not wanted or folder in wanted):
                 places.append("%s:%d: %s" % (path, line, text[:120]))

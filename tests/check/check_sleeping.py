@@ -25,13 +25,13 @@ HOLD = 1500000
 UNCONTENDED, CONTENDED, WAIT_FAILS, TRYLOCK_FAILS, LONG, PERCPU = 27, 11 + 17, 10, 6, 6, 2
 
 
-def read(name):
+def read_bytes(name):
     with open(os.path.join(DIRECTORY, name), "rb") as stream:
         return stream.read()
 
 
 def lines(word, name="sleeping.truth"):
-    for line in read(name).decode().splitlines():
+    for line in read_bytes(name).decode().splitlines():
         first, *rest = line.split()
         if first == word:
             yield rest
@@ -41,7 +41,7 @@ def function_of_label(text):
     return text.partition(" in ")[2]
 
 
-def truths(name):
+def read_truths(name):
     return [Truth(name, *(int(value, 0) for value in values))
             for name, *values in lines("truth", name)]
 
@@ -51,9 +51,10 @@ class Blockers(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.truths = truths("sleeping-blockers.truth")
+        cls.truths = read_truths("sleeping-blockers.truth")
         locks = {truth.lock for truth in cls.truths}
-        cls.releases = [record for record in etl.resources(etl.decode(read("sleeping-blockers.etl")))
+        buffers = etl.decode(read_bytes("sleeping-blockers.etl"))
+        cls.releases = [record for record in etl.resources(buffers)
                         if record.resource in locks and not record.action & 0x200]
 
     def test_holders_with_waiters_are_written_and_no_others(self):
@@ -76,7 +77,7 @@ class Blockers(unittest.TestCase):
 
     def test_holders_and_waiters_are_named_by_their_callers(self):
         """Without names of tasks, because tasks that have ended may have none."""
-        report = json.loads(read("sleeping-callers.json"))
+        report = json.loads(read_bytes("sleeping-callers.json"))
         found = {lock: {(function_of_label(row["waiter"]),
                           function_of_label(row["holder"]))
                         for row in report["blockers"]
@@ -90,7 +91,7 @@ class Blockers(unittest.TestCase):
         self.assertEqual(report["blockers_dropped"], 0)
 
     def test_number_of_dropped_holders_is_in_the_file(self):
-        kinds = Counter(event.hook_id for b in etl.decode(read("sleeping-blockers.etl"))[1:]
+        kinds = Counter(event.hook_id for b in etl.decode(read_bytes("sleeping-blockers.etl"))[1:]
                         for event in b.events)
         self.assertEqual((kinds[etl.DROPPED_DC_START], kinds[etl.DROPPED_DC_END]), (1, 1))
         self.assertEqual(kinds[etl.CALLER], kinds[etl.RESOURCE])
@@ -99,10 +100,10 @@ class Blockers(unittest.TestCase):
 class SleepingLocks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.buffers = etl.decode(read("sleeping.etl"))
+        cls.buffers = etl.decode(read_bytes("sleeping.etl"))
         cls.records = list(etl.resources(cls.buffers))
         cls.releases = [record for record in cls.records if not record.action & 0x200]
-        cls.truths = truths("sleeping.truth")
+        cls.truths = read_truths("sleeping.truth")
 
     def record_of(self, truth):
         """Without the thread, the records of readers that wake up together could fit each other's
@@ -190,7 +191,7 @@ class SleepingLocks(unittest.TestCase):
                 self.assertLess(record.wait_time + record.hold_time, truth.acquired, name)
 
     def test_generated_events_are_written_or_lost(self):
-        for row in read("sleeping.stats").decode().splitlines()[1:]:
+        for row in read_bytes("sleeping.stats").decode().splitlines()[1:]:
             generated, written, lost = (int(word) for word in row.split()[1:4])
             self.assertEqual(generated, written + lost, row)
 
@@ -200,7 +201,7 @@ class SleepingLocks(unittest.TestCase):
         self.assertEqual(kinds[etl.DC_START], 0)
 
     def test_record_enables_sleeping_locks_by_default(self):
-        report = json.loads(read("sleeping-default.json"))
+        report = json.loads(read_bytes("sleeping-default.json"))
         kinds = {row["kind"] for row in report["resources"]}
         self.assertTrue(kinds & {"mutex", "rwsem"}, kinds)
 

@@ -21,7 +21,7 @@ SPINNING = ["spin", "irq", "read", "write", "queued"]
 SLEEPING = ["mutex", "rwsem", "resource"]
 
 
-def read(name):
+def read_bytes(name):
     with open(os.path.join(DIRECTORY, name), "rb") as stream:
         return stream.read()
 
@@ -31,7 +31,7 @@ class Symbols:
     def __init__(self, name):
         self.starts, self.names = [], []
         lines = sorted((int(line.split()[0], 16), line.split()[2])
-                       for line in read(name).decode().splitlines()
+                       for line in read_bytes(name).decode().splitlines()
                        if line.split()[1] in "tT")
         for start, symbol in lines:
             self.starts.append(start)
@@ -46,7 +46,7 @@ class Symbols:
 
 
 def lost(name):
-    header, *_, total = read(name).decode().splitlines()
+    header, *_, total = read_bytes(name).decode().splitlines()
     return int(total.split()[header.split().index("lost")])
 
 
@@ -57,12 +57,12 @@ class Recording:
 
     def __init__(self, prefix, number=None):
         name = prefix if number is None else "%s.%d" % (prefix, number)
-        self.buffers = etl.decode(read(name + ".etl"))
+        self.buffers = etl.decode(read_bytes(name + ".etl"))
         self.pairs, self.without = etl.with_stacks(self.buffers)
         self.locks = {}
         if os.path.exists(os.path.join(DIRECTORY, prefix + ".truth")):
             self.symbols = Symbols(prefix + ".kallsyms")
-            for line in read(prefix + ".truth").decode().splitlines():
+            for line in read_bytes(prefix + ".truth").decode().splitlines():
                 _, lock, address, thread = line.split()
                 self.locks[lock] = int(address, 0), int(thread)
 
@@ -145,7 +145,7 @@ class Stacks(unittest.TestCase):
         self.assertEqual(lost("all.0.stats"), 0)
         missing = [event for event, stack in self.all.pairs if not stack and
                    event.hook_id in (etl.SPINLOCK, etl.RESOURCE, etl.CONTEXTSWAP)]
-        header, *rows = read("all.counters").decode().splitlines()
+        header, *rows = read_bytes("all.counters").decode().splitlines()
         counters = {name: sum(int(row.split()[column]) for row in rows)
                     for column, name in enumerate(header.split()) if column}
         # StacksWalked counts the walks for both sessions that record stacks; one walk serves both.

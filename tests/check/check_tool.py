@@ -18,17 +18,17 @@ import tap
 NTKLOG, DIRECTORY = sys.argv[1:3]
 
 
-def path(name):
+def path_of(name):
     return os.path.join(DIRECTORY, name)
 
 
 def read_text(name):
-    with open(path(name), newline="") as stream:
+    with open(path_of(name), newline="") as stream:
         return stream.read()
 
 
 def decode(name, is_killed=False):
-    with open(path(name), "rb") as stream:
+    with open(path_of(name), "rb") as stream:
         data = stream.read()
     # A recorder that is killed may have written a part of its last buffer.
     size = int.from_bytes(data[:4], "little")
@@ -38,7 +38,7 @@ def decode(name, is_killed=False):
     return etl.logfile_header(buffers), buffers[1:]
 
 
-def run(*arguments):
+def run_ntklog(*arguments):
     return subprocess.run([NTKLOG, *arguments], capture_output=True, text=True, timeout=120)
 
 
@@ -51,8 +51,8 @@ class Recording(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.trace = decode("tool.etl")
-        cls.report = json.loads(run("report", "--json", "--columns", "all", "--top", "0",
-                                    path("tool.etl")).stdout)
+        cls.report = json.loads(run_ntklog("report", "--json", "--columns", "all", "--top", "0",
+                                    path_of("tool.etl")).stdout)
 
     def test_buffers_are_in_order(self):
         header, buffers = self.trace
@@ -68,7 +68,7 @@ class Recording(unittest.TestCase):
 
     def test_dump_and_report_have_the_events_of_the_decoder(self):
         count = sum(len(buffer.events) for buffer in self.trace[1])
-        dump = run("dump", "--json", path("tool.etl"))
+        dump = run_ntklog("dump", "--json", path_of("tool.etl"))
         self.assertEqual((dump.returncode, dump.stderr), (0, ""))
         events = [json.loads(line) for line in dump.stdout.splitlines()]
         # The first buffer has three events of the header, which dump prints, too.
@@ -101,7 +101,7 @@ class Recording(unittest.TestCase):
                                contended, delta=10 + contended / 50)
 
     def test_page_is_written(self):
-        result = run("report", "--html", path("tool.html"), path("tool.etl"))
+        result = run_ntklog("report", "--html", path_of("tool.html"), path_of("tool.etl"))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
 
 
@@ -117,7 +117,7 @@ class Others(unittest.TestCase):
         self.assertGreater(header.events_lost, 0)
         self.assertIn("; %d lost" % header.events_lost, read_text("tool-lost.log"))
         self.assertIn("LOST: %d events" % header.events_lost,
-                      run("report", path("tool-lost.etl")).stdout)
+                      run_ntklog("report", path_of("tool-lost.etl")).stdout)
 
     def test_progress_is_shown_on_terminals_only(self):
         shown = read_text("tool-terminal.txt")

@@ -40,7 +40,7 @@ static uint64_t earliest_time_in_buffers(struct etl_reader reader)
 	for (i = 0; first && i <= UINT16_MAX; i++) {
 		if (!first[i].number || !etl_read_buffer(&reader, &cursor, first[i].number))
 			continue;
-		while (cursor.next_offset < cursor.end &&
+		while (cursor.next_offset < cursor.end_offset &&
 		       etl_parse_event(&reader, &cursor, &event) == 1)
 			if (event.has_time && !event.has_impossible_time) {
 				if (event.time_stamp < time)
@@ -61,12 +61,13 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 
-	analysis->origin = file->overwritten ? earliest_time_in_buffers(*etl_const_reader(file)) :
-						 file->start_clock;
+	analysis->origin_time = file->overwritten ?
+					earliest_time_in_buffers(*etl_const_reader(file)) :
+					file->start_clock;
 	if (selection && selection->has_begin && selection->begin_seconds > 0 &&
-	    etl_seconds(file, analysis->origin) < selection->begin_seconds)
-		analysis->origin = file->start_clock +
-				   whole_ticks(selection->begin_seconds * (double)file->perf_freq);
+	    etl_seconds(file, analysis->origin_time) < selection->begin_seconds)
+		analysis->origin_time = file->start_clock + whole_ticks(selection->begin_seconds *
+									(double)file->perf_freq);
 }
 
 /**
@@ -83,7 +84,7 @@ void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 	analysis->resources.rates = rates.resource;
 }
 
-static void add_newer(struct newer_events *newer, const struct etl_event *event)
+static void add_newer_event(struct newer_events *newer, const struct etl_event *event)
 {
 	const struct event_type *type, *known = NULL;
 
@@ -101,23 +102,23 @@ static void add_newer(struct newer_events *newer, const struct etl_event *event)
 	newer->count++;
 }
 
-static void add_unknown(struct analysis *analysis, const struct etl_event *event)
+static void add_unknown_event(struct analysis *analysis, const struct etl_event *event)
 {
 	if (event->header_type == TRACE_HEADER_TYPE_PERFINFO32 ||
 	    event->header_type == TRACE_HEADER_TYPE_PERFINFO64)
-		add_newer(&analysis->newer, event);
+		add_newer_event(&analysis->newer_events, event);
 	if (!event->has_hook_id) {
-		analysis->unknown_headers[event->header_type]++;
+		analysis->unknown_header_counts[event->header_type]++;
 		return;
 	}
-	if (!analysis->unknown)
-		analysis->unknown = calloc(HOOK_IDS, sizeof(*analysis->unknown));
-	if (analysis->unknown)
-		analysis->unknown[event->hook_id]++;
+	if (!analysis->unknown_counts)
+		analysis->unknown_counts = calloc(HOOK_IDS, sizeof(*analysis->unknown_counts));
+	if (analysis->unknown_counts)
+		analysis->unknown_counts[event->hook_id]++;
 }
 
 /* The events of the first buffer describe the file. They are not events of the machine. */
-static bool is_of_header(const struct etl_file *file, const struct etl_event *event)
+static bool event_describes_file(const struct etl_file *file, const struct etl_event *event)
 {
 	return event->offset < file->buffer_size &&
 	       (event->header_type == TRACE_HEADER_TYPE_SYSTEM32 ||
@@ -135,9 +136,9 @@ static void extend_time_range(struct analysis *analysis, uint64_t time)
 static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
 				    const struct etl_event *event, const struct event_type *type)
 {
-	bool is_known = type && event->data_size == type->size[event->pointer_size == 8];
+	bool is_known = type && event->data_size == type->data_sizes[event->pointer_size == 8];
 
-	if (!event->has_time || is_of_header(file, event))
+	if (!event->has_time || event_describes_file(file, event))
 		return;
 	if (is_known && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_follow(&analysis->coverage, event);
@@ -189,29 +190,29 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	/* These events complete the next record. The filter is applied to that record. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
-		analysis->resources.no_memory |= !kept_callers_keep(&analysis->callers, event);
+		analysis->resources.no_memory |= !kept_callers_keep(&analysis->kept_callers, event);
 		return 0;
 	}
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK) {
-		kept_callers_add_block(analysis->callers, event);
+		kept_callers_add_block(analysis->kept_callers, event);
 		return 0;
 	}
 	/* A new list of open holds replaces the older one, even if the filter drops all of it. */
 	if (type && event->hook_id == NTKLOG_LOG_TYPE_OPEN_HOLD)
 		open_holds_begin_list(&analysis->open_holds, event->data);
 	/* The first and the last time include events that the filter leaves out. */
-	if (event->has_time && !is_of_header(file, event))
+	if (event->has_time && !event_describes_file(file, event))
 		extend_time_range(analysis, event->time_stamp);
 	source.is_selected = !selection || !selection->filter ||
 			     filter_matches(selection->filter, file, event, type, analysis->names);
 	/* The holder that a selected wait is charged to need not be selected. */
-	if (is_of_header(file, event) ||
+	if (event_describes_file(file, event) ||
 	    (!source.is_selected && !(type && analysis->charges.charges)))
 		return 0;
-	analysis->events += source.is_selected;
+	analysis->event_count += source.is_selected;
 	if (!type) {
 		if (!(stack && stack->state == STACK_ALONE))
-			add_unknown(analysis, event);
+			add_unknown_event(analysis, event);
 		return 0;
 	}
 	analysis_add_record(analysis, &source, &record);
@@ -269,7 +270,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	if (analysis->charges_waits)
 		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
 				 file->perf_freq);
-	analysis->charges.origin = analysis->origin;
+	analysis->charges.origin_time = analysis->origin_time;
 	analysis->lock_stacks.by_lock = true;
 	if (analysis->has_lock_stacks)
 		analysis->charges.stacks = &analysis->lock_stacks;
@@ -304,7 +305,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	bool has_lock_stacks = analysis->has_lock_stacks, is_split = analysis->is_split;
 	bool by_caller = analysis->resources.by_caller;
 	enum charge_by charge_by = analysis->charge_by;
-	const char *lock = analysis->wanted.name;
+	const char *lock = analysis->wanted_lock.name;
 
 	/* Reset the counts of damage, because the second pass counts the same damage again. */
 	*file = *before;
@@ -319,7 +320,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->charges_waits = charges_waits;
 	analysis->charge_by = charge_by;
 	analysis->is_split = is_split;
-	analysis->wanted.name = lock;
+	analysis->wanted_lock.name = lock;
 	analysis->has_lock_stacks = has_lock_stacks;
 	analysis->stacks.by_lock = by_lock;
 	analysis->stacks.has_by = has_by;
@@ -343,7 +344,7 @@ static uint64_t first_wanted_time(const struct analysis *analysis, const struct 
 		if (analysis->coverage.is_uneven && analysis->coverage.cpus[i].has_all_buffers &&
 		    !(selection && selection->has_begin))
 			return file->start_clock;
-	return analysis->origin;
+	return analysis->origin_time;
 }
 
 /**
@@ -363,8 +364,8 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	find_origin(analysis, file);
 	read_events(analysis, file);
 	rates_history_finish(&analysis->history);
-	if (analysis->history.count && !etl_reader(file)->input &&
-	    (analysis->history.count > 1 ||
+	if (analysis->history.stretch_count && !etl_reader(file)->input &&
+	    (analysis->history.stretch_count > 1 ||
 	     memcmp(&analysis->history.stretches[0].rates, &start, sizeof(start))))
 		read_again(analysis, file, &before);
 	coverage_find_cpus_with_all_buffers(&analysis->coverage, file);
@@ -384,11 +385,11 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
-	double begin = etl_seconds(file, analysis->origin), end;
+	double begin = etl_seconds(file, analysis->origin_time), end;
 
 	if (analysis->coverage.is_uneven)
 		return (double)coverage_ticks(&analysis->coverage, COVERAGE_ANY_GROUP,
-					      COVERAGE_LONGEST) / (double)file->perf_freq;
+					      COVERAGE_LONGEST_CPU) / (double)file->perf_freq;
 	if (selection && selection->has_end && analysis->has_later_events)
 		end = selection->end_seconds;
 	else if (analysis->last_time)
@@ -417,17 +418,17 @@ bool analysis_has_group(const struct analysis *analysis, uint32_t group)
  */
 void analysis_finish(struct analysis *analysis)
 {
-	uint64_t ticks = analysis->last_time - analysis->origin;
+	uint64_t ticks = analysis->last_time - analysis->origin_time;
 	struct rates highest = { analysis->spinlocks.rates, analysis->resources.rates };
 
 	charge_sums_flush(&analysis->charges);
 	if (!analysis->history.is_finished)
 		rates_history_finish(&analysis->history);
-	analysis->rates_changed = analysis->history.count > 1 ||
+	analysis->rates_changed = analysis->history.stretch_count > 1 ||
 				  analysis->history.has_unknown_change;
 	rates_find_highest(&analysis->history, &highest);
-	analysis->spinlocks.highest = highest.spinlock;
-	analysis->resources.highest = highest.resource;
+	analysis->spinlocks.highest_rates = highest.spinlock;
+	analysis->resources.highest_rates = highest.resource;
 	spinlock_stats_finish(&analysis->spinlocks);
 	if (analysis->splits)
 		spinlock_stats_finish(&analysis->splits->spinlocks);
@@ -454,7 +455,7 @@ void analysis_free(struct analysis *analysis)
 	charge_sums_free(&analysis->charges);
 	splits_free(analysis->splits);
 	open_holds_free(&analysis->open_holds);
-	free(analysis->unknown);
-	free(analysis->callers);
+	free(analysis->unknown_counts);
+	free(analysis->kept_callers);
 	*analysis = (struct analysis) { 0 };
 }

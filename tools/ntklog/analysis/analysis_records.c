@@ -8,7 +8,7 @@
 #include "analysis_records.h"
 #include "charge_thread.h"
 
-static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct etl_event *event)
+static uint64_t lock_key_of(struct analysis *analysis, uint64_t address, const struct etl_event *event)
 {
 	return analysis->by_address ? address :
 		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
@@ -17,14 +17,14 @@ static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct
 static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
 			      const struct etl_event *event)
 {
-	return wanted_lock_count(&analysis->wanted, analysis->names, address, event->time_stamp,
+	return wanted_lock_count(&analysis->wanted_lock, analysis->names, address, event->time_stamp,
 				 analysis->by_address);
 }
 
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
-	return analysis->history.is_finished && analysis->history.count > 1 ?
+	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
 		&rates_at(&analysis->history, event->time_stamp)->spinlock :
 		&analysis->spinlocks.rates;
 }
@@ -32,7 +32,7 @@ static const struct spinlock_rates *spinlock_rates_of(const struct analysis *ana
 static const struct resource_rates *resource_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
-	return analysis->history.is_finished && analysis->history.count > 1 ?
+	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
 		&rates_at(&analysis->history, event->time_stamp)->resource :
 		&analysis->resources.rates;
 }
@@ -49,7 +49,7 @@ static struct record_origin origin_of(const struct analysis *analysis,
 				      const struct etl_event *event)
 {
 	return (struct record_origin) {
-		.cpu = event->processor, .ticks = event->time_stamp - analysis->origin,
+		.cpu = event->processor, .ticks = event->time_stamp - analysis->origin_time,
 	};
 }
 
@@ -85,7 +85,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 
 	rule = spinlock_rule(rates, record);
 	weight = spinlock_weight(rates, record);
-	class = key_of(analysis, record->lock, event);
+	class = lock_key_of(analysis, record->lock, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
 	if (analysis->charges.charges || splits)
 		charge_read_spinlock(&read, source, record, rule);
@@ -135,10 +135,10 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 	struct charge_record read;
 	bool is_wanted;
 
-	kept_callers_complete(analysis->callers, event, record);
+	kept_callers_complete(analysis->kept_callers, event, record);
 	if (resource_record_is_release(record))
 		open_holds_drop_entry(&analysis->open_holds, record->resource, record->thread_id);
-	class = key_of(analysis, record->resource, event);
+	class = lock_key_of(analysis, record->resource, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->resource, event);
 	if (analysis->charges.charges || splits)
 		charge_read_resource(&read, source, record);
@@ -197,9 +197,9 @@ static void add_contextswap(struct analysis *analysis, const struct charge_event
 
 	if (source->is_selected)
 		switch_stats_add(&analysis->switches, record, event->processor,
-				 event->time_stamp, analysis->origin);
+				 event->time_stamp, analysis->origin_time);
 	if (source->is_selected && analysis->splits)
-		add_split_switch(analysis->splits, event, record, analysis->origin);
+		add_split_switch(analysis->splits, event, record, analysis->origin_time);
 	if (analysis->charges.charges)
 		charge_add_contextswap(&analysis->charges, source, record);
 }
@@ -210,7 +210,7 @@ static void add_open_hold(struct analysis *analysis, const struct charge_event *
 	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
 
 	memcpy(&hold.event, event->data, event->data_size);
-	hold.class = key_of(analysis, hold.event.lock, event);
+	hold.class = lock_key_of(analysis, hold.event.lock, event);
 	hold.is_wanted = source->is_selected &&
 			 count_wanted_lock(analysis, hold.event.lock, event);
 	open_holds_add(&analysis->open_holds, &hold);

@@ -31,21 +31,21 @@
  * @splits: sums by @charge_by; NULL: not @is_split
  * @open_holds: locks that were held at the end, or at the last snapshot
  * @groups: event groups that were enabled, if @has_groups
- * @origin: begin of the time lines, session clock: the start of the session, the first event that
- *	was not overwritten, or the begin of the selected time
- * @events: number of selected events, without those of the file's header and those that complete
- *	another one
+ * @origin_time: begin of the time lines, session clock: the start of the session, the first event
+ *	that was not overwritten, or the begin of the selected time
+ * @event_count: number of selected events, without those of the file's header and those that
+ *	complete another one
  * @has_later_events: the file has events after the selected time
- * @unknown: number of events of unknown types, by hook id; allocated for the first one
- * @callers: last event of each CPU with the caller of a record; allocated for the first one
- * @unknown_headers: number of events without a hook id, by type of header
- * @newer: events of known types, but of versions newer than the known ones; name and version
+ * @unknown_counts: number of events of unknown types, by hook id; allocated for the first one
+ * @kept_callers: last event of each CPU with the caller of a record; allocated for the first one
+ * @unknown_header_counts: number of events without a hook id, by type of header
+ * @newer_events: events of known types, but of versions newer than the known ones; name and version
  *	are those of the last one
  */
 struct analysis {
 	const struct selection *selection;
 	const struct names *names;
-	struct wanted_lock wanted;
+	struct wanted_lock wanted_lock;
 	bool by_address;
 	struct lock_classes classes;
 	struct spinlock_stats spinlocks;
@@ -64,20 +64,20 @@ struct analysis {
 	struct rates_history history;
 	bool has_groups;
 	struct perfinfo_groupmask groups;
-	uint64_t origin;
-	uint64_t events;
+	uint64_t origin_time;
+	uint64_t event_count;
 	uint64_t first_time;
 	uint64_t last_time;
 	bool has_later_events;
 	bool rates_changed;
-	uint64_t *unknown;
-	struct kept_caller *callers;
-	uint64_t unknown_headers[0x100];
+	uint64_t *unknown_counts;
+	struct kept_caller *kept_callers;
+	uint64_t unknown_header_counts[0x100];
 	struct newer_events {
 		const char *name;
 		uint16_t version;
 		uint64_t count;
-	} newer;
+	} newer_events;
 };
 
 #endif /* _NTKLOG_ANALYSIS_SUMS_H */

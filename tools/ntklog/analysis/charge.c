@@ -15,7 +15,7 @@
  * charged to. Otherwise a wait for thousands of holds, each of which looks back over all newer
  * records of its task, takes a second. A search in a wait for a few holds visits all that are kept.
  */
-#define VISITS_MAX		(4 * CHARGE_KEPT)
+#define VISITS_MAX		(4 * CHARGE_KEPT_MAX)
 
 /* @number less the number of @link's hold; 0: the ring has lost that hold, or there is none. */
 static int32_t distance_from(const struct charges *charges, uint64_t link, uint64_t number)
@@ -38,11 +38,11 @@ struct charges *charges_open(charge_callback callback, void *argument,
 
 	if (!charges)
 		return NULL;
-	charges->holds = calloc(CHARGE_KEPT, sizeof(*charges->holds));
-	charges->hold_frames = calloc(CHARGE_KEPT, sizeof(*charges->hold_frames));
-	charges->block_frames = calloc(CHARGE_KEPT, sizeof(*charges->block_frames));
-	charges->absences = calloc(CHARGE_KEPT, sizeof(*charges->absences));
-	charges->absence_frames = calloc(CHARGE_KEPT, sizeof(*charges->absence_frames));
+	charges->holds = calloc(CHARGE_KEPT_MAX, sizeof(*charges->holds));
+	charges->hold_frames = calloc(CHARGE_KEPT_MAX, sizeof(*charges->hold_frames));
+	charges->block_frames = calloc(CHARGE_KEPT_MAX, sizeof(*charges->block_frames));
+	charges->absences = calloc(CHARGE_KEPT_MAX, sizeof(*charges->absences));
+	charges->absence_frames = calloc(CHARGE_KEPT_MAX, sizeof(*charges->absence_frames));
 	charge_order_init(&charges->order, ticks_per_second);
 	charges->callback = callback;
 	charges->argument = argument;
@@ -57,7 +57,7 @@ struct charges *charges_open(charge_callback callback, void *argument,
  * Whether it is known when the task had no CPU during a hold and the wait before it. A task that
  * spins for a lock, or holds a spin lock, is not switched out.
  */
-static bool can_divide(const struct charges *charges, const struct charge_hold *hold)
+static bool off_cpu_times_are_known(const struct charges *charges, const struct charge_hold *hold)
 {
 	return !hold->is_sleeping || charges->absence_count || hold->has_off_cpu;
 }
@@ -79,8 +79,8 @@ static bool switches_are_missing(const struct charges *charges, const struct cha
 		absence = charges_last_absence(charges, absence, hold->thread_id, until);
 		if (!absence || absence->until <= from)
 			break;
-		begin = greatest(absence->from, from);
-		known += least(absence->until, until) - begin;
+		begin = max_u64(absence->from, from);
+		known += min_u64(absence->until, until) - begin;
 		until = begin;
 	}
 	return known < sum - sum / 4;
@@ -90,14 +90,17 @@ static bool switches_are_missing(const struct charges *charges, const struct cha
  * Choose whether the sums in the record or the context switches divide the hold, and the wait. All
  * context switches before the release have been added.
  */
-static void choose_divisions(const struct charges *charges, struct charge_hold *hold)
+static void choose_sums_or_switches(const struct charges *charges, struct charge_hold *hold)
 {
-	hold->hold_by_sums = hold->has_off_cpu &&
-			     switches_are_missing(charges, hold, hold->acquired, hold->released,
-						  hold->ready + hold->blocked);
-	hold->wait_by_sums = hold->has_off_cpu &&
-			     switches_are_missing(charges, hold, hold->wait_start, hold->acquired,
-						  hold->ready_at_end + hold->wait_blocked);
+	hold->hold_uses_sums = hold->has_off_cpu &&
+			       switches_are_missing(charges, hold, hold->acquire_time,
+						    hold->release_time,
+						    hold->ready_ticks + hold->blocked_ticks);
+	hold->wait_uses_sums = hold->has_off_cpu &&
+			       switches_are_missing(charges, hold, hold->wait_start,
+						    hold->acquire_time,
+						    hold->ready_ticks_at_end +
+						    hold->wait_blocked_ticks);
 }
 
 static void emit_piece(struct charges *charges, const struct charge_hold *waiter,
@@ -109,7 +112,7 @@ static void emit_piece(struct charges *charges, const struct charge_hold *waiter
 		.from = from,
 		.ticks = ticks,
 		.until = from + ticks,
-		.is_divided = holder && can_divide(charges, holder),
+		.is_divided = holder && off_cpu_times_are_known(charges, holder),
 		.holder = holder,
 		.absence = absence,
 	};
@@ -141,12 +144,12 @@ static void emit_parts(struct charges *charges, const struct charge_hold *waiter
 }
 
 /* The part of @sum that belongs to @ticks of @all, in proportion; at most @most. */
-static uint64_t proportion(uint64_t sum, uint64_t ticks, uint64_t all, uint64_t most)
+static uint64_t part_of_sum(uint64_t sum, uint64_t ticks, uint64_t all, uint64_t most)
 {
 	double part = (double)sum * ((double)ticks / (double)all);
 
 	if (ticks == all)
-		return least(sum, most);
+		return min_u64(sum, most);
 	return part < (double)most ? (uint64_t)part : most;
 }
 
@@ -157,9 +160,9 @@ static void divide_hold_by_sums(struct charges *charges, const struct charge_hol
 	static const enum charge_part parts[OFF_CPU_PARTS] = {
 		CHARGE_HOLDER_RAN, CHARGE_HOLDER_PREEMPTED, CHARGE_HOLDER_BLOCKED,
 	};
-	uint64_t held = hold->released - hold->acquired, ticks = until - from;
-	uint64_t blocked = proportion(hold->blocked, ticks, held, ticks);
-	uint64_t ready = proportion(hold->ready, ticks, held, ticks - blocked);
+	uint64_t held = hold->release_time - hold->acquire_time, ticks = until - from;
+	uint64_t blocked = part_of_sum(hold->blocked_ticks, ticks, held, ticks);
+	uint64_t ready = part_of_sum(hold->ready_ticks, ticks, held, ticks - blocked);
 
 	emit_parts(charges, waiter, hold, from, until, parts,
 		   (const uint64_t []) { ticks - blocked - ready, ready, blocked });
@@ -169,24 +172,25 @@ static void divide_hold_by_sums(struct charges *charges, const struct charge_hol
  * Divide the time from @from to the end of the next owner's wait by the sums of that wait. The
  * owner was ready just before it took the lock, and blocked before that.
  */
-static void divide_gap_by_sums(struct charges *charges, const struct charge_hold *waiter,
-			       const struct charge_hold *owner, uint64_t from, uint64_t until)
+static void divide_free_time_by_sums(struct charges *charges, const struct charge_hold *waiter,
+				     const struct charge_hold *owner, uint64_t from, uint64_t until)
 {
 	static const enum charge_part parts[OFF_CPU_PARTS] = {
 		CHARGE_FREE_SPINNING, CHARGE_FREE_READY, CHARGE_FREE_ASLEEP,
 	};
 	uint64_t ticks = until - from;
-	uint64_t ready = least(owner->ready_at_end, ticks);
-	uint64_t asleep = least(owner->wait_blocked, ticks - ready);
+	uint64_t ready = min_u64(owner->ready_ticks_at_end, ticks);
+	uint64_t asleep = min_u64(owner->wait_blocked_ticks, ticks - ready);
 
 	emit_parts(charges, waiter, owner, from, until, parts,
 		   (const uint64_t []) { ticks - asleep - ready, ready, asleep });
 }
 
 /* Split a piece into the times in which @task ran, was ready and slept; the last one first. */
-static void divide(struct charges *charges, const struct charge_hold *waiter,
-		   const struct charge_hold *task, uint64_t from, uint64_t until,
-		   enum charge_part asleep, enum charge_part ready, enum charge_part running)
+static void divide_by_switches(struct charges *charges, const struct charge_hold *waiter,
+			       const struct charge_hold *task, uint64_t from, uint64_t until,
+			       enum charge_part asleep, enum charge_part ready,
+			       enum charge_part running)
 {
 	const struct charge_absence *absence = NULL;
 	uint64_t ran = 0;
@@ -197,10 +201,10 @@ static void divide(struct charges *charges, const struct charge_hold *waiter,
 		absence = charges_last_absence(charges, absence, task->thread_id, until);
 		if (!absence || absence->until <= from)
 			break;
-		begin = greatest(absence->from, from);
-		end = least(absence->until, until);
-		ready_from = least(greatest(absence->ready_from, begin), end);
-		if (charges->tells_runs)
+		begin = max_u64(absence->from, from);
+		end = min_u64(absence->until, until);
+		ready_from = min_u64(max_u64(absence->ready_from, begin), end);
+		if (charges->emits_runs)
 			emit_piece(charges, waiter, task, NULL, running, end, until - end);
 		else
 			ran += until - end;
@@ -211,31 +215,32 @@ static void divide(struct charges *charges, const struct charge_hold *waiter,
 	emit_piece(charges, waiter, task, NULL, running, from, ran + (until - from));
 }
 
-static int compare_acquired(const void *a, const void *b)
+static int compare_acquire_times(const void *a, const void *b)
 {
 	const struct charge_hold *left = *(const struct charge_hold *const *)a;
 	const struct charge_hold *right = *(const struct charge_hold *const *)b;
 
-	if (left->acquired != right->acquired)
-		return left->acquired < right->acquired ? -1 : 1;
-	return (left->released > right->released) - (left->released < right->released);
+	if (left->acquire_time != right->acquire_time)
+		return left->acquire_time < right->acquire_time ? -1 : 1;
+	return (left->release_time > right->release_time) -
+	       (left->release_time < right->release_time);
 }
 
 /* The recorded holds that overlap a wait, in the order of their acquisition. */
-static size_t find_overlaps(struct charges *charges, const struct charge_hold *waiter)
+static size_t find_overlapping_holds(struct charges *charges, const struct charge_hold *waiter)
 {
 	uint64_t link = charges->lock_heads[ring_bucket(waiter->lock)];
 	const struct charge_hold *hold;
 	size_t count = 0;
 
 	/* Holds are linked in the order of their releases, unless a record is very late. */
-	for (; (hold = hold_at(charges, link)) && hold->released > waiter->wait_start &&
-	     count < CHARGE_OVERLAPS_MAX; link = older_link(link, hold->older_of_lock))
+	for (; (hold = hold_at(charges, link)) && hold->release_time > waiter->wait_start &&
+	     count < CHARGE_OVERLAPS_MAX; link = older_link(link, hold->lock_list_distance))
 		if (hold->lock == waiter->lock && hold->is_sleeping == waiter->is_sleeping &&
-		    hold->acquired < waiter->acquired &&
-		    (hold->released > hold->acquired || hold->start_unknown))
+		    hold->acquire_time < waiter->acquire_time &&
+		    (hold->release_time > hold->acquire_time || hold->start_unknown))
 			charges->overlaps[count++] = hold;
-	qsort(charges->overlaps, count, sizeof(*charges->overlaps), compare_acquired);
+	qsort(charges->overlaps, count, sizeof(*charges->overlaps), compare_acquire_times);
 	return count;
 }
 
@@ -244,20 +249,20 @@ static size_t find_overlaps(struct charges *charges, const struct charge_hold *w
  * The part before @owner waits counts as overtaken, or as unknown if no recorded hold precedes it.
  * The rest counts as handed over.
  */
-static void charge_gap(struct charges *charges, const struct charge_hold *waiter,
-		       const struct charge_hold *owner, uint64_t from, uint64_t until,
-		       bool after_hold)
+static void charge_free_time(struct charges *charges, const struct charge_hold *waiter,
+			     const struct charge_hold *owner, uint64_t from, uint64_t until,
+			     bool after_hold)
 {
-	uint64_t waits_from = least(greatest(owner->wait_start, from), until);
+	uint64_t waits_from = min_u64(max_u64(owner->wait_start, from), until);
 
 	if (waits_from > from)
 		emit_piece(charges, waiter, after_hold ? owner : NULL, NULL,
 			   after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, from, waits_from - from);
-	if (owner->wait_by_sums)
-		divide_gap_by_sums(charges, waiter, owner, waits_from, until);
+	if (owner->wait_uses_sums)
+		divide_free_time_by_sums(charges, waiter, owner, waits_from, until);
 	else
-		divide(charges, waiter, owner, waits_from, until, CHARGE_FREE_ASLEEP,
-		       CHARGE_FREE_READY, CHARGE_FREE_SPINNING);
+		divide_by_switches(charges, waiter, owner, waits_from, until, CHARGE_FREE_ASLEEP,
+				   CHARGE_FREE_READY, CHARGE_FREE_SPINNING);
 }
 
 /*
@@ -266,53 +271,55 @@ static void charge_gap(struct charges *charges, const struct charge_hold *waiter
  * waiter, it acquired the lock before the waiter came. An interrupt, or a hypervisor that stopped
  * the virtual CPU, may come between an acquisition and its time stamp.
  */
-static bool began_earlier(const struct charge_hold *hold)
+static bool hold_began_earlier(const struct charge_hold *hold)
 {
-	return hold->start_unknown || (hold->left_waiter && hold->wait_start == hold->acquired);
+	return hold->start_unknown || (hold->left_waiter && hold->wait_start == hold->acquire_time);
 }
 
 static void charge_wait(struct charges *charges, const struct charge_hold *waiter)
 {
 	uint64_t at = waiter->wait_start;
-	size_t count = find_overlaps(charges, waiter), i;
+	size_t count = find_overlapping_holds(charges, waiter), i;
 
-	charges->search_max = VISITS_MAX / greatest(count, 1);
+	charges->visits_max = VISITS_MAX / max_u64(count, 1);
 	for (i = 0; i < count; i++) {
 		const struct charge_hold *hold = charges->overlaps[i];
-		uint64_t begin = began_earlier(hold) ? at :
-				 greatest(hold->acquired, waiter->wait_start);
-		uint64_t end = least(hold->released, waiter->acquired);
+		uint64_t begin = hold_began_earlier(hold) ? at :
+				 max_u64(hold->acquire_time, waiter->wait_start);
+		uint64_t end = min_u64(hold->release_time, waiter->acquire_time);
 
 		if (begin > at) {
-			charge_gap(charges, waiter, hold, at, begin, i);
+			charge_free_time(charges, waiter, hold, at, begin, i);
 			at = begin;
 		}
 		if (end > at) {
-			if (hold->hold_by_sums)
+			if (hold->hold_uses_sums)
 				divide_hold_by_sums(charges, waiter, hold, at, end);
 			else
-				divide(charges, waiter, hold, at, end, CHARGE_HOLDER_BLOCKED,
-				       CHARGE_HOLDER_PREEMPTED, CHARGE_HOLDER_RAN);
+				divide_by_switches(charges, waiter, hold, at, end,
+						   CHARGE_HOLDER_BLOCKED, CHARGE_HOLDER_PREEMPTED,
+						   CHARGE_HOLDER_RAN);
 			at = end;
 		}
 	}
-	if (at == waiter->acquired)
+	if (at == waiter->acquire_time)
 		return;
 	if (count)
-		charge_gap(charges, waiter, waiter, at, waiter->acquired, true);
+		charge_free_time(charges, waiter, waiter, at, waiter->acquire_time, true);
 	else
-		emit_piece(charges, waiter, NULL, NULL, CHARGE_UNKNOWN, at, waiter->acquired - at);
+		emit_piece(charges, waiter, NULL, NULL, CHARGE_UNKNOWN, at,
+			   waiter->acquire_time - at);
 }
 
 /**
  * charges_add_hold() - add the record of a hold, for charges_next_hold()
  * @charges: open; charges_next_hold() has returned NULL since the last hold was added
- * @hold: the hold; its @logged is not before that of the last one; its links, @has_inner_wait,
- *	@hold_by_sums and @wait_by_sums are not used
+ * @hold: the hold; its @log_time is not before that of the last one; its links, @has_inner_wait,
+ *	@hold_uses_sums and @wait_uses_sums are not used
  */
 void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
 {
-	size_t at = charges->hold_count % CHARGE_KEPT;
+	size_t at = charges->hold_count % CHARGE_KEPT_MAX;
 	struct charge_hold *kept = &charges->holds[at];
 
 	*kept = *hold;
@@ -322,7 +329,8 @@ void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
 	if (hold->block_frames)
 		kept->block_frames = memcpy(charges->block_frames[at], hold->block_frames,
 					    sizeof(*charges->block_frames));
-	charge_order_add(&charges->order, hold->released, hold->logged, charges->hold_count++);
+	charge_order_add(&charges->order, hold->release_time, hold->log_time,
+			 charges->hold_count++);
 }
 
 /**
@@ -339,20 +347,20 @@ const struct charge_hold *charges_next_hold(struct charges *charges, bool all)
 
 	if (!charge_order_next(&charges->order, all, &number))
 		return NULL;
-	hold = &charges->holds[number % CHARGE_KEPT];
-	choose_divisions(charges, hold);
+	hold = &charges->holds[number % CHARGE_KEPT_MAX];
+	choose_sums_or_switches(charges, hold);
 	of_lock = &charges->lock_heads[ring_bucket(hold->lock)];
-	hold->older_of_lock = distance_from(charges, *of_lock, number);
+	hold->lock_list_distance = distance_from(charges, *of_lock, number);
 	*of_lock = number + 1;
-	if (!hold->is_sleeping || hold->acquired > hold->wait_start) {
+	if (!hold->is_sleeping || hold->acquire_time > hold->wait_start) {
 		uint64_t *of_owner = &charges->wait_heads[ring_bucket(charge_owner(hold))];
 
 		const struct charge_hold *inner = hold_at(charges, *of_owner);
 
 		hold->older_wait = inner ? number + 1 - *of_owner : 0;
 		hold->has_inner_wait = !hold->is_sleeping && !hold->start_unknown && inner &&
-				       inner->acquired > hold->acquired;
-		if (hold->acquired > hold->wait_start)
+				       inner->acquire_time > hold->acquire_time;
+		if (hold->acquire_time > hold->wait_start)
 			*of_owner = number + 1;
 	}
 	return hold;
@@ -365,7 +373,7 @@ const struct charge_hold *charges_next_hold(struct charges *charges, bool all)
  */
 void charges_charge_wait(struct charges *charges, const struct charge_hold *hold)
 {
-	if (hold->weight && hold->acquired > hold->wait_start)
+	if (hold->weight && hold->acquire_time > hold->wait_start)
 		charge_wait(charges, hold);
 }
 
@@ -384,23 +392,23 @@ void charges_tell_steps(struct charges *charges, const struct charge_hold *waite
 
 	charges->callback = callback;
 	charges->argument = argument;
-	charges->tells_runs = true;
+	charges->emits_runs = true;
 	charge_wait(charges, waiter);
 	charges->callback = usual_callback;
 	charges->argument = usual_argument;
-	charges->tells_runs = false;
+	charges->emits_runs = false;
 }
 
 /**
  * charges_switch_out() - a task loses its CPU
  * @charges: open
- * @absence: the time that begins. @until and @older are not used. @ready_from equals @from if the
- *	task is preempted, and is UINT64_MAX if it blocks
+ * @absence: the time that begins. @until and @older_link are not used. @ready_from equals @from if
+ *	the task is preempted, and is UINT64_MAX if it blocks
  */
 void charges_switch_out(struct charges *charges, const struct charge_absence *absence)
 {
 	uint64_t *head = &charges->absence_heads[ring_bucket(absence->thread_id)];
-	size_t at = charges->absence_count % CHARGE_KEPT;
+	size_t at = charges->absence_count % CHARGE_KEPT_MAX;
 	struct charge_absence *kept = &charges->absences[at];
 
 	*kept = *absence;
@@ -408,7 +416,7 @@ void charges_switch_out(struct charges *charges, const struct charge_absence *ab
 		kept->frames = memcpy(charges->absence_frames[at], absence->frames,
 				      sizeof(*charges->absence_frames));
 	kept->until = UINT64_MAX;
-	kept->older = *head;
+	kept->older_link = *head;
 	charges->absence_count++;
 	*head = charges->absence_count;
 }
@@ -427,7 +435,7 @@ void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t tim
 
 	absence = absence_at(charges, charges->absence_heads[ring_bucket(thread_id)]);
 	while (absence && absence->thread_id != thread_id)
-		absence = absence_at(charges, absence->older);
+		absence = absence_at(charges, absence->older_link);
 	if (!absence || absence->until != UINT64_MAX)
 		return;
 	absence->until = time;

@@ -21,7 +21,7 @@ static uint64_t ticks_of(const struct etl_file *file, uint64_t cycles)
 }
 
 /* When the hold ended: by the record's own clock, if that is the session clock. */
-static uint64_t end_of(const struct charge_event *source, uint64_t released)
+static uint64_t release_time_of(const struct charge_event *source, uint64_t released)
 {
 	if (source->file->perf_freq == source->file->cycle_freq && released &&
 	    released <= source->event->time_stamp)
@@ -32,14 +32,14 @@ static uint64_t end_of(const struct charge_event *source, uint64_t released)
 static void set_times(struct charge_hold *hold, const struct charge_event *source,
 		      uint64_t released, uint64_t held, uint64_t waited)
 {
-	hold->logged = source->event->time_stamp;
-	hold->released = end_of(source, released);
-	hold->acquired = hold->released - ticks_of(source->file, held);
-	hold->wait_start = hold->acquired - ticks_of(source->file, waited);
+	hold->log_time = source->event->time_stamp;
+	hold->release_time = release_time_of(source, released);
+	hold->acquire_time = hold->release_time - ticks_of(source->file, held);
+	hold->wait_start = hold->acquire_time - ticks_of(source->file, waited);
 	/* A file may claim times before the clock began. */
-	if (hold->acquired > hold->released || hold->wait_start > hold->acquired) {
-		hold->acquired = hold->released;
-		hold->wait_start = hold->released;
+	if (hold->acquire_time > hold->release_time || hold->wait_start > hold->acquire_time) {
+		hold->acquire_time = hold->release_time;
+		hold->wait_start = hold->release_time;
 	}
 }
 
@@ -50,9 +50,9 @@ static const uint64_t *read_frames(uint64_t *frames, const struct stack *stack)
 
 	if (!count)
 		return NULL;
-	memset(frames, 0, CHARGE_FRAMES * sizeof(*frames));
-	if (count > CHARGE_FRAMES)
-		count = CHARGE_FRAMES;
+	memset(frames, 0, CHARGE_FRAMES_MAX * sizeof(*frames));
+	if (count > CHARGE_FRAMES_MAX)
+		count = CHARGE_FRAMES_MAX;
 	return memcpy(frames, stack->addresses, count * sizeof(*frames));
 }
 
@@ -110,15 +110,15 @@ void charge_read_resource(struct charge_record *read, const struct charge_event 
 	};
 	if (record->has_off_cpu) {
 		hold->has_off_cpu = true;
-		hold->ready = ticks_of(source->file, record->hold_ready);
-		hold->blocked = ticks_of(source->file, record->hold_blocked);
-		hold->ready_at_end = ticks_of(source->file, record->wait_last_ready);
-		hold->wait_blocked = ticks_of(source->file, record->wait_blocked);
+		hold->ready_ticks = ticks_of(source->file, record->hold_ready);
+		hold->blocked_ticks = ticks_of(source->file, record->hold_blocked);
+		hold->ready_ticks_at_end = ticks_of(source->file, record->wait_last_ready);
+		hold->wait_blocked_ticks = ticks_of(source->file, record->wait_blocked);
 	}
 	if (record->block) {
 		hold->block_frames = memcpy(read->block_frames, record->block->frames,
 					    sizeof(read->block_frames));
-		hold->longest_block = ticks_of(source->file, record->block->blocked);
+		hold->longest_block_ticks = ticks_of(source->file, record->block->blocked);
 	}
 	set_times(hold, source, is_timed ? record->acquire_time + record->hold_time : 0,
 		  record->hold_time,
@@ -149,19 +149,19 @@ void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
 		.weight = weight,
 		.is_sleeping = true,
 		.is_shared = open_hold_is_shared(event),
-		.acquired = since,
-		.released = event->list_time,
-		.logged = event->list_time,
+		.acquire_time = since,
+		.release_time = event->list_time,
+		.log_time = event->list_time,
 	};
 
 	hold.wait_start = waited < since ? since - waited : since;
 	if (open_hold_is_waiting(event)) {
 		hold.wait_start = since;
-		hold.acquired = event->list_time;
+		hold.acquire_time = event->list_time;
 	} else if (has_off_cpu) {
 		hold.has_off_cpu = true;
-		hold.ready = ticks_of(file, event->ready);
-		hold.blocked = ticks_of(file, event->blocked);
+		hold.ready_ticks = ticks_of(file, event->ready);
+		hold.blocked_ticks = ticks_of(file, event->blocked);
 	}
 	charge_thread_add_hold(sums, &hold);
 }
@@ -179,11 +179,11 @@ void charge_add_contextswap(struct charge_sums *sums, const struct charge_event 
 			record->old_thread_state == KTHREAD_STATE_RUNNING ||
 			record->old_thread_state == KTHREAD_STATE_STANDBY ||
 			record->old_thread_state == KTHREAD_STATE_DEFERRED_READY;
-	uint64_t frames[CHARGE_FRAMES];
+	uint64_t frames[CHARGE_FRAMES_MAX];
 	struct charge_absence absence = {
 		.frames = read_frames(frames, source->stack),
 		.thread_id = record->old_thread_id,
-		.preempter = is_ready ? record->new_thread_id : 0,
+		.preempter_id = is_ready ? record->new_thread_id : 0,
 		.from = source->event->time_stamp,
 		.ready_from = is_ready ? source->event->time_stamp : UINT64_MAX,
 	};

@@ -36,8 +36,8 @@ struct charge_event {
  */
 struct charge_record {
 	struct charge_hold hold;
-	uint64_t frames[CHARGE_FRAMES];
-	uint64_t block_frames[CHARGE_FRAMES];
+	uint64_t frames[CHARGE_FRAMES_MAX];
+	uint64_t block_frames[CHARGE_FRAMES_MAX];
 };
 
 void charge_read_spinlock(struct charge_record *read, const struct charge_event *source,

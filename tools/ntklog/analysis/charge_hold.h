@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /* Functions of a stack that are kept, from the innermost on. */
-#define CHARGE_FRAMES		8
+#define CHARGE_FRAMES_MAX	8
 
 /* Holds, and times without a CPU, that are kept: the newest of them. */
-#define CHARGE_KEPT		0x10000
+#define CHARGE_KEPT_MAX		0x10000
 
 /**
  * enum charge_part - kinds of time that a wait is made of
@@ -42,40 +42,40 @@ enum charge_part {
  * struct charge_hold - a hold, and the wait before it
  * @lock: address of the lock
  * @class: key of the lock's class, or the address of a lock that has none
- * @wait_start: when the wait began, session clock; @acquired, if there was no wait
- * @acquired: when the hold began; equal to @released, if only the wait is recorded, or if
+ * @wait_start: when the wait began, session clock; @acquire_time, if there was no wait
+ * @acquire_time: when the hold began; equal to @release_time, if only the wait is recorded, or if
  *	@start_unknown
- * @released: when the hold ended
- * @logged: time stamp of the record, which is not before @released
+ * @release_time: when the hold ended
+ * @log_time: time stamp of the record, which is not before @release_time
  * @caller: address in the function that released a spin lock, or that acquired a lock that tasks
  *	sleep for; 0: not recorded
- * @frames: CHARGE_FRAMES return addresses of the stack of the release, the innermost first; 0 ends
- *	them; NULL: not recorded
+ * @frames: CHARGE_FRAMES_MAX return addresses of the stack of the release, the innermost first; 0
+ *	ends them; NULL: not recorded
  * @block_frames: as @frames, of the stack with which the task was blocked for longest in the hold;
  *	NULL: not recorded
- * @longest_block: if @block_frames, how long it was blocked then, session clock
+ * @longest_block_ticks: if @block_frames, how long it was blocked then, session clock
  * @thread_id: the task
  * @weight: waits that this one stands for; 0: the wait is not counted
- * @ready: if @has_off_cpu, time of the hold in which the task was ready and had no CPU, session
- *	clock
- * @blocked: if @has_off_cpu, time of the hold in which the task was blocked
- * @ready_at_end: if @has_off_cpu, time at the end of the wait in which the task was ready and had
- *	no CPU
- * @wait_blocked: if @has_off_cpu, time of the wait in which the task was blocked
+ * @ready_ticks: if @has_off_cpu, time of the hold in which the task was ready and had no CPU,
+ *	session clock
+ * @blocked_ticks: if @has_off_cpu, time of the hold in which the task was blocked
+ * @ready_ticks_at_end: if @has_off_cpu, time at the end of the wait in which the task was ready and
+ *	had no CPU
+ * @wait_blocked_ticks: if @has_off_cpu, time of the wait in which the task was blocked
  * @cpu: CPU that wrote the record
  * @irql: IRQL of the release; of a lock that tasks sleep for 0
  * @is_sleeping: the lock is one that tasks sleep for
  * @is_shared: held by a reader
- * @start_unknown: the hold ended at @released; its start is not recorded
+ * @start_unknown: the hold ended at @release_time; its start is not recorded
  * @left_waiter: the release of a spin lock found a waiter in the lock's word
  * @in_softirq: a spin lock released in a softirq
  * @in_interrupt: a spin lock released in a hard interrupt
  * @was_interrupted: interrupts came during the wait or the hold
  * @has_off_cpu: the record has the times without a CPU
- * @hold_by_sums: @ready and @blocked divide the hold, and not context switches
- * @wait_by_sums: @ready_at_end and @wait_blocked divide the end of the wait
+ * @hold_uses_sums: @ready_ticks and @blocked_ticks divide the hold, and not context switches
+ * @wait_uses_sums: @ready_ticks_at_end and @wait_blocked_ticks divide the end of the wait
  * @has_inner_wait: of a spin lock: its CPU waited for another spin lock during the hold
- * @older_of_lock: the number of this hold, less that of the hold of the same bucket of locks that
+ * @lock_list_distance: the number of this hold, less that of the hold of the same bucket of locks that
  *	was released before it; 0: none
  * @older_wait: the same for the bucket of charge_owner() and its holds that followed a wait; of a
  *	lock that sleeps only if there was a wait
@@ -87,20 +87,20 @@ struct charge_hold {
 	uint64_t lock;
 	uint64_t class;
 	uint64_t wait_start;
-	uint64_t acquired;
-	uint64_t released;
-	uint64_t logged;
+	uint64_t acquire_time;
+	uint64_t release_time;
+	uint64_t log_time;
 	uint64_t caller;
 	const uint64_t *frames;
 	const uint64_t *block_frames;
-	uint64_t longest_block;
+	uint64_t longest_block_ticks;
 	uint64_t weight;
-	uint64_t ready;
-	uint64_t blocked;
-	uint64_t ready_at_end;
-	uint64_t wait_blocked;
+	uint64_t ready_ticks;
+	uint64_t blocked_ticks;
+	uint64_t ready_ticks_at_end;
+	uint64_t wait_blocked_ticks;
 	uint32_t thread_id;
-	int32_t older_of_lock;
+	int32_t lock_list_distance;
 	int32_t older_wait;
 	uint16_t cpu;
 	uint8_t irql;
@@ -112,8 +112,8 @@ struct charge_hold {
 	bool in_interrupt;
 	bool was_interrupted;
 	bool has_off_cpu;
-	bool hold_by_sums;
-	bool wait_by_sums;
+	bool hold_uses_sums;
+	bool wait_uses_sums;
 	bool has_inner_wait;
 };
 
@@ -134,11 +134,11 @@ static inline uint64_t charge_owner(const struct charge_hold *hold)
  * @from: when the task was switched out, session clock
  * @ready_from: from when on the task was ready to run
  * @until: when the task was switched in; UINT64_MAX: not yet
- * @frames: CHARGE_FRAMES return addresses of the stack at the switch, the innermost first; 0 ends
- *	them; NULL: not recorded
+ * @frames: CHARGE_FRAMES_MAX return addresses of the stack at the switch, the innermost first; 0
+ *	ends them; NULL: not recorded
  * @thread_id: the task
- * @preempter: the task that got the CPU, if this one was ready; 0: the idle task, or none
- * @older: number of an earlier absence, of a task of the same bucket, plus 1; 0: none
+ * @preempter_id: the task that got the CPU, if this one was ready; 0: the idle task, or none
+ * @older_link: number of an earlier absence, of a task of the same bucket, plus 1; 0: none
  */
 struct charge_absence {
 	uint64_t from;
@@ -146,8 +146,8 @@ struct charge_absence {
 	uint64_t until;
 	const uint64_t *frames;
 	uint32_t thread_id;
-	uint32_t preempter;
-	uint64_t older;
+	uint32_t preempter_id;
+	uint64_t older_link;
 };
 
 /**

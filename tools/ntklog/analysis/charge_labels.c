@@ -43,7 +43,7 @@ enum charge_by charge_find_by(const char *name)
 }
 
 /* Prefixes of functions of locks, switches, tracing and interrupts, which explain no hold. */
-static const char *const plumbing[] = {
+static const char *const plumbing_prefixes[] = {
 	"__mutex_unlock", "mutex_unlock", "up_", "__up", "up+", "downgrade_write",
 	"ww_mutex_unlock", "rt_mutex", "percpu_up", "percpu_down", "__percpu", "down_", "__down",
 	"rwsem_", "mutex_lock", "__mutex_lock", "ntklog", "ftrace", "arch_ftrace", "return_to",
@@ -55,20 +55,20 @@ static bool is_plumbing(const char *function)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(plumbing); i++)
-		if (!strncmp(function, plumbing[i], strlen(plumbing[i])))
+	for (i = 0; i < ARRAY_SIZE(plumbing_prefixes); i++)
+		if (!strncmp(function, plumbing_prefixes[i], strlen(plumbing_prefixes[i])))
 			return true;
 	return false;
 }
 
 /* The innermost function that is not plumbing. Returns false if there is none. */
-static bool find_function(const struct names *names, const uint64_t *frames, char *text,
-			  size_t size)
+static bool format_function(const struct names *names, const uint64_t *frames, char *text,
+			    size_t size)
 {
 	unsigned int i;
 
-	for (i = 0; frames && i < CHARGE_FRAMES && frames[i]; i++) {
-		names_function(names, frames[i], text, size);
+	for (i = 0; frames && i < CHARGE_FRAMES_MAX && frames[i]; i++) {
+		names_format_function(names, frames[i], text, size);
 		if (!is_plumbing(text))
 			return true;
 	}
@@ -82,15 +82,15 @@ static void format_stack(const struct names *names, const uint64_t *frames, char
 	size_t length = 0;
 	unsigned int i;
 
-	for (i = 0; i < CHARGE_FRAMES && frames[i] && length < size; i++) {
-		names_function(names, frames[i], function, sizeof(function));
+	for (i = 0; i < CHARGE_FRAMES_MAX && frames[i] && length < size; i++) {
+		names_format_function(names, frames[i], function, sizeof(function));
 		length += snprintf(text + length, size - length, "%s%s", i ? " < " : "", function);
 	}
 }
 
 static void format_task(const struct names *names, uint32_t thread_id, char *text, size_t size)
 {
-	const char *name = names_thread(names, thread_id);
+	const char *name = names_find_thread_name(names, thread_id);
 
 	if (name)
 		snprintf(text, size, "%s", name);
@@ -108,7 +108,7 @@ static void format_process(const struct names *names, const struct charge_hold *
 	const char *name;
 	uint32_t id;
 
-	if (names_process(names, hold->thread_id, hold->logged, &id, &name))
+	if (names_find_process(names, hold->thread_id, hold->log_time, &id, &name))
 		snprintf(text, size, name ? "%u %s" : "%u", id, name);
 	else
 		snprintf(text, size, hold->thread_id ? "unknown process" : "idle");
@@ -119,7 +119,7 @@ static void format_process(const struct names *names, const struct charge_hold *
 static void format_cgroup(const struct names *names, const struct charge_hold *hold, char *text,
 			  size_t size)
 {
-	const char *path = names_cgroup(names, hold->thread_id, hold->logged);
+	const char *path = names_find_cgroup(names, hold->thread_id, hold->log_time);
 
 	if (path)
 		snprintf(text, size, "%s", path);
@@ -141,12 +141,12 @@ static void format_irql(const struct charge_hold *hold, char *text, size_t size)
 }
 
 /**
- * charge_context() - tell in which context or way a lock was held
+ * charge_context_text() - tell in which context or way a lock was held
  * @hold: the hold
  *
  * Return: " (interrupt)", " (softirq)", " (reader)", or "".
  */
-const char *charge_context(const struct charge_hold *hold)
+const char *charge_context_text(const struct charge_hold *hold)
 {
 	if (hold->in_interrupt)
 		return " (interrupt)";
@@ -168,12 +168,12 @@ bool charge_format_place(const struct names *names, const struct charge_hold *ho
 			 size_t size)
 {
 	if ((hold->is_sleeping || !hold->caller) &&
-	    find_function(names, hold->frames, text, size))
+	    format_function(names, hold->frames, text, size))
 		return true;
 	*text = '\0';
 	if (!hold->caller)
 		return false;
-	names_function(names, hold->caller, text, size);
+	names_format_function(names, hold->caller, text, size);
 	return true;
 }
 
@@ -196,7 +196,7 @@ void charge_format_by(const struct names *names, enum charge_by by,
 	} else if (by == CHARGE_BY_TASK) {
 		snprintf(text, size, "%s", task);
 	} else if (by == CHARGE_BY_THREAD) {
-		if (names_thread(names, hold->thread_id))
+		if (names_find_thread_name(names, hold->thread_id))
 			snprintf(text, size, "%u %s", hold->thread_id, task);
 		else
 			snprintf(text, size, "%u", hold->thread_id);
@@ -231,7 +231,7 @@ void charge_format_holder(const struct names *names, enum charge_by by,
 	charge_format_by(names, by, hold, text, size);
 	size -= strlen(text);
 	text += strlen(text);
-	snprintf(text, size, "%s", charge_context(hold));
+	snprintf(text, size, "%s", charge_context_text(hold));
 }
 
 /*
@@ -253,11 +253,11 @@ static const struct charge_absence *format_chain(const struct names *names,
 		wait = charges_find_wait(charges, absence->thread_id, absence->from);
 		if (!wait)
 			return absence;
-		names_address(names, wait->class, class, sizeof(class));
+		names_format_address(names, wait->class, class, sizeof(class));
 		length = strlen(text);
 		snprintf(text + length, size - length, "%swaiting for %s", level ? ", " : "",
 			 class);
-		middle = wait->wait_start + (wait->acquired - wait->wait_start) / 2;
+		middle = wait->wait_start + (wait->acquire_time - wait->wait_start) / 2;
 		holder = charges_find_holder(charges, wait, middle);
 		if (!holder)
 			return NULL;
@@ -290,7 +290,7 @@ bool charge_format_absence(const struct names *names, const struct charges *char
 	if (charges)
 		last = format_chain(names, charges, absence, text, size);
 	length = strlen(text);
-	if (last && find_function(names, last->frames, function, sizeof(function)))
+	if (last && format_function(names, last->frames, function, sizeof(function)))
 		snprintf(text + length, size - length, "%sin %s", length ? " " : "", function);
 	/* snprintf() may have cut a name within a character. */
 	text_clean(text);

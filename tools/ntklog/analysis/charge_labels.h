@@ -50,7 +50,7 @@ extern const char *const charge_by_names[CHARGE_BYS];
 
 enum charge_by charge_find_by(const char *name);
 
-const char *charge_context(const struct charge_hold *hold);
+const char *charge_context_text(const struct charge_hold *hold);
 bool charge_format_place(const struct names *names, const struct charge_hold *hold, char *text,
 			 size_t size);
 void charge_format_by(const struct names *names, enum charge_by by,

@@ -10,7 +10,7 @@
  */
 void charge_order_init(struct charge_order *order, uint64_t ticks_per_second)
 {
-	order->late_max = ticks_per_second / CHARGE_LATE_PER_SECOND;
+	order->late_ticks_max = ticks_per_second / CHARGE_LATE_PER_SECOND;
 }
 
 /**
@@ -23,10 +23,10 @@ void charge_order_init(struct charge_order *order, uint64_t ticks_per_second)
 void charge_order_add(struct charge_order *order, uint64_t released, uint64_t logged,
 		      uint64_t number)
 {
-	uint64_t at = order->first + order->count;
+	uint64_t at = order->taken_count + order->count;
 
 	/* Nearly all holds come in order, so the place is near the end. */
-	for (; at > order->first; at--) {
+	for (; at > order->taken_count; at--) {
 		uint64_t before = (at - 1) % CHARGE_ORDER_MAX;
 
 		if (order->queue[before].released <= released ||
@@ -37,7 +37,7 @@ void charge_order_add(struct charge_order *order, uint64_t released, uint64_t lo
 	order->queue[at % CHARGE_ORDER_MAX].released = released;
 	order->queue[at % CHARGE_ORDER_MAX].number = number;
 	order->count++;
-	order->newest = logged;
+	order->newest_time = logged;
 }
 
 /**
@@ -52,15 +52,15 @@ void charge_order_add(struct charge_order *order, uint64_t released, uint64_t lo
  */
 bool charge_order_next(struct charge_order *order, bool all, uint64_t *number)
 {
-	uint64_t at = order->first % CHARGE_ORDER_MAX;
+	uint64_t at = order->taken_count % CHARGE_ORDER_MAX;
 
 	if (!order->count)
 		return false;
 	if (!all && order->count < CHARGE_ORDER_MAX &&
-	    order->newest < order->late_max + order->queue[at].released)
+	    order->newest_time < order->late_ticks_max + order->queue[at].released)
 		return false;
 	*number = order->queue[at].number;
-	order->first++;
+	order->taken_count++;
 	order->count--;
 	return true;
 }

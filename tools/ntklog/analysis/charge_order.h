@@ -22,20 +22,20 @@
  * @queue: circular; sorted by @released, apart from holds that have waited too long to be passed
  * @queue.released: when the hold ended, session clock
  * @queue.number: number of the hold, in the order of the records
- * @first: number of holds that were taken; its remainder is the index of the next one
+ * @taken_count: number of holds that were taken; its remainder is the index of the next one
  * @count: number of holds in @queue
- * @late_max: how late a record may be, session clock
- * @newest: time stamp of the newest record
+ * @late_ticks_max: how late a record may be, session clock
+ * @newest_time: time stamp of the newest record
  */
 struct charge_order {
 	struct {
 		uint64_t released;
 		uint64_t number;
 	} queue[CHARGE_ORDER_MAX];
-	uint64_t first;
+	uint64_t taken_count;
 	uint64_t count;
-	uint64_t late_max;
-	uint64_t newest;
+	uint64_t late_ticks_max;
+	uint64_t newest_time;
 };
 
 void charge_order_init(struct charge_order *order, uint64_t ticks_per_second);

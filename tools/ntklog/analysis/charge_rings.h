@@ -33,28 +33,28 @@
  *	plus 1
  * @absence_heads: number of the newest absence of each bucket of tasks, plus 1
  * @overlaps: holds that overlap the wait that is being charged
- * @search_max: greatest number of holds that one search for a wait or a holder visits
+ * @visits_max: greatest number of holds that one search for a wait or a holder visits
  * @callback: gets each piece of a wait
  * @argument: for @callback
- * @tells_runs: each time in which a holder ran is a piece; otherwise their sum is
+ * @emits_runs: each time in which a holder ran is a piece; otherwise their sum is
  */
 struct charges {
 	struct charge_order order;
 	struct charge_hold *holds;
-	uint64_t (*hold_frames)[CHARGE_FRAMES];
-	uint64_t (*block_frames)[CHARGE_FRAMES];
+	uint64_t (*hold_frames)[CHARGE_FRAMES_MAX];
+	uint64_t (*block_frames)[CHARGE_FRAMES_MAX];
 	uint64_t hold_count;
 	struct charge_absence *absences;
-	uint64_t (*absence_frames)[CHARGE_FRAMES];
+	uint64_t (*absence_frames)[CHARGE_FRAMES_MAX];
 	uint64_t absence_count;
 	uint64_t lock_heads[1 << CHARGE_BUCKET_BITS];
 	uint64_t wait_heads[1 << CHARGE_BUCKET_BITS];
 	uint64_t absence_heads[1 << CHARGE_BUCKET_BITS];
 	const struct charge_hold *overlaps[CHARGE_OVERLAPS_MAX];
-	uint64_t search_max;
+	uint64_t visits_max;
 	charge_callback callback;
 	void *argument;
-	bool tells_runs;
+	bool emits_runs;
 };
 
 static inline size_t ring_bucket(uint64_t key)
@@ -64,9 +64,9 @@ static inline size_t ring_bucket(uint64_t key)
 
 static inline const struct charge_hold *hold_at(const struct charges *charges, uint64_t link)
 {
-	if (!link || charges->hold_count - (link - 1) > CHARGE_KEPT)
+	if (!link || charges->hold_count - (link - 1) > CHARGE_KEPT_MAX)
 		return NULL;
-	return &charges->holds[(link - 1) % CHARGE_KEPT];
+	return &charges->holds[(link - 1) % CHARGE_KEPT_MAX];
 }
 
 static inline uint64_t older_link(uint64_t link, int32_t distance)
@@ -76,17 +76,17 @@ static inline uint64_t older_link(uint64_t link, int32_t distance)
 
 static inline struct charge_absence *absence_at(const struct charges *charges, uint64_t link)
 {
-	if (!link || charges->absence_count - (link - 1) > CHARGE_KEPT)
+	if (!link || charges->absence_count - (link - 1) > CHARGE_KEPT_MAX)
 		return NULL;
-	return &charges->absences[(link - 1) % CHARGE_KEPT];
+	return &charges->absences[(link - 1) % CHARGE_KEPT_MAX];
 }
 
-static inline uint64_t least(uint64_t a, uint64_t b)
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-static inline uint64_t greatest(uint64_t a, uint64_t b)
+static inline uint64_t max_u64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }

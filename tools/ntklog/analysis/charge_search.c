@@ -11,13 +11,13 @@
 #define NESTED_VISITS_MAX	2
 
 /* The hold of a link, if it may reach behind @time, and if the search may visit one more. */
-static const struct charge_hold *next_visit(const struct charges *charges, uint64_t link,
+static const struct charge_hold *visit_hold(const struct charges *charges, uint64_t link,
 					    uint64_t time, uint64_t *visits)
 {
 	const struct charge_hold *hold = hold_at(charges, link);
 
 	/* Holds are linked in the order of their releases, unless a record is very late. */
-	return hold && hold->released > time && (*visits)++ < charges->search_max ? hold : NULL;
+	return hold && hold->release_time > time && (*visits)++ < charges->visits_max ? hold : NULL;
 }
 
 /**
@@ -34,10 +34,10 @@ const struct charge_hold *charges_find_wait(const struct charges *charges, uint3
 	uint64_t link = charges->wait_heads[ring_bucket(thread_id)], visits = 0;
 	const struct charge_hold *hold;
 
-	for (; (hold = next_visit(charges, link, time, &visits));
+	for (; (hold = visit_hold(charges, link, time, &visits));
 	     link = older_link(link, hold->older_wait))
 		if (charge_owner(hold) == thread_id && hold->wait_start <= time &&
-		    hold->acquired > time)
+		    hold->acquire_time > time)
 			return hold;
 	return NULL;
 }
@@ -56,10 +56,10 @@ const struct charge_hold *charges_find_holder(const struct charges *charges,
 	uint64_t link = charges->lock_heads[ring_bucket(wait->lock)], visits = 0;
 	const struct charge_hold *hold;
 
-	for (; (hold = next_visit(charges, link, time, &visits));
-	     link = older_link(link, hold->older_of_lock))
+	for (; (hold = visit_hold(charges, link, time, &visits));
+	     link = older_link(link, hold->lock_list_distance))
 		if (hold->lock == wait->lock && hold->is_sleeping == wait->is_sleeping &&
-		    hold->acquired <= time && hold->released > time)
+		    hold->acquire_time <= time && hold->release_time > time)
 			return hold;
 	return NULL;
 }
@@ -75,9 +75,9 @@ static uint64_t first_wait(const struct charges *charges, const struct charge_ho
 
 	if (owning->is_sleeping)
 		return charges->wait_heads[ring_bucket(owning->thread_id)];
-	if (charges->search_max > NESTED_VISITS_MAX)
-		*visits = charges->search_max - NESTED_VISITS_MAX;
-	back = (newest - (owning - charges->holds)) % CHARGE_KEPT;
+	if (charges->visits_max > NESTED_VISITS_MAX)
+		*visits = charges->visits_max - NESTED_VISITS_MAX;
+	back = (newest - (owning - charges->holds)) % CHARGE_KEPT_MAX;
 	return older_link(newest - back + 1, owning->older_wait);
 }
 
@@ -90,10 +90,10 @@ static const struct charge_hold *find_longest_wait(const struct charges *charges
 	uint64_t owner = charge_owner(owning);
 	const struct charge_hold *hold, *found = NULL;
 
-	for (; (hold = next_visit(charges, link, from, &visits));
+	for (; (hold = visit_hold(charges, link, from, &visits));
 	     link = older_link(link, hold->older_wait)) {
-		uint64_t begin = greatest(hold->wait_start, from);
-		uint64_t end = least(hold->acquired, until);
+		uint64_t begin = max_u64(hold->wait_start, from);
+		uint64_t end = min_u64(hold->acquire_time, until);
 
 		if (charge_owner(hold) != owner || end <= begin || end - begin <= longest)
 			continue;
@@ -103,7 +103,7 @@ static const struct charge_hold *find_longest_wait(const struct charges *charges
 	return found;
 }
 
-static bool chain_has(const struct charge_link *links, size_t count, uint64_t owner)
+static bool chain_has_task(const struct charge_link *links, size_t count, uint64_t owner)
 {
 	size_t i;
 
@@ -139,8 +139,8 @@ size_t charges_find_chain(const struct charges *charges, const struct charge_pie
 		wait = find_longest_wait(charges, owning, from, until);
 		if (!wait)
 			break;
-		from = greatest(from, wait->wait_start);
-		until = least(until, wait->acquired);
+		from = max_u64(from, wait->wait_start);
+		until = min_u64(until, wait->acquire_time);
 		holder = charges_find_holder(charges, wait, from + (until - from) / 2);
 		if (!holder) {
 			links[count++] = (struct charge_link) {
@@ -149,7 +149,7 @@ size_t charges_find_chain(const struct charges *charges, const struct charge_pie
 			break;
 		}
 		was_passed = charge_owner(holder) == charge_owner(piece->holder) ||
-			     chain_has(links, count, charge_owner(holder));
+			     chain_has_task(links, count, charge_owner(holder));
 		links[count++] = (struct charge_link) {
 			.class = wait->class,
 			.from = from,
@@ -186,7 +186,7 @@ const struct charge_absence *charges_last_absence(const struct charges *charges,
 	if (!absence)
 		absence = absence_at(charges, charges->absence_heads[ring_bucket(thread_id)]);
 	while (absence && (absence->thread_id != thread_id || absence->from >= time))
-		absence = absence_at(charges, absence->older);
+		absence = absence_at(charges, absence->older_link);
 	return absence;
 }
 

@@ -13,7 +13,7 @@
 static struct charge_label *label_or_others(struct charge_sums *sums, struct charge_label *label)
 {
 	sums->no_memory |= !label;
-	return label ? label : sums->fixed[CHARGE_LABEL_OTHERS];
+	return label ? label : sums->fixed_labels[CHARGE_LABEL_OTHERS];
 }
 
 static struct charge_label *label_of(struct charge_sums *sums, const char *text)
@@ -31,7 +31,7 @@ static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 		       uint64_t weight)
 {
 	struct charge_row *row = charge_find_row(sums, &(struct charge_row_key) {
-		.class = sums->current,
+		.class = sums->current_class,
 		.kind = kind,
 		.first = first,
 		.second = second,
@@ -43,10 +43,10 @@ static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 	row->variance += variance;
 	if (variance > row->greatest_variance)
 		row->greatest_variance = variance;
-	row->pieces += weight;
+	row->piece_count += weight;
 	row->ticks += ticks * weight;
-	if (ticks > row->longest)
-		row->longest = ticks;
+	if (ticks > row->longest_piece)
+		row->longest_piece = ticks;
 }
 
 /* Sum up where the holder was while it had no CPU, if the file tells. */
@@ -60,19 +60,20 @@ static void add_absence(struct charge_sums *sums, const struct charge_piece *pie
 				   piece->absence, text, sizeof(text)))
 		return;
 	add_to_row(sums, is_blocked ? CHARGE_ROW_BLOCKED : CHARGE_ROW_PREEMPTED,
-		   label_of(sums, text), sums->fixed[CHARGE_LABEL_OTHERS], piece->ticks, weight);
+		   label_of(sums, text), sums->fixed_labels[CHARGE_LABEL_OTHERS], piece->ticks,
+		   weight);
 }
 
 static void add_piece_to_sum(struct charge_sum *sum, const struct charge_piece *piece,
 			     uint64_t weight, bool is_stopped)
 {
-	sum->parts[piece->part] += piece->ticks * weight;
+	sum->part_ticks[piece->part] += piece->ticks * weight;
 	if (is_stopped)
-		sum->stopped += piece->ticks * weight;
+		sum->stopped_ticks += piece->ticks * weight;
 	if (piece->part == CHARGE_HOLDER_RAN && !piece->is_divided)
-		sum->unknown_state += piece->ticks * weight;
+		sum->unknown_state_ticks += piece->ticks * weight;
 	if (piece->part == CHARGE_HOLDER_RAN && piece->holder->was_interrupted)
-		sum->interrupted += piece->ticks * weight;
+		sum->interrupted_ticks += piece->ticks * weight;
 }
 
 /* Sum up the lock for which a holder waited longest, if no context switch tells of its times. */
@@ -80,16 +81,16 @@ static void add_wait_of_holder(struct charge_sums *sums, const struct charge_lin
 			       uint64_t weight)
 {
 	const struct charge_absence absence = {
-		.thread_id = sums->charged.piece.holder->thread_id,
+		.thread_id = sums->growing_piece.piece.holder->thread_id,
 		.from = link->from,
 	};
-	uint64_t blocked = sums->charged.blocked;
+	uint64_t blocked = sums->growing_piece.blocked;
 	char text[CHARGE_LABEL_SIZE];
 
 	if (blocked &&
 	    charge_format_absence(sums->labels.names, sums->charges, &absence, text, sizeof(text)))
 		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
-			   sums->fixed[CHARGE_LABEL_OTHERS],
+			   sums->fixed_labels[CHARGE_LABEL_OTHERS],
 			   link->ticks < blocked ? link->ticks : blocked, weight);
 }
 
@@ -99,34 +100,35 @@ static void add_wait_of_holder(struct charge_sums *sums, const struct charge_lin
  */
 static void add_block_of_holder(struct charge_sums *sums, uint64_t weight)
 {
-	const struct charge_hold *holder = sums->charged.piece.holder;
+	const struct charge_hold *holder = sums->growing_piece.piece.holder;
 	const struct charge_absence absence = { .frames = holder->block_frames };
-	double blocked = (double)sums->charged.blocked;
+	double blocked = (double)sums->growing_piece.blocked;
 	char text[CHARGE_LABEL_SIZE];
 
-	if (!absence.frames || !sums->charged.blocked)
+	if (!absence.frames || !sums->growing_piece.blocked)
 		return;
-	if (holder->longest_block < holder->blocked)
-		blocked *= (double)holder->longest_block / (double)holder->blocked;
+	if (holder->longest_block_ticks < holder->blocked_ticks)
+		blocked *= (double)holder->longest_block_ticks / (double)holder->blocked_ticks;
 	if (charge_format_absence(sums->labels.names, NULL, &absence, text, sizeof(text)))
 		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
-			   sums->fixed[CHARGE_LABEL_OTHERS], (uint64_t)blocked, weight);
+			   sums->fixed_labels[CHARGE_LABEL_OTHERS], (uint64_t)blocked, weight);
 }
 
 /* Add what is charged to one hold, or to one free or unknown time, and begin anew. */
 static void add_charged(struct charge_sums *sums, const struct charge_hold *waiter)
 {
-	struct charge_piece *piece = &sums->charged.piece;
-	struct charge_label *holder = sums->charged.holder;
-	struct charge_link links[LONGEST_LINKS];
+	struct charge_piece *piece = &sums->growing_piece.piece;
+	struct charge_label *holder = sums->growing_piece.holder;
+	struct charge_link links[LONGEST_LINKS_MAX];
 	size_t count;
 
 	if (!piece->ticks)
 		return;
 	piece->until = piece->from + piece->ticks;
-	add_to_row(sums, CHARGE_ROW_BLOCKER, sums->waiter, holder, piece->ticks, waiter->weight);
+	add_to_row(sums, CHARGE_ROW_BLOCKER, sums->waiter_label, holder, piece->ticks,
+		   waiter->weight);
 	if (piece->part <= CHARGE_HOLDER_BLOCKED) {
-		add_to_row(sums, CHARGE_ROW_HOLDER, holder, sums->fixed[CHARGE_LABEL_OTHERS],
+		add_to_row(sums, CHARGE_ROW_HOLDER, holder, sums->fixed_labels[CHARGE_LABEL_OTHERS],
 			   piece->ticks, waiter->weight);
 		if (sums->stacks)
 			stack_stats_charge(sums->stacks, piece->holder,
@@ -136,7 +138,7 @@ static void add_charged(struct charge_sums *sums, const struct charge_hold *wait
 		count = charges_find_chain(sums->charges, piece, links, ARRAY_SIZE(links));
 		if (count) {
 			add_wait_of_holder(sums, links, waiter->weight);
-			longest_waits_offer_chain(sums->longest, waiter, piece, links, count);
+			longest_waits_offer_chain(sums->longest_waits, waiter, piece, links, count);
 		} else {
 			add_block_of_holder(sums, waiter->weight);
 		}
@@ -148,21 +150,21 @@ static void add_charged(struct charge_sums *sums, const struct charge_hold *wait
 static void join_piece(struct charge_sums *sums, const struct charge_hold *waiter,
 		       const struct charge_piece *piece, struct charge_label *holder)
 {
-	struct charge_piece *charged = &sums->charged.piece;
+	struct charge_piece *charged = &sums->growing_piece.piece;
 
-	if (sums->charged.holder != holder || charged->holder != piece->holder)
+	if (sums->growing_piece.holder != holder || charged->holder != piece->holder)
 		add_charged(sums, waiter);
 	if (!charged->ticks) {
 		*charged = *piece;
-		sums->charged.holder = holder;
-		sums->charged.blocked = 0;
+		sums->growing_piece.holder = holder;
+		sums->growing_piece.blocked = 0;
 	} else {
 		charged->ticks += piece->ticks;
 		if (piece->from < charged->from)
 			charged->from = piece->from;
 	}
 	if (piece->part == CHARGE_HOLDER_BLOCKED && !piece->absence)
-		sums->charged.blocked += piece->ticks;
+		sums->growing_piece.blocked += piece->ticks;
 }
 
 static void add_piece(void *argument, const struct charge_hold *waiter,
@@ -175,17 +177,17 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 	struct charge_label *holder;
 
 	add_piece_to_sum(&sums->total, piece, waiter->weight, is_stopped);
-	add_piece_to_sum(&sums->current->sum, piece, waiter->weight, is_stopped);
+	add_piece_to_sum(&sums->current_class->sum, piece, waiter->weight, is_stopped);
 	if (waiter->is_sleeping)
-		add_piece_to_sum(&sums->sleeping, piece, waiter->weight, is_stopped);
+		add_piece_to_sum(&sums->sleeping_total, piece, waiter->weight, is_stopped);
 	if (is_held)
 		holder = label_of_hold(sums, piece->holder);
 	else if (piece->part == CHARGE_OVERTAKEN)
-		holder = sums->fixed[CHARGE_LABEL_OVERTAKEN];
+		holder = sums->fixed_labels[CHARGE_LABEL_OVERTAKEN];
 	else if (piece->part == CHARGE_UNKNOWN)
-		holder = sums->fixed[CHARGE_LABEL_UNKNOWN];
+		holder = sums->fixed_labels[CHARGE_LABEL_UNKNOWN];
 	else
-		holder = sums->fixed[CHARGE_LABEL_HANDED_OVER];
+		holder = sums->fixed_labels[CHARGE_LABEL_HANDED_OVER];
 	join_piece(sums, waiter, piece, holder);
 	if (is_held && piece->absence)
 		add_absence(sums, piece, waiter->weight);
@@ -193,39 +195,41 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 
 static void add_wait(struct charge_sum *sum, const struct charge_hold *hold)
 {
-	uint64_t wait = hold->acquired - hold->wait_start;
+	uint64_t wait = hold->acquire_time - hold->wait_start;
 
-	sum->waits += hold->weight;
-	sum->wait += wait * hold->weight;
+	sum->wait_count += hold->weight;
+	sum->wait_ticks += wait * hold->weight;
 	sum->is_estimate |= hold->weight > 1;
-	if (wait > sum->longest) {
-		sum->longest = wait;
-		sum->longest_at = hold->wait_start;
+	if (wait > sum->longest_wait) {
+		sum->longest_wait = wait;
+		sum->longest_wait_begin = hold->wait_start;
 	}
 }
 
 static void add_to_periods(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	uint64_t begin = hold->wait_start > sums->origin ? hold->wait_start - sums->origin : 0;
-	uint64_t end = hold->acquired > sums->origin ? hold->acquired - sums->origin : 0;
-	uint64_t wait = hold->acquired - hold->wait_start;
+	uint64_t begin =
+		hold->wait_start > sums->origin_time ? hold->wait_start - sums->origin_time : 0;
+	uint64_t end =
+		hold->acquire_time > sums->origin_time ? hold->acquire_time - sums->origin_time : 0;
+	uint64_t wait = hold->acquire_time - hold->wait_start;
 
-	timeline_add_span(&sums->periods, &sums->begun, begin, 0, (double)hold->weight);
+	timeline_add_span(&sums->periods, &sums->begun_waits, begin, 0, (double)hold->weight);
 	if (end)
-		timeline_add_span(&sums->periods, &sums->waited, end, wait,
+		timeline_add_span(&sums->periods, &sums->wait_ticks, end, wait,
 				  (double)wait * (double)hold->weight);
 }
 
 static struct charge_class *find_class(struct charge_sums *sums, const struct charge_hold *hold)
 {
 	const struct charge_class_key key = { hold->class, hold->is_sleeping };
-	struct charge_class *class = sums->current;
+	struct charge_class *class = sums->current_class;
 
 	if (class && !memcmp(&class->key, &key, sizeof(key)))
 		return class;
 	hash_find_or_add(sums->classes, key, &key, UINT32_MAX, class);
 	sums->no_memory |= !class;
-	return class ? class : &sums->unallocated;
+	return class ? class : &sums->fallback_class;
 }
 
 /**
@@ -253,10 +257,10 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 	sums->ticks_per_ms = ticks_per_second / 1000;
 	if (!sums->charges)
 		sums->charges = charges_open(add_piece, sums, ticks_per_second);
-	sums->longest = longest_waits_open();
-	sums->no_memory = !sums->charges || !sums->longest;
+	sums->longest_waits = longest_waits_open();
+	sums->no_memory = !sums->charges || !sums->longest_waits;
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
-		sums->fixed[i] = label_of(sums, fixed_labels[i]);
+		sums->fixed_labels[i] = label_of(sums, fixed_labels[i]);
 	if (sums->no_memory)
 		charge_sums_finish(sums);
 	return !sums->no_memory;
@@ -264,26 +268,27 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 
 static void charge_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	bool has_waited = hold->weight && hold->acquired > hold->wait_start;
+	bool has_waited = hold->weight && hold->acquire_time > hold->wait_start;
 
 	sums->has_off_cpu |= hold->has_off_cpu;
 	sums->has_block_stacks |= !!hold->block_frames;
 	if (has_waited) {
 		charge_limit_tables(sums);
-		sums->current = find_class(sums, hold);
-		sums->waiter = label_of_hold(sums, hold);
+		sums->current_class = find_class(sums, hold);
+		sums->waiter_label = label_of_hold(sums, hold);
 		add_wait(&sums->total, hold);
-		add_wait(&sums->current->sum, hold);
+		add_wait(&sums->current_class->sum, hold);
 		if (hold->is_sleeping)
-			add_wait(&sums->sleeping, hold);
+			add_wait(&sums->sleeping_total, hold);
 		add_to_periods(sums, hold);
-		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter, sums->fixed[CHARGE_LABEL_OTHERS],
-			   hold->acquired - hold->wait_start, hold->weight);
+		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter_label,
+			   sums->fixed_labels[CHARGE_LABEL_OTHERS],
+			   hold->acquire_time - hold->wait_start, hold->weight);
 	}
 	charges_charge_wait(sums->charges, hold);
 	add_charged(sums, hold);
 	if (has_waited)
-		longest_waits_add(sums->longest, sums->charges, hold);
+		longest_waits_add(sums->longest_waits, sums->charges, hold);
 }
 
 static void charge_next_holds(struct charge_sums *sums, bool all)
@@ -354,7 +359,7 @@ void charge_sums_free(struct charge_sums *sums)
 	struct charge_row *row;
 
 	charge_sums_finish(sums);
-	free(sums->longest);
+	free(sums->longest_waits);
 	timelines_free(&sums->periods);
 	while ((class = hash_take(sums->classes)))
 		free(class);

@@ -55,10 +55,10 @@ static void choose_light_classes(struct charge_sums *sums)
 	struct limit limit;
 
 	for (class = sums->classes; class; class = class->hh.next)
-		counts[size_bucket_of_sum(class->sum.wait)]++;
+		counts[size_bucket_of_sum(class->sum.wait_ticks)]++;
 	limit = find_limit(counts, CHARGE_CLASSES_KEPT);
 	for (class = sums->classes; class; class = class->hh.next)
-		class->is_dropped = !is_kept(&limit, class->sum.wait);
+		class->is_dropped = !is_kept(&limit, class->sum.wait_ticks);
 }
 
 static void drop_light_classes(struct charge_sums *sums)
@@ -105,21 +105,21 @@ struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge
  */
 void charge_row_add(struct charge_row *sum, const struct charge_row *row)
 {
-	sum->pieces += row->pieces;
+	sum->piece_count += row->piece_count;
 	sum->ticks += row->ticks;
 	sum->variance += row->variance;
 	if (row->greatest_variance > sum->greatest_variance)
 		sum->greatest_variance = row->greatest_variance;
-	if (row->longest > sum->longest)
-		sum->longest = row->longest;
+	if (row->longest_piece > sum->longest_piece)
+		sum->longest_piece = row->longest_piece;
 }
 
 /* Add a dropped row to the row "(others)" of its kind. */
 static void fold_row(struct charge_sums *sums, const struct charge_row *row)
 {
-	struct charge_label *others = sums->fixed[CHARGE_LABEL_OTHERS];
+	struct charge_label *others = sums->fixed_labels[CHARGE_LABEL_OTHERS];
 	struct charge_row *sum = charge_find_row(sums, &(struct charge_row_key) {
-		.class = &sums->unallocated,
+		.class = &sums->fallback_class,
 		.kind = row->key.kind,
 		.first = others,
 		.second = others,
@@ -159,7 +159,7 @@ static void drop_unused_labels(struct charge_sums *sums)
 	for (label = sums->labels.labels; label; label = label->hh.next)
 		label->is_used = false;
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
-		sums->fixed[i]->is_used = true;
+		sums->fixed_labels[i]->is_used = true;
 	for (row = sums->rows; row; row = row->hh.next) {
 		row->key.first->is_used = true;
 		row->key.second->is_used = true;
@@ -182,8 +182,8 @@ void charge_limit_tables(struct charge_sums *sums)
 	drop_light_rows(sums);
 	drop_light_classes(sums);
 	drop_unused_labels(sums);
-	sums->current = NULL;
-	sums->waiter = NULL;
+	sums->current_class = NULL;
+	sums->waiter_label = NULL;
 }
 
 /**
@@ -195,5 +195,5 @@ void charge_limit_tables(struct charge_sums *sums)
  */
 bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row)
 {
-	return row->key.first == sums->fixed[CHARGE_LABEL_OTHERS];
+	return row->key.first == sums->fixed_labels[CHARGE_LABEL_OTHERS];
 }

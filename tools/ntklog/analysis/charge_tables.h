@@ -37,26 +37,27 @@ enum charge_fixed_label {
 
 /**
  * struct charge_sum - waits and their parts; session clock, weighted
- * @waits: number of waits
- * @wait: their sum, which is that of @parts
- * @parts: by enum charge_part
- * @longest: the longest wait
- * @longest_at: when it began
- * @stopped: of spin locks: free time in pieces longer than a millisecond, while the next owner spun
- * @unknown_state: held time of which the file does not tell whether the holder ran, was preempted
- *	or blocked; it is a part of CHARGE_HOLDER_RAN
- * @interrupted: of CHARGE_HOLDER_RAN, the part in holds to which interrupts came
+ * @wait_count: number of waits
+ * @wait_ticks: their sum, which is that of @part_ticks
+ * @part_ticks: by enum charge_part
+ * @longest_wait: the longest wait
+ * @longest_wait_begin: when it began
+ * @stopped_ticks: of spin locks: free time in pieces longer than a millisecond, while the next
+ *	owner spun
+ * @unknown_state_ticks: held time of which the file does not tell whether the holder ran, was
+ *	preempted or blocked; it is a part of CHARGE_HOLDER_RAN
+ * @interrupted_ticks: of CHARGE_HOLDER_RAN, the part in holds to which interrupts came
  * @is_estimate: a wait stands for several
  */
 struct charge_sum {
-	uint64_t waits;
-	uint64_t wait;
-	uint64_t parts[CHARGE_PARTS];
-	uint64_t longest;
-	uint64_t longest_at;
-	uint64_t stopped;
-	uint64_t unknown_state;
-	uint64_t interrupted;
+	uint64_t wait_count;
+	uint64_t wait_ticks;
+	uint64_t part_ticks[CHARGE_PARTS];
+	uint64_t longest_wait;
+	uint64_t longest_wait_begin;
+	uint64_t stopped_ticks;
+	uint64_t unknown_state_ticks;
+	uint64_t interrupted_ticks;
 	bool is_estimate;
 };
 
@@ -114,9 +115,9 @@ struct charge_row_key {
 /**
  * struct charge_row - a sum of pieces
  * @key: class, meaning and labels of the pieces
- * @pieces: number of pieces; of CHARGE_ROW_WAITER of waits; weighted
+ * @piece_count: number of pieces; of CHARGE_ROW_WAITER of waits; weighted
  * @ticks: their sum, weighted, session clock
- * @longest: the longest piece
+ * @longest_piece: the longest piece
  * @variance: variance of @ticks, which is 0 where each wait was written
  * @greatest_variance: greatest part of a single piece in @variance
  * @hh: in the table of rows
@@ -126,9 +127,9 @@ struct charge_row_key {
  */
 struct charge_row {
 	struct charge_row_key key;
-	uint64_t pieces;
+	uint64_t piece_count;
 	uint64_t ticks;
-	uint64_t longest;
+	uint64_t longest_piece;
 	double variance;
 	double greatest_variance;
 	UT_hash_handle hh;
@@ -141,25 +142,26 @@ struct charge_row {
  * @thread: thread that charges, see charge_thread.h; NULL: the caller's
  * @stacks: set by the caller after charge_sums_open(): stacks to which the waits are charged, too;
  *	or NULL
- * @origin: set by the caller after charge_sums_open(): begin of @periods, session clock
- * @periods: the time lines @begun and @waited
- * @begun: number of waits that began, weighted
- * @waited: time of the waits, weighted, session clock; the time before @origin is left out
- * @longest: the longest waits, and the longest chain; from charge_sums_open() on
+ * @origin_time: set by the caller after charge_sums_open(): begin of @periods, session clock
+ * @periods: the time lines @begun_waits and @wait_ticks
+ * @begun_waits: number of waits that began, weighted
+ * @wait_ticks: time of the waits, weighted, session clock; the time before @origin_time is left out
+ * @longest_waits: the longest waits, and the longest chain; from charge_sums_open() on
  * @total: of all waits
- * @sleeping: of the waits for locks that tasks sleep for
- * @current: class of the wait that is being charged
- * @waiter: label of the task that has waited
- * @charged: the piece that is growing: the time charged to one hold, or one free or unknown time
- * @charged.piece: the joined pieces
- * @charged.holder: label of the row
- * @charged.blocked: ticks of @charged.piece in which the holder was blocked without a known
- *	context switch
+ * @sleeping_total: of the waits for locks that tasks sleep for
+ * @current_class: class of the wait that is being charged
+ * @waiter_label: label of the task that has waited
+ * @growing_piece: the piece that is growing: the time charged to one hold, or one free or unknown
+ *	time
+ * @growing_piece.piece: the joined pieces
+ * @growing_piece.holder: label of the row
+ * @growing_piece.blocked: ticks of @growing_piece.piece in which the holder was blocked without a
+ *	known context switch
  * @classes: table
- * @unallocated: sums of the locks whose class could not be allocated; its key is zero
+ * @fallback_class: sums of the locks whose class could not be allocated; its key is zero
  * @rows: table
  * @labels: of waiters, holders, and places in which holders had no CPU
- * @fixed: the labels of enum charge_fixed_label
+ * @fixed_labels: the labels of enum charge_fixed_label
  * @has_switches: context switches are recorded
  * @has_off_cpu: context switches, or sums of holds, tell when holders that may sleep had no CPU
  * @has_block_stacks: events tell where holders were blocked
@@ -171,25 +173,25 @@ struct charge_sums {
 	struct charges *charges;
 	struct charge_thread *thread;
 	struct stack_stats *stacks;
-	uint64_t origin;
+	uint64_t origin_time;
 	struct timelines periods;
-	struct timeline *begun;
-	struct timeline *waited;
-	struct longest_waits *longest;
+	struct timeline *begun_waits;
+	struct timeline *wait_ticks;
+	struct longest_waits *longest_waits;
 	struct charge_sum total;
-	struct charge_sum sleeping;
-	struct charge_class *current;
-	struct charge_label *waiter;
+	struct charge_sum sleeping_total;
+	struct charge_class *current_class;
+	struct charge_label *waiter_label;
 	struct {
 		struct charge_piece piece;
 		struct charge_label *holder;
 		uint64_t blocked;
-	} charged;
+	} growing_piece;
 	struct charge_class *classes;
-	struct charge_class unallocated;
+	struct charge_class fallback_class;
 	struct charge_row *rows;
 	struct label_table labels;
-	struct charge_label *fixed[CHARGE_FIXED_LABELS];
+	struct charge_label *fixed_labels[CHARGE_FIXED_LABELS];
 	bool has_switches;
 	bool has_off_cpu;
 	bool has_block_stacks;

@@ -27,8 +27,8 @@ struct entry {
 			uint64_t ready_for;
 		};
 	};
-	uint64_t frames[CHARGE_FRAMES];
-	uint64_t block_frames[CHARGE_FRAMES];
+	uint64_t frames[CHARGE_FRAMES_MAX];
+	uint64_t block_frames[CHARGE_FRAMES_MAX];
 };
 
 /**

@@ -66,7 +66,7 @@ static bool compare_address(const struct compared *compared, const struct names 
 	if (compared->is_number)
 		return compare_number(compared, address);
 	if (compared->comparison == CONTAINS)
-		return names_symbol(names, address, use, text, sizeof(text)) &&
+		return names_format_symbol(names, address, use, text, sizeof(text)) &&
 		       compare_text(compared, text);
 	name = names_find_symbol(names, address, use, &offset, &module);
 	is_same = name && !strcmp(name, compared->text) &&
@@ -84,7 +84,7 @@ static bool compare_class(const struct compared *compared, const struct names *n
 	/* A lock without a class differs from every class: only "!=" is true. */
 	if (!names_key_is_class(names, key))
 		return compared->comparison == IS_NOT_EQUAL;
-	names_symbol(names, key, NAMES_OF_ANY, text, sizeof(text));
+	names_format_symbol(names, key, NAMES_OF_ANY, text, sizeof(text));
 	return compare_text(compared, text);
 }
 
@@ -100,14 +100,14 @@ static bool task_matches(const struct compared *compared, const struct names *na
 
 	switch (compared->subject) {
 	case SUBJECT_PROCESS:
-		if (!names_process(names, thread_id, clock, &id, &name))
+		if (!names_find_process(names, thread_id, clock, &id, &name))
 			return compared->comparison == IS_NOT_EQUAL;
 		break;
 	case SUBJECT_CGROUP:
-		name = names_cgroup(names, thread_id, clock);
+		name = names_find_cgroup(names, thread_id, clock);
 		break;
 	default:
-		name = names_thread(names, thread_id);
+		name = names_find_thread_name(names, thread_id);
 		break;
 	}
 	if (compared->is_number)

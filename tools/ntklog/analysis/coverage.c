@@ -21,8 +21,8 @@ void coverage_add_event(struct coverage *coverage, const struct etl_event *event
 	struct coverage_cpu *cpu;
 
 	if (number >= coverage->cpu_count) {
-		struct coverage_cpu *more = grown_to(coverage->cpus, coverage->cpu_count,
-						     number + 1, sizeof(*more));
+		struct coverage_cpu *more = grow_to(coverage->cpus, coverage->cpu_count,
+						    number + 1, sizeof(*more));
 
 		if (!more) {
 			coverage->no_memory = true;
@@ -32,7 +32,7 @@ void coverage_add_event(struct coverage *coverage, const struct etl_event *event
 		coverage->cpu_count = number + 1;
 	}
 	cpu = &coverage->cpus[number];
-	if (!cpu->events++ || event->time_stamp < cpu->first_time)
+	if (!cpu->event_count++ || event->time_stamp < cpu->first_time)
 		cpu->first_time = event->time_stamp;
 }
 
@@ -43,8 +43,8 @@ void coverage_add_event(struct coverage *coverage, const struct etl_event *event
  */
 void coverage_add_observed(struct coverage *coverage, const struct etl_event *event)
 {
-	struct coverage_change *more = grown(coverage->changes, coverage->change_count,
-					     sizeof(*more));
+	struct coverage_change *more = grow_by_one(coverage->changes, coverage->change_count,
+						   sizeof(*more));
 	struct ntklog_observed observed;
 
 	if (!more) {
@@ -98,28 +98,28 @@ static int compare_changes(const void *a, const void *b)
  */
 void coverage_finish(struct coverage *coverage, uint64_t begin, uint64_t end)
 {
-	coverage->begin = begin;
-	coverage->end = end > begin ? end : begin;
+	coverage->begin_time = begin;
+	coverage->end_time = end > begin ? end : begin;
 	if (coverage->change_count)
 		qsort(coverage->changes, coverage->change_count, sizeof(*coverage->changes),
 		      compare_changes);
 }
 
 /**
- * coverage_begin() - find the time from which on a CPU is covered
+ * coverage_begin_time() - find the time from which on a CPU is covered
  * @coverage: finished coverage
  * @cpu: number of the CPU
  *
  * Return: the time, session clock.
  */
-uint64_t coverage_begin(const struct coverage *coverage, size_t cpu)
+uint64_t coverage_begin_time(const struct coverage *coverage, size_t cpu)
 {
-	uint64_t begin = coverage->begin;
+	uint64_t begin = coverage->begin_time;
 
 	if (coverage->is_uneven && cpu < coverage->cpu_count &&
 	    !coverage->cpus[cpu].has_all_buffers && coverage->cpus[cpu].first_time > begin)
 		begin = coverage->cpus[cpu].first_time;
-	return begin < coverage->end ? begin : coverage->end;
+	return begin < coverage->end_time ? begin : coverage->end_time;
 }
 
 static bool is_of_groups(const struct coverage_change *change, uint32_t groups)
@@ -208,7 +208,7 @@ static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups,
  * @coverage: finished coverage
  * @groups: event groups of one word of the group mask, or COVERAGE_ANY_GROUP. If the trace does not
  *	say when they were observed, they count as observed all the time
- * @cpu: number of the CPU, or COVERAGE_LONGEST
+ * @cpu: number of the CPU, or COVERAGE_LONGEST_CPU
  *
  * Return: ticks of the session's clock.
  */
@@ -217,20 +217,20 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
 	uint64_t begin, cpu_begin;
 	size_t i;
 
-	if (cpu == COVERAGE_LONGEST) {
-		begin = coverage->is_uneven && coverage->cpu_count ? coverage->end :
-								     coverage->begin;
+	if (cpu == COVERAGE_LONGEST_CPU) {
+		begin = coverage->is_uneven && coverage->cpu_count ? coverage->end_time :
+								     coverage->begin_time;
 		for (i = 0; coverage->is_uneven && i < coverage->cpu_count; i++) {
-			cpu_begin = coverage_begin(coverage, i);
-			if (coverage->cpus[i].events && cpu_begin < begin)
+			cpu_begin = coverage_begin_time(coverage, i);
+			if (coverage->cpus[i].event_count && cpu_begin < begin)
 				begin = cpu_begin;
 		}
 	} else {
-		begin = coverage_begin(coverage, cpu);
+		begin = coverage_begin_time(coverage, cpu);
 	}
 	if (groups == COVERAGE_ANY_GROUP || !coverage_knows_group(coverage, groups))
-		return coverage->end - begin;
-	return observed_ticks(coverage, groups, begin, coverage->end);
+		return coverage->end_time - begin;
+	return observed_ticks(coverage, groups, begin, coverage->end_time);
 }
 
 /**

@@ -17,12 +17,12 @@
 #include "cpu_sums.h"
 
 /* Arguments of coverage_ticks(): the CPU that is covered longest; no group in particular. */
-#define COVERAGE_LONGEST	SIZE_MAX
+#define COVERAGE_LONGEST_CPU	SIZE_MAX
 #define COVERAGE_ANY_GROUP	0
 
 /* @has_all_buffers: the file has so few buffers of this CPU that none can have been overwritten */
 struct coverage_cpu {
-	uint64_t events;
+	uint64_t event_count;
 	uint64_t first_time;
 	bool has_all_buffers;
 };
@@ -58,8 +58,8 @@ struct coverage {
 	struct coverage_change *changes;
 	size_t change_count;
 	struct coverage_now now;
-	uint64_t begin;
-	uint64_t end;
+	uint64_t begin_time;
+	uint64_t end_time;
 	bool is_uneven;
 	bool no_memory;
 };
@@ -90,7 +90,7 @@ void coverage_follow(struct coverage *coverage, const struct etl_event *event);
 bool coverage_begins_observed(const struct coverage *coverage, uint32_t groups);
 void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct etl_file *file);
 void coverage_finish(struct coverage *coverage, uint64_t begin, uint64_t end);
-uint64_t coverage_begin(const struct coverage *coverage, size_t cpu);
+uint64_t coverage_begin_time(const struct coverage *coverage, size_t cpu);
 bool coverage_knows_group(const struct coverage *coverage, uint32_t groups);
 uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t cpu);
 void coverage_free(struct coverage *coverage);

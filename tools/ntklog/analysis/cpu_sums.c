@@ -8,21 +8,21 @@
 /**
  * cpu_sums_reserve() - make room for the sums of CPUs
  * @sums: sums to change
- * @count: number of CPUs
+ * @cpu_count: number of CPUs
  *
  * Return: false if there is no memory.
  */
-bool cpu_sums_reserve(struct cpu_sums *sums, size_t count)
+bool cpu_sums_reserve(struct cpu_sums *sums, size_t cpu_count)
 {
 	double (*more)[OBSERVATIONS][CPU_SUMS];
 
-	if (count <= sums->count)
+	if (cpu_count <= sums->cpu_count)
 		return true;
-	more = grown_to(sums->sums, sums->count, count, sizeof(*more));
+	more = grow_to(sums->sums, sums->cpu_count, cpu_count, sizeof(*more));
 	if (!more)
 		return false;
 	sums->sums = more;
-	sums->count = count;
+	sums->cpu_count = cpu_count;
 	return true;
 }
 
@@ -38,11 +38,11 @@ bool cpu_sums_merge(struct cpu_sums *sums, const struct cpu_sums *more)
 	double *to, *from;
 	size_t i;
 
-	if (!cpu_sums_reserve(sums, more->count))
+	if (!cpu_sums_reserve(sums, more->cpu_count))
 		return false;
 	to = &sums->sums[0][0][0];
 	from = &more->sums[0][0][0];
-	for (i = 0; i < more->count * OBSERVATIONS * CPU_SUMS; i++)
+	for (i = 0; i < more->cpu_count * OBSERVATIONS * CPU_SUMS; i++)
 		to[i] += from[i];
 	return true;
 }

@@ -5,7 +5,7 @@
 /*
  * Sums of a lock by CPU. A flight recording keeps a different time of each CPU, so that a rate is
  * the sum of the CPUs' rates and not one sum divided by one time. Records from outside the time in
- * which their group was observed do not belong to a rate.
+ * kind their group was observed do not belong to a rate.
  */
 
 #include <stdbool.h>
@@ -34,11 +34,11 @@ enum observation {
 
 /*
  * @sums: of each CPU; those of OBSERVATION_ON only if rates are to be computed by CPU
- * @count: number of CPUs
+ * @cpu_count: number of CPUs
  */
 struct cpu_sums {
 	double (*sums)[OBSERVATIONS][CPU_SUMS];
-	size_t count;
+	size_t cpu_count;
 };
 
 /*
@@ -53,26 +53,26 @@ struct record_origin {
 	uint64_t ticks;
 };
 
-bool cpu_sums_reserve(struct cpu_sums *sums, size_t count);
+bool cpu_sums_reserve(struct cpu_sums *sums, size_t cpu_count);
 
 /**
  * cpu_sums_add() - add a record to the sums of its CPU
  * @sums: sums to change
  * @origin: where and when the record was written
- * @count: number of acquisitions that the record stands for
+ * @cpu_count: number of acquisitions that the record stands for
  * @wait: their waits, cycles
  *
  * Return: false if there is no memory.
  */
 static inline bool cpu_sums_add(struct cpu_sums *sums, const struct record_origin *origin,
-				double count, double wait)
+				double cpu_count, double wait)
 {
 	double *sum;
 
-	if (origin->cpu >= sums->count && !cpu_sums_reserve(sums, origin->cpu + 1))
+	if (origin->cpu >= sums->cpu_count && !cpu_sums_reserve(sums, origin->cpu + 1))
 		return false;
 	sum = sums->sums[origin->cpu][origin->observation];
-	sum[CPU_SUM_COUNT] += count;
+	sum[CPU_SUM_COUNT] += cpu_count;
 	sum[CPU_SUM_WAIT] += wait;
 	return true;
 }

@@ -52,7 +52,7 @@ struct parser {
 
 static struct filter *parse_expression(struct parser *parser);
 
-static struct filter *fail(struct parser *parser, const char *expected)
+static struct filter *fail_parse(struct parser *parser, const char *expected)
 {
 	if (!parser->error[0])
 		snprintf(parser->error, parser->size, "%s expected at \"%.20s\" (character %zu)",
@@ -66,7 +66,7 @@ static void skip_spaces(struct parser *parser)
 		parser->at++;
 }
 
-static bool accept(struct parser *parser, const char *token)
+static bool accept_token(struct parser *parser, const char *token)
 {
 	skip_spaces(parser);
 	if (strncmp(parser->at, token, strlen(token)))
@@ -106,20 +106,20 @@ static struct filter *parse_comparison(struct parser *parser, struct filter *fil
 	filter->kind = FILTER_COMPARE;
 	name = parse_word(parser, &at);
 	if (!name)
-		return fail(parser, "a field's name");
+		return fail_parse(parser, "a field's name");
 	if (comparison_find_subject(compared, name, at, parser->error, parser->size))
 		goto out;
 	for (i = 0; i < ARRAY_SIZE(operators); i++)
-		if (accept(parser, operators[i].text))
+		if (accept_token(parser, operators[i].text))
 			break;
 	if (i == ARRAY_SIZE(operators)) {
-		fail(parser, "==, !=, <, <=, >, >= or ~");
+		fail_parse(parser, "==, !=, <, <=, >, >= or ~");
 		goto out;
 	}
 	compared->comparison = operators[i].comparison;
 	compared->text = parse_word(parser, &compared->at);
 	if (!compared->text)
-		fail(parser, "a value");
+		fail_parse(parser, "a value");
 	else if (!comparison_resolve_value(compared, name, parser->error, parser->size))
 		parsed = filter;
 out:
@@ -134,18 +134,18 @@ static struct filter *parse_factor(struct parser *parser)
 
 	if (!filter || parser->depth++ == DEPTH_MAX) {
 		filter_free(filter);
-		return fail(parser, "an expression with fewer levels");
+		return fail_parse(parser, "an expression with fewer levels");
 	}
 	skip_spaces(parser);
-	if (parser->at[0] == '!' && accept(parser, "!")) {
+	if (parser->at[0] == '!' && accept_token(parser, "!")) {
 		filter->kind = FILTER_NOT;
 		filter->left = parse_factor(parser);
 		parsed = filter->left ? filter : NULL;
-	} else if (accept(parser, "(")) {
+	} else if (accept_token(parser, "(")) {
 		parsed = parse_expression(parser);
-		if (parsed && !accept(parser, ")")) {
+		if (parsed && !accept_token(parser, ")")) {
 			filter_free(parsed);
-			parsed = fail(parser, ")");
+			parsed = fail_parse(parser, ")");
 		}
 	} else {
 		parsed = parse_comparison(parser, filter);
@@ -178,7 +178,7 @@ static struct filter *parse_chain(struct parser *parser, const char *token,
 {
 	struct filter *left = parse(parser);
 
-	while (left && accept(parser, token)) {
+	while (left && accept_token(parser, token)) {
 		size_t at = parser->at - parser->start - strlen(token) + 1;
 		struct filter *both = calloc(1, sizeof(*both));
 		struct filter *right = both ? parse(parser) : NULL;
@@ -229,27 +229,27 @@ struct filter *filter_parse(const char *text, char *error, size_t size)
 	skip_spaces(&parser);
 	if (filter && *parser.at) {
 		filter_free(filter);
-		filter = fail(&parser, "&&, || or the end");
+		filter = fail_parse(&parser, "&&, || or the end");
 	}
 	if (!filter && !error[0])
-		fail(&parser, "a comparison");
+		fail_parse(&parser, "a comparison");
 	return filter;
 }
 
 /**
- * filter_names() - find out which names a filter needs
+ * filter_needed_names() - find out which names a filter needs
  * @filter: the filter
  *
  * Return: FILTER_NAMES_*; 0: the filter needs no names of the recorded machine.
  */
-unsigned int filter_names(const struct filter *filter)
+unsigned int filter_needed_names(const struct filter *filter)
 {
 	const struct compared *compared = &filter->compared;
 
 	if (filter->kind == FILTER_NOT)
-		return filter_names(filter->left);
+		return filter_needed_names(filter->left);
 	if (filter->kind != FILTER_COMPARE)
-		return filter_names(filter->left) | filter_names(filter->right);
+		return filter_needed_names(filter->left) | filter_needed_names(filter->right);
 	/* The process and the cgroup of a thread are told by names, even if they are numbers. */
 	if (compared->subject == SUBJECT_PROCESS || compared->subject == SUBJECT_CGROUP)
 		return FILTER_NAMES_TASKS;

@@ -46,7 +46,7 @@ struct selection {
 };
 
 struct filter *filter_parse(const char *text, char *error, size_t size);
-unsigned int filter_names(const struct filter *filter);
+unsigned int filter_needed_names(const struct filter *filter);
 int filter_check(struct filter *filter, const struct names *names, bool has_classes, char *error,
 		 size_t size);
 bool filter_matches(const struct filter *filter, const struct etl_file *file,

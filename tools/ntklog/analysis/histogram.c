@@ -58,14 +58,14 @@ static bool move_counts(struct histogram *histogram, unsigned int first, unsigne
 	if (!to)
 		return false;
 	if (histogram->capacity)
-		memcpy(to + (histogram->first - first) * size, from,
+		memcpy(to + (histogram->first_bucket - first) * size, from,
 		       histogram->capacity * size);
 	free(from);
 	if (histogram->wide_counts)
 		histogram->wide_counts = (uint64_t *)to;
 	else
 		histogram->counts = (uint32_t *)to;
-	histogram->first = first;
+	histogram->first_bucket = first;
 	histogram->capacity = end - first;
 	return true;
 }
@@ -76,10 +76,10 @@ static bool make_room(struct histogram *histogram, unsigned int bucket)
 	unsigned int end = first + SUB_BUCKETS;
 
 	if (histogram->capacity) {
-		if (histogram->first < first)
-			first = histogram->first;
-		if (histogram->first + histogram->capacity > end)
-			end = histogram->first + histogram->capacity;
+		if (histogram->first_bucket < first)
+			first = histogram->first_bucket;
+		if (histogram->first_bucket + histogram->capacity > end)
+			end = histogram->first_bucket + histogram->capacity;
 	}
 	return move_counts(histogram, first, end);
 }
@@ -104,10 +104,11 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 {
 	unsigned int i;
 
-	/* The difference of a bucket before @first is a large number. */
-	if (bucket - histogram->first >= histogram->capacity && !make_room(histogram, bucket))
+	/* The difference of a bucket before @first_bucket is a large number. */
+	if (bucket - histogram->first_bucket >= histogram->capacity &&
+	    !make_room(histogram, bucket))
 		return false;
-	i = bucket - histogram->first;
+	i = bucket - histogram->first_bucket;
 	if (!histogram->wide_counts && weight > UINT32_MAX - histogram->counts[i] &&
 	    !widen_counts(histogram))
 		return false;
@@ -155,11 +156,11 @@ bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight)
 {
 	if (!add_to_bucket(histogram, bucket_of(value), weight))
 		return false;
-	histogram->total += weight;
+	histogram->total_weight += weight;
 	histogram->sum += (double)value * (double)weight;
 	add_variance(histogram, value, weight);
-	if (value > histogram->max)
-		histogram->max = value;
+	if (value > histogram->max_value)
+		histogram->max_value = value;
 	return true;
 }
 
@@ -170,7 +171,7 @@ bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight)
  */
 void histogram_prefetch(const struct histogram *histogram, uint64_t value)
 {
-	unsigned int i = bucket_of(value) - histogram->first;
+	unsigned int i = bucket_of(value) - histogram->first_bucket;
 
 	if (i >= histogram->capacity)
 		return;
@@ -193,9 +194,9 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 
 	for (i = 0; i < more->capacity; i++)
 		if (count_of(more, i) &&
-		    !add_to_bucket(histogram, more->first + i, count_of(more, i)))
+		    !add_to_bucket(histogram, more->first_bucket + i, count_of(more, i)))
 			return false;
-	histogram->total += more->total;
+	histogram->total_weight += more->total_weight;
 	histogram->sum += more->sum;
 	histogram->total_variance += more->total_variance;
 	histogram->sum_variance += more->sum_variance;
@@ -204,8 +205,8 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 	histogram->sampled_sum += more->sampled_sum;
 	histogram->sampled_logs += more->sampled_logs;
 	histogram->sampled_log_squares += more->sampled_log_squares;
-	if (more->max > histogram->max)
-		histogram->max = more->max;
+	if (more->max_value > histogram->max_value)
+		histogram->max_value = more->max_value;
 	return true;
 }
 
@@ -260,7 +261,7 @@ double histogram_sum_error(const struct histogram *histogram)
  */
 double histogram_mean(const struct histogram *histogram)
 {
-	return histogram->total ? histogram->sum / (double)histogram->total : 0;
+	return histogram->total_weight ? histogram->sum / (double)histogram->total_weight : 0;
 }
 
 /**
@@ -273,34 +274,34 @@ double histogram_mean(const struct histogram *histogram)
  */
 double histogram_percentile(const struct histogram *histogram, unsigned int percent)
 {
-	double wanted = (double)histogram->total * percent / 100, seen = 0;
+	double wanted = (double)histogram->total_weight * percent / 100, seen = 0;
 	unsigned int i;
 
 	for (i = 0; i < histogram->capacity; i++) {
 		seen += (double)count_of(histogram, i);
 		if (count_of(histogram, i) && seen >= wanted) {
-			double middle = bucket_middle(histogram->first + i);
+			double middle = bucket_middle(histogram->first_bucket + i);
 
-			return middle < (double)histogram->max ? middle :
-								 (double)histogram->max;
+			return middle < (double)histogram->max_value ? middle :
+								 (double)histogram->max_value;
 		}
 	}
-	return (double)histogram->max;
+	return (double)histogram->max_value;
 }
 
 /**
- * histogram_bucket() - read a bucket
+ * histogram_bucket_middle() - read a bucket
  * @histogram: distribution
  * @i: index of the bucket, less than @histogram->capacity
  * @weight: set to the weight of the bucket
  *
  * Return: the value in the middle of the bucket.
  */
-double histogram_bucket(const struct histogram *histogram, unsigned int i,
-			uint64_t *weight)
+double histogram_bucket_middle(const struct histogram *histogram, unsigned int i,
+			       uint64_t *weight)
 {
 	*weight = count_of(histogram, i);
-	return bucket_middle(histogram->first + i);
+	return bucket_middle(histogram->first_bucket + i);
 }
 
 /**

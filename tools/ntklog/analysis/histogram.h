@@ -13,10 +13,10 @@
 
 /*
  * A distribution; all zero: an empty one.
- * @counts: weights of the buckets from @first on, or NULL
+ * @counts: weights of the buckets from @first_bucket on, or NULL
  * @wide_counts: weights in 64 bits, once one of them needs more than 32 bits; else NULL
- * @total_variance: variance of the estimate @total, if the probability that a value was sampled
- *	is 1 divided by its weight
+ * @total_variance: variance of the estimate @total_weight, if the probability that a value was
+ *	sampled is 1 divided by its weight
  * @sum_variance: variance of the estimate @sum, under the same condition
  * @greatest_variance: greatest part of a single value in @sum_variance
  * @sampled_sum: sum of the values, each times the value's part of @total_variance
@@ -28,9 +28,9 @@
 struct histogram {
 	uint32_t *counts;
 	uint64_t *wide_counts;
-	unsigned int first;
+	unsigned int first_bucket;
 	unsigned int capacity;
-	uint64_t total;
+	uint64_t total_weight;
 	double sum;
 	double total_variance;
 	double sum_variance;
@@ -38,7 +38,7 @@ struct histogram {
 	double sampled_sum;
 	double sampled_logs;
 	double sampled_log_squares;
-	uint64_t max;
+	uint64_t max_value;
 };
 
 /**
@@ -60,8 +60,8 @@ double sum_error(double variance, double greatest_variance, double sum);
 double histogram_sum_error(const struct histogram *histogram);
 double histogram_mean(const struct histogram *histogram);
 double histogram_percentile(const struct histogram *histogram, unsigned int percent);
-double histogram_bucket(const struct histogram *histogram, unsigned int i,
-			uint64_t *weight);
+double histogram_bucket_middle(const struct histogram *histogram, unsigned int i,
+			       uint64_t *weight);
 void histogram_free(struct histogram *histogram);
 
 #endif /* _NTKLOG_HISTOGRAM_H */

@@ -23,9 +23,9 @@ bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *eve
 	kept = &(*callers)[event->processor];
 	*kept = (struct kept_caller) {
 		.time_stamp = event->time_stamp,
-		.has_off_cpu = event->data_size == sizeof(kept->event),
+		.has_off_cpu = event->data_size == sizeof(kept->caller_event),
 	};
-	memcpy(&kept->event, event->data, event->data_size);
+	memcpy(&kept->caller_event, event->data, event->data_size);
 	return true;
 }
 
@@ -44,7 +44,7 @@ void kept_callers_add_block(struct kept_caller *callers, const struct etl_event 
 		return;
 	kept = &callers[event->processor];
 	if (kept->time_stamp == event->time_stamp)
-		memcpy(&kept->block, event->data, sizeof(kept->block));
+		memcpy(&kept->block_stack, event->data, sizeof(kept->block_stack));
 }
 
 /**
@@ -63,14 +63,14 @@ void kept_callers_complete(const struct kept_caller *callers, const struct etl_e
 	if (!callers)
 		return;
 	kept = &callers[event->processor];
-	if (kept->time_stamp != event->time_stamp || kept->event.lock != record->resource)
+	if (kept->time_stamp != event->time_stamp || kept->caller_event.lock != record->resource)
 		return;
-	record->caller = kept->event.caller;
+	record->caller = kept->caller_event.caller;
 	record->has_off_cpu = kept->has_off_cpu;
-	record->hold_ready = kept->event.hold_ready;
-	record->hold_blocked = kept->event.hold_blocked;
-	record->wait_last_ready = kept->event.wait_last_ready;
-	record->wait_blocked = kept->event.wait_blocked;
-	if (kept->block.blocked && kept->block.lock == record->resource)
-		record->block = &kept->block;
+	record->hold_ready = kept->caller_event.hold_ready;
+	record->hold_blocked = kept->caller_event.hold_blocked;
+	record->wait_last_ready = kept->caller_event.wait_last_ready;
+	record->wait_blocked = kept->caller_event.wait_blocked;
+	if (kept->block_stack.blocked && kept->block_stack.lock == record->resource)
+		record->block = &kept->block_stack;
 }

@@ -19,15 +19,15 @@
 /**
  * struct kept_caller - the last such events of a CPU
  * @time_stamp: time stamp of the event, which its record has too
- * @event: data of the event; of version 1 the times are 0
+ * @caller_event: data of the event; of version 1 the times are 0
  * @has_off_cpu: the event has the times
- * @block: data of the second event; its @blocked is 0 if there was none
+ * @block_stack: data of the second event; its @blocked is 0 if there was none
  */
 struct kept_caller {
 	uint64_t time_stamp;
-	struct ntklog_caller event;
+	struct ntklog_caller caller_event;
 	bool has_off_cpu;
-	struct ntklog_block_stack block;
+	struct ntklog_block_stack block_stack;
 };
 
 bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *event);

@@ -44,7 +44,7 @@ struct label_table {
 	bool no_memory;
 	struct label_cached {
 		struct label_key {
-			uint64_t frames[CHARGE_FRAMES];
+			uint64_t frames[CHARGE_FRAMES_MAX];
 			uint64_t caller;
 			uint32_t thread_id;
 			uint32_t flags;

@@ -19,7 +19,7 @@ struct class_lock {
 
 struct class_count {
 	uint64_t key;
-	size_t locks;
+	size_t lock_count;
 	UT_hash_handle hh;
 };
 
@@ -30,12 +30,12 @@ static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t 
 	struct class_lock *lock;
 
 	HASH_FIND(hh, classes->locks, &lock_key, sizeof(lock_key), lock);
-	if (lock || HASH_COUNT(classes->locks) >= LOCK_CLASSES_LOCKS)
+	if (lock || HASH_COUNT(classes->locks) >= LOCK_CLASSES_LOCKS_MAX)
 		return;
 	hash_add(classes->locks, lock_key, &lock_key, lock);
-	hash_find_or_add(classes->counts, key, &key, LOCK_CLASSES_LOCKS, count);
+	hash_find_or_add(classes->counts, key, &key, LOCK_CLASSES_LOCKS_MAX, count);
 	if (lock && count)
-		count->locks++;
+		count->lock_count++;
 }
 
 /**
@@ -75,7 +75,7 @@ size_t lock_classes_count(const struct lock_classes *classes, uint64_t key)
 	struct class_count *count;
 
 	HASH_FIND(hh, classes->counts, &key, sizeof(key), count);
-	return count ? count->locks : 1;
+	return count ? count->lock_count : 1;
 }
 
 /**

@@ -8,7 +8,7 @@
 #include "names.h"
 
 /* Greatest number of locks that are counted. Further locks are summed up, but not counted. */
-#define LOCK_CLASSES_LOCKS	262144
+#define LOCK_CLASSES_LOCKS_MAX	262144
 
 #define LOCK_CLASSES_CACHE_BITS	10
 

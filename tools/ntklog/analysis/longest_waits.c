@@ -15,8 +15,8 @@ struct longest_waits *longest_waits_open(void)
 	struct longest_waits *longest = calloc(1, sizeof(*longest));
 	size_t i;
 
-	for (i = 0; longest && i < LONGEST_WAITS; i++)
-		longest->order[i] = &longest->waits[i];
+	for (i = 0; longest && i < LONGEST_WAITS_MAX; i++)
+		longest->by_length[i] = &longest->waits[i];
 	return longest;
 }
 
@@ -27,13 +27,13 @@ static struct longest_step *find_step_slot(struct longest_wait *wait, uint64_t t
 	uint64_t dropped;
 	size_t i;
 
-	if (wait->step_count < LONGEST_STEPS)
+	if (wait->step_count < LONGEST_STEPS_MAX)
 		return &wait->steps[wait->step_count++];
-	for (i = 1; i < LONGEST_STEPS; i++)
+	for (i = 1; i < LONGEST_STEPS_MAX; i++)
 		if (wait->steps[i].piece.ticks < shortest->piece.ticks)
 			shortest = &wait->steps[i];
 	dropped = shortest->piece.ticks < ticks ? shortest->piece.ticks : ticks;
-	wait->others++;
+	wait->other_step_count++;
 	wait->other_ticks += dropped;
 	return shortest->piece.ticks < ticks ? shortest : NULL;
 }
@@ -58,7 +58,7 @@ static void keep_step(void *argument, const struct charge_hold *waiter,
 	step->piece.holder = NULL;
 	step->piece.absence = NULL;
 	if (piece->absence)
-		step->preempter = piece->absence->preempter;
+		step->preempter_id = piece->absence->preempter_id;
 	if (piece->absence && piece->absence->frames)
 		memcpy(step->absence_frames, piece->absence->frames,
 		       sizeof(step->absence_frames));
@@ -73,7 +73,7 @@ static void keep_step(void *argument, const struct charge_hold *waiter,
 	if (piece->part <= CHARGE_HOLDER_BLOCKED &&
 	    (piece->part == CHARGE_HOLDER_BLOCKED || piece->until == piece->from + piece->ticks))
 		step->link_count = charges_find_chain(step_context->charges, piece, step->links,
-						      LONGEST_LINKS);
+						      LONGEST_LINKS_MAX);
 	if (piece->part == CHARGE_HOLDER_BLOCKED && !piece->absence && !step->link_count &&
 	    piece->holder->block_frames)
 		memcpy(step->absence_frames, piece->holder->block_frames,
@@ -99,23 +99,23 @@ static int compare_steps(const void *a, const void *b)
 void longest_waits_add(struct longest_waits *longest, struct charges *charges,
 		       const struct charge_hold *waiter)
 {
-	struct longest_wait *wait = longest->order[LONGEST_WAITS - 1];
-	uint64_t ticks = waiter->acquired - waiter->wait_start;
+	struct longest_wait *wait = longest->by_length[LONGEST_WAITS_MAX - 1];
+	uint64_t ticks = waiter->acquire_time - waiter->wait_start;
 	struct step_context step_context = { .wait = wait, .charges = charges };
 	size_t at, i;
 
 	if (ticks <= wait->ticks)
 		return;
-	for (at = LONGEST_WAITS - 1; at && ticks > longest->order[at - 1]->ticks; at--)
-		longest->order[at] = longest->order[at - 1];
-	longest->order[at] = wait;
+	for (at = LONGEST_WAITS_MAX - 1; at && ticks > longest->by_length[at - 1]->ticks; at--)
+		longest->by_length[at] = longest->by_length[at - 1];
+	longest->by_length[at] = wait;
 	wait->ticks = ticks;
 	wait->waiter = *waiter;
 	memset(wait->waiter_frames, 0, sizeof(wait->waiter_frames));
 	if (waiter->frames)
 		memcpy(wait->waiter_frames, waiter->frames, sizeof(wait->waiter_frames));
 	wait->step_count = 0;
-	wait->others = 0;
+	wait->other_step_count = 0;
 	wait->other_ticks = 0;
 	charges_tell_steps(charges, waiter, keep_step, &step_context);
 	qsort(wait->steps, wait->step_count, sizeof(*wait->steps), compare_steps);
@@ -131,7 +131,7 @@ void longest_waits_add(struct longest_waits *longest, struct charges *charges,
  * @waiter: the hold that followed the wait
  * @piece: time inside a hold of the lock
  * @links: the locks that charges_find_chain() has found for @piece
- * @count: number of @links, from 1 to LONGEST_LINKS
+ * @count: number of @links, from 1 to LONGEST_LINKS_MAX
  *
  * A chain in which a task or a CPU occurs twice is not kept.
  */
@@ -143,8 +143,8 @@ void longest_waits_offer_chain(struct longest_waits *longest, const struct charg
 	uint64_t owner = charge_owner(piece->holder);
 	size_t i, j;
 
-	if (count + 1 < kept->count ||
-	    (count + 1 == kept->count && piece->ticks <= kept->ticks))
+	if (count + 1 < kept->link_count ||
+	    (count + 1 == kept->link_count && piece->ticks <= kept->ticks))
 		return;
 	for (i = 0; i < count; i++) {
 		if (!links[i].has_holder)
@@ -158,7 +158,7 @@ void longest_waits_offer_chain(struct longest_waits *longest, const struct charg
 	kept->from = piece->from;
 	kept->ticks = piece->ticks;
 	kept->thread_id = waiter->thread_id;
-	kept->count = count + 1;
+	kept->link_count = count + 1;
 	kept->links[0] = (struct charge_link) {
 		.class = waiter->class,
 		.from = piece->from,

@@ -25,7 +25,7 @@ void open_holds_begin_list(struct open_holds *holds, const void *data)
 		return;
 	holds->list_time = event.list_time;
 	holds->count = 0;
-	holds->others = 0;
+	holds->dropped_count = 0;
 }
 
 /**
@@ -44,7 +44,7 @@ void open_holds_add(struct open_holds *holds, const struct open_hold *hold)
 	if (holds->entries && holds->count < OPEN_HOLDS_MAX)
 		holds->entries[holds->count++] = *hold;
 	else
-		holds->others++;
+		holds->dropped_count++;
 }
 
 /**
@@ -118,8 +118,8 @@ static void count_tasks(struct open_holds *holds)
 						       holds->entries[begin].event.lock; end++)
 			waiters += open_hold_is_waiting(&holds->entries[end].event);
 		for (i = begin; i < end; i++) {
-			holds->entries[i].waiters = waiters;
-			holds->entries[i].holders = end - begin - waiters;
+			holds->entries[i].waiter_count = waiters;
+			holds->entries[i].holder_count = end - begin - waiters;
 		}
 	}
 }
@@ -141,7 +141,7 @@ static void sum_waits(struct open_holds *holds, const struct etl_file *file)
 		else if (!open_hold_is_waiting(event) &&
 			 event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN)
 			ns = (double)event->wait_time * 1e9 / (double)file->cycle_freq;
-		holds->waits += ns > 0;
+		holds->wait_count += ns > 0;
 		holds->wait_ns += ns;
 	}
 }
@@ -164,10 +164,10 @@ static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 		.age_ns = began_while_listing ? 0 :
 			  (double)(event->list_time - event->since) * ns_per_tick,
 		.contentions = event->contentions,
-		.task = wait_graph_task(&holds->graph, event->thread_id),
+		.task = wait_graph_find_task(&holds->graph, event->thread_id),
 	};
 
-	return slot.task && wait_graph_add(&holds->graph, &slot);
+	return slot.task && wait_graph_add_slot(&holds->graph, &slot);
 }
 
 static bool make_graph(struct open_holds *holds, const struct etl_file *file)

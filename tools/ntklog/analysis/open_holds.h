@@ -18,33 +18,33 @@
 
 /*
  * @class: key of the lock's class, or the address of a lock that has none
- * @waiters, @holders: numbers of tasks; valid after open_holds_finish()
+ * @waiter_count, @holder_count: numbers of tasks; valid after open_holds_finish()
  */
 struct open_hold {
 	struct ntklog_open_hold event;
 	uint64_t class;
 	bool has_off_cpu;
 	bool is_wanted;
-	size_t waiters;
-	size_t holders;
+	size_t waiter_count;
+	size_t holder_count;
 };
 
 /*
  * The newest list of a file; all zero: no list.
  * @list_time: when the list began, session clock; 0: the file has no list
  * @entries: sorted by lock after open_holds_finish(), and of a lock the oldest first
- * @others: number of entries beyond OPEN_HOLDS_MAX
- * @waits: number of waits that no record tells of, because they or the holds after them had not
- *	ended; from open_holds_finish() on
- * @wait_ns: time of @waits, nanoseconds
+ * @dropped_count: number of entries beyond OPEN_HOLDS_MAX
+ * @wait_count: number of waits that no record tells of, because they or the holds after them had
+ *	not ended; from open_holds_finish() on
+ * @wait_ns: time of @wait_count, nanoseconds
  * @graph: the entries as a wait graph, with the deadlocks; from open_holds_finish() on
  */
 struct open_holds {
 	uint64_t list_time;
 	struct open_hold *entries;
 	size_t count;
-	uint64_t others;
-	uint64_t waits;
+	uint64_t dropped_count;
+	uint64_t wait_count;
 	double wait_ns;
 	struct wait_graph graph;
 	bool no_memory;

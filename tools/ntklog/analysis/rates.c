@@ -69,12 +69,12 @@ static void read_resource_rates(struct resource_rates *rates,
 }
 
 /**
- * rates_is_start() - test whether an event has the parameters that hold from its time on
+ * hook_is_rates_start() - test whether an event has the parameters that hold from its time on
  * @hook_id: hook id of the event
  *
  * Return: true for a DC_START of spin locks, resources or ntklog.
  */
-bool rates_is_start(uint16_t hook_id)
+bool hook_is_rates_start(uint16_t hook_id)
 {
 	return hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_START ||
 	       hook_id == NTKLOG_LOG_TYPE_DC_START ||
@@ -92,7 +92,7 @@ bool rates_read_rundown(struct rates *rates, const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
 
-	if (!type || event->data_size != type->size[event->pointer_size == 8])
+	if (!type || event->data_size != type->data_sizes[event->pointer_size == 8])
 		return false;
 	switch (type->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK_DC_START:
@@ -112,7 +112,7 @@ bool rates_read_rundown(struct rates *rates, const struct etl_event *event)
 	}
 }
 
-static bool has_same_rates(const struct spinlock_rates *left, const struct spinlock_rates *right)
+static bool rates_are_same(const struct spinlock_rates *left, const struct spinlock_rates *right)
 {
 	return left->spin_threshold == right->spin_threshold &&
 	       left->contention_rate == right->contention_rate &&
@@ -148,14 +148,15 @@ static void look_for_rundown(struct rates *rates, struct etl_reader *reader,
 
 	if (!etl_read_buffer(reader, cursor, number))
 		return;
-	while (cursor->next_offset < cursor->end && etl_parse_event(reader, cursor, &event) == 1) {
+	while (cursor->next_offset < cursor->end_offset &&
+	       etl_parse_event(reader, cursor, &event) == 1) {
 		more = (struct rates) { 0 };
 		if (rates_read_rundown(&more, &event))
 			add_missing(rates, &more);
 	}
 }
 
-static bool knows_rates(const struct rates *rates)
+static bool rates_are_known(const struct rates *rates)
 {
 	return rates->spinlock.known && rates->spinlock.has_rules && rates->resource.known;
 }
@@ -163,7 +164,8 @@ static bool knows_rates(const struct rates *rates)
 /* Wait for another buffer of a stream to search, unless the rates are known. */
 static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reader)
 {
-	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || knows_rates(rates))
+	if (!reader->input || reader->input->memory_bytes >= RUNDOWN_BYTES ||
+	    rates_are_known(rates))
 		return false;
 	return etl_add_next_buffer(reader);
 }
@@ -196,7 +198,7 @@ void rates_find(struct rates *rates, struct etl_file *file)
 			last[processor] = reader->places[i].number;
 		}
 	}
-	for (i = 0; i <= UINT16_MAX && !knows_rates(rates); i++)
+	for (i = 0; i <= UINT16_MAX && !rates_are_known(rates); i++)
 		if (last[i])
 			look_for_rundown(rates, &copy, &cursor, last[i]);
 out:
@@ -239,12 +241,12 @@ uint64_t rates_dropped_blockers(const struct rates_history *history)
 }
 
 /**
- * rates_steal_time() - return for how long the host stopped virtual CPUs during a recording
+ * rates_steal_ns() - return for how long the host stopped virtual CPUs during a recording
  * @history: history of the file
  *
  * Return: the sum over all CPUs, nanoseconds; 0 if it is not known.
  */
-uint64_t rates_steal_time(const struct rates_history *history)
+uint64_t rates_steal_ns(const struct rates_history *history)
 {
 	const struct dropped_counts *dropped = &history->dropped;
 
@@ -270,7 +272,7 @@ void rates_history_add(struct rates_history *history, const struct etl_event *ev
 	}
 	if (!rates_read_rundown(&rundown.rates, event))
 		return;
-	more = grown(history->rundowns, history->rundown_count, sizeof(*more));
+	more = grow_by_one(history->rundowns, history->rundown_count, sizeof(*more));
 	if (!more) {
 		history->no_memory = true;
 		return;
@@ -286,7 +288,7 @@ static int compare_rundowns(const void *a, const void *b)
 
 	if (left->time != right->time)
 		return left->time < right->time ? -1 : 1;
-	return (int)rates_is_start(left->hook_id) - (int)rates_is_start(right->hook_id);
+	return (int)hook_is_rates_start(left->hook_id) - (int)hook_is_rates_start(right->hook_id);
 }
 
 /* Overwrite those parameters of @rates that @more has. Returns true if one of them differs. */
@@ -294,7 +296,7 @@ static bool set_rates(struct rates *rates, const struct rates *more)
 {
 	const struct rates before = *rates;
 
-	if (more->spinlock.known && !has_same_rates(&rates->spinlock, &more->spinlock))
+	if (more->spinlock.known && !rates_are_same(&rates->spinlock, &more->spinlock))
 		rates->spinlock.known = 0;
 	if (more->spinlock.has_rules &&
 	    (rates->spinlock.linux_mode != more->spinlock.linux_mode ||
@@ -309,14 +311,15 @@ static bool set_rates(struct rates *rates, const struct rates *more)
 
 static void add_stretch(struct rates_history *history, uint64_t from, const struct rates *rates)
 {
-	struct rates_stretch *more = grown(history->stretches, history->count, sizeof(*more));
+	struct rates_stretch *more =
+		grow_by_one(history->stretches, history->stretch_count, sizeof(*more));
 
 	if (!more) {
 		history->no_memory = true;
 		return;
 	}
 	history->stretches = more;
-	history->stretches[history->count++] = (struct rates_stretch) { from, *rates };
+	history->stretches[history->stretch_count++] = (struct rates_stretch) { from, *rates };
 }
 
 /**
@@ -338,16 +341,16 @@ void rates_history_finish(struct rates_history *history)
 	for (i = 0; i < history->rundown_count; i++) {
 		const struct rates_rundown *rundown = &history->rundowns[i];
 
-		if (!history->count)
+		if (!history->stretch_count)
 			add_stretch(history, 0, &rundown->rates);
-		if (!history->count)
+		if (!history->stretch_count)
 			return;
-		for (j = 0; j < history->count; j++)
+		for (j = 0; j < history->stretch_count; j++)
 			add_missing(&history->stretches[j].rates, &rundown->rates);
-		current = history->stretches[history->count - 1].rates;
+		current = history->stretches[history->stretch_count - 1].rates;
 		if (!set_rates(&current, &rundown->rates))
 			continue;
-		if (rates_is_start(rundown->hook_id))
+		if (hook_is_rates_start(rundown->hook_id))
 			add_stretch(history, rundown->time, &current);
 		else
 			history->has_unknown_change = true;
@@ -363,14 +366,14 @@ void rates_history_finish(struct rates_history *history)
  */
 const struct rates *rates_at(const struct rates_history *history, uint64_t time)
 {
-	size_t i = history->count - 1;
+	size_t i = history->stretch_count - 1;
 
 	while (i && history->stretches[i].from > time)
 		i--;
 	return &history->stretches[i].rates;
 }
 
-static void raise_to(uint32_t *highest, uint32_t value)
+static void raise_maximum(uint32_t *highest, uint32_t value)
 {
 	if (*highest < value)
 		*highest = value;
@@ -385,14 +388,14 @@ void rates_find_highest(const struct rates_history *history, struct rates *highe
 {
 	size_t i;
 
-	for (i = 0; i < history->count; i++) {
+	for (i = 0; i < history->stretch_count; i++) {
 		const struct rates *rates = &history->stretches[i].rates;
 
-		raise_to(&highest->spinlock.acquire_rate, rates->spinlock.acquire_rate);
-		raise_to(&highest->spinlock.contention_rate, rates->spinlock.contention_rate);
-		raise_to(&highest->spinlock.blocker_rate, rates->spinlock.blocker_rate);
-		raise_to(&highest->resource.release_rate, rates->resource.release_rate);
-		raise_to(&highest->resource.contention_rate, rates->resource.contention_rate);
+		raise_maximum(&highest->spinlock.acquire_rate, rates->spinlock.acquire_rate);
+		raise_maximum(&highest->spinlock.contention_rate, rates->spinlock.contention_rate);
+		raise_maximum(&highest->spinlock.blocker_rate, rates->spinlock.blocker_rate);
+		raise_maximum(&highest->resource.release_rate, rates->resource.release_rate);
+		raise_maximum(&highest->resource.contention_rate, rates->resource.contention_rate);
 	}
 }
 

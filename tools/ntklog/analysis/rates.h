@@ -54,19 +54,19 @@ struct rates_history {
 	struct rates_rundown *rundowns;
 	size_t rundown_count;
 	struct rates_stretch *stretches;
-	size_t count;
+	size_t stretch_count;
 	bool has_unknown_change;
 	bool is_finished;
 	struct dropped_counts dropped;
 	bool no_memory;
 };
 
-bool rates_is_start(uint16_t hook_id);
+bool hook_is_rates_start(uint16_t hook_id);
 bool rates_read_rundown(struct rates *rates, const struct etl_event *event);
 void rates_find(struct rates *rates, struct etl_file *file);
 void rates_history_add(struct rates_history *history, const struct etl_event *event);
 uint64_t rates_dropped_blockers(const struct rates_history *history);
-uint64_t rates_steal_time(const struct rates_history *history);
+uint64_t rates_steal_ns(const struct rates_history *history);
 void rates_history_finish(struct rates_history *history);
 const struct rates *rates_at(const struct rates_history *history, uint64_t time);
 void rates_find_highest(const struct rates_history *history, struct rates *highest);

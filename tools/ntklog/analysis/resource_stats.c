@@ -41,8 +41,8 @@ static uint64_t weight_of(struct resource_stats *stats, const struct resource_re
 	if (record->wait_time <= WMI_RESOURCE_WAIT_TIME_UNKNOWN)
 		return release;
 	parts = contention + release - greatest_common_divisor(contention, release);
-	weight = contention * release + stats->remainder;
-	stats->remainder = weight % parts;
+	weight = contention * release + stats->weight_remainder;
+	stats->weight_remainder = weight % parts;
 	return weight / parts;
 }
 
@@ -63,37 +63,38 @@ static struct resource_entry *find_resource(struct resource_stats *stats,
 
 static void add_unknown(struct resource_stats *stats, const struct resource_record *record)
 {
-	if (!stats->unknown)
-		stats->unknown = calloc(RESOURCE_WMI_CLASSES, sizeof(*stats->unknown));
-	if (stats->unknown)
-		stats->unknown[record->action >> 16]++;
+	if (!stats->unknown_counts)
+		stats->unknown_counts =
+			calloc(RESOURCE_WMI_CLASSES, sizeof(*stats->unknown_counts));
+	if (stats->unknown_counts)
+		stats->unknown_counts[record->action >> 16]++;
 	else
 		stats->no_memory = true;
 }
 
 static uint64_t add_release(struct resource_stats *stats, struct resource_entry *entry,
-			    enum resource_class class, const struct resource_record *record,
+			    enum resource_access class, const struct resource_record *record,
 			    const struct resource_rates *rates, const struct record_origin *origin)
 {
-	struct resource_sum *sum = &entry->classes[class];
+	struct resource_sum *sum = &entry->sums[class];
 	uint64_t weight = weight_of(stats, record, rates);
 	bool waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 
-	sum->sampled++;
-	sum->releases += weight;
+	sum->record_count++;
+	sum->release_count += weight;
 	sum->variance += weight_variance(weight);
-	sum->contention += record->contention_delta;
+	sum->waits_during_holds += record->contention_delta;
 	if (record->depth > sum->max_depth)
 		sum->max_depth = record->depth;
 	if (waited) {
-		sum->waited += weight;
+		sum->waited_count += weight;
 		timeline_add_wait(&stats->timelines, &entry->timeline, origin->ticks,
 				  record->wait_time, record->hold_time, (double)weight);
 	}
 	/* The hold is not known, for example because it began before the recording. */
 	if (!record->hold_time) {
-		sum->hold_unknown += weight;
-		stats->hold_unknown += weight;
+		sum->unknown_hold_count += weight;
+		stats->unknown_hold_count += weight;
 	}
 	if ((stats->has_cpus || origin->observation != OBSERVATION_ON) &&
 	    !cpu_sums_add(&sum->cpus, origin, (double)weight,
@@ -122,12 +123,12 @@ uint64_t resource_stats_add(struct resource_stats *stats,
 {
 	struct resource_entry *entry;
 
-	stats->records++;
+	stats->record_count++;
 	if ((record->action & WMI_RESOURCE_ACTION_CLASS) != WMI_RESOURCE_CLASS_RESOURCE) {
 		add_unknown(stats, record);
 		return 0;
 	}
-	stats->kinds |= 1 << record->kind;
+	stats->kind_mask |= 1 << record->kind;
 	if (record->is_blocker)
 		return 0;
 	entry = find_resource(stats, record);
@@ -137,14 +138,14 @@ uint64_t resource_stats_add(struct resource_stats *stats,
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED:
 		return add_release(stats, entry, RESOURCE_SHARED, record, rates, origin);
 	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE:
-		entry->classes[RESOURCE_EXCLUSIVE].excessive++;
+		entry->sums[RESOURCE_EXCLUSIVE].excessive_waits++;
 		break;
 	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED:
-		entry->classes[RESOURCE_SHARED].excessive++;
+		entry->sums[RESOURCE_SHARED].excessive_waits++;
 		break;
 	case WMI_RESOURCE_ACTION_INITIALIZE:
 	case WMI_RESOURCE_ACTION_REINITIALIZE:
-		entry->initialized++;
+		entry->init_count++;
 		break;
 	}
 	return 0;
@@ -154,10 +155,10 @@ static void free_entry(struct resource_entry *entry)
 {
 	unsigned int i;
 
-	for (i = 0; i < RESOURCE_CLASSES; i++) {
-		histogram_free(&entry->classes[i].wait);
-		histogram_free(&entry->classes[i].hold);
-		cpu_sums_free(&entry->classes[i].cpus);
+	for (i = 0; i < RESOURCE_ACCESSES; i++) {
+		histogram_free(&entry->sums[i].wait);
+		histogram_free(&entry->sums[i].hold);
+		cpu_sums_free(&entry->sums[i].cpus);
 	}
 }
 
@@ -169,7 +170,7 @@ static void free_entry(struct resource_entry *entry)
  */
 bool resource_stats_has_linux(const struct resource_stats *stats)
 {
-	return stats->kinds & ~(1 << RESOURCE_KIND_NT);
+	return stats->kind_mask & ~(1 << RESOURCE_KIND_NT);
 }
 
 /**
@@ -187,7 +188,7 @@ void resource_stats_free(struct resource_stats *stats)
 	}
 	for (i = 0; i < RESOURCE_KINDS; i++)
 		free_entry(&stats->others[i]);
-	free(stats->unknown);
+	free(stats->unknown_counts);
 	timelines_free(&stats->timelines);
 	*stats = (struct resource_stats) { 0 };
 }

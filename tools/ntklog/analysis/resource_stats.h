@@ -25,31 +25,31 @@ struct resource_rates {
 	uint32_t timeouts;
 };
 
-enum resource_class {
+enum resource_access {
 	RESOURCE_EXCLUSIVE,
 	RESOURCE_SHARED,
-	RESOURCE_CLASSES,
+	RESOURCE_ACCESSES,
 };
 
 /*
  * Sums of the exclusive owners of a resource, or of the shared ones.
- * @sampled: number of records of last releases
- * @contention: number of waits that began during the sampled holds
+ * @record_count: number of records of last releases
+ * @waits_during_holds: number of waits that began during the sampled holds
  * @max_depth: most acquisitions of one owner at once
  * @wait: distribution of the waits, cycles
  * @hold: distribution of the known holds, cycles
  */
 struct resource_sum {
-	uint64_t sampled;
-	uint64_t releases;
+	uint64_t record_count;
+	uint64_t release_count;
 	double variance;
-	uint64_t waited;
-	uint64_t contention;
-	uint64_t excessive;
+	uint64_t waited_count;
+	uint64_t waits_during_holds;
+	uint64_t excessive_waits;
 	uint32_t max_depth;
 	struct histogram wait;
 	struct histogram hold;
-	uint64_t hold_unknown;
+	uint64_t unknown_hold_count;
 	struct cpu_sums cpus;
 };
 
@@ -67,8 +67,8 @@ struct resource_key {
  */
 struct resource_entry {
 	struct resource_key key;
-	struct resource_sum classes[RESOURCE_CLASSES];
-	uint64_t initialized;
+	struct resource_sum sums[RESOURCE_ACCESSES];
+	uint64_t init_count;
 	struct timeline *timeline;
 	UT_hash_handle hh;
 };
@@ -77,25 +77,25 @@ struct resource_entry {
  * Sums of the records of a trace; all zero: none.
  * @rates: sampling parameters at the start
  * @by_caller: set by the caller of analysis_read(): sums are kept by caller
- * @remainder: remainder of the last record's weight, which goes to the next record: weights are
- *	whole numbers
+ * @weight_remainder: remainder of the last record's weight, which goes to the next record: weights
+ *	are whole numbers
  * @others: sums of all resources beyond RESOURCES_MAX, by kind
- * @hold_unknown: estimated number of releases of all resources whose hold is not known
- * @unknown: number of records of unknown classes or actions, by the upper half of their actions;
- *	allocated for the first one
+ * @unknown_hold_count: estimated number of releases of all resources whose hold is not known
+ * @unknown_counts: number of records of unknown classes or actions, by the upper half of their
+ *	actions; allocated for the first one
  */
 struct resource_stats {
 	struct resource_rates rates;
-	struct resource_rates highest;
+	struct resource_rates highest_rates;
 	bool has_cpus;
 	bool by_caller;
-	uint64_t remainder;
+	uint64_t weight_remainder;
 	struct resource_entry *resources;
 	struct resource_entry others[RESOURCE_KINDS];
-	uint64_t hold_unknown;
-	uint64_t records;
-	uint32_t kinds;
-	uint64_t *unknown;
+	uint64_t unknown_hold_count;
+	uint64_t record_count;
+	uint32_t kind_mask;
+	uint64_t *unknown_counts;
 	struct timelines timelines;
 	bool no_memory;
 };

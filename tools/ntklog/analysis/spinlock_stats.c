@@ -67,56 +67,56 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *
 	uint8_t rule = spinlock_rule(rates, record);
 
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER)
-		sum->blockers++;
+		sum->blocker_count++;
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER_ONLY) {
-		sum->modes |= UINT64_C(1) << record->mode;
+		sum->mode_mask |= UINT64_C(1) << record->mode;
 		return true;
 	}
-	sum->sampled++;
-	sum->in_step += pending->in_step;
+	sum->record_count++;
+	sum->in_step_count += pending->in_step;
 	sum->acquisitions += weight;
 	if (record->spin_count) {
-		sum->contended += weight;
+		sum->contended_count += weight;
 		sum->spins += (double)record->spin_count * (double)weight;
 	}
-	sum->dpc += record->dpc ? weight : 0;
-	sum->isr += record->isr ? weight : 0;
+	sum->dpc_count += record->dpc ? weight : 0;
+	sum->isr_count += record->isr ? weight : 0;
 	if (depth > sum->max_depth)
 		sum->max_depth = depth;
 	if (depth >= 1 && depth <= SPINLOCK_DEPTHS)
-		sum->depths[depth - 1] += weight;
-	sum->modes |= UINT64_C(1) << record->mode;
+		sum->depth_counts[depth - 1] += weight;
+	sum->mode_mask |= UINT64_C(1) << record->mode;
 	if (record->spin_count && !histogram_add(&sum->wait, record->wait_time, weight))
 		return false;
 	if (rule & WMI_SPINLOCK_RULE_WAIT) {
-		sum->waits_only++;
+		sum->wait_only_count++;
 		return true;
 	}
 	return histogram_add(&sum->hold, hold, weight) &&
-	       (!record->interrupts || histogram_add(&sum->interrupted, hold, weight));
+	       (!record->interrupts || histogram_add(&sum->interrupted_hold, hold, weight));
 }
 
 static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 {
 	unsigned int i;
 
-	sum->sampled += more->sampled;
-	sum->in_step += more->in_step;
+	sum->record_count += more->record_count;
+	sum->in_step_count += more->in_step_count;
 	sum->acquisitions += more->acquisitions;
-	sum->contended += more->contended;
+	sum->contended_count += more->contended_count;
 	sum->spins += more->spins;
-	sum->dpc += more->dpc;
-	sum->isr += more->isr;
+	sum->dpc_count += more->dpc_count;
+	sum->isr_count += more->isr_count;
 	for (i = 0; i < SPINLOCK_DEPTHS; i++)
-		sum->depths[i] += more->depths[i];
+		sum->depth_counts[i] += more->depth_counts[i];
 	if (more->max_depth > sum->max_depth)
 		sum->max_depth = more->max_depth;
-	sum->modes |= more->modes;
-	sum->waits_only += more->waits_only;
-	sum->blockers += more->blockers;
+	sum->mode_mask |= more->mode_mask;
+	sum->wait_only_count += more->wait_only_count;
+	sum->blocker_count += more->blocker_count;
 	return histogram_merge(&sum->wait, &more->wait) &&
 	       histogram_merge(&sum->hold, &more->hold) &&
-	       histogram_merge(&sum->interrupted, &more->interrupted) &&
+	       histogram_merge(&sum->interrupted_hold, &more->interrupted_hold) &&
 	       cpu_sums_merge(&sum->cpus, &more->cpus);
 }
 
@@ -124,7 +124,7 @@ static void free_sum(struct spinlock_sum *sum)
 {
 	histogram_free(&sum->wait);
 	histogram_free(&sum->hold);
-	histogram_free(&sum->interrupted);
+	histogram_free(&sum->interrupted_hold);
 	cpu_sums_free(&sum->cpus);
 }
 
@@ -162,8 +162,8 @@ static struct spinlock_pair **cached_pair(struct spinlock_stats *stats,
 static struct spinlock_score score_of(const struct spinlock_pair *pair)
 {
 	return (struct spinlock_score) {
-		.wait = pair->missed.wait + pair->sum.wait.sum,
-		.hold = pair->missed.hold + pair->sum.hold.sum,
+		.wait = pair->evicted_score.wait + pair->sum.wait.sum,
+		.hold = pair->evicted_score.hold + pair->sum.hold.sum,
 	};
 }
 
@@ -248,15 +248,15 @@ static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 	if (*cached == pair)
 		*cached = NULL;
 	lock = pair->lock;
-	if (!--lock->pairs) {
+	if (!--lock->pair_count) {
 		HASH_DEL(stats->locks, lock);
 		timeline_release(&stats->timelines, lock->timeline);
 		free(lock);
 	}
 	free_sum(&pair->sum);
 	HASH_DEL(stats->pairs, pair);
-	stats->missed = pair->heap_score;
-	stats->evicted++;
+	stats->evicted_score = pair->heap_score;
+	stats->evicted_count++;
 	free(pair);
 	hash_find_or_add(stats->locks, address, &key->lock, SPINLOCK_PAIRS_MAX, lock);
 	pair = NULL;
@@ -270,9 +270,9 @@ static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 		return NULL;
 	}
 	pair->lock = lock;
-	lock->pairs++;
-	pair->missed = stats->missed;
-	pair->heap_score = stats->missed;
+	lock->pair_count++;
+	pair->evicted_score = stats->evicted_score;
+	pair->heap_score = stats->evicted_score;
 	stats->heap[0] = pair;
 	sift_down(stats->heap, HASH_COUNT(stats->pairs), 0);
 	return pair;
@@ -295,7 +295,7 @@ static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
 		return NULL;
 	}
 	pair->lock = lock;
-	lock->pairs++;
+	lock->pair_count++;
 	return pair;
 }
 
@@ -329,7 +329,7 @@ static bool is_in_step(struct spinlock_stats *stats, const struct spinlock_pendi
 	    spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_SAMPLED ||
 	    !step_rate_fits_loops(rates->acquire_rate))
 		return false;
-	if (!step_watch_add(&stats->steps, pending->origin.cpu, record->lock * 31 + record->caller,
+	if (!step_watch_add(&stats->step_watch, pending->origin.cpu, record->lock * 31 + record->caller,
 			    &in_step))
 		stats->no_memory = true;
 	return in_step;
@@ -362,7 +362,7 @@ void spinlock_stats_add(struct spinlock_stats *stats,
 	};
 	pending->in_step = is_in_step(stats, pending);
 	if ((int64_t)pending->hold < 0) {
-		stats->backwards++;
+		stats->backward_count++;
 		pending->hold = 0;
 	}
 	if (pair) {
@@ -370,7 +370,7 @@ void spinlock_stats_add(struct spinlock_stats *stats,
 		if (record->spin_count)
 			histogram_prefetch(&pair->sum.wait, record->wait_time);
 	}
-	if (++stats->pending_count == SPINLOCK_PENDING)
+	if (++stats->pending_count == SPINLOCK_PENDING_MAX)
 		add_pending_records(stats);
 }
 
@@ -408,7 +408,7 @@ void spinlock_stats_free(struct spinlock_stats *stats)
 		free_sum(&lock->sum);
 		free(lock);
 	}
-	step_watch_free(&stats->steps);
+	step_watch_free(&stats->step_watch);
 	timelines_free(&stats->timelines);
 	free(stats->heap);
 	free_sum(&stats->others);

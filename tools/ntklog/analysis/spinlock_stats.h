@@ -49,30 +49,31 @@ struct spinlock_rates {
 
 /*
  * Sums of the records of a lock, or of a lock and a caller.
- * @sampled: number of records without those that only the blocker rule has written
- * @in_step: number of @sampled records whose sampling may be in step with a loop
- * @depths: estimated numbers of acquisitions by AcquireDepth, from 1 on
- * @waits_only: number of records that have a wait and no hold
+ * @record_count: number of records without those that only the blocker rule has written
+ * @in_step_count: number of @record_count records whose sampling may be in step with a loop
+ * @depth_counts: estimated numbers of acquisitions by AcquireDepth, from 1 on
+ * @wait_only_count: number of records that have a wait and no hold
  * @wait: distribution of the waits of contended acquisitions, cycles
- * @interrupted: distribution of the holds with interrupts since the begin of the wait, cycles
- * @blockers: number of records that the blocker rule has written: a waiter was there at the release
+ * @interrupted_hold: distribution of the holds with interrupts since the begin of the wait, cycles
+ * @blocker_count: number of records that the blocker rule has written: a waiter was there at the
+ *	release
  */
 struct spinlock_sum {
-	uint64_t sampled;
-	uint64_t in_step;
+	uint64_t record_count;
+	uint64_t in_step_count;
 	uint64_t acquisitions;
-	uint64_t contended;
+	uint64_t contended_count;
 	double spins;
-	uint64_t dpc;
-	uint64_t isr;
-	uint64_t depths[SPINLOCK_DEPTHS];
+	uint64_t dpc_count;
+	uint64_t isr_count;
+	uint64_t depth_counts[SPINLOCK_DEPTHS];
 	uint8_t max_depth;
-	uint64_t modes;
-	uint64_t waits_only;
+	uint64_t mode_mask;
+	uint64_t wait_only_count;
 	struct histogram wait;
 	struct histogram hold;
-	struct histogram interrupted;
-	uint64_t blockers;
+	struct histogram interrupted_hold;
+	uint64_t blocker_count;
 	struct cpu_sums cpus;
 };
 
@@ -85,7 +86,7 @@ struct spinlock_lock {
 	uint64_t address;
 	struct spinlock_sum sum;
 	struct timeline *timeline;
-	size_t pairs;
+	size_t pair_count;
 	UT_hash_handle hh;
 };
 
@@ -102,15 +103,15 @@ struct spinlock_score {
 
 /*
  * @key: address of the lock or key of its class, and address of the caller
- * @missed: score of the pair that was evicted for this one. Its wait is an upper limit for the
- *	earlier records of this pair, which are in the sums of @others
+ * @evicted_score: score of the pair that was evicted for this one. Its wait is an upper limit for
+ *	the earlier records of this pair, which are in the sums of @others
  * @heap_score: score of the pair when its position in the heap was last corrected
  */
 struct spinlock_pair {
 	struct spinlock_key key;
 	struct spinlock_lock *lock;
 	struct spinlock_sum sum;
-	struct spinlock_score missed;
+	struct spinlock_score evicted_score;
 	struct spinlock_score heap_score;
 	UT_hash_handle hh;
 };
@@ -118,7 +119,7 @@ struct spinlock_pair {
 #define SPINLOCK_CACHE_BITS	13
 
 /* Number of records that are held back while their sums are prefetched. */
-#define SPINLOCK_PENDING	32
+#define SPINLOCK_PENDING_MAX	32
 
 /*
  * @pair: sums of the record's lock and caller; NULL: those of all others
@@ -140,28 +141,28 @@ struct spinlock_pending {
  * @rates: sampling parameters at the start
  * @others: sums of the records of pairs that were evicted or could not be allocated
  * @heap: pairs, as a heap with the lowest @heap_score on top; NULL before the table is full
- * @missed: score of the pair that was evicted last: its wait is an upper limit of the waits that
- *	any pair in the table lacks, because they were recorded before the pair was added
+ * @evicted_score: score of the pair that was evicted last: its wait is an upper limit of the waits
+ *	that any pair in the table lacks, because they were recorded before the pair was added
  * @total: sums of all records, after spinlock_stats_finish()
- * @backwards: number of records released before they were acquired; their hold counts as 0
- * @steps: last records of each CPU that the acquire rate has selected
+ * @backward_count: number of records released before they were acquired; their hold counts as 0
+ * @step_watch: last records of each CPU that the acquire rate has selected
  */
 struct spinlock_stats {
 	struct spinlock_rates rates;
-	struct spinlock_rates highest;
+	struct spinlock_rates highest_rates;
 	bool has_cpus;
 	struct spinlock_pair *pairs;
 	struct spinlock_lock *locks;
 	struct timelines timelines;
 	struct spinlock_sum others;
 	struct spinlock_pair **heap;
-	uint64_t evicted;
-	struct spinlock_score missed;
+	uint64_t evicted_count;
+	struct spinlock_score evicted_score;
 	struct spinlock_sum total;
-	uint64_t backwards;
-	struct step_watch steps;
+	uint64_t backward_count;
+	struct step_watch step_watch;
 	bool no_memory;
-	struct spinlock_pending pending[SPINLOCK_PENDING];
+	struct spinlock_pending pending[SPINLOCK_PENDING_MAX];
 	unsigned int pending_count;
 	struct spinlock_pair *cache[1 << SPINLOCK_CACHE_BITS];
 };

@@ -21,7 +21,7 @@ static uint32_t find_number(struct splits *splits, const struct split *split)
 	HASH_FIND(hh, splits->entries, split, sizeof(*split), entry);
 	if (entry)
 		return entry->number;
-	more = grown(splits->by_number, splits->count, sizeof(*more));
+	more = grow_by_one(splits->by_number, splits->count, sizeof(*more));
 	if (more) {
 		splits->by_number = more;
 		hash_add(splits->entries, split, split, entry);

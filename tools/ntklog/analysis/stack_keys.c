@@ -65,7 +65,7 @@ void stack_keys_define(struct stack_keys *keys, const struct etl_event *event,
 		key->definitions[at].time = new.time;
 		return;
 	}
-	more = grown(key->definitions, key->count, sizeof(*more));
+	more = grow_by_one(key->definitions, key->count, sizeof(*more));
 	if (!more)
 		return;
 	key->definitions = more;

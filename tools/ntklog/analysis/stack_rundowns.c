@@ -59,7 +59,7 @@ void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event 
 		rundowns->is_full = true;
 		return;
 	}
-	more = grown(rundowns->rundowns, rundowns->count, sizeof(*more));
+	more = grow_by_one(rundowns->rundowns, rundowns->count, sizeof(*more));
 	if (!more)
 		return;
 	memcpy(&dc, event->data, sizeof(dc));
@@ -91,7 +91,7 @@ bool stack_rundowns_expect(const struct stack_rundowns *rundowns, const struct e
 	at = rundowns_until(rundowns, event->time_stamp);
 	stack_bits = rundowns->rundowns[at ? at - 1 : 0].stacks;
 	type = event_type_find(event);
-	if (!type || event->data_size != type->size[event->pointer_size == 8])
+	if (!type || event->data_size != type->data_sizes[event->pointer_size == 8])
 		return false;
 	switch (type->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:

@@ -17,24 +17,26 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 {
 	double variance = weight_variance(record->weight);
 
-	sum->sampled++;
+	sum->record_count++;
 	sum->acquisitions += record->weight;
 	sum->variance += variance;
 	sum->is_sample |= record->is_sample;
 	sum->waits_are_sample |= record->waits_are_sample;
 	if (record->has_waited) {
-		sum->waited += record->weight;
-		sum->wait += (double)record->wait * (double)record->weight;
-		add_variance(&sum->wait_variance, &sum->wait_greatest, record->wait, variance);
+		sum->waited_count += record->weight;
+		sum->wait_sum += (double)record->wait * (double)record->weight;
+		add_variance(&sum->wait_variance, &sum->greatest_wait_variance, record->wait,
+			     variance);
 		sum->waited_variance += variance;
 		if (record->wait > sum->wait_max)
 			sum->wait_max = record->wait;
 	}
-	sum->waits_only += record->is_wait_only;
+	sum->wait_only_count += record->is_wait_only;
 	if (record->has_hold) {
-		sum->held += record->weight;
-		sum->hold += (double)record->hold * (double)record->weight;
-		add_variance(&sum->hold_variance, &sum->hold_greatest, record->hold, variance);
+		sum->known_hold_count += record->weight;
+		sum->hold_sum += (double)record->hold * (double)record->weight;
+		add_variance(&sum->hold_variance, &sum->greatest_hold_variance, record->hold,
+			     variance);
 		if (record->hold > sum->hold_max)
 			sum->hold_max = record->hold;
 	}
@@ -63,11 +65,11 @@ static struct stack_entry *find_stack(struct stack_stats *stats, const struct st
 	entry = calloc(1, sizeof(*entry) + size);
 	if (!entry)
 		goto no_memory;
-	entry->count = count;
+	entry->address_count = count;
 	memcpy(&entry->key, &wanted, key_size);
 	HASH_ADD_KEYPTR(hh, stats->stacks, &entry->key, key_size, entry);
 	if (entry->hh.tbl) {
-		stats->address_count += entry->count;
+		stats->address_count += entry->address_count;
 		return entry;
 	}
 	free(entry);
@@ -112,7 +114,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 /**
  * stack_stats_charge() - charge a part of a wait to the stack of the holder
  * @stats: sums to change
- * @holder: hold that others waited for; of its stack only CHARGE_FRAMES functions are known
+ * @holder: hold that others waited for; of its stack only CHARGE_FRAMES_MAX functions are known
  * @ticks: the part of the wait, session clock, times the waits that it stands for
  */
 void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *holder, double ticks)
@@ -124,7 +126,7 @@ void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *hol
 	struct stack_entry *entry;
 	size_t count = 0;
 
-	while (addresses && count < CHARGE_FRAMES && addresses[count])
+	while (addresses && count < CHARGE_FRAMES_MAX && addresses[count])
 		count++;
 	if (!count) {
 		addresses = &holder->caller;
@@ -132,9 +134,9 @@ void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *hol
 	}
 	entry = find_stack(stats, &key, addresses, count);
 	if (entry)
-		entry->sum.charged += ticks;
+		entry->sum.charged_ticks += ticks;
 	else
-		stats->others.charged += ticks;
+		stats->others.charged_ticks += ticks;
 }
 
 /**

@@ -17,33 +17,35 @@
 
 /*
  * Sums of the records with one stack: estimates, times in cycles.
- * @is_sample: @sampled is not all acquisitions, because a sample rate is above 1
- * @wait_greatest, @hold_greatest: greatest part of a single record in the variance
+ * @is_sample: @record_count is not all acquisitions, because a sample rate is above 1
+ * @greatest_wait_variance, @greatest_hold_variance: greatest part of a single record in the
+ *	variance
  * @waits_are_sample: not all acquisitions that waited have a record, because their rate is above 1
- * @waits_only: number of records that have a wait and no hold, as in mode waits: those of the
+ * @wait_only_count: number of records that have a wait and no hold, as in mode waits: those of the
  *	other acquisitions are missing
- * @held: estimated number of acquisitions whose hold is known
- * @charged: estimated sum of the waits of others that are charged to these holds, session clock
+ * @known_hold_count: estimated number of acquisitions whose hold is known
+ * @charged_ticks: estimated sum of the waits of others that are charged to these holds, session
+ *	clock
  */
 struct stack_sum {
-	uint64_t sampled;
+	uint64_t record_count;
 	uint64_t acquisitions;
 	double variance;
 	bool is_sample;
-	uint64_t waited;
-	double wait;
+	uint64_t waited_count;
+	double wait_sum;
 	double wait_variance;
-	double wait_greatest;
+	double greatest_wait_variance;
 	double waited_variance;
 	bool waits_are_sample;
 	uint64_t wait_max;
-	uint64_t waits_only;
-	uint64_t held;
-	double hold;
+	uint64_t wait_only_count;
+	uint64_t known_hold_count;
+	double hold_sum;
 	double hold_variance;
-	double hold_greatest;
+	double greatest_hold_variance;
 	uint64_t hold_max;
-	double charged;
+	double charged_ticks;
 };
 
 /*
@@ -81,7 +83,7 @@ struct stack_stats_key {
 struct stack_entry {
 	struct stack_sum sum;
 	UT_hash_handle hh;
-	size_t count;
+	size_t address_count;
 	struct stack_stats_key key;
 };
 

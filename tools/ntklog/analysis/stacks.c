@@ -22,7 +22,7 @@
 #include "wmi_record.h"
 
 /* Number of buffers at the start of each CPU that are searched for stacks, besides the last one. */
-#define SEARCHED_BUFFERS	2
+#define SEARCHED_BUFFERS_MAX	2
 
 /* The largest value of rate_fit(): same CPU, same thread, and no stack yet. */
 #define BEST_FIT	6
@@ -45,7 +45,7 @@ struct queued_event {
 
 /*
  * @has_stacks: a stack has been seen, or stacks were enabled in the trace
- * @queued: queue of events, a ring of STACKS_PENDING places
+ * @queued: queue of events, a ring of STACKS_PENDING_MAX places
  * @was_returned: the oldest event was returned, and is dropped when the next one is asked for
  */
 struct stacks {
@@ -75,7 +75,7 @@ static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 	for (i = 1; seen && last && i < reader->file.buffers + UINT16_MAX + 1; i++) {
 		if (i < reader->file.buffers) {
 			number = reader->places[i].number;
-			if (seen[reader->places[i].processor]++ >= SEARCHED_BUFFERS) {
+			if (seen[reader->places[i].processor]++ >= SEARCHED_BUFFERS_MAX) {
 				seen[reader->places[i].processor]--;
 				last[reader->places[i].processor] = number;
 				continue;
@@ -87,7 +87,7 @@ static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 		}
 		if (!etl_read_buffer(reader, &cursor, number))
 			continue;
-		while (cursor.next_offset < cursor.end &&
+		while (cursor.next_offset < cursor.end_offset &&
 		       etl_parse_event_quietly(reader, &cursor, &event) == 1) {
 			if (event_is_stack_rundown(&event))
 				stack_rundowns_add(&stacks->rundowns, &event);
@@ -110,8 +110,8 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
 
 	copy.cursor.buffer = NULL;
 	copy.cursor.next_offset = 0;
-	copy.cursor.end = 0;
-	copy.next_place = 0;
+	copy.cursor.end_offset = 0;
+	copy.next_place_index = 0;
 	while ((event = etl_next_event(&copy.file)))
 		if (!etl_read_stack(&stack, &copy.file, event) &&
 		    (stack.kind == ETL_STACK_DEFINITION || stack.kind == ETL_STACK_DELETION)) {
@@ -136,7 +136,7 @@ struct stacks *stacks_open_session(struct etl_file *file)
 	if (!stacks)
 		return NULL;
 	stacks->file = file;
-	stacks->queued = calloc(STACKS_PENDING, sizeof(*stacks->queued));
+	stacks->queued = calloc(STACKS_PENDING_MAX, sizeof(*stacks->queued));
 	if (stacks->queued)
 		return stacks;
 	free(stacks);
@@ -170,7 +170,7 @@ struct stacks *stacks_open(struct etl_file *file, struct etl_merge *merge)
 
 static struct queued_event *queued_at(struct stacks *stacks, size_t number)
 {
-	return &stacks->queued[(stacks->first + number) % STACKS_PENDING];
+	return &stacks->queued[(stacks->first + number) % STACKS_PENDING_MAX];
 }
 
 /*
@@ -184,7 +184,7 @@ static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool
 	struct spinlock_record spinlock;
 	struct resource_record resource;
 
-	*has_thread_id = type && event->data_size == type->size[event->pointer_size == 8];
+	*has_thread_id = type && event->data_size == type->data_sizes[event->pointer_size == 8];
 	if (!*has_thread_id)
 		return false;
 	switch (type->hook_id) {
@@ -365,7 +365,7 @@ static void drop_returned(struct stacks *stacks)
 {
 	if (!stacks->was_returned)
 		return;
-	stacks->first = (stacks->first + 1) % STACKS_PENDING;
+	stacks->first = (stacks->first + 1) % STACKS_PENDING_MAX;
 	stacks->count--;
 	stacks->was_returned = false;
 }
@@ -434,7 +434,7 @@ const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct 
 {
 	drop_returned(stacks);
 	/* A full queue has no room for the stack. */
-	if (stacks->count && stacks->count < STACKS_PENDING && oldest_may_get_stack(stacks)) {
+	if (stacks->count && stacks->count < STACKS_PENDING_MAX && oldest_may_get_stack(stacks)) {
 		*stack = NULL;
 		return NULL;
 	}
@@ -455,7 +455,8 @@ const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **
 {
 	const struct etl_event *event;
 
-	while (!stacks->has_ended && stacks->count - stacks->was_returned < STACKS_PENDING - 1) {
+	while (!stacks->has_ended &&
+	       stacks->count - stacks->was_returned < STACKS_PENDING_MAX - 1) {
 		event = etl_merge_next(stacks->merge);
 		if (!event) {
 			stacks->has_ended = true;
@@ -531,7 +532,7 @@ void stacks_close(struct stacks *stacks)
 
 	if (!stacks)
 		return;
-	for (i = 0; i < STACKS_PENDING; i++) {
+	for (i = 0; i < STACKS_PENDING_MAX; i++) {
 		free(stacks->queued[i].bytes);
 		free(stacks->queued[i].addresses);
 	}

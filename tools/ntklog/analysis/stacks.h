@@ -4,7 +4,7 @@
 
 /*
  * Events with their stacks. ntklog writes a stack right behind its event. Windows may write it
- * later, and the user part of the stack later still. So up to STACKS_PENDING events wait in a
+ * later, and the user part of the stack later still. So up to STACKS_PENDING_MAX events wait in a
  * queue for their stacks. stacks_next() returns them in their order.
  */
 
@@ -19,7 +19,7 @@
 #define STACK_ADDRESSES_MAX	(2 * STACK_WALK_MAX)
 
 /* Number of places in the queue of events. */
-#define STACKS_PENDING		1024
+#define STACKS_PENDING_MAX	1024
 
 /**
  * enum stack_state - state of the stack of an event

@@ -43,25 +43,25 @@ bool step_watch_add(struct step_watch *watch, unsigned int cpu, uint64_t key, bo
 
 	*in_step = false;
 	if (cpu >= watch->cpu_count) {
-		of_cpu = grown_to(watch->cpus, watch->cpu_count, cpu + 1, sizeof(*of_cpu));
+		of_cpu = grow_to(watch->cpus, watch->cpu_count, cpu + 1, sizeof(*of_cpu));
 		if (!of_cpu)
 			return false;
 		watch->cpus = of_cpu;
 		watch->cpu_count = cpu + 1;
 	}
 	of_cpu = &watch->cpus[cpu];
-	for (period = 1; period <= STEP_PERIODS; period++) {
+	for (period = 1; period <= STEP_PERIODS_MAX; period++) {
 		uint8_t *repeats = &of_cpu->repeats[period - 1];
 
-		if (period > of_cpu->count ||
-		    of_cpu->last[(of_cpu->count - period) % STEP_PERIODS] != key)
+		if (period > of_cpu->record_count ||
+		    of_cpu->last[(of_cpu->record_count - period) % STEP_PERIODS_MAX] != key)
 			*repeats = 0;
 		else if (*repeats < STEP_REPEATS)
 			++*repeats;
 		if (*repeats == STEP_REPEATS)
 			*in_step = true;
 	}
-	of_cpu->last[of_cpu->count++ % STEP_PERIODS] = key;
+	of_cpu->last[of_cpu->record_count++ % STEP_PERIODS_MAX] = key;
 	return true;
 }
 

@@ -17,16 +17,16 @@
 #include <stdint.h>
 
 /* Longest sequence of records whose repetition is recognized. */
-#define STEP_PERIODS	8
+#define STEP_PERIODS_MAX	8
 
 /*
- * @last: key of each record, by its number modulo STEP_PERIODS
+ * @last: key of each record, by its number modulo STEP_PERIODS_MAX
  * @repeats: number of records in a row with the key of the record P + 1 earlier, for each P
  */
 struct step_cpu {
-	uint64_t last[STEP_PERIODS];
-	uint8_t repeats[STEP_PERIODS];
-	uint64_t count;
+	uint64_t last[STEP_PERIODS_MAX];
+	uint8_t repeats[STEP_PERIODS_MAX];
+	uint64_t record_count;
 };
 
 struct step_watch {

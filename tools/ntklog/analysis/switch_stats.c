@@ -26,7 +26,7 @@ static struct switch_processor *find_processor(struct switch_stats *stats,
 
 	if (number < stats->processor_count)
 		return &stats->processors[number];
-	more = grown_to(stats->processors, stats->processor_count, number + 1, sizeof(*more));
+	more = grow_to(stats->processors, stats->processor_count, number + 1, sizeof(*more));
 	if (!more) {
 		stats->no_memory = true;
 		return NULL;
@@ -42,17 +42,17 @@ static void add_run(struct switch_stats *stats, struct switch_processor *process
 	struct switch_thread *thread;
 	uint64_t run = time - processor->last_time;
 
-	if (!processor->switches)
+	if (!processor->switch_count)
 		return;
 	if (processor->thread_id != thread_id || (int64_t)run < 0) {
-		processor->unknown++;
+		processor->gap_count++;
 		return;
 	}
 	if (!thread_id) {
-		processor->idle += (double)run;
+		processor->idle_ticks += (double)run;
 		return;
 	}
-	processor->busy += (double)run;
+	processor->busy_ticks += (double)run;
 	thread = find_thread(stats, thread_id);
 	if (!histogram_add(&thread->run, run, 1))
 		stats->no_memory = true;
@@ -78,22 +78,22 @@ void switch_stats_add(struct switch_stats *stats,
 	if (!switch_cpu)
 		return;
 	add_run(stats, switch_cpu, record->old_thread_id, time, origin);
-	if (!switch_cpu->switches++)
+	if (!switch_cpu->switch_count++)
 		switch_cpu->first_time = time;
 	switch_cpu->last_time = time;
 	switch_cpu->thread_id = record->new_thread_id;
 	if (record->old_thread_id) {
 		thread = find_thread(stats, record->old_thread_id);
-		thread->switched_out++;
+		thread->switch_out_count++;
 		if (record->old_thread_state == KTHREAD_STATE_READY ||
 		    record->old_thread_state == KTHREAD_STATE_RUNNING ||
 		    record->old_thread_state == KTHREAD_STATE_STANDBY ||
 		    record->old_thread_state == KTHREAD_STATE_DEFERRED_READY)
-			thread->preempted++;
+			thread->preemption_count++;
 	}
 	if (record->new_thread_id) {
 		thread = find_thread(stats, record->new_thread_id);
-		thread->switches++;
+		thread->switch_count++;
 		thread->wait_ticks += record->new_thread_wait_time;
 	}
 }

@@ -17,16 +17,16 @@
 #define THREADS_MAX	65536
 
 /*
- * @preempted: number of @switched_out at which the thread could have gone on
+ * @preemption_count: number of @switch_out_count at which the thread could have gone on
  * @wait_ticks: sum of NewThreadWaitTime of its switches, ticks of the system clock
  * @run: distribution of the times that it ran, session clock
  * @timeline: time that it ran in each slot of time, session clock; or NULL
  */
 struct switch_thread {
 	uint32_t thread_id;
-	uint64_t switches;
-	uint64_t switched_out;
-	uint64_t preempted;
+	uint64_t switch_count;
+	uint64_t switch_out_count;
+	uint64_t preemption_count;
 	uint64_t wait_ticks;
 	struct histogram run;
 	struct timeline *timeline;
@@ -34,18 +34,18 @@ struct switch_thread {
 };
 
 /*
- * @busy: time in which other threads than the idle thread ran, session clock
- * @unknown: number of gaps: the old thread of a switch is not the new thread of the switch before,
- *	or the switch is earlier than the one before
+ * @busy_ticks: time in which other threads than the idle thread ran, session clock
+ * @gap_count: number of gaps: the old thread of a switch is not the new thread of the switch
+ *	before, or the switch is earlier than the one before
  */
 struct switch_processor {
-	uint64_t switches;
+	uint64_t switch_count;
 	uint64_t first_time;
 	uint64_t last_time;
 	uint32_t thread_id;
-	double busy;
-	double idle;
-	uint64_t unknown;
+	double busy_ticks;
+	double idle_ticks;
+	uint64_t gap_count;
 };
 
 /*

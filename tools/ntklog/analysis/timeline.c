@@ -57,7 +57,7 @@ static bool prepare_timeline(struct timelines *set, struct timeline **timeline, 
 		set->spare = set->spare->next_spare;
 		return true;
 	}
-	if (set->count == TIMELINES_MAX)
+	if (set->timeline_count == TIMELINES_MAX)
 		return false;
 	*timeline = calloc(1, sizeof(**timeline));
 	if (!*timeline) {
@@ -66,7 +66,7 @@ static bool prepare_timeline(struct timelines *set, struct timeline **timeline, 
 	}
 	(*timeline)->next = set->first;
 	set->first = *timeline;
-	set->count++;
+	set->timeline_count++;
 	return true;
 }
 

@@ -30,7 +30,7 @@ struct timelines {
 	uint64_t slot_ticks;
 	double ticks_per_cycle;
 	struct timeline *first;
-	size_t count;
+	size_t timeline_count;
 	struct timeline *spare;
 	bool no_memory;
 };

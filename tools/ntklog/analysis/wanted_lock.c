@@ -21,7 +21,7 @@ static bool fits_lock(struct wanted_lock *wanted, const struct names *names, uin
 {
 	char name[NAME_SIZE], whole_name[NAME_SIZE];
 
-	names_address(names, key, name, sizeof(name));
+	names_format_address(names, key, name, sizeof(name));
 	if (fits(name, wanted->name)) {
 		wanted->fits_whole = true;
 	} else {
@@ -77,6 +77,6 @@ bool wanted_lock_count(struct wanted_lock *wanted, const struct names *names, ui
 		};
 	if (!cached->is_wanted && !is_address(wanted->name, address))
 		return false;
-	wanted->events++;
+	wanted->event_count++;
 	return true;
 }

@@ -12,7 +12,7 @@
 /*
  * The only lock to sum up.
  * @name: name or address as the user wrote it, or NULL for all locks
- * @events: number of selected events of the lock
+ * @event_count: number of selected events of the lock
  * @whole_name: the name, with its module, of the first lock that @name fits only without it
  * @fits_whole: @name fits the whole name of a lock
  * @is_ambiguous: @name fits locks of several modules
@@ -20,7 +20,7 @@
  */
 struct wanted_lock {
 	const char *name;
-	uint64_t events;
+	uint64_t event_count;
 	char whole_name[NAME_SIZE];
 	bool fits_whole;
 	bool is_ambiguous;

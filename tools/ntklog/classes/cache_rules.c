@@ -12,7 +12,7 @@
 #include "macros.h"
 
 /* An object may be larger than its structure by less than this, because of its alignment. */
-#define CACHE_LINE	64
+#define CACHE_LINE_BYTES	64
 
 static const struct {
 	const char *cache;
@@ -92,7 +92,7 @@ static void print_path(char *text, size_t size, const char *type, const struct l
 		       const char *cache)
 {
 	if (*path->root_struct)
-		snprintf(text, size, "%s%s (%s)", path->root_struct, path->text + path->root_at,
+		snprintf(text, size, "%s%s (%s)", path->root_struct, path->text + path->root_offset,
 			 cache);
 	else
 		snprintf(text, size, "%s%s", type, path->text);
@@ -107,7 +107,7 @@ static enum cache_result try_type(const struct types *types, const char *name,
 	if (!types_find_struct(types, name, &type))
 		return CACHE_NOT_KNOWN;
 	if (!is_one_of(name, structures_of_unknown_size, ARRAY_SIZE(structures_of_unknown_size)) &&
-	    (type.size > place->object_size || type.size + CACHE_LINE <= place->object_size))
+	    (type.size > place->object_size || type.size + CACHE_LINE_BYTES <= place->object_size))
 		return CACHE_NOT_KNOWN;
 	if (!types_find_lock(&type, place->offset, place->kind, &path))
 		return CACHE_NO_LOCK;
@@ -194,7 +194,7 @@ bool cache_is_kmalloc(const struct lock_place *place)
 }
 
 /* Return the size of the next smaller cache of kmalloc(), which serves requests up to that size. */
-static uint32_t smaller_size(uint32_t size)
+static uint32_t next_smaller_size(uint32_t size)
 {
 	switch (size) {
 	case 8:
@@ -215,7 +215,7 @@ static uint32_t smaller_size(uint32_t size)
 static bool type_fits(const struct type_ref *type, const struct lock_place *place,
 		      struct lock_path *path)
 {
-	return type->size > smaller_size(place->object_size) &&
+	return type->size > next_smaller_size(place->object_size) &&
 	       type->size <= place->object_size && *type->name &&
 	       !is_one_of(type->name, common_members, ARRAY_SIZE(common_members)) &&
 	       types_find_lock(type, place->offset, place->kind, path);
@@ -230,9 +230,9 @@ static bool guess_by_function(const struct types *types, const struct lock_place
 			      const char *function, const char *module, unsigned int max_distance,
 			      char *text, size_t size)
 {
-	static struct type_ref near[TYPES_NEAR];
-	static unsigned int distances[TYPES_NEAR];
-	size_t count = types_near_function(types, function, module, near, distances), i;
+	static struct type_ref near[TYPES_NEAR_MAX];
+	static unsigned int distances[TYPES_NEAR_MAX];
+	size_t count = types_find_near_function(types, function, module, near, distances), i;
 	struct lock_path path, found_path;
 	const struct type_ref *found = NULL;
 	unsigned int least_distance = max_distance + 1;
@@ -280,7 +280,7 @@ static bool guess_by_module(const struct types *types, const struct lock_place *
 	struct type_ref type;
 
 	if (!*module ||
-	    types_find_in_module(types, module, smaller_size(place->object_size),
+	    types_find_in_module(types, module, next_smaller_size(place->object_size),
 				 place->object_size, place->offset, place->kind, &type) != 1)
 		return false;
 	types_find_lock(&type, place->offset, place->kind, &path);
@@ -289,7 +289,7 @@ static bool guess_by_module(const struct types *types, const struct lock_place *
 }
 
 /**
- * cache_guess() - guess the name of a lock in memory of kmalloc()
+ * cache_guess_type() - guess the name of a lock in memory of kmalloc()
  * @types: types of the kernel, or NULL
  * @place: cache, and offset of the lock in an object
  * @function: function that used the lock; empty if it is not known
@@ -299,8 +299,8 @@ static bool guess_by_module(const struct types *types, const struct lock_place *
  *
  * Return: true if a structure was guessed.
  */
-bool cache_guess(const struct types *types, const struct lock_place *place, const char *function,
-		 const char *module, char *text, size_t size)
+bool cache_guess_type(const struct types *types, const struct lock_place *place,
+		      const char *function, const char *module, char *text, size_t size)
 {
 	return guess_by_function(types, place, function, module, 0, text, size) ||
 	       guess_by_module(types, place, module, text, size) ||

@@ -45,7 +45,7 @@ struct classes {
  * @offset: offset of the lock in the slab, the symbol or other memory, bytes
  * @size: bytes of an object with its metadata, or of the symbol
  */
-struct place {
+struct noted_place {
 	unsigned int kind;
 	char memory[16];
 	uint64_t offset;
@@ -77,7 +77,7 @@ static void parse_symbol(const char *text, char name[128], char module[64], uint
 		snprintf(module, 64, "%.*s", (int)strcspn(bracket + 1, "]"), bracket + 1);
 }
 
-static bool parse_line(const char *line, struct class_note *note, struct place *place)
+static bool parse_line(const char *line, struct class_note *note, struct noted_place *place)
 {
 	const char *by = strstr(line, " by "), *after_memory;
 	char text[512];
@@ -85,7 +85,7 @@ static bool parse_line(const char *line, struct class_note *note, struct place *
 	uint32_t size;
 	int used = 0;
 
-	*place = (struct place) { 0 };
+	*place = (struct noted_place) { 0 };
 	if (sscanf(line, "0x%" SCNx64 " %u %" SCNu64 " %15s%n", &note->address, &place->kind,
 		   &note->time, place->memory, &used) != 4 || !by ||
 	    !place->kind || place->kind >= NTKLOG_IDENTITY_KINDS)
@@ -113,7 +113,7 @@ static bool parse_line(const char *line, struct class_note *note, struct place *
 	return true;
 }
 
-static void print_caller(const struct place *place, char *name, const char *what)
+static void make_caller_name(const struct noted_place *place, char *name, const char *what)
 {
 	if (*place->caller)
 		snprintf(name, CLASS_SIZE, "%s (%s)", what, place->caller);
@@ -122,7 +122,8 @@ static void print_caller(const struct place *place, char *name, const char *what
 }
 
 /* Name a lock by the one name of a merged cache whose structure has a lock there. */
-static bool name_by_aliases(const struct classes *classes, struct lock_place *place, char *name)
+static bool make_name_from_aliases(const struct classes *classes, struct lock_place *place,
+				   char *name)
 {
 	const struct slab_name *first;
 	size_t count = slab_names_find(&classes->slabs, place->cache, &first), i;
@@ -150,7 +151,8 @@ static bool name_by_aliases(const struct classes *classes, struct lock_place *pl
 }
 
 /* Name a lock in a slab. "~" marks a guess. */
-static void name_slab(const struct classes *classes, const struct place *place, char *name)
+static void make_slab_name(const struct classes *classes, const struct noted_place *place,
+			   char *name)
 {
 	struct lock_place slab_place = {
 		.cache = place->name,
@@ -162,15 +164,15 @@ static void name_slab(const struct classes *classes, const struct place *place, 
 	uint32_t zone;
 
 	snprintf(caches, sizeof(caches), "%s/slab", classes->directory);
-	zone = slab_red_zone(caches, place->name);
+	zone = slab_read_red_zone(caches, place->name);
 	if (!place->size || !strcmp(place->name, "-") || place->offset % place->size < zone) {
-		print_caller(place, name, "slab");
+		make_caller_name(place, name, "slab");
 		return;
 	}
 	slab_place.offset = place->offset % place->size - zone;
 	if (cache_is_kmalloc(&slab_place)) {
-		if (cache_guess(classes->types, &slab_place, place->caller, place->caller_module,
-				text, sizeof(text)))
+		if (cache_guess_type(classes->types, &slab_place, place->caller,
+				     place->caller_module, text, sizeof(text)))
 			snprintf(name, CLASS_SIZE, "~%s", text);
 		else
 			snprintf(name, CLASS_SIZE, "%.60s+0x%" PRIx32 " (%.120s)", place->name,
@@ -178,7 +180,7 @@ static void name_slab(const struct classes *classes, const struct place *place, 
 		return;
 	}
 	if (slab_names_find(&classes->slabs, place->name, &first) > 1) {
-		if (name_by_aliases(classes, &slab_place, name))
+		if (make_name_from_aliases(classes, &slab_place, name))
 			return;
 	} else if (cache_rules_apply(classes->types, &slab_place, text, sizeof(text)) ==
 		   CACHE_NAMED) {
@@ -189,8 +191,8 @@ static void name_slab(const struct classes *classes, const struct place *place, 
 	snprintf(name, CLASS_SIZE, "%s+0x%" PRIx32, place->name, slab_place.offset);
 }
 
-static bool name_member(const struct classes *classes, const char *type, const char *prefix,
-			const struct place *place, char *name)
+static bool make_member_name(const struct classes *classes, const char *type, const char *prefix,
+			     const struct noted_place *place, char *name)
 {
 	struct lock_path path;
 	struct type_ref found;
@@ -221,7 +223,7 @@ static const struct {
  * Find the lock in the structure of a variable. The symbol must have the size of the structure,
  * with padding up to the next symbol, or, for the names in variables[], a multiple of it.
  */
-static bool find_in_variable(const struct classes *classes, const struct place *place,
+static bool find_in_variable(const struct classes *classes, const struct noted_place *place,
 			     struct lock_path *path, bool *is_array)
 {
 	const char *type = place->name;
@@ -240,7 +242,8 @@ static bool find_in_variable(const struct classes *classes, const struct place *
 	return types_find_lock(&found, place->offset % found.size, place->kind, path);
 }
 
-static void name_symbol(const struct classes *classes, const struct place *place, char *name)
+static void make_symbol_name(const struct classes *classes, const struct noted_place *place,
+			     char *name)
 {
 	struct lock_path path;
 	bool is_array;
@@ -257,7 +260,8 @@ static void name_symbol(const struct classes *classes, const struct place *place
 		snprintf(name + used, CLASS_SIZE - used, " [%s]", place->module);
 }
 
-static void name_per_cpu(const struct classes *classes, const struct place *place, char *name)
+static void make_per_cpu_name(const struct classes *classes, const struct noted_place *place,
+			      char *name)
 {
 	const char *variable = place->name;
 	uint32_t offset = place->offset;
@@ -266,16 +270,17 @@ static void name_per_cpu(const struct classes *classes, const struct place *plac
 
 	if (*variable ? !types_find_variable(classes->types, variable, &found) :
 	    !types_variable_at(classes->types, place->offset, &variable, &found, &offset))
-		print_caller(place, name, !*variable && types_per_cpu_size(classes->types) &&
-			     place->offset > types_per_cpu_size(classes->types) +
-			     PER_CPU_DYNAMIC ? "pages" : "per-CPU");
+		make_caller_name(place, name, !*variable && types_per_cpu_size(classes->types) &&
+				 place->offset > types_per_cpu_size(classes->types) +
+				 PER_CPU_DYNAMIC ? "pages" : "per-CPU");
 	else if (types_find_lock(&found, offset, place->kind, &path))
 		snprintf(name, CLASS_SIZE, "%.80s[]%s", variable, path.text);
 	else
 		snprintf(name, CLASS_SIZE, "%s[]+0x%" PRIx32, variable, offset);
 }
 
-static bool name_element(const struct classes *classes, const struct place *place, char *name)
+static bool make_element_name(const struct classes *classes, const struct noted_place *place,
+			      char *name)
 {
 	static const struct {
 		const char *memory;
@@ -291,28 +296,29 @@ static bool name_element(const struct classes *classes, const struct place *plac
 
 	for (i = 0; i < ARRAY_SIZE(elements); i++)
 		if (!strcmp(place->memory, elements[i].memory) &&
-		    name_member(classes, elements[i].type, elements[i].prefix, place, name))
+		    make_member_name(classes, elements[i].type, elements[i].prefix, place, name))
 			return true;
 	return false;
 }
 
-static void name_place(const struct classes *classes, const struct place *place, char *name)
+static void make_place_name(const struct classes *classes, const struct noted_place *place,
+			    char *name)
 {
 	if (!strcmp(place->memory, "slab"))
-		name_slab(classes, place, name);
+		make_slab_name(classes, place, name);
 	else if (!strcmp(place->memory, "symbol"))
-		name_symbol(classes, place, name);
+		make_symbol_name(classes, place, name);
 	else if (!strcmp(place->memory, "percpu"))
-		name_per_cpu(classes, place, name);
-	else if (!name_element(classes, place, name))
-		print_caller(place, name, place->memory);
+		make_per_cpu_name(classes, place, name);
+	else if (!make_element_name(classes, place, name))
+		make_caller_name(place, name, place->memory);
 }
 
 /*
  * Offsets are relative to the object in a slab. The caller is a part of the key, because any kind
  * of memory may be named by the caller where no structure is found.
  */
-static void make_key(const struct place *place, char key[KEY_SIZE])
+static void make_key(const struct noted_place *place, char key[KEY_SIZE])
 {
 	bool is_slab = !strcmp(place->memory, "slab");
 	uint64_t offset = is_slab && place->size ? place->offset % place->size : place->offset;
@@ -323,7 +329,7 @@ static void make_key(const struct place *place, char key[KEY_SIZE])
 }
 
 /* If that fails the name will be looked up again. */
-static void cache_name(struct classes *classes, const char *key, const char *name)
+static void keep_name(struct classes *classes, const char *key, const char *name)
 {
 	struct kept_class *kept;
 
@@ -350,7 +356,7 @@ static void cache_name(struct classes *classes, const char *key, const char *nam
 bool classes_read(struct classes *classes, const char *line, struct class_note *note)
 {
 	struct kept_class *kept;
-	struct place place;
+	struct noted_place place;
 	char key[KEY_SIZE];
 
 	if (!parse_line(line, note, &place))
@@ -358,8 +364,8 @@ bool classes_read(struct classes *classes, const char *line, struct class_note *
 	make_key(&place, key);
 	HASH_FIND_STR(classes->kept, key, kept);
 	if (!kept) {
-		name_place(classes, &place, note->class);
-		cache_name(classes, key, note->class);
+		make_place_name(classes, &place, note->class);
+		keep_name(classes, key, note->class);
 	} else {
 		memcpy(note->class, kept->name, sizeof(note->class));
 	}

@@ -39,7 +39,7 @@ void slab_names_read(struct slab_names *names, const char *directory)
 		if (length <= 0)
 			continue;
 		target[length] = '\0';
-		more = grown(names->names, names->count, sizeof(*more));
+		more = grow_by_one(names->names, names->count, sizeof(*more));
 		if (!more)
 			break;
 		names->names = more;
@@ -104,7 +104,7 @@ static bool read_number(const char *directory, const char *cache, const char *na
 }
 
 /**
- * slab_red_zone() - get the size of the red zone before each object of a cache
+ * slab_read_red_zone() - get the size of the red zone before each object of a cache
  * @directory: directory of the caches, /sys/kernel/slab
  * @cache: name of the cache
  *
@@ -112,7 +112,7 @@ static bool read_number(const char *directory, const char *cache, const char *na
  *
  * Return: size in bytes, or 0 if the cache has no red zones.
  */
-uint32_t slab_red_zone(const char *directory, const char *cache)
+uint32_t slab_read_red_zone(const char *directory, const char *cache)
 {
 	unsigned int has_red_zone, align;
 

@@ -27,7 +27,7 @@ struct slab_names {
 void slab_names_read(struct slab_names *names, const char *directory);
 size_t slab_names_find(const struct slab_names *names, const char *name,
 		       const struct slab_name **first);
-uint32_t slab_red_zone(const char *directory, const char *cache);
+uint32_t slab_read_red_zone(const char *directory, const char *cache);
 void slab_names_free(struct slab_names *names);
 
 #endif /* _NTKLOG_SLAB_NAMES_H */

@@ -27,7 +27,7 @@ struct module_types {
 };
 
 /* @name: name of the type, function or variable; NULL in an empty entry */
-struct indexed {
+struct indexed_type {
 	const char *name;
 	const struct btf *btf;
 	uint32_t id;
@@ -44,7 +44,7 @@ struct types {
 	struct btf *kernel;
 	struct module_types *modules;
 	size_t module_count;
-	struct indexed *index;
+	struct indexed_type *index;
 	size_t index_size;
 	size_t index_count;
 	const struct btf_type *section;
@@ -59,7 +59,7 @@ static uint32_t hash_of(const char *name, uint32_t kind)
 	return hash ^ hash >> 15;
 }
 
-static void index_put(struct types *types, const struct indexed *entry)
+static void index_put(struct types *types, const struct indexed_type *entry)
 {
 	size_t at = hash_of(entry->name, entry->kind) & (types->index_size - 1);
 
@@ -91,7 +91,7 @@ static bool index_reserve(struct types *types, size_t more)
 	while (old.index && old.index[start].name)
 		start++;
 	for (i = start; i < start + old.index_size; i++) {
-		const struct indexed *entry = &old.index[i & (old.index_size - 1)];
+		const struct indexed_type *entry = &old.index[i & (old.index_size - 1)];
 
 		if (entry->name)
 			index_put(types, entry);
@@ -114,7 +114,7 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 			continue;
 		if (!*btf_name(btf, type->name_off))
 			continue;
-		index_put(types, &(struct indexed) {
+		index_put(types, &(struct indexed_type) {
 			btf_name(btf, type->name_off), btf, id, kind
 		});
 		types->index_count++;
@@ -122,8 +122,8 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 }
 
 /* Find the first entry that was added with a name and kind, in @only if that is not NULL. */
-static const struct indexed *find_indexed(const struct types *types, const char *name,
-					  uint32_t kind, const struct btf *only)
+static const struct indexed_type *find_indexed(const struct types *types, const char *name,
+					       uint32_t kind, const struct btf *only)
 {
 	size_t at;
 
@@ -131,7 +131,7 @@ static const struct indexed *find_indexed(const struct types *types, const char 
 		return NULL;
 	at = hash_of(name, kind) & (types->index_size - 1);
 	for (; types->index[at].name; at = (at + 1) & (types->index_size - 1)) {
-		const struct indexed *entry = &types->index[at];
+		const struct indexed_type *entry = &types->index[at];
 
 		if (entry->kind == kind && (!only || entry->btf == only) &&
 		    !strcmp(entry->name, name))
@@ -163,7 +163,7 @@ static void describe_type(struct type_ref *found, const struct btf *btf, uint32_
  */
 bool types_find_struct(const struct types *types, const char *name, struct type_ref *found)
 {
-	const struct indexed *entry = find_indexed(types, name, BTF_KIND_STRUCT, NULL);
+	const struct indexed_type *entry = find_indexed(types, name, BTF_KIND_STRUCT, NULL);
 
 	if (entry)
 		describe_type(found, entry->btf, entry->id);
@@ -180,7 +180,7 @@ bool types_find_struct(const struct types *types, const char *name, struct type_
  */
 bool types_find_variable(const struct types *types, const char *name, struct type_ref *found)
 {
-	const struct indexed *entry = find_indexed(types, name, BTF_KIND_VAR, NULL);
+	const struct indexed_type *entry = find_indexed(types, name, BTF_KIND_VAR, NULL);
 
 	if (entry)
 		describe_type(found, entry->btf, btf__type_by_id(entry->btf, entry->id)->type);
@@ -243,14 +243,14 @@ uint64_t types_per_cpu_size(const struct types *types)
 	return size;
 }
 
-struct search {
+struct near_search {
 	struct type_ref *near;
 	unsigned int *distances;
 	size_t count;
 };
 
 /* Add the structure that a type is or points to, unless it was added before. */
-static void add_near(struct search *search, const struct btf *btf, uint32_t id,
+static void add_near(struct near_search *search, const struct btf *btf, uint32_t id,
 		     unsigned int distance)
 {
 	const struct btf_type *type = btf_strip(btf, &id);
@@ -260,7 +260,7 @@ static void add_near(struct search *search, const struct btf *btf, uint32_t id,
 		id = type->type;
 		type = btf_strip(btf, &id);
 	}
-	if (!type || !btf_is_composite(type) || search->count == TYPES_NEAR)
+	if (!type || !btf_is_composite(type) || search->count == TYPES_NEAR_MAX)
 		return;
 	for (i = 0; i < search->count; i++)
 		if (search->near[i].id == id)
@@ -280,22 +280,22 @@ static const struct module_types *find_module(const struct types *types, const c
 }
 
 /**
- * types_near_function() - find the structures that a function can reach by its parameters
+ * types_find_near_function() - find the structures that a function can reach by its parameters
  * @types: types to search, or NULL
  * @name: name of the function
  * @module: module of the function, or an empty text for the kernel
- * @near: set to the structures, of which there are at most TYPES_NEAR
+ * @near: set to the structures, of which there are at most TYPES_NEAR_MAX
  * @distances: set to the distance of each structure: 0 for a parameter or the result, or the target
  *	of a pointer; n + 1 for a member of one at distance n, or its target; at most 2
  *
  * Return: number of structures.
  */
-size_t types_near_function(const struct types *types, const char *name, const char *module,
-			   struct type_ref *near, unsigned int *distances)
+size_t types_find_near_function(const struct types *types, const char *name, const char *module,
+				struct type_ref *near, unsigned int *distances)
 {
 	const struct module_types *module_types = *module ? find_module(types, module) : NULL;
-	struct search search = { near, distances, 0 };
-	const struct indexed *entry;
+	struct near_search search = { near, distances, 0 };
+	const struct indexed_type *entry;
 	const struct btf_type *type;
 	unsigned int i;
 	size_t at;
@@ -366,7 +366,7 @@ static void add_module(struct types *types, const char *name)
 
 	if (strlen(name) >= sizeof(more->name) || find_module(types, name))
 		return;
-	more = grown(types->modules, types->module_count, sizeof(*more));
+	more = grow_by_one(types->modules, types->module_count, sizeof(*more));
 	if (!more)
 		return;
 	types->modules = more;

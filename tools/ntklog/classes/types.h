@@ -23,15 +23,15 @@ struct type_ref {
  * @text: ".MEMBER[].MEMBER"; empty if the type itself is the lock
  * @root_struct: well-known structure inside of the outermost one, such as inode; empty if the path
  *	has none
- * @root_at: offset in @text of the path from @root_struct on
+ * @root_offset: offset in @text of the path from @root_struct on
  */
 struct lock_path {
 	char text[160];
 	char root_struct[16];
-	size_t root_at;
+	size_t root_offset;
 };
 
-#define TYPES_NEAR	400
+#define TYPES_NEAR_MAX	400
 
 int types_open(struct types **types, const char *directory);
 void types_add_new_modules(struct types *types);
@@ -42,8 +42,8 @@ bool types_find_variable(const struct types *types, const char *name, struct typ
 bool types_variable_at(const struct types *types, uint64_t section_offset, const char **name,
 		       struct type_ref *found, uint32_t *offset);
 uint64_t types_per_cpu_size(const struct types *types);
-size_t types_near_function(const struct types *types, const char *name, const char *module,
-			   struct type_ref *near, unsigned int *distances);
+size_t types_find_near_function(const struct types *types, const char *name, const char *module,
+				struct type_ref *near, unsigned int *distances);
 size_t types_find_in_module(const struct types *types, const char *module, uint32_t more_than,
 			    uint32_t at_most, uint32_t offset, unsigned int kind,
 			    struct type_ref *found);

@@ -7,7 +7,7 @@
 #include <bpf/btf.h>
 
 /* Greatest depth of a search: structures, unions and arrays within each other. */
-#define TYPES_DEPTH	24
+#define TYPES_DEPTH_MAX	24
 
 static inline const char *btf_name(const struct btf *btf, uint32_t offset)
 {
@@ -25,7 +25,7 @@ static inline const struct btf_type *btf_strip(const struct btf *btf, uint32_t *
 	const struct btf_type *type = btf__type_by_id(btf, *id);
 	unsigned int steps;
 
-	for (steps = 0; type && steps < 2 * TYPES_DEPTH; steps++) {
+	for (steps = 0; type && steps < 2 * TYPES_DEPTH_MAX; steps++) {
 		if (!btf_is_mod(type) && !btf_is_typedef(type) && !btf_is_type_tag(type))
 			return type;
 		*id = type->type;

@@ -21,7 +21,7 @@ static const char *const lock_types[NTKLOG_IDENTITY_KINDS][4] = {
 };
 
 /* Structures that others embed. A path from one of these says more than the whole path. */
-static const char *const roots[] = { "inode", "sock", "super_block" };
+static const char *const root_structs[] = { "inode", "sock", "super_block" };
 
 static bool is_lock(const char *name, unsigned int kind)
 {
@@ -42,7 +42,7 @@ static bool is_named_lock(const struct btf *btf, uint32_t id, unsigned int kind)
 	const struct btf_type *type = btf__type_by_id(btf, id);
 	unsigned int steps;
 
-	for (steps = 0; type && steps < 2 * TYPES_DEPTH; steps++) {
+	for (steps = 0; type && steps < 2 * TYPES_DEPTH_MAX; steps++) {
 		if ((btf_is_typedef(type) || btf_is_composite(type)) &&
 		    is_lock(btf_name(btf, type->name_off), kind))
 			return true;
@@ -101,7 +101,7 @@ static bool find_lock_in_type(const struct btf *btf, uint32_t id, uint32_t offse
 	const struct btf_type *type;
 	unsigned int i;
 
-	if (depth > TYPES_DEPTH)
+	if (depth > TYPES_DEPTH_MAX)
 		return false;
 	if (!offset && is_named_lock(btf, id, kind))
 		return true;
@@ -110,10 +110,11 @@ static bool find_lock_in_type(const struct btf *btf, uint32_t id, uint32_t offse
 		return find_lock_in_array(btf, type, offset, kind, path, depth + 1);
 	if (!type || !btf_is_composite(type))
 		return false;
-	for (i = 0; depth && i < ARRAY_SIZE(roots); i++)
-		if (!strcmp(roots[i], btf_name(btf, type->name_off))) {
-			snprintf(path->root_struct, sizeof(path->root_struct), "%s", roots[i]);
-			path->root_at = strlen(path->text);
+	for (i = 0; depth && i < ARRAY_SIZE(root_structs); i++)
+		if (!strcmp(root_structs[i], btf_name(btf, type->name_off))) {
+			snprintf(path->root_struct, sizeof(path->root_struct), "%s",
+				 root_structs[i]);
+			path->root_offset = strlen(path->text);
 		}
 	for (i = 0; i < btf_vlen(type); i++) {
 		struct lock_path before = *path;

@@ -19,7 +19,7 @@
 #include "status.h"
 
 /* Seconds between SIGTERM and SIGKILL for a command that is told to end. */
-#define GRACE_S		5
+#define KILL_DELAY_S	5
 #define POLL_MS		200
 
 /*
@@ -85,7 +85,7 @@ static bool has_ended(struct child *child)
 		kill(-child->pid, SIGCONT);
 		return false;
 	}
-	child->status = status;
+	child->wait_status = status;
 	child->pid = 0;
 	return true;
 }
@@ -132,7 +132,7 @@ void child_end(struct child *child, int signal_fd)
 					child_take_signals(child, signal_fd);
 
 		if (child->pid <= 0 || was_killed ||
-		    (!is_second_signal && recording_now() - start < GRACE_S))
+		    (!is_second_signal && recording_now() - start < KILL_DELAY_S))
 			continue;
 		message(is_second_signal ? "%s has not ended at a second signal: it is killed" :
 				"%s has not ended 5 seconds after SIGTERM: it is killed",
@@ -155,9 +155,9 @@ int child_exit_status(const struct child *child)
 {
 	if (!child->command || child->was_signalled)
 		return NTKLOG_OK;
-	if (WIFEXITED(child->status))
-		return WEXITSTATUS(child->status);
-	return 128 + WTERMSIG(child->status);
+	if (WIFEXITED(child->wait_status))
+		return WEXITSTATUS(child->wait_status);
+	return 128 + WTERMSIG(child->wait_status);
 }
 
 /**

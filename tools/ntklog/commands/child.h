@@ -14,7 +14,7 @@
 struct child {
 	char **command;
 	pid_t pid;
-	int status;
+	int wait_status;
 	bool was_signalled;
 	bool has_terminal;
 };

@@ -21,7 +21,7 @@ enum {
 
 /* @session: number of a session; -1: all */
 struct options {
-	bool json;
+	bool prints_json;
 	int session;
 	char **arguments;
 	size_t argument_count;
@@ -61,8 +61,8 @@ static json_t *session_json(int number)
 			 "generated", (json_int_t)counts.generated,
 			 "written", (json_int_t)counts.written,
 			 "lost", (json_int_t)counts.lost,
-			 "finished", (json_int_t)counts.finished,
-			 "unread", (json_int_t)counts.unread);
+			 "finished", (json_int_t)counts.finished_buffers,
+			 "unread", (json_int_t)counts.unread_buffers);
 }
 
 static void print_session(int number)
@@ -90,13 +90,13 @@ static void print_session_counts(int number)
 	printf("     events %" PRIu64 ", written %" PRIu64 ", lost %" PRIu64,
 	       counts.generated, counts.written, counts.lost);
 	printf("; buffers finished %" PRIu64 ", not yet read %" PRIu64 "\n",
-	       counts.finished, counts.unread);
+	       counts.finished_buffers, counts.unread_buffers);
 	session_text(number, "stacks", stacks, sizeof(stacks));
 	if (*stacks && strcmp(stacks, "none"))
 		printf("     with stacks of %s\n", stacks);
 }
 
-static int finish_json(json_t *object)
+static int print_and_free_json(json_t *object)
 {
 	json_dumpf(object, stdout, JSON_INDENT(1));
 	putchar('\n');
@@ -109,7 +109,7 @@ static json_t *parameters_json(const struct parameter_group *group, const uint32
 	json_t *parameters = json_object();
 	size_t i;
 
-	for (i = 0; i < group->count; i++)
+	for (i = 0; i < group->parameter_count; i++)
 		json_object_set_new(parameters, group->parameters[i].name,
 				    json_pack("{s:I, s:I, s:I, s:b}",
 					      "value", (json_int_t)values[i],
@@ -125,7 +125,7 @@ static void print_parameters(const struct parameter_group *group, const uint32_t
 	char limits[64];
 	size_t i;
 
-	for (i = 0; i < group->count; i++) {
+	for (i = 0; i < group->parameter_count; i++) {
 		const struct parameter *parameter = &group->parameters[i];
 
 		snprintf(limits, sizeof(limits), "(%s%" PRIu32 " to %" PRIu32 ")",
@@ -137,8 +137,8 @@ static void print_parameters(const struct parameter_group *group, const uint32_t
 
 static int print_list(const struct options *options)
 {
-	json_t *object = options->json ? json_pack("{s:[], s:{}, s:[]}", "groups",
-						   "parameters", "sessions") : NULL;
+	json_t *object = options->prints_json ? json_pack("{s:[], s:{}, s:[]}", "groups",
+							  "parameters", "sessions") : NULL;
 	uint32_t values[PARAMETERS_MAX];
 	char text[KERNEL_TEXT];
 	const char *trouble;
@@ -151,7 +151,7 @@ static int print_list(const struct options *options)
 	for (i = 0; i < session_group_count; i++) {
 		const struct session_group *group = &session_groups[i];
 
-		trouble = session_group_trouble(group, text);
+		trouble = session_explain_group(group, text);
 		if (object)
 			json_array_append_new(json_object_get(object, "groups"),
 					      json_pack("{s:s, s:s, s:I, s:s?}", "name",
@@ -191,13 +191,13 @@ static int print_list(const struct options *options)
 			print_session(i);
 	}
 	if (object)
-		return finish_json(object);
+		return print_and_free_json(object);
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
 static int print_status(const struct options *options)
 {
-	json_t *array = options->json ? json_array() : NULL;
+	json_t *array = options->prints_json ? json_array() : NULL;
 	int number;
 
 	if (kernel_check())
@@ -213,7 +213,7 @@ static int print_status(const struct options *options)
 		print_session_counts(number);
 	}
 	if (array)
-		return finish_json(array);
+		return print_and_free_json(array);
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
@@ -222,8 +222,9 @@ static void print_usage_of_set(const struct parameter_group *group)
 	size_t i;
 
 	fprintf(stderr, "usage: ntklog set %s", group->name);
-	for (i = 0; i < group->count; i++)
-		fprintf(stderr, i < group->count - group->optional ? " %s" : " [%s]",
+	for (i = 0; i < group->parameter_count; i++)
+		fprintf(stderr,
+			i < group->parameter_count - group->optional_count ? " %s" : " [%s]",
 			group->parameters[i].name);
 	fputc('\n', stderr);
 }
@@ -239,7 +240,8 @@ static int set_parameters(const struct options *options)
 		message("no parameters are named: give spinlock or resource");
 		return NTKLOG_USAGE;
 	}
-	if (count > parameters->count || count < parameters->count - parameters->optional) {
+	if (count > parameters->parameter_count ||
+	    count < parameters->parameter_count - parameters->optional_count) {
 		print_usage_of_set(parameters);
 		return NTKLOG_USAGE;
 	}
@@ -271,7 +273,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_JSON:
-		options->json = true;
+		options->prints_json = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

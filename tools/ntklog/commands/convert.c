@@ -43,7 +43,7 @@ static int convert_events(const struct options *options, struct etl_file *file,
 		message("%s: no memory for its stacks", file->path);
 	if (!err)
 		message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
-			conversion.converted, conversion.left_out);
+			conversion.converted_count, conversion.left_out_count);
 	stacks_report_missing(conversion.stacks, file);
 	stacks_close(conversion.stacks);
 	etl_merge_close(merge);

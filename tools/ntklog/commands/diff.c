@@ -32,7 +32,7 @@ enum {
 #define PAGE_ROWS_VISIBLE	20
 #define PAGE_CHANGES		30
 
-#define NAMED			UINT64_MAX
+#define NAMING_BY_NAMES		UINT64_MAX
 
 /*
  * @open_waits: number of waits that had not ended, or whose holds had not
@@ -74,8 +74,8 @@ struct options {
 /*
  * First part of the result of a process that reads a file; the rows of its difference follow.
  * @events_of_lock: number of events of the lock of --lock
- * @naming: files in which a lock has the same text have the same number: the time of the boot where
- *	the text is an address, NAMED where it is a name
+ * @naming_key: files in which a lock has the same text have the same number: the time of the boot
+ *	where the text is an address, NAMING_BY_NAMES where it is a name
  */
 struct file_sums {
 	double seconds;
@@ -85,35 +85,35 @@ struct file_sums {
 	bool has_holds;
 	bool has_linux_spinlocks;
 	uint32_t linux_mode;
-	uint64_t naming;
+	uint64_t naming_key;
 };
 
 /*
  * Return the side of a file. @number counts the files of both sides, and is changed to the index of
  * the file in its side.
  */
-static size_t side_of(const struct options *options, size_t *number)
+static size_t side_of_file(const struct options *options, size_t *number)
 {
-	if (*number < options->sides[0].files.count)
+	if (*number < options->sides[0].files.path_count)
 		return 0;
-	*number -= options->sides[0].files.count;
+	*number -= options->sides[0].files.path_count;
 	return 1;
 }
 
 /* Test whether Linux' spin locks were recorded, and @analysis does not leave them out. */
 static bool has_linux_spinlocks(const struct analysis *analysis)
 {
-	bool has_records = analysis->spinlocks.total.sampled;
+	bool has_records = analysis->spinlocks.total.record_count;
 
 	if (analysis_has_group(analysis, PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK))
-		return has_records || !analysis->wanted.name;
+		return has_records || !analysis->wanted_lock.name;
 	return has_records && !analysis_has_group(analysis, PERF_SPINLOCK);
 }
 
 static const char *file_path(void *argument, size_t number)
 {
 	const struct options *options = argument;
-	size_t which = side_of(options, &number);
+	size_t which = side_of_file(options, &number);
 
 	return options->sides[which].files.paths[number];
 }
@@ -122,7 +122,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 {
 	static struct analysis analysis;
 	struct options *options = argument;
-	size_t which = side_of(options, &number);
+	size_t which = side_of_file(options, &number);
 	struct trace_options trace = { .path = options->sides[which].files.paths[number] };
 	struct difference difference = { 0 };
 	struct file_sums file_sums = { 0 };
@@ -135,28 +135,28 @@ static int read_file(void *argument, size_t number, FILE *result)
 	if (status)
 		return status;
 	analysis.names = names;
-	analysis.wanted.name = options->table.lock;
+	analysis.wanted_lock.name = options->table.lock;
 	analysis.resources.by_caller = true;
 	if (is_open) {
 		analysis_read(&analysis, file);
-		table_report_newer(&analysis.newer, file->path);
+		table_report_newer(&analysis.newer_events, file->path);
 	}
-	if (analysis.wanted.is_ambiguous) {
+	if (analysis.wanted_lock.is_ambiguous) {
 		table_refuse_ambiguous_lock(options->table.lock, file->path);
 		status = NTKLOG_FAILED;
 	} else if (is_open) {
 		file_sums.seconds = analysis_seconds(&analysis, file);
-		file_sums.has_holds = !analysis.spinlocks.total.waits_only;
+		file_sums.has_holds = !analysis.spinlocks.total.wait_only_count;
 		file_sums.has_linux_spinlocks = has_linux_spinlocks(&analysis);
 		file_sums.linux_mode = analysis.spinlocks.rates.linux_mode;
-		file_sums.events_of_lock = analysis.wanted.events;
-		file_sums.open_waits = analysis.open_holds.waits;
+		file_sums.events_of_lock = analysis.wanted_lock.event_count;
+		file_sums.open_waits = analysis.open_holds.wait_count;
 		file_sums.open_wait_ns = analysis.open_holds.wait_ns;
 		difference_add(&difference, which, &analysis, file, names);
 		difference.no_memory |= analysis.spinlocks.no_memory ||
 					analysis.resources.no_memory;
 		difference_merge(&difference, options->measure);
-		file_sums.naming = difference.lacks_names ? file->boot_time : NAMED;
+		file_sums.naming_key = difference.lacks_names ? file->boot_time : NAMING_BY_NAMES;
 		if (difference.lacks_names)
 			message("%s: locks and callers have no names: copy FILE.names with FILE, or record without --no-names",
 				file->path);
@@ -176,7 +176,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 static bool add_file_result(void *argument, size_t number, FILE *result)
 {
 	struct options *options = argument;
-	struct side *side = &options->sides[side_of(options, &number)];
+	struct side *side = &options->sides[side_of_file(options, &number)];
 	struct file_sums file_sums;
 
 	if (fread(&file_sums, sizeof(file_sums), 1, result) != 1 ||
@@ -184,9 +184,9 @@ static bool add_file_result(void *argument, size_t number, FILE *result)
 		return false;
 	/* Files have the same rows, mostly: the memory grows with the rows, not with the files. */
 	difference_merge(&options->difference, options->measure);
-	if (options->opened_count++ && options->naming != file_sums.naming)
+	if (options->opened_count++ && options->naming != file_sums.naming_key)
 		options->difference.mixes_names = true;
-	options->naming = file_sums.naming;
+	options->naming = file_sums.naming_key;
 	options->events_of_lock += file_sums.events_of_lock;
 	side->seconds += file_sums.seconds;
 	side->open_waits += file_sums.open_waits;
@@ -206,7 +206,7 @@ static int refuse_output(const struct options *options)
 	size_t which, i;
 
 	for (which = 0; which < 2; which++)
-		for (i = 0; i < options->sides[which].files.count; i++) {
+		for (i = 0; i < options->sides[which].files.path_count; i++) {
 			trace.path = options->sides[which].files.paths[i];
 			if (trace_refuse_output(&trace, options->html))
 				return NTKLOG_USAGE;
@@ -217,8 +217,11 @@ static int refuse_output(const struct options *options)
 static int read_files(struct options *options)
 {
 	const struct jobs jobs = {
-		.count = options->sides[0].files.count + options->sides[1].files.count,
-		.path = file_path, .run = read_file, .take = add_file_result,
+		.job_count =
+			options->sides[0].files.path_count + options->sides[1].files.path_count,
+		.get_path = file_path,
+		.run_job = read_file,
+		.take_result = add_file_result,
 		.argument = options,
 	};
 
@@ -263,7 +266,7 @@ static bool condition_is_true(const struct options *options, const struct differ
 	const struct difference_sum *after = &difference->total.sums[1][options->limited_measure];
 	double scale = 1 + options->limit;
 	double excess = after->estimate - scale * before->estimate;
-	double interval = DIFFERENCE_ERRORS *
+	double interval = DIFFERENCE_INTERVAL_ERRORS *
 			  sqrt(after->variance + scale * scale * before->variance);
 
 	return (options->is_increase ? excess : -excess) > interval;
@@ -285,13 +288,13 @@ static void print_json(const struct options *options, const struct difference *d
 	const struct side *sides = options->sides;
 	json_t *object = json_pack("{s:[f, f], s:[I, I], s:[I, I], s:[f, f], s:s, s:o}",
 				   "seconds", sides[0].seconds, sides[1].seconds,
-				   "files", (json_int_t)sides[0].files.count,
-				   (json_int_t)sides[1].files.count,
+				   "files", (json_int_t)sides[0].files.path_count,
+				   (json_int_t)sides[1].files.path_count,
 				   "open_waits", (json_int_t)sides[0].open_waits,
 				   (json_int_t)sides[1].open_waits,
 				   "open_wait_total", sides[0].open_wait_ns, sides[1].open_wait_ns,
 				   "of", difference_measure_name(options->measure),
-				   "changes", table_json(table, options->table.top));
+				   "changes", table_json(table, options->table.rows_max));
 	json_t *totals = json_object();
 	size_t i;
 
@@ -314,7 +317,7 @@ static void print_side(const char *heading, const struct side *side, FILE *strea
 {
 	fprintf(stream, "%s %.3f s in ", heading, side->seconds);
 	if (strcmp(side->path, side->files.paths[0]))
-		fprintf(stream, "%zu files of ", side->files.count);
+		fprintf(stream, "%zu files of ", side->files.path_count);
 	fprintf(stream, "%s\n", side->path);
 }
 
@@ -363,14 +366,14 @@ static void print_text(const struct options *options, const struct difference *d
 	if (!table_has_cells(table))
 		return;
 	putchar('\n');
-	table_print_fitted(table, stdout, options->table.top, options->table.is_wide);
+	table_print_fitted(table, stdout, options->table.rows_max, options->table.is_wide);
 }
 
 static int print_page(const struct options *options, const struct difference *difference,
 		      const struct table *table)
 {
-	size_t top = options->table.has_top ? options->table.top : PAGE_ROWS_VISIBLE;
-	size_t all = options->table.has_top ? options->table.top : PAGE_ROWS;
+	size_t top = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_VISIBLE;
+	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS;
 	char *title = NULL, *text = NULL;
 	FILE *stream, *memory;
 	size_t size;
@@ -397,7 +400,7 @@ static int print_page(const struct options *options, const struct difference *di
 	return page_close(stream, options->html,
 			  json_pack("{s:b, s:I, s:o}", "is_count",
 				    options->measure == DIFFERENCE_OF_COUNTS, "change_count",
-				    (json_int_t)table->rows, "changes",
+				    (json_int_t)table->row_count, "changes",
 				    table_json(table, PAGE_CHANGES)));
 }
 
@@ -409,13 +412,13 @@ static int show_difference(const struct options *options, const struct differenc
 	if (!difference_table(&table, difference, options->measure) || difference->no_memory) {
 		message("no memory for the rows of the difference");
 		status = NTKLOG_FAILED;
-	} else if (options->table.json) {
+	} else if (options->table.prints_json) {
 		print_json(options, difference, &table);
 	} else if (options->html) {
 		if (print_page(options, difference, &table))
 			status = NTKLOG_FAILED;
-	} else if (options->table.csv) {
-		table_print_csv(&table, stdout, options->table.top);
+	} else if (options->table.prints_csv) {
+		table_print_csv(&table, stdout, options->table.rows_max);
 	} else {
 		print_text(options, difference, &table);
 	}
@@ -492,7 +495,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "give two files or directories: before and after");
 		if (!strcmp(options->sides[0].path, "-") && !strcmp(options->sides[1].path, "-"))
 			argp_error(state, "only one of the two files can be the standard input");
-		if (options->html && (options->table.json || options->table.csv))
+		if (options->html && (options->table.prints_json || options->table.prints_csv))
 			argp_error(state, "give only one of --json, --csv and --html");
 		return 0;
 	default:
@@ -553,7 +556,7 @@ int command_diff(int argc, char **argv)
 		 NTKLOG_FAILED : refuse_output(&options);
 	if (!status)
 		status = read_files(&options);
-	count = options.sides[0].files.count + options.sides[1].files.count;
+	count = options.sides[0].files.path_count + options.sides[1].files.path_count;
 	if (options.mode_paths[0] && options.mode_paths[1]) {
 		message("%s and %s: their modes record different waits of spin locks: record both in mode full or sampled, or both in mode waits or holders",
 			options.mode_paths[0], options.mode_paths[1]);

@@ -32,14 +32,14 @@ struct dump {
 	struct names *names;
 };
 
-struct dumping {
+struct dump_context {
 	const struct dump *dump;
 	struct etl_file *file;
 	struct dump_writer *writer;
 	struct stacks *stacks;
 };
 
-static int dump_event(const struct dumping *dumping, const struct etl_event *event,
+static int dump_event(const struct dump_context *dumping, const struct etl_event *event,
 		      const struct stack *stack)
 {
 	const struct dump *dump = dumping->dump;
@@ -58,7 +58,7 @@ static int dump_event(const struct dumping *dumping, const struct etl_event *eve
  */
 static void flush_writer(void *argument)
 {
-	const struct dumping *dumping = argument;
+	const struct dump_context *dumping = argument;
 	const struct etl_event *event;
 	const struct stack *stack;
 
@@ -70,7 +70,7 @@ static void flush_writer(void *argument)
 static int dump_events(const struct dump *dump, struct etl_file *file,
 		       struct dump_writer *writer)
 {
-	struct dumping dumping = { .dump = dump, .file = file, .writer = writer };
+	struct dump_context dumping = { .dump = dump, .file = file, .writer = writer };
 	struct etl_merge *merge = etl_merge_open(file);
 	const struct etl_event *event;
 	const struct stack *stack = NULL;
@@ -175,8 +175,8 @@ static bool copy_result(void *argument, size_t number, FILE *result)
 static int dump_files(struct dump *dump)
 {
 	const struct jobs jobs = {
-		.count = dump->files.count, .path = job_path, .run = run_job,
-		.take = copy_result, .argument = dump,
+		.job_count = dump->files.path_count, .get_path = job_path, .run_job = run_job,
+		.take_result = copy_result, .argument = dump,
 	};
 	struct dump_options titles = dump->output;
 	struct dump_writer *writer;
@@ -204,10 +204,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		dump->output.format = key == OPTION_JSON ? DUMP_JSON : DUMP_CSV;
 		return 0;
 	case OPTION_CYCLES:
-		dump->output.cycles = true;
+		dump->output.prints_cycles = true;
 		return 0;
 	case OPTION_HEX:
-		dump->output.hex = true;
+		dump->output.prints_data = true;
 		return 0;
 	case ARGP_KEY_INIT:
 		dump->trace.files = &dump->files;
@@ -263,7 +263,7 @@ int command_dump(int argc, char **argv)
 	int status;
 
 	argp_parse(&dump_argp, argc, argv, 0, NULL, &dump);
-	status = dump.files.count > 1 ? dump_files(&dump) : dump_file(&dump);
+	status = dump.files.path_count > 1 ? dump_files(&dump) : dump_file(&dump);
 	file_list_free(&dump.files);
 	filter_free(dump.trace.selection.filter);
 	return status;

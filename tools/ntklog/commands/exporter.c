@@ -53,7 +53,7 @@ static int write_file(struct exporter *exporter)
 
 static void add_sums(struct exporter *exporter)
 {
-	struct live_sums *live = &exporter->live;
+	struct live_sums *live = &exporter->live_sums;
 
 	analysis_finish(&live->analysis);
 	lock_metrics_add(&exporter->locks, &live->analysis, live->file);
@@ -65,8 +65,8 @@ static void add_sums(struct exporter *exporter)
 
 static int begin_sums(struct exporter *exporter)
 {
-	return live_sums_begin(&exporter->live) ||
-	       live_sums_charge(&exporter->live, CHARGE_BY_FUNCTION) ? -1 : 0;
+	return live_sums_begin(&exporter->live_sums) ||
+	       live_sums_charge(&exporter->live_sums, CHARGE_BY_FUNCTION) ? -1 : 0;
 }
 
 /*
@@ -77,12 +77,12 @@ static int begin_sums(struct exporter *exporter)
 static void take_event(void *argument, const struct etl_event *event)
 {
 	struct exporter *exporter = argument;
-	struct analysis *analysis = &exporter->live.analysis;
+	struct analysis *analysis = &exporter->live_sums.analysis;
 	struct rates rates = { analysis->spinlocks.rates, analysis->resources.rates };
 
-	if (!rates_is_start(event->hook_id) || !rates_read_rundown(&rates, event))
+	if (!hook_is_rates_start(event->hook_id) || !rates_read_rundown(&rates, event))
 		return;
-	if (analysis->events) {
+	if (analysis->event_count) {
 		add_sums(exporter);
 		/* After a failure, which the next interval reports again, waits are not charged. */
 		begin_sums(exporter);
@@ -96,13 +96,13 @@ static bool has_ended(const struct exporter *exporter)
 {
 	struct signalfd_siginfo info;
 
-	return read(exporter->live.recording.signal_fd, &info, sizeof(info)) == sizeof(info);
+	return read(exporter->live_sums.recording.signal_fd, &info, sizeof(info)) == sizeof(info);
 }
 
 /* Returns 0; 1 if a signal ended the interval early; -1 after a message. */
 static int gather_interval(struct exporter *exporter, double end)
 {
-	struct recording *recording = &exporter->live.recording;
+	struct recording *recording = &exporter->live_sums.recording;
 	double next;
 	int got = 0;
 
@@ -111,11 +111,11 @@ static int gather_interval(struct exporter *exporter, double end)
 	while (got >= 0 && recording_now() < end) {
 		next = recording_now() + TICK_S;
 		got = recording_follow(recording, next < end ? next : end);
-		exporter_http_work(&exporter->http);
+		exporter_http_serve(&exporter->http);
 		if (got > 0 && has_ended(exporter))
 			return 1;
 	}
-	return got < 0 || live_sums_read_all(&exporter->live) ? -1 : 0;
+	return got < 0 || live_sums_read_all(&exporter->live_sums) ? -1 : 0;
 }
 
 static int update(struct exporter *exporter, double seconds)
@@ -123,12 +123,12 @@ static int update(struct exporter *exporter, double seconds)
 	struct timespec now;
 
 	add_sums(exporter);
-	if (exporter_count(exporter, seconds) || live_sums_refresh_symbols(&exporter->live) ||
-	    exporter_keep_budget(exporter))
+	if (exporter_count_interval(exporter, seconds) ||
+	    live_sums_refresh_symbols(&exporter->live_sums) || exporter_keep_budget(exporter))
 		return -1;
 	clock_gettime(CLOCK_REALTIME, &now);
-	exporter->updated = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-	exporter->updates++;
+	exporter->update_time = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	exporter->update_count++;
 	exporter_drop_text(exporter);
 	/* The file may be on a file system that is full now and not later. */
 	write_file(exporter);
@@ -140,19 +140,21 @@ static int follow(struct exporter *exporter)
 	double start = recording_now();
 	int got;
 
-	exporter->tool_begin = exporter_cpu_seconds();
+	exporter->tool_begin_s = exporter_cpu_seconds();
 	for (;;) {
-		uint64_t changes = exporter->changes[BUDGET_DOWN] + exporter->changes[BUDGET_UP];
+		uint64_t changes =
+			exporter->change_counts[BUDGET_DOWN] + exporter->change_counts[BUDGET_UP];
 
-		got = gather_interval(exporter, start + exporter->interval);
+		got = gather_interval(exporter, start + exporter->interval_s);
 		if (got)
 			return got < 0 ? -1 : 0;
 		if (update(exporter, recording_now() - start))
 			return -1;
 		start = recording_now();
 		/* The CPU time of attaching and detaching hooks counts for no interval. */
-		if (changes != exporter->changes[BUDGET_DOWN] + exporter->changes[BUDGET_UP])
-			exporter->tool_begin = exporter_cpu_seconds();
+		if (changes !=
+		    exporter->change_counts[BUDGET_DOWN] + exporter->change_counts[BUDGET_UP])
+			exporter->tool_begin_s = exporter_cpu_seconds();
 	}
 }
 
@@ -209,9 +211,9 @@ static int run(struct exporter *exporter)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	signals_block();
-	exporter->live.take = take_event;
-	exporter->live.argument = exporter;
-	err = open_outputs(exporter) || live_sums_prepare(&exporter->live) ||
+	exporter->live_sums.before_event = take_event;
+	exporter->live_sums.argument = exporter;
+	err = open_outputs(exporter) || live_sums_prepare(&exporter->live_sums) ||
 	      counters_read(&exporter->counters) || exporter_begin_settings(exporter) ||
 	      exporter_start_session(exporter);
 	if (!err) {
@@ -224,9 +226,9 @@ static int run(struct exporter *exporter)
 		err = follow(exporter);
 	}
 	/* A signal during a change of the mode ends the command as any other does. */
-	if (err && signals_have_interrupted(&exporter->live.recording.signals))
+	if (err && signals_have_interrupted(&exporter->live_sums.recording.signals))
 		err = 0;
-	live_sums_stop(&exporter->live);
+	live_sums_stop(&exporter->live_sums);
 	exporter_restore_settings(exporter);
 	close(lock);
 	/* Metrics of a recording that has ended would look like those of a quiet machine. */
@@ -234,7 +236,7 @@ static int run(struct exporter *exporter)
 	exporter_http_close(&exporter->http);
 	if (exporter->wake_fd >= 0)
 		close(exporter->wake_fd);
-	live_sums_close(&exporter->live);
+	live_sums_close(&exporter->live_sums);
 	lock_metrics_free(&exporter->locks);
 	counters_free(&exporter->counters);
 	exporter_drop_text(exporter);
@@ -263,7 +265,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'e':
 		if (session_parse_groups(argument, &mask))
 			argp_usage(state);
-		if (!session_has_events(argument))
+		if (!session_groups_have_events(argument))
 			argp_error(state, "-e: %s has no events: see ntklog list", argument);
 		exporter->groups = argument;
 		return 0;
@@ -277,8 +279,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		exporter->textfile.path = argument;
 		return 0;
 	case OPTION_INTERVAL:
-		exporter->interval = strtod(argument, &end);
-		if (end == argument || *end || !(exporter->interval >= .1))
+		exporter->interval_s = strtod(argument, &end);
+		if (end == argument || *end || !(exporter->interval_s >= .1))
 			argp_error(state, "--interval: \"%s\" is not 0.1 seconds or more",
 				   argument);
 		return 0;
@@ -351,8 +353,8 @@ static const struct argp exporter_argp = {
 int command_exporter(int argc, char **argv)
 {
 	static struct exporter exporter = {
-		.interval = DEFAULT_INTERVAL_S,
-		.live.recording = RECORDING_NONE,
+		.interval_s = DEFAULT_INTERVAL_S,
+		.live_sums.recording = RECORDING_NONE,
 		.locks.limit = DEFAULT_TOP,
 		.budget.limit = DEFAULT_BUDGET,
 		.wake_fd = -1,

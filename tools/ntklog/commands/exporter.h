@@ -28,13 +28,13 @@ enum exporter_rate {
 };
 
 /*
- * @base: value of the first step of the budget
- * @value: present value; 0: off, or the module has no such rate
+ * @base_rate: value of the first step of the budget
+ * @rate: present value; 0: off, or the module has no such rate
  */
 struct exporter_rate_setting {
 	struct setting setting;
-	uint32_t base;
-	uint32_t value;
+	uint32_t base_rate;
+	uint32_t rate;
 };
 
 /*
@@ -45,11 +45,11 @@ struct exporter_rate_setting {
  * @untracked: acquisitions beyond the number that the module tracks at once
  */
 struct exporter_loss {
-	uint64_t no_space;
+	uint64_t lost_events;
 	uint64_t suppressed;
 	uint64_t limited;
 	uint64_t untracked;
-	uint64_t notes;
+	uint64_t lost_notes;
 	uint64_t missing_buffers;
 };
 
@@ -60,22 +60,22 @@ struct exporter_text {
 };
 
 /*
- * @interval: seconds between two updates
+ * @interval_s: seconds between two updates
  * @groups: names of event groups that the user wants; NULL: those that the kernel allows
  * @first_mode: richest of exporter_modes[] that may be used
  * @wake_fd: epoll file of the server and of the signals; -1: none
- * @share: overhead of the last interval, as a share of the time of all CPUs
- * @hooks_share: part of the hooks in @share
- * @before: counts of the session at the begin of the present interval
- * @updated: time of the last update, seconds since the epoch
+ * @overhead_share: overhead of the last interval, as a share of the time of all CPUs
+ * @hooks_share: part of the hooks in @overhead_share
+ * @counts_before: counts of the session at the begin of the present interval
+ * @update_time: time of the last update, seconds since the epoch
  */
 struct exporter {
 	const char *listen;
 	struct exporter_file textfile;
-	double interval;
+	double interval_s;
 	const char *groups;
 	unsigned int first_mode;
-	struct live_sums live;
+	struct live_sums live_sums;
 	struct exporter_http http;
 	int wake_fd;
 	struct lock_metrics locks;
@@ -86,17 +86,17 @@ struct exporter {
 	struct budget budget;
 	struct overhead_counts counts;
 	struct overhead overhead;
-	double share;
+	double overhead_share;
 	double hooks_share;
-	double tool_begin;
-	struct ntklog_session_counts before;
+	double tool_begin_s;
+	struct ntklog_session_counts counts_before;
 	uint64_t missing_before;
 	unsigned int notes_before;
-	uint64_t events;
+	uint64_t event_count;
 	struct exporter_loss loss;
-	uint64_t changes[BUDGET_UP + 1];
-	uint64_t updates;
-	double updated;
+	uint64_t change_counts[BUDGET_UP + 1];
+	uint64_t update_count;
+	double update_time;
 	struct exporter_text texts[2];
 };
 
@@ -109,7 +109,7 @@ int exporter_change_mode(struct exporter *exporter, unsigned int old_mode);
 void exporter_restore_settings(struct exporter *exporter);
 
 double exporter_cpu_seconds(void);
-int exporter_count(struct exporter *exporter, double seconds);
+int exporter_count_interval(struct exporter *exporter, double seconds);
 int exporter_keep_budget(struct exporter *exporter);
 
 const char *exporter_metrics_text(void *argument, bool is_openmetrics, size_t *size);

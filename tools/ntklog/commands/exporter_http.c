@@ -37,7 +37,7 @@
 #define BACKLOG		16
 
 /* Turns of the library until the caller reads buffers again. */
-#define RUNS		16
+#define RUNS_MAX	16
 
 #define TEXT_TYPE		"text/plain; version=0.0.4; charset=utf-8"
 #define OPENMETRICS_TYPE	"application/openmetrics-text"
@@ -180,12 +180,12 @@ static enum MHD_Result answer_with(struct MHD_Connection *connection, unsigned i
 }
 
 /* The quality of the formats that a client accepts, by RFC 9110; 0: the format is not accepted. */
-struct accepted {
+struct accepted_formats {
 	double text;
 	double openmetrics;
 };
 
-static void read_format(struct accepted *accepted, const char *format, size_t length)
+static void read_format(struct accepted_formats *accepted, const char *format, size_t length)
 {
 	size_t type = strcspn(format, ";, \t"), i;
 	double quality = 1;
@@ -220,7 +220,7 @@ static enum MHD_Result read_header(void *argument, enum MHD_ValueKind kind, cons
 static enum MHD_Result answer_metrics(struct exporter_http *http,
 				      struct MHD_Connection *connection)
 {
-	struct accepted accepted = { 0 };
+	struct accepted_formats accepted = { 0 };
 	struct MHD_Response **response;
 	const char *text;
 	bool is_openmetrics;
@@ -228,7 +228,7 @@ static enum MHD_Result answer_metrics(struct exporter_http *http,
 
 	mhd.get_connection_values(connection, MHD_HEADER_KIND, read_header, &accepted);
 	is_openmetrics = accepted.openmetrics > 0 && accepted.openmetrics >= accepted.text;
-	response = &http->metrics[is_openmetrics];
+	response = &http->metrics_responses[is_openmetrics];
 	if (!*response) {
 		text = http->get_text(http->argument, is_openmetrics, &size);
 		if (!text)
@@ -241,19 +241,19 @@ static enum MHD_Result answer_metrics(struct exporter_http *http,
 }
 
 /* Set the begin of the time in which a client has to read its answer, and to send a request. */
-static void restart_time(struct MHD_Connection *connection)
+static void restart_timeout(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	struct exporter_http_client *client = info ? info->socket_context : NULL;
 
 	if (client)
-		client->since = recording_now();
+		client->active_since = recording_now();
 }
 
-static enum MHD_Result answer(void *argument, struct MHD_Connection *connection, const char *url,
-			      const char *method, const char *version, const char *data,
-			      size_t *data_size, void **request)
+static enum MHD_Result answer_request(void *argument, struct MHD_Connection *connection,
+				      const char *url, const char *method, const char *version,
+				      const char *data, size_t *data_size, void **request)
 {
 	static const char no_method[] = "only GET and HEAD are understood\n";
 	static const char no_page[] = "the metrics are at /metrics\n";
@@ -267,7 +267,7 @@ static enum MHD_Result answer(void *argument, struct MHD_Connection *connection,
 		*data_size = 0;
 		return MHD_YES;
 	}
-	restart_time(connection);
+	restart_timeout(connection);
 	if (!strcmp(url, "/metrics"))
 		return answer_metrics(argument, connection);
 	if (!strcmp(url, "/"))
@@ -294,7 +294,7 @@ static void note_connection(void *argument, struct MHD_Connection *connection, v
 			continue;
 		info = mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 		client->fd = info->connect_fd;
-		client->since = recording_now();
+		client->active_since = recording_now();
 		*context = client;
 		return;
 	}
@@ -319,7 +319,7 @@ int exporter_http_open(struct exporter_http *http, const char *address)
 			fd == -EADDRINUSE ? ": end the other program, or choose another port" : "");
 		return -1;
 	}
-	http->daemon = mhd.start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, http,
+	http->daemon = mhd.start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer_request, http,
 					MHD_OPTION_LISTEN_SOCKET, fd,
 					MHD_OPTION_CONNECTION_LIMIT,
 					(unsigned int)EXPORTER_HTTP_CONNECTIONS,
@@ -346,10 +346,10 @@ int exporter_http_fd(const struct exporter_http *http)
 }
 
 /**
- * exporter_http_work() - answer requests, and close connections that have timed out
+ * exporter_http_serve() - answer requests, and close connections that have timed out
  * @http: open or not
  */
-void exporter_http_work(struct exporter_http *http)
+void exporter_http_serve(struct exporter_http *http)
 {
 	double now = recording_now();
 	MHD_UNSIGNED_LONG_LONG timeout;
@@ -358,10 +358,10 @@ void exporter_http_work(struct exporter_http *http)
 	if (!http->daemon)
 		return;
 	for (i = 0; i < EXPORTER_HTTP_CONNECTIONS; i++)
-		if (http->clients[i].fd && now - http->clients[i].since > REQUEST_S)
+		if (http->clients[i].fd && now - http->clients[i].active_since > REQUEST_S)
 			shutdown(http->clients[i].fd, SHUT_RDWR);
 	/* Requests that were read already make no file readable. */
-	for (i = 0; i < RUNS; i++) {
+	for (i = 0; i < RUNS_MAX; i++) {
 		mhd.run(http->daemon);
 		if (mhd.get_timeout(http->daemon, &timeout) != MHD_YES || timeout)
 			break;
@@ -378,10 +378,10 @@ void exporter_http_drop_text(struct exporter_http *http)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(http->metrics); i++) {
-		if (http->metrics[i])
-			mhd.destroy_response(http->metrics[i]);
-		http->metrics[i] = NULL;
+	for (i = 0; i < ARRAY_SIZE(http->metrics_responses); i++) {
+		if (http->metrics_responses[i])
+			mhd.destroy_response(http->metrics_responses[i]);
+		http->metrics_responses[i] = NULL;
 	}
 }
 

@@ -59,7 +59,7 @@ const char *exporter_mode_name(const struct exporter *exporter)
 	return exporter_modes[exporter->first_mode + exporter->budget.mode].linux_mode;
 }
 
-static bool has_sleeping(const struct exporter *exporter)
+static bool mode_has_sleeping(const struct exporter *exporter)
 {
 	return exporter_modes[exporter->first_mode + exporter->budget.mode].has_sleeping;
 }
@@ -70,13 +70,13 @@ static void choose_groups(struct exporter *exporter)
 	size_t size = sizeof(exporter->present_groups), i;
 
 	if (!exporter->groups) {
-		session_possible_groups(groups, size, has_sleeping(exporter));
+		session_list_possible_groups(groups, size, mode_has_sleeping(exporter));
 		return;
 	}
 	*groups = '\0';
 	for (i = 0; i < session_group_count; i++)
-		if (session_wants(exporter->groups, session_groups[i].mask) &&
-		    (has_sleeping(exporter) || !session_groups[i].sleeps))
+		if (session_groups_include(exporter->groups, session_groups[i].mask) &&
+		    (mode_has_sleeping(exporter) || !session_groups[i].sleeps))
 			snprintf(groups + strlen(groups), size - strlen(groups), "%s%s",
 				 *groups ? "," : "", session_groups[i].name);
 }
@@ -89,15 +89,15 @@ static void count_modes(struct exporter *exporter)
 
 	choose_groups(exporter);
 	for (i = 0; i < session_group_count; i++) {
-		if (!session_wants(exporter->present_groups, session_groups[i].mask))
+		if (!session_groups_include(exporter->present_groups, session_groups[i].mask))
 			continue;
 		sleeps |= session_groups[i].sleeps;
 		spins |= session_groups[i].linux_kind && !session_groups[i].sleeps;
 	}
-	exporter->budget.modes = 1;
+	exporter->budget.mode_count = 1;
 	if (spins)
-		exporter->budget.modes = ARRAY_SIZE(exporter_modes) - exporter->first_mode -
-					 !sleeps;
+		exporter->budget.mode_count = ARRAY_SIZE(exporter_modes) - exporter->first_mode -
+					      !sleeps;
 }
 
 static int report_mode(const char *mode, int err)
@@ -113,7 +113,7 @@ static int report_mode(const char *mode, int err)
 }
 
 /* Set a setting. The first change keeps the value to restore at the end. */
-static int set(struct setting *setting, const char *value)
+static int change_setting(struct setting *setting, const char *value)
 {
 	return setting->is_changed ? kernel_write(value, "%s", setting->file) :
 				     setting_change(setting, NULL, value);
@@ -127,15 +127,15 @@ static void choose_base(struct exporter *exporter, enum exporter_rate rate)
 
 	snprintf(group, sizeof(group), "%.*s", (int)(name - setting->setting.file),
 		 setting->setting.file);
-	if (parameter_get(group, name + 1, &setting->base))
+	if (parameter_get(group, name + 1, &setting->base_rate))
 		return;
-	setting->value = setting->base;
-	if (setting->base == NT_RATE)
-		setting->base = PRIME_RATE;
+	setting->rate = setting->base_rate;
+	if (setting->base_rate == NT_RATE)
+		setting->base_rate = PRIME_RATE;
 	/* Record the holders of Linux' spin locks. */
-	if (rate == EXPORTER_SPINLOCK_BLOCKERS && !setting->base &&
+	if (rate == EXPORTER_SPINLOCK_BLOCKERS && !setting->base_rate &&
 	    strcmp(exporter_mode_name(exporter), "waits"))
-		setting->base = 1;
+		setting->base_rate = 1;
 }
 
 /**
@@ -149,7 +149,7 @@ int exporter_begin_settings(struct exporter *exporter)
 	const char *mode = exporter_mode_name(exporter);
 	enum exporter_rate rate;
 
-	if (report_mode(mode, set(&exporter->mode_setting, mode)))
+	if (report_mode(mode, change_setting(&exporter->mode_setting, mode)))
 		return -1;
 	count_modes(exporter);
 	for (rate = 0; rate < EXPORTER_RATES; rate++)
@@ -179,19 +179,19 @@ int exporter_apply_rates(struct exporter *exporter)
 
 	for (i = 0; i < EXPORTER_RATES; i++) {
 		struct exporter_rate_setting *rate = &exporter->rates[i];
-		uint32_t value = rate->base ? rate_of_step(exporter, rate->base) : 0;
+		uint32_t value = rate->base_rate ? rate_of_step(exporter, rate->base_rate) : 0;
 		char text[16];
 		int err;
 
-		if (value == rate->value)
+		if (value == rate->rate)
 			continue;
 		snprintf(text, sizeof(text), "%" PRIu32, value);
-		err = set(&rate->setting, text);
+		err = change_setting(&rate->setting, text);
 		if (!err) {
-			rate->value = value;
+			rate->rate = value;
 		} else if (err == -EBUSY) {
 			/* Another session says in its file that there are no blockers. */
-			rate->base = rate->value;
+			rate->base_rate = rate->rate;
 		} else {
 			message("%s: %s", rate->setting.file, strerror(-err));
 			return -1;
@@ -211,19 +211,19 @@ int exporter_start_session(struct exporter *exporter)
 	const struct session_settings settings = {
 		.groups = exporter->present_groups,
 		.buffer_size = 64 << 10,
-		.buffers = 32,
+		.buffer_count = 32,
 		.mode = NTKLOG_SESSION_SEQUENTIAL,
 	};
 	static const int no_signals[] = { 0 };
 
-	struct recording *recording = &exporter->live.recording;
+	struct recording *recording = &exporter->live_sums.recording;
 	struct epoll_event event = { .events = EPOLLIN };
 
 	choose_groups(exporter);
-	exporter->before = (struct ntklog_session_counts) { 0 };
+	exporter->counts_before = (struct ntklog_session_counts) { 0 };
 	exporter->missing_before = 0;
-	if (live_sums_start(&exporter->live, &settings, no_signals) ||
-	    live_sums_follow(&exporter->live))
+	if (live_sums_start(&exporter->live_sums, &settings, no_signals) ||
+	    live_sums_follow(&exporter->live_sums))
 		return -1;
 	if (epoll_ctl(exporter->wake_fd, EPOLL_CTL_ADD, recording->signal_fd, &event)) {
 		message("cannot wait for signals: epoll_ctl: %s", strerror(errno));
@@ -244,8 +244,8 @@ int exporter_change_mode(struct exporter *exporter, unsigned int old_mode)
 {
 	int err;
 
-	live_sums_stop(&exporter->live);
-	err = set(&exporter->mode_setting, exporter_mode_name(exporter));
+	live_sums_stop(&exporter->live_sums);
+	err = change_setting(&exporter->mode_setting, exporter_mode_name(exporter));
 	if (err == -EBUSY) {
 		message("mode %s: another session records Linux' locks: the mode stays",
 			exporter_mode_name(exporter));

@@ -28,11 +28,11 @@ double exporter_cpu_seconds(void)
 static void count_loss(struct exporter *exporter, const struct ntklog_session_counts *counts)
 {
 	const uint64_t *totals = exporter->counters.totals;
-	uint64_t missing = exporter->live.recording.drain.missing;
-	unsigned int notes = exporter->live.identities.replaced;
+	uint64_t missing = exporter->live_sums.recording.drain.missing_count;
+	unsigned int notes = exporter->live_sums.identities.replaced_notes;
 	struct exporter_loss *loss = &exporter->loss;
 
-	loss->no_space += counts->lost - exporter->before.lost;
+	loss->lost_events += counts->lost - exporter->counts_before.lost;
 	loss->suppressed = totals[COUNTER_SPINLOCK_SUPPRESSED] +
 			   totals[COUNTER_RESOURCE_SUPPRESSED];
 	loss->limited = totals[COUNTER_BLOCKERS_DROPPED] +
@@ -43,18 +43,19 @@ static void count_loss(struct exporter *exporter, const struct ntklog_session_co
 	loss->missing_buffers += missing - exporter->missing_before;
 	exporter->missing_before = missing;
 	/* The file counts from 0 again when all notes are read once more. */
-	loss->notes += notes >= exporter->notes_before ? notes - exporter->notes_before : notes;
+	loss->lost_notes += notes >= exporter->notes_before ? notes - exporter->notes_before :
+							      notes;
 	exporter->notes_before = notes;
 }
 
 /**
- * exporter_count() - count the events, the loss and the overhead of an interval
+ * exporter_count_interval() - count the events, the loss and the overhead of an interval
  * @exporter: the events of the interval are read
  * @seconds: length of the interval
  *
  * Return: 0, or -1 after a message.
  */
-int exporter_count(struct exporter *exporter, double seconds)
+int exporter_count_interval(struct exporter *exporter, double seconds)
 {
 	const struct overhead before = exporter->overhead;
 	const uint64_t *totals = exporter->counters.totals;
@@ -64,30 +65,32 @@ int exporter_count(struct exporter *exporter, double seconds)
 	struct overhead_counts now;
 	uint32_t mode = 0;
 
-	if (recording_counts(&exporter->live.recording, &counts) ||
+	if (recording_counts(&exporter->live_sums.recording, &counts) ||
 	    counters_read(&exporter->counters))
 		return -1;
 	count_loss(exporter, &counts);
-	exporter->events += counts.generated - exporter->before.generated;
-	exporter->before = counts;
+	exporter->event_count += counts.generated - exporter->counts_before.generated;
+	exporter->counts_before = counts;
 	now = (struct overhead_counts) {
-		.spins = totals[COUNTER_SPINLOCK_ACQUISITIONS],
+		.spin_acquisitions = totals[COUNTER_SPINLOCK_ACQUISITIONS],
 		.spin_contentions = totals[COUNTER_SPINLOCK_CONTENTIONS],
-		.sleeps = totals[COUNTER_SLEEPING_ACQUISITIONS] +
-			  totals[COUNTER_RESOURCE_EXCLUSIVE_RELEASES] +
-			  totals[COUNTER_RESOURCE_SHARED_RELEASES],
+		.sleep_acquisitions = totals[COUNTER_SLEEPING_ACQUISITIONS] +
+				      totals[COUNTER_RESOURCE_EXCLUSIVE_RELEASES] +
+				      totals[COUNTER_RESOURCE_SHARED_RELEASES],
 		.sleep_contentions = totals[COUNTER_SLEEPING_WAITS],
-		.events = exporter->events,
+		.events = exporter->event_count,
 	};
 	linux_mode_find(exporter_mode_name(exporter), &mode);
 	overhead_add(overhead, &exporter->counts, &now, mode,
-		     etl_cycles_ns(exporter->live.file, 1) / 1e9);
+		     etl_cycles_ns(exporter->live_sums.file, 1) / 1e9);
 	exporter->counts = now;
-	overhead->tool += cpu_seconds - exporter->tool_begin;
-	exporter->tool_begin = cpu_seconds;
-	exporter->share = (overhead->hooks - before.hooks + overhead->events - before.events +
-			   overhead->tool - before.tool) / (cpus * seconds);
-	exporter->hooks_share = (overhead->hooks - before.hooks) / (cpus * seconds);
+	overhead->tool_seconds += cpu_seconds - exporter->tool_begin_s;
+	exporter->tool_begin_s = cpu_seconds;
+	exporter->overhead_share =
+		(overhead->hook_seconds - before.hook_seconds + overhead->event_seconds -
+		 before.event_seconds + overhead->tool_seconds - before.tool_seconds) /
+		(cpus * seconds);
+	exporter->hooks_share = (overhead->hook_seconds - before.hook_seconds) / (cpus * seconds);
 	return 0;
 }
 
@@ -104,17 +107,17 @@ int exporter_keep_budget(struct exporter *exporter)
 	struct budget *budget = &exporter->budget;
 	unsigned int mode = budget->mode;
 	enum recording_change change = budget_step(budget, exporter->hooks_share,
-						exporter->share - exporter->hooks_share);
+						exporter->overhead_share - exporter->hooks_share);
 
 	if (change == BUDGET_STAYS)
 		return 0;
-	exporter->changes[change]++;
+	exporter->change_counts[change]++;
 	if (exporter_apply_rates(exporter))
 		return -1;
 	if (budget->mode != mode && exporter_change_mode(exporter, mode))
 		return -1;
 	message("overhead %.2f%%, budget %.2f%%: recording %s from now on: mode %s, rates times %u, %s",
-		exporter->share * 100, budget->limit * 100,
+		exporter->overhead_share * 100, budget->limit * 100,
 		change == BUDGET_DOWN ? "less" : "more", exporter_mode_name(exporter),
 		budget_multiplier(budget), exporter->present_groups);
 	return 0;

@@ -32,7 +32,7 @@ static int compare_entries(const struct dirent **a, const struct dirent **b)
 
 static int add_path(struct file_list *list, char *path)
 {
-	char **more = path ? grown(list->paths, list->count, sizeof(*more)) : NULL;
+	char **more = path ? grow_by_one(list->paths, list->path_count, sizeof(*more)) : NULL;
 
 	if (!more) {
 		message("no memory for the list of files");
@@ -40,7 +40,7 @@ static int add_path(struct file_list *list, char *path)
 		return -1;
 	}
 	list->paths = more;
-	list->paths[list->count++] = path;
+	list->paths[list->path_count++] = path;
 	return 0;
 }
 
@@ -78,7 +78,7 @@ int file_list_add(struct file_list *list, const char *path)
 }
 
 /* Set @length to its length without the suffix. */
-static const char *short_name(const char *path, int *length)
+static const char *name_without_suffix(const char *path, int *length)
 {
 	const char *name = strrchr(path, '/');
 	size_t full_length;
@@ -121,12 +121,12 @@ static char *copy_shown_name(const char *name, int length, size_t file)
 char *file_list_host(const struct file_list *list, size_t file)
 {
 	int length, other_length;
-	const char *name = short_name(list->paths[file], &length);
+	const char *name = name_without_suffix(list->paths[file], &length);
 	const char *other;
 	size_t i;
 
-	for (i = 0; i < list->count; i++) {
-		other = short_name(list->paths[i], &other_length);
+	for (i = 0; i < list->path_count; i++) {
+		other = name_without_suffix(list->paths[i], &other_length);
 		if (i != file && length == other_length && !strncmp(name, other, length))
 			return copy_shown_name(list->paths[file], INT_MAX, file);
 	}
@@ -141,7 +141,7 @@ void file_list_free(struct file_list *list)
 {
 	size_t i;
 
-	for (i = 0; i < list->count; i++)
+	for (i = 0; i < list->path_count; i++)
 		free(list->paths[i]);
 	free(list->paths);
 	*list = (struct file_list) { 0 };

@@ -9,7 +9,7 @@
 /* Files, those of a directory sorted by name; all zero: none. */
 struct file_list {
 	char **paths;
-	size_t count;
+	size_t path_count;
 };
 
 int file_list_add(struct file_list *list, const char *path);

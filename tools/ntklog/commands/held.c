@@ -27,8 +27,8 @@ enum {
 struct options {
 	double delay;
 	bool watches;
-	bool json;
-	bool all;
+	bool prints_json;
+	bool prints_uncontended;
 };
 
 static const char *age_text(uint64_t ns, char *text, size_t size)
@@ -64,7 +64,7 @@ static void print_stack(const struct wait_task *task)
 {
 	size_t column = 9, i;
 
-	for (i = 0; i < task->frames; i++) {
+	for (i = 0; i < task->frame_count; i++) {
 		int length = length_without_offset(task->stack[i]);
 
 		/* Wrap lines at 80 columns. */
@@ -74,7 +74,7 @@ static void print_stack(const struct wait_task *task)
 			printf("\tin ");
 		column += printf("%s%.*s", i ? " < " : "", length, task->stack[i]);
 	}
-	if (task->frames)
+	if (task->frame_count)
 		putchar('\n');
 }
 
@@ -97,8 +97,8 @@ static void print_chain(const struct wait_slot *slot)
 {
 	struct wait_task *end = slot->task;
 
-	while (end->wait && end->blocker && !end->cycle && end->walk != slot) {
-		end->walk = slot;
+	while (end->wait && end->blocker && !end->cycle && end->walk_start != slot) {
+		end->walk_start = slot;
 		printf("\t%s ", end == slot->task ? "waits for" : "which waits for");
 		print_lock_name(end->wait);
 		end = end->blocker;
@@ -106,7 +106,7 @@ static void print_chain(const struct wait_slot *slot)
 	}
 	if (end->cycle) {
 		printf("\tin deadlock %u\n", end->cycle);
-	} else if (end->walk == slot) {
+	} else if (end->walk_start == slot) {
 		puts("\twhich is named above, but this is not known to be a deadlock");
 		return;
 	} else if (end->wait) {
@@ -126,11 +126,11 @@ static void print_lock(const struct wait_lock *lock)
 	if (lock->slots->symbol)
 		printf(" 0x%" PRIx64, lock->slots->address);
 	putchar('\n');
-	if (!lock->holders)
+	if (!lock->holder_count)
 		puts("  held by no task that is known");
-	for (i = 0; i < lock->holders + lock->waiters; i++) {
+	for (i = 0; i < lock->holder_count + lock->waiter_count; i++) {
 		print_slot(&lock->slots[i]);
-		if (i < lock->holders)
+		if (i < lock->holder_count)
 			print_chain(&lock->slots[i]);
 	}
 }
@@ -152,16 +152,18 @@ static void print_deadlock(const struct wait_graph *graph, unsigned int number)
 
 static void print_text(const struct wait_graph *graph, const struct options *options)
 {
-	size_t uncontended = graph->lock_count - graph->contended, i;
+	size_t uncontended = graph->lock_count - graph->contended_count, i;
 	unsigned int cycle;
 
-	for (cycle = 1; cycle <= graph->cycles; cycle++)
+	for (cycle = 1; cycle <= graph->cycle_count; cycle++)
 		print_deadlock(graph, cycle);
 	if (!graph->lock_count && !session_any_is_started())
 		puts("No session records locks that sleep: ntklog start -e linux_mutex,linux_rwsem");
-	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", graph->contended,
-	       uncontended, uncontended && !options->all ? " (--all prints them)" : "");
-	for (i = 0; i < (options->all ? graph->lock_count : graph->contended); i++)
+	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", graph->contended_count,
+	       uncontended,
+	       uncontended && !options->prints_uncontended ? " (--all prints them)" : "");
+	for (i = 0; i < (options->prints_uncontended ? graph->lock_count : graph->contended_count);
+	     i++)
 		print_lock(&graph->locks[i]);
 }
 
@@ -175,7 +177,7 @@ static void format_wait_name(const struct names *names, const struct wait_slot *
 	lock_name(slot, text, size);
 	if (key == slot->address)
 		return;
-	names_address(names, key, class, sizeof(class));
+	names_format_address(names, key, class, sizeof(class));
 	used = strlen(text);
 	snprintf(text + used, size - used, " %s", class);
 }
@@ -205,9 +207,9 @@ int held_print_waits(FILE *stream, const struct names *names, const char *part, 
 	if (access(path, R_OK))
 		return 0;
 	err = held_read(&held);
-	for (i = 0; !err && i < held.graph.contended && printed < count; i++) {
+	for (i = 0; !err && i < held.graph.contended_count && printed < count; i++) {
 		const struct wait_lock *lock = &held.graph.locks[i];
-		const struct wait_slot *wait = &lock->slots[lock->holders];
+		const struct wait_slot *wait = &lock->slots[lock->holder_count];
 		int length;
 
 		format_wait_name(names, lock->slots, name, sizeof(name));
@@ -221,7 +223,7 @@ int held_print_waits(FILE *stream, const struct names *names, const char *part, 
 		length = snprintf(line, sizeof(line), "%8s  %s (%" PRIu32 ") waits for %s",
 				  age_text(wait->age_ns, age, sizeof(age)), wait->task->name,
 				  wait->task->thread_id, name);
-		if (lock->holders && length < (int)sizeof(line))
+		if (lock->holder_count && length < (int)sizeof(line))
 			snprintf(line + length, sizeof(line) - length, ", held by %s (%" PRIu32 ")%s",
 				 lock->slots->task->name, lock->slots->task->thread_id,
 				 wait->task->cycle ? ": deadlock" : "");
@@ -236,7 +238,7 @@ static json_t *task_json(const struct wait_task *task)
 	json_t *stack = json_array();
 	size_t i;
 
-	for (i = 0; i < task->frames; i++)
+	for (i = 0; i < task->frame_count; i++)
 		json_array_append_new(stack, json_string(task->stack[i]));
 	return json_pack("{s:I, s:s, s:o}", "thread", (json_int_t)task->thread_id, "task",
 			 task->name, "stack", stack);
@@ -306,12 +308,13 @@ static void print_json(const struct wait_graph *graph, const struct options *opt
 		const struct wait_lock *lock = &graph->locks[i];
 		json_t *object = lock_name_json(lock->slots);
 
-		json_object_set_new(object, "holders", slots_json(lock->slots, lock->holders));
+		json_object_set_new(object, "holders", slots_json(lock->slots, lock->holder_count));
 		json_object_set_new(object, "waiters",
-				    slots_json(lock->slots + lock->holders, lock->waiters));
+				    slots_json(lock->slots + lock->holder_count,
+					       lock->waiter_count));
 		json_array_append_new(locks, object);
 	}
-	for (cycle = 1; cycle <= graph->cycles; cycle++)
+	for (cycle = 1; cycle <= graph->cycle_count; cycle++)
 		json_array_append_new(deadlocks, deadlock_json(wait_graph_cycle(graph, cycle)));
 	document = json_pack("{s:o, s:o}", "deadlocks", deadlocks, "locks", locks);
 	json_dumpf(document, stdout, options->watches ? JSON_COMPACT : JSON_INDENT(1));
@@ -324,7 +327,7 @@ static int print_once(const struct options *options)
 	struct held held;
 	int err = held_read(&held);
 
-	if (!err && options->json) {
+	if (!err && options->prints_json) {
 		print_json(&held.graph, options);
 	} else if (!err) {
 		if (options->watches && isatty(STDOUT_FILENO))
@@ -354,10 +357,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->watches = true;
 		return 0;
 	case OPTION_ALL:
-		options->all = true;
+		options->prints_uncontended = true;
 		return 0;
 	case OPTION_JSON:
-		options->json = true;
+		options->prints_json = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "the argument \"%s\" is not understood", argument);

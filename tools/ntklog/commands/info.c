@@ -28,14 +28,14 @@ enum {
 	OPTION_JSON = 0x100,
 };
 
-#define NAME_BYTES	1024
+#define NAME_SIZE_IN_HEADER	1024
 
 /* With so many names in the result, no event is named by its provider or class any more. */
 #define KINDS_MAX	4096
 
 struct options {
 	const char *path;
-	bool json;
+	bool prints_json;
 };
 
 /* NT's LogFileMode. */
@@ -116,7 +116,7 @@ static void set_time(json_t *object, const char *name, int64_t filetime)
 static const unsigned char *set_name(json_t *object, const char *name,
 				     const unsigned char *from, const unsigned char *end)
 {
-	char text[NAME_BYTES];
+	char text[NAME_SIZE_IN_HEADER];
 
 	from = utf16_read(from, end, text, sizeof(text));
 	set_text(object, name, text);
@@ -192,7 +192,8 @@ static void set_group_mask(json_t *object, const struct etl_event *event)
 	set_text(object, "Groups", names);
 }
 
-static const char *name_event(const struct etl_event *event, bool is_short, char *text, size_t size)
+static const char *format_event_name(const struct etl_event *event, bool is_short, char *text,
+				     size_t size)
 {
 	struct etl_event_header header;
 	char guid[ETL_GUID_SIZE];
@@ -214,8 +215,8 @@ static const char *name_event(const struct etl_event *event, bool is_short, char
 }
 
 /* Name a record of a resource: those of Linux' locks are counted by their kind. */
-static const char *describe_resource(const struct etl_event *event, bool is_short, const char *name,
-				     char *text, size_t size)
+static const char *format_resource_action(const struct etl_event *event, bool is_short,
+					  const char *name, char *text, size_t size)
 {
 	struct resource_record record;
 
@@ -257,9 +258,9 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 		 * Names are limited by KINDS_MAX: a file may have another provider in each event.
 		 */
 		if (!strcmp(name, "Event"))
-			name = name_event(event, is_short, text, sizeof(text));
+			name = format_event_name(event, is_short, text, sizeof(text));
 		else if (type && type->hook_id == PERFINFO_LOG_TYPE_RESOURCE)
-			name = describe_resource(event, is_short, name, text, sizeof(text));
+			name = format_resource_action(event, is_short, name, text, sizeof(text));
 		set_number(counts, name,
 			   json_integer_value(json_object_get(counts, name)) + 1);
 	}
@@ -318,7 +319,7 @@ static int print_info(const struct options *options)
 		if (!info) {
 			message("%s: no memory", options->path);
 			status = NTKLOG_FAILED;
-		} else if (options->json) {
+		} else if (options->prints_json) {
 			json_dumpf(info, stdout, JSON_INDENT(1));
 			putchar('\n');
 		} else {
@@ -340,7 +341,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_JSON:
-		options->json = true;
+		options->prints_json = true;
 		return 0;
 	default:
 		return trace_parse_path(key, argument, state, &options->path);

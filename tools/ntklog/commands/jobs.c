@@ -17,7 +17,7 @@
 #include "jobs.h"
 #include "message.h"
 
-struct started {
+struct started_job {
 	pid_t pid;
 	FILE *result;
 };
@@ -39,7 +39,7 @@ static int open_result(void)
 	return fd < 0 ? memfd_create("ntklog", MFD_CLOEXEC) : fd;
 }
 
-static bool start_job(const struct jobs *jobs, size_t job, struct started *started)
+static bool start_job(const struct jobs *jobs, size_t job, struct started_job *started)
 {
 	int fd = open_result(), status;
 
@@ -58,10 +58,10 @@ static bool start_job(const struct jobs *jobs, size_t job, struct started *start
 		return true;
 	/* A closed pipe may end the command while it prints the results of other jobs. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	status = jobs->run(jobs->argument, job, started->result);
+	status = jobs->run_job(jobs->argument, job, started->result);
 	if (fflush(started->result) || ferror(started->result)) {
 		message("%s: the result cannot be stored: make space in TMPDIR or /var/tmp",
-			jobs->path(jobs->argument, job));
+			jobs->get_path(jobs->argument, job));
 		/* A part of the result would look like the whole. */
 		if (ftruncate(fileno(started->result), 0))
 			abort();
@@ -70,7 +70,7 @@ static bool start_job(const struct jobs *jobs, size_t job, struct started *start
 	_exit(status);
 }
 
-static int finish_job(const struct jobs *jobs, size_t job, const struct started *started)
+static int finish_job(const struct jobs *jobs, size_t job, const struct started_job *started)
 {
 	int status;
 
@@ -82,9 +82,9 @@ static int finish_job(const struct jobs *jobs, size_t job, const struct started 
 		status = NTKLOG_FAILED;
 	} else {
 		status = WEXITSTATUS(status);
-		if (!jobs->take(jobs->argument, job, started->result) && !status) {
+		if (!jobs->take_result(jobs->argument, job, started->result) && !status) {
 			message("%s: the result cannot be used: %s",
-				jobs->path(jobs->argument, job), strerror(errno));
+				jobs->get_path(jobs->argument, job), strerror(errno));
 			status = NTKLOG_FAILED;
 		}
 	}
@@ -102,15 +102,15 @@ static int finish_job(const struct jobs *jobs, size_t job, const struct started 
 int jobs_run(const struct jobs *jobs)
 {
 	size_t most = cpu_count(), begun = 0, job;
-	struct started *started = calloc(most, sizeof(*started));
+	struct started_job *started = calloc(most, sizeof(*started));
 	int status = NTKLOG_OK, job_status;
 
 	if (!started) {
 		message("no memory for the processes that read the files");
 		return NTKLOG_FAILED;
 	}
-	for (job = 0; job < jobs->count; job++) {
-		while (begun < jobs->count && begun < job + most &&
+	for (job = 0; job < jobs->job_count; job++) {
+		while (begun < jobs->job_count && begun < job + most &&
 		       start_job(jobs, begun, &started[begun % most]))
 			begun++;
 		if (begun == job) {

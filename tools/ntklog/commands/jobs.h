@@ -10,15 +10,16 @@
 
 /*
  * Jobs and the use of their results.
- * @path: get the path of the file that a job reads, for messages
- * @run: run a job in a process of its own, and write its result; returns an exit status
- * @take: read the result of a job, in the order of the jobs; returns false if it is not complete
+ * @get_path: get the path of the file that a job reads, for messages
+ * @run_job: run a job in a process of its own, and write its result; returns an exit status
+ * @take_result: read the result of a job, in the order of the jobs; returns false if it is not
+ *	complete
  */
 struct jobs {
-	size_t count;
-	const char *(*path)(void *argument, size_t job);
-	int (*run)(void *argument, size_t job, FILE *result);
-	bool (*take)(void *argument, size_t job, FILE *result);
+	size_t job_count;
+	const char *(*get_path)(void *argument, size_t job);
+	int (*run_job)(void *argument, size_t job, FILE *result);
+	bool (*take_result)(void *argument, size_t job, FILE *result);
 	void *argument;
 };
 

@@ -26,8 +26,8 @@ static int take_event(void *argument, const struct etl_event *event)
 	const struct stack *stack;
 	int err = 0;
 
-	if (sums->take)
-		sums->take(sums->argument, event);
+	if (sums->before_event)
+		sums->before_event(sums->argument, event);
 	if (!sums->stacks)
 		return analysis_add(&sums->analysis, sums->file, event, NULL);
 	stacks_add(sums->stacks, event);
@@ -60,8 +60,8 @@ static void read_notes(void *argument)
 	identities_read(&sums->identities, take_note, sums);
 	if (sums->has_new_class)
 		names_sort_locks(sums->symbols.names);
-	if (sums->read_notes)
-		sums->read_notes(sums->argument);
+	if (sums->before_read)
+		sums->before_read(sums->argument);
 }
 
 /* Read how Linux' locks are recorded. A setting that an older module does not have stays 0. */
@@ -146,7 +146,7 @@ int live_sums_prepare(struct live_sums *sums)
 int live_sums_start(struct live_sums *sums, const struct session_settings *settings,
 		    const int *signals)
 {
-	sums->records_stacks = settings->stacks;
+	sums->records_stacks = settings->stack_events;
 	return recording_claim(&sums->recording, -1) ||
 	       recording_take_signals(&sums->recording, signals) ||
 	       recording_start(&sums->recording, settings) ? -1 : 0;
@@ -175,13 +175,13 @@ int live_sums_follow(struct live_sums *sums)
 			message("no memory for stacks");
 	}
 	sums->order.file = sums->file;
-	sums->order.give = take_event;
+	sums->order.give_event = take_event;
 	sums->order.argument = sums;
-	recording->drain.give = take_buffer;
+	recording->drain.give_buffer = take_buffer;
 	recording->drain.argument = sums;
 	recording->before_read = read_notes;
 	recording->argument = sums;
-	return err || drain_open(&recording->drain, recording->fd, recording->session, size) ?
+	return err || drain_open(&recording->drain, recording->claim_fd, recording->session, size) ?
 	       -1 : 0;
 }
 
@@ -201,7 +201,7 @@ int live_sums_begin(struct live_sums *sums)
 		identities_rewind(&sums->identities);
 	}
 	sums->analysis.names = sums->symbols.names;
-	sums->analysis.origin = sums->file->start_clock;
+	sums->analysis.origin_time = sums->file->start_clock;
 	return 0;
 }
 
@@ -220,7 +220,7 @@ int live_sums_charge(struct live_sums *sums, enum charge_by by)
 		message("no memory for the waits of an interval");
 		return -1;
 	}
-	charges->origin = sums->file->start_clock;
+	charges->origin_time = sums->file->start_clock;
 	return 0;
 }
 

@@ -19,8 +19,8 @@
  * @order: events that are not summed up yet, because an earlier one may still arrive
  * @stacks: events whose stacks may still arrive; NULL: no stacks are recorded
  * @symbols: symbols of the kernel, classes of locks, and names that a user of the sums adds
- * @take: called with @argument before an event is summed up; NULL: nothing is called
- * @read_notes: called with @argument before buffers are read; NULL: nothing is called
+ * @before_event: called with @argument before an event is summed up; NULL: nothing is called
+ * @before_read: called with @argument before buffers are read; NULL: nothing is called
  */
 struct live_sums {
 	struct recording recording;
@@ -32,8 +32,8 @@ struct live_sums {
 	struct symbols symbols;
 	struct identities identities;
 	bool has_new_class;
-	void (*take)(void *argument, const struct etl_event *event);
-	void (*read_notes)(void *argument);
+	void (*before_event)(void *argument, const struct etl_event *event);
+	void (*before_read)(void *argument);
 	void *argument;
 };
 

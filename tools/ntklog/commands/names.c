@@ -19,7 +19,7 @@
 #include "names_writer.h"
 #include "trace_argp.h"
 
-#define FILETIME_S	10000000LL
+#define FILETIMES_PER_S	10000000LL
 
 /* Seconds by which the time of the boot may differ at most, because the clock was set. */
 #define CLOCK_STEP_S	10
@@ -29,7 +29,7 @@ static int64_t filetime_of(clockid_t clock)
 	struct timespec time;
 
 	clock_gettime(clock, &time);
-	return time.tv_sec * FILETIME_S + time.tv_nsec / 100;
+	return time.tv_sec * FILETIMES_PER_S + time.tv_nsec / 100;
 }
 
 /* Test whether the trace was recorded since the last boot of this machine. */
@@ -38,7 +38,7 @@ static bool is_of_this_boot(const struct etl_file *file)
 	int64_t boot = FILETIME_UNIX_EPOCH + filetime_of(CLOCK_REALTIME) -
 		       filetime_of(CLOCK_BOOTTIME);
 
-	return llabs((int64_t)file->boot_time - boot) <= CLOCK_STEP_S * FILETIME_S;
+	return llabs((int64_t)file->boot_time - boot) <= CLOCK_STEP_S * FILETIMES_PER_S;
 }
 
 static int write_names(struct names_writer *writer, struct etl_file *file)

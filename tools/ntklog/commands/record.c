@@ -65,7 +65,7 @@ enum {
  * @path: path of the file, before a number of the recording was added
  * @must_end: a signal, or the end of the command, has ended the recording
  */
-struct record {
+struct record_command {
 	struct session_settings settings;
 	struct recording recording;
 	struct trace_file trace;
@@ -74,16 +74,16 @@ struct record {
 	const char *linux_mode;
 	bool wants_holders;
 	const char *blocker_rate;
-	struct setting mode;
-	struct setting blockers;
-	struct setting rates[2];
+	struct setting mode_setting;
+	struct setting blocker_setting;
+	struct setting rate_settings[2];
 	struct child child;
 	struct trap trap;
 	const char *path;
 	bool must_end;
 };
 
-static void print_progress(const struct record *record, double seconds)
+static void print_progress(const struct record_command *record, double seconds)
 {
 	struct ntklog_session_counts counts;
 
@@ -92,7 +92,7 @@ static void print_progress(const struct record *record, double seconds)
 	/* The blanks erase the rest of a longer line. */
 	fprintf(stderr,
 		"\r%.1f s, %" PRIu64 " events, %.1f MB, %" PRIu64 " lost      ", seconds,
-		(uint64_t)counts.generated, (double)record->trace.bytes / 1e6,
+		(uint64_t)counts.generated, (double)record->trace.written_bytes / 1e6,
 		(uint64_t)counts.lost);
 }
 
@@ -105,7 +105,7 @@ static void read_notes(void *names)
  * Record until the end of the command, of the duration, of the time after the event that the trap
  * waits for, or a signal. Returns -1 after a message.
  */
-static int record_events(struct record *record)
+static int record_events(struct record_command *record)
 {
 	double start = recording_now(), end = start + record->duration;
 	double next_progress = isatty(STDERR_FILENO) ? start : INFINITY;
@@ -127,7 +127,7 @@ static int record_events(struct record *record)
 		}
 		if (is_waiting && record->trap.was_met) {
 			is_waiting = false;
-			end = fmin(end, recording_now() + record->trap.after);
+			end = fmin(end, recording_now() + record->trap.seconds_after);
 		}
 		if (recording_now() >= next_progress) {
 			next_progress = recording_now() + PROGRESS_INTERVAL_S;
@@ -142,7 +142,7 @@ static int record_events(struct record *record)
 }
 
 /* Make the file, and write its first buffer, whose numbers finish_file() updates. */
-static int begin_file(struct record *record)
+static int begin_file(struct record_command *record)
 {
 	struct recording *recording = &record->recording;
 	size_t size;
@@ -154,21 +154,22 @@ static int begin_file(struct record *record)
 	err = trace_file_begin(&record->trace, header, size, 0);
 	free(header);
 	if (record->trap.condition) {
-		recording->drain.give = trap_take;
+		recording->drain.give_buffer = trap_take;
 		recording->drain.argument = &record->trap;
 	} else {
-		recording->drain.give = trace_file_write;
+		recording->drain.give_buffer = trace_file_write;
 		recording->drain.argument = &record->trace;
 	}
 	if (record->trace.has_names) {
 		recording->before_read = read_notes;
 		recording->argument = &record->trace.names;
 	}
-	return err ? -1 : drain_open(&recording->drain, recording->fd, recording->session, size);
+	return err ? -1 :
+		     drain_open(&recording->drain, recording->claim_fd, recording->session, size);
 }
 
 /* Write the last buffers, and the first one again with the final numbers of the file. */
-static int finish_file(struct record *record)
+static int finish_file(struct record_command *record)
 {
 	struct recording *recording = &record->recording;
 	struct ntklog_session_counts counts;
@@ -192,13 +193,13 @@ static int finish_file(struct record *record)
 	if (recording_counts(recording, &counts))
 		return -1;
 	trace_file_report_counts(&record->trace, &counts);
-	if (recording->drain.missing > recording->drain.late)
+	if (recording->drain.missing_count > recording->drain.late_count)
 		message("%" PRIu64 " buffers are missing: another process may have read them",
-			recording->drain.missing - recording->drain.late);
+			recording->drain.missing_count - recording->drain.late_count);
 	return err;
 }
 
-static int record_session(struct record *record)
+static int record_session(struct record_command *record)
 {
 	int err = begin_file(record);
 
@@ -210,19 +211,19 @@ static int record_session(struct record *record)
 	if (recording_stop(&record->recording))
 		err = -1;
 	child_end(&record->child, record->recording.signal_fd);
-	if (record->trace.bytes && finish_file(record))
+	if (record->trace.written_bytes && finish_file(record))
 		err = -1;
 	return err;
 }
 
-static int set_linux_mode(struct record *record)
+static int set_linux_mode(struct record_command *record)
 {
 	const char *mode = record->linux_mode, *trouble = NULL;
-	int err = mode ? setting_change(&record->mode, NULL, mode) : 0;
+	int err = mode ? setting_change(&record->mode_setting, NULL, mode) : 0;
 	char text[KERNEL_TEXT];
 
 	if (!err && mode && !strcmp(mode, "holders"))
-		trouble = session_kind_trouble("spinlock", text);
+		trouble = session_explain_kind("spinlock", text);
 	if (trouble && !strncmp(trouble, "unavailable: ", 13)) {
 		message("mode holders: spin locks are %s", trouble);
 		return -1;
@@ -237,7 +238,7 @@ static int set_linux_mode(struct record *record)
 	return err;
 }
 
-static int set_blockers(struct record *record)
+static int set_blockers(struct record_command *record)
 {
 	const char *rate = record->blocker_rate;
 	bool is_off = rate && !strcmp(rate, "0");
@@ -249,14 +250,14 @@ static int set_blockers(struct record *record)
 	has_holders = strcmp(mode, "waits");
 	if (!rate) {
 		if (has_holders)
-			setting_change(&record->blockers, "0", "1");
+			setting_change(&record->blocker_setting, "0", "1");
 		return 0;
 	}
 	if (!has_holders && !is_off) {
 		message("--blockers: mode waits does not record the holders of Linux' locks: add --holders, or use --mode full");
 		return -1;
 	}
-	err = setting_change(&record->blockers, NULL, rate);
+	err = setting_change(&record->blocker_setting, NULL, rate);
 	if (err == -ENOENT && is_off)
 		return 0;
 	if (err == -EBUSY)
@@ -272,14 +273,14 @@ static int set_blockers(struct record *record)
 /*
  * The rates stay as they are while another session runs, which has events of both rates otherwise.
  */
-static int change_module_settings(struct record *record)
+static int change_module_settings(struct record_command *record)
 {
 	size_t i;
 
 	if (set_linux_mode(record) || set_blockers(record))
 		return -1;
-	for (i = 0; i < ARRAY_SIZE(record->rates) && !session_any_is_started(); i++)
-		setting_change(&record->rates[i], NT_RATE, PRIME_RATE);
+	for (i = 0; i < ARRAY_SIZE(record->rate_settings) && !session_any_is_started(); i++)
+		setting_change(&record->rate_settings[i], NT_RATE, PRIME_RATE);
 	return 0;
 }
 
@@ -287,20 +288,20 @@ static int change_module_settings(struct record *record)
  * The mode of a successful recording stays. While another session runs, the rates and blockers stay
  * changed.
  */
-static void restore_module(struct record *record, bool has_failed)
+static void restore_module(struct record_command *record, bool has_failed)
 {
 	size_t i;
 
 	if (has_failed)
-		setting_restore(&record->mode);
+		setting_restore(&record->mode_setting);
 	if (session_any_is_started())
 		return;
-	setting_restore(&record->blockers);
-	for (i = 0; i < ARRAY_SIZE(record->rates); i++)
-		setting_restore(&record->rates[i]);
+	setting_restore(&record->blocker_setting);
+	for (i = 0; i < ARRAY_SIZE(record->rate_settings); i++)
+		setting_restore(&record->rate_settings[i]);
 }
 
-static int record_file(struct record *record)
+static int record_file(struct record_command *record)
 {
 	static const int more_signals[] = { SIGCHLD, 0 };
 	struct recording *recording = &record->recording;
@@ -324,13 +325,13 @@ static int record_file(struct record *record)
 }
 
 /* Copy the path of the file, with the number of one of many recordings: a.etl becomes a.1.etl. */
-static char *make_path(const struct record *record, unsigned long number)
+static char *make_path(const struct record_command *record, unsigned long number)
 {
 	size_t length = strlen(record->path);
 	bool has_suffix = length > 4 && !strcmp(record->path + length - 4, ".etl");
 	char *path;
 
-	if (record->trap.times == 1)
+	if (record->trap.recording_count == 1)
 		path = strdup(record->path);
 	else if (asprintf(&path, "%.*s.%lu%s", (int)(has_suffix ? length - 4 : length),
 			  record->path, number, has_suffix ? ".etl" : "") < 0)
@@ -350,7 +351,7 @@ static bool signal_is_pending(void)
 	       sigismember(&pending, SIGHUP);
 }
 
-static int record_files(struct record *record)
+static int record_files(struct record_command *record)
 {
 	const struct trace_file trace = record->trace;
 	unsigned long turn;
@@ -365,7 +366,7 @@ static int record_files(struct record *record)
 	/* Let a write fail with an error, which is reported, instead of ending this process. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	for (turn = 1; !err && was_met && !record->must_end && turn <= record->trap.times;
+	for (turn = 1; !err && was_met && !record->must_end && turn <= record->trap.recording_count;
 	     turn++) {
 		record->trace = trace;
 		path = make_path(record, turn);
@@ -388,7 +389,7 @@ static int record_files(struct record *record)
 }
 
 /* Refuse options with which mode holders would record no holder. */
-static void check_holders(const struct argp_state *state, const struct record *record)
+static void check_holders(const struct argp_state *state, const struct record_command *record)
 {
 	struct perfinfo_groupmask mask;
 
@@ -403,7 +404,7 @@ static void check_holders(const struct argp_state *state, const struct record *r
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-	struct record *record = state->input;
+	struct record_command *record = state->input;
 	unsigned long number;
 	uint32_t mode;
 	char *end;
@@ -415,10 +416,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (record->settings.groups &&
-		    !session_has_events(record->settings.groups))
+		    !session_groups_have_events(record->settings.groups))
 			argp_error(state, "-e: %s has no events: nothing would be recorded",
 				   record->settings.groups);
-		if (record->trap.times > 1 && record->child.command)
+		if (record->trap.recording_count > 1 && record->child.command)
 			argp_error(state, "--times: a command is run once: leave one of them out");
 		if (record->wants_holders &&
 		    (!record->linux_mode || strcmp(record->linux_mode, "waits")))
@@ -540,23 +541,23 @@ static const struct argp record_argp = {
  */
 int command_record(int argc, char **argv)
 {
-	static struct record record = {
+	static struct record_command record = {
 		.settings = {
 			.buffer_size = 64 << 10,
-			.buffers = 64,
+			.buffer_count = 64,
 			/* This bounds what a recording that is killed lacks. */
 			.flush_ms = 1000,
 			.mode = NTKLOG_SESSION_SEQUENTIAL,
 		},
 		.recording = RECORDING_NONE,
 		.trace = { .fd = -1, .has_names = true },
-		.trap = { .before = 10, .after = 2, .times = 1 },
+		.trap = { .seconds_before = 10, .seconds_after = 2, .recording_count = 1 },
 		.path = "ntklog.etl",
 		.duration = INFINITY,
 		.session = -1,
-		.mode.file = "linux_mode",
-		.blockers.file = "spinlock/blockers",
-		.rates = {
+		.mode_setting.file = "linux_mode",
+		.blocker_setting.file = "spinlock/blockers",
+		.rate_settings = {
 			{ .file = "spinlock/acquire_sample_rate" },
 			{ .file = "resource/release_sample_rate" },
 		},

@@ -58,7 +58,7 @@ struct options {
 	const char *columns;
 	const char *sort;
 	bool is_folded;
-	enum flame_of folded;
+	enum flame_kind folded;
 	bool is_ndjson;
 };
 
@@ -73,7 +73,7 @@ static const unsigned int tables_on_request = 1u << REPORT_WAITERS | 1u << REPOR
 
 static bool has_hosts(const struct options *options)
 {
-	return options->files.count > 1 || options->is_ndjson;
+	return options->files.path_count > 1 || options->is_ndjson;
 }
 
 static unsigned int tables_with_listed_columns(unsigned int tables)
@@ -81,7 +81,7 @@ static unsigned int tables_with_listed_columns(unsigned int tables)
 	return tables && tables != ALL_TABLES ? tables : UINT_MAX;
 }
 
-static bool is_named(const char *columns, const char *name)
+static bool column_is_named(const char *columns, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -112,9 +112,9 @@ static bool show_column(struct report *report, const struct options *options,
 			1 + has_hosts(options) + (table_find_column(table, "by") >= 0) :
 			options->is_ndjson;
 		for (j = 0; j < first; j++)
-			if (!is_named(options->columns, table->columns[j].name))
-				table_show(table, j);
-		table_show(table, column);
+			if (!column_is_named(options->columns, table->columns[j].name))
+				table_show_last(table, j);
+		table_show_last(table, column);
 		found = true;
 	}
 	return found;
@@ -128,14 +128,15 @@ static int choose_columns(struct report *report, const struct options *options)
 	bool all;
 
 	/* JSON, NDJSON and CSV have all columns, unless the user names some. */
-	all = columns ? !strcmp(columns, "all") :
-			options->table.json || options->table.csv || options->is_ndjson;
+	all = columns ?
+		      !strcmp(columns, "all") :
+		      options->table.prints_json || options->table.prints_csv || options->is_ndjson;
 	if (!columns && !all)
 		return 0;
 	for (i = 0; i < REPORT_TABLES; i++) {
 		report->tables[i].shown_count = 0;
 		for (j = 0; all && j < report->tables[i].column_count; j++)
-			table_show(&report->tables[i], j);
+			table_show_last(&report->tables[i], j);
 	}
 	for (; !all; columns += length + 1) {
 		length = strcspn(columns, ",");
@@ -157,7 +158,7 @@ static bool choose_order(struct table *table, const struct options *options)
 	int column = options->sort ? table_find_column(table, options->sort) : -1;
 
 	if (column >= 0)
-		table->sort = column;
+		table->sort_column = column;
 	return column >= 0;
 }
 
@@ -181,26 +182,26 @@ static int sort_tables(struct report *report, const struct options *options)
 /* A report of everything begins with the answer. */
 static bool has_answer(const struct options *options)
 {
-	return options->tables == ALL_TABLES && options->files.count == 1;
+	return options->tables == ALL_TABLES && options->files.path_count == 1;
 }
 
 static void print_table(const struct report *report, struct table *table,
 			const struct options *options)
 {
-	if (options->table.csv) {
-		table_print_csv(table, stdout, options->table.top);
+	if (options->table.prints_csv) {
+		table_print_csv(table, stdout, options->table.rows_max);
 		return;
 	}
 	putchar('\n');
 	if (options->table.is_wide && !options->columns)
 		table_insert_errors(table, false);
 	if (table == &report->tables[REPORT_STACKS])
-		report_print_stacks(report, stdout, options->table.top);
-	else if (table == &report->tables[REPORT_LONGEST] && options->files.count == 1 &&
+		report_print_stacks(report, stdout, options->table.rows_max);
+	else if (table == &report->tables[REPORT_LONGEST] && options->files.path_count == 1 &&
 		 !options->columns)
-		report_print_longest(report, stdout, options->table.top);
+		report_print_longest(report, stdout, options->table.rows_max);
 	else
-		table_print_fitted(table, stdout, options->table.top,
+		table_print_fitted(table, stdout, options->table.rows_max,
 				   options->columns || options->table.is_wide);
 }
 
@@ -208,28 +209,28 @@ static void print_table(const struct report *report, struct table *table,
 static void print_lock(const struct report *report, const struct options *options)
 {
 	report_print_distributions(report, stdout);
-	if (!report->analysis->charges.total.wait)
+	if (!report->analysis->charges.total.wait_ticks)
 		return;
 	putchar('\n');
 	report_print_periods(report, stdout);
 	putchar('\n');
-	report_print_longest(report, stdout, options->table.top);
+	report_print_longest(report, stdout, options->table.rows_max);
 }
 
 static void print_tables(struct report *report, const struct options *options,
 			 const struct report_host *hosts)
 {
-	size_t count = options->files.count, top = options->table.top, i;
+	size_t count = options->files.path_count, top = options->table.rows_max, i;
 
 	if (options->is_ndjson) {
 		report_print_ndjson(report, hosts, count, top, options->tables, stdout);
 		return;
 	}
-	if (options->table.json && hosts) {
+	if (options->table.prints_json && hosts) {
 		report_print_hosts_json(report, hosts, count, top, options->tables, stdout);
 		return;
 	}
-	if (options->table.json) {
+	if (options->table.prints_json) {
 		json_t *object = report_json(report, top, options->tables);
 
 		json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
@@ -237,7 +238,7 @@ static void print_tables(struct report *report, const struct options *options,
 		json_decref(object);
 		return;
 	}
-	if (!options->table.csv) {
+	if (!options->table.prints_csv) {
 		if (has_answer(options)) {
 			answer_print(report, stdout);
 			putchar('\n');
@@ -245,24 +246,24 @@ static void print_tables(struct report *report, const struct options *options,
 		if (hosts)
 			report_print_hosts(hosts, count, stdout);
 		else
-			report_facts(report, stdout, "", "");
+			report_print_facts(report, stdout, "", "");
 	}
 	for (i = 0; i < REPORT_TABLES; i++) {
 		if (!(options->tables & 1 << i))
 			continue;
 		if (table_has_cells(&report->tables[i]))
 			print_table(report, &report->tables[i], options);
-		else if (options->tables != ALL_TABLES && !options->table.csv &&
-			 !report->tables[i].rows)
+		else if (options->tables != ALL_TABLES && !options->table.prints_csv &&
+			 !report->tables[i].row_count)
 			report_print_empty(i, options->table.lock ||
 					   !selection_includes_all(&options->trace.selection),
 					   stdout);
 	}
-	if (options->table.lock && !options->table.csv && has_answer(options))
+	if (options->table.lock && !options->table.prints_csv && has_answer(options))
 		print_lock(report, options);
 }
 
-static int print_folded(const struct report *report, enum flame_of what)
+static int print_folded(const struct report *report, enum flame_kind what)
 {
 	struct flame root = { 0 };
 	bool is_complete = flame_make(&root, report, NULL);
@@ -277,8 +278,8 @@ static int print_folded(const struct report *report, enum flame_of what)
 /* The page of everything has the tables that text does not show unless they are named, too. */
 static int print_page(const struct report *report, const struct options *options)
 {
-	size_t top = options->table.has_top ? options->table.top : PAGE_ROWS_VISIBLE;
-	size_t all = options->table.has_top ? options->table.top : PAGE_ROWS;
+	size_t top = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_VISIBLE;
+	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS;
 
 	return report_print_page(report, options->html, top, all,
 				 options->tables == ALL_TABLES ? REPORT_ALL_TABLES :
@@ -292,9 +293,9 @@ static void write_rows(struct report *report, const struct options *options)
 
 	for (i = 0; i < REPORT_TABLES; i++) {
 		choose_order(&report->tables[i], options);
-		table_trim(&report->tables[i], options->table.top);
+		table_keep_top_rows(&report->tables[i], options->table.rows_max);
 	}
-	report_write(report, options->tables, options->result);
+	report_write_tables(report, options->tables, options->result);
 }
 
 static int show_report(struct report *report, const struct options *options)
@@ -303,7 +304,7 @@ static int show_report(struct report *report, const struct options *options)
 
 	if (options->is_folded)
 		return print_folded(report, options->folded);
-	report_make(report);
+	report_make_tables(report);
 	if (options->result) {
 		write_rows(report, options);
 	} else if (choose_columns(report, options) || sort_tables(report, options)) {
@@ -315,7 +316,7 @@ static int show_report(struct report *report, const struct options *options)
 		if (finish_output(stdout, NULL))
 			status = NTKLOG_FAILED;
 	}
-	if (!status && !report_is_complete(report)) {
+	if (!status && !report_has_memory(report)) {
 		message("%s: %s", options->trace.path, strerror(ENOMEM));
 		status = NTKLOG_FAILED;
 	}
@@ -337,16 +338,16 @@ static void report_not_recorded(const struct report *report, const struct option
 	if (options->result && report_lacks_names(report))
 		message("%s: locks and callers have no names: copy FILE.names with FILE, or record without --no-names",
 			path);
-	if (options->by == CHARGE_BY_IRQL && !analysis->spinlocks.total.sampled)
+	if (options->by == CHARGE_BY_IRQL && !analysis->spinlocks.total.record_count)
 		message("%s: no event has an IRQL: record spin locks (-e linux_spinlock)", path);
 	if ((options->by == CHARGE_BY_PROCESS && !names_have_process(report->names, NULL)) ||
 	    (options->by == CHARGE_BY_CGROUP && !names_have_cgroup(report->names, NULL)))
 		message("%s: no thread has a known %s: record without --no-names", path,
 			charge_by_names[options->by]);
 	if (options->tables == 1 << REPORT_BLOCKERS && !analysis->spinlocks.rates.blocker_rate &&
-	    (!analysis->charges.total.waits ||
-	     analysis->charges.total.parts[CHARGE_UNKNOWN] !=
-	     analysis->charges.sleeping.parts[CHARGE_UNKNOWN]))
+	    (!analysis->charges.total.wait_count ||
+	     analysis->charges.total.part_ticks[CHARGE_UNKNOWN] !=
+	     analysis->charges.sleeping_total.part_ticks[CHARGE_UNKNOWN]))
 		message("%s: not all holders of spin locks are recorded: record without --no-blockers, and not in mode waits",
 			path);
 }
@@ -368,7 +369,7 @@ static int report_file(struct options *options)
 	analysis.names = names;
 	analysis.by_address = options->by_address;
 	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | tables_on_request);
-	analysis.wanted.name = options->table.lock;
+	analysis.wanted_lock.name = options->table.lock;
 	analysis.charge_by = options->by;
 	analysis.is_split = options->has_by;
 	/* A lock's section on the page has flame graphs of its waiters and holders. */
@@ -383,13 +384,13 @@ static int report_file(struct options *options)
 
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
-		table_report_newer(&analysis.newer, file->path);
-		if (options->table.lock && !analysis.wanted.events && !options->result) {
+		table_report_newer(&analysis.newer_events, file->path);
+		if (options->table.lock && !analysis.wanted_lock.event_count && !options->result) {
 			message("%s: no %sevent is of a lock \"%s\"; %s", file->path,
 				selection_includes_all(analysis.selection) ? "" : "selected ",
 				options->table.lock, table_lock_hint(options->table.lock));
 			status = NTKLOG_FAILED;
-		} else if (analysis.wanted.is_ambiguous) {
+		} else if (analysis.wanted_lock.is_ambiguous) {
 			table_refuse_ambiguous_lock(options->table.lock, file->path);
 			status = NTKLOG_FAILED;
 		} else {
@@ -420,8 +421,8 @@ static int sum_up_file(void *argument, const char *path, FILE *result)
 static int report_files(struct options *options)
 {
 	struct report_many many = {
-		.files = &options->files, .tables = options->tables, .top = options->table.top,
-		.sum_up = sum_up_file, .argument = options,
+		.files = &options->files, .tables = options->tables, .rows_max = options->table.rows_max,
+		.sum_up_file = sum_up_file, .argument = options,
 		.report.by = options->has_by ? charge_by_names[options->by] : NULL,
 	};
 	int status = NTKLOG_FAILED;
@@ -491,7 +492,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_NDJSON:
 		options->is_ndjson = true;
 		/* All rows, as with --json, unless the user wants fewer. */
-		options->table.has_top = true;
+		options->table.has_rows_max = true;
 		return 0;
 	case OPTION_COLUMNS:
 		if (!strcmp(argument, "help")) {
@@ -522,9 +523,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[1] = &options->table;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->files.count > 1 && (options->html || options->is_folded))
+		if (options->files.path_count > 1 && (options->html || options->is_folded))
 			argp_error(state, "--html and --folded take one file");
-		if (options->table.json + options->table.csv + !!options->html +
+		if (options->table.prints_json + options->table.prints_csv + !!options->html +
 		    options->is_folded + options->is_ndjson > 1)
 			argp_error(state,
 				   "give only one of --json, --ndjson, --csv, --html and --folded");

@@ -8,7 +8,7 @@
 
 /**
  * report_many_open() - make the tables, which have no rows
- * @many: @files, @tables, @top, @sum_up, @argument, @report.by are set; the other members are zero
+ * @many: @files, @tables, @rows_max, @sum_up_file, @argument, @report.by are set; the other members are zero
  *
  * Return: true, or false after a message; report_many_close() in either case.
  */
@@ -17,8 +17,8 @@ bool report_many_open(struct report_many *many)
 	bool is_open = true;
 	size_t i;
 
-	many->hosts = calloc(many->files->count, sizeof(*many->hosts));
-	report_make_for_hosts(&many->report);
+	many->hosts = calloc(many->files->path_count, sizeof(*many->hosts));
+	report_make_host_tables(&many->report);
 	for (i = 0; i < REPORT_TABLES; i++)
 		is_open &= !many->report.tables[i].no_memory;
 	if (many->hosts && is_open)
@@ -38,7 +38,7 @@ static int run_job(void *argument, size_t number, FILE *result)
 {
 	const struct report_many *many = argument;
 
-	return many->sum_up(many->argument, many->files->paths[number], result);
+	return many->sum_up_file(many->argument, many->files->paths[number], result);
 }
 
 /* Add the rows of a file. The memory grows with the rows that are shown, not with the files. */
@@ -49,9 +49,9 @@ static bool add_rows(void *argument, size_t number, FILE *result)
 	size_t i;
 
 	many->hosts[number].name = file_list_host(many->files, number);
-	is_whole = report_read(&many->report, &many->hosts[number], many->tables, result);
+	is_whole = report_read_tables(&many->report, &many->hosts[number], many->tables, result);
 	for (i = 0; i < REPORT_TABLES; i++)
-		table_trim(&many->report.tables[i], many->top);
+		table_keep_top_rows(&many->report.tables[i], many->rows_max);
 	return is_whole;
 }
 
@@ -67,7 +67,10 @@ static bool add_rows(void *argument, size_t number, FILE *result)
 int report_many_read(struct report_many *many)
 {
 	const struct jobs jobs = {
-		.count = many->files->count, .path = job_path, .run = run_job, .take = add_rows,
+		.job_count = many->files->path_count,
+		.get_path = job_path,
+		.run_job = run_job,
+		.take_result = add_rows,
 		.argument = many,
 	};
 	int status = jobs_run(&jobs);
@@ -75,12 +78,12 @@ int report_many_read(struct report_many *many)
 	uint32_t kinds = 0;
 	size_t i;
 
-	for (i = 0; i < many->files->count; i++) {
+	for (i = 0; i < many->files->path_count; i++) {
 		kinds |= many->hosts[i].resource_kinds;
 		has_rates |= many->hosts[i].has_rates;
 		has_lock_counts |= many->hosts[i].has_lock_counts;
 	}
-	report_name_resources(&many->report, kinds);
+	report_set_resource_kinds(&many->report, kinds);
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_sort(&many->report.tables[i]);
 	if (has_rates) {
@@ -103,7 +106,7 @@ uint64_t report_many_events_of_lock(const struct report_many *many)
 	uint64_t events = 0;
 	size_t i;
 
-	for (i = 0; i < many->files->count; i++)
+	for (i = 0; i < many->files->path_count; i++)
 		events += many->hosts[i].events_of_lock;
 	return events;
 }
@@ -116,7 +119,7 @@ void report_many_close(struct report_many *many)
 {
 	size_t i;
 
-	for (i = 0; many->hosts && i < many->files->count; i++)
+	for (i = 0; many->hosts && i < many->files->path_count; i++)
 		free(many->hosts[i].name);
 	free(many->hosts);
 	report_free(&many->report);

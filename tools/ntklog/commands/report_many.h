@@ -6,16 +6,16 @@
 #include "report_hosts.h"
 
 /*
- * @top: rows of each table at most; 0: all
- * @sum_up: sum up a file and report_write() the result, in a process of its own; returns the exit
- *	status
+ * @rows_max: rows of each table at most; 0: all
+ * @sum_up_file: sum up a file and report_write_tables() the result, in a process of its own;
+ *	returns the exit status
  * @report: the report, whose tables may be changed before report_many_read()
  */
 struct report_many {
 	const struct file_list *files;
 	unsigned int tables;
-	size_t top;
-	int (*sum_up)(void *argument, const char *path, FILE *result);
+	size_t rows_max;
+	int (*sum_up_file)(void *argument, const char *path, FILE *result);
 	void *argument;
 	struct report report;
 	struct report_host *hosts;

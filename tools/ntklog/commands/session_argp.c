@@ -36,14 +36,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		settings->buffer_size = size;
 		return 0;
 	case 'n':
-		settings->buffers = strtoul(argument, &end, 10);
-		if (end == argument || *end || settings->buffers < BUFFERS_MIN ||
-		    settings->buffers > BUFFERS_MAX)
+		settings->buffer_count = strtoul(argument, &end, 10);
+		if (end == argument || *end || settings->buffer_count < BUFFERS_MIN ||
+		    settings->buffer_count > BUFFERS_MAX)
 			argp_error(state, "-n: \"%s\" is no number of buffers: %d to %d", argument,
 				   BUFFERS_MIN, BUFFERS_MAX);
 		return 0;
 	case OPTION_STACKS:
-		if (session_parse_stacks(argument, &settings->stacks))
+		if (session_parse_stacks(argument, &settings->stack_events))
 			argp_usage(state);
 		return 0;
 	default:

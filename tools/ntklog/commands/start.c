@@ -80,24 +80,24 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 
 	if (!header)
 		return -1;
-	recording->drain.give = trace_file_write;
+	recording->drain.give_buffer = trace_file_write;
 	recording->drain.argument = trace;
 	err = trace_file_begin(trace, header, size, size + buffers * size) ||
-	      drain_open(&recording->drain, recording->fd, recording->session, size);
+	      drain_open(&recording->drain, recording->claim_fd, recording->session, size);
 	if (!err)
 		err = drain_finish(&recording->drain);
 	/* Count the buffers that could not be written, for the numbers of the file. */
-	if (trace->has_failed && trace->bytes)
+	if (trace->has_failed && trace->written_bytes)
 		drain_finish(&recording->drain);
 	if (trace_file_finish(trace, header, size))
 		err = -1;
 	free(header);
-	if (trace->bytes)
+	if (trace->written_bytes)
 		trace_file_report_counts(trace, counts);
-	if (!err && !counts->overwritten && trace->buffers < counts->finished) {
+	if (!err && !counts->overwritten && trace->written_buffers < counts->finished) {
 		message("session %d: %" PRIu64 " of its %" PRIu64
 			" buffers had been read before: they are not in %s",
-			recording->session, (uint64_t)counts->finished - trace->buffers,
+			recording->session, (uint64_t)counts->finished - trace->written_buffers,
 			(uint64_t)counts->finished, trace->path);
 		err = -1;
 	}

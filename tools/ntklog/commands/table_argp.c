@@ -27,10 +27,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_JSON:
-		options->json = true;
+		options->prints_json = true;
 		return 0;
 	case OPTION_CSV:
-		options->csv = true;
+		options->prints_csv = true;
 		return 0;
 	case OPTION_WIDE:
 		options->is_wide = true;
@@ -42,16 +42,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->lock = argument;
 		return 0;
 	case OPTION_TOP:
-		options->top = strtoul(argument, &end, 10);
+		options->rows_max = strtoul(argument, &end, 10);
 		if (!isdigit((unsigned char)argument[0]) || *end)
 			argp_error(state, "--top: \"%s\" is no number", argument);
-		options->has_top = true;
+		options->has_rows_max = true;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->json && options->csv)
+		if (options->prints_json && options->prints_csv)
 			argp_error(state, "give only one of --json and --csv");
-		if (!options->has_top && !options->json && !options->csv)
-			options->top = TOP;
+		if (!options->has_rows_max && !options->prints_json && !options->prints_csv)
+			options->rows_max = TOP;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -10,15 +10,15 @@
 
 /*
  * @lock: name or address of the only lock that is summed up, or NULL
- * @top: most rows of a table; 0 for all
+ * @rows_max: most rows of a table; 0 for all
  */
 struct table_options {
-	bool json;
-	bool csv;
+	bool prints_json;
+	bool prints_csv;
 	bool is_wide;
 	const char *lock;
-	size_t top;
-	bool has_top;
+	size_t rows_max;
+	bool has_rows_max;
 };
 
 /* The input of the parser is a struct table_options. */

@@ -30,7 +30,7 @@ enum {
 
 static void make_tables(struct top *top, const struct ntklog_session_counts *counts)
 {
-	struct report *report = &top->shown;
+	struct report *report = &top->shown_report;
 	size_t i;
 
 	report_free(report);
@@ -38,25 +38,25 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 		.file = top->live.file,
 		.analysis = &top->live.analysis,
 		.names = top->live.symbols.names,
-		.seconds = top->seconds,
+		.seconds = top->interval_seconds,
 		.joins_locks_of_waiter = true,
 	};
 	top->shown_view = top->view;
-	top->events = counts->generated - top->before.generated;
-	top->lost = counts->lost - top->before.lost;
+	top->event_count = counts->generated - top->counts_before.generated;
+	top->lost_count = counts->lost - top->counts_before.lost;
 	analysis_finish(&top->live.analysis);
-	report_make(report);
+	report_make_tables(report);
 	/* JSON has all columns. */
-	if (!top->json)
+	if (!top->prints_json)
 		top_show_rates(report);
-	for (i = 0; top->json && i < REPORT_TABLES; i++) {
+	for (i = 0; top->prints_json && i < REPORT_TABLES; i++) {
 		table_insert_errors(&report->tables[i], true);
 		table_sort(&report->tables[i]);
 	}
 }
 
 /* Show the tables, unless another job has the terminal. */
-static void draw(struct top *top)
+static void draw_screen(struct top *top)
 {
 	if (top->screen.is_printed_once || top_screen_is_visible())
 		top_print_screen(top);
@@ -81,16 +81,16 @@ static int show_interval(struct top *top)
 		return -1;
 	/* If a key has changed the view meanwhile, do not show this interval of the former view. */
 	if (top_view_is_same(&top->view, &keys->view)) {
-		if (!keys->is_paused || !top->shown.seconds)
+		if (!keys->is_paused || !top->shown_report.seconds)
 			make_tables(top, &counts);
-		if (top->json)
+		if (top->prints_json)
 			top_print_object(top);
-		else if (!keys->is_paused || keys->has_new)
-			draw(top);
-		keys->has_new = false;
+		else if (!keys->is_paused || keys->has_new_keys)
+			draw_screen(top);
+		keys->has_new_keys = false;
 	}
 	live_sums_reset(&top->live);
-	top->before = counts;
+	top->counts_before = counts;
 	fflush(stdout);
 	/* The pending signal ends the process silently after the session was stopped. */
 	return has_lost_reader() ? -1 : finish_output(stdout, NULL);
@@ -103,7 +103,7 @@ static void leave_terminal(struct top *top)
 }
 
 /* Let a pending signal do what it does by default. */
-static void deliver(int number)
+static void deliver_signal(int number)
 {
 	sigset_t signals;
 
@@ -114,11 +114,11 @@ static void deliver(int number)
 }
 
 /* Stop until SIGCONT. */
-static void stop(struct top *top)
+static void stop_process(struct top *top)
 {
 	leave_terminal(top);
 	raise(SIGTSTP);
-	deliver(SIGTSTP);
+	deliver_signal(SIGTSTP);
 }
 
 /* Obey the signals that have come. Returns true if one of them ends the command. */
@@ -133,13 +133,13 @@ static bool take_signals(struct top *top)
 			info.ssi_signo != SIGWINCH;
 	}
 	if (stops && !ends)
-		stop(top);
-	if (ends || top->json || top->once)
+		stop_process(top);
+	if (ends || top->prints_json || top->prints_once)
 		return ends;
 	/* The terminal has another size, or had been left to another job. */
 	top_keys_begin(&top->keys);
-	if (top->shown.seconds)
-		draw(top);
+	if (top->shown_report.seconds)
+		draw_screen(top);
 	return false;
 }
 
@@ -158,7 +158,7 @@ static int follow(struct top *top, double end)
 		if (!got && top_keys_read(&top->keys))
 			break;
 	}
-	return got || !top->keys.quits ? got : 1;
+	return got || !top->keys.must_quit ? got : 1;
 }
 
 /* Returns 0; 1 if a signal, or the key q, ends the command; -1 after a message. */
@@ -172,7 +172,7 @@ static int gather_interval(struct top *top)
 	if (live_sums_begin(live))
 		return -1;
 	is_new_view = !top_view_is_same(&top->view, &top->keys.view);
-	if (is_new_view && top->seconds && end > start + NEW_VIEW_MAX_S)
+	if (is_new_view && top->interval_seconds && end > start + NEW_VIEW_MAX_S)
 		end = start + NEW_VIEW_MAX_S;
 	top->view = top->keys.view;
 	top_tasks_prepare(top);
@@ -185,7 +185,7 @@ static int gather_interval(struct top *top)
 	got = follow(top, end);
 	if (got < 0 || live_sums_read_all(live))
 		return -1;
-	top->seconds = recording_now() - start;
+	top->interval_seconds = recording_now() - start;
 	return got;
 }
 
@@ -198,21 +198,21 @@ static int show_intervals(struct top *top)
 {
 	int got = 0, err;
 
-	top->live.take = top_tasks_take;
-	top->live.read_notes = top_tasks_read_notes;
+	top->live.before_event = top_tasks_take;
+	top->live.before_read = top_tasks_read_notes;
 	top->live.argument = top;
 	err = live_sums_follow(&top->live);
 	while (!err && !got) {
-		if (!top->json && !top->once)
+		if (!top->prints_json && !top->prints_once)
 			top_keys_begin(&top->keys);
 		got = gather_interval(top);
 		/* The rates of an interval that was cut off are not comparable. */
 		err = got < 0 || (!got && show_interval(top));
-		if (top->once)
+		if (top->prints_once)
 			break;
 	}
 	leave_terminal(top);
-	report_free(&top->shown);
+	report_free(&top->shown_report);
 	return err ? -1 : 0;
 }
 
@@ -221,7 +221,7 @@ static int run(struct top *top)
 	static const int more_signals[] = { SIGQUIT, SIGPIPE, SIGTSTP, SIGCONT, SIGWINCH, 0 };
 	struct session_settings settings = {
 		.buffer_size = 64 << 10,
-		.buffers = 32,
+		.buffer_count = 32,
 		.mode = NTKLOG_SESSION_SEQUENTIAL,
 	};
 	int err;
@@ -232,14 +232,14 @@ static int run(struct top *top)
 		top->groups = session_default_groups();
 	settings.groups = top->groups;
 	if (records_stacks(top))
-		settings.stacks = NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE;
+		settings.stack_events = NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE;
 	err = live_sums_prepare(&top->live) ||
 	      live_sums_start(&top->live, &settings, more_signals) || show_intervals(top);
 	live_sums_stop(&top->live);
 	top_tasks_free(top);
 	live_sums_close(&top->live);
 	if (has_lost_reader())
-		deliver(SIGPIPE);
+		deliver_signal(SIGPIPE);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
@@ -253,7 +253,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'e':
 		if (session_parse_groups(argument, &mask))
 			argp_usage(state);
-		if (!session_has_events(argument))
+		if (!session_groups_have_events(argument))
 			argp_error(state, "-e: %s has no events: see ntklog list", argument);
 		top->groups = argument;
 		return 0;
@@ -263,16 +263,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "-d: \"%s\" is not 0.1 seconds or more", argument);
 		return 0;
 	case 'n':
-		top->top = strtoul(argument, &end, 10);
-		if (!top->top || *end || *argument == '-')
+		top->rows_max = strtoul(argument, &end, 10);
+		if (!top->rows_max || *end || *argument == '-')
 			argp_error(state, "-n: \"%s\" is no number of rows", argument);
 		return 0;
 	case OPTION_ONCE:
-		top->once = true;
+		top->prints_once = true;
 		top->screen.is_printed_once = true;
 		return 0;
 	case OPTION_JSON:
-		top->json = true;
+		top->prints_json = true;
 		return 0;
 	case OPTION_ADDRESSES:
 		top->keys.view.by_address = true;

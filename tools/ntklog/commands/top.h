@@ -16,30 +16,30 @@
 
 /*
  * @interval: seconds
- * @top: rows of each table; 0: as many as fit the screen
+ * @rows_max: rows of each table; 0: as many as fit the screen
  * @view: how the present interval is summed up
  * @live: the session, and the sums of the present interval; its symbols have names of tasks, too
- * @task_names: number of their names in the symbols
- * @next_names: recording_now() at which names of young tasks are read again
- * @seconds: length of the last interval
+ * @task_name_count: number of their names in the symbols
+ * @next_names_time: recording_now() at which names of young tasks are read again
+ * @interval_seconds: length of the last interval
  * @shown_view: how that interval was summed up
  * @has_no_waits: reading the waits that go on has failed, and is not tried again
  */
 struct top {
 	const char *groups;
 	double interval;
-	size_t top;
-	bool once, json;
+	size_t rows_max;
+	bool prints_once, prints_json;
 	struct top_view view;
 	struct live_sums live;
-	struct task_names tasks;
-	size_t task_names;
-	double next_names;
-	struct ntklog_session_counts before;
-	double seconds;
-	struct report shown;
+	struct task_names task_names;
+	size_t task_name_count;
+	double next_names_time;
+	struct ntklog_session_counts counts_before;
+	double interval_seconds;
+	struct report shown_report;
 	struct top_view shown_view;
-	uint64_t events, lost;
+	uint64_t event_count, lost_count;
 	bool has_no_waits;
 	struct top_keys keys;
 	struct top_screen screen;

@@ -34,7 +34,7 @@ void top_keys_begin(struct top_keys *keys)
 	    tcgetattr(STDIN_FILENO, &raw))
 		return;
 	if (!keys->is_raw)
-		keys->saved = raw;
+		keys->saved_termios = raw;
 	raw.c_lflag &= ~(ICANON | ECHO);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
@@ -62,7 +62,7 @@ static void take_key(struct top_keys *keys, char key)
 {
 	switch (key) {
 	case 'q':
-		keys->quits = true;
+		keys->must_quit = true;
 		break;
 	case ' ':
 		keys->is_paused = !keys->is_paused;
@@ -77,7 +77,7 @@ static void take_key(struct top_keys *keys, char key)
 		toggle_waiters(&keys->view, CHARGE_BY_THREAD);
 		break;
 	case 's':
-		keys->sort++;
+		keys->sort_presses++;
 		break;
 	case 'f':
 		keys->is_typing = true;
@@ -111,9 +111,9 @@ bool top_keys_read(struct top_keys *keys)
 			take_filter_key(keys, typed[i]);
 		else
 			take_key(keys, typed[i]);
-	keys->has_new = true;
+	keys->has_new_keys = true;
 	/* The terminal was closed, or cannot be read. */
-	keys->quits |= count <= 0;
+	keys->must_quit |= count <= 0;
 	return true;
 }
 
@@ -158,6 +158,6 @@ void top_keys_print(const struct top_keys *keys, FILE *stream)
 void top_keys_end(struct top_keys *keys)
 {
 	if (keys->is_raw && tcgetpgrp(STDIN_FILENO) == getpgrp())
-		tcsetattr(STDIN_FILENO, TCSANOW, &keys->saved);
+		tcsetattr(STDIN_FILENO, TCSANOW, &keys->saved_termios);
 	keys->is_raw = false;
 }

@@ -22,21 +22,21 @@ struct top_view {
 };
 
 /*
- * @saved: settings of the terminal, if @is_raw
- * @has_new: keys were pressed that the screen does not show yet
- * @sort: number of times that s was pressed
+ * @saved_termios: settings of the terminal, if @is_raw
+ * @has_new_keys: keys were pressed that the screen does not show yet
+ * @sort_presses: number of times that s was pressed
  * @is_typing: the next keys belong to @filter
  * @filter: part of the names in the rows that are shown; "": all
  */
 struct top_keys {
 	bool is_raw;
-	struct termios saved;
-	bool has_new;
-	bool quits;
+	struct termios saved_termios;
+	bool has_new_keys;
+	bool must_quit;
 	bool is_paused;
 	bool shows_help;
 	struct top_view view;
-	size_t sort;
+	size_t sort_presses;
 	bool is_typing;
 	char filter[64];
 	size_t filter_length;

@@ -21,12 +21,12 @@ static void choose_sort(struct table *table, size_t turn)
 	size_t count = 0, i;
 
 	for (i = 0; i < table->shown_count; i++)
-		count += table->columns[table->shown[i]].kind != CELL_TEXT;
+		count += table->columns[table->shown_columns[i]].kind != CELL_TEXT;
 	/* After all columns it is the table's own. */
 	turn %= count + 1;
 	for (i = 0; turn && i < table->shown_count; i++)
-		if (table->columns[table->shown[i]].kind != CELL_TEXT && !--turn)
-			table->sort = table->shown[i];
+		if (table->columns[table->shown_columns[i]].kind != CELL_TEXT && !--turn)
+			table->sort_column = table->shown_columns[i];
 }
 
 /*
@@ -37,19 +37,19 @@ static void print_table(const struct table *complete, FILE *stream, const struct
 			size_t names, size_t rows, size_t width)
 {
 	struct table table = *complete;
-	size_t size = table.column_count * sizeof(*table.shown);
+	size_t size = table.column_count * sizeof(*table.shown_columns);
 
-	table.shown = malloc(size);
-	if (!table.shown)
+	table.shown_columns = malloc(size);
+	if (!table.shown_columns)
 		return;
-	memcpy(table.shown, complete->shown, size);
-	choose_sort(&table, keys->sort);
+	memcpy(table.shown_columns, complete->shown_columns, size);
+	choose_sort(&table, keys->sort_presses);
 	if (names && keys->filter_length)
-		table_keep(&table, keys->filter, names);
+		table_keep_rows_with_text(&table, keys->filter, names);
 	table_sort(&table);
 	table_fit(&table, rows, width, true);
 	table_print_text(&table, stream, rows, width);
-	free(table.shown);
+	free(table.shown_columns);
 }
 
 /* The tables that show the events of a group. */
@@ -85,17 +85,17 @@ static const unsigned int waiter_tables = 1u << REPORT_WAITERS | 1u << REPORT_BL
 static void print_lines(struct top *top, FILE *stream)
 {
 	const struct top_keys *keys = &top->keys;
-	const struct report *report = &top->shown;
+	const struct report *report = &top->shown_report;
 	const struct winsize size = top_screen_size();
 	bool has_waiters = top->shown_view.has_waiters, has_waits;
 	unsigned int wanted = 0;
-	size_t rows = top->top, other_lines = 2 + top_keys_lines(keys), tables, count = 0, i;
+	size_t rows = top->rows_max, other_lines = 2 + top_keys_lines(keys), tables, count = 0, i;
 	char clock[16];
 	time_t time_now = time(NULL);
 	struct tm tm;
 
 	for (i = 0; i < ARRAY_SIZE(top_tables); i++)
-		if (session_wants(top->groups, top_tables[i].group))
+		if (session_groups_include(top->groups, top_tables[i].group))
 			wanted |= 1 << top_tables[i].table;
 	has_waits = wanted & 1 << REPORT_RESOURCES;
 	if (has_waiters)
@@ -113,8 +113,8 @@ static void print_lines(struct top *top, FILE *stream)
 		       (size.ws_row - other_lines) / tables - 3 : 2;
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
 	fprintf(stream, "ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
-		clock, report->seconds, (double)top->events / report->seconds,
-		(double)top->lost / report->seconds, top->live.recording.session);
+		clock, report->seconds, (double)top->event_count / report->seconds,
+		(double)top->lost_count / report->seconds, top->live.recording.session);
 	top_keys_print(keys, stream);
 	for (i = 0; i < ARRAY_SIZE(screen_tables); i++) {
 		enum report_table table = screen_tables[i].table;
@@ -157,11 +157,11 @@ void top_print_object(const struct top *top)
 {
 	unsigned int tables = 1 << REPORT_LOCKS | 1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
 			      1 << REPORT_BLOCKERS | 1 << REPORT_THREADS | 1 << REPORT_PROCESSORS;
-	json_t *object = report_json(&top->shown, top->top, tables |
+	json_t *object = report_json(&top->shown_report, top->rows_max, tables |
 				     (top->shown_view.has_waiters ? waiter_tables : 0));
 
-	json_object_set_new(object, "events", json_integer(top->events));
-	json_object_set_new(object, "events_lost", json_integer(top->lost));
+	json_object_set_new(object, "events", json_integer(top->event_count));
+	json_object_set_new(object, "events_lost", json_integer(top->lost_count));
 	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	putchar('\n');
 	json_decref(object);
@@ -182,7 +182,7 @@ void top_show_rates(struct report *report)
 		struct table *table = &report->tables[i];
 
 		for (j = 0; j < ARRAY_SIZE(rates); j++)
-			table_insert(table, table_find_column(table, rates[j]));
+			table_show_in_order(table, table_find_column(table, rates[j]));
 		for (j = 0; j < ARRAY_SIZE(totals); j++)
 			if (table_find_column(table, totals[j]) >= 0)
 				table_hide(table, table_find_column(table, totals[j]));

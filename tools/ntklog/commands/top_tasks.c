@@ -19,19 +19,19 @@ static void take_name(void *argument, const struct thread_name *thread)
 {
 	struct top *top = argument;
 
-	if (top->task_names >= TASKS_MAX)
+	if (top->task_name_count >= TASKS_MAX)
 		return;
 	/* Without memory the task has no name. */
 	names_set_thread(&top->live.symbols.names, thread);
-	top->task_names++;
+	top->task_name_count++;
 }
 
 static void forget(struct top *top)
 {
-	task_names_free(&top->tasks);
+	task_names_free(&top->task_names);
 	names_forget_threads(top->live.symbols.names);
-	top->tasks = (struct task_names) { 0 };
-	top->task_names = 0;
+	top->task_names = (struct task_names) { 0 };
+	top->task_name_count = 0;
 }
 
 /**
@@ -41,14 +41,15 @@ static void forget(struct top *top)
 void top_tasks_prepare(struct top *top)
 {
 	/* Tasks come and go, and their numbers with them. */
-	if (top->tasks.give && (!top->view.has_waiters || top->task_names > TASKS_KEPT ||
-				task_names_count(&top->tasks) > TASKS_KEPT))
+	if (top->task_names.on_name &&
+	    (!top->view.has_waiters || top->task_name_count > TASKS_KEPT ||
+	     task_names_count(&top->task_names) > TASKS_KEPT))
 		forget(top);
-	if (!top->view.has_waiters || top->tasks.give)
+	if (!top->view.has_waiters || top->task_names.on_name)
 		return;
-	top->tasks.give = take_name;
-	top->tasks.argument = top;
-	task_names_prepare(&top->tasks);
+	top->task_names.on_name = take_name;
+	top->task_names.argument = top;
+	task_names_prepare(&top->task_names);
 }
 
 /**
@@ -63,17 +64,17 @@ void top_tasks_take(void *argument, const struct etl_event *event)
 	struct resource_record resource;
 	struct spinlock_record spinlock;
 
-	if (!top->tasks.give || task_names_count(&top->tasks) >= TASKS_MAX || !type ||
+	if (!top->task_names.on_name || task_names_count(&top->task_names) >= TASKS_MAX || !type ||
 	    event_type_check(top->live.file, event, type))
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
 		spinlock_record_read(&spinlock, event);
-		task_names_add(&top->tasks, spinlock.thread_id);
+		task_names_add(&top->task_names, spinlock.thread_id);
 	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE) {
 		resource_record_read(&resource, event);
-		task_names_add(&top->tasks, resource.thread_id);
+		task_names_add(&top->task_names, resource.thread_id);
 	}
-	task_names_give_new(&top->tasks);
+	task_names_give_new(&top->task_names);
 }
 
 /**
@@ -84,13 +85,13 @@ void top_tasks_read_notes(void *argument)
 {
 	struct top *top = argument;
 
-	if (!top->tasks.give)
+	if (!top->task_names.on_name)
 		return;
-	task_names_read_notes(&top->tasks);
-	if (recording_now() < top->next_names)
+	task_names_read_notes(&top->task_names);
+	if (recording_now() < top->next_names_time)
 		return;
-	top->next_names = recording_now() + NAMES_INTERVAL_S;
-	task_names_update(&top->tasks);
+	top->next_names_time = recording_now() + NAMES_INTERVAL_S;
+	task_names_update(&top->task_names);
 }
 
 /**
@@ -99,6 +100,6 @@ void top_tasks_read_notes(void *argument)
  */
 void top_tasks_free(struct top *top)
 {
-	if (top->tasks.give)
+	if (top->task_names.on_name)
 		forget(top);
 }

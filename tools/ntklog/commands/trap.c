@@ -22,10 +22,10 @@
 /* Suffix of the file's path until the condition is met. */
 #define PART_SUFFIX	".part"
 
-/* @newest: latest time of an event in this buffer and in those before it, session clock */
+/* @newest_time: latest time of an event in this buffer and in those before it, session clock */
 struct trap_buffer {
 	STAILQ_ENTRY(trap_buffer) next;
-	uint64_t newest;
+	uint64_t newest_time;
 	size_t size;
 	unsigned char data[];
 };
@@ -45,7 +45,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct trap *trap = state->input;
 	char error[FILTER_ERROR_SIZE], *end;
-	double *seconds = key == OPTION_BEFORE ? &trap->before : &trap->after;
+	double *seconds = key == OPTION_BEFORE ? &trap->seconds_before : &trap->seconds_after;
 
 	switch (key) {
 	case OPTION_ON:
@@ -63,9 +63,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		trap->has_option = true;
 		return 0;
 	case OPTION_TIMES:
-		trap->times = strtoul(argument, &end, 10);
-		if (!isdigit((unsigned char)*argument) || *end || !trap->times ||
-		    trap->times > TIMES_MAX)
+		trap->recording_count = strtoul(argument, &end, 10);
+		if (!isdigit((unsigned char)*argument) || *end || !trap->recording_count ||
+		    trap->recording_count > TIMES_MAX)
 			argp_error(state, "--times: \"%s\" is no number from 1 to %d", argument,
 				   TIMES_MAX);
 		trap->has_option = true;
@@ -113,11 +113,11 @@ const struct argp trap_argp = {
  */
 int trap_open(struct trap *trap, struct trace_file *trace)
 {
-	unsigned int used = filter_names(trap->condition);
+	unsigned int used = filter_needed_names(trap->condition);
 	char error[FILTER_ERROR_SIZE];
 	struct stat status;
 
-	STAILQ_INIT(&trap->kept);
+	STAILQ_INIT(&trap->kept_buffers);
 	trap->trace = trace;
 	trap->path = trace->path;
 	/* At the end the number of left-out buffers is written to the header of the file. */
@@ -152,9 +152,9 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 
 static void drop_oldest(struct trap *trap)
 {
-	struct trap_buffer *oldest = STAILQ_FIRST(&trap->kept);
+	struct trap_buffer *oldest = STAILQ_FIRST(&trap->kept_buffers);
 
-	STAILQ_REMOVE_HEAD(&trap->kept, next);
+	STAILQ_REMOVE_HEAD(&trap->kept_buffers, next);
 	trap->kept_bytes -= oldest->size;
 	free(oldest);
 }
@@ -163,24 +163,24 @@ static void drop_oldest(struct trap *trap)
 static bool meets_condition(struct trap *trap, unsigned char *buffer)
 {
 	struct etl_cursor cursor = { .buffer = buffer };
-	struct etl_file *file = trap->trace->etl;
+	struct etl_file *file = trap->trace->etl_file;
 	struct etl_event event;
 	bool is_met = false;
 
 	if (etl_use_buffer(etl_reader(file), &cursor, 1))
 		return false;
-	while (cursor.next_offset < cursor.end &&
+	while (cursor.next_offset < cursor.end_offset &&
 	       etl_parse_event(etl_reader(file), &cursor, &event) == 1) {
 		const struct event_type *type = event_type_find(&event);
 
-		trap->events++;
+		trap->event_count++;
 		if (type && event_type_check(file, &event, type))
 			continue;
 		is_met |= filter_matches(trap->condition, file, &event, type,
 					 trap->trace->names.symbols.names);
 	}
-	if (cursor.last_time > trap->newest)
-		trap->newest = cursor.last_time;
+	if (cursor.last_time > trap->newest_time)
+		trap->newest_time = cursor.last_time;
 	return is_met;
 }
 
@@ -188,23 +188,23 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 static int keep_buffer(struct trap *trap, const unsigned char *buffer, size_t size)
 {
 	struct trap_buffer *kept = malloc(sizeof(*kept) + size);
-	uint64_t ticks = trap->before * (double)trap->trace->etl->perf_freq;
+	uint64_t ticks = trap->seconds_before * (double)trap->trace->etl_file->perf_freq;
 	bool is_old;
 
 	if (!kept) {
 		message("--on: no memory for the buffers of the last %g seconds: choose fewer (--before)",
-			trap->before);
+			trap->seconds_before);
 		return -1;
 	}
-	*kept = (struct trap_buffer) { .newest = trap->newest, .size = size };
+	*kept = (struct trap_buffer) { .newest_time = trap->newest_time, .size = size };
 	memcpy(kept->data, buffer, size);
-	STAILQ_INSERT_TAIL(&trap->kept, kept, next);
+	STAILQ_INSERT_TAIL(&trap->kept_buffers, kept, next);
 	trap->kept_bytes += size;
-	while ((kept = STAILQ_FIRST(&trap->kept))) {
-		is_old = trap->newest - kept->newest > ticks;
+	while ((kept = STAILQ_FIRST(&trap->kept_buffers))) {
+		is_old = trap->newest_time - kept->newest_time > ticks;
 		if (!is_old && trap->kept_bytes <= KEPT_MAX)
 			break;
-		trap->is_short |= !is_old;
+		trap->lacks_early_buffers |= !is_old;
 		drop_oldest(trap);
 		trap->trace->left_out_buffers++;
 	}
@@ -218,7 +218,7 @@ static int write_kept(struct trap *trap)
 
 	if (trace_file_rename(trap->trace, trap->path))
 		message("%s: the recording is in this file", trap->trace->path);
-	while (!err && (oldest = STAILQ_FIRST(&trap->kept))) {
+	while (!err && (oldest = STAILQ_FIRST(&trap->kept_buffers))) {
 		err = trace_file_write(trap->trace, oldest->data, oldest->size);
 		drop_oldest(trap);
 	}
@@ -253,10 +253,10 @@ void trap_report_result(const struct trap *trap)
 {
 	if (!trap->was_met)
 		message("--on: none of %" PRIu64 " events has met the condition: nothing is written",
-			trap->events);
-	else if (trap->is_short)
+			trap->event_count);
+	else if (trap->lacks_early_buffers)
 		message("--on: the buffers of %g seconds are more than %zu MB: the file begins later",
-			trap->before, KEPT_MAX >> 20);
+			trap->seconds_before, KEPT_MAX >> 20);
 }
 
 /**
@@ -267,11 +267,14 @@ void trap_report_result(const struct trap *trap)
  */
 void trap_close(struct trap *trap)
 {
-	while (!STAILQ_EMPTY(&trap->kept))
+	while (!STAILQ_EMPTY(&trap->kept_buffers))
 		drop_oldest(trap);
 	free(trap->part_path);
-	*trap = (struct trap) {
-		.condition = trap->condition, .before = trap->before, .after = trap->after,
-		.times = trap->times, .exec = trap->exec,
+	*trap = (struct trap){
+		.condition = trap->condition,
+		.seconds_before = trap->seconds_before,
+		.seconds_after = trap->seconds_after,
+		.recording_count = trap->recording_count,
+		.exec = trap->exec,
 	};
 }

@@ -21,30 +21,30 @@ STAILQ_HEAD(trap_buffers, trap_buffer);
 /*
  * A condition, and the latest buffers.
  * @condition: the condition; NULL: there is no trap
- * @before, @after: seconds before and after the event
- * @times: number of recordings, each of which waits for such an event
+ * @seconds_before, @seconds_after: seconds before and after the event
+ * @recording_count: number of recordings, each of which waits for such an event
  * @has_option: an option was given that needs a condition
  * @path: path of the file after the condition was met
  * @part_path: path of the file until then
- * @kept: the latest buffers, the oldest first
- * @newest: latest time of an event, session clock
- * @is_short: buffers were dropped that were younger than @before
+ * @kept_buffers: the latest buffers, the oldest first
+ * @newest_time: latest time of an event, session clock
+ * @lacks_early_buffers: buffers were dropped that were younger than @seconds_before
  */
 struct trap {
 	struct filter *condition;
-	double before;
-	double after;
-	unsigned long times;
+	double seconds_before;
+	double seconds_after;
+	unsigned long recording_count;
 	const char *exec;
 	bool has_option;
 	struct trace_file *trace;
 	const char *path;
 	char *part_path;
-	struct trap_buffers kept;
+	struct trap_buffers kept_buffers;
 	size_t kept_bytes;
-	uint64_t newest;
-	uint64_t events;
-	bool is_short;
+	uint64_t newest_time;
+	uint64_t event_count;
+	bool lacks_early_buffers;
 	bool was_met;
 };
 

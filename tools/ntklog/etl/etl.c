@@ -22,14 +22,14 @@ static int begin_stream(struct etl_reader *reader, const struct wmi_buffer_heade
 
 	if (!etl_overwrites_buffers(&reader->file) && !etl_may_have_names(reader)) {
 		reader->next_stream_place = 1;
-		reader->next_place = 1;
+		reader->next_place_index = 1;
 		return etl_add_place(reader, header, 0);
 	}
 	fd = etl_input_spool(reader->input);
 	if (fd < 0)
-		return etl_damage(reader, 0, "%s%s",
-				  reader->input->spill_has_failed ? "TMPDIR: " : "",
-				  strerror(errno));
+		return etl_set_damage(reader, 0, "%s%s",
+				      reader->input->spill_has_failed ? "TMPDIR: " : "",
+				      strerror(errno));
 	etl_input_free(reader->input);
 	reader->input = NULL;
 	reader->fd = fd;
@@ -41,14 +41,16 @@ static int read_first_buffer(struct etl_reader *reader)
 	struct wmi_buffer_header header;
 	ssize_t got;
 
-	got = reader->input ? etl_input_head(reader->input, &header, sizeof(header)) :
+	got = reader->input ? etl_input_read_head(reader->input, &header, sizeof(header)) :
 			    etl_read_at(reader, &header, sizeof(header), 0);
 	if (got < 0)
-		return reader->file.error[0] ? -1 : etl_damage(reader, 0, "%s", strerror(errno));
+		return reader->file.error[0] ? -1 :
+					       etl_set_damage(reader, 0, "%s", strerror(errno));
 	if (!got)
-		return etl_damage(reader, 0, "the file is empty");
+		return etl_set_damage(reader, 0, "the file is empty");
 	if (got < (ssize_t)sizeof(header))
-		return etl_damage(reader, got, "the file ends before its first buffer header does");
+		return etl_set_damage(reader, got,
+				      "the file ends before its first buffer header does");
 	if (etl_check_first_header(reader, &header))
 		return -1;
 	if (reader->input)
@@ -76,11 +78,11 @@ static struct etl_reader *make_reader(const char *path)
 		return &no_memory;
 	}
 	reader->fd = -1;
-	reader->latest_possible = UINT64_MAX;
+	reader->latest_possible_time = UINT64_MAX;
 	return reader;
 }
 
-static int begin(struct etl_reader *reader, void (*wait)(void *argument), void *argument)
+static int begin_reading(struct etl_reader *reader, void (*wait)(void *argument), void *argument)
 {
 	struct stat status;
 
@@ -91,7 +93,7 @@ static int begin(struct etl_reader *reader, void (*wait)(void *argument), void *
 	if (lseek(reader->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {
 		reader->input = etl_input_make(reader->fd);
 		if (!reader->input)
-			return etl_no_memory(reader);
+			return etl_set_no_memory(reader);
 		reader->fd = -1;
 		etl_on_wait(&reader->file, wait, argument);
 	} else {
@@ -138,7 +140,7 @@ int etl_read_descriptor(struct etl_file **file, const char *path, int fd,
 		return -1;
 	}
 	reader->fd = fd;
-	return begin(reader, wait, argument);
+	return begin_reading(reader, wait, argument);
 }
 
 /**
@@ -166,15 +168,15 @@ int etl_open(struct etl_file **file, const char *path)
 static int attach_buffer(struct etl_reader *reader, const void *buffer, size_t size)
 {
 	if (size < sizeof(struct wmi_buffer_header))
-		return etl_damage(reader, size, "the first buffer ends before its header does");
+		return etl_set_damage(reader, size, "the first buffer ends before its header does");
 	if (etl_check_first_header(reader, buffer))
 		return -1;
 	if (size != reader->file.buffer_size)
-		return etl_damage(reader, size, "the first buffer is not 0x%zx bytes long",
-				  reader->file.buffer_size);
+		return etl_set_damage(reader, size, "the first buffer is not 0x%zx bytes long",
+				      reader->file.buffer_size);
 	reader->cursor.buffer = malloc(size);
 	if (!reader->cursor.buffer)
-		return etl_no_memory(reader);
+		return etl_set_no_memory(reader);
 	memcpy(reader->cursor.buffer, buffer, size);
 	if (etl_use_buffer(reader, &reader->cursor, 0))
 		return -1;
@@ -215,10 +217,11 @@ const struct etl_event *etl_next_event(struct etl_file *file)
 	struct etl_cursor *cursor = &reader->cursor;
 
 	for (;;) {
-		while (cursor->next_offset >= cursor->end)
-			if ((reader->next_place >= file->buffers && !etl_add_next_buffer(reader)) ||
+		while (cursor->next_offset >= cursor->end_offset)
+			if ((reader->next_place_index >= file->buffers &&
+			     !etl_add_next_buffer(reader)) ||
 			    !etl_take_buffer(reader, cursor,
-					     reader->places[reader->next_place++].number))
+					     reader->places[reader->next_place_index++].number))
 				return NULL;
 		if (etl_parse_event(reader, cursor, &reader->event) == 1)
 			return &reader->event;

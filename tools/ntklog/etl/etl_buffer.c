@@ -22,14 +22,14 @@
 #define ETW_BUFFER_TYPE_CTX_SWAP	2
 
 /**
- * etl_processor() - get the processor of a buffer
+ * etl_buffer_processor() - get the processor of a buffer
  * @header: header of the buffer
  *
  * Before Windows 8 the number was a byte, and the byte behind it the alignment of events.
  *
  * Return: number of the processor.
  */
-unsigned int etl_processor(const struct wmi_buffer_header *header)
+unsigned int etl_buffer_processor(const struct wmi_buffer_header *header)
 {
 	if (header->buffer_flag & ETW_BUFFER_FLAG_PROCESSOR_INDEX)
 		return header->processor_index;
@@ -52,20 +52,20 @@ int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 	if (header->buffer_flag & ETW_BUFFER_FLAG_COMPRESSED)
 		return etl_refuse_compressed(reader, offset, 0);
 	if (header->buffer_size != file->buffer_size)
-		return etl_damage(reader, offset,
-				  "buffer of 0x%x bytes in a file of 0x%zx byte buffers",
-				  header->buffer_size, file->buffer_size);
+		return etl_set_damage(reader, offset,
+				      "buffer of 0x%x bytes in a file of 0x%zx byte buffers",
+				      header->buffer_size, file->buffer_size);
 	if (header->saved_offset < sizeof(*header) ||
 	    header->saved_offset > file->buffer_size)
-		return etl_damage(reader, offset + offsetof(struct wmi_buffer_header,
+		return etl_set_damage(reader, offset + offsetof(struct wmi_buffer_header,
 							  saved_offset),
-				  "SavedOffset 0x%x is not in the buffer of 0x%zx bytes",
-				  header->saved_offset, file->buffer_size);
-	if (etl_processor(header) >= PROCESSORS_MAX)
-		return etl_damage(reader, offset + offsetof(struct wmi_buffer_header,
+				      "SavedOffset 0x%x is not in the buffer of 0x%zx bytes",
+				      header->saved_offset, file->buffer_size);
+	if (etl_buffer_processor(header) >= PROCESSORS_MAX)
+		return etl_set_damage(reader, offset + offsetof(struct wmi_buffer_header,
 							  processor_index),
-				  "processor %u, which is not below %u",
-				  etl_processor(header), PROCESSORS_MAX);
+				      "processor %u, which is not below %u",
+				      etl_buffer_processor(header), PROCESSORS_MAX);
 	return 0;
 }
 
@@ -85,7 +85,7 @@ ssize_t etl_read_at(struct etl_reader *reader, void *data, size_t count, uint64_
 	if (reader->input) {
 		ssize_t n = etl_input_read(reader->input, data, count, offset);
 
-		return n < 0 ? etl_damage(reader, offset, "%s", strerror(errno)) : n;
+		return n < 0 ? etl_set_damage(reader, offset, "%s", strerror(errno)) : n;
 	}
 	while (got < count) {
 		ssize_t n = pread(reader->fd, (char *)data + got, count - got, offset + got);
@@ -93,7 +93,7 @@ ssize_t etl_read_at(struct etl_reader *reader, void *data, size_t count, uint64_
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return etl_damage(reader, offset + got, "%s", strerror(errno));
+			return etl_set_damage(reader, offset + got, "%s", strerror(errno));
 		if (!n)
 			break;
 		got += n;
@@ -106,9 +106,9 @@ static void report_short_file(struct etl_reader *reader, uint64_t number)
 	struct etl_file *file = &reader->file;
 
 	if (file->end_time && number < file->buffers_written && !etl_is_circular(file))
-		etl_damage(reader, number * file->buffer_size,
-			   "the file ends after %llu of %u buffers",
-			   (unsigned long long)number, file->buffers_written);
+		etl_set_damage(reader, number * file->buffer_size,
+			       "the file ends after %llu of %u buffers",
+			       (unsigned long long)number, file->buffers_written);
 }
 
 /**
@@ -145,8 +145,8 @@ void etl_note_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssiz
 	else if (got > 0 && number && !file->end_time)
 		file->unfinished_bytes = got;
 	else if (got > 0)
-		etl_damage(reader, number * file->buffer_size + got,
-			   "the file ends inside a buffer of 0x%zx bytes", file->buffer_size);
+		etl_set_damage(reader, number * file->buffer_size + got,
+			       "the file ends inside a buffer of 0x%zx bytes", file->buffer_size);
 }
 
 /**
@@ -167,18 +167,18 @@ int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_
 		return -1;
 	cursor->number = number;
 	cursor->next_offset = sizeof(*header);
-	cursor->end = header->saved_offset;
-	cursor->processor = etl_processor(header);
+	cursor->end_offset = header->saved_offset;
+	cursor->processor = etl_buffer_processor(header);
 	cursor->last_time = 0;
-	cursor->latest_possible = reader->latest_possible;
+	cursor->latest_possible_time = reader->latest_possible_time;
 	/* Without an end of the session the time at which the buffer was flushed is the limit. */
-	if (cursor->latest_possible == UINT64_MAX && header->time_stamp > 0 &&
+	if (cursor->latest_possible_time == UINT64_MAX && header->time_stamp > 0 &&
 	    (uint64_t)header->time_stamp >= file->start_clock)
-		cursor->latest_possible = header->time_stamp + reader->slack;
+		cursor->latest_possible_time = header->time_stamp + reader->slack_ticks;
 	if (header->buffer_flag & (ETW_BUFFER_FLAG_EVENTS_LOST | ETW_BUFFER_FLAG_BUFFER_LOST))
 		file->lossy_buffers++;
 	if (header->buffer_type == ETW_BUFFER_TYPE_CTX_SWAP) {
-		cursor->next_offset = cursor->end;
+		cursor->next_offset = cursor->end_offset;
 		file->other_buffers++;
 	}
 	return 0;
@@ -205,7 +205,7 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 	if (!cursor->buffer)
 		cursor->buffer = malloc(file->buffer_size);
 	if (!cursor->buffer) {
-		etl_no_memory(reader);
+		etl_set_no_memory(reader);
 		return 0;
 	}
 	got = etl_read_at(reader, cursor->buffer, file->buffer_size, offset);
@@ -213,7 +213,7 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 		/* A bad sector of a disk: other buffers may be readable. */
 		etl_leave_out_bytes(reader, file->buffer_size);
 		cursor->next_offset = 0;
-		cursor->end = 0;
+		cursor->end_offset = 0;
 		return 1;
 	}
 	if (got < (ssize_t)file->buffer_size) {
@@ -223,7 +223,7 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 	if (etl_use_buffer(reader, cursor, number)) {
 		etl_leave_out_bytes(reader, file->buffer_size);
 		cursor->next_offset = 0;
-		cursor->end = 0;
+		cursor->end_offset = 0;
 	}
 	return 1;
 }

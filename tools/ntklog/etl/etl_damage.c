@@ -13,9 +13,9 @@ static int describe_damage(struct etl_reader *reader, uint64_t offset, const cha
 	struct etl_file *file = &reader->file;
 	int used;
 
-	if (file->error[0] && reader->damage_at <= offset)
+	if (file->error[0] && reader->damage_offset <= offset)
 		return -1;
-	reader->damage_at = offset;
+	reader->damage_offset = offset;
 	used = snprintf(file->error, sizeof(file->error), "offset 0x%llx: ",
 			(unsigned long long)offset);
 	vsnprintf(file->error + used, sizeof(file->error) - used, format, arguments);
@@ -23,7 +23,7 @@ static int describe_damage(struct etl_reader *reader, uint64_t offset, const cha
 }
 
 /**
- * etl_damage() - describe a damage in the file's error
+ * etl_set_damage() - describe a damage in the file's error
  * @reader: reader of the file
  * @offset: offset of the damage in the file
  * @format: format of the description, for printf()
@@ -32,7 +32,7 @@ static int describe_damage(struct etl_reader *reader, uint64_t offset, const cha
  *
  * Return: -1.
  */
-int etl_damage(struct etl_reader *reader, uint64_t offset, const char *format, ...)
+int etl_set_damage(struct etl_reader *reader, uint64_t offset, const char *format, ...)
 {
 	va_list arguments;
 
@@ -43,18 +43,18 @@ int etl_damage(struct etl_reader *reader, uint64_t offset, const char *format, .
 }
 
 /**
- * etl_no_memory() - report missing memory in the file's error
+ * etl_set_no_memory() - report missing memory in the file's error
  * @reader: reader of the file
  *
  * Return: -1.
  */
-int etl_no_memory(struct etl_reader *reader)
+int etl_set_no_memory(struct etl_reader *reader)
 {
-	return etl_damage(reader, 0, "%s", strerror(ENOMEM));
+	return etl_set_damage(reader, 0, "%s", strerror(ENOMEM));
 }
 
 /**
- * etl_leave_out_bytes() - count a damaged buffer, which etl_damage() has described
+ * etl_leave_out_bytes() - count a damaged buffer, which etl_set_damage() has described
  * @reader: reader of the file
  * @bytes: number of bytes that are left out: the buffer or the rest of it
  */

@@ -42,7 +42,7 @@ static const struct header_kind message_kind = { 0x08, 0, 0, 8, false };
 #define MESSAGE_MARKER	0x90
 
 /* Find the kind of the header at @at. Returns NULL if no event begins like that. */
-static const struct header_kind *find_kind(const unsigned char *at, uint8_t *type)
+static const struct header_kind *find_header_kind(const unsigned char *at, uint8_t *type)
 {
 	if (at[2] == 0 && at[3] == MESSAGE_MARKER) {
 		*type = TRACE_HEADER_TYPE_MESSAGE;
@@ -68,8 +68,8 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 	event->has_time = kind->clock_offset;
 	event->raw_time = event->has_time ? get_u64(at + kind->clock_offset) : 0;
 	event->has_impossible_time = event->has_time &&
-				     (event->raw_time < reader->earliest_possible ||
-				      event->raw_time > cursor->latest_possible);
+				     (event->raw_time < reader->earliest_possible_time ||
+				      event->raw_time > cursor->latest_possible_time);
 	if (event->has_impossible_time) {
 		if (!file->wrong_times++ || event->offset < file->wrong_time_at)
 			file->wrong_time_at = event->offset;
@@ -93,26 +93,26 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
 			    struct etl_event *event)
 {
-	size_t available = cursor->end - cursor->next_offset;
+	size_t available = cursor->end_offset - cursor->next_offset;
 	const unsigned char *at = cursor->buffer + cursor->next_offset;
 	const struct header_kind *kind;
 	size_t extension = 0;
 
 	event->offset = cursor->number * reader->file.buffer_size + cursor->next_offset;
 	if (available < 8)
-		return etl_damage(reader, event->offset,
-				  "%zu bytes before SavedOffset are no event", available);
-	kind = find_kind(at, &event->header_type);
+		return etl_set_damage(reader, event->offset,
+				      "%zu bytes before SavedOffset are no event", available);
+	kind = find_header_kind(at, &event->header_type);
 	if (!kind)
-		return etl_damage(reader, event->offset,
-				  "no event: marker 0x%02x%02x%02x%02x",
-				  at[3], at[2], at[1], at[0]);
+		return etl_set_damage(reader, event->offset,
+				      "no event: marker 0x%02x%02x%02x%02x",
+				      at[3], at[2], at[1], at[0]);
 
 	event->size = get_u16(at + kind->size_offset);
 	if (event->size < kind->header_size || event->size > available)
-		return etl_damage(reader, event->offset,
-				  "event of 0x%zx bytes where 0x%x to 0x%zx fit",
-				  event->size, kind->header_size, available);
+		return etl_set_damage(reader, event->offset,
+				      "event of 0x%zx bytes where 0x%x to 0x%zx fit",
+				      event->size, kind->header_size, available);
 	event->processor = cursor->processor;
 	event->header = at;
 	event->pointer_size = kind->pointer_size;
@@ -129,16 +129,16 @@ int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor
 		event->has_pebs_index = at[1] & PERFINFO_EXT_PEBS_INDEX;
 		extension = 8 * (event->counters + event->has_pebs_index);
 		if (event->size < kind->header_size + extension)
-			return etl_damage(reader, event->offset,
-					  "event of 0x%zx bytes with 0x%zx bytes of extensions",
-					  event->size, extension);
+			return etl_set_damage(reader, event->offset,
+					      "event of 0x%zx bytes with 0x%zx bytes of extensions",
+					      event->size, extension);
 	}
 	event->data = at + kind->header_size + extension;
 	event->data_size = event->size - kind->header_size - extension;
 	/* The last event of a buffer may lack its padding. */
 	cursor->next_offset += event->size + -event->size % TRACE_EVENT_ALIGNMENT;
-	if (cursor->next_offset > cursor->end)
-		cursor->next_offset = cursor->end;
+	if (cursor->next_offset > cursor->end_offset)
+		cursor->next_offset = cursor->end_offset;
 	return 1;
 }
 
@@ -155,8 +155,8 @@ int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
 {
 	if (etl_parse_event_quietly(reader, cursor, event) == 1)
 		return 1;
-	etl_leave_out_bytes(reader, cursor->end - cursor->next_offset);
-	cursor->next_offset = cursor->end;
+	etl_leave_out_bytes(reader, cursor->end_offset - cursor->next_offset);
+	cursor->next_offset = cursor->end_offset;
 	return -1;
 }
 
@@ -177,7 +177,9 @@ uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *da
 	if (((const struct wmi_buffer_header *)data)->saved_offset <
 	    sizeof(struct wmi_buffer_header) + 0x18)
 		return 0;
-	kind = find_kind(at, &type);
+	kind = find_header_kind(at, &type);
 	time = kind && kind->clock_offset ? get_u64(at + kind->clock_offset) : 0;
-	return time >= reader->earliest_possible && time <= reader->latest_possible ? time : 0;
+	return time >= reader->earliest_possible_time && time <= reader->latest_possible_time ?
+		       time :
+		       0;
 }

@@ -33,9 +33,9 @@ int etl_refuse_compressed(struct etl_reader *reader, uint64_t offset, uint32_t f
 	format &= 0xFFFF;
 	if (format < ARRAY_SIZE(formats))
 		name = formats[format];
-	return etl_damage(reader, offset,
-			  "the buffers are compressed%s: record without EVENT_TRACE_COMPRESSED_MODE, or have Windows write the file uncompressed",
-			  name ? name : "");
+	return etl_set_damage(reader, offset,
+			      "the buffers are compressed%s: record without EVENT_TRACE_COMPRESSED_MODE, or have Windows write the file uncompressed",
+			      name ? name : "");
 }
 
 /**
@@ -100,17 +100,17 @@ static void find_limits(struct etl_reader *reader)
 	struct etl_file *file = &reader->file;
 	double ticks;
 
-	reader->slack = clock_slack(file);
-	reader->earliest_possible = file->start_clock > reader->slack ?
-		file->start_clock - reader->slack : 0;
-	reader->latest_possible = UINT64_MAX;
+	reader->slack_ticks = clock_slack(file);
+	reader->earliest_possible_time = file->start_clock > reader->slack_ticks ?
+		file->start_clock - reader->slack_ticks : 0;
+	reader->latest_possible_time = UINT64_MAX;
 	if (file->end_time <= file->start_time)
 		return;
 	/* FILETIMEs are in units of 100 ns. One percent is for the drift of the clocks. */
 	ticks = (double)(file->end_time - file->start_time) / 1e7 * 1.01 *
-		(double)file->perf_freq + (double)reader->slack + (double)file->start_clock;
+		(double)file->perf_freq + (double)reader->slack_ticks + (double)file->start_clock;
 	if (ticks < (double)INT64_MAX)
-		reader->latest_possible = (uint64_t)ticks;
+		reader->latest_possible_time = (uint64_t)ticks;
 }
 
 /**
@@ -157,9 +157,9 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 	const unsigned char *names;
 
 	if (etl_logfile_header(event, &header, &names))
-		return etl_damage(reader, event->offset,
-				  "TRACE_LOGFILE_HEADER of 0x%zx bytes is too short",
-				  event->data_size);
+		return etl_set_damage(reader, event->offset,
+				      "TRACE_LOGFILE_HEADER of 0x%zx bytes is too short",
+				      event->data_size);
 	file->pointer_size = event->pointer_size;
 	file->start_clock = event->time_stamp;
 	file->processors = header.number_of_processors;
@@ -181,15 +181,15 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 	if (file->log_file_mode & EVENT_TRACE_COMPRESSED_MODE)
 		return etl_refuse_compressed(reader, event->offset, buffer->state);
 	if (header.pointer_size != file->pointer_size)
-		return etl_damage(reader, event->offset,
-				  "PointerSize %u in a header of %u bits",
-				  header.pointer_size, file->pointer_size * 8);
+		return etl_set_damage(reader, event->offset,
+				      "PointerSize %u in a header of %u bits",
+				      header.pointer_size, file->pointer_size * 8);
 	/* PerfFreq is that of the performance counter, even if the session has another clock. */
 	if (header.reserved_flags == ETW_CLOCK_SYSTEM_TIME)
 		file->perf_freq = 10000000;
 	if (!file->perf_freq || file->perf_freq > INT64_MAX)
-		return etl_damage(reader, event->offset, "PerfFreq %lld is no frequency",
-				  (long long)file->perf_freq);
+		return etl_set_damage(reader, event->offset, "PerfFreq %lld is no frequency",
+				      (long long)file->perf_freq);
 	/* Times of locks are in cycles, whatever the session's clock is. */
 	file->cycle_freq = UINT64_C(1000000) * header.cpu_speed_in_mhz;
 	if (header.reserved_flags == ETW_CLOCK_CPU_CYCLE || !file->cycle_freq)
@@ -209,15 +209,16 @@ int etl_check_first_header(struct etl_reader *reader, const struct wmi_buffer_he
 {
 	/* Bytes 0x1F and 0x8B begin a gzip file. */
 	if ((header->buffer_size & 0xFFFF) == 0x8B1F)
-		return etl_damage(reader, 0, "not an ETL file, but a gzip file: unpack it (zcat)");
+		return etl_set_damage(reader, 0,
+				      "not an ETL file, but a gzip file: unpack it (zcat)");
 	if (header->buffer_size < BUFFER_SIZE_MIN ||
 	    header->buffer_size > BUFFER_SIZE_MAX || header->buffer_size % 8)
-		return etl_damage(reader, 0, "not an ETL file: a buffer size of 0x%x",
-				  header->buffer_size);
+		return etl_set_damage(reader, 0, "not an ETL file: a buffer size of 0x%x",
+				      header->buffer_size);
 	if (header->buffer_type != ETW_BUFFER_TYPE_HEADER)
-		return etl_damage(reader, offsetof(struct wmi_buffer_header, buffer_type),
-				  "not an ETL file: the first buffer is of type %u",
-				  header->buffer_type);
+		return etl_set_damage(reader, offsetof(struct wmi_buffer_header, buffer_type),
+				      "not an ETL file: the first buffer is of type %u",
+				      header->buffer_type);
 	reader->file.buffer_size = header->buffer_size;
 	return 0;
 }
@@ -232,14 +233,15 @@ int etl_read_first_event(struct etl_reader *reader)
 {
 	struct etl_event event;
 
-	if (reader->cursor.next_offset == reader->cursor.end)
-		return etl_damage(reader, reader->cursor.next_offset, "no TRACE_LOGFILE_HEADER");
+	if (reader->cursor.next_offset == reader->cursor.end_offset)
+		return etl_set_damage(reader, reader->cursor.next_offset,
+				      "no TRACE_LOGFILE_HEADER");
 	if (etl_parse_event(reader, &reader->cursor, &event) != 1)
 		return -1;
 	if (event.hook_id != EVENT_TRACE_TYPE_LOGFILE_HEADER ||
 	    (event.header_type != TRACE_HEADER_TYPE_SYSTEM32 &&
 	     event.header_type != TRACE_HEADER_TYPE_SYSTEM64))
-		return etl_damage(reader, event.offset, "no TRACE_LOGFILE_HEADER");
+		return etl_set_damage(reader, event.offset, "no TRACE_LOGFILE_HEADER");
 	/* Go back, because etl_next_event() returns this event too. */
 	reader->cursor.next_offset = sizeof(struct wmi_buffer_header);
 	return read_logfile_header(reader, &event);
@@ -262,7 +264,7 @@ bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask
 	if (cursor.number)
 		return false;
 	cursor.next_offset = sizeof(struct wmi_buffer_header);
-	while (cursor.next_offset < cursor.end &&
+	while (cursor.next_offset < cursor.end_offset &&
 	       etl_parse_event_quietly(&copy, &cursor, &event) == 1)
 		if (event.has_hook_id && event.hook_id == EVENT_TRACE_TYPE_GROUP_MASK &&
 		    event.data_size >= sizeof(*mask)) {

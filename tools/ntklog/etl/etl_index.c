@@ -23,15 +23,15 @@
 int etl_add_place(struct etl_reader *reader, const struct wmi_buffer_header *header,
 		  uint64_t number)
 {
-	struct etl_place *more = grown(reader->places, reader->file.buffers, sizeof(*more));
+	struct etl_place *more = grow_by_one(reader->places, reader->file.buffers, sizeof(*more));
 
 	if (!more)
-		return etl_no_memory(reader);
+		return etl_set_no_memory(reader);
 	reader->places = more;
 	reader->places[reader->file.buffers++] = (struct etl_place) {
 		.number = number,
 		.sequence_number = header->sequence_number,
-		.processor = etl_processor(header),
+		.processor = etl_buffer_processor(header),
 	};
 	return 0;
 }
@@ -87,7 +87,7 @@ static int is_repeated(struct etl_reader *reader, int64_t sequence_number,
 	if (seen)
 		return 1;
 	hash_add(reader->seen_buffers, key, &new.key, seen);
-	return seen ? 0 : etl_no_memory(reader);
+	return seen ? 0 : etl_set_no_memory(reader);
 }
 
 /**
@@ -112,7 +112,7 @@ static int drop_repeated(struct etl_reader *reader)
 	size_t size = file->buffer_size, kept = 1, i;
 
 	if (!data)
-		return etl_no_memory(reader);
+		return etl_set_no_memory(reader);
 	for (i = 1; i < file->buffers; i++) {
 		int64_t number = places[i].sequence_number;
 		int before = 0;
@@ -220,8 +220,8 @@ static bool begins_recording(struct etl_reader *reader, uint64_t number,
 {
 	if (!number || header->buffer_type != ETW_BUFFER_TYPE_HEADER)
 		return false;
-	etl_damage(reader, number * reader->file.buffer_size,
-		   "a second recording begins here and is left out: put it into a file of its own");
+	etl_set_damage(reader, number * reader->file.buffer_size,
+		       "a second recording begins here and is left out: put it into a file of its own");
 	return true;
 }
 
@@ -276,7 +276,7 @@ int etl_make_index(struct etl_reader *reader)
 	if (!sorted)
 		sort_places(reader, compare_places_by_number);
 	/* The cursor is already in the first buffer. */
-	reader->next_place = 1;
+	reader->next_place_index = 1;
 	return 0;
 }
 
@@ -307,8 +307,8 @@ static void end_stream(struct etl_reader *reader, ssize_t incomplete_bytes)
 {
 	reader->has_ended = true;
 	if (incomplete_bytes < 0)
-		etl_damage(reader, reader->next_stream_place * reader->file.buffer_size, "%s%s",
-			   reader->input->spill_has_failed ? "TMPDIR: " : "", strerror(errno));
+		etl_set_damage(reader, reader->next_stream_place * reader->file.buffer_size, "%s%s",
+			       reader->input->spill_has_failed ? "TMPDIR: " : "", strerror(errno));
 	else
 		etl_note_incomplete_buffer(reader, reader->next_stream_place, incomplete_bytes);
 	if (!must_have_all_buffers(reader))

@@ -34,7 +34,7 @@ struct etl_input *etl_input_make(int fd)
 	input->fd = fd;
 	input->spill_fd = -1;
 	/* A larger pipe needs fewer reads. The system may refuse the size. */
-	fcntl(fd, F_SETPIPE_SZ, ETL_INPUT_PIPE);
+	fcntl(fd, F_SETPIPE_SZ, ETL_INPUT_PIPE_SIZE);
 	return input;
 }
 
@@ -72,14 +72,14 @@ static size_t read_pipe(struct etl_input *input, unsigned char *data, size_t siz
 }
 
 /**
- * etl_input_head() - read the first bytes of a pipe, which tell the size of a buffer
+ * etl_input_read_head() - read the first bytes of a pipe, which tell the size of a buffer
  * @input: input from which nothing has been read
  * @data: set to the bytes
  * @size: number of bytes to read
  *
  * Return: number of bytes read, or -1 with errno.
  */
-ssize_t etl_input_head(struct etl_input *input, void *data, size_t size)
+ssize_t etl_input_read_head(struct etl_input *input, void *data, size_t size)
 {
 	input->head = malloc(size);
 	if (!input->head)
@@ -143,47 +143,49 @@ static void remove_dropped(struct etl_input *input)
 {
 	size_t dropped = 0;
 
-	while (dropped < input->count && input->buffers[dropped].is_dropped)
+	while (dropped < input->buffer_count && input->buffers[dropped].is_dropped)
 		dropped++;
 	/* Move the rest only when more than half is dropped, so that a buffer is moved rarely. */
-	if (2 * dropped <= input->count)
+	if (2 * dropped <= input->buffer_count)
 		return;
-	input->count -= dropped;
-	input->first += dropped;
-	memmove(input->buffers, input->buffers + dropped, input->count * sizeof(*input->buffers));
+	input->buffer_count -= dropped;
+	input->first_number += dropped;
+	memmove(input->buffers, input->buffers + dropped,
+		input->buffer_count * sizeof(*input->buffers));
 }
 
 static struct etl_input_buffer *add_buffer(struct etl_input *input)
 {
-	struct etl_input_buffer *more = grown(input->buffers, input->count, sizeof(*more));
+	struct etl_input_buffer *more =
+		grow_by_one(input->buffers, input->buffer_count, sizeof(*more));
 
 	if (!more)
 		return NULL;
 	input->buffers = more;
-	more[input->count] = (struct etl_input_buffer) { 0 };
-	return &more[input->count++];
+	more[input->buffer_count] = (struct etl_input_buffer) { 0 };
+	return &more[input->buffer_count++];
 }
 
 /* Keep the memory of a buffer for the next one. Until then input->newest may point to it. */
 static void keep_spare(struct etl_input *input, unsigned char *data)
 {
-	free(input->spare);
-	input->spare = data;
+	free(input->spare_data);
+	input->spare_data = data;
 }
 
 /* Read the next buffer. Returns false if the pipe has no complete one, or after an error. */
 static bool read_buffer(struct etl_input *input)
 {
-	uint64_t number = input->first + input->count;
+	uint64_t number = input->first_number + input->buffer_count;
 	struct etl_input_buffer *buffer;
 	unsigned char *data;
 	size_t got = 0;
 
 	if (input->has_ended)
 		return false;
-	data = input->spare ? input->spare : malloc(input->buffer_size);
-	input->spare = NULL;
-	input->newest = data;
+	data = input->spare_data ? input->spare_data : malloc(input->buffer_size);
+	input->spare_data = NULL;
+	input->newest_data = data;
 	if (data) {
 		got = input->head_size;
 		memcpy(data, input->head, got);
@@ -201,9 +203,9 @@ static bool read_buffer(struct etl_input *input)
 		input->error = ENOMEM;
 		goto end;
 	}
-	if (input->bytes < ETL_INPUT_MEMORY) {
+	if (input->memory_bytes < ETL_INPUT_MEMORY_MAX) {
 		buffer->data = data;
-		input->bytes += input->buffer_size;
+		input->memory_bytes += input->buffer_size;
 		return true;
 	}
 	if (write_spill_file(input, data, input->buffer_size, number * input->buffer_size))
@@ -233,23 +235,24 @@ ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_
 	const struct etl_input_buffer *buffer;
 	size_t got = 0;
 
-	if (number < input->first) {
+	if (number < input->first_number) {
 		errno = EINVAL;
 		return -1;
 	}
-	while (number >= input->first + input->count && read_buffer(input))
+	while (number >= input->first_number + input->buffer_count && read_buffer(input))
 		;
-	if (number >= input->first + input->count) {
+	if (number >= input->first_number + input->buffer_count) {
 		errno = input->error;
 		if (errno)
 			return -1;
 		/* Callers need the length of an incomplete last buffer, but not its contents. */
-		if (number > input->first + input->count || input->incomplete_bytes <= within)
+		if (number > input->first_number + input->buffer_count ||
+		    input->incomplete_bytes <= within)
 			return 0;
 		return input->incomplete_bytes - within < size ? input->incomplete_bytes - within :
 								 size;
 	}
-	buffer = &input->buffers[number - input->first];
+	buffer = &input->buffers[number - input->first_number];
 	if (buffer->data) {
 		memcpy(data, buffer->data + within, size);
 		return size;
@@ -276,7 +279,7 @@ ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_
 const unsigned char *etl_input_next(struct etl_input *input, ssize_t *incomplete_bytes)
 {
 	if (read_buffer(input))
-		return input->newest;
+		return input->newest_data;
 	errno = input->error;
 	*incomplete_bytes = input->error ? -1 : (ssize_t)input->incomplete_bytes;
 	return NULL;
@@ -291,11 +294,11 @@ void etl_input_drop(struct etl_input *input, uint64_t number)
 {
 	struct etl_input_buffer *buffer;
 
-	if (number < input->first || number >= input->first + input->count)
+	if (number < input->first_number || number >= input->first_number + input->buffer_count)
 		return;
-	buffer = &input->buffers[number - input->first];
+	buffer = &input->buffers[number - input->first_number];
 	if (buffer->data) {
-		input->bytes -= input->buffer_size;
+		input->memory_bytes -= input->buffer_size;
 		keep_spare(input, buffer->data);
 	} else if (!buffer->is_dropped && input->spill_fd >= 0) {
 		/* Otherwise the file of an endless stream would fill the disk. */
@@ -320,7 +323,7 @@ int etl_input_spool(struct etl_input *input)
 	size_t i, got;
 	int fd;
 
-	for (i = 0; data && i < input->count; i++, at += input->buffer_size)
+	for (i = 0; data && i < input->buffer_count; i++, at += input->buffer_size)
 		if (input->buffers[i].data &&
 		    write_spill_file(input, input->buffers[i].data, input->buffer_size, at))
 			goto err;
@@ -351,10 +354,10 @@ void etl_input_free(struct etl_input *input)
 
 	if (!input)
 		return;
-	for (i = 0; i < input->count; i++)
+	for (i = 0; i < input->buffer_count; i++)
 		free(input->buffers[i].data);
 	free(input->buffers);
-	free(input->spare);
+	free(input->spare_data);
 	free(input->head);
 	if (input->spill_fd >= 0)
 		close(input->spill_fd);

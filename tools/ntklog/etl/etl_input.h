@@ -12,19 +12,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define ETL_INPUT_MEMORY	0x4000000
+#define ETL_INPUT_MEMORY_MAX	0x4000000
 
-#define ETL_INPUT_PIPE		0x100000
+#define ETL_INPUT_PIPE_SIZE	0x100000
 
 struct etl_input_buffer;
 
 /*
  * Input from a pipe.
  * @head: bytes that were read before the size was known
- * @first: number of the first buffer in @buffers
- * @bytes: bytes of the buffers in memory
- * @newest: contents of the buffer that was read last
- * @spare: memory for the next buffer, or NULL
+ * @first_number: number of the first buffer in @buffers
+ * @memory_bytes: bytes of the buffers in memory
+ * @newest_data: contents of the buffer that was read last
+ * @spare_data: memory for the next buffer, or NULL
  * @incomplete_bytes: bytes behind the last complete buffer, when the pipe has ended
  * @spill_has_failed: @error is that of @spill_fd, not of the pipe
  * @spill_fd: descriptor of the file for buffers beyond the limit, or -1 before its first use
@@ -35,11 +35,11 @@ struct etl_input {
 	unsigned char *head;
 	size_t head_size;
 	struct etl_input_buffer *buffers;
-	uint64_t first;
-	size_t count;
-	size_t bytes;
-	unsigned char *newest;
-	unsigned char *spare;
+	uint64_t first_number;
+	size_t buffer_count;
+	size_t memory_bytes;
+	unsigned char *newest_data;
+	unsigned char *spare_data;
 	size_t incomplete_bytes;
 	bool has_ended;
 	int error;
@@ -50,7 +50,7 @@ struct etl_input {
 };
 
 struct etl_input *etl_input_make(int fd);
-ssize_t etl_input_head(struct etl_input *input, void *data, size_t size);
+ssize_t etl_input_read_head(struct etl_input *input, void *data, size_t size);
 void etl_input_set_size(struct etl_input *input, size_t buffer_size);
 ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_t offset);
 const unsigned char *etl_input_next(struct etl_input *input, ssize_t *incomplete_bytes);

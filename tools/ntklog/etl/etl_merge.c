@@ -37,8 +37,8 @@ struct etl_merge_cpu {
  * @skip_last: events after it need not be returned
  * @is_skipped: function that tells which events need not be returned; NULL: all events are
  * @is_in_order: the sequence numbers of these places had no gap
- * @latest_begin: latest time of a first event in the buffers that the pipe has given before the
- *	first gap, session clock
+ * @latest_first_time: latest time of a first event in the buffers that the pipe has given before
+ *	the first gap, session clock
  */
 struct etl_merge {
 	struct etl_reader *reader;
@@ -53,10 +53,10 @@ struct etl_merge {
 	uint64_t skip_last;
 	bool (*is_skipped)(uint16_t hook_id);
 	bool is_in_order;
-	uint64_t latest_begin;
+	uint64_t latest_first_time;
 };
 
-static bool is_earlier(const struct etl_merge_cpu *a, const struct etl_merge_cpu *b)
+static bool has_earlier_event(const struct etl_merge_cpu *a, const struct etl_merge_cpu *b)
 {
 	/* Events of the same time keep the order of the file. */
 	if (a->event.time_stamp == b->event.time_stamp)
@@ -71,7 +71,7 @@ static void sift_down(struct etl_merge *merge, size_t at)
 		struct etl_merge_cpu *cpu = merge->heap[at];
 
 		for (; child <= 2 * at + 2 && child < merge->heap_count; child++)
-			if (is_earlier(merge->heap[child], merge->heap[least]))
+			if (has_earlier_event(merge->heap[child], merge->heap[least]))
 				least = child;
 		if (least == at)
 			return;
@@ -92,7 +92,7 @@ static bool can_skip_buffer(const struct etl_merge *merge, const struct etl_merg
 {
 	const struct etl_cursor *cursor = &cpu->cursor;
 	const struct perfinfo_trace_header *header;
-	size_t at, size, end = cursor->end;
+	size_t at, size, end = cursor->end_offset;
 	uint64_t time = *last;
 
 	if (!merge->is_skipped || !time || cpu->next_buffer <= 2 ||
@@ -104,7 +104,8 @@ static bool can_skip_buffer(const struct etl_merge *merge, const struct etl_merg
 		if (size < sizeof(*header) || size > end - at ||
 		    header->header_type != TRACE_HEADER_TYPE_PERFINFO64 ||
 		    header->flags != TRACE_HEADER_FLAGS || header->extended_flags ||
-		    header->time_stamp < time || header->time_stamp > cursor->latest_possible ||
+		    header->time_stamp < time ||
+		    header->time_stamp > cursor->latest_possible_time ||
 		    (header->time_stamp >= merge->skip_first &&
 		     header->time_stamp <= merge->skip_last) ||
 		    !merge->is_skipped(header->hook_id))
@@ -122,14 +123,14 @@ static bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 	bool is_new_buffer = false;
 
 	do {
-		while (cpu->cursor.next_offset >= cpu->cursor.end) {
+		while (cpu->cursor.next_offset >= cpu->cursor.end_offset) {
 			if (cpu->next_buffer == cpu->buffer_count ||
 			    !etl_take_buffer(merge->reader, &cpu->cursor,
 					     cpu->buffers[cpu->next_buffer++].number))
 				return false;
 			is_new_buffer = true;
 			if (can_skip_buffer(merge, cpu, &before)) {
-				cpu->cursor.next_offset = cpu->cursor.end;
+				cpu->cursor.next_offset = cpu->cursor.end_offset;
 				cpu->cursor.time_stamp = before;
 				cpu->cursor.last_time = before;
 			}
@@ -142,7 +143,7 @@ static bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 
 static int add_buffer(struct etl_merge_cpu *cpu, const struct etl_place *place)
 {
-	struct etl_place *more = grown(cpu->buffers, cpu->buffer_count, sizeof(*more));
+	struct etl_place *more = grow_by_one(cpu->buffers, cpu->buffer_count, sizeof(*more));
 
 	if (!more)
 		return -1;
@@ -168,7 +169,7 @@ static int grow_cpus(struct etl_merge *merge, size_t count)
 	if (!more)
 		return -1;
 	merge->heap = more;
-	more = grown_to(merge->cpus, merge->cpu_count, count, sizeof(*more));
+	more = grow_to(merge->cpus, merge->cpu_count, count, sizeof(*more));
 	if (!more)
 		return -1;
 	merge->cpus = more;
@@ -215,7 +216,7 @@ static void add_to_heap(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 
 	for (; at; at = parent) {
 		parent = (at - 1) / 2;
-		if (!is_earlier(cpu, merge->heap[parent]))
+		if (!has_earlier_event(cpu, merge->heap[parent]))
 			break;
 		merge->heap[at] = merge->heap[parent];
 	}
@@ -236,11 +237,11 @@ static bool wait_for_buffer(struct etl_merge *merge)
 	place = &reader->places[merge->place_count];
 	merge->is_in_order &= place->sequence_number == (int64_t)merge->place_count;
 	merge->place_count++;
-	if (merge->is_in_order && place->first_time > merge->latest_begin)
-		merge->latest_begin = place->first_time;
+	if (merge->is_in_order && place->first_time > merge->latest_first_time)
+		merge->latest_first_time = place->first_time;
 	cpu = add_indexed_buffer(merge, place);
 	if (!cpu) {
-		etl_no_memory(reader);
+		etl_set_no_memory(reader);
 		return false;
 	}
 	if (cpu->is_in_heap)
@@ -264,7 +265,7 @@ static bool wait_for_buffer(struct etl_merge *merge)
  * latest begin. The margin is there because a logger reads the clock a little before it gets a
  * place in a buffer.
  */
-static bool top_is_certain(const struct etl_merge *merge)
+static bool top_is_earliest(const struct etl_merge *merge)
 {
 	const struct etl_file *file = &merge->reader->file;
 	size_t processors = file->processors > merge->cpu_count ? file->processors :
@@ -273,8 +274,8 @@ static bool top_is_certain(const struct etl_merge *merge)
 	if (!merge->heap_count)
 		return false;
 	return merge->heap_count == processors ||
-	       (merge->is_in_order && merge->latest_begin > file->perf_freq / 10 &&
-		merge->heap[0]->event.time_stamp < merge->latest_begin - file->perf_freq / 10);
+	       (merge->is_in_order && merge->latest_first_time > file->perf_freq / 10 &&
+		merge->heap[0]->event.time_stamp < merge->latest_first_time - file->perf_freq / 10);
 }
 
 /**
@@ -292,9 +293,10 @@ struct etl_merge *etl_merge_open(struct etl_file *file)
 	struct etl_merge *merge = calloc(1, sizeof(*merge));
 	size_t i;
 
-	if (reader->input && (reader->was_merged || reader->next_place > 1)) {
+	if (reader->input && (reader->was_merged || reader->next_place_index > 1)) {
 		free(merge);
-		etl_damage(reader, 0, "a pipe can be read only once, and this one has been read");
+		etl_set_damage(reader, 0,
+			       "a pipe can be read only once, and this one has been read");
 		return NULL;
 	}
 	if (!merge)
@@ -311,7 +313,7 @@ struct etl_merge *etl_merge_open(struct etl_file *file)
 
 err:
 	etl_merge_close(merge);
-	etl_no_memory(reader);
+	etl_set_no_memory(reader);
 	return NULL;
 }
 
@@ -354,7 +356,7 @@ const struct etl_event *etl_merge_next(struct etl_merge *merge)
 		if (merge->heap_count)
 			sift_down(merge, 0);
 	}
-	while (merge->reader->input && !top_is_certain(merge) && wait_for_buffer(merge))
+	while (merge->reader->input && !top_is_earliest(merge) && wait_for_buffer(merge))
 		;
 	if (!merge->heap_count)
 		return NULL;

@@ -24,11 +24,11 @@ struct etl_cursor {
 	unsigned char *buffer;
 	uint64_t number;
 	size_t next_offset;
-	size_t end;
+	size_t end_offset;
 	unsigned int processor;
 	uint64_t time_stamp;
 	uint64_t last_time;
-	uint64_t latest_possible;
+	uint64_t latest_possible_time;
 };
 
 /*
@@ -58,10 +58,11 @@ struct etl_seen_buffer;
  * @cursor: position of etl_next_event()
  * @places: index of the readable buffers with the header buffer, in the order of the file; of a
  *	stream the header buffer, and those that etl_add_next_buffer() has added so far
- * @next_place: index in @places of the buffer after that of @cursor
- * @slack: ticks by which a time may be before the start of the session, or after its latest end
- * @latest_possible: latest possible time of events, session clock; UINT64_MAX: no limit
- * @damage_at: offset of the damage that @file's error describes
+ * @next_place_index: index in @places of the buffer after that of @cursor
+ * @slack_ticks: ticks by which a time may be before the start of the session, or after its latest
+ *	end
+ * @latest_possible_time: latest possible time of events, session clock; UINT64_MAX: no limit
+ * @damage_offset: offset of the damage that @file's error describes
  */
 struct etl_reader {
 	struct etl_file file;
@@ -74,12 +75,12 @@ struct etl_reader {
 	struct etl_cursor cursor;
 	struct etl_event event;
 	struct etl_place *places;
-	size_t next_place;
-	uint64_t slack;
-	uint64_t earliest_possible;
-	uint64_t latest_possible;
+	size_t next_place_index;
+	uint64_t slack_ticks;
+	uint64_t earliest_possible_time;
+	uint64_t latest_possible_time;
 	uint64_t unknown_buffers;
-	uint64_t damage_at;
+	uint64_t damage_offset;
 };
 
 static inline struct etl_reader *etl_reader(struct etl_file *file)
@@ -98,12 +99,12 @@ int etl_read_descriptor(struct etl_file **file, const char *path, int fd,
 int etl_attach(struct etl_file **file, const char *path, const void *buffer, size_t size);
 
 __printf(3, 4)
-int etl_damage(struct etl_reader *reader, uint64_t offset, const char *format, ...);
-int etl_no_memory(struct etl_reader *reader);
+int etl_set_damage(struct etl_reader *reader, uint64_t offset, const char *format, ...);
+int etl_set_no_memory(struct etl_reader *reader);
 void etl_leave_out_bytes(struct etl_reader *reader, size_t bytes);
 void etl_count_backwards(struct etl_reader *reader, uint64_t offset);
 
-unsigned int etl_processor(const struct wmi_buffer_header *header);
+unsigned int etl_buffer_processor(const struct wmi_buffer_header *header);
 int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 		     const struct wmi_buffer_header *header);
 ssize_t etl_read_at(struct etl_reader *reader, void *data, size_t count, uint64_t offset);

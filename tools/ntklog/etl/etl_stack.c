@@ -18,7 +18,7 @@ static const struct {
 	{ PERFINFO_LOG_TYPE_STACKWALK_KEY_USER, ETL_STACK_KEY_OF_EVENT },
 };
 
-static enum etl_stack_kind stack_kind(const struct etl_event *event)
+static enum etl_stack_kind stack_kind_of(const struct etl_event *event)
 {
 	size_t i;
 
@@ -68,7 +68,7 @@ int etl_read_stack(struct etl_stack *stack, struct etl_file *file, const struct 
 	size_t needed = sizeof(struct stack_walk_event);
 
 	*stack = (struct etl_stack) {
-		.kind = stack_kind(event),
+		.kind = stack_kind_of(event),
 		.pointer_size = event->pointer_size,
 	};
 	if (stack->kind == ETL_STACK_NONE)

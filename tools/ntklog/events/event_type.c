@@ -234,7 +234,7 @@ static const struct event_field ntklog_dropped_dc_fields[] = {
 	.hook_id = _hook_id,							\
 	.version = 1,								\
 	.name = _name,								\
-	.size = { NTKLOG_DROPPED_DC_V1_SIZE, NTKLOG_DROPPED_DC_V1_SIZE },	\
+	.data_sizes = { NTKLOG_DROPPED_DC_V1_SIZE, NTKLOG_DROPPED_DC_V1_SIZE },	\
 	.fields = ntklog_dropped_dc_fields,					\
 	.field_count = ARRAY_SIZE(ntklog_dropped_dc_fields) - 1,		\
 }
@@ -405,7 +405,7 @@ static const struct event_field ready_thread_fields[] = {
 	.hook_id = _hook_id,						\
 	.version = _version,						\
 	.name = _name,							\
-	.size = { sizeof(_type), sizeof(_type) },			\
+	.data_sizes = { sizeof(_type), sizeof(_type) },			\
 	FIELDS(_fields)							\
 }
 
@@ -414,16 +414,16 @@ const struct event_type event_types[] = {
 		.hook_id = PERFINFO_LOG_TYPE_SPINLOCK,
 		.version = PERFINFO_SPINLOCK_VERSION,
 		.name = "SpinLock",
-		.size = { sizeof(struct wmi_spinlock32),
-			  sizeof(struct wmi_spinlock64) },
+		.data_sizes = { sizeof(struct wmi_spinlock32),
+				sizeof(struct wmi_spinlock64) },
 		FIELDS(spinlock_fields)
 	},
 	{
 		.hook_id = PERFINFO_LOG_TYPE_RESOURCE,
 		.version = PERFINFO_RESOURCE_VERSION,
 		.name = "Resource",
-		.size = { sizeof(struct wmi_resource32),
-			  sizeof(struct wmi_resource64) },
+		.data_sizes = { sizeof(struct wmi_resource32),
+				sizeof(struct wmi_resource64) },
 		FIELDS(resource_fields),
 		.filter_field = &resource_kind_field,
 	},
@@ -431,8 +431,8 @@ const struct event_type event_types[] = {
 		.hook_id = PERFINFO_LOG_TYPE_CONTEXTSWAP,
 		.version = 1,
 		.name = "ContextSwap",
-		.size = { sizeof(struct wmi_contextswap_v1),
-			  sizeof(struct wmi_contextswap_v1) },
+		.data_sizes = { sizeof(struct wmi_contextswap_v1),
+				sizeof(struct wmi_contextswap_v1) },
 		FIELDS(contextswap_v1_fields)
 	},
 	{
@@ -440,8 +440,8 @@ const struct event_type event_types[] = {
 		.version = 2,
 		.last_version = 4,
 		.name = "ContextSwap",
-		.size = { sizeof(struct wmi_contextswap),
-			  sizeof(struct wmi_contextswap) },
+		.data_sizes = { sizeof(struct wmi_contextswap),
+				sizeof(struct wmi_contextswap) },
 		FIELDS(contextswap_fields)
 	},
 	DC(PERFINFO_LOG_TYPE_READY_THREAD, ETW_READY_THREAD_VERSION, "ReadyThread",
@@ -478,7 +478,7 @@ const struct event_type event_types[] = {
 		.hook_id = NTKLOG_LOG_TYPE_OPEN_HOLD,
 		.version = 1,
 		.name = "NtklogOpenHold",
-		.size = { NTKLOG_OPEN_HOLD_V1_SIZE, NTKLOG_OPEN_HOLD_V1_SIZE },
+		.data_sizes = { NTKLOG_OPEN_HOLD_V1_SIZE, NTKLOG_OPEN_HOLD_V1_SIZE },
 		.fields = ntklog_open_hold_fields,
 		.field_count = ARRAY_SIZE(ntklog_open_hold_fields) - 2,
 	},
@@ -526,7 +526,7 @@ const struct event_type *event_type_find(const struct etl_event *event)
 int event_type_check(struct etl_file *file, const struct etl_event *event,
 		     const struct event_type *type)
 {
-	size_t size = type->size[event->pointer_size == 8];
+	size_t size = type->data_sizes[event->pointer_size == 8];
 
 	if (event->data_size == size)
 		return 0;
@@ -549,7 +549,7 @@ const char *event_name(const struct etl_event *event, const struct event_type *t
 	if (type)
 		return type->name;
 	if (event->has_hook_id)
-		name = hook_name(event->hook_id);
+		name = hook_id_name(event->hook_id);
 	else if (event->header_type == TRACE_HEADER_TYPE_MESSAGE)
 		name = "WppMessage";
 	return name ? name : "Event";

@@ -53,7 +53,7 @@ struct event_field {
 /*
  * @version: first known version of the event
  * @last_version: last known version, or 0 if there is only one
- * @size: bytes of the 32-bit and of the 64-bit record
+ * @data_sizes: bytes of the 32-bit and of the 64-bit record
  * @filter_field: additional field for filters, which is some bits of one of @fields; or NULL
  */
 struct event_type {
@@ -61,7 +61,7 @@ struct event_type {
 	uint16_t version;
 	uint16_t last_version;
 	const char *name;
-	size_t size[2];
+	size_t data_sizes[2];
 	const struct event_field *fields;
 	size_t field_count;
 	const struct event_field *filter_field;

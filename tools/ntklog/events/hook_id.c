@@ -8,7 +8,7 @@
 #include "macros.h"
 
 /* Sorted by id, for bsearch(). */
-static const struct hook {
+static const struct hook_name_entry {
 	uint16_t id;
 	const char *name;
 } hooks[] = {
@@ -381,20 +381,20 @@ static const struct hook {
 
 static int compare_hooks(const void *a, const void *b)
 {
-	const struct hook *left = a, *right = b;
+	const struct hook_name_entry *left = a, *right = b;
 
 	return (int)left->id - (int)right->id;
 }
 
 /**
- * hook_name() - get the name of a kernel event
+ * hook_id_name() - get the name of a kernel event
  * @hook_id: hook id of the event
  *
  * Return: the name, or NULL if it is not known.
  */
-const char *hook_name(uint16_t hook_id)
+const char *hook_id_name(uint16_t hook_id)
 {
-	const struct hook key = { .id = hook_id }, *found;
+	const struct hook_name_entry key = { .id = hook_id }, *found;
 
 	found = bsearch(&key, hooks, ARRAY_SIZE(hooks), sizeof(*hooks), compare_hooks);
 	return found ? found->name : NULL;
@@ -404,7 +404,7 @@ const char *hook_name(uint16_t hook_id)
  * hook_name_exists() - test whether any kernel event has a name
  * @name: name, in any case
  *
- * Return: true if hook_name() can return it.
+ * Return: true if hook_id_name() can return it.
  */
 bool hook_name_exists(const char *name)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-const char *hook_name(uint16_t hook_id);
+const char *hook_id_name(uint16_t hook_id);
 bool hook_name_exists(const char *name);
 
 #endif /* _NTKLOG_HOOK_ID_H */

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /**
- * grown() - reserve memory for one more element
+ * grow_by_one() - reserve memory for one more element
  * @array: array that only this function has grown, or NULL for a new one
  * @count: number of elements in @array
  * @size: bytes of an element
  *
  * Return: the array, which may have moved; NULL without memory, and @array is unchanged.
  */
-static inline void *grown(void *array, size_t count, size_t size)
+static inline void *grow_by_one(void *array, size_t count, size_t size)
 {
 	/* The memory is for 1, 2, 4, ... elements. It is full when @count is a power of two. */
 	if (array && count & (count - 1))
@@ -22,7 +22,7 @@ static inline void *grown(void *array, size_t count, size_t size)
 }
 
 /**
- * grown_to() - reserve memory for a number of elements, and set the new ones to zero
+ * grow_to() - reserve memory for a number of elements, and set the new ones to zero
  * @array: array, or NULL for a new one
  * @count: number of elements in @array
  * @wanted: number of elements to reserve memory for; greater than @count
@@ -30,7 +30,7 @@ static inline void *grown(void *array, size_t count, size_t size)
  *
  * Return: the array, which may have moved; NULL without memory, and @array is unchanged.
  */
-static inline void *grown_to(void *array, size_t count, size_t wanted, size_t size)
+static inline void *grow_to(void *array, size_t count, size_t wanted, size_t size)
 {
 	char *more = reallocarray(array, wanted, size);
 

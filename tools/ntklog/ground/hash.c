@@ -5,7 +5,7 @@
 
 #include "hash.h"
 
-static uint64_t rotated(uint64_t word, unsigned int bits)
+static uint64_t rotate_left(uint64_t word, unsigned int bits)
 {
 	return word << bits | word >> (64 - bits);
 }
@@ -13,15 +13,15 @@ static uint64_t rotated(uint64_t word, unsigned int bits)
 static inline void mix_state(uint64_t v[4])
 {
 	v[0] += v[1];
-	v[1] = rotated(v[1], 13) ^ v[0];
-	v[0] = rotated(v[0], 32);
+	v[1] = rotate_left(v[1], 13) ^ v[0];
+	v[0] = rotate_left(v[0], 32);
 	v[2] += v[3];
-	v[3] = rotated(v[3], 16) ^ v[2];
+	v[3] = rotate_left(v[3], 16) ^ v[2];
 	v[0] += v[3];
-	v[3] = rotated(v[3], 21) ^ v[0];
+	v[3] = rotate_left(v[3], 21) ^ v[0];
 	v[2] += v[1];
-	v[1] = rotated(v[1], 17) ^ v[2];
-	v[2] = rotated(v[2], 32);
+	v[1] = rotate_left(v[1], 17) ^ v[2];
+	v[2] = rotate_left(v[2], 32);
 }
 
 static inline void absorb_word(uint64_t v[4], uint64_t word)

@@ -9,7 +9,7 @@
 #include "text.h"
 
 /* Return the length of the UTF-8 character at @at, or 0 if it is malformed or a control one. */
-static size_t character_length(const unsigned char *at)
+static size_t utf8_character_length(const unsigned char *at)
 {
 	/* Least character of each length in bytes. A lesser one is an overlong form. */
 	static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -41,7 +41,7 @@ static size_t character_length(const unsigned char *at)
 	return length;
 }
 
-static bool are_printable_ascii(const char *text)
+static bool eight_are_printable_ascii(const char *text)
 {
 	static const uint64_t ones = UINT64_C(0x0101010101010101);
 	uint64_t word, low, high;
@@ -112,12 +112,12 @@ void text_clean_large(char *text, size_t size)
 	size_t at = 0, i, length;
 
 	while (at < size) {
-		if (size - at >= 8 && are_printable_ascii(text + at)) {
+		if (size - at >= 8 && eight_are_printable_ascii(text + at)) {
 			at += 8;
 			continue;
 		}
 		for (i = 0; i < 8 && at < size; i += length, at += length) {
-			length = character_length((const unsigned char *)text + at);
+			length = utf8_character_length((const unsigned char *)text + at);
 			if (length)
 				continue;
 			if (text[at] != '\t' && text[at] != '\n')
@@ -134,7 +134,7 @@ void text_clean_large(char *text, size_t size)
 void text_clean(char *text)
 {
 	while (*text) {
-		size_t length = character_length((const unsigned char *)text);
+		size_t length = utf8_character_length((const unsigned char *)text);
 
 		if (!length && *text != '\t' && *text != '\n')
 			*text = '?';

@@ -6,12 +6,12 @@
 #include "utf16.h"
 
 /* A character above 0xFFFF is a pair of units: a high surrogate, then a low surrogate. */
-static bool is_high(unsigned int unit)
+static bool is_high_surrogate(unsigned int unit)
 {
 	return unit >= 0xD800 && unit < 0xDC00;
 }
 
-static bool is_low(unsigned int unit)
+static bool is_low_surrogate(unsigned int unit)
 {
 	return unit >= 0xDC00 && unit < 0xE000;
 }
@@ -54,10 +54,10 @@ const unsigned char *utf16_read(const unsigned char *from, const unsigned char *
 			from += 2;
 			break;
 		}
-		if (is_high(unit) && is_low(next)) {
+		if (is_high_surrogate(unit) && is_low_surrogate(next)) {
 			unit = 0x10000 + ((unit - 0xD800) << 10) + (next - 0xDC00);
 			from += 2;
-		} else if (is_high(unit) || is_low(unit)) {
+		} else if (is_high_surrogate(unit) || is_low_surrogate(unit)) {
 			/* A surrogate without its other half is malformed. */
 			unit = '?';
 		}

@@ -7,13 +7,13 @@
 #include "wait_graph.h"
 
 /**
- * wait_graph_task() - find or add a task
+ * wait_graph_find_task() - find or add a task
  * @graph: the graph
  * @thread_id: id of the task
  *
  * Return: the task, or NULL without memory.
  */
-struct wait_task *wait_graph_task(struct wait_graph *graph, uint32_t thread_id)
+struct wait_task *wait_graph_find_task(struct wait_graph *graph, uint32_t thread_id)
 {
 	struct wait_task *task;
 
@@ -22,15 +22,15 @@ struct wait_task *wait_graph_task(struct wait_graph *graph, uint32_t thread_id)
 }
 
 /**
- * wait_graph_add() - add a lock that a task holds or waits for
+ * wait_graph_add_slot() - add a lock that a task holds or waits for
  * @graph: the graph, before wait_graph_finish()
  * @slot: the lock
  *
  * Return: false without memory.
  */
-bool wait_graph_add(struct wait_graph *graph, const struct wait_slot *slot)
+bool wait_graph_add_slot(struct wait_graph *graph, const struct wait_slot *slot)
 {
-	struct wait_slot *slots = grown(graph->slots, graph->slot_count, sizeof(*slot));
+	struct wait_slot *slots = grow_by_one(graph->slots, graph->slot_count, sizeof(*slot));
 
 	if (!slots)
 		return false;
@@ -59,11 +59,11 @@ static int compare_slots(const void *a, const void *b)
 static int compare_locks(const void *a, const void *b)
 {
 	const struct wait_lock *left = a, *right = b;
-	uint64_t left_age = left->slots[left->waiters ? left->holders : 0].age_ns;
-	uint64_t right_age = right->slots[right->waiters ? right->holders : 0].age_ns;
+	uint64_t left_age = left->slots[left->waiter_count ? left->holder_count : 0].age_ns;
+	uint64_t right_age = right->slots[right->waiter_count ? right->holder_count : 0].age_ns;
 
-	if (!left->waiters != !right->waiters)
-		return left->waiters ? -1 : 1;
+	if (!left->waiter_count != !right->waiter_count)
+		return left->waiter_count ? -1 : 1;
 	if (left_age != right_age)
 		return left_age > right_age ? -1 : 1;
 	return left->slots < right->slots ? -1 : left->slots > right->slots;
@@ -100,13 +100,13 @@ static bool make_locks(struct wait_graph *graph)
 		 */
 		if (!slot->is_waiting && slot->is_exclusive && !is_semaphore(slot)) {
 			lock->slots = slot;
-			lock->holders = 0;
+			lock->holder_count = 0;
 		}
 		if (!slot->is_waiting) {
-			lock->holders++;
+			lock->holder_count++;
 			continue;
 		}
-		graph->contended += !lock->waiters++;
+		graph->contended_count += !lock->waiter_count++;
 		slot->task->wait = slot;
 	}
 	qsort(graph->locks, graph->lock_count, sizeof(*graph->locks), compare_locks);
@@ -124,8 +124,8 @@ static bool lock_can_be_released(const struct wait_lock *lock,
 	bool needs_one = is_semaphore(lock->slots);
 	size_t stuck = 0, i;
 
-	*blocker = lock->holders ? lock->slots->task : NULL;
-	for (i = 0; i < lock->holders; i++) {
+	*blocker = lock->holder_count ? lock->slots->task : NULL;
+	for (i = 0; i < lock->holder_count; i++) {
 		const struct wait_slot *slot = &lock->slots[i];
 
 		/* A hold that began while listing may be later than another slot. */
@@ -134,7 +134,7 @@ static bool lock_can_be_released(const struct wait_lock *lock,
 		if (!stuck++)
 			*blocker = slot->task;
 	}
-	return !stuck || (needs_one && stuck < lock->holders);
+	return !stuck || (needs_one && stuck < lock->holder_count);
 }
 
 /*
@@ -152,12 +152,13 @@ static void find_stuck_tasks(struct wait_graph *graph)
 		task->is_stuck = task->wait && !task->wait->began_while_listing;
 	while (has_changed) {
 		has_changed = false;
-		for (i = 0; i < graph->contended; i++) {
+		for (i = 0; i < graph->contended_count; i++) {
 			const struct wait_lock *lock = &graph->locks[i];
 			struct wait_task *blocker;
 			bool is_free = lock_can_be_released(lock, &blocker);
 
-			for (j = lock->holders; j < lock->holders + lock->waiters; j++) {
+			for (j = lock->holder_count; j < lock->holder_count + lock->waiter_count;
+			     j++) {
 				task = lock->slots[j].task;
 				if (task->wait == &lock->slots[j])
 					task->blocker = blocker;
@@ -174,15 +175,15 @@ static void find_cycles(struct wait_graph *graph)
 	struct wait_task *start, *task;
 
 	for (start = graph->tasks; start; start = start->hh.next) {
-		if (!start->is_stuck || start->walk)
+		if (!start->is_stuck || start->walk_start)
 			continue;
-		for (task = start; !task->walk; task = task->blocker)
-			task->walk = start;
-		if (task->walk != start)
+		for (task = start; !task->walk_start; task = task->blocker)
+			task->walk_start = start;
+		if (task->walk_start != start)
 			continue;
-		graph->cycles++;
+		graph->cycle_count++;
 		for (; !task->cycle; task = task->blocker)
-			task->cycle = graph->cycles;
+			task->cycle = graph->cycle_count;
 	}
 }
 

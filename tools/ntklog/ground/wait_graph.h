@@ -15,18 +15,18 @@
  * @blocker: a task that holds the lock of @wait; NULL: none is known
  * @is_stuck: no task that can run is known to release the lock of @wait
  * @cycle: number of the cycle that the task belongs to, from 1 on; 0: none
- * @walk: task at which the latest walk along @blocker that passed this task began; NULL: none
+ * @walk_start: task at which the latest walk along @blocker that passed this task began; NULL: none
  */
 struct wait_task {
 	uint32_t thread_id;
 	const char *name;
 	const char **stack;
-	size_t frames;
+	size_t frame_count;
 	const struct wait_slot *wait;
 	struct wait_task *blocker;
 	bool is_stuck;
 	unsigned int cycle;
-	const void *walk;
+	const void *walk_start;
 	UT_hash_handle hh;
 };
 
@@ -56,28 +56,28 @@ struct wait_slot {
 /* A lock. @slots: holders, then waiters, each the oldest first. */
 struct wait_lock {
 	const struct wait_slot *slots;
-	size_t holders;
-	size_t waiters;
+	size_t holder_count;
+	size_t waiter_count;
 };
 
 /*
  * The graph; all zero: empty.
  * @slots: by lock after wait_graph_finish()
  * @locks: the locks, those with the longest waits first; from wait_graph_finish() on
- * @contended: number of locks that tasks wait for, the first ones of @locks
+ * @contended_count: number of locks that tasks wait for, the first ones of @locks
  */
 struct wait_graph {
 	struct wait_slot *slots;
 	size_t slot_count;
 	struct wait_lock *locks;
 	size_t lock_count;
-	size_t contended;
+	size_t contended_count;
 	struct wait_task *tasks;
-	unsigned int cycles;
+	unsigned int cycle_count;
 };
 
-struct wait_task *wait_graph_task(struct wait_graph *graph, uint32_t thread_id);
-bool wait_graph_add(struct wait_graph *graph, const struct wait_slot *slot);
+struct wait_task *wait_graph_find_task(struct wait_graph *graph, uint32_t thread_id);
+bool wait_graph_add_slot(struct wait_graph *graph, const struct wait_slot *slot);
 bool wait_graph_finish(struct wait_graph *graph);
 const struct wait_task *wait_graph_cycle(const struct wait_graph *graph, unsigned int number);
 void wait_graph_free(struct wait_graph *graph);

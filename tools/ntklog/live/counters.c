@@ -54,15 +54,16 @@ static int add_cpus(struct counters *counters, size_t cpus)
 {
 	uint32_t *last;
 
-	if (cpus <= counters->cpus)
+	if (cpus <= counters->cpu_count)
 		return 0;
-	last = cpus <= CPUS_MAX ? realloc(counters->last, cpus * COUNTERS * sizeof(*last)) : NULL;
+	last = cpus <= CPUS_MAX ? realloc(counters->last_values, cpus * COUNTERS * sizeof(*last)) :
+				  NULL;
 	if (!last)
 		return -ENOMEM;
-	memset(last + counters->cpus * COUNTERS, 0,
-	       (cpus - counters->cpus) * COUNTERS * sizeof(*last));
-	counters->last = last;
-	counters->cpus = cpus;
+	memset(last + counters->cpu_count * COUNTERS, 0,
+	       (cpus - counters->cpu_count) * COUNTERS * sizeof(*last));
+	counters->last_values = last;
+	counters->cpu_count = cpus;
 	return 0;
 }
 
@@ -80,7 +81,7 @@ static int read_line(struct counters *counters, char *line, const enum counter *
 		return -EINVAL;
 	if (add_cpus(counters, cpu + 1))
 		return -ENOMEM;
-	last = counters->last + cpu * COUNTERS;
+	last = counters->last_values + cpu * COUNTERS;
 	/* The first column is the CPU. */
 	for (i = 1; i < count; i++) {
 		uint32_t value;
@@ -108,7 +109,7 @@ static int read_line(struct counters *counters, char *line, const enum counter *
 int counters_read(struct counters *counters)
 {
 	enum counter columns[COLUMNS_MAX];
-	bool is_first = !counters->cpus;
+	bool is_first = !counters->cpu_count;
 	char path[PATH_SIZE], *line = NULL;
 	size_t size = 0, count;
 	FILE *stream;
@@ -137,6 +138,6 @@ int counters_read(struct counters *counters)
  */
 void counters_free(struct counters *counters)
 {
-	free(counters->last);
+	free(counters->last_values);
 	*counters = (struct counters) { 0 };
 }

@@ -29,12 +29,12 @@ enum counter {
 
 /*
  * Sums since the first reading; all zero: not read yet.
- * @last: values of each CPU at the last reading, COUNTERS of a CPU
+ * @last_values: values of each CPU at the last reading, COUNTERS of a CPU
  */
 struct counters {
 	uint64_t totals[COUNTERS];
-	uint32_t *last;
-	size_t cpus;
+	uint32_t *last_values;
+	size_t cpu_count;
 };
 
 int counters_read(struct counters *counters);

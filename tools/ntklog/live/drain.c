@@ -27,7 +27,7 @@
 #include "message.h"
 
 /* Buffers that are read of one CPU before the next CPU has its turn. */
-#define BUFFERS_PER_TURN	64
+#define BUFFERS_PER_READ	64
 
 /* Bytes of early buffers that may wait for late ones until a flush. */
 #define HELD_BYTES_MAX	(64u << 20)
@@ -46,10 +46,10 @@ static int grow_arrays(struct drain *drain, size_t count)
 	if (!fds)
 		return -1;
 	drain->fds = fds;
-	polled = reallocarray(drain->polled, count + 1, sizeof(*polled));
+	polled = reallocarray(drain->poll_fds, count + 1, sizeof(*polled));
 	if (!polled)
 		return -1;
-	drain->polled = polled;
+	drain->poll_fds = polled;
 	while (drain->fd_count < count)
 		fds[drain->fd_count++] = -1;
 	return 0;
@@ -70,7 +70,7 @@ static int open_buffers(struct drain *drain)
 
 		if (drain->fds[i] >= 0)
 			continue;
-		drain->fds[i] = ioctl(drain->claim, NTKLOG_SESSION_OPEN_CPU, &cpu);
+		drain->fds[i] = ioctl(drain->claim_fd, NTKLOG_SESSION_OPEN_CPU, &cpu);
 		/* A CPU that has not been online during the run has no buffers. */
 		if (drain->fds[i] < 0 && errno != EINVAL && errno != ENXIO && errno != ENOENT) {
 			message("session %d: the buffers of CPU %zu cannot be opened: %s",
@@ -92,10 +92,10 @@ static int open_buffers(struct drain *drain)
  */
 int drain_open(struct drain *drain, int claim, int session, size_t buffer_size)
 {
-	drain->claim = claim;
+	drain->claim_fd = claim;
 	drain->session = session;
 	drain->buffer_size = buffer_size;
-	drain->next = 1;
+	drain->next_number = 1;
 	return open_buffers(drain);
 }
 
@@ -112,42 +112,42 @@ int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
 	int got;
 	size_t i;
 
-	drain->polled[0] = (struct pollfd) { .fd = other_fd, .events = POLLIN };
+	drain->poll_fds[0] = (struct pollfd) { .fd = other_fd, .events = POLLIN };
 	for (i = 0; i < drain->fd_count; i++)
-		drain->polled[i + 1] = (struct pollfd) {
+		drain->poll_fds[i + 1] = (struct pollfd) {
 			.fd = drain->fds[i], .events = POLLIN
 		};
-	got = poll(drain->polled, drain->fd_count + 1, timeout_ms);
+	got = poll(drain->poll_fds, drain->fd_count + 1, timeout_ms);
 	if (got < 0 && errno != EINTR) {
 		message("session %d: cannot wait for its buffers: %s", drain->session,
 			strerror(errno));
 		return -1;
 	}
-	drain->ready = got > 0;
-	return got > 0 && drain->polled[0].revents;
+	drain->is_ready = got > 0;
+	return got > 0 && drain->poll_fds[0].revents;
 }
 
 /* Pass on the buffers that are next by sequence number, and those up to @last even after a gap. */
 static int deliver_held_buffers(struct drain *drain, int64_t last)
 {
-	while (drain->held && (drain->held->sequence_number <= drain->next ||
-			       drain->held->sequence_number <= last)) {
-		struct drain_buffer *buffer = drain->held;
+	while (drain->held_buffers && (drain->held_buffers->sequence_number <= drain->next_number ||
+				       drain->held_buffers->sequence_number <= last)) {
+		struct drain_buffer *buffer = drain->held_buffers;
 		int err;
 
-		if (buffer->sequence_number >= drain->next) {
-			drain->missing += buffer->sequence_number - drain->next;
-			drain->next = buffer->sequence_number + 1;
+		if (buffer->sequence_number >= drain->next_number) {
+			drain->missing_count += buffer->sequence_number - drain->next_number;
+			drain->next_number = buffer->sequence_number + 1;
 		} else {
-			drain->late++;
+			drain->late_count++;
 		}
-		drain->held = buffer->next;
+		drain->held_buffers = buffer->next;
 		drain->held_bytes -= drain->buffer_size;
-		err = drain->give(drain->argument, buffer->data, drain->buffer_size);
-		if (drain->spare)
+		err = drain->give_buffer(drain->argument, buffer->data, drain->buffer_size);
+		if (drain->spare_buffer)
 			free(buffer);
 		else
-			drain->spare = buffer;
+			drain->spare_buffer = buffer;
 		if (err)
 			return err;
 	}
@@ -156,7 +156,7 @@ static int deliver_held_buffers(struct drain *drain, int64_t last)
 
 static void insert_held_buffer(struct drain *drain, struct drain_buffer *buffer)
 {
-	struct drain_buffer **place = &drain->held;
+	struct drain_buffer **place = &drain->held_buffers;
 	struct wmi_buffer_header header;
 
 	memcpy(&header, buffer->data, sizeof(header));
@@ -166,8 +166,8 @@ static void insert_held_buffer(struct drain *drain, struct drain_buffer *buffer)
 	buffer->next = *place;
 	*place = buffer;
 	drain->held_bytes += drain->buffer_size;
-	if (buffer->sequence_number > drain->highest)
-		drain->highest = buffer->sequence_number;
+	if (buffer->sequence_number > drain->highest_number)
+		drain->highest_number = buffer->sequence_number;
 }
 
 /*
@@ -180,8 +180,8 @@ static int read_processor(struct drain *drain, size_t processor, size_t buffers_
 {
 	int64_t number = 0;
 
-	while (number < drain->flushed || buffers_max) {
-		struct drain_buffer *buffer = drain->spare;
+	while (number < drain->flushed_number || buffers_max) {
+		struct drain_buffer *buffer = drain->spare_buffer;
 		ssize_t got;
 
 		/* One buffer stays allocated for the next read. */
@@ -192,10 +192,10 @@ static int read_processor(struct drain *drain, size_t processor, size_t buffers_
 				drain->session, drain->buffer_size);
 			return -1;
 		}
-		drain->spare = buffer;
+		drain->spare_buffer = buffer;
 		got = read(drain->fds[processor], buffer->data, drain->buffer_size);
 		if (got == (ssize_t)drain->buffer_size) {
-			drain->spare = NULL;
+			drain->spare_buffer = NULL;
 			insert_held_buffer(drain, buffer);
 			number = buffer->sequence_number;
 			buffers_max -= buffers_max > 0;
@@ -234,14 +234,14 @@ static int read_processors(struct drain *drain, size_t buffers_max)
  */
 void drain_flush(struct drain *drain)
 {
-	int64_t highest = drain->highest;
+	int64_t highest = drain->highest_number;
 
-	if (!ioctl(drain->claim, NTKLOG_SESSION_FLUSH))
-		drain->flushed = highest;
+	if (!ioctl(drain->claim_fd, NTKLOG_SESSION_FLUSH))
+		drain->flushed_number = highest;
 }
 
 /**
- * drain_read() - read full buffers of every CPU, at most BUFFERS_PER_TURN of each
+ * drain_read() - read full buffers of every CPU, at most BUFFERS_PER_READ of each
  * @drain: open
  *
  * After a flush the function passes the gaps that the flush has not closed.
@@ -250,10 +250,10 @@ void drain_flush(struct drain *drain)
  */
 int drain_read(struct drain *drain)
 {
-	if (read_processors(drain, BUFFERS_PER_TURN) ||
-	    deliver_held_buffers(drain, drain->flushed))
+	if (read_processors(drain, BUFFERS_PER_READ) ||
+	    deliver_held_buffers(drain, drain->flushed_number))
 		return -1;
-	drain->flushed = 0;
+	drain->flushed_number = 0;
 	if (drain->held_bytes > HELD_BYTES_MAX)
 		drain_flush(drain);
 	return 0;
@@ -271,9 +271,9 @@ int drain_read_ready(struct drain *drain)
 {
 	size_t i;
 
-	for (i = 0; drain->ready && i < drain->fd_count; i++)
-		if (drain->polled[i + 1].revents && drain->fds[i] >= 0 &&
-		    read_processor(drain, i, BUFFERS_PER_TURN))
+	for (i = 0; drain->is_ready && i < drain->fd_count; i++)
+		if (drain->poll_fds[i + 1].revents && drain->fds[i] >= 0 &&
+		    read_processor(drain, i, BUFFERS_PER_READ))
 			return -1;
 	if (drain->held_bytes > HELD_BYTES_MAX)
 		drain_flush(drain);
@@ -305,12 +305,12 @@ void drain_close(struct drain *drain)
 		if (drain->fds[i] >= 0)
 			close(drain->fds[i]);
 	free(drain->fds);
-	free(drain->polled);
-	free(drain->spare);
-	while (drain->held) {
-		struct drain_buffer *buffer = drain->held;
+	free(drain->poll_fds);
+	free(drain->spare_buffer);
+	while (drain->held_buffers) {
+		struct drain_buffer *buffer = drain->held_buffers;
 
-		drain->held = buffer->next;
+		drain->held_buffers = buffer->next;
 		free(buffer);
 	}
 	*drain = (struct drain) { 0 };

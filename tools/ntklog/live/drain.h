@@ -16,30 +16,30 @@ struct pollfd;
 
 /*
  * @fds: files of the CPUs' buffers; -1: the CPU has none
- * @ready: the last poll() found a buffer, or the other file readable
- * @held: buffers that wait for one with a lower sequence number, in order
- * @flushed: @highest before the last flush; 0: drain_read() has come after it
- * @missing: number of buffers whose gap was passed
- * @late: number of those that were read afterwards
- * @give: called with each buffer; returns 0, or -1 after a message
+ * @is_ready: the last poll() found a buffer, or the other file readable
+ * @held_buffers: buffers that wait for one with a lower sequence number, in order
+ * @flushed_number: @highest_number before the last flush; 0: drain_read() has come after it
+ * @missing_count: number of buffers whose gap was passed
+ * @late_count: number of those that were read afterwards
+ * @give_buffer: called with each buffer; returns 0, or -1 after a message
  */
 struct drain {
-	int claim;
+	int claim_fd;
 	int session;
 	size_t buffer_size;
 	int *fds;
 	size_t fd_count;
-	struct pollfd *polled;
-	bool ready;
-	struct drain_buffer *spare;
-	struct drain_buffer *held;
+	struct pollfd *poll_fds;
+	bool is_ready;
+	struct drain_buffer *spare_buffer;
+	struct drain_buffer *held_buffers;
 	uint64_t held_bytes;
-	int64_t next;
-	int64_t highest;
-	int64_t flushed;
-	uint64_t missing;
-	uint64_t late;
-	int (*give)(void *argument, unsigned char *buffer, size_t size);
+	int64_t next_number;
+	int64_t highest_number;
+	int64_t flushed_number;
+	uint64_t missing_count;
+	uint64_t late_count;
+	int (*give_buffer)(void *argument, unsigned char *buffer, size_t size);
 	void *argument;
 };
 

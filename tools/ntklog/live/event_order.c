@@ -26,13 +26,13 @@ struct ordered_buffer {
 /* Returns 1; 0 at the end of the buffer; -1 with a message in the error of @order's file. */
 static int parse_next(struct event_order *order, struct ordered_buffer *buffer)
 {
-	if (buffer->cursor.next_offset >= buffer->cursor.end)
+	if (buffer->cursor.next_offset >= buffer->cursor.end_offset)
 		return 0;
 	return etl_parse_event(etl_reader(order->file), &buffer->cursor, &buffer->event) == 1 ?
 		1 : -1;
 }
 
-static bool is_earlier(const struct ordered_buffer *a, const struct ordered_buffer *b)
+static bool has_earlier_event(const struct ordered_buffer *a, const struct ordered_buffer *b)
 {
 	/* Events of the same time keep the order of their buffers. */
 	if (a->event.time_stamp == b->event.time_stamp)
@@ -42,9 +42,9 @@ static bool is_earlier(const struct ordered_buffer *a, const struct ordered_buff
 
 static void insert_buffer(struct event_order *order, struct ordered_buffer *buffer)
 {
-	struct ordered_buffer **place = &order->first;
+	struct ordered_buffer **place = &order->first_buffer;
 
-	while (*place && !is_earlier(buffer, *place))
+	while (*place && !has_earlier_event(buffer, *place))
 		place = &(*place)->next;
 	buffer->next = *place;
 	*place = buffer;
@@ -52,19 +52,19 @@ static void insert_buffer(struct event_order *order, struct ordered_buffer *buff
 
 static int pass_events(struct event_order *order, uint64_t end)
 {
-	while (order->first && order->first->event.time_stamp <= end) {
-		struct ordered_buffer *buffer = order->first;
+	while (order->first_buffer && order->first_buffer->event.time_stamp <= end) {
+		struct ordered_buffer *buffer = order->first_buffer;
 		int got;
 
-		if (order->give(order->argument, &buffer->event))
+		if (order->give_event(order->argument, &buffer->event))
 			return -1;
-		order->first = buffer->next;
+		order->first_buffer = buffer->next;
 		got = parse_next(order, buffer);
 		if (got > 0) {
 			insert_buffer(order, buffer);
 			continue;
 		}
-		order->bytes -= buffer->size;
+		order->buffer_bytes -= buffer->size;
 		free(buffer);
 		if (got < 0)
 			return -1;
@@ -90,7 +90,7 @@ int event_order_add(struct event_order *order, const unsigned char *buffer, size
 	int got;
 
 	if (!added)
-		return etl_no_memory(etl_reader(order->file));
+		return etl_set_no_memory(etl_reader(order->file));
 	*added = (struct ordered_buffer) { .number = order->count++, .size = size };
 	memcpy(added->data, buffer, size);
 	added->cursor.buffer = added->data;
@@ -102,9 +102,9 @@ int event_order_add(struct event_order *order, const unsigned char *buffer, size
 	}
 	if (added->event.time_stamp > order->latest_begin)
 		order->latest_begin = added->event.time_stamp;
-	order->bytes += size;
+	order->buffer_bytes += size;
 	insert_buffer(order, added);
-	if (order->bytes > BYTES_MAX)
+	if (order->buffer_bytes > BYTES_MAX)
 		return event_order_finish(order);
 	return order->latest_begin < slack ? 0 : pass_events(order, order->latest_begin - slack);
 }
@@ -128,8 +128,8 @@ void event_order_free(struct event_order *order)
 {
 	struct ordered_buffer *next;
 
-	for (; order->first; order->first = next) {
-		next = order->first->next;
-		free(order->first);
+	for (; order->first_buffer; order->first_buffer = next) {
+		next = order->first_buffer->next;
+		free(order->first_buffer);
 	}
 }

@@ -15,18 +15,18 @@
 struct ordered_buffer;
 
 /*
- * Buffers with events that were not passed to @give yet.
- * @give: called with each event; returns 0, or -1 with a message in @file->error
- * @first: the buffers, in the order of their next events
+ * Buffers with events that were not passed to @give_event yet.
+ * @give_event: called with each event; returns 0, or -1 with a message in @file->error
+ * @first_buffer: the buffers, in the order of their next events
  * @latest_begin: latest time of a buffer's first event, session clock
  */
 struct event_order {
 	struct etl_file *file;
-	int (*give)(void *argument, const struct etl_event *event);
+	int (*give_event)(void *argument, const struct etl_event *event);
 	void *argument;
-	struct ordered_buffer *first;
+	struct ordered_buffer *first_buffer;
 	uint64_t count;
-	size_t bytes;
+	size_t buffer_bytes;
 	uint64_t latest_begin;
 };
 

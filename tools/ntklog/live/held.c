@@ -104,11 +104,11 @@ static int parse_slot(struct held *held, char *line, uint64_t read_ns)
 		return -EINVAL;
 	if (!strcmp(slot.symbol, "-"))
 		slot.symbol = NULL;
-	slot.task = wait_graph_task(&held->graph, thread_id);
+	slot.task = wait_graph_find_task(&held->graph, thread_id);
 	if (!slot.task)
 		return -ENOMEM;
 	slot.task->name = next_field;
-	return wait_graph_add(&held->graph, &slot) ? 0 : -ENOMEM;
+	return wait_graph_add_slot(&held->graph, &slot) ? 0 : -ENOMEM;
 }
 
 static int parse_text(struct held *held, uint64_t read_ns)
@@ -129,14 +129,14 @@ static int parse_text(struct held *held, uint64_t read_ns)
 		} else if (!held->graph.slot_count) {
 			err = -EINVAL;
 		} else {
-			frames = grown(held->frames, held->frame_count, sizeof(*frames));
+			frames = grow_by_one(held->frames, held->frame_count, sizeof(*frames));
 			if (!frames) {
 				err = -ENOMEM;
 				continue;
 			}
 			held->frames = frames;
 			held->frames[held->frame_count++] = line + 1;
-			last[-1].task->frames++;
+			last[-1].task->frame_count++;
 		}
 	}
 	if (err) {
@@ -162,10 +162,10 @@ static void find_stacks(struct held *held)
 	for (i = 0; i < held->graph.slot_count; i++) {
 		struct wait_task *task = held->graph.slots[i].task;
 
-		if (!task->frames || task->stack)
+		if (!task->frame_count || task->stack)
 			continue;
 		task->stack = next;
-		next += task->frames;
+		next += task->frame_count;
 	}
 }
 

@@ -42,8 +42,8 @@ static void take_losses(struct identities *identities, const char *line)
 	unsigned int missed, replaced;
 
 	if (sscanf(line, "missed %u replaced %u", &missed, &replaced) == 2) {
-		identities->missed = missed;
-		identities->replaced = replaced;
+		identities->missed_notes = missed;
+		identities->replaced_notes = replaced;
 	}
 }
 
@@ -111,12 +111,12 @@ void identities_refresh_classes(struct identities *identities)
  */
 void identities_close(struct identities *identities)
 {
-	if (identities->missed)
+	if (identities->missed_notes)
 		message("%u events came while another CPU made a note: the classes of their locks may be missing",
-			identities->missed);
-	if (identities->replaced)
+			identities->missed_notes);
+	if (identities->replaced_notes)
 		message("%u notes about classes of locks were overwritten before they were read: record fewer kinds of locks at a time (-e)",
-			identities->replaced);
+			identities->replaced_notes);
 	if (identities->stream)
 		fclose(identities->stream);
 	classes_close(identities->classes);

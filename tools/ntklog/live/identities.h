@@ -16,14 +16,14 @@
 /*
  * The file; all zero: not open.
  * @stream: the file, or NULL: no lock has a class
- * @missed: number of notes that the module could not make
- * @replaced: number of notes that were overwritten before they were read
+ * @missed_notes: number of notes that the module could not make
+ * @replaced_notes: number of notes that were overwritten before they were read
  */
 struct identities {
 	FILE *stream;
 	struct classes *classes;
-	unsigned int missed;
-	unsigned int replaced;
+	unsigned int missed_notes;
+	unsigned int replaced_notes;
 };
 
 void identities_open(struct identities *identities);

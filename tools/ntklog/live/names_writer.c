@@ -67,7 +67,7 @@ static void add_class_note(struct names_lock *lock, const struct class_note *not
 
 	if (lock->last_class && !strcmp(lock->last_class, note->class))
 		return;
-	more = grown(lock->notes, lock->count, sizeof(*more));
+	more = grow_by_one(lock->notes, lock->count, sizeof(*more));
 	if (!more)
 		return;
 	lock->notes = more;
@@ -125,7 +125,7 @@ static void take_note(void *argument, const struct class_note *note)
 static void take_address(struct names_writer *writer, uint64_t address)
 {
 	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
-	uint64_t *seen = &writer->seen[mixed >> (64 - NAMES_SEEN_BITS)], *more;
+	uint64_t *seen = &writer->seen_addresses[mixed >> (64 - NAMES_SEEN_BITS)], *more;
 	struct names_address *known;
 
 	if (*seen == address)
@@ -137,7 +137,7 @@ static void take_address(struct names_writer *writer, uint64_t address)
 	hash_add(writer->addresses, address, &address, known);
 	if (!known)
 		return;
-	more = grown(writer->unresolved, writer->unresolved_count, sizeof(*more));
+	more = grow_by_one(writer->unresolved, writer->unresolved_count, sizeof(*more));
 	if (!more)
 		return;
 	writer->unresolved = more;
@@ -160,12 +160,12 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		spinlock_record_read(&spinlock, event);
 		take_address(writer, spinlock.lock);
 		take_address(writer, spinlock.caller);
-		task_names_add(&writer->tasks, spinlock.thread_id);
+		task_names_add(&writer->task_names, spinlock.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
 		take_address(writer, resource.resource);
-		task_names_add(&writer->tasks, resource.thread_id);
+		task_names_add(&writer->task_names, resource.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
 		/* Each version of the record begins with the members of version 1. */
@@ -182,16 +182,16 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		memcpy(&open, event->data, NTKLOG_OPEN_HOLD_V1_SIZE);
 		take_address(writer, open.lock);
 		take_address(writer, open.caller);
-		task_names_add(&writer->tasks, open.thread_id);
+		task_names_add(&writer->task_names, open.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);
-		task_names_add(&writer->tasks, contextswap.new_thread_id);
-		task_names_add(&writer->tasks, contextswap.old_thread_id);
+		task_names_add(&writer->task_names, contextswap.new_thread_id);
+		task_names_add(&writer->task_names, contextswap.old_thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_READY_THREAD:
 		memcpy(&ready, event->data, sizeof(ready));
-		task_names_add(&writer->tasks, ready.thread_id);
+		task_names_add(&writer->task_names, ready.thread_id);
 		break;
 	}
 }
@@ -204,7 +204,7 @@ static void take_stack(struct names_writer *writer, const struct etl_event *even
 	if (etl_read_stack(&stack, writer->file, event))
 		return;
 	if (stack.thread_id)
-		task_names_add(&writer->tasks, stack.thread_id);
+		task_names_add(&writer->task_names, stack.thread_id);
 	for (i = 0; i < stack.count; i++) {
 		uint64_t address = etl_stack_address(&stack, i);
 
@@ -239,7 +239,7 @@ int names_writer_prepare(struct names_writer *writer)
 {
 	if (symbols_read(&writer->symbols))
 		return -1;
-	task_names_prepare(&writer->tasks);
+	task_names_prepare(&writer->task_names);
 	identities_open(&writer->identities);
 	return 0;
 }
@@ -263,8 +263,8 @@ static void write_boot(struct names_writer *writer)
 static void write_thread(void *stream, const struct thread_name *thread)
 {
 	fprintf(stream, "thread %" PRIu32, thread->id);
-	if (thread->from)
-		fprintf(stream, "@%" PRIu64, thread->from);
+	if (thread->valid_from)
+		fprintf(stream, "@%" PRIu64, thread->valid_from);
 	fprintf(stream, " %s", thread->name);
 	if (thread->process_id)
 		fprintf(stream, "\t%" PRIu32, thread->process_id);
@@ -305,8 +305,8 @@ int names_writer_open(struct names_writer *writer, const char *trace_path, struc
 			close(fd);
 		return -1;
 	}
-	writer->tasks.give = write_thread;
-	writer->tasks.argument = writer->stream;
+	writer->task_names.on_name = write_thread;
+	writer->task_names.argument = writer->stream;
 	write_boot(writer);
 	return 0;
 }
@@ -344,7 +344,7 @@ void names_writer_read_notes(struct names_writer *writer)
 	if (writer->has_new_class)
 		names_sort_locks(writer->symbols.names);
 	writer->has_new_class = false;
-	task_names_read_notes(&writer->tasks);
+	task_names_read_notes(&writer->task_names);
 }
 
 static void resolve_addresses(struct names_writer *writer)
@@ -371,7 +371,7 @@ static void resolve_addresses(struct names_writer *writer)
 void names_writer_update(struct names_writer *writer)
 {
 	resolve_addresses(writer);
-	task_names_update(&writer->tasks);
+	task_names_update(&writer->task_names);
 	fflush(writer->stream);
 }
 
@@ -400,7 +400,7 @@ int names_writer_close(struct names_writer *writer)
 
 	if (writer->stream) {
 		resolve_addresses(writer);
-		task_names_finish(&writer->tasks);
+		task_names_finish(&writer->task_names);
 		err = finish_output(writer->stream, writer->path);
 		fclose(writer->stream);
 	}
@@ -412,7 +412,7 @@ int names_writer_close(struct names_writer *writer)
 			writer->path, writer->dropped_notes);
 	while ((lock = hash_take(writer->locks)))
 		free_lock(lock);
-	task_names_free(&writer->tasks);
+	task_names_free(&writer->task_names);
 	symbols_free(&writer->symbols);
 	free(writer->unresolved);
 	free(writer->path);

@@ -29,7 +29,7 @@ struct names_lock;
  * @unresolved: addresses in the trace whose symbols are not written yet
  * @adds_classes: the classes of locks are added to @symbols, too
  * @has_new_class: @symbols has got a class since it was last sorted
- * @seen: latest addresses in the trace, by hash
+ * @seen_addresses: latest addresses in the trace, by hash
  */
 struct names_writer {
 	char *path;
@@ -44,8 +44,8 @@ struct names_writer {
 	bool has_new_class;
 	struct names_lock *locks;
 	uint64_t dropped_notes;
-	struct task_names tasks;
-	uint64_t seen[1 << NAMES_SEEN_BITS];
+	struct task_names task_names;
+	uint64_t seen_addresses[1 << NAMES_SEEN_BITS];
 };
 
 int names_writer_prepare(struct names_writer *writer);

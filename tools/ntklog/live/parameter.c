@@ -29,8 +29,8 @@ const struct parameter_group parameter_groups[] = {
 			{ "hold_threshold", EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD, true,
 			  "cycles; what was held longer is always written; 0: no such rule" },
 		},
-		.count = 4,
-		.optional = 1,
+		.parameter_count = 4,
+		.optional_count = 1,
 	},
 	{
 		.name = "resource",
@@ -44,7 +44,7 @@ const struct parameter_group parameter_groups[] = {
 			{ "excessive_timeouts", EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,
 			  false, "one in this many time-outs of a wait is written" },
 		},
-		.count = 3,
+		.parameter_count = 3,
 	},
 };
 
@@ -101,7 +101,7 @@ int parameter_group_get(const struct parameter_group *group, uint32_t *values)
 {
 	size_t i;
 
-	for (i = 0; i < group->count; i++) {
+	for (i = 0; i < group->parameter_count; i++) {
 		int err = parameter_get(group->name, group->parameters[i].name, &values[i]);
 
 		if (!err)

@@ -53,13 +53,13 @@ static int open_claim(struct recording *recording, int session, const char *name
 	char path[PATH_SIZE];
 
 	snprintf(path, sizeof(path), "%s/sessions/%s", kernel_directory(), name);
-	recording->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (recording->fd < 0 && errno == EBUSY)
+	recording->claim_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (recording->claim_fd < 0 && errno == EBUSY)
 		report_busy(session);
-	else if (recording->fd < 0 && errno == ENOENT)
+	else if (recording->claim_fd < 0 && errno == ENOENT)
 		message("%s: the loaded module is older than this tool: load the module of version %s",
 			path, NTKLOG_VERSION);
-	else if (recording->fd < 0 || ioctl(recording->fd, NTKLOG_SESSION_INFO, &info))
+	else if (recording->claim_fd < 0 || ioctl(recording->claim_fd, NTKLOG_SESSION_INFO, &info))
 		message("%s: %s", path, strerror(errno));
 	else
 		recording->session = info.session;
@@ -120,14 +120,14 @@ static void warn_of_groups(const struct recording *recording,
 	const char *trouble;
 	size_t i, j;
 
-	if (ioctl(recording->fd, NTKLOG_SESSION_INFO, &info))
+	if (ioctl(recording->claim_fd, NTKLOG_SESSION_INFO, &info))
 		info.failures = 0;
 	for (i = 0; i < session_group_count; i++) {
 		const struct session_group *group = &session_groups[i];
 
 		if (!session_mask_has(mask, group->mask))
 			continue;
-		trouble = session_group_trouble(group, text);
+		trouble = session_explain_group(group, text);
 		for (j = 0; !trouble && j < info.failures && j < NTKLOG_SESSION_FAILURES; j++)
 			if (info.failure[j].group == group->mask)
 				trouble = strerror(info.failure[j].error);
@@ -139,7 +139,7 @@ static void warn_of_groups(const struct recording *recording,
 static void report_start_failure(const struct recording *recording,
 				 const struct session_settings *settings, int err)
 {
-	const char *unknown = session_unknown_group(settings->groups);
+	const char *unknown = session_find_unknown_group(settings->groups);
 
 	if (err == EINTR)
 		message("session %d: interrupted while it started: nothing was recorded",
@@ -170,15 +170,15 @@ int recording_start(struct recording *recording, const struct session_settings *
 	int err;
 
 	start.buffer_size = settings->buffer_size;
-	start.buffers = settings->buffers;
+	start.buffers = settings->buffer_count;
 	start.flush_timer = settings->flush_ms;
 	start.mode = settings->mode;
-	start.stacks = settings->stacks;
+	start.stacks = settings->stack_events;
 	if (session_parse_groups(settings->groups, &start.group_mask))
 		return -1;
 	if (recording->signal_fd >= 0)
 		signals_let_interrupt(&recording->signals);
-	err = ioctl(recording->fd, NTKLOG_SESSION_START, &start) ? errno : 0;
+	err = ioctl(recording->claim_fd, NTKLOG_SESSION_START, &start) ? errno : 0;
 	/* A signal may also have come before or after the ioctl, which did not notice it then. */
 	if (recording->signal_fd >= 0 && signals_have_interrupted(&recording->signals))
 		err = EINTR;
@@ -200,7 +200,8 @@ int recording_state(const struct recording *recording)
 {
 	struct ntklog_session_info info = { .size = sizeof(info) };
 
-	return ioctl(recording->fd, NTKLOG_SESSION_INFO, &info) ? NTKLOG_SESSION_IDLE : info.state;
+	return ioctl(recording->claim_fd, NTKLOG_SESSION_INFO, &info) ? NTKLOG_SESSION_IDLE :
+									info.state;
 }
 
 /**
@@ -213,7 +214,7 @@ int recording_state(const struct recording *recording)
 unsigned char *recording_read_header(const struct recording *recording, size_t *size)
 {
 	unsigned char *buffer = malloc(HEADER_MAX);
-	ssize_t got = buffer ? pread(recording->fd, buffer, HEADER_MAX, 0) : -1;
+	ssize_t got = buffer ? pread(recording->claim_fd, buffer, HEADER_MAX, 0) : -1;
 
 	if (got > 0) {
 		*size = got;
@@ -241,7 +242,7 @@ int recording_counts(const struct recording *recording, struct ntklog_session_co
 	*counts = (struct ntklog_session_counts) {
 		.size = sizeof(*counts), .cpu = NTKLOG_SESSION_ALL_CPUS,
 	};
-	if (!ioctl(recording->fd, NTKLOG_SESSION_COUNTS, counts))
+	if (!ioctl(recording->claim_fd, NTKLOG_SESSION_COUNTS, counts))
 		return 0;
 	message("session %d: its counts cannot be read: %s", recording->session, strerror(errno));
 	return -1;
@@ -269,9 +270,9 @@ int recording_follow(struct recording *recording, double end)
 			recording->before_read(recording->argument);
 		if (drain_read_ready(&recording->drain))
 			return -1;
-		if (recording_now() < recording->next_tick)
+		if (recording_now() < recording->next_tick_time)
 			continue;
-		recording->next_tick = recording_now() + TICK_S;
+		recording->next_tick_time = recording_now() + TICK_S;
 		if (drain_read(&recording->drain))
 			return -1;
 	}
@@ -300,7 +301,7 @@ int recording_flush(struct recording *recording)
  */
 int recording_stop(struct recording *recording)
 {
-	if (!ioctl(recording->fd, NTKLOG_SESSION_STOP))
+	if (!ioctl(recording->claim_fd, NTKLOG_SESSION_STOP))
 		return 0;
 	message("session %d: cannot be stopped: %s", recording->session, strerror(errno));
 	return -1;
@@ -314,7 +315,7 @@ int recording_stop(struct recording *recording)
  */
 int recording_detach(struct recording *recording)
 {
-	if (!ioctl(recording->fd, NTKLOG_SESSION_KEEP))
+	if (!ioctl(recording->claim_fd, NTKLOG_SESSION_KEEP))
 		return 0;
 	message("session %d: cannot go on without this process: %s", recording->session,
 		strerror(errno));
@@ -332,7 +333,7 @@ void recording_close(struct recording *recording)
 	drain_close(&recording->drain);
 	if (recording->signal_fd >= 0)
 		close(recording->signal_fd);
-	if (recording->fd >= 0)
-		close(recording->fd);
+	if (recording->claim_fd >= 0)
+		close(recording->claim_fd);
 	*recording = (struct recording)RECORDING_NONE;
 }

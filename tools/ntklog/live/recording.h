@@ -22,22 +22,22 @@
  * @signal_fd: signalfd of @signals; -1: signals keep their default actions
  * @wake_fd: file whose input ends recording_follow(): @signal_fd, unless a caller sets another
  * @signals: signals that end the recording, and others; blocked except in recording_start()
- * @next_tick: recording_now() at which buffers of all CPUs are looked for again
+ * @next_tick_time: recording_now() at which buffers of all CPUs are looked for again
  * @before_read: called before buffers are read, with @argument; NULL: nothing is called
  */
 struct recording {
-	int fd;
+	int claim_fd;
 	int session;
 	int signal_fd;
 	int wake_fd;
 	sigset_t signals;
 	struct drain drain;
-	double next_tick;
+	double next_tick_time;
 	void (*before_read)(void *argument);
 	void *argument;
 };
 
-#define RECORDING_NONE	{ .fd = -1, .session = -1, .signal_fd = -1, .wake_fd = -1 }
+#define RECORDING_NONE	{ .claim_fd = -1, .session = -1, .signal_fd = -1, .wake_fd = -1 }
 
 double recording_now(void);
 int recording_claim(struct recording *recording, int session);

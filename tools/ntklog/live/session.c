@@ -46,7 +46,7 @@ const struct session_group session_groups[] = {
 const size_t session_group_count = ARRAY_SIZE(session_groups);
 
 /* Trouble of a group of Linux' locks that the module has no line for. */
-static const char not_known[] = "the loaded module does not know these events";
+static const char events_not_known_text[] = "the loaded module does not know these events";
 
 static const struct session_group *find_group(const char *name)
 {
@@ -72,47 +72,47 @@ bool session_mask_has(const struct perfinfo_groupmask *mask, uint32_t group)
 }
 
 /**
- * session_kind_trouble() - find out why Linux' locks of a kind cannot be recorded
+ * session_explain_kind() - find out why Linux' locks of a kind cannot be recorded
  * @kind: name of the kind, as the file "linux" has it
  * @text: buffer for the module's answer
  *
  * Return: the reason; NULL if they can be recorded.
  */
-const char *session_kind_trouble(const char *kind, char text[KERNEL_TEXT])
+const char *session_explain_kind(const char *kind, char text[KERNEL_TEXT])
 {
 	size_t length = strlen(kind);
 	char *next = text, *line;
 
 	if (kernel_read(text, KERNEL_TEXT, "linux"))
-		return not_known;
+		return events_not_known_text;
 	while ((line = strsep(&next, "\n"))) {
 		if (strncmp(line, kind, length) || strncmp(line + length, ": ", 2))
 			continue;
 		line += length + 2;
 		return strncmp(line, "on", 2) && strncmp(line, "off", 3) ? line : NULL;
 	}
-	return not_known;
+	return events_not_known_text;
 }
 
 /**
- * session_group_trouble() - find out why the events of a group cannot be recorded
+ * session_explain_group() - find out why the events of a group cannot be recorded
  * @group: the group
  * @text: buffer for the module's answer
  *
  * Return: the reason; NULL if the events can be recorded, or are not those of Linux' locks.
  */
-const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT])
+const char *session_explain_group(const struct session_group *group, char text[KERNEL_TEXT])
 {
-	return group->linux_kind ? session_kind_trouble(group->linux_kind, text) : NULL;
+	return group->linux_kind ? session_explain_kind(group->linux_kind, text) : NULL;
 }
 
 /**
- * session_unknown_group() - find a group that the loaded module does not know
+ * session_find_unknown_group() - find a group that the loaded module does not know
  * @groups: names, separated by commas, that have been checked
  *
  * Return: name of the first such group, or NULL.
  */
-const char *session_unknown_group(const char *groups)
+const char *session_find_unknown_group(const char *groups)
 {
 	struct perfinfo_groupmask mask;
 	char text[KERNEL_TEXT];
@@ -122,13 +122,13 @@ const char *session_unknown_group(const char *groups)
 		return NULL;
 	for (i = 0; i < session_group_count; i++)
 		if (session_mask_has(&mask, session_groups[i].mask) &&
-		    session_group_trouble(&session_groups[i], text) == not_known)
+		    session_explain_group(&session_groups[i], text) == events_not_known_text)
 			return session_groups[i].name;
 	return NULL;
 }
 
 /**
- * session_possible_groups() - list the groups of all locks that the running kernel allows
+ * session_list_possible_groups() - list the groups of all locks that the running kernel allows
  * @groups: set to the names, separated by commas
  * @size: bytes of @groups
  * @with_sleeping: list Linux' locks that sleep, too
@@ -137,7 +137,7 @@ const char *session_unknown_group(const char *groups)
  *
  * Return: true if kinds that sleep are possible, listed or not.
  */
-bool session_possible_groups(char *groups, size_t size, bool with_sleeping)
+bool session_list_possible_groups(char *groups, size_t size, bool with_sleeping)
 {
 	bool can_sleep = false;
 	char text[KERNEL_TEXT];
@@ -148,7 +148,7 @@ bool session_possible_groups(char *groups, size_t size, bool with_sleeping)
 	for (i = 0; i < session_group_count; i++) {
 		if (!session_groups[i].linux_kind)
 			continue;
-		trouble = session_group_trouble(&session_groups[i], text);
+		trouble = session_explain_group(&session_groups[i], text);
 		if (trouble && strncmp(trouble, "failed: ", 8))
 			continue;
 		can_sleep |= session_groups[i].sleeps;
@@ -172,7 +172,7 @@ const char *session_default_groups(void)
 	char mode[KERNEL_TEXT];
 	bool is_full = kernel_read(mode, sizeof(mode), "linux_mode") || !strcmp(mode, "full");
 
-	if (session_possible_groups(groups, sizeof(groups), is_full) && !is_full)
+	if (session_list_possible_groups(groups, sizeof(groups), is_full) && !is_full)
 		message("mode %s: Linux' locks that sleep are not recorded, for every mode tracks them in full (-e records them)",
 			mode);
 	return groups;
@@ -208,13 +208,13 @@ int session_parse_groups(const char *groups, struct perfinfo_groupmask *mask)
 }
 
 /**
- * session_wants() - test whether a group is among the named ones
+ * session_groups_include() - test whether a group is among the named ones
  * @groups: names, separated by commas, that have been checked
  * @group: PERF_*
  *
  * Return: true if any bit of the group is.
  */
-bool session_wants(const char *groups, uint32_t group)
+bool session_groups_include(const char *groups, uint32_t group)
 {
 	struct perfinfo_groupmask mask;
 
@@ -222,18 +222,18 @@ bool session_wants(const char *groups, uint32_t group)
 }
 
 /**
- * session_has_events() - test whether the named groups have events
+ * session_groups_have_events() - test whether the named groups have events
  * @groups: names, separated by commas, that have been checked
  *
  * Return: false if all groups have counters alone.
  */
-bool session_has_events(const char *groups)
+bool session_groups_have_events(const char *groups)
 {
 	size_t i;
 
 	for (i = 0; i < session_group_count; i++)
 		if (session_groups[i].mask != PERF_SPINLOCK_CNTRS &&
-		    session_wants(groups, session_groups[i].mask))
+		    session_groups_include(groups, session_groups[i].mask))
 			return true;
 	return false;
 }
@@ -357,7 +357,7 @@ int session_counts(int number, struct session_counts *counts)
 	if (!total || sscanf(total + 5,
 			     "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
 			     &counts->generated, &counts->written, &counts->lost,
-			     &counts->finished, &counts->unread) != 5)
+			     &counts->finished_buffers, &counts->unread_buffers) != 5)
 		return -EPROTO;
 	return 0;
 }
@@ -373,7 +373,7 @@ void session_report_none_is_free(void)
 	for (number = 0; number < KERNEL_SESSIONS; number++) {
 		if (session_is_started(number))
 			started++;
-		else if (!session_counts(number, &counts) && counts.unread)
+		else if (!session_counts(number, &counts) && counts.unread_buffers)
 			unread++;
 	}
 	message("no session is free: %d are started, %d are stopped with buffers that have not been read",

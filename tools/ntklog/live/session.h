@@ -32,41 +32,42 @@ extern const struct session_group session_groups[];
 extern const size_t session_group_count;
 
 /*
- * @buffer_size, @buffers: bytes of a buffer, and buffers of each CPU; 0: as the session has them
+ * @buffer_size, @buffer_count: bytes of a buffer, and buffers of each CPU; 0: as the session has
+ *	them
  * @flush_ms: period of flushing buffers that are not full, in ms; 0: none
  */
 struct session_settings {
 	const char *groups;
 	unsigned long buffer_size;
-	unsigned long buffers;
+	unsigned long buffer_count;
 	unsigned long flush_ms;
 	uint32_t mode;
-	uint32_t stacks;
+	uint32_t stack_events;
 };
 
 /*
  * Counts of a session's present or last run, over all CPUs.
  * @lost: number of events for which no buffer had space
- * @finished: number of full or flushed buffers
- * @unread: number of these that were not read
+ * @finished_buffers: number of full or flushed buffers
+ * @unread_buffers: number of these that were not read
  */
 struct session_counts {
 	uint64_t generated;
 	uint64_t written;
 	uint64_t lost;
-	uint64_t finished;
-	uint64_t unread;
+	uint64_t finished_buffers;
+	uint64_t unread_buffers;
 };
 
-const char *session_kind_trouble(const char *kind, char text[KERNEL_TEXT]);
-const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT]);
-const char *session_unknown_group(const char *groups);
-bool session_possible_groups(char *groups, size_t size, bool with_sleeping);
+const char *session_explain_kind(const char *kind, char text[KERNEL_TEXT]);
+const char *session_explain_group(const struct session_group *group, char text[KERNEL_TEXT]);
+const char *session_find_unknown_group(const char *groups);
+bool session_list_possible_groups(char *groups, size_t size, bool with_sleeping);
 const char *session_default_groups(void);
 int session_parse_groups(const char *groups, struct perfinfo_groupmask *mask);
 bool session_mask_has(const struct perfinfo_groupmask *mask, uint32_t group);
-bool session_wants(const char *groups, uint32_t group);
-bool session_has_events(const char *groups);
+bool session_groups_include(const char *groups, uint32_t group);
+bool session_groups_have_events(const char *groups);
 int session_parse_number(const char *text);
 int session_parse_stacks(const char *text, uint32_t *stacks);
 unsigned long session_parse_size(const char *text);

@@ -39,7 +39,7 @@ struct task_note {
 struct noted_task {
 	uint32_t id;
 	struct task_note *notes;
-	unsigned int count;
+	unsigned int note_count;
 	UT_hash_handle hh;
 };
 
@@ -52,7 +52,8 @@ struct noted_task {
  * @name: its name, which may be empty; NULL: not known
  * @is_given: the user of this file has the members above as they are now
  * @has_name: the user has at least one name of the task
- * @young_since: number of the update at which it was first in the trace, or had its last note
+ * @young_since_update: number of the update at which it was first in the trace, or had its last
+ *	note
  */
 struct task_name {
 	uint32_t id;
@@ -65,7 +66,7 @@ struct task_name {
 	bool is_in_trace;
 	bool is_given;
 	bool has_name;
-	unsigned int young_since;
+	unsigned int young_since_update;
 	UT_hash_handle hh;
 };
 
@@ -163,8 +164,8 @@ static void append_note(struct task_note **notes, struct task_note *note)
 
 static void remove_noted(struct task_names *names, struct noted_task *noted)
 {
-	HASH_DEL(names->noted, noted);
-	names->noted_count -= noted->count;
+	HASH_DEL(names->noted_tasks, noted);
+	names->noted_count -= noted->note_count;
 	free(noted);
 }
 
@@ -177,10 +178,10 @@ static struct task_name *add_to_trace(struct task_names *names, uint32_t id)
 	if (!task || task->is_in_trace)
 		return task;
 	task->is_in_trace = true;
-	task->young_since = names->updates;
+	task->young_since_update = names->update_count;
 	task->next_new = names->new_tasks;
 	names->new_tasks = task;
-	HASH_FIND(hh, names->noted, &id, sizeof(id), noted);
+	HASH_FIND(hh, names->noted_tasks, &id, sizeof(id), noted);
 	if (noted) {
 		task->notes = noted->notes;
 		/* /proc does not have the process of a task that has ended; the note has it. */
@@ -194,18 +195,18 @@ static void keep_note_for_later(struct task_names *names, uint32_t id, struct ta
 {
 	struct noted_task *noted;
 
-	HASH_FIND(hh, names->noted, &id, sizeof(id), noted);
+	HASH_FIND(hh, names->noted_tasks, &id, sizeof(id), noted);
 	if (!noted)
-		hash_add(names->noted, id, &id, noted);
+		hash_add(names->noted_tasks, id, &id, noted);
 	if (!noted) {
 		free_notes(note);
 		return;
 	}
 	append_note(&noted->notes, note);
-	noted->count++;
+	noted->note_count++;
 	names->noted_count++;
 	while (names->noted_count > NOTES_MAX) {
-		noted = names->noted;
+		noted = names->noted_tasks;
 		free_notes(noted->notes);
 		remove_noted(names, noted);
 	}
@@ -267,8 +268,8 @@ void task_names_read_notes(struct task_names *names)
 	clearerr(names->notes);
 	while (getline(&line, &capacity, names->notes) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "lost %" SCNu64 " long %u", &names->lost,
-			   &names->long_paths) == 2)
+		if (sscanf(line, "lost %" SCNu64 " long %u", &names->lost_notes,
+			   &names->long_path_count) == 2)
 			continue;
 		note = parse_note(line, &id);
 		if (note)
@@ -295,7 +296,7 @@ static void open_notes(struct task_names *names)
  */
 void task_names_add(struct task_names *names, uint32_t id)
 {
-	uint32_t *seen = &names->seen[id % (1 << TASK_NAMES_SEEN_BITS)];
+	uint32_t *seen = &names->seen_ids[id % (1 << TASK_NAMES_SEEN_BITS)];
 	struct task_name *task;
 
 	/* Thread 0 is the idle thread of each CPU. */
@@ -344,9 +345,9 @@ static bool is_same_text(const char *a, const char *b)
 static void give_name(struct task_names *names, struct task_name *task, uint32_t process_id,
 		      const char *name, const char *cgroup)
 {
-	names->give(names->argument, &(struct thread_name) {
+	names->on_name(names->argument, &(struct thread_name) {
 		.id = task->id,
-		.from = task->from,
+		.valid_from = task->from,
 		.process_id = process_id,
 		.name = name,
 		.cgroup = cgroup,
@@ -379,7 +380,7 @@ static void give_notes(struct task_names *names, struct task_name *task)
 	free(task->cgroup);
 	task->name = NULL;
 	task->cgroup = NULL;
-	task->young_since = names->updates;
+	task->young_since_update = names->update_count;
 	read_task(task);
 }
 
@@ -410,13 +411,13 @@ void task_names_update(struct task_names *names)
 {
 	struct task_name *task;
 
-	names->updates++;
+	names->update_count++;
 	names->new_tasks = NULL;
 	for (task = names->tasks; task; task = task->hh.next) {
 		if (!task->is_in_trace)
 			continue;
-		if (names->updates != task->young_since &&
-		    names->updates - task->young_since <= NEW_TASK_UPDATES)
+		if (names->update_count != task->young_since_update &&
+		    names->update_count - task->young_since_update <= NEW_TASK_UPDATES)
 			read_task(task);
 		give_task(names, task);
 	}
@@ -463,15 +464,15 @@ void task_names_free(struct task_names *names)
 	struct noted_task *noted, *next_noted;
 	struct task_name *task;
 
-	if (names->lost)
+	if (names->lost_notes)
 		message("%" PRIu64 " notes about tasks that ended were overwritten before they were read: names, processes and cgroups may be missing",
-			names->lost);
-	if (names->long_paths)
+			names->lost_notes);
+	if (names->long_path_count)
 		message("%u tasks that ended were in a cgroup whose path is too long for a note",
-			names->long_paths);
+			names->long_path_count);
 	if (names->notes)
 		fclose(names->notes);
-	HASH_ITER(hh, names->noted, noted, next_noted) {
+	HASH_ITER(hh, names->noted_tasks, noted, next_noted) {
 		free_notes(noted->notes);
 		remove_noted(names, noted);
 	}

@@ -23,26 +23,26 @@ struct task_name;
 
 /*
  * The tasks of a trace; all zero: none.
- * @give: set by the user: called with each name of a task
+ * @on_name: set by the user: called with each name of a task
  * @tasks: table of the tasks that ran at the start, or are in the trace
  * @new_tasks: list of tasks that are in the trace, and whose names may not be given yet
- * @noted: table of tasks that are not in the trace so far, but have notes
+ * @noted_tasks: table of tasks that are not in the trace so far, but have notes
  * @notes: file with the module's notes; NULL: there are none
- * @long_paths: notes without a cgroup, because its path is too long
- * @seen: latest tasks in the trace, by hash
+ * @long_path_count: notes without a cgroup, because its path is too long
+ * @seen_ids: latest tasks in the trace, by hash
  */
 struct task_names {
-	void (*give)(void *argument, const struct thread_name *thread);
+	void (*on_name)(void *argument, const struct thread_name *thread);
 	void *argument;
 	struct task_name *tasks;
 	struct task_name *new_tasks;
-	struct noted_task *noted;
+	struct noted_task *noted_tasks;
 	unsigned int noted_count;
 	FILE *notes;
-	uint64_t lost;
-	unsigned int long_paths;
-	uint32_t seen[1 << TASK_NAMES_SEEN_BITS];
-	unsigned int updates;
+	uint64_t lost_notes;
+	unsigned int long_path_count;
+	uint32_t seen_ids[1 << TASK_NAMES_SEEN_BITS];
+	unsigned int update_count;
 };
 
 void task_names_prepare(struct task_names *names);

@@ -177,7 +177,8 @@ static int write_at(struct trace_file *trace, const unsigned char *buffer, size_
 		if (n < 0) {
 			message("%s: %s", trace->path, strerror(errno));
 			/* Only whole buffers stay in the file. */
-			if (!trace->is_stream && ftruncate(trace->fd, trace->bytes) && trace->bytes)
+			if (!trace->is_stream && ftruncate(trace->fd, trace->written_bytes) &&
+			    trace->written_bytes)
 				message("%s: its last buffer is not complete", trace->path);
 			trace->has_failed = true;
 			return -1;
@@ -198,8 +199,8 @@ static int write_at(struct trace_file *trace, const unsigned char *buffer, size_
  */
 int trace_file_begin(struct trace_file *trace, unsigned char *header, size_t size, uint64_t bytes)
 {
-	if (etl_attach(&trace->etl, trace->path, header, size)) {
-		message("%s: %s", trace->path, trace->etl->error);
+	if (etl_attach(&trace->etl_file, trace->path, header, size)) {
+		message("%s: %s", trace->path, trace->etl_file->error);
 		return -1;
 	}
 	if (trace->fd < 0)
@@ -210,20 +211,22 @@ int trace_file_begin(struct trace_file *trace, unsigned char *header, size_t siz
 		return -1;
 	if (write_at(trace, header, size, 0))
 		return -1;
-	trace->bytes = size;
-	return trace->has_names ? names_writer_open(&trace->names, trace->path, trace->etl) : 0;
+	trace->written_bytes = size;
+	return trace->has_names ? names_writer_open(&trace->names, trace->path, trace->etl_file) :
+				  0;
 }
 
 static uint64_t read_events(struct trace_file *trace, unsigned char *buffer)
 {
 	struct etl_cursor cursor = { .buffer = buffer };
-	struct etl_reader *reader = etl_reader(trace->etl);
+	struct etl_reader *reader = etl_reader(trace->etl_file);
 	struct etl_event event;
 	uint64_t count = 0;
 
 	if (etl_use_buffer(reader, &cursor, 1))
 		return 0;
-	while (cursor.next_offset < cursor.end && etl_parse_event(reader, &cursor, &event) == 1) {
+	while (cursor.next_offset < cursor.end_offset &&
+	       etl_parse_event(reader, &cursor, &event) == 1) {
 		count++;
 		if (trace->has_names && !trace->has_failed)
 			names_writer_add_event(&trace->names, &event);
@@ -248,16 +251,16 @@ int trace_file_write(void *trace_file, unsigned char *buffer, size_t size)
 	uint64_t events;
 
 	if (!had_failed)
-		write_at(trace, buffer, size, trace->bytes);
+		write_at(trace, buffer, size, trace->written_bytes);
 	events = read_events(trace, buffer);
 	if (trace->has_failed) {
 		trace->dropped_buffers++;
 		trace->dropped_events += events;
 		return had_failed ? 0 : -1;
 	}
-	trace->bytes += size;
-	trace->buffers++;
-	trace->events += events;
+	trace->written_bytes += size;
+	trace->written_buffers++;
+	trace->written_events += events;
 	return 0;
 }
 
@@ -275,7 +278,7 @@ int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t si
 	unsigned char *logfile_header = header + sizeof(struct wmi_buffer_header) +
 			       sizeof(struct system_trace_header);
 
-	if (trace->is_stream || !trace->bytes)
+	if (trace->is_stream || !trace->written_bytes)
 		return 0;
 	if (size < logfile_header - header + sizeof(numbers)) {
 		message("%s: the session's header is too short", trace->path);
@@ -364,13 +367,13 @@ int trace_file_close(struct trace_file *trace)
 {
 	int err = names_writer_close(&trace->names);
 
-	if (trace->etl)
-		etl_close(trace->etl);
+	if (trace->etl_file)
+		etl_close(trace->etl_file);
 	if (trace->fd >= 0 && close(trace->fd)) {
 		message("%s: %s", trace->path, strerror(errno));
 		err = -1;
 	}
-	trace->etl = NULL;
+	trace->etl_file = NULL;
 	trace->fd = -1;
 	return err;
 }
@@ -384,8 +387,8 @@ void trace_file_report_counts(const struct trace_file *trace,
 			      const struct ntklog_session_counts *counts)
 {
 	message("%s: %" PRIu64 " events in %" PRIu64 " buffers, %.1f MB; %" PRIu64 " lost",
-		trace->path, trace->events, trace->buffers, (double)trace->bytes / 1e6,
-		(uint64_t)counts->lost + trace->dropped_events);
+		trace->path, trace->written_events, trace->written_buffers,
+		(double)trace->written_bytes / 1e6, (uint64_t)counts->lost + trace->dropped_events);
 	if (trace->dropped_buffers)
 		message("%s: %" PRIu64 " buffers with %" PRIu64
 			" events could not be written: make space, or choose another file (-o)",

@@ -17,10 +17,10 @@
 
 /*
  * @is_stream: the file is a pipe or the standard output, whose written bytes cannot be changed
- * @bytes: bytes of the buffers written
- * @buffers: buffers written, without the first one
- * @events: number of events in @buffers
- * @left_out_buffers: buffers before the first of @buffers that were left out on purpose
+ * @written_bytes: bytes of the buffers written
+ * @written_buffers: buffers written, without the first one
+ * @written_events: number of events in @written_buffers
+ * @left_out_buffers: buffers before the first of @written_buffers that were left out on purpose
  * @dropped_buffers: buffers that were read but could not be written
  */
 struct trace_file {
@@ -29,11 +29,11 @@ struct trace_file {
 	bool is_stream;
 	bool has_names;
 	bool has_failed;
-	struct etl_file *etl;
+	struct etl_file *etl_file;
 	struct names_writer names;
-	uint64_t bytes;
-	uint64_t buffers;
-	uint64_t events;
+	uint64_t written_bytes;
+	uint64_t written_buffers;
+	uint64_t written_events;
 	uint64_t left_out_buffers;
 	uint64_t dropped_buffers;
 	uint64_t dropped_events;

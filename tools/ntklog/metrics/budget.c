@@ -8,7 +8,7 @@
 #define PATIENCE_MAX	384
 
 /* Share of the budget that a step aims at. */
-#define AIM		.75
+#define AIMED_SHARE	.75
 
 /**
  * budget_multiplier() - compute the factor of the rates
@@ -31,29 +31,29 @@ unsigned int budget_multiplier(const struct budget *budget)
  */
 static void leave_mode(struct budget *budget)
 {
-	if (budget->since_mode <= budget->patience) {
-		budget->patience *= 2;
-		if (budget->patience > PATIENCE_MAX)
-			budget->patience = PATIENCE_MAX;
+	if (budget->intervals_since_mode <= budget->patience_intervals) {
+		budget->patience_intervals *= 2;
+		if (budget->patience_intervals > PATIENCE_MAX)
+			budget->patience_intervals = PATIENCE_MAX;
 	} else {
-		budget->patience = PATIENCE_MIN;
+		budget->patience_intervals = PATIENCE_MIN;
 	}
 	budget->mode++;
 }
 
 static enum recording_change step_down(struct budget *budget, double hooks, double events)
 {
-	budget->quiet = 0;
+	budget->quiet_intervals = 0;
 	if (budget->rate_step < BUDGET_RATE_STEPS &&
-	    (events >= hooks || budget->mode + 1 == budget->modes)) {
+	    (events >= hooks || budget->mode + 1 == budget->mode_count)) {
 		do {
 			budget->rate_step++;
 			events /= BUDGET_RATE_FACTOR;
 		} while (budget->rate_step < BUDGET_RATE_STEPS &&
-			 hooks + events > AIM * budget->limit);
+			 hooks + events > AIMED_SHARE * budget->limit);
 		return BUDGET_DOWN;
 	}
-	if (budget->mode + 1 == budget->modes)
+	if (budget->mode + 1 == budget->mode_count)
 		return BUDGET_STAYS;
 	leave_mode(budget);
 	return BUDGET_DOWN;
@@ -62,17 +62,17 @@ static enum recording_change step_down(struct budget *budget, double hooks, doub
 static enum recording_change step_up(struct budget *budget, double hooks, double events)
 {
 	if (budget->rate_step) {
-		if (budget->quiet < QUIET_INTERVALS ||
-		    hooks + events * BUDGET_RATE_FACTOR > AIM * budget->limit)
+		if (budget->quiet_intervals < QUIET_INTERVALS ||
+		    hooks + events * BUDGET_RATE_FACTOR > AIMED_SHARE * budget->limit)
 			return BUDGET_STAYS;
 		budget->rate_step--;
 	} else {
-		if (!budget->mode || budget->quiet < budget->patience)
+		if (!budget->mode || budget->quiet_intervals < budget->patience_intervals)
 			return BUDGET_STAYS;
 		budget->mode--;
-		budget->since_mode = 0;
+		budget->intervals_since_mode = 0;
 	}
-	budget->quiet = 0;
+	budget->quiet_intervals = 0;
 	return BUDGET_UP;
 }
 
@@ -86,15 +86,15 @@ static enum recording_change step_up(struct budget *budget, double hooks, double
  */
 enum recording_change budget_step(struct budget *budget, double hooks, double events)
 {
-	if (!budget->patience)
-		budget->patience = PATIENCE_MIN;
-	budget->since_mode++;
+	if (!budget->patience_intervals)
+		budget->patience_intervals = PATIENCE_MIN;
+	budget->intervals_since_mode++;
 	if (hooks + events > budget->limit)
 		return step_down(budget, hooks, events);
 	if (hooks + events > budget->limit / 2) {
-		budget->quiet = 0;
+		budget->quiet_intervals = 0;
 		return BUDGET_STAYS;
 	}
-	budget->quiet++;
+	budget->quiet_intervals++;
 	return step_up(budget, hooks, events);
 }

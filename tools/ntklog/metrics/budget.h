@@ -21,19 +21,19 @@
 /*
  * The present choice.
  * @limit: greatest overhead, as a share of the time of all CPUs
- * @modes: number of modes, the richest first
- * @quiet: intervals in a row below half of @limit, since the last change
- * @since_mode: intervals since a richer mode was chosen
- * @patience: intervals before a richer mode is tried; 0 before the first interval
+ * @mode_count: number of modes, the richest first
+ * @quiet_intervals: intervals in a row below half of @limit, since the last change
+ * @intervals_since_mode: intervals since a richer mode was chosen
+ * @patience_intervals: intervals before a richer mode is tried; 0 before the first interval
  */
 struct budget {
 	double limit;
-	unsigned int modes;
+	unsigned int mode_count;
 	unsigned int mode;
 	unsigned int rate_step;
-	unsigned int quiet;
-	unsigned int since_mode;
-	unsigned int patience;
+	unsigned int quiet_intervals;
+	unsigned int intervals_since_mode;
+	unsigned int patience_intervals;
 };
 
 enum recording_change {

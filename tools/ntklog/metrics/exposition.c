@@ -18,7 +18,7 @@ void exposition_begin(struct exposition *exposition, const struct metric *metric
 	const char *suffix = metric->type == METRIC_COUNTER && !exposition->is_openmetrics ?
 		"_total" : "";
 
-	exposition->metric = metric;
+	exposition->current_metric = metric;
 	fprintf(exposition->stream, "# HELP %s%s %s.\n# TYPE %s%s %s\n", metric->name, suffix,
 		metric->help, metric->name, suffix, types[metric->type]);
 	if (metric->unit && exposition->is_openmetrics)
@@ -55,7 +55,7 @@ void exposition_put(const struct exposition *exposition, const char *suffix,
 	FILE *stream = exposition->stream;
 	bool is_first = true;
 
-	fprintf(stream, "%s%s", exposition->metric->name, suffix);
+	fprintf(stream, "%s%s", exposition->current_metric->name, suffix);
 	for (; labels && labels->name; labels++, is_first = false)
 		put_label(stream, labels, is_first);
 	for (; more && more->name; more++, is_first = false)
@@ -72,8 +72,9 @@ void exposition_put(const struct exposition *exposition, const char *suffix,
 void exposition_put_value(const struct exposition *exposition, const struct label *labels,
 			  double value)
 {
-	exposition_put(exposition, exposition->metric->type == METRIC_COUNTER ? "_total" : "",
-		       labels, NULL, value);
+	exposition_put(exposition,
+		       exposition->current_metric->type == METRIC_COUNTER ? "_total" : "", labels,
+		       NULL, value);
 }
 
 /**

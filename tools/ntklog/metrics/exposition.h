@@ -35,7 +35,7 @@ struct label {
 struct exposition {
 	FILE *stream;
 	bool is_openmetrics;
-	const struct metric *metric;
+	const struct metric *current_metric;
 };
 
 void exposition_begin(struct exposition *exposition, const struct metric *metric);

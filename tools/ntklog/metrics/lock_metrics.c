@@ -34,7 +34,7 @@ struct class_sums {
 
 struct interval_sums {
 	struct class_sums *classes;
-	size_t count;
+	size_t class_count;
 };
 
 static const char *kind_of_modes(uint64_t modes)
@@ -48,8 +48,8 @@ static const char *kind_of_modes(uint64_t modes)
 static void name_class(const struct names *names, uint64_t key, char *class)
 {
 	if (names_key_is_class(names, key) ||
-	    names_symbol(names, key, NAMES_OF_ANY, class, NAME_SIZE))
-		names_address(names, key, class, NAME_SIZE);
+	    names_format_symbol(names, key, NAMES_OF_ANY, class, NAME_SIZE))
+		names_format_address(names, key, class, NAME_SIZE);
 	else
 		snprintf(class, NAME_SIZE, UNNAMED_CLASS);
 }
@@ -57,20 +57,20 @@ static void name_class(const struct names *names, uint64_t key, char *class)
 static void add_spinlock(struct interval_sums *sums, const char *class, uint64_t key,
 			 const struct spinlock_sum *spinlock)
 {
-	struct class_sums *sum = &sums->classes[sums->count];
+	struct class_sums *sum = &sums->classes[sums->class_count];
 
-	if (!spinlock->sampled)
+	if (!spinlock->record_count)
 		return;
 	*sum = (struct class_sums) {
-		.kind = kind_of_modes(spinlock->modes),
+		.kind = kind_of_modes(spinlock->mode_mask),
 		.key = key,
 		.spinlock = spinlock,
 		.wait = spinlock->wait.sum,
 		/* Records of waits alone do not tell the number of acquisitions. */
-		.acquisitions = spinlock->waits_only ? 0 : (double)spinlock->acquisitions,
+		.acquisitions = spinlock->wait_only_count ? 0 : (double)spinlock->acquisitions,
 	};
 	snprintf(sum->class, sizeof(sum->class), "%s", class);
-	sums->count++;
+	sums->class_count++;
 }
 
 static void add_resource(struct interval_sums *sums, const char *class,
@@ -78,11 +78,11 @@ static void add_resource(struct interval_sums *sums, const char *class,
 {
 	unsigned int i;
 
-	for (i = 0; i < RESOURCE_CLASSES; i++) {
-		const struct resource_sum *resource = &entry->classes[i];
-		struct class_sums *sum = &sums->classes[sums->count];
+	for (i = 0; i < RESOURCE_ACCESSES; i++) {
+		const struct resource_sum *resource = &entry->sums[i];
+		struct class_sums *sum = &sums->classes[sums->class_count];
 
-		if (!resource->sampled)
+		if (!resource->record_count)
 			continue;
 		*sum = (struct class_sums) {
 			.kind = resource_kinds[kind].name,
@@ -90,10 +90,10 @@ static void add_resource(struct interval_sums *sums, const char *class,
 			.is_sleeping = true,
 			.resource = resource,
 			.wait = resource->wait.sum,
-			.acquisitions = (double)resource->releases,
+			.acquisitions = (double)resource->release_count,
 		};
 		snprintf(sum->class, sizeof(sum->class), "%s", class);
-		sums->count++;
+		sums->class_count++;
 	}
 }
 
@@ -102,7 +102,7 @@ static bool list_classes(struct interval_sums *sums, const struct analysis *anal
 	const struct spinlock_stats *spinlocks = &analysis->spinlocks;
 	const struct resource_stats *resources = &analysis->resources;
 	size_t most = HASH_COUNT(spinlocks->locks) + 1 +
-		      RESOURCE_CLASSES * (HASH_COUNT(resources->resources) + RESOURCE_KINDS);
+		      RESOURCE_ACCESSES * (HASH_COUNT(resources->resources) + RESOURCE_KINDS);
 	const struct resource_entry *resource;
 	const struct spinlock_lock *lock;
 	char class[NAME_SIZE];
@@ -163,11 +163,11 @@ static void add_sums(struct lock_series *series, const struct class_sums *sum,
 {
 	series->acquisitions += sum->acquisitions;
 	if (sum->spinlock) {
-		series->contended += (double)sum->spinlock->contended;
+		series->contended_acquisitions += (double)sum->spinlock->contended_count;
 		time_buckets_add(&series->wait, &sum->spinlock->wait, cycle_seconds);
 		time_buckets_add(&series->hold, &sum->spinlock->hold, cycle_seconds);
 	} else {
-		series->contended += (double)sum->resource->waited;
+		series->contended_acquisitions += (double)sum->resource->waited_count;
 		time_buckets_add(&series->wait, &sum->resource->wait, cycle_seconds);
 		time_buckets_add(&series->hold, &sum->resource->hold, cycle_seconds);
 	}
@@ -191,8 +191,8 @@ static struct lock_series *series_of_row(struct lock_metrics *metrics,
 		.key = row->key.class->key.class,
 		.is_sleeping = row->key.class->key.is_sleeping,
 	};
-	const struct class_sums *sum = sums->count ?
-		bsearch(&key, sums->classes, sums->count, sizeof(*sum), compare_keys) : NULL;
+	const struct class_sums *sum = sums->class_count ?
+		bsearch(&key, sums->classes, sums->class_count, sizeof(*sum), compare_keys) : NULL;
 
 	if (sum)
 		return sum->series;
@@ -204,12 +204,12 @@ static const char *holder_of(const struct charge_sums *charges, const struct cha
 {
 	const struct charge_label *holder = row->key.second;
 
-	if (holder == charges->fixed[CHARGE_LABEL_HANDED_OVER] ||
-	    holder == charges->fixed[CHARGE_LABEL_OVERTAKEN])
+	if (holder == charges->fixed_labels[CHARGE_LABEL_HANDED_OVER] ||
+	    holder == charges->fixed_labels[CHARGE_LABEL_OVERTAKEN])
 		return FREE_HOLDER;
-	if (holder == charges->fixed[CHARGE_LABEL_UNKNOWN])
+	if (holder == charges->fixed_labels[CHARGE_LABEL_UNKNOWN])
 		return UNKNOWN_HOLDER;
-	if (holder == charges->fixed[CHARGE_LABEL_OTHERS] || !strncmp(holder->text, "0x", 2))
+	if (holder == charges->fixed_labels[CHARGE_LABEL_OTHERS] || !strncmp(holder->text, "0x", 2))
 		return OTHER_SERIES;
 	return holder->text;
 }
@@ -293,15 +293,15 @@ void lock_metrics_add(struct lock_metrics *metrics, const struct analysis *analy
 		metrics->no_memory = true;
 		return;
 	}
-	qsort(sums.classes, sums.count, sizeof(*sums.classes), compare_classes);
-	for (i = 0; i < sums.count; i++) {
+	qsort(sums.classes, sums.class_count, sizeof(*sums.classes), compare_classes);
+	for (i = 0; i < sums.class_count; i++) {
 		struct class_sums *sum = &sums.classes[i];
 
 		sum->series = series_of(metrics, sum);
 		if (sum->series)
 			add_sums(sum->series, sum, cycle_seconds);
 	}
-	qsort(sums.classes, sums.count, sizeof(*sums.classes), compare_keys);
+	qsort(sums.classes, sums.class_count, sizeof(*sums.classes), compare_keys);
 	add_charges(metrics, &sums, analysis, file);
 	free(sums.classes);
 }

@@ -2,28 +2,28 @@
 
 #include "lock_metrics.h"
 
-static const struct metric acquisitions = {
+static const struct metric acquisitions_metric = {
 	.name = "ntklog_lock_acquisitions",
 	.type = METRIC_COUNTER,
 	.help =
 		"Acquisitions of locks, estimated from a sample with its rates. In mode waits those of spin locks and rwlocks are not counted",
 };
 
-static const struct metric contended = {
+static const struct metric contended_metric = {
 	.name = "ntklog_lock_contended_acquisitions",
 	.type = METRIC_COUNTER,
 	.help =
 		"Acquisitions of locks that waited, estimated from a sample with its rates",
 };
 
-static const struct metric wait = {
+static const struct metric wait_metric = {
 	.name = "ntklog_lock_wait_seconds",
 	.type = METRIC_HISTOGRAM,
 	.unit = "seconds",
 	.help = "Waits for locks, estimated from a sample with its rates",
 };
 
-static const struct metric hold = {
+static const struct metric hold_metric = {
 	.name = "ntklog_lock_hold_seconds",
 	.type = METRIC_HISTOGRAM,
 	.unit = "seconds",
@@ -31,7 +31,7 @@ static const struct metric hold = {
 		"Holds of locks, estimated from a sample with its rates. In mode waits those of spin locks and rwlocks are not recorded",
 };
 
-static const struct metric charged = {
+static const struct metric charged_metric = {
 	.name = "ntklog_lock_charged_wait_seconds",
 	.type = METRIC_COUNTER,
 	.unit = "seconds",
@@ -77,7 +77,7 @@ static double acquisitions_of(const struct lock_series *series)
 
 static double contended_of(const struct lock_series *series)
 {
-	return series->contended;
+	return series->contended_acquisitions;
 }
 
 static const struct time_buckets *wait_of(const struct lock_series *series)
@@ -99,11 +99,11 @@ void lock_metrics_put(const struct lock_metrics *metrics, struct exposition *exp
 {
 	const struct holder_series *series;
 
-	put_count(metrics, exposition, &acquisitions, acquisitions_of);
-	put_count(metrics, exposition, &contended, contended_of);
-	put_times(metrics, exposition, &wait, wait_of);
-	put_times(metrics, exposition, &hold, hold_of);
-	exposition_begin(exposition, &charged);
+	put_count(metrics, exposition, &acquisitions_metric, acquisitions_of);
+	put_count(metrics, exposition, &contended_metric, contended_of);
+	put_times(metrics, exposition, &wait_metric, wait_of);
+	put_times(metrics, exposition, &hold_metric, hold_of);
+	exposition_begin(exposition, &charged_metric);
 	for (series = metrics->holders; series; series = series->hh.next) {
 		const struct label labels[] = {
 			{ "kind", series->lock->kind }, { "class", series->lock->class },

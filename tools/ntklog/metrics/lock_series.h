@@ -27,7 +27,7 @@ struct lock_series {
 	const char *kind;
 	const char *class;
 	double acquisitions;
-	double contended;
+	double contended_acquisitions;
 	struct time_buckets wait;
 	struct time_buckets hold;
 	UT_hash_handle hh;

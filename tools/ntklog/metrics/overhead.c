@@ -5,9 +5,9 @@
 #include "overhead.h"
 
 /* Cycles that an acquisition and its release cost more than without a recording. */
-#define SPIN_FULL_CYCLES	137
-#define SPIN_SAMPLED_CYCLES	25
-#define SLEEP_CYCLES		80
+#define SPIN_ACQUISITION_FULL_CYCLES	137
+#define SPIN_ACQUISITION_SAMPLED_CYCLES	25
+#define SLEEP_ACQUISITION_CYCLES	80
 
 /* A wait calls two probes of the kernel's tracepoints, or the slow path of the hooks. */
 #define CONTENTION_CYCLES	300
@@ -19,9 +19,9 @@ static double spin_cycles(uint32_t linux_mode)
 {
 	switch (linux_mode) {
 	case NTKLOG_LINUX_MODE_FULL:
-		return SPIN_FULL_CYCLES;
+		return SPIN_ACQUISITION_FULL_CYCLES;
 	case NTKLOG_LINUX_MODE_SAMPLED:
-		return SPIN_SAMPLED_CYCLES;
+		return SPIN_ACQUISITION_SAMPLED_CYCLES;
 	default:
 		return 0;
 	}
@@ -39,13 +39,15 @@ void overhead_add(struct overhead *overhead, const struct overhead_counts *befor
 		  const struct overhead_counts *counts, uint32_t linux_mode,
 		  double cycle_seconds)
 {
-	double spins = (double)(counts->spins - before->spins);
-	double sleeps = (double)(counts->sleeps - before->sleeps);
+	double spins = (double)(counts->spin_acquisitions - before->spin_acquisitions);
+	double sleeps = (double)(counts->sleep_acquisitions - before->sleep_acquisitions);
 	double contentions = (double)(counts->spin_contentions - before->spin_contentions) +
 			     (double)(counts->sleep_contentions - before->sleep_contentions);
 	double events = (double)(counts->events - before->events);
 
-	overhead->hooks += (spins * spin_cycles(linux_mode) + sleeps * SLEEP_CYCLES +
-			    contentions * CONTENTION_CYCLES) * cycle_seconds;
-	overhead->events += events * EVENT_CYCLES * cycle_seconds;
+	overhead->hook_seconds +=
+		(spins * spin_cycles(linux_mode) + sleeps * SLEEP_ACQUISITION_CYCLES +
+		 contentions * CONTENTION_CYCLES) *
+		cycle_seconds;
+	overhead->event_seconds += events * EVENT_CYCLES * cycle_seconds;
 }

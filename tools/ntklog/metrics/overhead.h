@@ -11,27 +11,27 @@
 
 /*
  * Numbers since the start.
- * @spins: acquisitions of spin locks and rwlocks
- * @sleeps: acquisitions of Linux' locks that sleep, and releases of NT's resources
+ * @spin_acquisitions: acquisitions of spin locks and rwlocks
+ * @sleep_acquisitions: acquisitions of Linux' locks that sleep, and releases of NT's resources
  * @sleep_contentions: waits that began for Linux' locks that sleep; NT's waits are not counted
  */
 struct overhead_counts {
-	uint64_t spins;
+	uint64_t spin_acquisitions;
 	uint64_t spin_contentions;
-	uint64_t sleeps;
+	uint64_t sleep_acquisitions;
 	uint64_t sleep_contentions;
 	uint64_t events;
 };
 
 /*
  * CPU time, seconds.
- * @hooks: of the hooks in the functions of locks
- * @tool: of this process
+ * @hook_seconds: of the hooks in the functions of locks
+ * @tool_seconds: of this process
  */
 struct overhead {
-	double hooks;
-	double events;
-	double tool;
+	double hook_seconds;
+	double event_seconds;
+	double tool_seconds;
 };
 
 void overhead_add(struct overhead *overhead, const struct overhead_counts *before,

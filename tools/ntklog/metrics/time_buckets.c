@@ -28,12 +28,12 @@ void time_buckets_add(struct time_buckets *buckets, const struct histogram *time
 	unsigned int i;
 
 	for (i = 0; i < times->capacity; i++) {
-		double cycles = histogram_bucket(times, i, &weight);
+		double cycles = histogram_bucket_middle(times, i, &weight);
 
 		if (weight)
 			buckets->counts[bucket_of(cycles * cycle_seconds)] += weight;
 	}
-	buckets->seconds += times->sum * cycle_seconds;
+	buckets->sum_seconds += times->sum * cycle_seconds;
 }
 
 /**
@@ -61,5 +61,5 @@ void time_buckets_write(const struct time_buckets *buckets, const struct exposit
 	snprintf(text, sizeof(text), "+Inf");
 	exposition_put(exposition, "_bucket", labels, limit, (double)count);
 	exposition_put(exposition, "_count", labels, NULL, (double)count);
-	exposition_put(exposition, "_sum", labels, NULL, buckets->seconds);
+	exposition_put(exposition, "_sum", labels, NULL, buckets->sum_seconds);
 }

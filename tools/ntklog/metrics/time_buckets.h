@@ -20,7 +20,7 @@
  */
 struct time_buckets {
 	uint64_t counts[TIME_BUCKETS + 1];
-	double seconds;
+	double sum_seconds;
 };
 
 void time_buckets_add(struct time_buckets *buckets, const struct histogram *times,

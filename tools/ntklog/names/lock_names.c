@@ -33,7 +33,7 @@ static struct class_name *find_class(struct lock_names *names, const char *text)
 	HASH_FIND(hh, names->table, text, length, class);
 	if (class)
 		return class;
-	more = grown(names->classes, names->class_count, sizeof(*more));
+	more = grow_by_one(names->classes, names->class_count, sizeof(*more));
 	if (!more)
 		return NULL;
 	names->classes = more;
@@ -65,14 +65,15 @@ static struct class_name *find_class(struct lock_names *names, const char *text)
 int lock_names_add(struct lock_names *names, uint64_t address, uint64_t clock, const char *class)
 {
 	struct class_name *known = find_class(names, class);
-	struct lock_name *more = known && names->count < UINT32_MAX ?
-		grown(names->locks, names->count, sizeof(*more)) : NULL;
+	struct lock_name *more = known && names->lock_count < UINT32_MAX ?
+		grow_by_one(names->locks, names->lock_count, sizeof(*more)) : NULL;
 
 	if (!more)
 		return -ENOMEM;
 	names->locks = more;
-	more[names->count] = (struct lock_name) { address, clock, known->number, names->count };
-	names->count++;
+	more[names->lock_count] =
+		(struct lock_name){address, clock, known->number, names->lock_count};
+	names->lock_count++;
 	return 0;
 }
 
@@ -93,8 +94,8 @@ static int compare_locks(const void *a, const void *b)
  */
 void lock_names_sort(struct lock_names *names)
 {
-	if (names->count)
-		qsort(names->locks, names->count, sizeof(*names->locks), compare_locks);
+	if (names->lock_count)
+		qsort(names->locks, names->lock_count, sizeof(*names->locks), compare_locks);
 }
 
 /**
@@ -107,7 +108,7 @@ void lock_names_sort(struct lock_names *names)
  */
 uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64_t clock)
 {
-	size_t low = 0, high = names->count;
+	size_t low = 0, high = names->lock_count;
 
 	/* Find the first entry that is after @clock, or of a greater address. */
 	while (low < high) {
@@ -122,7 +123,7 @@ uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64
 	if (low && names->locks[low - 1].address == address)
 		return NAMES_CLASS_KEY + names->locks[low - 1].class;
 	/* The class before the first known one is assumed to be the same. */
-	if (low < names->count && names->locks[low].address == address)
+	if (low < names->lock_count && names->locks[low].address == address)
 		return NAMES_CLASS_KEY + names->locks[low].class;
 	return address;
 }

@@ -20,7 +20,7 @@ struct lock_name;
  */
 struct lock_names {
 	struct lock_name *locks;
-	size_t count;
+	size_t lock_count;
 	struct class_name **classes;
 	size_t class_count;
 	struct class_name *table;

@@ -12,7 +12,7 @@
 /* Greatest distance of an address from the last symbol of the kernel that may still have it. */
 #define LAST_SYMBOL_REACH	0x10000
 
-#define PAGE			4096
+#define PAGE_BYTES		4096
 
 /*
  * Greatest distance of an address from a symbol of the kernel that may have it. A greater distance
@@ -53,7 +53,7 @@ bool names_key_is_class(const struct names *names, uint64_t key)
  */
 size_t names_lock_count(const struct names *names)
 {
-	return names ? names->locks.count : 0;
+	return names ? names->locks.lock_count : 0;
 }
 
 /**
@@ -64,7 +64,7 @@ size_t names_lock_count(const struct names *names)
  */
 bool names_have_addresses(const struct names *names)
 {
-	return names && (names->symbol_count || names->locks.count);
+	return names && (names->symbol_count || names->locks.lock_count);
 }
 
 /**
@@ -75,7 +75,7 @@ bool names_have_addresses(const struct names *names)
  */
 bool names_have_classes(const struct names *names)
 {
-	return names && names->locks.count;
+	return names && names->locks.lock_count;
 }
 
 /**
@@ -118,12 +118,12 @@ const char *names_boot_id(const struct names *names)
 	return names ? names->boot_id : "";
 }
 
-static bool is_code(const struct symbol *symbol)
+static bool is_code_symbol(const struct symbol *symbol)
 {
 	return strchr("tTwWiu", symbol->type);
 }
 
-static bool is_constant(const struct symbol *symbol)
+static bool is_constant_symbol(const struct symbol *symbol)
 {
 	return strchr("rR", symbol->type);
 }
@@ -132,13 +132,13 @@ static bool is_constant(const struct symbol *symbol)
  * Test whether a symbol is the last one of a region of memory. A module has its code, its constants
  * and its variables in regions of their own.
  */
-static bool is_last(const struct symbol *symbol, const struct symbol *after)
+static bool is_last_symbol(const struct symbol *symbol, const struct symbol *after)
 {
 	if (!after || !symbol->module != !after->module)
 		return true;
 	return symbol->module && (strcmp(symbol->module, after->module) ||
-				  is_code(symbol) != is_code(after) ||
-				  is_constant(symbol) != is_constant(after));
+				  is_code_symbol(symbol) != is_code_symbol(after) ||
+				  is_constant_symbol(symbol) != is_constant_symbol(after));
 }
 
 /*
@@ -148,7 +148,7 @@ static bool is_last(const struct symbol *symbol, const struct symbol *after)
  */
 static uint64_t last_symbol_end(const struct symbol *symbol)
 {
-	return symbol->module ? (symbol->address / PAGE + 2) * PAGE :
+	return symbol->module ? (symbol->address / PAGE_BYTES + 2) * PAGE_BYTES :
 				symbol->address + LAST_SYMBOL_REACH;
 }
 
@@ -199,16 +199,16 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 	while (names_is_lock_class_key(found->name) && found + 1 < names->symbols + low)
 		found++;
 	if (use == NAMES_OF_CODE) {
-		while (!is_code(found) && found + 1 < names->symbols + low)
+		while (!is_code_symbol(found) && found + 1 < names->symbols + low)
 			found++;
-		if (!is_code(found))
+		if (!is_code_symbol(found))
 			return NULL;
 	}
 	if (found->size)
 		return address - found->address < found->size ? found : NULL;
 	if (address - found->address > SYMBOL_REACH)
 		return NULL;
-	if (is_last(found, after) && address >= last_symbol_end(found))
+	if (is_last_symbol(found, after) && address >= last_symbol_end(found))
 		return NULL;
 	return found;
 }
@@ -243,13 +243,13 @@ const char *names_find_symbol(const struct names *names, uint64_t address, enum 
 }
 
 /**
- * names_function() - print the function that a return address of a stack is in
+ * names_format_function() - print the function that a return address of a stack is in
  * @names: names, or NULL
  * @address: return address. The call before it may be the last instruction of the function
  * @text: set to the symbol, or to the address if there is none
  * @size: bytes of @text
  */
-void names_function(const struct names *names, uint64_t address, char *text, size_t size)
+void names_format_function(const struct names *names, uint64_t address, char *text, size_t size)
 {
 	const struct symbol *symbol = names ? find_symbol(names, address - 1, NAMES_OF_CODE) : NULL;
 
@@ -402,7 +402,7 @@ bool names_have_cgroup(const struct names *names, const char *path)
 }
 
 /**
- * names_symbol() - print the symbol at or before an address
+ * names_format_symbol() - print the symbol at or before an address
  * @names: names, or NULL
  * @address: address of a lock, key of a class of locks, or address of an instruction
  * @use: NAMES_OF_CODE for an instruction, else NAMES_OF_ANY
@@ -411,8 +411,8 @@ bool names_have_cgroup(const struct names *names, const char *path)
  *
  * Return: true if there is a symbol; false, with an empty @text, if there is none.
  */
-bool names_symbol(const struct names *names, uint64_t address, enum names_use use, char *text,
-		  size_t size)
+bool names_format_symbol(const struct names *names, uint64_t address, enum names_use use,
+			 char *text, size_t size)
 {
 	const char *class = names ? lock_names_class(&names->locks, address) : NULL;
 	const struct symbol *symbol;
@@ -440,31 +440,31 @@ bool names_symbol(const struct names *names, uint64_t address, enum names_use us
 }
 
 /**
- * names_code_address() - print the symbol of an instruction, or its address
+ * names_format_code_address() - print the symbol of an instruction, or its address
  * @names: names, or NULL
  * @address: address of an instruction
  * @text: set to the symbol, or to the address if there is none
  * @size: bytes of @text
  */
-void names_code_address(const struct names *names, uint64_t address, char *text, size_t size)
+void names_format_code_address(const struct names *names, uint64_t address, char *text, size_t size)
 {
-	if (!names_symbol(names, address, NAMES_OF_CODE, text, size))
+	if (!names_format_symbol(names, address, NAMES_OF_CODE, text, size))
 		snprintf(text, size, "0x%" PRIx64, address);
 }
 
 /**
- * names_address() - print the symbol of a lock, or its address and its class
+ * names_format_address() - print the symbol of a lock, or its address and its class
  * @names: names, or NULL
  * @address: address of a lock, or key of a class of locks
  * @text: set to the symbol; without one to the address, followed by the class if it is known
  * @size: bytes of @text
  */
-void names_address(const struct names *names, uint64_t address, char *text, size_t size)
+void names_format_address(const struct names *names, uint64_t address, char *text, size_t size)
 {
 	uint64_t key;
 	int used;
 
-	if (names_symbol(names, address, NAMES_OF_ANY, text, size))
+	if (names_format_symbol(names, address, NAMES_OF_ANY, text, size))
 		return;
 	used = snprintf(text, size, "0x%" PRIx64, address);
 	/* A lock whose class has changed gets its last class. */
@@ -472,7 +472,7 @@ void names_address(const struct names *names, uint64_t address, char *text, size
 	if (key == address || (size_t)used + 2 > size)
 		return;
 	text[used] = ' ';
-	names_symbol(names, key, NAMES_OF_ANY, text + used + 1, size - used - 1);
+	names_format_symbol(names, key, NAMES_OF_ANY, text + used + 1, size - used - 1);
 }
 
 /*
@@ -489,7 +489,8 @@ static const struct thread_name *find_thread(const struct names *names, uint32_t
 		size_t middle = low + (high - low) / 2;
 
 		thread = &names->threads[middle];
-		if (thread->id < thread_id || (thread->id == thread_id && thread->from <= clock))
+		if (thread->id < thread_id ||
+		    (thread->id == thread_id && thread->valid_from <= clock))
 			low = middle + 1;
 		else
 			high = middle;
@@ -502,19 +503,19 @@ static const struct thread_name *find_thread(const struct names *names, uint32_t
 }
 
 /**
- * names_thread() - get the last name of a thread
+ * names_find_thread_name() - get the last name of a thread
  * @names: names, or NULL
  * @thread_id: id of the thread
  *
  * Return: the name, or NULL if it is empty or not known.
  */
-const char *names_thread(const struct names *names, uint32_t thread_id)
+const char *names_find_thread_name(const struct names *names, uint32_t thread_id)
 {
 	return name_of_thread(find_thread(names, thread_id, UINT64_MAX));
 }
 
 /**
- * names_process() - find the process of a thread
+ * names_find_process() - find the process of a thread
  * @names: names, or NULL
  * @thread_id: id of the thread
  * @clock: time at which the thread was in the process, session clock
@@ -523,8 +524,8 @@ const char *names_thread(const struct names *names, uint32_t thread_id)
  *
  * Return: true if the process is known.
  */
-bool names_process(const struct names *names, uint32_t thread_id, uint64_t clock,
-		   uint32_t *process_id, const char **name)
+bool names_find_process(const struct names *names, uint32_t thread_id, uint64_t clock,
+			uint32_t *process_id, const char **name)
 {
 	const struct thread_name *thread = find_thread(names, thread_id, clock);
 
@@ -536,14 +537,14 @@ bool names_process(const struct names *names, uint32_t thread_id, uint64_t clock
 }
 
 /**
- * names_cgroup() - find the cgroup of a thread
+ * names_find_cgroup() - find the cgroup of a thread
  * @names: names, or NULL
  * @thread_id: id of the thread
  * @clock: time at which the thread was in the cgroup, session clock
  *
  * Return: the path of the cgroup, or NULL if it is not known.
  */
-const char *names_cgroup(const struct names *names, uint32_t thread_id, uint64_t clock)
+const char *names_find_cgroup(const struct names *names, uint32_t thread_id, uint64_t clock)
 {
 	const struct thread_name *thread = find_thread(names, thread_id, clock);
 

@@ -57,11 +57,12 @@ bool names_have_symbol(const struct names *names, const char *name);
 bool names_have_thread(const struct names *names, const char *name);
 bool names_have_process(const struct names *names, const char *name);
 bool names_have_cgroup(const struct names *names, const char *path);
-bool names_symbol(const struct names *names, uint64_t address, enum names_use use, char *text,
-		  size_t size);
-void names_function(const struct names *names, uint64_t address, char *text, size_t size);
-void names_code_address(const struct names *names, uint64_t address, char *text, size_t size);
-void names_address(const struct names *names, uint64_t address, char *text, size_t size);
+bool names_format_symbol(const struct names *names, uint64_t address, enum names_use use,
+			 char *text, size_t size);
+void names_format_function(const struct names *names, uint64_t address, char *text, size_t size);
+void names_format_code_address(const struct names *names, uint64_t address, char *text,
+			       size_t size);
+void names_format_address(const struct names *names, uint64_t address, char *text, size_t size);
 uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t clock);
 bool names_key_is_class(const struct names *names, uint64_t key);
 bool names_have_addresses(const struct names *names);
@@ -69,10 +70,10 @@ bool names_have_classes(const struct names *names);
 bool names_have_class(const struct names *names, const char *name);
 uint64_t names_boot_time(const struct names *names);
 const char *names_boot_id(const struct names *names);
-const char *names_thread(const struct names *names, uint32_t thread_id);
-bool names_process(const struct names *names, uint32_t thread_id, uint64_t clock,
-		   uint32_t *process_id, const char **name);
-const char *names_cgroup(const struct names *names, uint32_t thread_id, uint64_t clock);
+const char *names_find_thread_name(const struct names *names, uint32_t thread_id);
+bool names_find_process(const struct names *names, uint32_t thread_id, uint64_t clock,
+			uint32_t *process_id, const char **name);
+const char *names_find_cgroup(const struct names *names, uint32_t thread_id, uint64_t clock);
 int names_add_image(struct names **names, uint64_t base, uint64_t size, const char *name,
 		    unsigned int rank);
 int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, const char *name);

@@ -12,9 +12,9 @@ static bool find_name(const struct names_cache *cache, uint64_t key, char name[N
 	const char *thread;
 
 	if (cache->kind != CACHED_THREADS)
-		return names_symbol(cache->names, key, cache->kind == CACHED_CODE ?
-				    NAMES_OF_CODE : NAMES_OF_ANY, name, NAME_SIZE);
-	thread = names_thread(cache->names, key);
+		return names_format_symbol(cache->names, key, cache->kind == CACHED_CODE ?
+					   NAMES_OF_CODE : NAMES_OF_ANY, name, NAME_SIZE);
+	thread = names_find_thread_name(cache->names, key);
 	if (!thread)
 		return false;
 	/* snprintf() may have cut the name within a character. */

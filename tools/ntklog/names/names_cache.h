@@ -14,7 +14,7 @@
 /* Bytes of the longest text: each character escaped, and quotes. */
 #define NAMES_CACHE_TEXT	(2 * NAME_SIZE + 4)
 
-/* Bytes behind a text that put_short() may read. */
+/* Bytes behind a text that put_short_bytes() may read. */
 #define NAMES_CACHE_PADDING	16
 
 /*

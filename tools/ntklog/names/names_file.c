@@ -43,11 +43,11 @@ static bool parse_clock(char *text, char **end, uint64_t *clock)
 /* Parse "ID NAME" or "ID@CLOCK NAME", with the process and the cgroup behind tabs, if known. */
 static int add_thread(struct names *names, char *line)
 {
-	struct thread_name *more, thread = { .rank = FILE_RANK + names->thread_count };
+	struct thread_name *more, thread = { .rank = FILE_RANK_BASE + names->thread_count };
 	char *end, *process;
 	uint32_t process_id;
 
-	if (!parse_id(line, &end, &thread.id) || !parse_clock(end, &end, &thread.from) ||
+	if (!parse_id(line, &end, &thread.id) || !parse_clock(end, &end, &thread.valid_from) ||
 	    *end != ' ')
 		return -EINVAL;
 	thread.name = end + 1;
@@ -58,7 +58,7 @@ static int add_thread(struct names *names, char *line)
 		thread.process_id = process_id;
 		thread.cgroup = *end ? end + 1 : NULL;
 	}
-	more = grown(names->threads, names->thread_count, sizeof(*more));
+	more = grow_by_one(names->threads, names->thread_count, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	names->threads = more;
@@ -110,7 +110,7 @@ static int add_symbol(struct names *names, char *line)
 	 */
 	if (!address || !strncmp(name, "__key.", 6))
 		return 0;
-	more = grown(names->symbols, names->symbol_count, sizeof(*more));
+	more = grow_by_one(names->symbols, names->symbol_count, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	names->symbols = more;

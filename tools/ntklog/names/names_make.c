@@ -23,8 +23,8 @@ static int compare_threads(const void *a, const void *b)
 
 	if (left->id != right->id)
 		return left->id < right->id ? -1 : 1;
-	if (left->from != right->from)
-		return left->from < right->from ? -1 : 1;
+	if (left->valid_from != right->valid_from)
+		return left->valid_from < right->valid_from ? -1 : 1;
 	return left->rank < right->rank ? -1 : 1;
 }
 
@@ -93,7 +93,7 @@ int names_add_image(struct names **names, uint64_t base, uint64_t size, const ch
 
 	if (!text)
 		return -1;
-	more = grown((*names)->symbols, (*names)->symbol_count, sizeof(*more));
+	more = grow_by_one((*names)->symbols, (*names)->symbol_count, sizeof(*more));
 	if (!more)
 		return -1;
 	(*names)->symbols = more;
@@ -102,7 +102,7 @@ int names_add_image(struct names **names, uint64_t base, uint64_t size, const ch
 		.size = size,
 		.name = text,
 		.type = 't',
-		.rank = 2 * FILE_RANK - rank * (FILE_RANK / 2) - (*names)->symbol_count,
+		.rank = 2 * FILE_RANK_BASE - rank * (FILE_RANK_BASE / 2) - (*names)->symbol_count,
 	};
 	(*names)->symbol_count++;
 	return 0;
@@ -126,7 +126,7 @@ int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, con
 
 	if (!text)
 		return -1;
-	more = grown((*names)->threads, (*names)->thread_count, sizeof(*more));
+	more = grow_by_one((*names)->threads, (*names)->thread_count, sizeof(*more));
 	if (!more)
 		return -1;
 	(*names)->threads = more;
@@ -138,7 +138,7 @@ int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, con
 }
 
 /* Find the first entry that is not before one of a thread and a time. */
-static size_t find_place(const struct names *names, uint32_t id, uint64_t from)
+static size_t find_thread_index(const struct names *names, uint32_t id, uint64_t from)
 {
 	size_t low = 0, high = names->thread_count;
 
@@ -146,7 +146,7 @@ static size_t find_place(const struct names *names, uint32_t id, uint64_t from)
 		size_t middle = low + (high - low) / 2;
 		const struct thread_name *thread = &names->threads[middle];
 
-		if (thread->id < id || (thread->id == id && thread->from < from))
+		if (thread->id < id || (thread->id == id && thread->valid_from < from))
 			low = middle + 1;
 		else
 			high = middle;
@@ -176,11 +176,11 @@ int names_set_thread(struct names **names, const struct thread_name *thread)
 		cgroup = add_text(&(*names)->thread_texts, thread->cgroup);
 	if (!name || (thread->cgroup && !cgroup))
 		return -1;
-	at = find_place(*names, thread->id, thread->from);
+	at = find_thread_index(*names, thread->id, thread->valid_from);
 	place = &(*names)->threads[at];
 	if (at == (*names)->thread_count || place->id != thread->id ||
-	    place->from != thread->from) {
-		more = grown((*names)->threads, (*names)->thread_count, sizeof(*more));
+	    place->valid_from != thread->valid_from) {
+		more = grow_by_one((*names)->threads, (*names)->thread_count, sizeof(*more));
 		if (!more)
 			return -1;
 		(*names)->threads = more;
@@ -293,7 +293,7 @@ void names_keep_modules(struct names *names, const struct names *old)
 		if (!symbol->module ||
 		    (present != SIZE_MAX && is_replaced(symbol, old, names, present)))
 			continue;
-		more = grown(names->symbols, count, sizeof(*more));
+		more = grow_by_one(names->symbols, count, sizeof(*more));
 		if (!more)
 			break;
 		names->symbols = more;

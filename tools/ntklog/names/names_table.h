@@ -37,7 +37,7 @@ struct added_text {
  * Base of @rank of threads from a file of names, and of images. Other threads, and symbols, have a
  * lower rank.
  */
-#define FILE_RANK	((size_t)1 << (8 * sizeof(size_t) - 2))
+#define FILE_RANK_BASE	((size_t)1 << (8 * sizeof(size_t) - 2))
 
 /*
  * @text: text of the file of names, in which lines have become strings; NULL without a file

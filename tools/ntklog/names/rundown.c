@@ -53,7 +53,7 @@ struct rundown {
 	struct names **names;
 	struct process *processes;
 	struct thread *threads;
-	unsigned int images;
+	unsigned int image_count;
 	bool no_memory;
 };
 
@@ -61,22 +61,22 @@ struct rundown {
  * The part of an event's data that has not been read.
  *
  * @size: bytes of the part. A value that exceeds the part reads as 0 and consumes all of it
- * @is_short: a value has exceeded the part
+ * @was_exceeded: a value has exceeded the part
  */
 struct unread_data {
-	const unsigned char *at;
+	const unsigned char *position;
 	size_t size;
 	unsigned int pointer_size;
-	bool is_short;
+	bool was_exceeded;
 };
 
 static void skip_bytes(struct unread_data *unread, size_t bytes)
 {
 	if (bytes > unread->size) {
-		unread->is_short = true;
+		unread->was_exceeded = true;
 		bytes = unread->size;
 	}
-	unread->at += bytes;
+	unread->position += bytes;
 	unread->size -= bytes;
 }
 
@@ -85,7 +85,7 @@ static uint64_t read_number(struct unread_data *unread, size_t bytes)
 	uint64_t value = 0;
 
 	if (bytes <= unread->size)
-		memcpy(&value, unread->at, bytes);
+		memcpy(&value, unread->position, bytes);
 	skip_bytes(unread, bytes);
 	return value;
 }
@@ -141,10 +141,10 @@ static void add_process(struct rundown *rundown, const struct etl_event *event)
 			skip_bytes(&unread, 4);
 	}
 	skip_user(&unread);
-	if (unread.is_short || !memchr(unread.at, 0, unread.size))
+	if (unread.was_exceeded || !memchr(unread.position, 0, unread.size))
 		return;
-	for (i = 0; unread.at[i] && i < sizeof(path) - 1; i++)
-		path[i] = unread.at[i];
+	for (i = 0; unread.position[i] && i < sizeof(path) - 1; i++)
+		path[i] = unread.position[i];
 	name = base_name(path);
 	if (!*name)
 		return;
@@ -178,7 +178,7 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 	char name[NAME_SIZE] = "";
 	struct thread *thread;
 
-	if (unread.is_short)
+	if (unread.was_exceeded)
 		return;
 	thread = find_thread(rundown, is_first ? first : second);
 	if (!thread)
@@ -188,7 +188,7 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 	if (event->hook_id != HOOK_THREAD_SET_NAME)
 		skip_bytes(&unread, 7 * (size_t)unread.pointer_size + 8);
 	if (has_name)
-		utf16_read(unread.at, unread.at + unread.size, name, sizeof(name));
+		utf16_read(unread.position, unread.position + unread.size, name, sizeof(name));
 	free(thread->name);
 	thread->name = *name ? strdup(name) : NULL;
 	rundown->no_memory |= *name && !thread->name;
@@ -198,7 +198,7 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
  * Test whether an address is in the kernel's half. Images of programs share addresses between
  * processes, and the locks of a trace are the kernel's.
  */
-static bool is_of_kernel(uint64_t address, unsigned int pointer_size)
+static bool is_kernel_address(uint64_t address, unsigned int pointer_size)
 {
 	return address >= (pointer_size == 8 ? UINT64_C(0xFFFF800000000000) :
 			   UINT64_C(0x80000000));
@@ -223,12 +223,12 @@ static void add_image(struct rundown *rundown, const struct etl_event *event, bo
 			skip_bytes(&unread, 16);
 		}
 	}
-	utf16_read(unread.at, unread.at + unread.size, path, sizeof(path));
+	utf16_read(unread.position, unread.position + unread.size, path, sizeof(path));
 	name = base_name(path);
-	if (unread.is_short || !*name || !is_of_kernel(base, unread.pointer_size) ||
-	    !size || size > UINT64_C(0x40000000) || rundown->images >= IMAGES_MAX)
+	if (unread.was_exceeded || !*name || !is_kernel_address(base, unread.pointer_size) ||
+	    !size || size > UINT64_C(0x40000000) || rundown->image_count >= IMAGES_MAX)
 		return;
-	rundown->images++;
+	rundown->image_count++;
 	/* The linker's name, such as ntkrnlmp.exe, counts less than the file's, ntoskrnl.exe. */
 	if (names_add_image(rundown->names, base, size, name, is_id ? 0 : 1))
 		rundown->no_memory = true;
@@ -302,7 +302,7 @@ static void name_threads(struct rundown *rundown)
 	}
 }
 
-static void free_all(struct rundown *rundown)
+static void free_rundown(struct rundown *rundown)
 {
 	struct process *process;
 	struct thread *thread;
@@ -336,14 +336,14 @@ int rundown_read(struct names **names, const struct etl_file *file)
 	/* Read with a copy that has its own buffer. The next reader of the file reports damage. */
 	copy.cursor.buffer = NULL;
 	copy.cursor.next_offset = 0;
-	copy.cursor.end = 0;
-	copy.next_place = 0;
+	copy.cursor.end_offset = 0;
+	copy.next_place_index = 0;
 	while ((event = etl_next_event(&copy.file)))
 		if (event->offset >= file->buffer_size)
 			add_event(&rundown, event);
 	free(copy.cursor.buffer);
 	name_threads(&rundown);
-	free_all(&rundown);
+	free_rundown(&rundown);
 	names_sort(*names);
 	return rundown.no_memory ? -1 : 0;
 }

@@ -7,7 +7,7 @@
 
 /*
  * Name, process and cgroup of a thread from a time on.
- * @from: session clock from which on this is true; 0: from the start
+ * @valid_from: session clock from which on this is true; 0: from the start
  * @process_id: id of its process; 0: not known. Linux' processes have the ids and the names of
  *	their first threads. Those of Windows have ids that no thread has, and names in this table
  * @cgroup: path of its cgroup; NULL: not known
@@ -15,7 +15,7 @@
  *	outrank names from the trace, and later names outrank earlier ones
  */
 struct thread_name {
-	uint64_t from;
+	uint64_t valid_from;
 	uint32_t id;
 	uint32_t process_id;
 	const char *name;

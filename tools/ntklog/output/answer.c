@@ -47,8 +47,8 @@ static int compare_classes(const void *a, const void *b)
 	const struct charge_class *left = *(const struct charge_class *const *)a;
 	const struct charge_class *right = *(const struct charge_class *const *)b;
 
-	if (left->sum.wait != right->sum.wait)
-		return left->sum.wait > right->sum.wait ? -1 : 1;
+	if (left->sum.wait_ticks != right->sum.wait_ticks)
+		return left->sum.wait_ticks > right->sum.wait_ticks ? -1 : 1;
 	return left->key.class < right->key.class ? -1 : left->key.class > right->key.class;
 }
 
@@ -66,8 +66,9 @@ static size_t sort_classes(const struct charge_sums *sums, const struct charge_c
 }
 
 /* Unused entries of @largest become NULL. */
-static void find_largest(const struct charge_sums *sums, const struct charge_class *class,
-			 enum charge_row_kind kind, const struct charge_row **largest, size_t count)
+static void find_largest_rows(const struct charge_sums *sums, const struct charge_class *class,
+			      enum charge_row_kind kind, const struct charge_row **largest,
+			      size_t count)
 {
 	const struct charge_row *row;
 	size_t i;
@@ -90,10 +91,10 @@ static void append_names(const struct answer *answer, const struct charge_class 
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
 	const struct charge_row *rows[NAMES_MAX];
-	uint64_t all = class->sum.wait;
+	uint64_t all = class->sum.wait_ticks;
 	size_t i;
 
-	find_largest(sums, class, kind, rows, NAMES_MAX);
+	find_largest_rows(sums, class, kind, rows, NAMES_MAX);
 	for (i = 0; i < NAMES_MAX && rows[i]; i++) {
 		char name[NAME_SIZE];
 
@@ -109,8 +110,8 @@ static void append_names(const struct answer *answer, const struct charge_class 
 
 static uint64_t held_ticks(const struct charge_sum *sum)
 {
-	return sum->parts[CHARGE_HOLDER_RAN] + sum->parts[CHARGE_HOLDER_PREEMPTED] +
-	       sum->parts[CHARGE_HOLDER_BLOCKED];
+	return sum->part_ticks[CHARGE_HOLDER_RAN] + sum->part_ticks[CHARGE_HOLDER_PREEMPTED] +
+	       sum->part_ticks[CHARGE_HOLDER_BLOCKED];
 }
 
 static void add_reasons(struct answer *answer, const struct charge_class *class)
@@ -130,15 +131,15 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
-		uint64_t ticks = class->sum.parts[reasons[i].part] -
+		uint64_t ticks = class->sum.part_ticks[reasons[i].part] -
 				 (reasons[i].part == CHARGE_HOLDER_RAN ?
-				  class->sum.unknown_state : 0);
+				  class->sum.unknown_state_ticks : 0);
 		const struct charge_row *place = NULL;
 
 		if (answer_share(ticks, held_ticks(&class->sum)) < SHARE_MIN)
 			continue;
 		if (reasons[i].row_kind != CHARGE_ROW_KINDS)
-			find_largest(sums, class, reasons[i].row_kind, &place, 1);
+			find_largest_rows(sums, class, reasons[i].row_kind, &place, 1);
 		answer_append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
 			      100 * answer_share(ticks, held_ticks(&class->sum)));
 		if (!place)
@@ -150,9 +151,10 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		answer_append(text, sizeof(text), " (%.*s)",
 			      held_by ? (int)(held_by - chain) : NAME_SIZE, place->key.first->text);
 	}
-	if (*text && answer_share(class->sum.unknown_state, held_ticks(&class->sum)) >= SHARE_MIN)
+	if (*text &&
+	    answer_share(class->sum.unknown_state_ticks, held_ticks(&class->sum)) >= SHARE_MIN)
 		answer_append(text, sizeof(text), ", not recorded %.0f%%",
-			      100 * answer_share(class->sum.unknown_state,
+			      100 * answer_share(class->sum.unknown_state_ticks,
 						 held_ticks(&class->sum)));
 	if (*text)
 		answer_add_line(answer, "   Holders %s", text);
@@ -163,7 +165,7 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 /* Add a line about the interrupts of the holders of spin locks, which are always running. */
 static void add_interrupts(struct answer *answer, const struct charge_sum *sum)
 {
-	double share = answer_share(sum->interrupted, held_ticks(sum));
+	double share = answer_share(sum->interrupted_ticks, held_ticks(sum));
 
 	if (share >= SHARE_MIN)
 		answer_add_line(answer, "   Holders ran, %.0f%% of this in holds with interrupts",
@@ -186,28 +188,28 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	const struct report *report = answer->report;
 	const struct charge_sums *sums = &report->analysis->charges;
 	const struct charge_sum *sum = &class->sum;
-	uint64_t free_ticks = sum->wait - held_ticks(sum) - sum->parts[CHARGE_UNKNOWN];
+	uint64_t free_ticks = sum->wait_ticks - held_ticks(sum) - sum->part_ticks[CHARGE_UNKNOWN];
 	const char *estimate = sum->is_estimate ? "~" : "";
 	char name[NAME_SIZE], time[32], begin[32], text[512], suffix[64] = "";
 
-	names_address(report->names, class->key.class, name, sizeof(name));
+	names_format_address(report->names, class->key.class, name, sizeof(name));
 	answer_add_line(answer, "%zu. %s: %s%s (%.0f%%) in %s%" PRIu64 " wait%s", number, name,
-			estimate, answer_time(report, sum->wait, time, sizeof(time)),
-			100 * answer_share(sum->wait, sums->total.wait), estimate, sum->waits,
-			sum->waits == 1 ? "" : "s");
-	format_wait_begin(report, sum->longest_at, begin, sizeof(begin));
+			estimate, answer_format_time(report, sum->wait_ticks, time, sizeof(time)),
+			100 * answer_share(sum->wait_ticks, sums->total.wait_ticks), estimate,
+			sum->wait_count, sum->wait_count == 1 ? "" : "s");
+	format_wait_begin(report, sum->longest_wait_begin, begin, sizeof(begin));
 	snprintf(text, sizeof(text), "   Longest %s %s; waited: ",
-		 answer_time(report, sum->longest, time, sizeof(time)), begin);
+		 answer_format_time(report, sum->longest_wait, time, sizeof(time)), begin);
 	append_names(answer, class, CHARGE_ROW_WAITER, text, sizeof(text), 0);
 	answer_add_line(answer, "%s", text);
-	if (answer_share(free_ticks, sum->wait) >= SHARE_MIN)
+	if (answer_share(free_ticks, sum->wait_ticks) >= SHARE_MIN)
 		answer_append(suffix, sizeof(suffix), "; free %.0f%%",
-			      100 * answer_share(free_ticks, sum->wait));
-	if (answer_share(sum->parts[CHARGE_UNKNOWN], sum->wait) >= SHARE_MIN)
+			      100 * answer_share(free_ticks, sum->wait_ticks));
+	if (answer_share(sum->part_ticks[CHARGE_UNKNOWN], sum->wait_ticks) >= SHARE_MIN)
 		answer_append(suffix, sizeof(suffix), "; unknown %.0f%%",
-			      100 * answer_share(sum->parts[CHARGE_UNKNOWN], sum->wait));
+			      100 * answer_share(sum->part_ticks[CHARGE_UNKNOWN], sum->wait_ticks));
 	snprintf(text, sizeof(text), "   Held %.0f%%",
-		 100 * answer_share(held_ticks(sum), sum->wait));
+		 100 * answer_share(held_ticks(sum), sum->wait_ticks));
 	if (held_ticks(sum)) {
 		answer_append(text, sizeof(text), ": ");
 		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(suffix));
@@ -221,7 +223,7 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 
 static int compare_parts(const void *a, const void *b, void *sum)
 {
-	const uint64_t *parts = ((const struct charge_sum *)sum)->parts;
+	const uint64_t *parts = ((const struct charge_sum *)sum)->part_ticks;
 	const enum charge_part left = *(const enum charge_part *)a;
 	const enum charge_part right = *(const enum charge_part *)b;
 
@@ -235,7 +237,7 @@ static size_t count_parts(const struct charge_sum *total, double least)
 	size_t count = 0, i;
 
 	for (i = 0; i < CHARGE_PARTS; i++)
-		count += answer_share(total->parts[i], total->wait) >= least;
+		count += answer_share(total->part_ticks[i], total->wait_ticks) >= least;
 	return count;
 }
 
@@ -250,21 +252,21 @@ static void add_parts(struct answer *answer, size_t count)
 		order[i] = i;
 	qsort_r(order, CHARGE_PARTS, sizeof(*order), compare_parts, &total);
 	for (i = 0; i < CHARGE_PARTS && i < count; i++) {
-		uint64_t ticks = total.parts[order[i]];
+		uint64_t ticks = total.part_ticks[order[i]];
 		const char *text = answer_part_texts[order[i]];
 		char interrupts[64] = "";
 
 		/* A holder that may sleep is not always known to have run. */
 		if (order[i] == CHARGE_HOLDER_RAN &&
-		    answer_share(total.unknown_state, total.wait) >= SHARE_MIN)
+		    answer_share(total.unknown_state_ticks, total.wait_ticks) >= SHARE_MIN)
 			text = "a task held the lock, see below";
 		if (order[i] == CHARGE_HOLDER_RAN &&
-		    answer_share(total.interrupted, ticks) >= SHARE_MIN)
+		    answer_share(total.interrupted_ticks, ticks) >= SHARE_MIN)
 			snprintf(interrupts, sizeof(interrupts),
 				 "; %.0f%% of this in holds with interrupts",
-				 100 * answer_share(total.interrupted, ticks));
-		answer_add_line(answer, "  %3.0f%%  %s%s", 100 * answer_share(ticks, total.wait),
-				text, interrupts);
+				 100 * answer_share(total.interrupted_ticks, ticks));
+		answer_add_line(answer, "  %3.0f%%  %s%s",
+				100 * answer_share(ticks, total.wait_ticks), text, interrupts);
 	}
 }
 
@@ -277,16 +279,17 @@ static void add_verdicts(struct answer *answer)
 	const struct analysis *analysis = answer->report->analysis;
 	const struct charge_sums *sums = &analysis->charges;
 	const struct charge_sum *total = &sums->total;
-	uint64_t cpu_shortage = total->parts[CHARGE_HOLDER_PREEMPTED] +
-				total->parts[CHARGE_FREE_READY];
-	double stopped = answer_share(total->stopped, total->wait - sums->sleeping.wait);
+	uint64_t cpu_shortage = total->part_ticks[CHARGE_HOLDER_PREEMPTED] +
+				total->part_ticks[CHARGE_FREE_READY];
+	double stopped = answer_share(total->stopped_ticks,
+				      total->wait_ticks - sums->sleeping_total.wait_ticks);
 
-	if (answer_share(cpu_shortage, total->wait) > SHORTAGE_MIN)
+	if (answer_share(cpu_shortage, total->wait_ticks) > SHORTAGE_MIN)
 		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
-				100 * answer_share(cpu_shortage, total->wait));
+				100 * answer_share(cpu_shortage, total->wait_ticks));
 	if (stopped > STOPPED_MIN)
 		answer_add_line(answer, "=> %.0f%% of spinning: locks free for over 1ms%s",
-				100 * stopped, rates_steal_time(&analysis->history) ?
+				100 * stopped, rates_steal_ns(&analysis->history) ?
 				": the host stopped virtual CPUs." :
 				", as when a host stops virtual CPUs.");
 }
@@ -295,7 +298,7 @@ static void add_steal_time(struct answer *answer)
 {
 	const struct report *report = answer->report;
 	const struct selection *selection = report->analysis->selection;
-	double steal_ns = (double)rates_steal_time(&report->analysis->history);
+	double steal_ns = (double)rates_steal_ns(&report->analysis->history);
 	double share = steal_ns / (report->seconds * 1e9 * report->file->processors);
 	const union cell cell = { .number = steal_ns };
 	char time[32];
@@ -317,48 +320,50 @@ static void add_total(struct answer *answer)
 	answer_add_line(answer,
 			"Tasks waited %s%s for locks in %.3f s of %u CPUs: %" PRIu64 " wait%s.",
 			total->is_estimate ? "about " : "",
-			answer_time(report, total->wait, time, sizeof(time)), report->seconds,
-			report->file->processors, total->waits, total->waits == 1 ? "" : "s");
+			answer_format_time(report, total->wait_ticks, time, sizeof(time)),
+			report->seconds, report->file->processors, total->wait_count,
+			total->wait_count == 1 ? "" : "s");
 }
 
 static void add_longest_chain(struct answer *answer)
 {
 	const struct report *report = answer->report;
-	const struct longest_waits *longest = report->analysis->charges.longest;
+	const struct longest_waits *longest = report->analysis->charges.longest_waits;
 	const struct longest_chain *chain = &longest->chain;
 	char phrases[2 * CHAIN_LINKS + 1][ANSWER_PHRASE_SIZE];
 	char lock[NAME_SIZE], task[NAME_SIZE], begin[64], time[32];
 	size_t count = 0, i;
 
-	if (!chain->count || report->analysis->open_holds.graph.cycles)
+	if (!chain->link_count || report->analysis->open_holds.graph.cycle_count)
 		return;
-	for (i = 0; i < chain->count && i < CHAIN_LINKS; i++) {
+	for (i = 0; i < chain->link_count && i < CHAIN_LINKS; i++) {
 		const struct charge_link *link = &chain->links[i];
 
-		names_address(report->names, link->class, lock, sizeof(lock));
+		names_format_address(report->names, link->class, lock, sizeof(lock));
 		if (!i)
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE,
 				 "Longest chain, %s %s: %s waits for %s",
-				 answer_time(report, chain->ticks, time, sizeof(time)),
+				 answer_format_time(report, chain->ticks, time, sizeof(time)),
 				 format_wait_begin(report, chain->from, begin, sizeof(begin)),
-				 answer_task(report, chain->thread_id, task, sizeof(task)), lock);
+				 answer_format_task(report, chain->thread_id, task, sizeof(task)),
+				 lock);
 		else
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "which waits for %s", lock);
 		if (link->has_holder)
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s%s",
-				 answer_task(report, link->thread_id, task, sizeof(task)),
+				 answer_format_task(report, link->thread_id, task, sizeof(task)),
 				 report_link_context(link));
 	}
-	if (chain->count > CHAIN_LINKS)
+	if (chain->link_count > CHAIN_LINKS)
 		snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "and %zu more locks (--json)",
-			 chain->count - CHAIN_LINKS);
+			 chain->link_count - CHAIN_LINKS);
 	answer_add_phrases(answer, phrases, count);
 }
 
 static void add_lines_for_no_waits(struct answer *answer)
 {
 	const struct report *report = answer->report;
-	uint64_t blockers = report->analysis->spinlocks.total.blockers;
+	uint64_t blockers = report->analysis->spinlocks.total.blocker_count;
 
 	answer_add_line(answer, "No recorded task waited for a lock in %.3f s of %u CPUs.",
 			report->seconds, report->file->processors);
@@ -400,18 +405,18 @@ static void choose_lines(struct choice *choice, const struct charge_sum *total, 
 
 	take_up_to(&room, &choice->parts, 1);
 	for (; locks < reserved && take(&room, LOCK_LINES); locks++) {
-		whole[locks] = choice->locks[locks].count;
-		choice->locks[locks].count = LOCK_LINES;
+		whole[locks] = choice->locks[locks].line_count;
+		choice->locks[locks].line_count = LOCK_LINES;
 	}
 	take_up_to(&room, &choice->parts, count_parts(total, PART_MIN));
 	if (locks)
-		take_up_to(&room, &choice->locks[0].count, whole[0]);
-	if (!take(&room, choice->chain.count))
-		choice->chain.count = 0;
+		take_up_to(&room, &choice->locks[0].line_count, whole[0]);
+	if (!take(&room, choice->chain.line_count))
+		choice->chain.line_count = 0;
 	for (i = 1; i < locks; i++)
-		take_up_to(&room, &choice->locks[i].count, whole[i]);
+		take_up_to(&room, &choice->locks[i].line_count, whole[i]);
 	while (locks >= reserved && locks < choice->lock_count &&
-	       take(&room, choice->locks[locks].count))
+	       take(&room, choice->locks[locks].line_count))
 		locks++;
 	take_up_to(&room, &choice->parts, count_parts(total, SHARE_MIN));
 	choice->lock_count = locks;
@@ -429,11 +434,11 @@ static void make_answer(struct answer *answer)
 	size_t count, fixed, i;
 
 	answer_add_deadlocks(answer);
-	if (!spinlocks->sampled && !spinlocks->blockers && !report->analysis->resources.records &&
-	    !report->analysis->open_holds.count) {
+	if (!spinlocks->record_count && !spinlocks->blocker_count &&
+	    !report->analysis->resources.record_count && !report->analysis->open_holds.count) {
 		if (selection_includes_all(report->analysis->selection)) {
 			answer_add_line(answer, "This file has no events of locks%s.",
-					report->analysis->newer.count ?
+					report->analysis->newer_events.count ?
 					" of versions that this ntklog knows" : "");
 			return;
 		}
@@ -443,7 +448,7 @@ static void make_answer(struct answer *answer)
 				"Events are written at the end of holds and of their waits.");
 		return;
 	}
-	if (!sums->total.wait) {
+	if (!sums->total.wait_ticks) {
 		add_lines_for_no_waits(answer);
 		return;
 	}
@@ -455,14 +460,16 @@ static void make_answer(struct answer *answer)
 	add_longest_chain(&choice.chain);
 	count = sort_classes(sums, &sorted);
 	for (i = 0; i < count && i < LOCKS_MAX; i++) {
-		if (i && answer_share(sorted[i]->sum.wait, sums->total.wait) < SHARE_MIN)
+		if (i &&
+		    answer_share(sorted[i]->sum.wait_ticks, sums->total.wait_ticks) < SHARE_MIN)
 			break;
 		choice.locks[i].report = report;
 		add_lock(&choice.locks[i], sorted[i], i + 1);
 	}
 	choice.lock_count = i;
 	/* One line more is that of answer_print_command(). */
-	fixed = answer->count + verdicts.count + open_lines.count + hints.count + 1;
+	fixed = answer->line_count + verdicts.line_count + open_lines.line_count +
+		hints.line_count + 1;
 	choose_lines(&choice, &sums->total, fixed < ANSWER_LINES ? ANSWER_LINES - fixed : 0);
 	add_parts(answer, choice.parts);
 	answer_add_lines(answer, &verdicts);
@@ -472,7 +479,7 @@ static void make_answer(struct answer *answer)
 		answer_add_lines(answer, &choice.locks[i]);
 	answer_add_lines(answer, &hints);
 	if (count)
-		answer->first_lock = sorted[0]->key.class;
+		answer->costliest_lock = sorted[0]->key.class;
 	free(sorted);
 }
 
@@ -487,10 +494,10 @@ void answer_print(const struct report *report, FILE *stream)
 	size_t i;
 
 	make_answer(&answer);
-	for (i = 0; i < answer.count; i++)
+	for (i = 0; i < answer.line_count; i++)
 		fprintf(stream, "%s\n", answer.lines[i]);
-	if (report->analysis->charges.total.wait)
-		answer_print_command(report, answer.first_lock, stream);
+	if (report->analysis->charges.total.wait_ticks)
+		answer_print_command(report, answer.costliest_lock, stream);
 }
 
 static json_t *parts_json(const struct report *report, const struct charge_sum *sum)
@@ -501,19 +508,19 @@ static json_t *parts_json(const struct report *report, const struct charge_sum *
 
 	for (i = 0; i < CHARGE_PARTS; i++)
 		json_object_set_new(parts, answer_part_names[i],
-				    json_real((double)sum->parts[i] * ns));
+				    json_real((double)sum->part_ticks[i] * ns));
 	return parts;
 }
 
 static json_t *chain_json(const struct report *report, const struct longest_chain *chain)
 {
-	const char *name = names_thread(report->names, chain->thread_id);
+	const char *name = names_find_thread_name(report->names, chain->thread_id);
 
 	return json_pack("{s:f, s:f, s:I, s:s, s:o}", "at",
 			 etl_seconds(report->file, chain->from), "for_ns",
 			 report_ticks_ns(report, (double)chain->ticks), "thread",
 			 (json_int_t)chain->thread_id, "task", name ? name : "", "waited_for",
-			 report_links_json(report, chain->links, chain->count));
+			 report_links_json(report, chain->links, chain->link_count));
 }
 
 /**
@@ -534,28 +541,28 @@ json_t *answer_json(const struct report *report)
 		const struct charge_sum *sum = &sorted[i]->sum;
 		char name[NAME_SIZE];
 
-		names_address(report->names, sorted[i]->key.class, name, sizeof(name));
+		names_format_address(report->names, sorted[i]->key.class, name, sizeof(name));
 		json_array_append_new(locks,
 				      json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:o}", "lock", name,
-						"waits", (json_int_t)sum->waits, "wait_total_ns",
-						(double)sum->wait * ns, "wait_max_ns",
-						(double)sum->longest * ns, "wait_max_at",
-						etl_seconds(report->file, sum->longest_at),
-						"interrupted_ns", (double)sum->interrupted * ns,
+						"waits", (json_int_t)sum->wait_count, "wait_total_ns",
+						(double)sum->wait_ticks * ns, "wait_max_ns",
+						(double)sum->longest_wait * ns, "wait_max_at",
+						etl_seconds(report->file, sum->longest_wait_begin),
+						"interrupted_ns", (double)sum->interrupted_ticks * ns,
 						"parts_ns", parts_json(report, sum)));
 	}
 	free(sorted);
 	answer = json_pack("{s:I, s:f, s:b, s:f, s:f, s:o, s:o, s:o, s:o, s:o}", "waits",
-			   (json_int_t)sums->total.waits, "wait_total_ns",
-			   (double)sums->total.wait * ns, "context_switches", sums->has_switches,
-			   "undivided_ns", (double)sums->total.unknown_state * ns,
-			   "interrupted_ns", (double)sums->total.interrupted * ns,
+			   (json_int_t)sums->total.wait_count, "wait_total_ns",
+			   (double)sums->total.wait_ticks * ns, "context_switches", sums->has_switches,
+			   "undivided_ns", (double)sums->total.unknown_state_ticks * ns,
+			   "interrupted_ns", (double)sums->total.interrupted_ticks * ns,
 			   "parts_ns", parts_json(report, &sums->total), "locks", locks,
 			   "open_holds", answer_open_holds_json(report), "deadlocks",
 			   answer_deadlocks_json(report), "longest_waits",
 			   report_longest_json(report));
-	if (answer && sums->longest && sums->longest->chain.count)
+	if (answer && sums->longest_waits && sums->longest_waits->chain.link_count)
 		json_object_set_new(answer, "longest_chain",
-				    chain_json(report, &sums->longest->chain));
+				    chain_json(report, &sums->longest_waits->chain));
 	return answer;
 }

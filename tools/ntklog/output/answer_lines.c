@@ -54,7 +54,7 @@ void answer_add_line(struct answer *answer, const char *format, ...)
 	char text[2 * ANSWER_PHRASE_SIZE];
 	va_list arguments;
 
-	if (answer->count == ANSWER_LINES)
+	if (answer->line_count == ANSWER_LINES)
 		return;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
@@ -71,7 +71,7 @@ void answer_add_line(struct answer *answer, const char *format, ...)
 	}
 	/* Names come from the file: they may have been cut, or control a terminal. */
 	text_clean_line(text);
-	snprintf(answer->lines[answer->count++], sizeof(*answer->lines), "%s", text);
+	snprintf(answer->lines[answer->line_count++], sizeof(*answer->lines), "%s", text);
 }
 
 /**
@@ -91,7 +91,7 @@ void answer_append(char *text, size_t size, const char *format, ...)
 }
 
 /**
- * answer_time() - format a duration
+ * answer_format_time() - format a duration
  * @report: report of the file
  * @ticks: the duration, session clock
  * @text: buffer
@@ -99,7 +99,7 @@ void answer_append(char *text, size_t size, const char *format, ...)
  *
  * Return: @text.
  */
-const char *answer_time(const struct report *report, uint64_t ticks, char *text, size_t size)
+const char *answer_format_time(const struct report *report, uint64_t ticks, char *text, size_t size)
 {
 	const union cell cell = {
 		.number = (double)ticks * 1e9 / (double)report->file->perf_freq,
@@ -110,7 +110,7 @@ const char *answer_time(const struct report *report, uint64_t ticks, char *text,
 }
 
 /**
- * answer_task() - name a task, with its id
+ * answer_format_task() - name a task, with its id
  * @report: report of the file
  * @thread_id: the task
  * @text: buffer
@@ -118,9 +118,10 @@ const char *answer_time(const struct report *report, uint64_t ticks, char *text,
  *
  * Return: @text.
  */
-const char *answer_task(const struct report *report, uint32_t thread_id, char *text, size_t size)
+const char *answer_format_task(const struct report *report, uint32_t thread_id, char *text,
+			       size_t size)
 {
-	const char *name = names_thread(report->names, thread_id);
+	const char *name = names_find_thread_name(report->names, thread_id);
 
 	if (name)
 		snprintf(text, size, "%s (%" PRIu32 ")", name, thread_id);
@@ -162,6 +163,6 @@ void answer_add_lines(struct answer *answer, const struct answer *more)
 {
 	size_t i;
 
-	for (i = 0; i < more->count; i++)
+	for (i = 0; i < more->line_count; i++)
 		answer_add_line(answer, "%s", more->lines[i]);
 }

@@ -14,12 +14,12 @@
 
 #define ANSWER_PHRASE_SIZE	(3 * NAME_SIZE + 64)
 
-/* @first_lock: class of the lock that cost most */
+/* @costliest_lock: class of the lock that cost most */
 struct answer {
 	const struct report *report;
 	char lines[ANSWER_LINES][ANSWER_COLUMNS + 1];
-	size_t count;
-	uint64_t first_lock;
+	size_t line_count;
+	uint64_t costliest_lock;
 };
 
 extern const char *const answer_part_names[CHARGE_PARTS];
@@ -32,7 +32,9 @@ void answer_add_phrases(struct answer *answer, char phrases[][ANSWER_PHRASE_SIZE
 void answer_add_lines(struct answer *answer, const struct answer *more);
 __printf(3, 4)
 void answer_append(char *text, size_t size, const char *format, ...);
-const char *answer_time(const struct report *report, uint64_t ticks, char *text, size_t size);
-const char *answer_task(const struct report *report, uint32_t thread_id, char *text, size_t size);
+const char *answer_format_time(const struct report *report, uint64_t ticks, char *text,
+			       size_t size);
+const char *answer_format_task(const struct report *report, uint32_t thread_id, char *text,
+			       size_t size);
 
 #endif /* _NTKLOG_ANSWER_LINES_H */

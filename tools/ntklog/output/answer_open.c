@@ -9,7 +9,7 @@
 #include "answer_open.h"
 
 /* Number of locks held at the end that the answer shows. */
-#define OPEN_MAX	3
+#define OPEN_HOLDS_NAMED_MAX	3
 
 /* Tasks of a deadlock that are shown. */
 #define DEADLOCK_TASKS	3
@@ -35,16 +35,17 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 		.is_shared = open_hold_is_shared(&hold->event),
 	};
 
-	names_address(report->names, hold->class, name, sizeof(name));
+	names_format_address(report->names, hold->class, name, sizeof(name));
 	charge_format_holder(report->names, CHARGE_BY_CALLER, &holder, task, sizeof(task));
 	format_since(report, hold->event.since, since, sizeof(since));
-	if (!hold->holders) {
+	if (!hold->holder_count) {
 		answer_add_line(answer, "Held at the end by an unknown task, %zu wait%s %s: %s",
-				hold->waiters, hold->waiters == 1 ? "s" : "", since, name);
+				hold->waiter_count, hold->waiter_count == 1 ? "s" : "", since,
+				name);
 		return;
 	}
 	snprintf(phrases[0], sizeof(phrases[0]), "Held at the end, %s, %zu wait%s: %s", since,
-		 hold->waiters, hold->waiters == 1 ? "s" : "", name);
+		 hold->waiter_count, hold->waiter_count == 1 ? "s" : "", name);
 	snprintf(phrases[1], sizeof(phrases[1]), "by %s", task);
 	answer_add_phrases(answer, phrases, ARRAY_SIZE(phrases));
 }
@@ -53,13 +54,13 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
  * Test whether entry @i gets a line: a hold that others wait for, or, if the holder of a lock is
  * not known, the first waiter.
  */
-static bool has_line(const struct open_holds *open_holds, size_t i)
+static bool hold_has_line(const struct open_holds *open_holds, size_t i)
 {
 	const struct open_hold *hold = &open_holds->entries[i];
 
-	if (!hold->waiters || !hold->is_wanted)
+	if (!hold->waiter_count || !hold->is_wanted)
 		return false;
-	if (hold->holders)
+	if (hold->holder_count)
 		return !open_hold_is_waiting(&hold->event);
 	return !i || hold[-1].event.lock != hold->event.lock;
 }
@@ -73,28 +74,29 @@ static bool has_line(const struct open_holds *open_holds, size_t i)
 void answer_add_open_holds(struct answer *answer)
 {
 	const struct open_holds *open_holds = &answer->report->analysis->open_holds;
-	const struct open_hold *oldest[OPEN_MAX] = { NULL };
+	const struct open_hold *oldest[OPEN_HOLDS_NAMED_MAX] = { NULL };
 	size_t others = 0, i, at;
 
 	for (i = 0; i < open_holds->count; i++) {
 		const struct open_hold *hold = &open_holds->entries[i];
 
-		if (!has_line(open_holds, i))
+		if (!hold_has_line(open_holds, i))
 			continue;
-		others += !!oldest[OPEN_MAX - 1];
-		for (at = OPEN_MAX; at && (!oldest[at - 1] || oldest[at - 1]->event.since >
-							      hold->event.since); at--) {
-			if (at < OPEN_MAX)
+		others += !!oldest[OPEN_HOLDS_NAMED_MAX - 1];
+		for (at = OPEN_HOLDS_NAMED_MAX;
+		     at && (!oldest[at - 1] || oldest[at - 1]->event.since > hold->event.since);
+		     at--) {
+			if (at < OPEN_HOLDS_NAMED_MAX)
 				oldest[at] = oldest[at - 1];
 			oldest[at - 1] = hold;
 		}
 	}
-	for (i = 0; i < OPEN_MAX && oldest[i]; i++)
+	for (i = 0; i < OPEN_HOLDS_NAMED_MAX && oldest[i]; i++)
 		add_open_hold(answer, oldest[i]);
-	if (others || open_holds->others)
+	if (others || open_holds->dropped_count)
 		answer_add_line(answer,
 				"Held at the end: %" PRIu64 " more, in dump's NtklogOpenHold.",
-				others + open_holds->others);
+				others + open_holds->dropped_count);
 }
 
 /* Test whether a task of a deadlock waits for a lock that is summed up. */
@@ -122,8 +124,8 @@ static void add_deadlock(struct answer *answer, const struct wait_task *first)
 	const struct wait_task *task = first;
 	size_t count = 0, others = 0;
 
-	answer_task(report, task->thread_id, name, sizeof(name));
-	names_address(report->names, task->wait->class, lock, sizeof(lock));
+	answer_format_task(report, task->thread_id, name, sizeof(name));
+	names_format_address(report->names, task->wait->class, lock, sizeof(lock));
 	snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "Deadlock: %s waits for %s", name, lock);
 	do {
 		task = task->blocker;
@@ -131,9 +133,9 @@ static void add_deadlock(struct answer *answer, const struct wait_task *first)
 			others++;
 			continue;
 		}
-		answer_task(report, task->thread_id, name, sizeof(name));
+		answer_format_task(report, task->thread_id, name, sizeof(name));
 		snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s", name);
-		names_address(report->names, task->wait->class, lock, sizeof(lock));
+		names_format_address(report->names, task->wait->class, lock, sizeof(lock));
 		if (task != first && count < 2 * DEADLOCK_TASKS)
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "which waits for %s", lock);
 	} while (task != first);
@@ -154,7 +156,7 @@ void answer_add_deadlocks(struct answer *answer)
 	const struct open_holds *open_holds = &answer->report->analysis->open_holds;
 	unsigned int wanted = 0, cycle;
 
-	for (cycle = 1; cycle <= open_holds->graph.cycles; cycle++) {
+	for (cycle = 1; cycle <= open_holds->graph.cycle_count; cycle++) {
 		const struct wait_task *first = wait_graph_cycle(&open_holds->graph, cycle);
 
 		if (deadlock_is_wanted(open_holds, first) && !wanted++)
@@ -179,13 +181,13 @@ json_t *answer_open_holds_json(const struct report *report)
 	for (i = 0; i < open_holds->count; i++) {
 		const struct open_hold *hold = &open_holds->entries[i];
 		const struct ntklog_open_hold *event = &hold->event;
-		const char *task = names_thread(report->names, event->thread_id);
+		const char *task = names_find_thread_name(report->names, event->thread_id);
 		char name[NAME_SIZE], caller[NAME_SIZE];
 
 		if (!hold->is_wanted)
 			continue;
-		names_address(report->names, hold->class, name, sizeof(name));
-		names_function(report->names, event->caller, caller, sizeof(caller));
+		names_format_address(report->names, hold->class, name, sizeof(name));
+		names_format_function(report->names, event->caller, caller, sizeof(caller));
 		json_array_append_new(array,
 				      json_pack("{s:s, s:s, s:b, s:b, s:I, s:s, s:f, s:I}", "lock",
 						name, "caller", caller, "waiting",
@@ -194,7 +196,7 @@ json_t *answer_open_holds_json(const struct report *report)
 						(json_int_t)event->thread_id, "task",
 						task ? task : "", "since",
 						etl_seconds(report->file, event->since), "waiters",
-						(json_int_t)hold->waiters));
+						(json_int_t)hold->waiter_count));
 	}
 	return array;
 }
@@ -205,11 +207,12 @@ static json_t *deadlock_json(const struct report *report, const struct wait_task
 	json_t *array = json_array();
 
 	do {
-		const char *name = names_thread(report->names, task->thread_id);
-		const char *holder = names_thread(report->names, task->blocker->thread_id);
+		const char *name = names_find_thread_name(report->names, task->thread_id);
+		const char *holder =
+			names_find_thread_name(report->names, task->blocker->thread_id);
 		char lock[NAME_SIZE];
 
-		names_address(report->names, task->wait->class, lock, sizeof(lock));
+		names_format_address(report->names, task->wait->class, lock, sizeof(lock));
 		json_array_append_new(array,
 				      json_pack("{s:I, s:s, s:s, s:s, s:f, s:I, s:s}", "thread",
 						(json_int_t)task->thread_id, "task",
@@ -235,7 +238,7 @@ json_t *answer_deadlocks_json(const struct report *report)
 	json_t *array = json_array();
 	unsigned int cycle;
 
-	for (cycle = 1; cycle <= open_holds->graph.cycles; cycle++) {
+	for (cycle = 1; cycle <= open_holds->graph.cycle_count; cycle++) {
 		const struct wait_task *first = wait_graph_cycle(&open_holds->graph, cycle);
 
 		if (deadlock_is_wanted(open_holds, first))

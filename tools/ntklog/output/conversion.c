@@ -41,7 +41,8 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 			continue;
 		if (!*type) {
 			/* Events of the first buffer describe the file and are not counted. */
-			conversion->left_out += event->offset >= conversion->file->buffer_size;
+			conversion->left_out_count += event->offset >=
+						      conversion->file->buffer_size;
 			continue;
 		}
 		if (event_type_check(conversion->file, event, *type))
@@ -54,7 +55,7 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 		if (!selection_includes_event(conversion->selection, conversion->file, event, *type,
 					      conversion->names))
 			continue;
-		conversion->converted++;
+		conversion->converted_count++;
 		return event;
 	}
 	return NULL;

@@ -29,8 +29,8 @@ struct conversion {
 	bool keeps_callers;
 	struct kept_caller *callers;
 	bool no_memory;
-	uint64_t converted;
-	uint64_t left_out;
+	uint64_t converted_count;
+	uint64_t left_out_count;
 };
 
 void conversion_find_rates(struct conversion *conversion);

@@ -47,11 +47,11 @@ struct packet_header {
 	uint64_t packet_size;
 } __attribute__((__packed__));
 
-/* @last: time of the last event of the stream, ticks */
+/* @last_time: time of the last event of the stream, ticks */
 struct ctf_stream {
 	size_t used;
-	uint64_t first;
-	uint64_t last;
+	uint64_t first_time;
+	uint64_t last_time;
 	char packet[PACKET_SIZE];
 };
 
@@ -62,8 +62,8 @@ struct ctf {
 	unsigned char uuid[16];
 	struct ctf_stream **streams;
 	size_t stream_count;
-	struct names_cache locks;
-	struct names_cache code;
+	struct names_cache lock_names;
+	struct names_cache code_names;
 	bool has_stack[EVENT_TYPES];
 };
 
@@ -197,7 +197,7 @@ static int write_metadata(const struct ctf *ctf)
 	return err;
 }
 
-static bool is_empty_or_none(const char *directory)
+static bool directory_is_empty_or_missing(const char *directory)
 {
 	DIR *entries = opendir(directory);
 	struct dirent *entry;
@@ -218,8 +218,8 @@ static int write_packet(struct ctf *ctf, size_t processor)
 	struct ctf_stream *stream = ctf->streams[processor];
 	struct packet_header header = {
 		.magic = CTF_MAGIC,
-		.timestamp_begin = stream->first,
-		.timestamp_end = stream->last,
+		.timestamp_begin = stream->first_time,
+		.timestamp_end = stream->last_time,
 		.content_size = 8 * stream->used,
 		.packet_size = 8 * stream->used,
 	};
@@ -257,8 +257,8 @@ static struct ctf_stream *find_stream(struct ctf *ctf, unsigned int processor)
 	struct ctf_stream **more;
 
 	if (processor >= ctf->stream_count) {
-		more = grown_to(ctf->streams, ctf->stream_count, processor + 1,
-				sizeof(struct ctf_stream *));
+		more = grow_to(ctf->streams, ctf->stream_count, processor + 1,
+			       sizeof(struct ctf_stream *));
 		if (!more)
 			return NULL;
 		ctf->streams = more;
@@ -303,9 +303,9 @@ static char *put_fields(struct ctf *ctf, char *dest, const struct etl_event *eve
 		dest += size;
 		if (field->format != FIELD_HEX)
 			continue;
-		name = field->is_code ? names_cache_find(&ctf->code, value) :
-			names_cache_find_at(&ctf->locks, value, event->time_stamp);
-		dest = put_short(dest, name->text, name->length);
+		name = field->is_code ? names_cache_find(&ctf->code_names, value) :
+			names_cache_find_at(&ctf->lock_names, value, event->time_stamp);
+		dest = put_short_bytes(dest, name->text, name->length);
 		*dest++ = '\0';
 	}
 	return dest;
@@ -320,7 +320,7 @@ static char *put_stack(struct ctf *ctf, const struct stack *stack, char *dest)
 	for (i = 0; i < count; i++)
 		dest = put_bytes(dest, (const char *)&stack->addresses[i], sizeof(uint64_t));
 	for (i = 0; i < count; i++) {
-		name = names_cache_find(&ctf->code, stack->addresses[i]);
+		name = names_cache_find(&ctf->code_names, stack->addresses[i]);
 		dest = put_bytes(dest, name->text, name->length);
 		*dest++ = '\0';
 	}
@@ -345,11 +345,11 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 	if (stream->used > PACKET_FULL - EVENT_SIZE && write_packet(ctf, event->processor))
 		return -1;
 	/* CTF requires times that do not decrease, and none before the start. */
-	if (time > TICKS_MAX || time < stream->last)
-		time = stream->last;
-	stream->last = time;
+	if (time > TICKS_MAX || time < stream->last_time)
+		time = stream->last_time;
+	stream->last_time = time;
 	if (stream->used == sizeof(struct packet_header))
-		stream->first = time;
+		stream->first_time = time;
 	dest = stream->packet + stream->used;
 	dest = put_bytes(dest, (const char *)&class, sizeof(class));
 	dest = put_bytes(dest, (const char *)&time, sizeof(time));
@@ -405,7 +405,7 @@ int convert_to_ctf(struct conversion *conversion, const char *directory)
 	size_t i;
 	int err;
 
-	if (!is_empty_or_none(directory)) {
+	if (!directory_is_empty_or_missing(directory)) {
 		message("%s: is not a new or an empty directory: choose another one", directory);
 		return -1;
 	}
@@ -416,17 +416,17 @@ int convert_to_ctf(struct conversion *conversion, const char *directory)
 	}
 	ctf->conversion = conversion;
 	ctf->directory = directory;
-	ctf->locks.names = conversion->names;
-	ctf->locks.kind = CACHED_LOCKS;
-	ctf->code.names = conversion->names;
-	ctf->code.kind = CACHED_CODE;
+	ctf->lock_names.names = conversion->names;
+	ctf->lock_names.kind = CACHED_LOCKS;
+	ctf->code_names.names = conversion->names;
+	ctf->code_names.kind = CACHED_CODE;
 	make_uuid(ctf);
 	err = write_events(ctf);
 	for (i = 0; i < ctf->stream_count; i++)
 		free(ctf->streams[i]);
 	free(ctf->streams);
-	names_cache_clear(&ctf->locks);
-	names_cache_clear(&ctf->code);
+	names_cache_clear(&ctf->lock_names);
+	names_cache_clear(&ctf->code_names);
 	free(ctf);
 	return err;
 }

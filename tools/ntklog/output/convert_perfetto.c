@@ -48,8 +48,8 @@ struct lock_slices {
 	uint64_t track_owner;
 	uint64_t lock;
 	uint32_t thread_id;
-	bool waits;
-	bool holds;
+	bool has_wait;
+	bool has_hold;
 	bool start_unknown;
 	struct perfetto_slice wait;
 	struct perfetto_slice hold;
@@ -61,12 +61,12 @@ struct lock_slices {
  * @last_holds: by a hash of the lock's address: the last hold of a lock of this hash
  * @running: by CPU: the task that runs there, or 0 if it is not known, and since when, ns
  */
-struct records {
+struct perfetto_conversion {
 	struct perfetto perfetto;
 	double ns_per_tick;
 	struct charge_order order;
 	struct lock_slices *slices[SLICES_KEPT];
-	uint64_t slices_count;
+	uint64_t slice_count;
 	uint64_t last_flow;
 	struct last_hold last_holds[1 << LAST_HOLDS_BITS];
 	struct {
@@ -83,7 +83,7 @@ static int64_t whole_ns(double ns)
 	return (int64_t)fmax(-century, fmin(ns, century));
 }
 
-static int64_t ticks_ns(const struct records *records, uint64_t time_stamp)
+static int64_t ticks_ns(const struct perfetto_conversion *records, uint64_t time_stamp)
 {
 	const struct etl_file *file = records->perfetto.conversion->file;
 
@@ -91,7 +91,7 @@ static int64_t ticks_ns(const struct records *records, uint64_t time_stamp)
 			records->ns_per_tick);
 }
 
-static int64_t cycles_ns(const struct records *records, uint64_t cycles)
+static int64_t cycles_ns(const struct perfetto_conversion *records, uint64_t cycles)
 {
 	return whole_ns(etl_cycles_ns(records->perfetto.conversion->file, (double)cycles));
 }
@@ -100,7 +100,7 @@ static int64_t cycles_ns(const struct records *records, uint64_t cycles)
  * Return when a lock was released. The event follows the release after a time that varies.
  * The record has the time itself, in cycles, which is exact if the session's clock counts cycles.
  */
-static int64_t release_ns(const struct records *records, const struct etl_event *event,
+static int64_t release_ns(const struct perfetto_conversion *records, const struct etl_event *event,
 			  uint64_t release_time)
 {
 	const struct etl_file *file = records->perfetto.conversion->file;
@@ -116,7 +116,7 @@ static int64_t release_ns(const struct records *records, const struct etl_event 
  * count cycles, or the time is not known either, return the time of the event: the wait ended no
  * later.
  */
-static int64_t acquire_ns(const struct records *records, const struct etl_event *event,
+static int64_t acquire_ns(const struct perfetto_conversion *records, const struct etl_event *event,
 			  uint64_t acquire_time)
 {
 	const struct etl_file *file = records->perfetto.conversion->file;
@@ -131,27 +131,27 @@ static int64_t acquire_ns(const struct records *records, const struct etl_event 
  * Begin a flow in the hold of a record. End the flow of the hold before it, if the wait of the
  * record overlaps that hold.
  */
-static void set_flows(struct records *records, struct lock_slices *slices)
+static void set_flows(struct perfetto_conversion *records, struct lock_slices *slices)
 {
 	uint64_t mixed = slices->lock * UINT64_C(0x9E3779B97F4A7C15);
 	struct last_hold *last = &records->last_holds[mixed >> (64 - LAST_HOLDS_BITS)];
 
-	if (slices->waits && last->lock == slices->lock && last->end_ns > slices->wait.begin_ns &&
-	    last->begin_ns <= slices->wait.end_ns) {
-		slices->wait.previous = last->flow;
+	if (slices->has_wait && last->lock == slices->lock &&
+	    last->end_ns > slices->wait.begin_ns && last->begin_ns <= slices->wait.end_ns) {
+		slices->wait.previous_flow = last->flow;
 		last->flow = 0;
 	}
-	if (!slices->holds)
+	if (!slices->has_hold)
 		return;
-	slices->hold.next = ++records->last_flow;
+	slices->hold.next_flow = ++records->last_flow;
 	*last = (struct last_hold) {
-		.lock = slices->lock, .flow = slices->hold.next,
+		.lock = slices->lock, .flow = slices->hold.next_flow,
 		.begin_ns = slices->hold.begin_ns, .end_ns = slices->hold.end_ns,
 	};
 }
 
 /* Put the wait to the track of the class, if it has a free lane, and count the waiter. */
-static void put_class_wait(struct records *records, uint64_t class, uint32_t thread_id,
+static void put_class_wait(struct perfetto_conversion *records, uint64_t class, uint32_t thread_id,
 			   int64_t wait, int64_t hold)
 {
 	struct perfetto *perfetto = &records->perfetto;
@@ -167,22 +167,22 @@ static void put_class_wait(struct records *records, uint64_t class, uint32_t thr
 	}
 	track = perfetto_track_find(&perfetto->tracks, PERFETTO_CLASSES, class);
 	if (track && hold > 0)
-		timeline_add_span(&perfetto->tracks.timelines, &track->waiters, hold, hold - wait,
-				  (double)(hold - wait));
+		timeline_add_span(&perfetto->tracks.timelines, &track->wait_timeline, hold,
+				  hold - wait, (double)(hold - wait));
 }
 
 static void put_slices(struct perfetto *perfetto, struct lock_slices *slices)
 {
-	if (slices->waits)
+	if (slices->has_wait)
 		perfetto_put_slice(perfetto, &slices->wait);
 	if (slices->start_unknown)
 		perfetto_put_instant(perfetto, &slices->hold);
-	else if (slices->holds)
+	else if (slices->has_hold)
 		perfetto_put_slice(perfetto, &slices->hold);
 }
 
 /* Put slices in the order of the releases, so that each flow ends at the next owner. */
-static void put_ordered(struct records *records, bool all)
+static void put_ordered_slices(struct perfetto_conversion *records, bool all)
 {
 	uint64_t number;
 
@@ -196,12 +196,12 @@ static void put_ordered(struct records *records, bool all)
 }
 
 /* Releases before the trace's start are of one time. */
-static uint64_t order_time(int64_t ns)
+static uint64_t ns_for_order(int64_t ns)
 {
 	return ns > 0 ? ns : 0;
 }
 
-static void add_to_order(struct records *records, const struct etl_event *event,
+static void add_to_order(struct perfetto_conversion *records, const struct etl_event *event,
 			 const struct lock_slices *slices)
 {
 	struct lock_slices *kept = malloc(sizeof(*kept));
@@ -211,21 +211,21 @@ static void add_to_order(struct records *records, const struct etl_event *event,
 		return;
 	}
 	*kept = *slices;
-	records->slices[records->slices_count % SLICES_KEPT] = kept;
-	charge_order_add(&records->order, order_time(slices->hold.end_ns),
-			 order_time(ticks_ns(records, event->time_stamp)),
-			 records->slices_count++);
-	put_ordered(records, false);
+	records->slices[records->slice_count % SLICES_KEPT] = kept;
+	charge_order_add(&records->order, ns_for_order(slices->hold.end_ns),
+			 ns_for_order(ticks_ns(records, event->time_stamp)),
+			 records->slice_count++);
+	put_ordered_slices(records, false);
 }
 
-static void put_lock(struct records *records, const struct etl_event *event,
+static void put_lock(struct perfetto_conversion *records, const struct etl_event *event,
 		     struct lock_slices *slices)
 {
 	struct perfetto_slice *wait = &slices->wait, *hold = &slices->hold;
 	struct perfetto *perfetto = &records->perfetto;
 	uint64_t class = names_lock_key(perfetto->conversion->names, slices->lock,
 					event->time_stamp);
-	struct perfetto_slice *last = slices->holds ? hold : wait;
+	struct perfetto_slice *last = slices->has_hold ? hold : wait;
 
 	wait->category = PERFETTO_WAIT;
 	hold->category = slices->start_unknown ? PERFETTO_RELEASE : PERFETTO_HOLD;
@@ -233,11 +233,11 @@ static void put_lock(struct records *records, const struct etl_event *event,
 					 wait->begin_ns, wait->end_ns, hold->end_ns);
 	hold->track = wait->track;
 	last->stack = perfetto_intern_stack(perfetto, perfetto->conversion->stack);
-	if (slices->waits) {
+	if (slices->has_wait) {
 		wait->name = perfetto_intern(perfetto, PERFETTO_WAIT_NAME, class);
 		put_class_wait(records, class, slices->thread_id, wait->begin_ns, wait->end_ns);
 	}
-	if (slices->holds)
+	if (slices->has_hold)
 		hold->name = perfetto_intern(perfetto, slices->start_unknown ?
 					     PERFETTO_RELEASE_NAME : PERFETTO_LOCK_NAME, class);
 	add_to_order(records, event, slices);
@@ -257,7 +257,7 @@ static void add_caller(struct perfetto *perfetto, struct perfetto_slice *slice,
 	perfetto_add_bool(slice, PERFETTO_ISR, record->isr);
 }
 
-static void put_spinlock(struct records *records, const struct etl_event *event)
+static void put_spinlock(struct perfetto_conversion *records, const struct etl_event *event)
 {
 	struct lock_slices slices = {
 		.group = PERFETTO_SPINLOCKS, .track_owner = event->processor,
@@ -270,19 +270,20 @@ static void put_spinlock(struct records *records, const struct etl_event *event)
 	rule = spinlock_rule(&records->perfetto.conversion->rates, &record);
 	slices.lock = record.lock;
 	slices.thread_id = record.thread_id;
-	slices.holds = !(rule & WMI_SPINLOCK_RULE_WAIT);
-	slices.start_unknown = slices.holds && rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
-	slices.waits = record.spin_count || !slices.holds;
+	slices.has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
+	slices.start_unknown = slices.has_hold && rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
+	slices.has_wait = record.spin_count || !slices.has_hold;
 	hold->end_ns = release_ns(records, event, record.release_time);
 	hold->begin_ns = !slices.start_unknown && record.release_time > record.acquire_time ?
 		hold->end_ns - cycles_ns(records, record.release_time - record.acquire_time) :
 		hold->end_ns;
 	wait->end_ns = hold->begin_ns;
-	wait->begin_ns = wait->end_ns - (slices.waits ? cycles_ns(records, record.wait_time) : 0);
-	if (slices.waits)
+	wait->begin_ns =
+		wait->end_ns - (slices.has_wait ? cycles_ns(records, record.wait_time) : 0);
+	if (slices.has_wait)
 		perfetto_add_number(wait, PERFETTO_SPINS, record.spin_count);
 	/* If the hold is not known the wait gets the arguments of the hold. */
-	add_caller(&records->perfetto, slices.holds ? hold : wait, &record);
+	add_caller(&records->perfetto, slices.has_hold ? hold : wait, &record);
 	put_lock(records, event, &slices);
 }
 
@@ -300,9 +301,9 @@ static void add_kind(struct perfetto *perfetto, struct perfetto_slice *slice,
 			  perfetto_intern(perfetto, PERFETTO_TEXT, (uintptr_t)class));
 }
 
-static void put_resource(struct records *records, const struct etl_event *event)
+static void put_resource(struct perfetto_conversion *records, const struct etl_event *event)
 {
-	struct lock_slices slices = { .group = PERFETTO_RESOURCES, .holds = true };
+	struct lock_slices slices = { .group = PERFETTO_RESOURCES, .has_hold = true };
 	struct perfetto_slice *wait = &slices.wait, *hold = &slices.hold;
 	struct resource_record record;
 	bool is_timed;
@@ -315,14 +316,15 @@ static void put_resource(struct records *records, const struct etl_event *event)
 	slices.track_owner = record.thread_id;
 	slices.lock = record.resource;
 	slices.thread_id = record.thread_id;
-	slices.waits = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
+	slices.has_wait = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 	is_timed = record.acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN && record.hold_time;
 	hold->end_ns = release_ns(records, event,
 				  is_timed ? record.acquire_time + record.hold_time : 0);
 	hold->begin_ns = hold->end_ns - cycles_ns(records, record.hold_time);
-	wait->end_ns = slices.waits && !record.hold_time ?
+	wait->end_ns = slices.has_wait && !record.hold_time ?
 		acquire_ns(records, event, record.acquire_time) : hold->begin_ns;
-	wait->begin_ns = wait->end_ns - (slices.waits ? cycles_ns(records, record.wait_time) : 0);
+	wait->begin_ns =
+		wait->end_ns - (slices.has_wait ? cycles_ns(records, record.wait_time) : 0);
 	add_kind(&records->perfetto, wait, &record);
 	add_kind(&records->perfetto, hold, &record);
 	if (record.caller)
@@ -333,7 +335,7 @@ static void put_resource(struct records *records, const struct etl_event *event)
 	put_lock(records, event, &slices);
 }
 
-static void put_switch(struct records *records, const struct etl_event *event)
+static void put_switch(struct perfetto_conversion *records, const struct etl_event *event)
 {
 	int64_t now = ticks_ns(records, event->time_stamp);
 	struct perfetto *perfetto = &records->perfetto;
@@ -357,7 +359,7 @@ static void put_switch(struct records *records, const struct etl_event *event)
 	records->running[cpu].since = now;
 }
 
-static void put_events(struct records *records)
+static void put_events(struct perfetto_conversion *records)
 {
 	struct perfetto *perfetto = &records->perfetto;
 	const struct event_type *type;
@@ -365,8 +367,8 @@ static void put_events(struct records *records)
 
 	while (!ferror(perfetto->out.stream) &&
 	       (event = conversion_next(perfetto->conversion, &type))) {
-		if (perfetto_is_full(perfetto)) {
-			put_ordered(records, true);
+		if (perfetto_must_renew_interned(perfetto)) {
+			put_ordered_slices(records, true);
 			perfetto_renew_interned(perfetto);
 		}
 		if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK)
@@ -376,7 +378,7 @@ static void put_events(struct records *records)
 		else if (event->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP)
 			put_switch(records, event);
 	}
-	put_ordered(records, true);
+	put_ordered_slices(records, true);
 }
 
 /**
@@ -389,7 +391,7 @@ static void put_events(struct records *records)
 int convert_to_perfetto(struct conversion *conversion, const char *path)
 {
 	FILE *stream = strcmp(path, "-") ? fopen(path, "w") : stdout;
-	struct records *records = calloc(1, sizeof(*records));
+	struct perfetto_conversion *records = calloc(1, sizeof(*records));
 	struct perfetto *perfetto;
 	int err;
 

@@ -2,7 +2,8 @@
 /*
  * Profiles for pprof. A sample of the profile is a stack of one task at locks of one class, with
  * the sums of its records. Without a stack a sample has the caller, if that is recorded. Waits are
- * charged to the stacks of the holders, of which the innermost CHARGE_FRAMES functions are known.
+ * charged to the stacks of the holders, of which the innermost CHARGE_FRAMES_MAX functions are
+ * known.
  *
  * The profile is built of the messages that protobuf-c makes of pprof.proto, and freed as one.
  */
@@ -24,7 +25,7 @@
 #include "pprof.pb-c.h"
 
 /* Values of a sample, in the order of the profile. */
-enum value {
+enum pprof_value {
 	VALUE_CONTENTIONS,
 	VALUE_DELAY,
 	VALUE_ACQUISITIONS,
@@ -84,7 +85,7 @@ static void *new_message(struct profile *profile, size_t size, void (*init)(void
 
 #define APPEND(profile, count, array, value)					\
 do {										\
-	void *_more = grown(array, count, sizeof(*(array)));			\
+	void *_more = grow_by_one(array, count, sizeof(*(array)));			\
 										\
 	if (_more) {								\
 		(array) = _more;						\
@@ -193,7 +194,7 @@ static uint64_t location_id(struct profile *profile, uint64_t address)
 		return 0;
 	}
 	if (!location->id) {
-		names_function(profile->names, address, name, sizeof(name));
+		names_format_function(profile->names, address, name, sizeof(name));
 		location->id = add_location(profile, address, name);
 	}
 	return location->id;
@@ -216,11 +217,11 @@ static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum
 {
 	double ns_per_tick = 1e9 / (double)profile->file->perf_freq;
 	const int64_t values[VALUES] = {
-		[VALUE_CONTENTIONS] = sum->waited,
-		[VALUE_DELAY] = llround(etl_cycles_ns(profile->file, sum->wait)),
-		[VALUE_ACQUISITIONS] = sum->waits_only ? 0 : sum->acquisitions,
-		[VALUE_HOLD] = llround(etl_cycles_ns(profile->file, sum->hold)),
-		[VALUE_CHARGED] = llround(sum->charged * ns_per_tick),
+		[VALUE_CONTENTIONS] = sum->waited_count,
+		[VALUE_DELAY] = llround(etl_cycles_ns(profile->file, sum->wait_sum)),
+		[VALUE_ACQUISITIONS] = sum->wait_only_count ? 0 : sum->acquisitions,
+		[VALUE_HOLD] = llround(etl_cycles_ns(profile->file, sum->hold_sum)),
+		[VALUE_CHARGED] = llround(sum->charged_ticks * ns_per_tick),
 	};
 	Pprof__Profile *message = profile->message;
 	Pprof__Sample *sample;
@@ -235,13 +236,13 @@ static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum
 
 static void add_task(struct profile *profile, Pprof__Sample *sample, uint32_t thread_id)
 {
-	const char *name = names_thread(profile->names, thread_id);
+	const char *name = names_find_thread_name(profile->names, thread_id);
 	uint32_t process_id;
 
 	if (name)
 		add_label(profile, sample, "task", name, 0);
 	add_label(profile, sample, "tid", NULL, thread_id);
-	if (!names_process(profile->names, thread_id, UINT64_MAX, &process_id, &name))
+	if (!names_find_process(profile->names, thread_id, UINT64_MAX, &process_id, &name))
 		return;
 	if (name)
 		add_label(profile, sample, "process", name, 0);
@@ -257,13 +258,13 @@ static void add_stack(struct profile *profile, const struct stack_entry *entry)
 
 	if (!sample)
 		return;
-	for (i = 0; i < entry->count; i++)
+	for (i = 0; i < entry->address_count; i++)
 		APPEND(profile, sample->n_location_id, sample->location_id,
 		       location_id(profile, key->addresses[i]));
-	if (!entry->count)
+	if (!entry->address_count)
 		APPEND(profile, sample->n_location_id, sample->location_id,
 		       add_location(profile, 0, "(no stack)"));
-	names_address(profile->names, key->class, name, sizeof(name));
+	names_format_address(profile->names, key->class, name, sizeof(name));
 	add_label(profile, sample, "class", name, 0);
 	add_task(profile, sample, key->by);
 }
@@ -272,7 +273,7 @@ static void add_others(struct profile *profile, const struct stack_sum *sum)
 {
 	Pprof__Sample *sample;
 
-	if (!sum->sampled && sum->charged <= 0)
+	if (!sum->record_count && sum->charged_ticks <= 0)
 		return;
 	sample = add_sample(profile, sum);
 	if (sample)
@@ -283,7 +284,7 @@ static void add_others(struct profile *profile, const struct stack_sum *sum)
 /* Return the wall clock at the origin: ns since 1970, or 0 if it is not known or out of range. */
 static int64_t start_ns(const struct etl_file *file, const struct analysis *analysis)
 {
-	uint64_t time = etl_unix_time(file, analysis->origin);
+	uint64_t time = etl_unix_time(file, analysis->origin_time);
 
 	return time <= INT64_MAX / 100 ? (int64_t)time * 100 : 0;
 }
@@ -315,10 +316,10 @@ static void add_head(struct profile *profile, const struct analysis *analysis)
 	mapping->has_functions = true;
 	message->time_nanos = start_ns(profile->file, analysis);
 	message->duration_nanos = llround(analysis_seconds(analysis, profile->file) * 1e9);
-	if (analysis->spinlocks.highest.acquire_rate > 1 ||
-	    analysis->resources.highest.release_rate > 1 ||
-	    analysis->spinlocks.highest.contention_rate > 1 ||
-	    analysis->resources.highest.contention_rate > 1)
+	if (analysis->spinlocks.highest_rates.acquire_rate > 1 ||
+	    analysis->resources.highest_rates.release_rate > 1 ||
+	    analysis->spinlocks.highest_rates.contention_rate > 1 ||
+	    analysis->resources.highest_rates.contention_rate > 1)
 		APPEND(profile, message->n_comment, message->comment,
 		       text_index(profile, "values are estimates of a sampled recording"));
 }
@@ -403,7 +404,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 		err = compress_profile(&profile, path);
 	if (!err)
 		message("%zu stacks of %" PRIu64 " events converted", profile.message->n_sample,
-			analysis.events);
+			analysis.event_count);
 	free_profile(&profile);
 	analysis_free(&analysis);
 	return err;

@@ -37,7 +37,7 @@ static double arrival_variance(const struct histogram *times)
 	unsigned int i;
 
 	for (i = 0; i < times->capacity; i++) {
-		value = histogram_bucket(times, i, &weight);
+		value = histogram_bucket_middle(times, i, &weight);
 		variance += (double)weight * value * value;
 	}
 	return variance;
@@ -63,13 +63,13 @@ static void add_sums(struct difference_sum *sums, const struct histogram *wait,
 {
 	add_times(&sums[DIFFERENCE_OF_WAITS], wait, ns_per_cycle);
 	add_times(&sums[DIFFERENCE_OF_HOLDS], hold, ns_per_cycle);
-	sums[DIFFERENCE_OF_COUNTS].estimate += (double)wait->total;
-	sums[DIFFERENCE_OF_COUNTS].variance += wait->total_variance + (double)wait->total;
+	sums[DIFFERENCE_OF_COUNTS].estimate += (double)wait->total_weight;
+	sums[DIFFERENCE_OF_COUNTS].variance += wait->total_variance + (double)wait->total_weight;
 }
 
 struct row_adder {
 	struct difference *difference;
-	size_t which;
+	size_t side;
 	double ns_per_cycle;
 	struct histogram wait, hold;
 };
@@ -82,7 +82,8 @@ static void add_row(struct row_adder *row_adder, char *lock, char *caller, bool 
 	struct difference_row row = {
 		.lock = lock, .caller = caller, .is_spinning = is_spinning,
 	};
-	struct difference_row *more = grown(difference->rows, difference->count, sizeof(*more));
+	struct difference_row *more =
+		grow_by_one(difference->rows, difference->row_count, sizeof(*more));
 
 	if (more)
 		difference->rows = more;
@@ -92,8 +93,8 @@ static void add_row(struct row_adder *row_adder, char *lock, char *caller, bool 
 		free(caller);
 		return;
 	}
-	add_sums(row.sums[row_adder->which], wait, hold, row_adder->ns_per_cycle);
-	difference->rows[difference->count++] = row;
+	add_sums(row.sums[row_adder->side], wait, hold, row_adder->ns_per_cycle);
+	difference->rows[difference->row_count++] = row;
 	/* A row of few records does not tell its error, but all rows together may tell theirs. */
 	if (!histogram_merge(&row_adder->wait, wait) || !histogram_merge(&row_adder->hold, hold))
 		difference->no_memory = true;
@@ -102,12 +103,12 @@ static void add_row(struct row_adder *row_adder, char *lock, char *caller, bool 
 /**
  * difference_add() - add the sums of a recording
  * @difference: difference that is not yet merged
- * @which: 0 for the recording before, 1 for the one after
+ * @side: 0 for the recording before, 1 for the one after
  * @analysis: sums of the recording
  * @file: file of the recording
  * @names: names of the recording, or NULL
  */
-void difference_add(struct difference *difference, size_t which, const struct analysis *analysis,
+void difference_add(struct difference *difference, size_t side, const struct analysis *analysis,
 		    const struct etl_file *file, const struct names *names)
 {
 	const struct spinlock_stats *spinlocks = &analysis->spinlocks;
@@ -115,7 +116,7 @@ void difference_add(struct difference *difference, size_t which, const struct an
 	const struct report report = { .file = file, .analysis = analysis, .names = names };
 	struct row_adder row_adder = {
 		.difference = difference,
-		.which = which,
+		.side = side,
 		.ns_per_cycle = etl_cycles_ns(file, 1),
 	};
 	const struct resource_entry *entry;
@@ -129,18 +130,18 @@ void difference_add(struct difference *difference, size_t which, const struct an
 			&pair->sum.hold);
 	add_row(&row_adder, strdup("(others)"), strdup(""), true, &spinlocks->others.wait,
 		&spinlocks->others.hold);
-	for (class = 0; class < RESOURCE_CLASSES; class++) {
+	for (class = 0; class < RESOURCE_ACCESSES; class++) {
 		for (entry = resources->resources; entry; entry = entry->hh.next)
 			add_row(&row_adder, report_symbol_text(&report, entry->key.address),
 				entry->key.caller ? report_code_text(&report, entry->key.caller) :
 						    strdup(""),
-				false, &entry->classes[class].wait, &entry->classes[class].hold);
+				false, &entry->sums[class].wait, &entry->sums[class].hold);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
 			add_row(&row_adder, strdup("(others)"), strdup(""), false,
-				&resources->others[kind].classes[class].wait,
-				&resources->others[kind].classes[class].hold);
+				&resources->others[kind].sums[class].wait,
+				&resources->others[kind].sums[class].hold);
 	}
-	add_sums(difference->total.sums[which], &row_adder.wait, &row_adder.hold,
+	add_sums(difference->total.sums[side], &row_adder.wait, &row_adder.hold,
 		 row_adder.ns_per_cycle);
 	histogram_free(&row_adder.wait);
 	histogram_free(&row_adder.hold);
@@ -156,7 +157,7 @@ void difference_write(const struct difference *difference, FILE *stream)
 	const struct difference_row *row;
 
 	fwrite(difference, sizeof(*difference), 1, stream);
-	for (row = difference->rows; row < difference->rows + difference->count; row++) {
+	for (row = difference->rows; row < difference->rows + difference->row_count; row++) {
 		fwrite(row->sums, sizeof(row->sums), 1, stream);
 		fwrite(&row->is_spinning, sizeof(row->is_spinning), 1, stream);
 		text_send(row->lock, stream);
@@ -183,8 +184,8 @@ bool difference_read(struct difference *difference, FILE *stream)
 	for (which = 0; which < 2; which++)
 		for (i = 0; i < DIFFERENCE_MEASURES; i++)
 			add_sum(&difference->total.sums[which][i], &head.total.sums[which][i]);
-	for (i = 0; i < head.count; i++) {
-		more = grown(difference->rows, difference->count, sizeof(*more));
+	for (i = 0; i < head.row_count; i++) {
+		more = grow_by_one(difference->rows, difference->row_count, sizeof(*more));
 		if (!more || fread(row.sums, sizeof(row.sums), 1, stream) != 1 ||
 		    fread(&row.is_spinning, sizeof(row.is_spinning), 1, stream) != 1)
 			break;
@@ -195,9 +196,9 @@ bool difference_read(struct difference *difference, FILE *stream)
 			free(row.lock);
 			break;
 		}
-		difference->rows[difference->count++] = row;
+		difference->rows[difference->row_count++] = row;
 	}
-	return i == head.count;
+	return i == head.row_count;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -242,23 +243,23 @@ void difference_merge(struct difference *difference, enum difference_measure mea
 {
 	size_t kept = 0, i;
 
-	if (!difference->count)
+	if (!difference->row_count)
 		return;
-	qsort(difference->rows, difference->count, sizeof(*difference->rows), compare_names);
-	for (i = 1; i < difference->count; i++)
+	qsort(difference->rows, difference->row_count, sizeof(*difference->rows), compare_names);
+	for (i = 1; i < difference->row_count; i++)
 		if (!compare_names(&difference->rows[kept], &difference->rows[i]))
 			merge_row(&difference->rows[kept], &difference->rows[i]);
 		else
 			difference->rows[++kept] = difference->rows[i];
-	difference->count = kept + 1;
-	qsort_r(difference->rows, difference->count, sizeof(*difference->rows), compare_changes,
+	difference->row_count = kept + 1;
+	qsort_r(difference->rows, difference->row_count, sizeof(*difference->rows), compare_changes,
 		&measure);
 }
 
-static bool has_sums(const struct difference_row *row, size_t which)
+static bool has_sums(const struct difference_row *row, size_t side)
 {
-	return row->sums[which][DIFFERENCE_OF_COUNTS].estimate > 0 ||
-	       row->sums[which][DIFFERENCE_OF_HOLDS].estimate > 0;
+	return row->sums[side][DIFFERENCE_OF_COUNTS].estimate > 0 ||
+	       row->sums[side][DIFFERENCE_OF_HOLDS].estimate > 0;
 }
 
 /* Return whether one side of a lock has callers, and the other one has only rows without them. */
@@ -285,10 +286,10 @@ static bool one_side_has_callers(const struct difference_row *rows, size_t count
  */
 void difference_drop_callers(struct difference *difference, enum difference_measure measure)
 {
-	struct difference_row *row = difference->rows, *end = row + difference->count, *next;
+	struct difference_row *row = difference->rows, *end = row + difference->row_count, *next;
 
 	if (row)
-		qsort(row, difference->count, sizeof(*row), compare_names);
+		qsort(row, difference->row_count, sizeof(*row), compare_names);
 	for (; row < end; row = next) {
 		for (next = row + 1; next < end && !strcmp(row->lock, next->lock); next++)
 			;
@@ -310,7 +311,7 @@ void difference_drop_callers(struct difference *difference, enum difference_meas
  */
 double difference_half_width(const struct difference_row *row, enum difference_measure measure)
 {
-	return DIFFERENCE_ERRORS *
+	return DIFFERENCE_INTERVAL_ERRORS *
 	       sqrt(row->sums[0][measure].variance + row->sums[1][measure].variance);
 }
 
@@ -353,75 +354,77 @@ struct shown_row {
 	bool is_unknown;
 };
 
-static char *lock(const struct report *report, const void *row)
+static char *lock_cell(const struct report *report, const void *row)
 {
 	return strdup(((const struct shown_row *)row)->row->lock);
 }
 
-static char *caller(const struct report *report, const void *row)
+static char *caller_cell(const struct report *report, const void *row)
 {
 	return strdup(((const struct shown_row *)row)->row->caller);
 }
 
-static double before(const struct report *report, const void *row)
+static double before_cell(const struct report *report, const void *row)
 {
 	const struct shown_row *shown = row;
 
 	return shown->row->sums[0][shown->measure].estimate;
 }
 
-static double after(const struct report *report, const void *row)
+static double after_cell(const struct report *report, const void *row)
 {
 	const struct shown_row *shown = row;
 
 	return shown->row->sums[1][shown->measure].estimate;
 }
 
-static double absolute_change(const struct report *report, const void *row)
+static double absolute_change_cell(const struct report *report, const void *row)
 {
 	const struct shown_row *shown = row;
 
 	return change_of(shown->row, shown->measure);
 }
 
-static double change_share(const struct report *report, const void *row)
+static double change_share_cell(const struct report *report, const void *row)
 {
-	return before(report, row) ? absolute_change(report, row) / before(report, row) : NAN;
+	return before_cell(report, row) ?
+		       absolute_change_cell(report, row) / before_cell(report, row) :
+		       NAN;
 }
 
-static double interval(const struct report *report, const void *row)
+static double interval_cell(const struct report *report, const void *row)
 {
 	const struct shown_row *shown = row;
 
 	return difference_half_width(shown->row, shown->measure);
 }
 
-static char *verdict(const struct report *report, const void *row)
+static char *verdict_cell(const struct report *report, const void *row)
 {
-	double size = absolute_change(report, row);
+	double size = absolute_change_cell(report, row);
 
-	if (isinf(interval(report, row)) || ((const struct shown_row *)row)->is_unknown)
+	if (isinf(interval_cell(report, row)) || ((const struct shown_row *)row)->is_unknown)
 		return strdup("unknown");
-	if (!(fabs(size) > interval(report, row)))
+	if (!(fabs(size) > interval_cell(report, row)))
 		return strdup("noise");
 	return strdup(size > 0 ? "more" : "less");
 }
 
 #define COLUMNS(kind_)								\
 {										\
-	TEXT_COLUMN("lock", "lock", lock, "class of the lock, or its address"),	\
-	TEXT_COLUMN("caller", "caller", caller,					\
+	TEXT_COLUMN("lock", "lock", lock_cell, "class of the lock, or its address"),	\
+	TEXT_COLUMN("caller", "caller", caller_cell,					\
 		    "function that released a spin lock, or acquired a lock "	\
 		    "that sleeps"),						\
-	NUMBER_COLUMN("before", "before", kind_, before, "sum before",		\
+	NUMBER_COLUMN("before", "before", kind_, before_cell, "sum before",		\
 		      .drop_order = 1),					\
-	NUMBER_COLUMN("after", "after", kind_, after, "sum after", .drop_order = 2), \
-	NUMBER_COLUMN("change", "change", kind_, absolute_change, "difference of both"),	\
-	NUMBER_COLUMN("change_share", "change %", CELL_SHARE, change_share,	\
+	NUMBER_COLUMN("after", "after", kind_, after_cell, "sum after", .drop_order = 2), \
+	NUMBER_COLUMN("change", "change", kind_, absolute_change_cell, "difference of both"),	\
+	NUMBER_COLUMN("change_share", "change %", CELL_SHARE, change_share_cell,	\
 		      "change by the sum before", .drop_order = 3),		\
-	NUMBER_COLUMN("interval", "+-95%", kind_, interval,			\
+	NUMBER_COLUMN("interval", "+-95%", kind_, interval_cell,			\
 		      "half the confidence interval of the change, at 95 percent"), \
-	TEXT_COLUMN("verdict", "verdict", verdict,				\
+	TEXT_COLUMN("verdict", "verdict", verdict_cell,				\
 		    "more, less, noise: the interval includes no change, or "	\
 		    "unknown: no record tells the interval, or a side has "	\
 		    "no names or another mode"),				\
@@ -448,14 +451,14 @@ bool difference_table(struct table *table, const struct difference *difference,
 	if (!table_init(table, "changes", difference_measure_name(measure), columns,
 			ARRAY_SIZE(time_columns), "change"))
 		return false;
-	for (i = 0; i < difference->count; i++) {
+	for (i = 0; i < difference->row_count; i++) {
 		struct shown_row row = { .row = &difference->rows[i], .measure = measure };
 
 		row.is_unknown = (difference->mixes_names &&
-				  (!before(NULL, &row) || !after(NULL, &row))) ||
+				  (!before_cell(NULL, &row) || !after_cell(NULL, &row))) ||
 				 (difference->mixes_modes && row.row->is_spinning &&
 				  measure != DIFFERENCE_OF_HOLDS);
-		if (before(NULL, &row) || after(NULL, &row))
+		if (before_cell(NULL, &row) || after_cell(NULL, &row))
 			table_add_row(table, NULL, &row);
 	}
 	return !table->no_memory;
@@ -469,7 +472,7 @@ void difference_free(struct difference *difference)
 {
 	size_t i;
 
-	for (i = 0; i < difference->count; i++) {
+	for (i = 0; i < difference->row_count; i++) {
 		free(difference->rows[i].lock);
 		free(difference->rows[i].caller);
 	}

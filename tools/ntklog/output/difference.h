@@ -19,7 +19,7 @@
 #include "table.h"
 
 /* Standard errors on each side of an interval that has the truth in 95 of 100 cases. */
-#define DIFFERENCE_ERRORS	1.96
+#define DIFFERENCE_INTERVAL_ERRORS	1.96
 
 /* The measures; times are in nanoseconds. */
 enum difference_measure {
@@ -57,7 +57,7 @@ struct difference_row {
  */
 struct difference {
 	struct difference_row *rows;
-	size_t count;
+	size_t row_count;
 	struct difference_row total;
 	size_t locks_without_callers;
 	bool lacks_names;
@@ -67,7 +67,7 @@ struct difference {
 };
 
 const char *difference_measure_name(enum difference_measure measure);
-void difference_add(struct difference *difference, size_t which, const struct analysis *analysis,
+void difference_add(struct difference *difference, size_t side, const struct analysis *analysis,
 		    const struct etl_file *file, const struct names *names);
 void difference_write(const struct difference *difference, FILE *stream);
 bool difference_read(struct difference *difference, FILE *stream);

@@ -45,7 +45,7 @@ struct step {
 /* @head: text before all fields, with the name of the event */
 struct dump_plan {
 	struct label head;
-	size_t count;
+	size_t step_count;
 	struct step steps[];
 };
 
@@ -141,7 +141,7 @@ char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_even
 {
 	const struct dump_plan *plan =
 		plans->plans[type - event_types][event->version - type->version];
-	const struct step *step = plan->steps, *end = step + plan->count;
+	const struct step *step = plan->steps, *end = step + plan->step_count;
 
 	dest = put_label(dest, &plan->head);
 	if (plans->format == DUMP_CSV) {
@@ -188,13 +188,13 @@ char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_even
 			*dest++ = step->after;
 		if (!step->names)
 			continue;
-		name = step->names == &plans->locks ?
+		name = step->names == &plans->lock_names ?
 			names_cache_find_at(step->names, value, event->time_stamp) :
 			names_cache_find(step->names, value);
 		if (!name->length)
 			continue;
 		dest = put_label(dest, &step->name_label);
-		dest = put_short(dest, name->text, name->length);
+		dest = put_short_bytes(dest, name->text, name->length);
 	}
 	return dest;
 }
@@ -239,7 +239,7 @@ static size_t format_json(char *dest, const char *name)
 }
 
 __printf(2, 3)
-static void make_label(struct label *label, const char *format, ...)
+static void format_label(struct label *label, const char *format, ...)
 {
 	va_list arguments;
 
@@ -262,7 +262,7 @@ static int make_value_names(struct step *step)
 		/* put_symbol() searches the field for a value whose slot is taken. */
 		if (slot->text.length)
 			continue;
-		make_label(&slot->text, "%s", field->symbols[i].name);
+		format_label(&slot->text, "%s", field->symbols[i].name);
 		slot->value = field->symbols[i].value;
 	}
 	return 0;
@@ -295,9 +295,9 @@ static int make_step(struct dump_plans *plans, struct step *step,
 	step->mask = field->mask;
 	step->shift = field->shift;
 	if (plans->has_names && field->format == FIELD_HEX)
-		step->names = field->is_code ? &plans->code : &plans->locks;
+		step->names = field->is_code ? &plans->code_names : &plans->lock_names;
 	else if (plans->has_names && field->is_thread)
-		step->names = &plans->threads;
+		step->names = &plans->thread_names;
 	return field->format == FIELD_SYMBOL ? make_value_names(step) : 0;
 }
 
@@ -307,14 +307,14 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 	bool json = plans->format == DUMP_JSON;
 	size_t i;
 
-	make_label(&plan->head, json ? "%s\"" : " %s", type->name);
+	format_label(&plan->head, json ? "%s\"" : " %s", type->name);
 	for (i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
 		/* Readers of JSON may round the number of an address. */
 		bool quoted = json && (field->format == FIELD_HEX || field->format == FIELD_SYMBOL);
 		/* The name of a ThreadId is called ThreadName. */
 		int length = strlen(field->name) - (field->is_thread ? 2 : 0);
-		struct step *step = &plan->steps[plan->count];
+		struct step *step = &plan->steps[plan->step_count];
 		const char *name = field->name;
 
 		if (!event_has_field(event, field))
@@ -323,12 +323,12 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 			return -1;
 		if (step->kind == STEP_DURATION && field->duration_name)
 			name = field->duration_name;
-		make_label(&step->label, json ? ",\"%s\":%s" : " %s=%s", name,
-			   quoted ? "\"" : "");
-		make_label(&step->name_label, json ? ",\"%.*s%s\":\"" : " %.*s%s=", length,
-			   field->name, field->is_thread ? "Name" : "Symbol");
+		format_label(&step->label, json ? ",\"%s\":%s" : " %s=%s", name,
+			     quoted ? "\"" : "");
+		format_label(&step->name_label, json ? ",\"%.*s%s\":\"" : " %.*s%s=", length,
+			     field->name, field->is_thread ? "Name" : "Symbol");
 		step->after = quoted ? '"' : '\0';
-		plan->count++;
+		plan->step_count++;
 	}
 	return 0;
 }
@@ -348,10 +348,10 @@ static int make_csv_steps(struct dump_plans *plans, struct dump_plan *plan,
 	struct step *step = plan->steps;
 	size_t i;
 
-	make_label(&plan->head, ",%s,0x%04x,%u,", type->name, type->hook_id, event->version);
+	format_label(&plan->head, ",%s,0x%04x,%u,", type->name, type->hook_id, event->version);
 	/* Columns of other headers: Provider, Id, Opcode, Level, ProcessId. */
 	add_commas(&step->label, 5);
-	for (i = 0; i < columns->count; i++) {
+	for (i = 0; i < columns->column_count; i++) {
 		add_commas(&step->label, 1);
 		if (fields[i] && event_has_field(event, fields[i])) {
 			if (make_step(plans, step, fields[i]))
@@ -365,7 +365,7 @@ static int make_csv_steps(struct dump_plans *plans, struct dump_plan *plan,
 		if (step->kind != STEP_NOTHING || step->label.length > sizeof(step->label.text) - 2)
 			step++;
 	}
-	plan->count = step + 1 - plan->steps;
+	plan->step_count = step + 1 - plan->steps;
 	return 0;
 }
 
@@ -393,22 +393,22 @@ static void make_columns(struct dump_columns *columns)
 		for (j = 0; j < event_types[i].field_count; j++) {
 			const struct event_field *field = &event_types[i].fields[j];
 
-			for (k = 0; k < columns->count; k++)
+			for (k = 0; k < columns->column_count; k++)
 				if (!strcmp(columns->names[k], field->name))
 					break;
 			if (k == DUMP_COLUMNS_MAX)
 				continue;
 			columns->fields[i][k] = field;
-			if (k < columns->count)
+			if (k < columns->column_count)
 				continue;
 			if (!strcmp(field->name, "ThreadId"))
-				columns->thread = k;
+				columns->thread_column = k;
 			columns->names[k] = field->name;
 			if (field->format == FIELD_HEX)
 				columns->suffixes[k] = "Symbol";
 			else if (field->is_thread)
 				columns->suffixes[k] = "Name";
-			columns->count++;
+			columns->column_count++;
 		}
 }
 
@@ -435,15 +435,15 @@ int dump_plans_make(struct dump_plans *plans, enum dump_format format,
 	plans->format = format;
 	plans->has_names = names;
 	plans->ns_per_cycle = ns_per_cycle;
-	plans->locks.names = names;
-	plans->locks.format = formats[format][0];
-	plans->locks.kind = CACHED_LOCKS;
-	plans->code.names = names;
-	plans->code.format = formats[format][0];
-	plans->code.kind = CACHED_CODE;
-	plans->threads.names = names;
-	plans->threads.format = formats[format][1];
-	plans->threads.kind = CACHED_THREADS;
+	plans->lock_names.names = names;
+	plans->lock_names.format = formats[format][0];
+	plans->lock_names.kind = CACHED_LOCKS;
+	plans->code_names.names = names;
+	plans->code_names.format = formats[format][0];
+	plans->code_names.kind = CACHED_CODE;
+	plans->thread_names.names = names;
+	plans->thread_names.format = formats[format][1];
+	plans->thread_names.kind = CACHED_THREADS;
 	make_columns(&plans->columns);
 	for (i = 0; i < EVENT_TYPES; i++) {
 		version = event_types[i].version;
@@ -468,11 +468,11 @@ void dump_plans_clear(struct dump_plans *plans)
 		for (j = 0; j < DUMP_VERSIONS_MAX; j++) {
 			struct dump_plan *plan = plans->plans[i][j];
 
-			for (k = 0; plan && k < plan->count; k++)
+			for (k = 0; plan && k < plan->step_count; k++)
 				free(plan->steps[k].symbols);
 			free(plan);
 		}
-	names_cache_clear(&plans->locks);
-	names_cache_clear(&plans->code);
-	names_cache_clear(&plans->threads);
+	names_cache_clear(&plans->lock_names);
+	names_cache_clear(&plans->code_names);
+	names_cache_clear(&plans->thread_names);
 }

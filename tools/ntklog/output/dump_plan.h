@@ -22,8 +22,8 @@
 #define DUMP_VERSIONS_MAX	4
 
 /* Upper limit of the bytes of an event's fields in a line, with all names and commas. */
-#define DUMP_FIELDS_SIZE	(24 * (2 * PUT_MORE + OUT_DIGITS + NAMES_CACHE_TEXT) + \
-				 2 * DUMP_COLUMNS_MAX + PUT_MORE)
+#define DUMP_FIELDS_SIZE	(24 * (2 * PUT_OVERRUN_MAX + OUT_DIGITS + NAMES_CACHE_TEXT) + \
+				 2 * DUMP_COLUMNS_MAX + PUT_OVERRUN_MAX)
 
 struct dump_plan;
 
@@ -35,9 +35,9 @@ struct dump_plan;
 struct dump_columns {
 	const char *names[DUMP_COLUMNS_MAX];
 	const char *suffixes[DUMP_COLUMNS_MAX];
-	size_t count;
+	size_t column_count;
 	const struct event_field *fields[EVENT_TYPES][DUMP_COLUMNS_MAX];
-	size_t thread;
+	size_t thread_column;
 };
 
 /*
@@ -51,9 +51,9 @@ struct dump_plans {
 	double ns_per_cycle;
 	struct dump_columns columns;
 	struct dump_plan *plans[EVENT_TYPES][DUMP_VERSIONS_MAX];
-	struct names_cache locks;
-	struct names_cache code;
-	struct names_cache threads;
+	struct names_cache lock_names;
+	struct names_cache code_names;
+	struct names_cache thread_names;
 };
 
 int dump_plans_make(struct dump_plans *plans, enum dump_format format,

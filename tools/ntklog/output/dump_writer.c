@@ -22,7 +22,7 @@
 #define STACK_INDENT	"               "
 
 /* The functions that put a line do not check the size of the buffer. */
-_Static_assert(LINE_SIZE + PUT_MORE <= OUT_SIZE / 2, "a line has room");
+_Static_assert(LINE_SIZE + PUT_OVERRUN_MAX <= OUT_SIZE / 2, "a line has room");
 
 /* @head: begin of each line, which has the host */
 struct dump_writer {
@@ -103,7 +103,7 @@ static char *put_thread_name(struct dump_writer *writer, char *dest, uint32_t th
 
 	if (!writer->plans.has_names)
 		return dest;
-	name = names_cache_find(&writer->plans.threads, thread_id);
+	name = names_cache_find(&writer->plans.thread_names, thread_id);
 	if (!name->length)
 		return dest;
 	/* The cached name is formatted for the output; in JSON it includes the closing quote. */
@@ -166,7 +166,7 @@ static char *put_text_event(struct dump_writer *writer, char *dest,
 				    event_extension(event, event->counters));
 	if (event->has_impossible_time)
 		dest = put_unsigned(put_literal(dest, " WrongTimeStamp="), event->raw_time);
-	else if (writer->options.cycles)
+	else if (writer->options.prints_cycles)
 		dest = put_unsigned(put_literal(dest, " TimeStamp="), event->time_stamp);
 	return dest;
 }
@@ -229,7 +229,7 @@ static char *put_json_event(struct dump_writer *writer, char *dest,
 	if (event->has_impossible_time)
 		dest = put_json_unsigned(put_literal(dest, ",\"WrongTimeStamp\":"),
 					 event->raw_time);
-	else if (writer->options.cycles)
+	else if (writer->options.prints_cycles)
 		dest = put_json_unsigned(put_literal(dest, ",\"TimeStamp\":"), event->time_stamp);
 	return dest;
 }
@@ -267,13 +267,13 @@ static char *put_csv_unknown(struct dump_writer *writer, char *dest,
 	*dest++ = ',';
 	if (header.has_process)
 		dest = put_unsigned(dest, header.process_id);
-	for (i = 0; i < columns->count; i++) {
+	for (i = 0; i < columns->column_count; i++) {
 		*dest++ = ',';
-		if (i == columns->thread && header.has_process)
+		if (i == columns->thread_column && header.has_process)
 			dest = put_unsigned(dest, header.thread_id);
 		if (columns->suffixes[i])
 			*dest++ = ',';
-		if (i == columns->thread && header.has_process)
+		if (i == columns->thread_column && header.has_process)
 			dest = put_thread_name(writer, dest, header.thread_id);
 	}
 	return dest;
@@ -284,7 +284,7 @@ static char *put_csv_event(struct dump_writer *writer, char *dest,
 {
 	dest = put_seconds(dest, writer->file, event->time_stamp, 1e9, 9, 0);
 	*dest++ = ',';
-	if (writer->options.cycles) {
+	if (writer->options.prints_cycles) {
 		dest = put_unsigned(dest, event->has_impossible_time ? event->raw_time :
 								   event->time_stamp);
 		*dest++ = ',';
@@ -325,7 +325,7 @@ static void put_text_stack(struct dump_writer *writer, const struct stack *stack
 	for (i = 0; i < stack->count; i++) {
 		out_literal(out, STACK_INDENT);
 		out_hex(out, stack->addresses[i]);
-		name = names_cache_find(&writer->plans.code, stack->addresses[i]);
+		name = names_cache_find(&writer->plans.code_names, stack->addresses[i]);
 		if (name->length) {
 			out_char(out, ' ');
 			out_bytes(out, name->text, name->length);
@@ -357,7 +357,7 @@ static void put_json_stack(struct dump_writer *writer, const struct stack *stack
 		out_text(out, i ? ",{\"Address\":\"" : "{\"Address\":\"");
 		out_hex(out, stack->addresses[i]);
 		out_char(out, '"');
-		name = names_cache_find(&writer->plans.code, stack->addresses[i]);
+		name = names_cache_find(&writer->plans.code_names, stack->addresses[i]);
 		if (name->length) {
 			out_literal(out, ",\"Symbol\":\"");
 			/* The text includes the closing quote. */
@@ -396,7 +396,7 @@ int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
 	char *from, *dest;
 
 	out_bytes(&writer->out, writer->head, writer->head_length);
-	from = out_reserve(&writer->out, LINE_SIZE + PUT_MORE);
+	from = out_reserve(&writer->out, LINE_SIZE + PUT_OVERRUN_MAX);
 	switch (writer->options.format) {
 	case DUMP_TEXT:
 		dest = put_text_event(writer, from, event, type);
@@ -408,7 +408,7 @@ int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
 		dest = put_csv_event(writer, from, event, type);
 	}
 	writer->out.used += dest - from;
-	if (writer->options.hex)
+	if (writer->options.prints_data)
 		put_data(writer, event);
 	if (stack && writer->options.format == DUMP_TEXT && stack->state == STACK_ALONE)
 		put_text_lone_stack(writer, stack);
@@ -478,7 +478,7 @@ struct dump_writer *dump_writer_make(const struct dump_options *options,
 	if (!writer->head)
 		goto no_memory;
 	writer->head_length = strlen(writer->head);
-	if (file && options->format == DUMP_TEXT && !options->cycles)
+	if (file && options->format == DUMP_TEXT && !options->prints_cycles)
 		ns_per_cycle = 1e9 / (double)file->cycle_freq;
 	if (dump_plans_make(&writer->plans, options->format, names, ns_per_cycle))
 		goto no_memory;
@@ -504,10 +504,10 @@ void dump_writer_begin(struct dump_writer *writer)
 		return;
 	if (writer->options.host)
 		out_literal(out, "Host,");
-	out_text(out, writer->options.cycles ? "Time,TimeStamp,Cpu" : "Time,Cpu");
+	out_text(out, writer->options.prints_cycles ? "Time,TimeStamp,Cpu" : "Time,Cpu");
 	out_literal(out, ",Event,HookId,Version,Size,HeaderType");
 	out_literal(out, ",Provider,Id,Opcode,Level,ProcessId");
-	for (i = 0; i < columns->count; i++) {
+	for (i = 0; i < columns->column_count; i++) {
 		const char *name = columns->names[i], *suffix = columns->suffixes[i];
 
 		out_char(out, ',');
@@ -518,7 +518,7 @@ void dump_writer_begin(struct dump_writer *writer)
 		out_bytes(out, name, strlen(name) - (*suffix == 'N' ? 2 : 0));
 		out_text(out, suffix);
 	}
-	if (writer->options.hex)
+	if (writer->options.prints_data)
 		out_literal(out, ",Hex");
 	out_char(out, '\n');
 }

@@ -17,15 +17,15 @@ struct dump_writer;
 /**
  * struct dump_options - how events are printed
  * @format: format to print
- * @cycles: print raw times, too, and durations in cycles
- * @hex: print the data in hexadecimal, too
+ * @prints_cycles: print raw times, too, and durations in cycles
+ * @prints_data: print the data in hexadecimal, too
  * @host: host to print before each event; NULL: none
  * @stream: stream to print to; after a failed write ferror() is true
  */
 struct dump_options {
 	enum dump_format format;
-	bool cycles;
-	bool hex;
+	bool prints_cycles;
+	bool prints_data;
 	const char *host;
 	FILE *stream;
 };

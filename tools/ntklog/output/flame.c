@@ -33,7 +33,7 @@ static void add_sum(struct flame *flame, const double ns[FLAME_KINDS], uint64_t 
 
 	for (i = 0; i < FLAME_KINDS; i++)
 		flame->ns[i] += ns[i];
-	flame->samples += samples;
+	flame->sample_count += samples;
 }
 
 /* Add a sum to the callee @name. Returns the callee, or NULL without memory. */
@@ -59,31 +59,31 @@ static bool add_stack(struct flame *root, const struct report *report,
 		      const struct stack_entry *entry, const char *by, const struct stack_sum *sum)
 {
 	const double ns[FLAME_KINDS] = {
-		[FLAME_WAIT] = etl_cycles_ns(report->file, sum->wait),
-		[FLAME_HOLD] = etl_cycles_ns(report->file, sum->hold),
-		[FLAME_CHARGED] = report_ticks_ns(report, sum->charged),
+		[FLAME_WAIT] = etl_cycles_ns(report->file, sum->wait_sum),
+		[FLAME_HOLD] = etl_cycles_ns(report->file, sum->hold_sum),
+		[FLAME_CHARGED] = report_ticks_ns(report, sum->charged_ticks),
 	};
-	size_t count = entry ? entry->count : 0;
+	size_t count = entry ? entry->address_count : 0;
 	struct flame *flame = root;
 	char name[NAME_SIZE];
 	unsigned int i;
 
-	if (!sum->sampled && sum->charged <= 0)
+	if (!sum->record_count && sum->charged_ticks <= 0)
 		return true;
-	add_sum(flame, ns, sum->sampled);
+	add_sum(flame, ns, sum->record_count);
 	if (by) {
 		snprintf(name, sizeof(name), "%s", by);
 		/* snprintf() may have cut the label within a character. */
 		text_clean(name);
-		flame = enter(flame, name, ns, sum->sampled);
+		flame = enter(flame, name, ns, sum->record_count);
 	}
 	if (!count && flame) {
 		snprintf(name, sizeof(name), entry ? "(no stack)" : "(other stacks)");
-		flame = enter(flame, name, ns, sum->sampled);
+		flame = enter(flame, name, ns, sum->record_count);
 	}
 	while (count && flame) {
-		names_function(report->names, entry->key.addresses[--count], name, sizeof(name));
-		flame = enter(flame, name, ns, sum->sampled);
+		names_format_function(report->names, entry->key.addresses[--count], name, sizeof(name));
+		flame = enter(flame, name, ns, sum->record_count);
 	}
 	for (i = 0; flame && i < FLAME_KINDS; i++)
 		flame->own_ns[i] += ns[i];
@@ -139,7 +139,7 @@ bool flame_make(struct flame *root, const struct report *report,
 }
 
 /* Print the callees of a function. @path has the functions above them, of @length bytes. */
-static void print_folded(const struct flame *flame, enum flame_of what, FILE *stream,
+static void print_folded(const struct flame *flame, enum flame_kind what, FILE *stream,
 			 char **path, size_t *room, size_t length)
 {
 	const struct flame *callee;
@@ -171,7 +171,7 @@ static void print_folded(const struct flame *flame, enum flame_of what, FILE *st
  * A line has the functions of a stack from the outermost on, separated by ";", and a number. A
  * stack whose sum rounds to 0 has no line.
  */
-void flame_print_folded(const struct flame *root, enum flame_of what, FILE *stream)
+void flame_print_folded(const struct flame *root, enum flame_kind what, FILE *stream)
 {
 	char *path = NULL;
 	size_t room = 0;

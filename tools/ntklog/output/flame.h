@@ -18,7 +18,7 @@
  * @FLAME_HOLD: time for which these locks were held
  * @FLAME_CHARGED: waits of others that are charged to these holds
  */
-enum flame_of {
+enum flame_kind {
 	FLAME_WAIT,
 	FLAME_HOLD,
 	FLAME_CHARGED,
@@ -34,14 +34,14 @@ struct flame {
 	char name[NAME_SIZE];
 	double ns[FLAME_KINDS];
 	double own_ns[FLAME_KINDS];
-	uint64_t samples;
+	uint64_t sample_count;
 	struct flame *callees;
 	UT_hash_handle hh;
 };
 
 bool flame_make(struct flame *root, const struct report *report,
 		const struct charge_class_key *lock);
-void flame_print_folded(const struct flame *root, enum flame_of what, FILE *stream);
+void flame_print_folded(const struct flame *root, enum flame_kind what, FILE *stream);
 void flame_free(struct flame *root);
 
 #endif /* _NTKLOG_FLAME_H */

@@ -26,9 +26,9 @@ void out_large(struct out *out, const char *text, size_t length);
 void out_json(struct out *out, const char *text);
 
 /* The numbers 00 to 99, two digits each. */
-extern const char out_pairs[];
+extern const char out_digit_pairs[];
 
-static inline unsigned int out_length(uint64_t value)
+static inline unsigned int out_digit_count(uint64_t value)
 {
 	static const uint64_t powers[] = {
 		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
@@ -56,18 +56,18 @@ static inline char *out_digits(char *end, uint64_t value)
 		unsigned int four = value % 10000;
 
 		end -= 4;
-		memcpy(end, out_pairs + 2 * (four / 100), 2);
-		memcpy(end + 2, out_pairs + 2 * (four % 100), 2);
+		memcpy(end, out_digit_pairs + 2 * (four / 100), 2);
+		memcpy(end + 2, out_digit_pairs + 2 * (four % 100), 2);
 		value /= 10000;
 	}
 	if (value >= 100) {
 		end -= 2;
-		memcpy(end, out_pairs + 2 * (value % 100), 2);
+		memcpy(end, out_digit_pairs + 2 * (value % 100), 2);
 		value /= 100;
 	}
 	if (value >= 10) {
 		end -= 2;
-		memcpy(end, out_pairs + 2 * value, 2);
+		memcpy(end, out_digit_pairs + 2 * value, 2);
 	} else {
 		*--end = '0' + value;
 	}

@@ -13,16 +13,16 @@
 #include "text.h"
 
 /* Characters of a text from which on a part of it is behind a click, and of the visible part. */
-#define LONG_TEXT	160
+#define LONG_TEXT_MIN	160
 #define LONG_TEXT_BEGIN	72
 
 /* The style sheet, and the script in its parts, which the Makefile makes strings of. */
-static const char style[] =
+static const char page_style[] =
 #include "page/style.css.h"
 #include "page/pictures.css.h"
 ;
 
-static const char *const scripts[] = {
+static const char *const page_scripts[] = {
 #include "page/base.js.h"
 ,
 #include "page/tables.js.h"
@@ -41,7 +41,7 @@ static const char *const scripts[] = {
 };
 
 /* The policy forbids to load anything. */
-static const char head[] =
+static const char page_head[] =
 	"<!DOCTYPE html>\n"
 	"<html lang=\"en\">\n"
 	"<head>\n"
@@ -132,7 +132,7 @@ FILE *page_open(const char *path, const char *title)
 		message("%s: %s", path, strerror(errno));
 		return NULL;
 	}
-	fprintf(stream, "%s%s</style>\n<title>ntklog: ", head, style);
+	fprintf(stream, "%s%s</style>\n<title>ntklog: ", page_head, page_style);
 	page_print_text(stream, title);
 	fputs("</title>\n</head>\n<body>\n<header><h1>", stream);
 	page_print_text(stream, title);
@@ -140,17 +140,17 @@ FILE *page_open(const char *path, const char *title)
 	return stream;
 }
 
-static void print_head(const struct table *table, FILE *stream)
+static void print_table_head(const struct table *table, FILE *stream)
 {
 	size_t k;
 
 	fputs("<thead><tr>", stream);
 	for (k = 0; k < table->shown_count; k++) {
-		const struct column *column = &table->columns[table->shown[k]];
+		const struct column *column = &table->columns[table->shown_columns[k]];
 		bool is_name = column->kind == CELL_TEXT;
 
 		fprintf(stream, "<th scope=\"col\"%s%s title=\"", is_name ? " class=\"name\"" : "",
-			table->shown[k] != table->sort ? "" :
+			table->shown_columns[k] != table->sort_column ? "" :
 			is_name ? " aria-sort=\"ascending\"" : " aria-sort=\"descending\"");
 		page_print_text(stream, column->help);
 		fprintf(stream, "\">%s</th>", column->title);
@@ -166,7 +166,7 @@ static void print_cell_text(FILE *stream, const char *text)
 	if (!clean)
 		return;
 	text_clean(clean);
-	rest = strlen(clean) > LONG_TEXT ? strchr(clean + LONG_TEXT_BEGIN, ' ') : NULL;
+	rest = strlen(clean) > LONG_TEXT_MIN ? strchr(clean + LONG_TEXT_BEGIN, ' ') : NULL;
 	if (rest) {
 		fputs("<details><summary>", stream);
 		print_escaped(stream, clean, rest - clean);
@@ -203,7 +203,7 @@ static void print_row(FILE *stream, const struct table *table, size_t row)
 
 	fputs("<tr>", stream);
 	for (k = 0; k < table->shown_count; k++) {
-		size_t i = table->shown[k];
+		size_t i = table->shown_columns[k];
 		const union cell *cell = &table->cells[row * table->column_count + i];
 		bool is_name = table->columns[i].kind == CELL_TEXT;
 
@@ -228,15 +228,16 @@ static void print_row(FILE *stream, const struct table *table, size_t row)
  */
 void page_print_table(FILE *stream, const struct table *table, size_t top, size_t all)
 {
-	size_t shown = table_top(table, top), rows = table_top(table, all), row;
+	size_t shown = table_shown_row_count(table, top), rows = table_shown_row_count(table, all),
+	       row;
 
 	fprintf(stream, "<section id=\"table-%s\" class=\"%s\"><h2>", table->name, table->name);
 	page_print_text(stream, table->title);
-	fprintf(stream, "</h2>\n<p>By %s", table->columns[table->sort].title);
-	if (rows < table->rows)
-		fprintf(stream, "; %zu of %zu rows (<code>--top</code>)", rows, table->rows);
+	fprintf(stream, "</h2>\n<p>By %s", table->columns[table->sort_column].title);
+	if (rows < table->row_count)
+		fprintf(stream, "; %zu of %zu rows (<code>--top</code>)", rows, table->row_count);
 	fputs("</p>\n<div class=\"table\"><table>\n", stream);
-	print_head(table, stream);
+	print_table_head(table, stream);
 	for (row = 0; row < rows; row++) {
 		if (row == shown)
 			fputs("</tbody>\n<tbody>\n", stream);
@@ -246,12 +247,12 @@ void page_print_table(FILE *stream, const struct table *table, size_t top, size_
 }
 
 /**
- * page_string() - make a JSON string
+ * page_json_string() - make a JSON string
  * @text: text; malformed UTF-8 and control characters are replaced
  *
  * Return: the string, or NULL without memory.
  */
-json_t *page_string(const char *text)
+json_t *page_json_string(const char *text)
 {
 	char *clean = strdup(text);
 	json_t *string = NULL;
@@ -299,8 +300,8 @@ int page_close(FILE *stream, const char *path, json_t *pictures)
 			   JSON_COMPACT | JSON_REAL_PRECISION(15));
 	json_decref(pictures);
 	fputs("\n</script>\n<script>\n\"use strict\";\n", stream);
-	for (i = 0; i < ARRAY_SIZE(scripts); i++)
-		fputs(scripts[i], stream);
+	for (i = 0; i < ARRAY_SIZE(page_scripts); i++)
+		fputs(page_scripts[i], stream);
 	fputs("</script>\n</body>\n</html>\n", stream);
 	err = finish_output(stream, stream == stdout ? NULL : path);
 	if (stream != stdout)

@@ -19,6 +19,6 @@ void page_print_text(FILE *stream, const char *text);
 void page_print_block(FILE *stream, const char *class, const char *text);
 void page_print_table(FILE *stream, const struct table *table, size_t top, size_t all);
 int page_close(FILE *stream, const char *path, json_t *pictures);
-json_t *page_string(const char *text);
+json_t *page_json_string(const char *text);
 
 #endif /* _NTKLOG_PAGE_H */

@@ -14,15 +14,15 @@
  * @least: functions with a smaller sum are left out
  * @all: number of functions with any sum
  */
-struct selection_of_functions {
-	enum flame_of what;
+struct function_selection {
+	enum flame_kind what;
 	double least;
 	double *sums;
 	size_t count;
 	size_t all;
 };
 
-static bool collect(struct selection_of_functions *selection, const struct flame *caller)
+static bool collect_functions(struct function_selection *selection, const struct flame *caller)
 {
 	const struct flame *callee;
 	double *more;
@@ -34,13 +34,13 @@ static bool collect(struct selection_of_functions *selection, const struct flame
 			continue;
 		selection->all++;
 		if (ns >= selection->least) {
-			more = grown(selection->sums, selection->count, sizeof(*more));
+			more = grow_by_one(selection->sums, selection->count, sizeof(*more));
 			if (!more)
 				return false;
 			selection->sums = more;
 			selection->sums[selection->count++] = ns;
 		}
-		if (!collect(selection, callee))
+		if (!collect_functions(selection, callee))
 			return false;
 	}
 	return true;
@@ -57,7 +57,7 @@ static int compare_sums(const void *a, const void *b)
  * Append the callees of a function: [depth, name, time, time in itself, records], each before its
  * own callees. Returns their number.
  */
-static size_t append_callees(json_t *functions, const struct selection_of_functions *selection,
+static size_t append_callees(json_t *functions, const struct function_selection *selection,
 			     const struct flame *caller, unsigned int depth)
 {
 	const struct flame *callee;
@@ -69,32 +69,32 @@ static size_t append_callees(json_t *functions, const struct selection_of_functi
 		/* A callee's sum is not above its caller's: no caller of a function is missing. */
 		if (ns <= 0 || ns < selection->least)
 			continue;
-		json_array_append_new(functions,
-				      json_pack("[i, o, f, f, I]", depth, page_string(callee->name),
-						ns, callee->own_ns[selection->what],
-						(json_int_t)callee->samples));
+		json_array_append_new(functions, json_pack("[i, o, f, f, I]", depth,
+							   page_json_string(callee->name), ns,
+							   callee->own_ns[selection->what],
+							   (json_int_t)callee->sample_count));
 		count += 1 + append_callees(functions, selection, callee, depth + 1);
 	}
 	return count;
 }
 
 /**
- * page_flame() - make a flame graph
+ * page_flame_json() - make a flame graph
  * @root: tree of the stacks
  * @what: sum that is the width of the functions
  * @most: most functions of the graph: the others, with the smallest sums, are counted as left out
  *
  * Return: a JSON object; NULL if the sum is 0, or without memory.
  */
-json_t *page_flame(const struct flame *root, enum flame_of what, size_t most)
+json_t *page_flame_json(const struct flame *root, enum flame_kind what, size_t most)
 {
-	struct selection_of_functions selection = {
+	struct function_selection selection = {
 		.what = what, .least = LEAST_SHARE * root->ns[what],
 	};
 	json_t *functions = json_array(), *graph = NULL;
 	size_t count;
 
-	if (root->ns[what] > 0 && collect(&selection, root)) {
+	if (root->ns[what] > 0 && collect_functions(&selection, root)) {
 		if (selection.count)
 			qsort(selection.sums, selection.count, sizeof(*selection.sums),
 			      compare_sums);

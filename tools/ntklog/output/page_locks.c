@@ -19,12 +19,12 @@ static int compare_locks(const void *a, const void *b)
 {
 	const struct page_lock *left = a, *right = b;
 
-	if (left->charged_wait != right->charged_wait)
-		return left->charged_wait < right->charged_wait ? 1 : -1;
-	if (left->wait != right->wait)
-		return left->wait < right->wait ? 1 : -1;
-	if (left->count != right->count)
-		return left->count < right->count ? 1 : -1;
+	if (left->charged_ticks != right->charged_ticks)
+		return left->charged_ticks < right->charged_ticks ? 1 : -1;
+	if (left->wait_cycles != right->wait_cycles)
+		return left->wait_cycles < right->wait_cycles ? 1 : -1;
+	if (left->acquisition_count != right->acquisition_count)
+		return left->acquisition_count < right->acquisition_count ? 1 : -1;
 	return strcmp(left->name, right->name);
 }
 
@@ -36,13 +36,16 @@ static void add_spinlocks(const struct report *report, struct page_lock *locks, 
 		struct page_lock *lock = &locks[*count];
 
 		/* Records of blockers alone stand for no acquisition. */
-		if (!from->sum.sampled)
+		if (!from->sum.record_count)
 			continue;
-		*lock = (struct page_lock) {
-			.key.class = from->address, .spinlock = from, .timeline = from->timeline,
-			.wait = from->sum.wait.sum, .count = from->sum.acquisitions,
+		*lock = (struct page_lock){
+			.key.class = from->address,
+			.spinlock = from,
+			.timeline = from->timeline,
+			.wait_cycles = from->sum.wait.sum,
+			.acquisition_count = from->sum.acquisitions,
 		};
-		names_address(report->names, from->address, lock->name, NAME_SIZE);
+		names_format_address(report->names, from->address, lock->name, NAME_SIZE);
 		++*count;
 	}
 }
@@ -56,13 +59,15 @@ static void add_resources(const struct report *report, struct page_lock *locks, 
 	for (from = stats->resources; from; from = from->hh.next) {
 		struct page_lock *lock = &locks[(*count)++];
 
-		*lock = (struct page_lock) {
-			.key = { from->key.address, true }, .resource = from,
+		*lock = (struct page_lock){
+			.key = {from->key.address, true},
+			.resource = from,
 			.timeline = from->timeline,
-			.wait = from->classes[0].wait.sum + from->classes[1].wait.sum,
-			.count = from->classes[0].releases + from->classes[1].releases,
+			.wait_cycles = from->sums[0].wait.sum + from->sums[1].wait.sum,
+			.acquisition_count =
+				from->sums[0].release_count + from->sums[1].release_count,
 		};
-		names_address(report->names, from->key.address, lock->name, NAME_SIZE);
+		names_format_address(report->names, from->key.address, lock->name, NAME_SIZE);
 		if (has_linux)
 			snprintf(lock->name + strlen(lock->name), 16, " %s",
 				 resource_kinds[from->key.kind].name);
@@ -70,7 +75,7 @@ static void add_resources(const struct report *report, struct page_lock *locks, 
 }
 
 /* Test whether a table of locks has the class. */
-static bool has_record(const struct analysis *analysis, const struct charge_class_key *key)
+static bool lock_has_record(const struct analysis *analysis, const struct charge_class_key *key)
 {
 	const struct spinlock_lock *spinlock;
 	const struct resource_entry *resource;
@@ -90,17 +95,17 @@ static bool has_record(const struct analysis *analysis, const struct charge_clas
 }
 
 /* Add the locks that have no record, because all waits for them lasted until the end. */
-static void add_open(const struct report *report, struct page_lock *locks, size_t *count)
+static void add_open_locks(const struct report *report, struct page_lock *locks, size_t *count)
 {
 	const struct charge_class *from;
 
 	for (from = report->analysis->charges.classes; from; from = from->hh.next) {
 		struct page_lock *lock = &locks[*count];
 
-		if (has_record(report->analysis, &from->key))
+		if (lock_has_record(report->analysis, &from->key))
 			continue;
 		*lock = (struct page_lock) { .key = from->key };
-		names_address(report->names, from->key.class, lock->name, NAME_SIZE);
+		names_format_address(report->names, from->key.class, lock->name, NAME_SIZE);
 		++*count;
 	}
 }
@@ -114,7 +119,7 @@ static void set_charged_waits(const struct report *report, struct page_lock *loc
 	for (i = 0; i < count; i++) {
 		HASH_FIND(hh, report->analysis->charges.classes, &locks[i].key,
 			  sizeof(locks[i].key), class);
-		locks[i].charged_wait = class ? class->sum.wait : 0;
+		locks[i].charged_ticks = class ? class->sum.wait_ticks : 0;
 	}
 }
 
@@ -143,26 +148,27 @@ struct page_lock *page_locks_find(const struct report *report, unsigned int tabl
 	if (tables & (all | 1 << REPORT_RESOURCES))
 		add_resources(report, locks, count);
 	if (tables & all)
-		add_open(report, locks, count);
+		add_open_locks(report, locks, count);
 	set_charged_waits(report, locks, *count);
 	qsort(locks, *count, sizeof(*locks), compare_locks);
 	return locks;
 }
 
 /**
- * page_parts() - make the parts of the waiting time
+ * page_parts_json() - make the parts of the waiting time
  * @report: report with its file
  * @sum: waits and their parts
  *
  * Return: a JSON array of [id, text, time], or NULL without memory.
  */
-json_t *page_parts(const struct report *report, const struct charge_sum *sum)
+json_t *page_parts_json(const struct report *report, const struct charge_sum *sum)
 {
 	json_t *parts = json_array();
 	size_t i;
 
 	for (i = 0; i < CHARGE_PARTS; i++) {
-		uint64_t ticks = sum->parts[i] - (i == CHARGE_HOLDER_RAN ? sum->unknown_state : 0);
+		uint64_t ticks = sum->part_ticks[i] -
+				 (i == CHARGE_HOLDER_RAN ? sum->unknown_state_ticks : 0);
 
 		json_array_append_new(parts,
 				      json_pack("[s, s, f]", answer_part_names[i],
@@ -172,7 +178,7 @@ json_t *page_parts(const struct report *report, const struct charge_sum *sum)
 	json_array_append_new(parts,
 			      json_pack("[s, s, f]", "held",
 					"a task held the lock; not recorded whether it ran",
-					report_ticks_ns(report, (double)sum->unknown_state)));
+					report_ticks_ns(report, (double)sum->unknown_state_ticks)));
 	return parts;
 }
 
@@ -208,7 +214,8 @@ static json_t *names_json(const struct report *report, const struct charge_class
 		if (i < NAMES_MAX)
 			json_array_append_new(array,
 					      json_pack("[o, f]",
-							page_string(rows[i]->key.first->text), ns));
+							page_json_string(rows[i]->key.first->text),
+							ns));
 		else
 			rest += ns;
 	}
@@ -244,9 +251,9 @@ static json_t *times_json(const struct report *report, const struct page_lock *l
 	if (lock->spinlock)
 		append_times(times, report, "", &lock->spinlock->sum.wait,
 			     &lock->spinlock->sum.hold);
-	for (i = 0; lock->resource && i < RESOURCE_CLASSES; i++)
-		append_times(times, report, classes[i], &lock->resource->classes[i].wait,
-			     &lock->resource->classes[i].hold);
+	for (i = 0; lock->resource && i < RESOURCE_ACCESSES; i++)
+		append_times(times, report, classes[i], &lock->resource->sums[i].wait,
+			     &lock->resource->sums[i].hold);
 	return times;
 }
 
@@ -264,7 +271,7 @@ static json_t *depths_json(const struct page_lock *lock)
 		return NULL;
 	depths = json_array();
 	for (i = 0; i < SPINLOCK_DEPTHS; i++)
-		json_array_append_new(depths, json_real((double)sum->depths[i] /
+		json_array_append_new(depths, json_real((double)sum->depth_counts[i] /
 							(double)sum->acquisitions));
 	return depths;
 }
@@ -277,16 +284,17 @@ static void add_charges(json_t *object, const struct report *report, const struc
 
 	HASH_FIND(hh, sums->classes, &lock->key, sizeof(lock->key), class);
 	if (class) {
-		double at = etl_seconds(report->file, class->sum.longest_at);
+		double at = etl_seconds(report->file, class->sum.longest_wait_begin);
 
-		json_object_set_new(object, "waits", json_integer(class->sum.waits));
+		json_object_set_new(object, "waits", json_integer(class->sum.wait_count));
 		json_object_set_new(object, "wait",
-				    json_real(report_ticks_ns(report, (double)class->sum.wait)));
+				    json_real(report_ticks_ns(report,
+							      (double)class->sum.wait_ticks)));
 		json_object_set_new(object, "longest",
 				    json_real(report_ticks_ns(report,
-							      (double)class->sum.longest)));
+							      (double)class->sum.longest_wait)));
 		json_object_set_new(object, "longest_at", json_real(at));
-		json_object_set_new(object, "parts", page_parts(report, &class->sum));
+		json_object_set_new(object, "parts", page_parts_json(report, &class->sum));
 		json_object_set_new(object, "waiters",
 				    names_json(report, &lock->key, CHARGE_ROW_WAITER));
 		json_object_set_new(object, "holders",
@@ -294,33 +302,33 @@ static void add_charges(json_t *object, const struct report *report, const struc
 	}
 	if (report->analysis->has_lock_stacks && flame_make(&root, report, &lock->key)) {
 		json_object_set_new(object, "waiter_stacks",
-				    page_flame(&root, FLAME_WAIT, FUNCTIONS_MAX));
+				    page_flame_json(&root, FLAME_WAIT, FUNCTIONS_MAX));
 		json_object_set_new(object, "holder_stacks",
-				    page_flame(&root, FLAME_CHARGED, FUNCTIONS_MAX));
+				    page_flame_json(&root, FLAME_CHARGED, FUNCTIONS_MAX));
 	}
 	flame_free(&root);
 }
 
 /**
- * page_locks() - make the sections of the locks with the longest waits
+ * page_locks_json() - make the sections of the locks with the longest waits
  * @report: report with its analysis
  * @locks: all locks, from page_locks_find()
  * @count: number of @locks
  *
  * Return: a JSON array, or NULL without memory.
  */
-json_t *page_locks(const struct report *report, const struct page_lock *locks, size_t count)
+json_t *page_locks_json(const struct report *report, const struct page_lock *locks, size_t count)
 {
 	json_t *array = json_array(), *object;
 	char name[NAME_SIZE];
 	size_t i;
 
 	for (i = 0; i < count && i < LOCKS_MAX; i++) {
-		names_address(report->names, locks[i].key.class, name, sizeof(name));
+		names_format_address(report->names, locks[i].key.class, name, sizeof(name));
 		object = json_pack("{s:o, s:o, s:b, s:I, s:o, s:o*}", "name",
-				   page_string(locks[i].name), "lock", page_string(name),
+				   page_json_string(locks[i].name), "lock", page_json_string(name),
 				   "is_sleeping", (int)locks[i].key.is_sleeping, "acquisitions",
-				   (json_int_t)locks[i].count, "times",
+				   (json_int_t)locks[i].acquisition_count, "times",
 				   times_json(report, &locks[i]), "depths",
 				   depths_json(&locks[i]));
 		if (report->analysis->charges_waits)

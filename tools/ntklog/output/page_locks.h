@@ -11,9 +11,9 @@
 /*
  * @name: name, with the kind of @resource if the trace has Linux' locks that sleep
  * @resource: its sums, or NULL; without @spinlock and @resource the lock has no record
- * @charged_wait: sum of the waits as in the answer, with those that had not ended; session clock
- * @wait: sum of the recorded waits, cycles
- * @count: number of acquisitions, or of releases of a lock that sleeps
+ * @charged_ticks: sum of the waits as in the answer, with those that had not ended; session clock
+ * @wait_cycles: sum of the recorded waits, cycles
+ * @acquisition_count: number of acquisitions, or of releases of a lock that sleeps
  */
 struct page_lock {
 	struct charge_class_key key;
@@ -21,13 +21,13 @@ struct page_lock {
 	const struct spinlock_lock *spinlock;
 	const struct resource_entry *resource;
 	const struct timeline *timeline;
-	uint64_t charged_wait;
-	double wait;
-	uint64_t count;
+	uint64_t charged_ticks;
+	double wait_cycles;
+	uint64_t acquisition_count;
 };
 
 struct page_lock *page_locks_find(const struct report *report, unsigned int tables, size_t *count);
-json_t *page_locks(const struct report *report, const struct page_lock *locks, size_t count);
-json_t *page_parts(const struct report *report, const struct charge_sum *sum);
+json_t *page_locks_json(const struct report *report, const struct page_lock *locks, size_t count);
+json_t *page_parts_json(const struct report *report, const struct charge_sum *sum);
 
 #endif /* _NTKLOG_PAGE_LOCKS_H */

@@ -18,17 +18,17 @@ struct timeline_row {
 };
 
 /*
- * @what: plural of the things that the height of a bar counts
+ * @unit_text: plural of the things that the height of a bar counts
  * @ns: nanoseconds per unit of a sum
  */
 struct picture {
 	const char *title;
-	const char *what;
+	const char *unit_text;
 	bool is_wait;
-	const struct timelines *set;
+	const struct timelines *timelines;
 	double ns;
 	struct timeline_row rows[ROWS];
-	size_t count;
+	size_t row_count;
 };
 
 /*
@@ -43,12 +43,12 @@ static size_t count_slots(const struct report *report, const struct picture *pic
 
 	/* In a flight recording report->seconds is the time of one CPU, not of the whole trace. */
 	if (report->file->overwritten)
-		ticks = (double)(analysis->last_time - analysis->origin);
-	for (i = 0; i < picture->count; i++)
+		ticks = (double)(analysis->last_time - analysis->origin_time);
+	for (i = 0; i < picture->row_count; i++)
 		for (slot = used; slot < TIMELINE_SLOTS; slot++)
 			if (picture->rows[i].timeline->slots[slot] > 0)
 				used = slot + 1;
-	slots = ceil(ticks / (double)picture->set->slot_ticks);
+	slots = ceil(ticks / (double)picture->timelines->slot_ticks);
 	if (used && slots > (double)used)
 		used = slots < TIMELINE_SLOTS ? (size_t)slots : TIMELINE_SLOTS;
 	return used;
@@ -77,30 +77,32 @@ static bool has_sums(const struct timeline *timeline)
 
 static void add_row(struct picture *picture, const char *label, const struct timeline *timeline)
 {
-	if (picture->count < ROWS && has_sums(timeline))
-		picture->rows[picture->count++] = (struct timeline_row) { label, timeline };
+	if (picture->row_count < ROWS && has_sums(timeline))
+		picture->rows[picture->row_count++] = (struct timeline_row) { label, timeline };
 }
 
 static void append_picture(json_t *pictures, const struct report *report,
 			   const struct picture *picture)
 {
-	double slot_ns = (double)picture->set->slot_ticks * 1e9 / (double)report->file->perf_freq;
-	size_t used = picture->count ? count_slots(report, picture) : 0, i;
+	double slot_ns =
+		(double)picture->timelines->slot_ticks * 1e9 / (double)report->file->perf_freq;
+	size_t used = picture->row_count ? count_slots(report, picture) : 0, i;
 	json_t *rows;
 
 	if (!used)
 		return;
 	rows = json_array();
-	for (i = 0; i < picture->count; i++)
-		json_array_append_new(rows, json_pack("{s:o, s:o}", "label",
-						      page_string(picture->rows[i].label), "sums",
-						      sums_json(picture->rows[i].timeline, used,
-								picture->ns / slot_ns)));
+	for (i = 0; i < picture->row_count; i++)
+		json_array_append_new(rows,
+				      json_pack("{s:o, s:o}", "label",
+						page_json_string(picture->rows[i].label), "sums",
+						sums_json(picture->rows[i].timeline, used,
+							  picture->ns / slot_ns)));
 	json_array_append_new(pictures,
 			      json_pack("{s:s, s:s, s:b, s:f, s:f, s:o}", "title", picture->title,
-					"what", picture->what, "is_wait", picture->is_wait,
+					"what", picture->unit_text, "is_wait", picture->is_wait,
 					"origin", etl_seconds(report->file,
-							      report->analysis->origin),
+							      report->analysis->origin_time),
 					"slot", slot_ns / 1e9, "rows", rows));
 }
 
@@ -118,8 +120,8 @@ static void append_threads(json_t *pictures, const struct report *report)
 {
 	const struct switch_stats *stats = &report->analysis->switches;
 	struct picture picture = {
-		.title = "When threads ran", .what = "CPUs that the thread had",
-		.set = &stats->timelines, .ns = report_ticks_ns(report, 1),
+		.title = "When threads ran", .unit_text = "CPUs that the thread had",
+		.timelines = &stats->timelines, .ns = report_ticks_ns(report, 1),
 	};
 	const struct switch_thread **threads = calloc(HASH_COUNT(stats->threads) + 1,
 						       sizeof(*threads));
@@ -132,7 +134,7 @@ static void append_threads(json_t *pictures, const struct report *report)
 	if (count)
 		qsort(threads, count, sizeof(*threads), compare_threads);
 	for (i = 0; i < count && i < ROWS; i++) {
-		const char *name = names_thread(report->names, threads[i]->thread_id);
+		const char *name = names_find_thread_name(report->names, threads[i]->thread_id);
 
 		snprintf(labels[i], sizeof(labels[i]), "%.200s%s%u", name ? name : "",
 			 name ? " " : "thread ", threads[i]->thread_id);
@@ -147,11 +149,12 @@ static void append_locks(json_t *pictures, const struct report *report,
 {
 	struct picture picture = {
 		.title = are_sleeping ? "When locks that sleep were waited for" :
-			 "When spin locks were waited for",
-		.what = are_sleeping ? "threads that waited for it" : "CPUs that waited for it",
+					"When spin locks were waited for",
+		.unit_text = are_sleeping ? "threads that waited for it" :
+					    "CPUs that waited for it",
 		.is_wait = true,
-		.set = are_sleeping ? &report->analysis->resources.timelines :
-		       &report->analysis->spinlocks.timelines,
+		.timelines = are_sleeping ? &report->analysis->resources.timelines :
+					    &report->analysis->spinlocks.timelines,
 		.ns = etl_cycles_ns(report->file, 1),
 	};
 	size_t i;
@@ -163,7 +166,7 @@ static void append_locks(json_t *pictures, const struct report *report,
 }
 
 /**
- * page_timelines() - make the time lines of a page
+ * page_timelines_json() - make the time lines of a page
  * @report: report with its analysis
  * @locks: locks of the page, those with the longest waits first
  * @count: number of @locks
@@ -171,8 +174,8 @@ static void append_locks(json_t *pictures, const struct report *report,
  *
  * Return: a JSON array, or NULL without memory.
  */
-json_t *page_timelines(const struct report *report, const struct page_lock *locks, size_t count,
-		       unsigned int tables)
+json_t *page_timelines_json(const struct report *report, const struct page_lock *locks,
+			    size_t count, unsigned int tables)
 {
 	json_t *pictures = json_array();
 

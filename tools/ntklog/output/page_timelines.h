@@ -7,7 +7,7 @@
 #include "page_locks.h"
 #include "report.h"
 
-json_t *page_timelines(const struct report *report, const struct page_lock *locks, size_t count,
-		       unsigned int tables);
+json_t *page_timelines_json(const struct report *report, const struct page_lock *locks,
+			    size_t count, unsigned int tables);
 
 #endif /* _NTKLOG_PAGE_TIMELINES_H */

@@ -69,8 +69,8 @@ static struct perfetto_interned *find_interned(struct perfetto *perfetto,
 }
 
 /* Set @to to @names from index 1 on. The number of each name is its index. */
-static size_t fixed_names(Perfetto__InternedName *to, Perfetto__InternedName **pointers,
-			  const char *const *names, size_t count)
+static size_t set_fixed_names(Perfetto__InternedName *to, Perfetto__InternedName **pointers,
+			      const char *const *names, size_t count)
 {
 	size_t i;
 
@@ -105,12 +105,12 @@ static void put_fixed(struct perfetto *perfetto)
 	uint64_t number = KERNEL_MAPPING;
 
 	interned.debug_annotation_names = pointers;
-	interned.n_debug_annotation_names = fixed_names(names, pointers, arguments,
-							PERFETTO_ARGUMENTS);
+	interned.n_debug_annotation_names = set_fixed_names(names, pointers, arguments,
+							    PERFETTO_ARGUMENTS);
 	interned.event_categories = pointers + PERFETTO_ARGUMENTS;
-	interned.n_event_categories = fixed_names(names + PERFETTO_ARGUMENTS,
-						  interned.event_categories, categories,
-						  PERFETTO_CATEGORIES);
+	interned.n_event_categories = set_fixed_names(names + PERFETTO_ARGUMENTS,
+						      interned.event_categories, categories,
+						      PERFETTO_CATEGORIES);
 	set_text(&path, number, "[kernel]");
 	interned.n_mapping_paths = 1;
 	interned.mapping_paths = &paths;
@@ -124,14 +124,15 @@ static void put_fixed(struct perfetto *perfetto)
 }
 
 /**
- * perfetto_is_full() - test whether the next event needs perfetto_renew_interned() before it
+ * perfetto_must_renew_interned() - test whether the next event needs perfetto_renew_interned()
+ * before it
  * @perfetto: state of the conversion
  *
  * Return: true if the table of names and stacks is full, or before the first event.
  */
-bool perfetto_is_full(const struct perfetto *perfetto)
+bool perfetto_must_renew_interned(const struct perfetto *perfetto)
 {
-	return !perfetto->has_fixed || HASH_COUNT(perfetto->interned) >= INTERNED_MAX;
+	return !perfetto->has_put_fixed || HASH_COUNT(perfetto->interned) >= INTERNED_MAX;
 }
 
 /**
@@ -144,7 +145,7 @@ void perfetto_renew_interned(struct perfetto *perfetto)
 {
 	perfetto_free_interned(perfetto);
 	put_fixed(perfetto);
-	perfetto->has_fixed = true;
+	perfetto->has_put_fixed = true;
 }
 
 /**
@@ -156,7 +157,7 @@ void perfetto_renew_interned(struct perfetto *perfetto)
  */
 void perfetto_name_task(const struct names *names, uint32_t thread_id, char *text, size_t size)
 {
-	const char *name = names_thread(names, thread_id);
+	const char *name = names_find_thread_name(names, thread_id);
 
 	snprintf(text, size, "%.200s %u", name ? name : "thread", thread_id);
 	/* snprintf() may have cut the name within a character. */
@@ -178,9 +179,9 @@ static void print_name(const struct perfetto *perfetto, enum perfetto_name name,
 	else if (name == PERFETTO_TASK_NAME)
 		perfetto_name_task(names, value, text, size);
 	else if (name == PERFETTO_FRAME || name == PERFETTO_CODE_TEXT)
-		names_code_address(names, value, text, size);
+		names_format_code_address(names, value, text, size);
 	else
-		names_address(names, value, text + length, size - length);
+		names_format_address(names, value, text + length, size - length);
 }
 
 static void put_name(struct perfetto *perfetto, const struct perfetto_interned *entry)
@@ -232,7 +233,7 @@ uint64_t perfetto_intern(struct perfetto *perfetto, enum perfetto_name name, uin
 	const struct interned_key key = { .name = name, .value = value };
 	uint64_t mixed = (value + name) * UINT64_C(0x9E3779B97F4A7C15);
 	const struct perfetto_interned **recent =
-		&perfetto->recent[mixed >> (64 - PERFETTO_RECENT_BITS)];
+		&perfetto->recent_interned[mixed >> (64 - PERFETTO_RECENT_BITS)];
 	struct perfetto_interned *entry;
 
 	if (*recent && (*recent)->key.name == name && (*recent)->key.value == value)
@@ -296,7 +297,7 @@ void perfetto_free_interned(struct perfetto *perfetto)
 {
 	struct perfetto_interned *entry;
 
-	memset(perfetto->recent, 0, sizeof(perfetto->recent));
+	memset(perfetto->recent_interned, 0, sizeof(perfetto->recent_interned));
 	while ((entry = hash_take(perfetto->interned)))
 		free(entry);
 }

@@ -82,13 +82,13 @@ void perfetto_put_groups(struct perfetto *perfetto)
 }
 
 /* Print the name of a CPU, a task or a class of locks, which has the tracks of a group. */
-static void name_track(const struct perfetto *perfetto, enum perfetto_group group,
-		       uint64_t number, char *text, size_t size)
+static void format_track_name(const struct perfetto *perfetto, enum perfetto_group group,
+			      uint64_t number, char *text, size_t size)
 {
 	const struct names *names = perfetto->conversion->names;
 
 	if (group == PERFETTO_CLASSES)
-		names_address(names, number, text, size);
+		names_format_address(names, number, text, size);
 	else if (group == PERFETTO_RESOURCES)
 		perfetto_name_task(names, number, text, size);
 	else
@@ -125,7 +125,7 @@ uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group
 	if (!lane && group == PERFETTO_CLASSES)
 		return 0;
 	number = lane ? lane->number : perfetto_new_number(&perfetto->tracks);
-	name_track(perfetto, group, track_owner, text, sizeof(text));
+	format_track_name(perfetto, group, track_owner, text, sizeof(text));
 	snprintf(name, sizeof(name), lanes ? "%s (%u)" : "%s", text, lanes + 1);
 	descriptor.has_parent_uuid = true;
 	descriptor.parent_uuid = group;
@@ -227,8 +227,8 @@ static void put_begin(struct perfetto *perfetto, Perfetto__TrackEvent__Type type
 	begin.debug_annotations = arguments;
 	begin.has_name_iid = true;
 	begin.name_iid = slice->name;
-	begin.n_flow_ids = !!slice->next;
-	begin.flow_ids = &slice->next;
+	begin.n_flow_ids = !!slice->next_flow;
+	begin.flow_ids = &slice->next_flow;
 	begin.has_callstack_iid = !!slice->stack;
 	begin.callstack_iid = slice->stack;
 	put_event(perfetto, &begin, type, slice->track, slice->begin_ns);
@@ -244,8 +244,8 @@ void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice)
 	Perfetto__TrackEvent end = PERFETTO__TRACK_EVENT__INIT;
 
 	put_begin(perfetto, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, slice);
-	end.n_terminating_flow_ids = !!slice->previous;
-	end.terminating_flow_ids = &slice->previous;
+	end.n_terminating_flow_ids = !!slice->previous_flow;
+	end.terminating_flow_ids = &slice->previous_flow;
 	put_event(perfetto, &end, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, slice->track,
 		  slice->end_ns);
 }
@@ -270,7 +270,7 @@ static void put_counter(struct perfetto *perfetto, const struct perfetto_track *
 	char text[NAME_SIZE], name[NAME_SIZE + 16];
 	double value, before = 0;
 
-	name_track(perfetto, track->key.group, track->key.number, text, sizeof(text));
+	format_track_name(perfetto, track->key.group, track->key.number, text, sizeof(text));
 	snprintf(name, sizeof(name), "%s: waiters", text);
 	counter.has_unit = true;
 	counter.unit = PERFETTO__COUNTER_DESCRIPTOR__UNIT__UNIT_COUNT;
@@ -281,7 +281,7 @@ static void put_counter(struct perfetto *perfetto, const struct perfetto_track *
 	for (i = 0; i <= TIMELINE_SLOTS; i++) {
 		Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
 
-		value = i < TIMELINE_SLOTS ? track->waiters->slots[i] / (double)slot_ns : 0;
+		value = i < TIMELINE_SLOTS ? track->wait_timeline->slots[i] / (double)slot_ns : 0;
 		if (i && value == before)
 			continue;
 		before = value;
@@ -301,6 +301,6 @@ void perfetto_put_counters(struct perfetto *perfetto)
 	const struct perfetto_track *track;
 
 	for (track = perfetto->tracks.table; track; track = track->hh.next)
-		if (track->waiters)
+		if (track->wait_timeline)
 			put_counter(perfetto, track);
 }

@@ -60,7 +60,7 @@ enum perfetto_name {
 struct perfetto_interned;
 
 /*
- * @recent: by a hash of kind and value: a name of this hash, or NULL
+ * @recent_interned: by a hash of kind and value: a name of this hash, or NULL
  * @start_ns: time of the trace's start, to which all times are added
  */
 struct perfetto {
@@ -68,8 +68,8 @@ struct perfetto {
 	struct conversion *conversion;
 	struct perfetto_tracks tracks;
 	struct perfetto_interned *interned;
-	const struct perfetto_interned *recent[1 << PERFETTO_RECENT_BITS];
-	bool has_fixed;
+	const struct perfetto_interned *recent_interned[1 << PERFETTO_RECENT_BITS];
+	bool has_put_fixed;
 	uint64_t last_number;
 	uint64_t start_ns;
 	bool no_memory;
@@ -90,8 +90,8 @@ struct perfetto_value {
  * An interval of a track, or an instant.
  * @track: number of the track's lane
  * @end_ns: end, ns; not used of an instant
- * @next: number of the flow that begins in the slice, or 0
- * @previous: number of the flow that ends at the slice's end, or 0; not used of an instant
+ * @next_flow: number of the flow that begins in the slice, or 0
+ * @previous_flow: number of the flow that ends at the slice's end, or 0; not used of an instant
  */
 struct perfetto_slice {
 	uint64_t track;
@@ -99,8 +99,8 @@ struct perfetto_slice {
 	uint64_t name;
 	int64_t begin_ns;
 	int64_t end_ns;
-	uint64_t next;
-	uint64_t previous;
+	uint64_t next_flow;
+	uint64_t previous_flow;
 	uint64_t stack;
 	size_t argument_count;
 	struct perfetto_value arguments[PERFETTO_ARGUMENTS_MAX];
@@ -120,7 +120,7 @@ void perfetto_put_counters(struct perfetto *perfetto);
 void perfetto_put_interned(struct perfetto *perfetto, Perfetto__InternedData *interned,
 			   bool is_first);
 void perfetto_name_task(const struct names *names, uint32_t thread_id, char *text, size_t size);
-bool perfetto_is_full(const struct perfetto *perfetto);
+bool perfetto_must_renew_interned(const struct perfetto *perfetto);
 void perfetto_renew_interned(struct perfetto *perfetto);
 uint64_t perfetto_intern(struct perfetto *perfetto, enum perfetto_name name, uint64_t value);
 uint64_t perfetto_intern_stack(struct perfetto *perfetto, const struct stack *stack);

@@ -44,13 +44,13 @@ uint64_t perfetto_new_number(struct perfetto_tracks *tracks)
 }
 
 /* Test whether a slice that begins at a time may cross the end of an interval of the lane. */
-static bool is_within(const struct perfetto_lane *lane, int64_t time)
+static bool begin_may_cross(const struct perfetto_lane *lane, int64_t time)
 {
 	unsigned int i;
 
-	if (time < lane->forgotten)
+	if (time < lane->forgotten_end_ns)
 		return true;
-	for (i = lane->count; i-- > 0 && lane->intervals[i].end_ns > time;)
+	for (i = lane->interval_count; i-- > 0 && lane->intervals[i].end_ns > time;)
 		if (lane->intervals[i].begin_ns <= time)
 			return true;
 	return false;
@@ -59,15 +59,15 @@ static bool is_within(const struct perfetto_lane *lane, int64_t time)
 static void add_interval(struct perfetto_lane *lane, int64_t from, int64_t to)
 {
 	/* Intervals within the new one do not matter any more. */
-	while (lane->count && lane->intervals[lane->count - 1].begin_ns >= from)
-		lane->count--;
-	if (lane->count == PERFETTO_INTERVALS_MAX) {
-		lane->forgotten = lane->intervals[0].end_ns;
+	while (lane->interval_count && lane->intervals[lane->interval_count - 1].begin_ns >= from)
+		lane->interval_count--;
+	if (lane->interval_count == PERFETTO_INTERVALS_MAX) {
+		lane->forgotten_end_ns = lane->intervals[0].end_ns;
 		memmove(lane->intervals, lane->intervals + 1,
 			(PERFETTO_INTERVALS_MAX - 1) * sizeof(*lane->intervals));
-		lane->count--;
+		lane->interval_count--;
 	}
-	lane->intervals[lane->count++] = (struct perfetto_interval) { from, to };
+	lane->intervals[lane->interval_count++] = (struct perfetto_interval) { from, to };
 }
 
 /**
@@ -90,9 +90,9 @@ const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 
 	for (i = 0; track && i < track->lane_count; i++) {
 		lane = track->lanes[i];
-		if (lane->count && lane->intervals[lane->count - 1].end_ns > end)
+		if (lane->interval_count && lane->intervals[lane->interval_count - 1].end_ns > end)
 			continue;
-		if (!is_within(lane, wait) && !is_within(lane, hold))
+		if (!begin_may_cross(lane, wait) && !begin_may_cross(lane, hold))
 			goto found;
 	}
 	if (!track || i == PERFETTO_LANES_MAX)
@@ -100,7 +100,7 @@ const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 	lane = calloc(1, sizeof(*lane));
 	if (!lane)
 		return NULL;
-	lane->forgotten = INT64_MIN;
+	lane->forgotten_end_ns = INT64_MIN;
 	lane->number = perfetto_new_number(tracks);
 	track->lanes[track->lane_count++] = lane;
 found:

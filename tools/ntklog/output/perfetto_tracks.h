@@ -38,19 +38,19 @@ struct perfetto_interval {
 
 /*
  * @intervals: intervals of slices without those within others; the newest is the last
- * @forgotten: latest end of a forgotten interval, ns
+ * @forgotten_end_ns: latest end of a forgotten interval, ns
  */
 struct perfetto_lane {
 	uint64_t number;
 	struct perfetto_interval intervals[PERFETTO_INTERVALS_MAX];
-	unsigned int count;
-	int64_t forgotten;
+	unsigned int interval_count;
+	int64_t forgotten_end_ns;
 };
 
 /*
  * Track of a CPU, a task or a class of locks.
  * @key: group, and number of the CPU, id of the task or key of the class
- * @waiters: nanoseconds waited for the class in each slot, or NULL
+ * @wait_timeline: nanoseconds waited for the class in each slot, or NULL
  */
 struct perfetto_track {
 	struct {
@@ -59,7 +59,7 @@ struct perfetto_track {
 	} key;
 	struct perfetto_lane *lanes[PERFETTO_LANES_MAX];
 	unsigned int lane_count;
-	struct timeline *waiters;
+	struct timeline *wait_timeline;
 	UT_hash_handle hh;
 };
 

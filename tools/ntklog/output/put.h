@@ -4,8 +4,8 @@
 
 /*
  * Fast formatting into a buffer. Each function writes at @dest and returns the end of the text. The
- * caller reserves memory for a whole line and PUT_MORE bytes, because the functions copy blocks of
- * a fixed size, which is faster than the exact length.
+ * caller reserves memory for a whole line and PUT_OVERRUN_MAX bytes, because the functions copy
+ * blocks of a fixed size, which is faster than the exact length.
  */
 
 #include <stdbool.h>
@@ -15,11 +15,11 @@
 #include "out.h"
 
 /* Greatest number of bytes that a function may write behind the end of its text. */
-#define PUT_MORE	64
+#define PUT_OVERRUN_MAX	64
 
 struct label {
 	unsigned int length;
-	char text[PUT_MORE];
+	char text[PUT_OVERRUN_MAX];
 };
 
 static inline char *put_bytes(char *dest, const char *text, size_t length)
@@ -45,7 +45,7 @@ static inline char *put_label(char *dest, const struct label *label)
 }
 
 /* Put bytes that are usually few. Reads @text up to a multiple of 16 bytes. */
-static inline char *put_short(char *dest, const char *text, size_t length)
+static inline char *put_short_bytes(char *dest, const char *text, size_t length)
 {
 	size_t at = 0;
 
@@ -64,7 +64,7 @@ static inline char *put_unsigned(char *dest, uint64_t value)
 		*dest = '0' + value;
 		return dest + 1;
 	}
-	length = out_length(value);
+	length = out_digit_count(value);
 	out_digits(dest + length, value);
 	return dest + length;
 }

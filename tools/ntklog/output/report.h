@@ -55,14 +55,14 @@ bool report_shows_per_second(const struct report *report);
 bool report_has_lock_counts(const struct report *report);
 void report_show_column(struct report *report, const char *name, bool sorts);
 void report_print_empty(enum report_table which, bool is_selection, FILE *stream);
-void report_make(struct report *report);
-void report_make_for_hosts(struct report *report);
-int report_is_complete(const struct report *report);
+void report_make_tables(struct report *report);
+void report_make_host_tables(struct report *report);
+int report_has_memory(const struct report *report);
 bool report_lacks_names(const struct report *report);
-const char *report_resources(const struct report *report);
-void report_name_resources(struct report *report, uint32_t kinds);
-void report_facts(const struct report *report, FILE *stream, const char *before,
-		  const char *after);
+const char *report_resources_text(const struct report *report);
+void report_set_resource_kinds(struct report *report, uint32_t kinds);
+void report_print_facts(const struct report *report, FILE *stream, const char *before,
+			const char *after);
 void report_print_stacks(const struct report *report, FILE *stream, size_t top);
 json_t *report_rates_json(const struct analysis *analysis);
 json_t *report_json(const struct report *report, size_t top, unsigned int tables);

@@ -12,69 +12,70 @@ static const struct charge_row *row_of(const void *row)
 	return row;
 }
 
-static char *lock(const struct report *report, const void *row)
+static char *lock_cell(const struct report *report, const void *row)
 {
 	return charge_row_is_of_others(&report->analysis->charges, row) ?
 		strdup("(others)") : report_symbol_text(report, row_of(row)->key.class->key.class);
 }
 
 /* The lock of a row of the table waiters. */
-static char *waited_lock(const struct report *report, const void *row)
+static char *waited_lock_cell(const struct report *report, const void *row)
 {
-	return report->joins_locks_of_waiter ? strdup("(all)") : lock(report, row);
+	return report->joins_locks_of_waiter ? strdup("(all)") : lock_cell(report, row);
 }
 
-static char *waiter(const struct report *report, const void *row)
+static char *waiter_cell(const struct report *report, const void *row)
 {
 	return strdup(row_of(row)->key.first->text);
 }
 
-static char *holder(const struct report *report, const void *row)
+static char *holder_cell(const struct report *report, const void *row)
 {
 	return strdup(row_of(row)->key.second->text);
 }
 
-static double pieces(const struct report *report, const void *row)
+static double pieces_cell(const struct report *report, const void *row)
 {
-	return (double)row_of(row)->pieces;
+	return (double)row_of(row)->piece_count;
 }
 
-static double charged_total(const struct report *report, const void *row)
+static double charged_total_cell(const struct report *report, const void *row)
 {
 	return report_ticks_ns(report, (double)row_of(row)->ticks);
 }
 
-static double charged_error(const struct report *report, const void *row)
+static double charged_error_cell(const struct report *report, const void *row)
 {
 	return sum_error(row_of(row)->variance, row_of(row)->greatest_variance,
 			 (double)row_of(row)->ticks);
 }
 
-static double charged_share(const struct report *report, const void *row)
+static double charged_share_cell(const struct report *report, const void *row)
 {
-	return (double)row_of(row)->ticks / (double)report->analysis->charges.total.wait;
+	return (double)row_of(row)->ticks / (double)report->analysis->charges.total.wait_ticks;
 }
 
-static double charged_max(const struct report *report, const void *row)
+static double charged_max_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, (double)row_of(row)->longest);
+	return report_ticks_ns(report, (double)row_of(row)->longest_piece);
 }
 
 static const struct column columns[] = {
-	TEXT_COLUMN("lock", "lock", lock,
+	TEXT_COLUMN("lock", "lock", lock_cell,
 		    "class of the lock, or its address; ~ marks a guess"),
-	TEXT_COLUMN("waiter", "waiter", waiter, "what --by tells of the task that waited"),
-	TEXT_COLUMN("holder", "holder", holder,
+	TEXT_COLUMN("waiter", "waiter", waiter_cell, "what --by tells of the task that waited"),
+	TEXT_COLUMN("holder", "holder", holder_cell,
 		    "what --by tells of the holder meanwhile; or free, or unknown"),
-	NUMBER_COLUMN("pieces", "pieces", CELL_COUNT, pieces,
+	NUMBER_COLUMN("pieces", "pieces", CELL_COUNT, pieces_cell,
 		      "pieces of waits that are charged to the holder", .drop_order = 1),
-	NUMBER_COLUMN("charged_total", "charged", CELL_TIME, charged_total,
-		      "waiting that is charged to the holder", .error = "charged_total_error"),
-	NUMBER_COLUMN("charged_total_error", "charged error", CELL_ERROR, charged_error,
+	NUMBER_COLUMN("charged_total", "charged", CELL_TIME, charged_total_cell,
+		      "waiting that is charged to the holder",
+		      .error_column = "charged_total_error"),
+	NUMBER_COLUMN("charged_total_error", "charged error", CELL_ERROR, charged_error_cell,
 		      "standard error of charged_total", .is_hidden = true),
-	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share,
+	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share_cell,
 		      "share of all waiting for locks", .drop_order = 1),
-	NUMBER_COLUMN("charged_max", "charged max", CELL_TIME, charged_max,
+	NUMBER_COLUMN("charged_max", "charged max", CELL_TIME, charged_max_cell,
 		      "longest piece of a wait", .drop_order = 2),
 };
 
@@ -89,14 +90,15 @@ static void format_ticks(const struct report *report, uint64_t ticks, char *text
 static void make_title(struct report *report)
 {
 	const struct charge_sum *total = &report->analysis->charges.total;
-	uint64_t held = total->parts[CHARGE_HOLDER_RAN] + total->parts[CHARGE_HOLDER_PREEMPTED] +
-			total->parts[CHARGE_HOLDER_BLOCKED];
-	uint64_t unknown = total->parts[CHARGE_UNKNOWN];
+	uint64_t held = total->part_ticks[CHARGE_HOLDER_RAN] +
+			total->part_ticks[CHARGE_HOLDER_PREEMPTED] +
+			total->part_ticks[CHARGE_HOLDER_BLOCKED];
+	uint64_t unknown = total->part_ticks[CHARGE_UNKNOWN];
 	char texts[4][32];
 
-	format_ticks(report, total->wait, texts[0], sizeof(texts[0]));
+	format_ticks(report, total->wait_ticks, texts[0], sizeof(texts[0]));
 	format_ticks(report, held, texts[1], sizeof(texts[1]));
-	format_ticks(report, total->wait - held - unknown, texts[2], sizeof(texts[2]));
+	format_ticks(report, total->wait_ticks - held - unknown, texts[2], sizeof(texts[2]));
 	format_ticks(report, unknown, texts[3], sizeof(texts[3]));
 	snprintf(report->blockers_title, sizeof(report->blockers_title),
 		 "Who held the lock: %s of waiting = %s held + %s free + %s unknown", texts[0],
@@ -117,30 +119,30 @@ static void make_blockers(struct report *report)
 const struct table_class report_blockers_class = {
 	.name = "blockers",
 	.title = "Who held the lock",
-	.events = "waits for locks",
+	.events_text = "waits for locks",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
-	.sort = "charged_total",
-	.make = make_blockers,
+	.sort_column_name = "charged_total",
+	.make_table = make_blockers,
 };
 
-static double waits(const struct report *report, const void *row)
+static double waits_cell(const struct report *report, const void *row)
 {
-	return (double)row_of(row)->pieces;
+	return (double)row_of(row)->piece_count;
 }
 
 static const struct column waiter_columns[] = {
-	TEXT_COLUMN("lock", "lock", waited_lock,
+	TEXT_COLUMN("lock", "lock", waited_lock_cell,
 		    "class of the lock, or its address; ~ marks a guess"),
-	TEXT_COLUMN("waiter", "waiter", waiter, "what --by tells of the task that waited"),
-	NUMBER_COLUMN("waits", "waits", CELL_COUNT, waits, "number of waits"),
-	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, charged_total, "sum of all waits",
-		      .error = "wait_total_error"),
-	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, charged_error,
+	TEXT_COLUMN("waiter", "waiter", waiter_cell, "what --by tells of the task that waited"),
+	NUMBER_COLUMN("waits", "waits", CELL_COUNT, waits_cell, "number of waits"),
+	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, charged_total_cell, "sum of all waits",
+		      .error_column = "wait_total_error"),
+	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, charged_error_cell,
 		      "standard error of wait_total", .is_hidden = true),
-	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share,
+	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share_cell,
 		      "share of all waiting for locks", .drop_order = 1),
-	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, charged_max, "longest wait"),
+	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, charged_max_cell, "longest wait"),
 };
 
 /* Make a row for each waiter: the sum of its rows for all locks. */
@@ -182,9 +184,9 @@ static void make_waiters(struct report *report)
 const struct table_class report_waiters_class = {
 	.name = "waiters",
 	.title = "Who waited",
-	.events = "waits for locks",
+	.events_text = "waits for locks",
 	.columns = waiter_columns,
 	.column_count = ARRAY_SIZE(waiter_columns),
-	.sort = "wait_total",
-	.make = make_waiters,
+	.sort_column_name = "wait_total",
+	.make_table = make_waiters,
 };

@@ -23,16 +23,16 @@ static void find_shares(const struct report *report, const struct histogram *tim
 	memset(shares, 0, DECADES_MAX * sizeof(*shares));
 	for (i = 0; i < times->capacity; i++) {
 		uint64_t weight;
-		double ns = etl_cycles_ns(report->file, histogram_bucket(times, i, &weight));
+		double ns = etl_cycles_ns(report->file, histogram_bucket_middle(times, i, &weight));
 		int decade = (ns >= 1 ? (int)floor(log10(ns)) : 0) - axis->first;
 
 		if (weight && decade >= 0 && decade < DECADES_MAX)
-			shares[decade] += (double)weight / (double)times->total;
+			shares[decade] += (double)weight / (double)times->total_weight;
 	}
 }
 
 /* Format a share, which is empty if it is 0. */
-static const char *share_text(double share, char *text, size_t size)
+static const char *format_share(double share, char *text, size_t size)
 {
 	const union cell cell = { .number = share };
 
@@ -50,8 +50,8 @@ static void print_line(FILE *stream, int power, double waits, double holds)
 
 	cell_format(CELL_TIME, &from, time, sizeof(time));
 	snprintf(line, sizeof(line), "from %-9s  %6s %-*.*s  %6s %.*s", time,
-		 share_text(waits, wait, sizeof(wait)), BAR, (int)ceil(waits * BAR), bar,
-		 share_text(holds, hold, sizeof(hold)), (int)ceil(holds * BAR), bar);
+		 format_share(waits, wait, sizeof(wait)), BAR, (int)ceil(waits * BAR), bar,
+		 format_share(holds, hold, sizeof(hold)), (int)ceil(holds * BAR), bar);
 	for (length = strlen(line); line[length - 1] == ' '; length--)
 		line[length - 1] = '\0';
 	fprintf(stream, "%s\n", line);
@@ -72,7 +72,7 @@ static void print_distribution(const struct report *report, FILE *stream, uint64
 		return;
 	find_shares(report, wait, &axis, waits);
 	find_shares(report, hold, &axis, holds);
-	names_address(report->names, lock, text, sizeof(text));
+	names_format_address(report->names, lock, text, sizeof(text));
 	fprintf(stream, "\nHow long %s%s is waited for and held\n", text, what);
 	fprintf(stream, "%-14s  %-*s  %s\n", "", BAR + 7, " waits", " holds");
 	for (i = 0; i < axis.decades && i < DECADES_MAX; i++)
@@ -88,7 +88,7 @@ static void print_distribution(const struct report *report, FILE *stream, uint64
  */
 void report_print_distributions(const struct report *report, FILE *stream)
 {
-	static const char *const modes[RESOURCE_CLASSES] = { "exclusive", "shared" };
+	static const char *const modes[RESOURCE_ACCESSES] = { "exclusive", "shared" };
 	const struct resource_entry *entry;
 	const struct spinlock_lock *lock;
 	size_t count = 0, i;
@@ -100,10 +100,10 @@ void report_print_distributions(const struct report *report, FILE *stream)
 				   &lock->sum.hold);
 	for (entry = report->analysis->resources.resources; entry && count < DISTRIBUTIONS;
 	     entry = entry->hh.next, count++)
-		for (i = 0; i < RESOURCE_CLASSES; i++) {
+		for (i = 0; i < RESOURCE_ACCESSES; i++) {
 			snprintf(what, sizeof(what), " (%s %s)",
 				 resource_kinds[entry->key.kind].name, modes[i]);
 			print_distribution(report, stream, entry->key.address, what,
-					   &entry->classes[i].wait, &entry->classes[i].hold);
+					   &entry->sums[i].wait, &entry->sums[i].hold);
 		}
 }

@@ -24,8 +24,8 @@
  * terminal.
  */
 __printf(4, 5)
-static void fact(FILE *stream, const char *before, const char *after,
-		 const char *format, ...)
+static void print_fact(FILE *stream, const char *before, const char *after,
+		       const char *format, ...)
 {
 	va_list arguments;
 	char *text;
@@ -45,7 +45,7 @@ static void fact(FILE *stream, const char *before, const char *after,
 
 static void format_start(const struct report *report, char *text, size_t size)
 {
-	time_t seconds = etl_unix_time(report->file, report->analysis->origin) / 10000000;
+	time_t seconds = etl_unix_time(report->file, report->analysis->origin_time) / 10000000;
 	struct tm tm;
 
 	if (!seconds || !gmtime_r(&seconds, &tm) ||
@@ -54,23 +54,23 @@ static void format_start(const struct report *report, char *text, size_t size)
 }
 
 /**
- * report_resources() - name the locks in the table of resources
+ * report_resources_text() - name the locks in the table of resources
  * @report: report with its analysis
  *
  * Return: words for a sentence, such as "Linux' locks that sleep".
  */
-const char *report_resources(const struct report *report)
+const char *report_resources_text(const struct report *report)
 {
 	const struct resource_stats *stats = &report->analysis->resources;
 
 	if (!resource_stats_has_linux(stats))
 		return "resources";
-	return stats->kinds & 1 << RESOURCE_KIND_NT ?
+	return stats->kind_mask & 1 << RESOURCE_KIND_NT ?
 		"resources and Linux' locks that sleep" : "Linux' locks that sleep";
 }
 
 /* Return "all", or "1 in N" for a sample rate of N. */
-static const char *one_in(uint32_t rate, char *text, size_t size)
+static const char *format_one_in(uint32_t rate, char *text, size_t size)
 {
 	if (rate == 1)
 		return "all";
@@ -79,9 +79,9 @@ static const char *one_in(uint32_t rate, char *text, size_t size)
 }
 
 /* Return "none" for the sample rate that the module has where it writes no such record. */
-static const char *one_in_or_none(uint32_t rate, char *text, size_t size)
+static const char *format_one_in_or_none(uint32_t rate, char *text, size_t size)
 {
-	return rate == UINT32_MAX ? "none" : one_in(rate, text, size);
+	return rate == UINT32_MAX ? "none" : format_one_in(rate, text, size);
 }
 
 static void print_spinlock_rates(const struct report *report, const struct spinlock_rates *rates,
@@ -101,12 +101,12 @@ static void print_spinlock_rates(const struct report *report, const struct spinl
 		snprintf(hold, sizeof(hold), "; and all held for more than %s (%" PRIu32 " cycles)",
 			 time, rates->hold_threshold);
 	}
-	fact(stream, before, after,
-	     "%s: %s acquisitions that waited%s %s written; of those that did not wait %s%s",
-	     linux_mode_has_holds(rates->linux_mode) ? "spin locks" : "NT's spin locks",
-	     one_in(rates->contention_rate, contended, sizeof(contended)), spins,
-	     rates->contention_rate == 1 ? "were" : "was",
-	     one_in_or_none(rates->acquire_rate, others, sizeof(others)), hold);
+	print_fact(stream, before, after,
+		   "%s: %s acquisitions that waited%s %s written; of those that did not wait %s%s",
+		   linux_mode_has_holds(rates->linux_mode) ? "spin locks" : "NT's spin locks",
+		   format_one_in(rates->contention_rate, contended, sizeof(contended)), spins,
+		   rates->contention_rate == 1 ? "were" : "was",
+		   format_one_in_or_none(rates->acquire_rate, others, sizeof(others)), hold);
 }
 
 /*
@@ -128,24 +128,24 @@ static void print_linux_mode(const struct report *report, const struct spinlock_
 
 	switch (rates->linux_mode) {
 	case NTKLOG_LINUX_MODE_SAMPLED:
-		fact(stream, before, after,
-		     "Linux' spin locks and rwlocks, mode \"sampled\": records were chosen at the acquisition; there is no hold threshold and no depth");
+		print_fact(stream, before, after,
+			   "Linux' spin locks and rwlocks, mode \"sampled\": records were chosen at the acquisition; there is no hold threshold and no depth");
 		break;
 	case NTKLOG_LINUX_MODE_WAITS:
 	case NTKLOG_LINUX_MODE_HOLDERS:
-		fact(stream, before, after,
-		     "Linux' spin locks and rwlocks, mode \"%s\": of the waits in a queue %s %s written, with the function that asked for the lock; holds and other acquisitions are not known",
-		     linux_mode_name(rates->linux_mode),
-		     one_in(rates->contention_rate, waits, sizeof(waits)),
-		     rates->contention_rate == 1 ? "were" : "was");
-		fact(stream, before, after,
-		     "the first waiter of a spin lock does not queue: %s%s",
-		     rates->linux_mode == NTKLOG_LINUX_MODE_HOLDERS ?
-		     "of its wait only the release that ended it is seen" :
-		     "a spin lock that only two CPUs use is never seen",
-		     report->file->processors > 2 ||
-		     rates->linux_mode == NTKLOG_LINUX_MODE_HOLDERS ? "" :
-		     "; with the CPUs of this machine that is every spin lock, use --mode sampled or full");
+		print_fact(stream, before, after,
+			   "Linux' spin locks and rwlocks, mode \"%s\": of the waits in a queue %s %s written, with the function that asked for the lock; holds and other acquisitions are not known",
+			   linux_mode_name(rates->linux_mode),
+			   format_one_in(rates->contention_rate, waits, sizeof(waits)),
+			   rates->contention_rate == 1 ? "were" : "was");
+		print_fact(stream, before, after,
+			   "the first waiter of a spin lock does not queue: %s%s",
+			   rates->linux_mode == NTKLOG_LINUX_MODE_HOLDERS ?
+			   "of its wait only the release that ended it is seen" :
+			   "a spin lock that only two CPUs use is never seen",
+			   report->file->processors > 2 ||
+			   rates->linux_mode == NTKLOG_LINUX_MODE_HOLDERS ? "" :
+			   "; with the CPUs of this machine that is every spin lock, use --mode sampled or full");
 		break;
 	}
 }
@@ -164,33 +164,33 @@ static void print_blocker_rate(const struct spinlock_rates *rates, FILE *stream,
 	};
 	char blockers[32];
 
-	fact(stream, before, after,
-	     "blockers: %s releases%s that left a waiter behind %s written as well; only their own table counts those%s",
-	     one_in(rates->blocker_rate, blockers, sizeof(blockers)),
-	     rates->linux_mode == NTKLOG_LINUX_MODE_WAITS ? " of NT's queued locks" : "",
-	     rates->blocker_rate == 1 ? "were" : "was",
-	     rates->linux_mode < LINUX_MODES ? limits[rates->linux_mode] : "");
+	print_fact(stream, before, after,
+		   "blockers: %s releases%s that left a waiter behind %s written as well; only their own table counts those%s",
+		   format_one_in(rates->blocker_rate, blockers, sizeof(blockers)),
+		   rates->linux_mode == NTKLOG_LINUX_MODE_WAITS ? " of NT's queued locks" : "",
+		   rates->blocker_rate == 1 ? "were" : "was",
+		   rates->linux_mode < LINUX_MODES ? limits[rates->linux_mode] : "");
 }
 
 static void print_resource_rates(const struct report *report, const struct resource_rates *rates,
 				 FILE *stream, const char *before, const char *after)
 {
-	const char *what = report_resources(report);
+	const char *what = report_resources_text(report);
 	char waited[32], others[32], multiple[48] = "";
 
 	if (rates->release_rate == 1) {
-		fact(stream, before, after, "%s: all releases were written", what);
+		print_fact(stream, before, after, "%s: all releases were written", what);
 		return;
 	}
 	if (rates->contention_rate > 1)
 		snprintf(multiple, sizeof(multiple), "a multiple of %" PRIu32,
 			 rates->contention_rate);
-	fact(stream, before, after,
-	     "%s: %s releases after a wait, and all that %s waited for, were written; of the others %s",
-	     what,
-	     one_in(rates->contention_rate, waited, sizeof(waited)),
-	     *multiple ? multiple : "others",
-	     one_in_or_none(rates->release_rate, others, sizeof(others)));
+	print_fact(stream, before, after,
+		   "%s: %s releases after a wait, and all that %s waited for, were written; of the others %s",
+		   what,
+		   format_one_in(rates->contention_rate, waited, sizeof(waited)),
+		   *multiple ? multiple : "others",
+		   format_one_in_or_none(rates->release_rate, others, sizeof(others)));
 }
 
 static void print_rates(const struct report *report, const struct rates *rates, FILE *stream,
@@ -199,13 +199,13 @@ static void print_rates(const struct report *report, const struct rates *rates, 
 	const struct spinlock_rates *spinlock = &rates->spinlock;
 	const struct analysis *analysis = report->analysis;
 
-	if (analysis->spinlocks.total.sampled && spinlock->known && has_nt_or_holds(report))
+	if (analysis->spinlocks.total.record_count && spinlock->known && has_nt_or_holds(report))
 		print_spinlock_rates(report, spinlock, stream, before, after);
 	if (spinlock->has_rules)
 		print_linux_mode(report, spinlock, stream, before, after);
 	if (spinlock->blocker_rate)
 		print_blocker_rate(spinlock, stream, before, after);
-	if (analysis->resources.records && rates->resource.known)
+	if (analysis->resources.record_count && rates->resource.known)
 		print_resource_rates(report, &rates->resource, stream, before, after);
 }
 
@@ -216,16 +216,18 @@ static void print_changed_rates(const struct report *report, FILE *stream, const
 	size_t i;
 
 	if (report->is_stream)
-		fact(stream, before, after,
-		     "the rates were changed during the recording: estimates use those of the start, because a pipe cannot be read again; write it to a file");
+		print_fact(stream, before, after,
+			   "the rates were changed during the recording: estimates use those of the start, because a pipe cannot be read again; write it to a file");
 	else
-		fact(stream, before, after,
-		     "the rates were changed during the recording: each record is scaled by those of its time");
-	for (i = 0; i < history->count; i++) {
-		fact(stream, before, after, i + 1 < history->count ? "from %.3f s to %.3f s:" :
-								     "from %.3f s on:",
-		     report_stretch_begin(report, i),
-		     i + 1 < history->count ? report_stretch_begin(report, i + 1) : 0);
+		print_fact(stream, before, after,
+			   "the rates were changed during the recording: each record is scaled by those of its time");
+	for (i = 0; i < history->stretch_count; i++) {
+		print_fact(stream, before, after,
+			   i + 1 < history->stretch_count ? "from %.3f s to %.3f s:" :
+							    "from %.3f s on:",
+			   report_stretch_begin(report, i),
+			   i + 1 < history->stretch_count ? report_stretch_begin(report, i + 1) :
+							    0);
 		print_rates(report, &history->stretches[i].rates, stream, before, after);
 	}
 }
@@ -242,7 +244,7 @@ static void print_observed_times(const struct report *report, FILE *stream, cons
 		if (coverage_knows_group(coverage, event_groups[i].value))
 			snprintf(times[i], sizeof(times[i]), "%.3f s",
 				 report_covered_seconds(report, event_groups[i].value,
-							COVERAGE_LONGEST));
+							COVERAGE_LONGEST_CPU));
 	for (i = 0; i < EVENT_GROUPS; i++) {
 		const char *separator = ": ";
 		char time[sizeof(times[i])];
@@ -262,7 +264,7 @@ static void print_observed_times(const struct report *report, FILE *stream, cons
 		}
 	}
 	if (used)
-		fact(stream, before, after, "observed %s; rates are of these times", text);
+		print_fact(stream, before, after, "observed %s; rates are of these times", text);
 }
 
 static void print_covered_times(const struct report *report, FILE *stream, const char *before,
@@ -270,28 +272,30 @@ static void print_covered_times(const struct report *report, FILE *stream, const
 {
 	const struct coverage *coverage = &report->analysis->coverage;
 	const struct etl_file *file = report->file;
-	size_t first = COVERAGE_LONGEST, last = COVERAGE_LONGEST, i;
+	size_t first = COVERAGE_LONGEST_CPU, last = COVERAGE_LONGEST_CPU, i;
 
-	fact(stream, before, after,
-	     "a flight recording: %" PRIu64 " older buffers were overwritten", file->overwritten);
+	print_fact(stream, before, after,
+		   "a flight recording: %" PRIu64 " older buffers were overwritten",
+		   file->overwritten);
 	for (i = 0; report->has_coverage && i < coverage->cpu_count; i++) {
-		if (!coverage->cpus[i].events)
+		if (!coverage->cpus[i].event_count)
 			continue;
-		if (first == COVERAGE_LONGEST ||
-		    coverage_begin(coverage, i) < coverage_begin(coverage, first))
+		if (first == COVERAGE_LONGEST_CPU ||
+		    coverage_begin_time(coverage, i) < coverage_begin_time(coverage, first))
 			first = i;
-		if (last == COVERAGE_LONGEST ||
-		    coverage_begin(coverage, i) > coverage_begin(coverage, last))
+		if (last == COVERAGE_LONGEST_CPU ||
+		    coverage_begin_time(coverage, i) > coverage_begin_time(coverage, last))
 			last = i;
 	}
 	if (first == last)
 		return;
-	fact(stream, before, after,
-	     "CPU %zu is covered from %.3f s on, the others from later on, the last, CPU %zu, from %.3f s; to %.3f s",
-	     first, etl_seconds(file, coverage_begin(coverage, first)), last,
-	     etl_seconds(file, coverage_begin(coverage, last)), etl_seconds(file, coverage->end));
-	fact(stream, before, after,
-	     "sums are of all that is left; per second, waiting and the order of rows use the time of each CPU");
+	print_fact(stream, before, after,
+		   "CPU %zu is covered from %.3f s on, the others from later on, the last, CPU %zu, from %.3f s; to %.3f s",
+		   first, etl_seconds(file, coverage_begin_time(coverage, first)), last,
+		   etl_seconds(file, coverage_begin_time(coverage, last)),
+		   etl_seconds(file, coverage->end_time));
+	print_fact(stream, before, after,
+		   "sums are of all that is left; per second, waiting and the order of rows use the time of each CPU");
 }
 
 static bool spinlocks_are_estimated(const struct spinlock_rates *rates)
@@ -302,40 +306,41 @@ static bool spinlocks_are_estimated(const struct spinlock_rates *rates)
 
 static void print_estimates(FILE *stream, const char *before, const char *after)
 {
-	fact(stream, before, after,
-	     "\"~\": an estimate of what happened, from these rates; times and shares are scaled in the same way");
-	fact(stream, before, after,
-	     "\"+-23%%\": the standard error of an estimate, where it is above 10%%; \"+-?\": no record tells how large it is");
+	print_fact(stream, before, after,
+		   "\"~\": an estimate of what happened, from these rates; times and shares are scaled in the same way");
+	print_fact(stream, before, after,
+		   "\"+-23%%\": the standard error of an estimate, where it is above 10%%; \"+-?\": no record tells how large it is");
 }
 
 static void print_stack_counts(const struct stacks_counts *counts, FILE *stream, const char *before,
 			       const char *after)
 {
 	if (counts->found)
-		fact(stream, before, after, "%" PRIu64 " events have a stack", counts->found);
+		print_fact(stream, before, after, "%" PRIu64 " events have a stack", counts->found);
 	if (counts->missing)
-		fact(stream, before, after,
-		     "%" PRIu64 " events have no stack: it was lost, or could not be recorded",
-		     counts->missing);
+		print_fact(stream, before, after,
+			   "%" PRIu64
+			   " events have no stack: it was lost, or could not be recorded",
+			   counts->missing);
 	if (counts->unknown)
-		fact(stream, before, after,
-		     "%" PRIu64 " events have keys, whose stacks are not in the file",
-		     counts->unknown);
+		print_fact(stream, before, after,
+			   "%" PRIu64 " events have keys, whose stacks are not in the file",
+			   counts->unknown);
 	if (counts->alone)
-		fact(stream, before, after,
-		     "%" PRIu64 " stacks belong to events that are not in the file",
-		     counts->alone);
+		print_fact(stream, before, after,
+			   "%" PRIu64 " stacks belong to events that are not in the file",
+			   counts->alone);
 }
 
 /**
- * report_facts() - print what readers need to know before the tables
- * @report: report from report_make()
+ * report_print_facts() - print what readers need to know before the tables
+ * @report: report from report_make_tables()
  * @stream: stream to print to
  * @before: text before each line
  * @after: text behind each line
  */
-void report_facts(const struct report *report, FILE *stream, const char *before,
-		  const char *after)
+void report_print_facts(const struct report *report, FILE *stream, const char *before,
+			const char *after)
 {
 	const struct spinlock_rates *spinlock = &report->analysis->spinlocks.rates;
 	const struct resource_rates *resource = &report->analysis->resources.rates;
@@ -346,93 +351,99 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	char start[64];
 
 	format_start(report, start, sizeof(start));
-	fact(stream, before, after,
-	     "%" PRIu64 " events in %.3f s of %u processors, %s",
-	     analysis->events, report->seconds, file->processors, start);
+	print_fact(stream, before, after,
+		   "%" PRIu64 " events in %.3f s of %u processors, %s",
+		   analysis->event_count, report->seconds, file->processors, start);
 	if (file->overwritten)
 		print_covered_times(report, stream, before, after);
 	print_observed_times(report, stream, before, after);
 	if (report_lacks_names(report))
-		fact(stream, before, after,
-		     "NO NAMES: locks and callers are addresses: copy FILE.names with FILE, or record without --no-names");
+		print_fact(stream, before, after,
+			   "NO NAMES: locks and callers are addresses: copy FILE.names with FILE, or record without --no-names");
 	if (file->events_lost || file->buffers_lost)
-		fact(stream, before, after,
-		     "LOST: %u events, %u buffers; the numbers below are of the rest",
-		     file->events_lost, file->buffers_lost);
+		print_fact(stream, before, after,
+			   "LOST: %u events, %u buffers; the numbers below are of the rest",
+			   file->events_lost, file->buffers_lost);
 	else if (file->lossy_buffers)
-		fact(stream, before, after,
-		     "LOST: events after %" PRIu64 " buffers; the header does not say how many",
-		     file->lossy_buffers);
+		print_fact(stream, before, after,
+			   "LOST: events after %" PRIu64
+			   " buffers; the header does not say how many",
+			   file->lossy_buffers);
 	if (rates_dropped_blockers(&analysis->history))
-		fact(stream, before, after,
-		     "LOST: %s%" PRIu64 " holders, beyond 10,000 a second and CPU",
-		     analysis->history.dropped.has_start ? "" : "at most ",
-		     rates_dropped_blockers(&analysis->history));
+		print_fact(stream, before, after,
+			   "LOST: %s%" PRIu64 " holders, beyond 10,000 a second and CPU",
+			   analysis->history.dropped.has_start ? "" : "at most ",
+			   rates_dropped_blockers(&analysis->history));
 	if (file->damaged_buffers || file->damaged_events || file->wrong_times)
-		fact(stream, before, after,
-		     "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64 " times left out",
-		     file->damaged_buffers, file->damaged_events, file->wrong_times);
+		print_fact(stream, before, after,
+			   "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64
+			   " times left out",
+			   file->damaged_buffers, file->damaged_events, file->wrong_times);
 	if (file->repeated_buffers || file->missing_buffers)
-		fact(stream, before, after,
-		     "DAMAGED: %" PRIu64 " buffers are in the file twice, %" PRIu64 " are missing",
-		     file->repeated_buffers, file->missing_buffers);
+		print_fact(stream, before, after,
+			   "DAMAGED: %" PRIu64 " buffers are in the file twice, %" PRIu64
+			   " are missing",
+			   file->repeated_buffers, file->missing_buffers);
 	if (!file->end_time)
-		fact(stream, before, after,
-		     "the session had not ended: events may be missing, and their number is not known");
-	if (analysis->history.is_finished && analysis->history.count > 1 && report->has_coverage)
+		print_fact(stream, before, after,
+			   "the session had not ended: events may be missing, and their number is not known");
+	if (analysis->history.is_finished && analysis->history.stretch_count > 1 &&
+	    report->has_coverage)
 		print_changed_rates(report, stream, before, after);
 	else
 		print_rates(report, &(struct rates) { *spinlock, *resource }, stream, before,
 			    after);
-	if (analysis->spinlocks.total.sampled && !spinlock->known)
-		fact(stream, before, after, "spin locks: %s", not_known);
-	if (analysis->resources.records && !resource->known)
-		fact(stream, before, after, "%s: %s", report_resources(report), not_known);
-	if ((analysis->spinlocks.total.sampled && spinlocks_are_estimated(spinlock)) ||
-	    (analysis->resources.records && resource->known && resource->release_rate != 1))
+	if (analysis->spinlocks.total.record_count && !spinlock->known)
+		print_fact(stream, before, after, "spin locks: %s", not_known);
+	if (analysis->resources.record_count && !resource->known)
+		print_fact(stream, before, after, "%s: %s", report_resources_text(report),
+			   not_known);
+	if ((analysis->spinlocks.total.record_count && spinlocks_are_estimated(spinlock)) ||
+	    (analysis->resources.record_count && resource->known && resource->release_rate != 1))
 		print_estimates(stream, before, after);
-	if (analysis->spinlocks.total.in_step)
-		fact(stream, before, after,
-		     "IN STEP? %ju of %ju records of spin locks repeat a short sequence of locks and callers: if the rate is in step with a loop, rows marked +-? are too large and other rows are missing; a prime rate, such as record's 1009, avoids that",
-		     (uintmax_t)analysis->spinlocks.total.in_step,
-		     (uintmax_t)analysis->spinlocks.total.sampled);
-	if (analysis->resources.hold_unknown)
-		fact(stream, before, after,
-		     "%s: the hold of %ju releases is not known, because it began before the recording; the sum is of the others",
-		     "\">\"", (uintmax_t)analysis->resources.hold_unknown);
-	if (analysis->spinlocks.evicted) {
+	if (analysis->spinlocks.total.in_step_count)
+		print_fact(stream, before, after,
+			   "IN STEP? %ju of %ju records of spin locks repeat a short sequence of locks and callers: if the rate is in step with a loop, rows marked +-? are too large and other rows are missing; a prime rate, such as record's 1009, avoids that",
+			   (uintmax_t)analysis->spinlocks.total.in_step_count,
+			   (uintmax_t)analysis->spinlocks.total.record_count);
+	if (analysis->resources.unknown_hold_count)
+		print_fact(stream, before, after,
+			   "%s: the hold of %ju releases is not known, because it began before the recording; the sum is of the others",
+			   "\">\"", (uintmax_t)analysis->resources.unknown_hold_count);
+	if (analysis->spinlocks.evicted_count) {
 		const union cell missed = {
-			.number = report_cycles_ns(report, analysis->spinlocks.missed.wait)
+			.number = report_cycles_ns(report, analysis->spinlocks.evicted_score.wait)
 		};
 		char time[32];
 
 		cell_format(CELL_TIME, &missed, time, sizeof(time));
-		fact(stream, before, after,
-		     "the %d heaviest pairs of lock and caller are told apart, the rest is in (others); a row lacks at most %s of its wait",
-		     SPINLOCK_PAIRS_MAX, time);
+		print_fact(stream, before, after,
+			   "the %d heaviest pairs of lock and caller are told apart, the rest is in (others); a row lacks at most %s of its wait",
+			   SPINLOCK_PAIRS_MAX, time);
 	}
 	if (analysis->history.has_unknown_change)
-		fact(stream, before, after,
-		     "the rates were changed during the recording, at a time that the file does not tell: estimates use those before the change");
-	if (analysis->open_holds.waits) {
+		print_fact(stream, before, after,
+			   "the rates were changed during the recording, at a time that the file does not tell: estimates use those before the change");
+	if (analysis->open_holds.wait_count) {
 		const union cell waited = { .number = analysis->open_holds.wait_ns };
 		char time[32];
 
 		cell_format(CELL_TIME, &waited, time, sizeof(time));
-		fact(stream, before, after,
-		     "%s of waiting in %ju wait%s has no record, because the waits or the holds after them had not ended: the answer and the tables blockers, waiters and longest have it, the tables of locks do not",
-		     time, (uintmax_t)analysis->open_holds.waits,
-		     analysis->open_holds.waits == 1 ? "" : "s");
+		print_fact(stream, before, after,
+			   "%s of waiting in %ju wait%s has no record, because the waits or the holds after them had not ended: the answer and the tables blockers, waiters and longest have it, the tables of locks do not",
+			   time, (uintmax_t)analysis->open_holds.wait_count,
+			   analysis->open_holds.wait_count == 1 ? "" : "s");
 	}
 	print_stack_counts(&analysis->stacks.counts, stream, before, after);
-	if (analysis->spinlocks.backwards)
-		fact(stream, before, after,
-		     "%" PRIu64 " acquisitions end before they begin: their holds count as 0",
-		     analysis->spinlocks.backwards);
+	if (analysis->spinlocks.backward_count)
+		print_fact(stream, before, after,
+			   "%" PRIu64 " acquisitions end before they begin: their holds count as 0",
+			   analysis->spinlocks.backward_count);
 	if (file->other_buffers)
-		fact(stream, before, after, "%" PRIu64 " buffers hold no events: they were skipped",
-		     file->other_buffers);
-	if (!report_is_complete(report))
-		fact(stream, before, after,
-		     "there was not enough memory: the tables are not complete");
+		print_fact(stream, before, after,
+			   "%" PRIu64 " buffers hold no events: they were skipped",
+			   file->other_buffers);
+	if (!report_has_memory(report))
+		print_fact(stream, before, after,
+			   "there was not enough memory: the tables are not complete");
 }

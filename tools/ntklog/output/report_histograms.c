@@ -21,7 +21,7 @@ void report_widen_axis(const struct report *report, const struct histogram *time
 
 	for (i = 0; i < times->capacity; i++) {
 		uint64_t weight;
-		double ns = etl_cycles_ns(report->file, histogram_bucket(times, i, &weight));
+		double ns = etl_cycles_ns(report->file, histogram_bucket_middle(times, i, &weight));
 		int decade = ns >= 1 ? (int)floor(log10(ns)) : 0;
 
 		if (!weight)
@@ -58,11 +58,11 @@ json_t *report_histogram_json(const struct report *report, const struct histogra
 	json_t *array;
 	unsigned int i;
 
-	if (!times->total)
+	if (!times->total_weight)
 		return NULL;
 	for (i = 0; i < times->capacity; i++) {
 		uint64_t weight;
-		double ns = etl_cycles_ns(report->file, histogram_bucket(times, i, &weight));
+		double ns = etl_cycles_ns(report->file, histogram_bucket_middle(times, i, &weight));
 		double at = ns >= 1 ? (log10(ns) - axis->first) * BINS_PER_DECADE : 0;
 
 		if (!weight)
@@ -70,17 +70,17 @@ json_t *report_histogram_json(const struct report *report, const struct histogra
 		bin = at < 0 ? 0 : (int)at;
 		if (bin >= count)
 			bin = count - 1;
-		shares[bin] += (double)weight / (double)times->total;
+		shares[bin] += (double)weight / (double)times->total_weight;
 	}
 	array = json_array();
 	for (bin = 0; bin < count; bin++)
 		json_array_append_new(array, json_real(shares[bin]));
-	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:o}", "count", (json_int_t)times->total,
+	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:o}", "count", (json_int_t)times->total_weight,
 			 "mean", etl_cycles_ns(report->file, histogram_mean(times)),
 			 "median", etl_cycles_ns(report->file,
 						 (double)histogram_percentile(times, 50)),
 			 "p95", etl_cycles_ns(report->file,
 					      (double)histogram_percentile(times, 95)),
-			 "longest", etl_cycles_ns(report->file, (double)times->max),
+			 "longest", etl_cycles_ns(report->file, (double)times->max_value),
 			 "shares", array);
 }

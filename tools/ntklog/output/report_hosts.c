@@ -10,21 +10,22 @@
 #include "report_hosts.h"
 
 /**
- * report_write() - write the tables for report_read() in another process of this program
+ * report_write_tables() - write the tables for report_read_tables() in another process of this
+ * program
  * @report: made
  * @tables: wanted tables, as bits
  * @stream: stream to write to; after a failed write ferror() is true
  */
-void report_write(const struct report *report, unsigned int tables, FILE *stream)
+void report_write_tables(const struct report *report, unsigned int tables, FILE *stream)
 {
 	const struct report_host host = {
-		.start = report->file->start_time,
+		.start_filetime = report->file->start_time,
 		.seconds = report->seconds,
-		.events = report->analysis->events,
+		.event_count = report->analysis->event_count,
 		.events_lost = report->file->events_lost,
 		.buffers_lost = report->file->buffers_lost,
-		.events_of_lock = report->analysis->wanted.events,
-		.resource_kinds = report->analysis->resources.kinds,
+		.events_of_lock = report->analysis->wanted_lock.event_count,
+		.resource_kinds = report->analysis->resources.kind_mask,
 		.has_rates = report_shows_per_second(report),
 		.has_lock_counts = report_has_lock_counts(report),
 		.is_read = true,
@@ -38,28 +39,28 @@ void report_write(const struct report *report, unsigned int tables, FILE *stream
 }
 
 /**
- * report_read() - add the rows that report_write() has written
- * @report: made by report_make_for_hosts()
+ * report_read_tables() - add the rows that report_write_tables() has written
+ * @report: made by report_make_host_tables()
  * @host: host with its name; the other members are set if the rows are complete
  * @tables: wanted tables, as bits
  * @stream: stream to read the rows from
  *
  * Return: true, or false if the rows are not complete; no row of the host is added then.
  */
-bool report_read(struct report *report, struct report_host *host, unsigned int tables,
-		 FILE *stream)
+bool report_read_tables(struct report *report, struct report_host *host, unsigned int tables,
+			FILE *stream)
 {
 	size_t rows[REPORT_TABLES], i;
 	struct report_host head;
 	bool is_whole = host->name && fread(&head, sizeof(head), 1, stream) == 1;
 
 	for (i = 0; i < REPORT_TABLES; i++)
-		rows[i] = report->tables[i].rows;
+		rows[i] = report->tables[i].row_count;
 	for (i = 0; is_whole && i < REPORT_TABLES; i++)
 		if (tables & 1 << i)
 			is_whole = table_read(&report->tables[i], host->name, stream);
 	for (i = 0; !is_whole && i < REPORT_TABLES; i++)
-		table_cut(&report->tables[i], rows[i]);
+		table_cut_rows(&report->tables[i], rows[i]);
 	if (is_whole) {
 		head.name = host->name;
 		*host = head;
@@ -80,7 +81,7 @@ void report_print_hosts(const struct report_host *hosts, size_t count, FILE *str
 	size_t read = 0, i;
 
 	for (i = 0; i < count; i++) {
-		events += hosts[i].events;
+		events += hosts[i].event_count;
 		seconds += hosts[i].seconds;
 		read += hosts[i].is_read;
 	}
@@ -102,7 +103,7 @@ static json_t *hosts_json(const struct report_host *hosts, size_t count)
 							       "host", hosts[i].name,
 							       "seconds", hosts[i].seconds,
 							       "events",
-							       (json_int_t)hosts[i].events));
+							       (json_int_t)hosts[i].event_count));
 	return array;
 }
 
@@ -138,7 +139,7 @@ void report_print_hosts_json(const struct report *report, const struct report_ho
 		if (!(tables & 1 << i))
 			continue;
 		fprintf(stream, ",\n\"%s\":[", table->name);
-		for (row = 0; row < table_top(table, top); row++) {
+		for (row = 0; row < table_shown_row_count(table, top); row++) {
 			fputs(row ? ",\n" : "\n", stream);
 			print_json(table_row_json(table, row), stream);
 		}
@@ -167,13 +168,13 @@ static json_t *start_json(uint64_t filetime)
 }
 
 /* Add the members of all lines to an object, print it, and free it. */
-static void print_line(json_t *line, const char *table, const struct report_host *host,
-		       FILE *stream)
+static void print_ndjson_line(json_t *line, const char *table, const struct report_host *host,
+			      FILE *stream)
 {
 	json_object_set_new(line, "schema", json_integer(ROWS_SCHEMA));
 	json_object_set_new(line, "table", json_string(table));
 	json_object_set_new(line, "host", json_string(host->name));
-	json_object_set_new(line, "start", start_json(host->start));
+	json_object_set_new(line, "start", start_json(host->start_filetime));
 	json_object_set_new(line, "seconds", json_real(host->seconds));
 	print_json(line, stream);
 	putc('\n', stream);
@@ -198,14 +199,14 @@ void report_print_ndjson(const struct report *report, const struct report_host *
 		if (!hosts[i].is_read)
 			continue;
 		json_object_set_new(host_by_name, hosts[i].name, json_integer(i));
-		line = json_pack("{s:I, s:I, s:I}", "events", (json_int_t)hosts[i].events,
+		line = json_pack("{s:I, s:I, s:I}", "events", (json_int_t)hosts[i].event_count,
 				 "events_lost", (json_int_t)hosts[i].events_lost,
 				 "buffers_lost", (json_int_t)hosts[i].buffers_lost);
-		print_line(line, "recordings", &hosts[i], stream);
+		print_ndjson_line(line, "recordings", &hosts[i], stream);
 	}
 	for (i = 0; i < REPORT_TABLES; i++) {
 		const struct table *table = &report->tables[i];
-		size_t rows = tables & 1 << i ? table_top(table, top) : 0;
+		size_t rows = tables & 1 << i ? table_shown_row_count(table, top) : 0;
 
 		for (row = 0; row < rows; row++) {
 			const char *name;
@@ -216,7 +217,7 @@ void report_print_ndjson(const struct report *report, const struct report_host *
 			host = json_integer_value(json_object_get(host_by_name, name));
 			if (row_numbers)
 				json_object_set_new(line, "row", json_integer(++row_numbers[host]));
-			print_line(line, table->name, &hosts[host], stream);
+			print_ndjson_line(line, table->name, &hosts[host], stream);
 		}
 		if (row_numbers)
 			memset(row_numbers, 0, count * sizeof(*row_numbers));

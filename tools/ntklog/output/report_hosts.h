@@ -14,16 +14,16 @@
 #include "report.h"
 
 /*
- * @start: FILETIME of the begin of the recording
+ * @start_filetime: FILETIME of the begin of the recording
  * @events_of_lock: number of events of the only lock that is summed up
  * @resource_kinds: bits of enum resource_kind that its records are of
  * @has_lock_counts: its tables show how many locks a row adds up
  */
 struct report_host {
 	char *name;
-	uint64_t start;
+	uint64_t start_filetime;
 	double seconds;
-	uint64_t events;
+	uint64_t event_count;
 	uint64_t events_lost;
 	uint64_t buffers_lost;
 	uint64_t events_of_lock;
@@ -33,9 +33,9 @@ struct report_host {
 	bool is_read;
 };
 
-void report_write(const struct report *report, unsigned int tables, FILE *stream);
-bool report_read(struct report *report, struct report_host *host, unsigned int tables,
-		 FILE *stream);
+void report_write_tables(const struct report *report, unsigned int tables, FILE *stream);
+bool report_read_tables(struct report *report, struct report_host *host, unsigned int tables,
+			FILE *stream);
 void report_print_hosts(const struct report_host *hosts, size_t count, FILE *stream);
 void report_print_hosts_json(const struct report *report, const struct report_host *hosts,
 			     size_t count, size_t top, unsigned int tables, FILE *stream);

@@ -60,7 +60,7 @@ static json_t *history_json(const struct report *report)
 	json_t *array = json_array();
 	size_t i;
 
-	for (i = 0; i < history->count; i++)
+	for (i = 0; i < history->stretch_count; i++)
 		json_array_append_new(array, json_pack("{s:f, s:o}", "from",
 						       report_stretch_begin(report, i), "rates",
 						       rates_json(&history->stretches[i].rates)));
@@ -71,13 +71,13 @@ static json_t *covered_json(const struct report *report)
 {
 	const struct coverage *coverage = &report->analysis->coverage;
 	json_t *array = json_array();
-	double from, to = etl_seconds(report->file, coverage->end);
+	double from, to = etl_seconds(report->file, coverage->end_time);
 	size_t i;
 
 	for (i = 0; i < coverage->cpu_count; i++) {
-		if (!coverage->cpus[i].events)
+		if (!coverage->cpus[i].event_count)
 			continue;
-		from = etl_seconds(report->file, coverage_begin(coverage, i));
+		from = etl_seconds(report->file, coverage_begin_time(coverage, i));
 		json_array_append_new(array, json_pack("{s:I, s:f, s:f}",
 						       "processor", (json_int_t)i,
 						       "from", from, "to", to));
@@ -96,7 +96,8 @@ static json_t *observed_json(const struct report *report)
 	for (i = 0; i < EVENT_GROUPS; i++) {
 		if (!coverage_knows_group(coverage, event_groups[i].value))
 			continue;
-		seconds = report_covered_seconds(report, event_groups[i].value, COVERAGE_LONGEST);
+		seconds =
+			report_covered_seconds(report, event_groups[i].value, COVERAGE_LONGEST_CPU);
 		json_object_set_new(seconds_by_group, event_groups[i].name, json_real(seconds));
 	}
 	return seconds_by_group;
@@ -104,7 +105,7 @@ static json_t *observed_json(const struct report *report)
 
 /**
  * report_json() - make the report as a JSON object
- * @report: report from report_make(), with sorted tables
+ * @report: report from report_make_tables(), with sorted tables
  * @top: most rows of each table; 0 for all
  * @tables: tables to include, as bits
  *
@@ -119,7 +120,7 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 
 	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I,"
 			   " s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}",
-			   "events", (json_int_t)analysis->events,
+			   "events", (json_int_t)analysis->event_count,
 			   "seconds", report->seconds,
 			   "processor_count", (json_int_t)file->processors,
 			   "ended", file->end_time != 0,
@@ -134,12 +135,12 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "buffers_missing", (json_int_t)file->missing_buffers,
 			   "blockers_dropped",
 			   (json_int_t)rates_dropped_blockers(&analysis->history),
-			   "steal_time_ns", (json_int_t)rates_steal_time(&analysis->history),
+			   "steal_time_ns", (json_int_t)rates_steal_ns(&analysis->history),
 			   "rates_changed", analysis->rates_changed,
 			   "rates", report_rates_json(analysis));
 	if (object && analysis->charges_waits)
 		json_object_set_new(object, "answer", answer_json(report));
-	if (object && report->has_coverage && analysis->history.count > 1)
+	if (object && report->has_coverage && analysis->history.stretch_count > 1)
 		json_object_set_new(object, "rates_by_time", history_json(report));
 	if (object && report->has_coverage && analysis->coverage.is_uneven)
 		json_object_set_new(object, "covered", covered_json(report));

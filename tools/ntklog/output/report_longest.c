@@ -19,10 +19,10 @@
 /* Bytes of a task with its function, and with the attribute of --by. */
 #define HOLD_SIZE	(3 * NAME_SIZE + CHARGE_LABEL_SIZE)
 
-#define STEP_SIZE	((2 * LONGEST_LINKS + 1) * NAME_SIZE + HOLD_SIZE)
+#define STEP_SIZE	((2 * LONGEST_LINKS_MAX + 1) * NAME_SIZE + HOLD_SIZE)
 
 /* @step: the step; NULL: the steps that are not kept */
-struct row {
+struct longest_row {
 	size_t number;
 	const struct longest_wait *wait;
 	size_t step_number;
@@ -35,10 +35,10 @@ static void format_hold(const struct report *report, const struct charge_hold *h
 {
 	char place[NAME_SIZE], task[NAME_SIZE], by[CHARGE_LABEL_SIZE];
 
-	snprintf(text, size, "%s", answer_task(report, hold->thread_id, task, sizeof(task)));
+	snprintf(text, size, "%s", answer_format_task(report, hold->thread_id, task, sizeof(task)));
 	if (charge_format_place(report->names, hold, place, sizeof(place)))
 		answer_append(text, size, " in %s", place);
-	answer_append(text, size, "%s", charge_context(hold));
+	answer_append(text, size, "%s", charge_context_text(hold));
 	if (!report->by)
 		return;
 	charge_format_by(report->names, report->analysis->charge_by, hold, by, sizeof(by));
@@ -62,7 +62,7 @@ static void format_absence(const struct report *report, const struct longest_ste
  */
 const char *report_link_context(const struct charge_link *link)
 {
-	return charge_context(&(struct charge_hold) {
+	return charge_context_text(&(struct charge_hold) {
 		.in_softirq = link->in_softirq, .in_interrupt = link->in_interrupt,
 	});
 }
@@ -76,12 +76,12 @@ static void append_links(const struct report *report, const struct longest_step 
 	for (i = 0; i < step->link_count; i++) {
 		const struct charge_link *link = &step->links[i];
 
-		names_address(report->names, link->class, lock, sizeof(lock));
+		names_format_address(report->names, link->class, lock, sizeof(lock));
 		answer_append(text, size, "%s waited %s for %s", i ? ", which" : "; it",
-			      answer_time(report, link->ticks, time, sizeof(time)), lock);
+			      answer_format_time(report, link->ticks, time, sizeof(time)), lock);
 		if (link->has_holder)
 			answer_append(text, size, ", held by %s%s",
-				      answer_task(report, link->thread_id, task, sizeof(task)),
+				      answer_format_task(report, link->thread_id, task, sizeof(task)),
 				      report_link_context(link));
 	}
 }
@@ -110,9 +110,9 @@ static void format_step(const struct report *report, const struct longest_step *
 	format_absence(report, step, place, sizeof(place));
 	snprintf(text, size, "%s%s%s%s%s", texts[step->piece.part].before, hold,
 		 texts[step->piece.part].behind, *place ? " " : "", place);
-	if (step->preempter)
+	if (step->preempter_id)
 		answer_append(text, size, "; preempted by %s",
-			      answer_task(report, step->preempter, task, sizeof(task)));
+			      answer_format_task(report, step->preempter_id, task, sizeof(task)));
 	append_links(report, step, text, size);
 }
 
@@ -138,21 +138,22 @@ static void print_wait(const struct report *report, FILE *stream, size_t number,
 	char lock[NAME_SIZE], text[STEP_SIZE], time[32];
 	size_t i;
 
-	names_address(report->names, wait->waiter.class, lock, sizeof(lock));
+	names_format_address(report->names, wait->waiter.class, lock, sizeof(lock));
 	format_hold(report, &wait->waiter, text, sizeof(text));
 	fprintf(stream, "%zu. %s: %s, %s\n", number, lock,
-		answer_time(report, wait->ticks, time, sizeof(time)), text);
+		answer_format_time(report, wait->ticks, time, sizeof(time)), text);
 	for (i = 0; i < wait->step_count; i++) {
 		const struct longest_step *step = &wait->steps[i];
 
 		fprintf(stream, "  %10.6fs %8s  ", etl_seconds(report->file, step->piece.from),
-			answer_time(report, step->piece.ticks, time, sizeof(time)));
+			answer_format_time(report, step->piece.ticks, time, sizeof(time)));
 		format_step(report, step, text, sizeof(text));
 		print_wrapped(stream, INDENT, text);
 	}
-	if (wait->others)
+	if (wait->other_step_count)
 		fprintf(stream, "  %11s %8s  in %" PRIu64 " shorter steps\n", "",
-			answer_time(report, wait->other_ticks, time, sizeof(time)), wait->others);
+			answer_format_time(report, wait->other_ticks, time, sizeof(time)),
+			wait->other_step_count);
 }
 
 /**
@@ -163,20 +164,20 @@ static void print_wait(const struct report *report, FILE *stream, size_t number,
  */
 void report_print_longest(const struct report *report, FILE *stream, size_t top)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest;
+	const struct longest_waits *longest = report->analysis->charges.longest_waits;
 	size_t i;
 
-	if (!longest || !longest->order[0]->ticks)
+	if (!longest || !longest->by_length[0]->ticks)
 		return;
 	fputs("The longest waits, step by step\n", stream);
 	fprintf(stream, "  %11s %8s\n", "at", "for");
-	for (i = 0; i < LONGEST_WAITS && longest->order[i]->ticks && (!top || i < top); i++)
-		print_wait(report, stream, i + 1, longest->order[i]);
+	for (i = 0; i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks && (!top || i < top); i++)
+		print_wait(report, stream, i + 1, longest->by_length[i]);
 }
 
 static json_t *task_json(const struct report *report, uint32_t thread_id)
 {
-	const char *name = names_thread(report->names, thread_id);
+	const char *name = names_find_thread_name(report->names, thread_id);
 
 	return json_string(name ? name : "");
 }
@@ -218,7 +219,7 @@ json_t *report_links_json(const struct report *report, const struct charge_link 
 		json_t *object = time_json(report, links[i].from, links[i].ticks);
 		char lock[NAME_SIZE];
 
-		names_address(report->names, links[i].class, lock, sizeof(lock));
+		names_format_address(report->names, links[i].class, lock, sizeof(lock));
 		json_object_set_new(object, "lock", json_string(lock));
 		if (links[i].has_holder) {
 			json_object_set_new(object, "holder_thread",
@@ -242,10 +243,10 @@ static json_t *step_json(const struct report *report, const struct longest_step 
 		add_hold_json(report, object, &step->holder);
 	if (*place)
 		json_object_set_new(object, "without_cpu_in", json_string(place + strlen("in ")));
-	if (step->preempter)
+	if (step->preempter_id)
 		json_object_set_new(object, "preempted_by",
-				    json_string(answer_task(report, step->preempter, place,
-							    sizeof(place))));
+				    json_string(answer_format_task(report, step->preempter_id,
+								   place, sizeof(place))));
 	if (step->link_count)
 		json_object_set_new(object, "waited_for",
 				    report_links_json(report, step->links, step->link_count));
@@ -260,23 +261,23 @@ static json_t *step_json(const struct report *report, const struct longest_step 
  */
 json_t *report_longest_json(const struct report *report)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest;
+	const struct longest_waits *longest = report->analysis->charges.longest_waits;
 	json_t *array = json_array();
 	size_t i, j;
 
-	for (i = 0; longest && i < LONGEST_WAITS && longest->order[i]->ticks; i++) {
-		const struct longest_wait *wait = longest->order[i];
+	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks; i++) {
+		const struct longest_wait *wait = longest->by_length[i];
 		json_t *object = time_json(report, wait->waiter.wait_start, wait->ticks);
 		json_t *steps = json_array();
 		char lock[NAME_SIZE];
 
-		names_address(report->names, wait->waiter.class, lock, sizeof(lock));
+		names_format_address(report->names, wait->waiter.class, lock, sizeof(lock));
 		json_object_set_new(object, "lock", json_string(lock));
 		add_hold_json(report, object, &wait->waiter);
 		for (j = 0; j < wait->step_count; j++)
 			json_array_append_new(steps, step_json(report, &wait->steps[j]));
 		json_object_set_new(object, "steps", steps);
-		json_object_set_new(object, "other_steps", json_integer(wait->others));
+		json_object_set_new(object, "other_steps", json_integer(wait->other_step_count));
 		json_object_set_new(object, "other_steps_for_ns",
 				    json_real(report_ticks_ns(report, (double)wait->other_ticks)));
 		json_array_append_new(array, object);
@@ -284,12 +285,12 @@ json_t *report_longest_json(const struct report *report)
 	return array;
 }
 
-static const struct row *row_of(const void *row)
+static const struct longest_row *row_of(const void *row)
 {
 	return row;
 }
 
-static char *number(const struct report *report, const void *row)
+static char *number_cell(const struct report *report, const void *row)
 {
 	char text[32];
 
@@ -298,12 +299,12 @@ static char *number(const struct report *report, const void *row)
 	return strdup(text);
 }
 
-static char *lock(const struct report *report, const void *row)
+static char *lock_cell(const struct report *report, const void *row)
 {
 	return report_symbol_text(report, row_of(row)->wait->waiter.class);
 }
 
-static char *waiter(const struct report *report, const void *row)
+static char *waiter_cell(const struct report *report, const void *row)
 {
 	char text[HOLD_SIZE];
 
@@ -320,7 +321,7 @@ static char *by(const struct report *report, const void *row)
 	return strdup(text);
 }
 
-static char *happened(const struct report *report, const void *row)
+static char *happened_cell(const struct report *report, const void *row)
 {
 	char text[STEP_SIZE];
 
@@ -330,19 +331,19 @@ static char *happened(const struct report *report, const void *row)
 	return strdup(text);
 }
 
-static double wait_time(const struct report *report, const void *row)
+static double wait_time_cell(const struct report *report, const void *row)
 {
 	return report_ticks_ns(report, (double)row_of(row)->wait->ticks);
 }
 
-static double step_at(const struct report *report, const void *row)
+static double step_at_cell(const struct report *report, const void *row)
 {
 	const struct longest_step *step = row_of(row)->step;
 
 	return step ? etl_seconds(report->file, step->piece.from) * 1e9 : NAN;
 }
 
-static double step_for(const struct report *report, const void *row)
+static double step_for_cell(const struct report *report, const void *row)
 {
 	const struct longest_step *step = row_of(row)->step;
 
@@ -351,27 +352,28 @@ static double step_for(const struct report *report, const void *row)
 }
 
 static const struct column columns[] = {
-	TEXT_COLUMN("step", "step", number,
+	TEXT_COLUMN("step", "step", number_cell,
 		    "number of the wait, the longest first, and of its step"),
-	TEXT_COLUMN("lock", "lock", lock, "class of the lock, or its address; ~ marks a guess"),
-	TEXT_COLUMN("waiter", "waiter", waiter, "task that waited, and its function"),
-	NUMBER_COLUMN("wait", "whole wait", CELL_TIME, wait_time, "length of the wait"),
-	NUMBER_COLUMN("at", "at", CELL_TIME, step_at,
+	TEXT_COLUMN("lock", "lock", lock_cell,
+		    "class of the lock, or its address; ~ marks a guess"),
+	TEXT_COLUMN("waiter", "waiter", waiter_cell, "task that waited, and its function"),
+	NUMBER_COLUMN("wait", "whole wait", CELL_TIME, wait_time_cell, "length of the wait"),
+	NUMBER_COLUMN("at", "at", CELL_TIME, step_at_cell,
 		      "begin of the step, since the start of the session"),
-	NUMBER_COLUMN("for", "for", CELL_TIME, step_for, "length of the step"),
-	TEXT_COLUMN("happened", "happened", happened,
+	NUMBER_COLUMN("for", "for", CELL_TIME, step_for_cell, "length of the step"),
+	TEXT_COLUMN("happened", "happened", happened_cell,
 		    "holder, or next owner of the free lock, and locks that the holder waited for"),
 };
 
 static void make_longest(struct report *report)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest;
+	const struct longest_waits *longest = report->analysis->charges.longest_waits;
 	struct table *table = &report->tables[REPORT_LONGEST];
 	size_t i, j;
 
-	for (i = 0; longest && i < LONGEST_WAITS && longest->order[i]->ticks; i++) {
-		const struct longest_wait *wait = longest->order[i];
-		struct row row = { .number = i + 1, .wait = wait };
+	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks; i++) {
+		const struct longest_wait *wait = longest->by_length[i];
+		struct longest_row row = { .number = i + 1, .wait = wait };
 
 		for (j = 0; j < wait->step_count; j++) {
 			row.step_number = j + 1;
@@ -380,7 +382,7 @@ static void make_longest(struct report *report)
 		}
 		row.step_number = j + 1;
 		row.step = NULL;
-		if (wait->others)
+		if (wait->other_step_count)
 			table_add_row(table, report, &row);
 	}
 }
@@ -388,10 +390,10 @@ static void make_longest(struct report *report)
 const struct table_class report_longest_class = {
 	.name = "longest",
 	.title = "The longest waits, step by step",
-	.events = "waits for locks",
+	.events_text = "waits for locks",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
-	.sort = "step",
+	.sort_column_name = "step",
 	.by = by,
-	.make = make_longest,
+	.make_table = make_longest,
 };

@@ -40,8 +40,8 @@ static json_t *flames_json(const struct report *report)
 
 	if (flame_make(&root, report, NULL))
 		flames = json_pack("{s:o*, s:o*}", "waits",
-				   page_flame(&root, FLAME_WAIT, FUNCTIONS_MAX), "holds",
-				   page_flame(&root, FLAME_HOLD, FUNCTIONS_MAX));
+				   page_flame_json(&root, FLAME_WAIT, FUNCTIONS_MAX), "holds",
+				   page_flame_json(&root, FLAME_HOLD, FUNCTIONS_MAX));
 	flame_free(&root);
 	return flames;
 }
@@ -54,15 +54,15 @@ static json_t *pictures_json(const struct report *report, unsigned int tables)
 	size_t count;
 
 	locks = page_locks_find(report, tables, &count);
-	if (analysis->charges.total.wait) {
+	if (analysis->charges.total.wait_ticks) {
 		json_object_set_new(pictures, "parts",
-				    page_parts(report, &analysis->charges.total));
+				    page_parts_json(report, &analysis->charges.total));
 		json_object_set_new(pictures, "longest", report_longest_json(report));
 	}
 	if (locks) {
 		json_object_set_new(pictures, "timelines",
-				    page_timelines(report, locks, count, tables));
-		json_object_set_new(pictures, "locks", page_locks(report, locks, count));
+				    page_timelines_json(report, locks, count, tables));
+		json_object_set_new(pictures, "locks", page_locks_json(report, locks, count));
 		json_object_set_new(pictures, "lock_count", json_integer(count));
 	}
 	if (tables & 1 << REPORT_STACKS && analysis->stacks.has_any)
@@ -95,12 +95,12 @@ int report_print_page(const struct report *report, const char *path, size_t top,
 		print_as_text(report, stream, "answer", answer_print);
 	}
 	fputs("<ul class=\"facts\">\n", stream);
-	report_facts(report, stream, "<li>", "</li>");
+	report_print_facts(report, stream, "<li>", "</li>");
 	fputs("</ul></section>\n", stream);
 	for (i = 0; i < REPORT_TABLES; i++)
 		if (tables & 1 << order[i] && table_has_cells(&report->tables[order[i]]))
 			page_print_table(stream, &report->tables[order[i]], top, all);
-	if (report->analysis->wanted.name) {
+	if (report->analysis->wanted_lock.name) {
 		fputs("<section id=\"distributions\"><h2>Distributions</h2>\n", stream);
 		print_as_text(report, stream, "distributions", report_print_distributions);
 		fputs("</section>\n", stream);

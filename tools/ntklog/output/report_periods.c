@@ -12,7 +12,7 @@
 static const char bar[BAR + 1] = "########################################";
 
 /* Add up the slots of a period, of which the last one may be short. */
-static double sum_of(const struct timeline *line, size_t first, size_t count)
+static double sum_of_slots(const struct timeline *line, size_t first, size_t count)
 {
 	double sum = 0;
 	size_t i;
@@ -50,19 +50,19 @@ void report_print_periods(const struct report *report, FILE *stream)
 	size_t slots, period, i;
 	double most = 0;
 
-	if (!sums->begun)
+	if (!sums->begun_waits)
 		return;
-	slots = (analysis->last_time - analysis->origin) / slot_ticks + 1;
+	slots = (analysis->last_time - analysis->origin_time) / slot_ticks + 1;
 	if (slots > TIMELINE_SLOTS)
 		slots = TIMELINE_SLOTS;
 	period = (slots + PERIODS_MAX - 1) / PERIODS_MAX;
 	for (i = 0; i < slots; i += period)
-		most = fmax(most, sum_of(sums->waited, i, period));
-	fprintf(stream, "When %s is waited for\n%12s %9s %9s\n", analysis->wanted.name, "from",
+		most = fmax(most, sum_of_slots(sums->wait_ticks, i, period));
+	fprintf(stream, "When %s is waited for\n%12s %9s %9s\n", analysis->wanted_lock.name, "from",
 		"waits", "wait");
 	for (i = 0; i < slots; i += period)
 		print_period(report, stream,
-			     etl_seconds(report->file, analysis->origin + i * slot_ticks),
-			     sum_of(sums->begun, i, period), sum_of(sums->waited, i, period),
-			     most);
+			     etl_seconds(report->file, analysis->origin_time + i * slot_ticks),
+			     sum_of_slots(sums->begun_waits, i, period),
+			     sum_of_slots(sums->wait_ticks, i, period), most);
 }

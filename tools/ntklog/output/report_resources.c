@@ -15,7 +15,7 @@ struct resource_row {
 	uint64_t lock;
 	const struct resource_entry *entry;
 	enum resource_kind kind;
-	enum resource_class class;
+	enum resource_access class;
 	bool is_others;
 };
 
@@ -23,10 +23,10 @@ static const struct resource_sum *sum_of(const void *row)
 {
 	const struct resource_row *resource_row = row;
 
-	return &resource_row->entry->classes[resource_row->class];
+	return &resource_row->entry->sums[resource_row->class];
 }
 
-static char *resource(const struct report *report, const void *row)
+static char *resource_cell(const struct report *report, const void *row)
 {
 	const struct resource_row *resource_row = row;
 
@@ -34,7 +34,7 @@ static char *resource(const struct report *report, const void *row)
 			       report_symbol_text(report, resource_row->lock);
 }
 
-static double locks(const struct report *report, const void *row)
+static double locks_cell(const struct report *report, const void *row)
 {
 	const struct resource_row *resource_row = row;
 
@@ -42,25 +42,25 @@ static double locks(const struct report *report, const void *row)
 	       report_lock_count(report, resource_row->lock);
 }
 
-static char *kind(const struct report *report, const void *row)
+static char *kind_cell(const struct report *report, const void *row)
 {
 	return strdup(resource_kinds[((const struct resource_row *)row)->kind].name);
 }
 
-static char *class(const struct report *report, const void *row)
+static char *class_cell(const struct report *report, const void *row)
 {
 	return strdup(((const struct resource_row *)row)->class == RESOURCE_EXCLUSIVE ?
 		      "exclusive" : "shared");
 }
 
-static double sampled(const struct report *report, const void *row)
+static double sampled_cell(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->sampled;
+	return (double)sum_of(row)->record_count;
 }
 
 static const struct resource_rates *highest_rates(const struct report *report)
 {
-	return &report->analysis->resources.highest;
+	return &report->analysis->resources.highest_rates;
 }
 
 static enum sampling release_sampling(const struct report *report)
@@ -68,17 +68,17 @@ static enum sampling release_sampling(const struct report *report)
 	return sampling_of(highest_rates(report)->known, highest_rates(report)->release_rate);
 }
 
-static double releases(const struct report *report, const void *row)
+static double releases_cell(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->releases;
+	return (double)sum_of(row)->release_count;
 }
 
-static double releases_error(const struct report *report, const void *row)
+static double releases_error_cell(const struct report *report, const void *row)
 {
 	const struct resource_sum *sum = sum_of(row);
 
-	return error_of(sum->variance, (double)sum->releases, sum->variance,
-			release_sampling(report));
+	return relative_error_of(sum->variance, (double)sum->release_count, sum->variance,
+				 release_sampling(report));
 }
 
 static uint32_t group_of(const void *row)
@@ -86,83 +86,83 @@ static uint32_t group_of(const void *row)
 	return resource_kind_group(((const struct resource_row *)row)->kind);
 }
 
-static double per_second(const struct report *report, const void *row)
+static double per_second_cell(const struct report *report, const void *row)
 {
 	const struct resource_sum *sum = sum_of(row);
 
 	return report_per_second(report, group_of(row), &sum->cpus, CPU_SUM_COUNT,
-				 (double)sum->releases);
+				 (double)sum->release_count);
 }
 
-static double waited(const struct report *report, const void *row)
+static double waited_cell(const struct report *report, const void *row)
 {
 	const struct resource_sum *sum = sum_of(row);
 
 	return highest_rates(report)->known ?
-		share((double)sum->waited, (double)sum->releases) : NAN;
+		share_of((double)sum->waited_count, (double)sum->release_count) : NAN;
 }
 
-static double contention(const struct report *report, const void *row)
+static double contention_cell(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->contention;
+	return (double)sum_of(row)->waits_during_holds;
 }
 
-static double excessive(const struct report *report, const void *row)
+static double excessive_cell(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->excessive;
+	return (double)sum_of(row)->excessive_waits;
 }
 
-static double mean_waiting(const struct report *report, const void *row)
+static double mean_waiting_cell(const struct report *report, const void *row)
 {
-	return report_waiting(report, group_of(row), &sum_of(row)->cpus, &sum_of(row)->wait);
+	return report_mean_waiting(report, group_of(row), &sum_of(row)->cpus, &sum_of(row)->wait);
 }
 
-static double hold_unknown(const struct report *report, const void *row)
+static double hold_unknown_cell(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->hold_unknown;
+	return (double)sum_of(row)->unknown_hold_count;
 }
 
-static double depth(const struct report *report, const void *row)
+static double depth_cell(const struct report *report, const void *row)
 {
 	return sum_of(row)->max_depth;
 }
 
-static double initialized(const struct report *report, const void *row)
+static double initialized_cell(const struct report *report, const void *row)
 {
-	return (double)((const struct resource_row *)row)->entry->initialized;
+	return (double)((const struct resource_row *)row)->entry->init_count;
 }
 
 static const struct column columns[] = {
-	TEXT_COLUMN("resource", "lock", resource,
+	TEXT_COLUMN("resource", "lock", resource_cell,
 		    "class of the lock, or its address; ~ marks a guess"),
-	NUMBER_COLUMN("locks", "locks", CELL_COUNT, locks,
+	NUMBER_COLUMN("locks", "locks", CELL_COUNT, locks_cell,
 		      "addresses of that class in the records", .is_hidden = true, .drop_order = 3),
-	TEXT_COLUMN("kind", "kind", kind, "mutex, rwsem, ...; resource is NT's",
+	TEXT_COLUMN("kind", "kind", kind_cell, "mutex, rwsem, ...; resource is NT's",
 		    .is_hidden = true, .drop_order = 3),
-	TEXT_COLUMN("class", "held as", class, "exclusive or shared"),
-	NUMBER_COLUMN("sampled", "records", CELL_COUNT, sampled, "records of the row",
+	TEXT_COLUMN("class", "held as", class_cell, "exclusive or shared"),
+	NUMBER_COLUMN("sampled", "records", CELL_COUNT, sampled_cell, "records of the row",
 		      .drop_order = 13),
-	NUMBER_COLUMN("releases", "released", CELL_ESTIMATE, releases,
-		      "all last releases", .error = "releases_error",
+	NUMBER_COLUMN("releases", "released", CELL_ESTIMATE, releases_cell,
+		      "all last releases", .error_column = "releases_error",
 		      .drop_order = 4),
-	NUMBER_COLUMN("releases_error", "released error", CELL_ERROR, releases_error,
+	NUMBER_COLUMN("releases_error", "released error", CELL_ERROR, releases_error_cell,
 		      "standard error of releases", .is_hidden = true),
-	NUMBER_COLUMN("per_second", "per second", CELL_ESTIMATE, per_second,
+	NUMBER_COLUMN("per_second", "per second", CELL_ESTIMATE, per_second_cell,
 		      "releases per second of the observed time",
-		      .is_hidden = true, .error = "releases_error"),
-	NUMBER_COLUMN("waited", "waited", CELL_SHARE, waited,
+		      .is_hidden = true, .error_column = "releases_error"),
+	NUMBER_COLUMN("waited", "waited", CELL_SHARE, waited_cell,
 		      "share of the releases whose acquisition waited"),
-	NUMBER_COLUMN("contention", "waits begun", CELL_COUNT, contention,
+	NUMBER_COLUMN("contention", "waits begun", CELL_COUNT, contention_cell,
 		      "waits that began while the lock was held, in the row's records",
 		      .drop_order = 10),
-	NUMBER_COLUMN("excessive", "long waits", CELL_COUNT, excessive,
+	NUMBER_COLUMN("excessive", "long waits", CELL_COUNT, excessive_cell,
 		      "records of waits of half a second and more",
 		      .drop_order = 11),
-	NUMBER_COLUMN("waiting", "waiters", CELL_SHARE, mean_waiting,
+	NUMBER_COLUMN("waiting", "waiters", CELL_SHARE, mean_waiting_cell,
 		      "average number of waiters; 200% is two tasks all the time",
-		      .is_hidden = true, .error = "wait_total_error"),
+		      .is_hidden = true, .error_column = "wait_total_error"),
 	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, lock_row_wait_total,
-		      "sum of all waits", .error = "wait_total_error"),
+		      "sum of all waits", .error_column = "wait_total_error"),
 	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, lock_row_wait_error,
 		      "standard error of wait_total", .is_hidden = true),
 	NUMBER_COLUMN("wait_mean", "wait mean", CELL_TIME, lock_row_wait_mean,
@@ -179,7 +179,7 @@ static const struct column columns[] = {
 		      "longest wait that was written"),
 	NUMBER_COLUMN("hold_total", "hold", CELL_TIME, lock_row_hold_total,
 		      "sum of all holds; > marks a sum without those of hold_unknown",
-		      .error = "hold_total_error", .missing = "hold_unknown"),
+		      .error_column = "hold_total_error", .missing_column = "hold_unknown"),
 	NUMBER_COLUMN("hold_total_error", "hold error", CELL_ERROR, lock_row_hold_error,
 		      "standard error of hold_total", .is_hidden = true),
 	NUMBER_COLUMN("hold_mean", "hold mean", CELL_TIME, lock_row_hold_mean,
@@ -194,26 +194,26 @@ static const struct column columns[] = {
 		      "99 of 100 holds are not longer", .is_hidden = true),
 	NUMBER_COLUMN("hold_max", "hold max", CELL_TIME, lock_row_hold_max,
 		      "longest hold that was written"),
-	NUMBER_COLUMN("hold_unknown", "hold unknown", CELL_ESTIMATE, hold_unknown,
+	NUMBER_COLUMN("hold_unknown", "hold unknown", CELL_ESTIMATE, hold_unknown_cell,
 		      "releases whose hold began before the recording", .is_hidden = true),
-	NUMBER_COLUMN("depth", "recursion", CELL_COUNT, depth,
+	NUMBER_COLUMN("depth", "recursion", CELL_COUNT, depth_cell,
 		      "greatest number of acquisitions that one owner had; 1 of Linux' locks",
 		      .drop_order = 12),
-	NUMBER_COLUMN("initialized", "initialized", CELL_COUNT, initialized,
+	NUMBER_COLUMN("initialized", "initialized", CELL_COUNT, initialized_cell,
 		      "initialisations of the resource", .is_hidden = true),
 };
 
 static void add_row(struct report *report, const struct resource_entry *entry,
-		    enum resource_kind kind, enum resource_class class, bool is_others)
+		    enum resource_kind kind, enum resource_access class, bool is_others)
 {
 	const struct resource_rates *rates = highest_rates(report);
-	const struct resource_sum *sum = &entry->classes[class];
+	const struct resource_sum *sum = &entry->sums[class];
 	struct resource_row row = {
 		.entry = entry, .kind = kind, .class = class, .is_others = is_others,
 	};
 	struct split split = { 0 };
 
-	if (!sum->sampled && !sum->excessive)
+	if (!sum->record_count && !sum->excessive_waits)
 		return;
 	if (!is_others) {
 		split = report_split(report, entry->key.address);
@@ -221,25 +221,25 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 		row.is_others = report->analysis->splits && !split.label;
 	}
 	row.times.by = report_label_text(split.label);
-	time_figures_of(&row.times.wait, report, &sum->wait,
-			sampling_of(rates->known, rates->contention_rate));
-	time_figures_of(&row.times.hold, report, &sum->hold, release_sampling(report));
+	set_time_figures(&row.times.wait, report, &sum->wait,
+			 sampling_of(rates->known, rates->contention_rate));
+	set_time_figures(&row.times.hold, report, &sum->hold, release_sampling(report));
 	table_add_row(&report->tables[REPORT_RESOURCES], report, &row);
 }
 
 /**
- * report_name_resources() - give the table of resources the title and the column of its kinds
+ * report_set_resource_kinds() - give the table of resources the title and the column of its kinds
  * @report: report with its tables
  * @kinds: bits of enum resource_kind that the records are of
  */
-void report_name_resources(struct report *report, uint32_t kinds)
+void report_set_resource_kinds(struct report *report, uint32_t kinds)
 {
 	struct table *table = &report->tables[REPORT_RESOURCES];
 
 	/* Files of Windows have executive resources alone. */
 	if (!(kinds & ~(1 << RESOURCE_KIND_NT)))
 		return;
-	table_insert(table, table_find_column(table, "kind"));
+	table_show_in_order(table, table_find_column(table, "kind"));
 	table->title = kinds & 1 << RESOURCE_KIND_NT ?
 		"Executive resources and Linux' locks that sleep" : "Linux' locks that sleep";
 }
@@ -252,22 +252,22 @@ static void make_resources(struct report *report)
 	const struct resource_entry *entry;
 	unsigned int class, kind;
 
-	for (class = 0; class < RESOURCE_CLASSES; class++) {
+	for (class = 0; class < RESOURCE_ACCESSES; class++) {
 		for (entry = stats->resources; entry; entry = entry->hh.next)
 			add_row(report, entry, entry->key.kind, class, false);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
 			add_row(report, &stats->others[kind], kind, class, true);
 	}
-	report_name_resources(report, stats->kinds);
+	report_set_resource_kinds(report, stats->kind_mask);
 }
 
 const struct table_class report_resources_class = {
 	.name = "resources",
 	.title = "Executive resources",
-	.events = "locks that sleep (record -e linux_mutex)",
+	.events_text = "locks that sleep (record -e linux_mutex)",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
-	.sort = "wait_total",
+	.sort_column_name = "wait_total",
 	.by = lock_row_by,
-	.make = make_resources,
+	.make_table = make_resources,
 };

@@ -6,13 +6,13 @@
 #include "report_rows.h"
 
 /**
- * share() - divide a part by the whole
+ * share_of() - divide a part by the whole
  * @part: part
  * @all: whole
  *
  * Return: the quotient, or 0 if @all is 0.
  */
-double share(double part, double all)
+double share_of(double part, double all)
 {
 	return all > 0 ? part / all : 0;
 }
@@ -52,7 +52,7 @@ char *report_symbol_text(const struct report *report, uint64_t address)
 {
 	char text[NAME_SIZE];
 
-	names_address(report->names, address, text, sizeof(text));
+	names_format_address(report->names, address, text, sizeof(text));
 	return strdup(text);
 }
 
@@ -67,7 +67,7 @@ char *report_code_text(const struct report *report, uint64_t address)
 {
 	char text[NAME_SIZE];
 
-	names_code_address(report->names, address, text, sizeof(text));
+	names_format_code_address(report->names, address, text, sizeof(text));
 	return strdup(text);
 }
 
@@ -123,7 +123,7 @@ enum sampling sampling_of(uint32_t known, uint32_t rate)
 }
 
 /**
- * error_of() - standard error of a sum, relative to it
+ * relative_error_of() - standard error of a sum, relative to it
  * @variance: variance of the sum
  * @sum: the sum
  * @number_variance: variance of the number of its events
@@ -134,41 +134,42 @@ enum sampling sampling_of(uint32_t known, uint32_t rate)
  *
  * Return: the error, INFINITY if no record tells it, or NAN if the rates are not known.
  */
-double error_of(double variance, double sum, double number_variance, enum sampling sampling)
+double relative_error_of(double variance, double sum, double number_variance,
+			 enum sampling sampling)
 {
 	if (sampling == SAMPLING_UNKNOWN)
 		return NAN;
 	if (sampling == SAMPLING_SOME && number_variance == 0)
 		return INFINITY;
-	return share(sqrt(variance), sum);
+	return share_of(sqrt(variance), sum);
 }
 
 /**
- * time_figures_of() - compute figures from a histogram
+ * set_time_figures() - compute figures from a histogram
  * @figures: result
  * @report: its file is set
  * @times: histogram, cycles
  * @sampling: which of the events were written: all, some, or not known
  */
-void time_figures_of(struct time_figures *figures, const struct report *report,
-		     const struct histogram *times, enum sampling sampling)
+void set_time_figures(struct time_figures *figures, const struct report *report,
+		      const struct histogram *times, enum sampling sampling)
 {
 	figures->total = report_cycles_ns(report, times->sum);
 	figures->error = sampling == SAMPLING_SOME && times->total_variance > 0 ?
 		histogram_sum_error(times) :
-		error_of(times->sum_variance, times->sum, times->total_variance, sampling);
+		relative_error_of(times->sum_variance, times->sum, times->total_variance, sampling);
 	figures->mean = report_cycles_ns(report, histogram_mean(times));
 	figures->p50 = report_cycles_ns(report, histogram_percentile(times, 50));
 	figures->p95 = report_cycles_ns(report, histogram_percentile(times, 95));
 	figures->p99 = report_cycles_ns(report, histogram_percentile(times, 99));
-	figures->max = report_cycles_ns(report, (double)times->max);
+	figures->max = report_cycles_ns(report, (double)times->max_value);
 }
 
 /**
- * time_figures_unknown() - set all figures to not known
+ * set_unknown_time_figures() - set all figures to not known
  * @figures: result
  */
-void time_figures_unknown(struct time_figures *figures)
+void set_unknown_time_figures(struct time_figures *figures)
 {
 	*figures = (struct time_figures) { NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 }
@@ -210,7 +211,7 @@ LOCK_ROW_COLUMN(hold, max)
  * report_covered_seconds() - tell for how long a CPU is covered and a group is observed
  * @report: its analysis is set
  * @groups: event groups, PERF_*
- * @cpu: number of the CPU, or COVERAGE_LONGEST
+ * @cpu: number of the CPU, or COVERAGE_LONGEST_CPU
  *
  * Without coverage the report's seconds stand in for it.
  *
@@ -253,7 +254,7 @@ double report_per_second(const struct report *report, uint32_t groups,
 	double rate = 0;
 	size_t cpu, i;
 
-	for (cpu = 0; report->has_coverage && cpu < sums->count; cpu++) {
+	for (cpu = 0; report->has_coverage && cpu < sums->cpu_count; cpu++) {
 		double part = -unobserved(report, groups, sums, which, cpu);
 
 		if (!is_uneven) {
@@ -262,14 +263,14 @@ double report_per_second(const struct report *report, uint32_t groups,
 		}
 		for (i = 0; i < OBSERVATIONS; i++)
 			part += sums->sums[cpu][i][which];
-		rate += share(part, report_covered_seconds(report, groups, cpu));
+		rate += share_of(part, report_covered_seconds(report, groups, cpu));
 	}
 	return is_uneven ? rate :
-	       share(all, report_covered_seconds(report, groups, COVERAGE_LONGEST));
+	       share_of(all, report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
 }
 
 /**
- * report_waiting() - compute the average number of waiters
+ * report_mean_waiting() - compute the average number of waiters
  * @report: its analysis is set
  * @groups: event groups of the waits, PERF_*
  * @sums: the waits' parts by CPU
@@ -277,8 +278,8 @@ double report_per_second(const struct report *report, uint32_t groups,
  *
  * Return: the number, 1 for a single waiter all the time.
  */
-double report_waiting(const struct report *report, uint32_t groups,
-		      const struct cpu_sums *sums, const struct histogram *wait)
+double report_mean_waiting(const struct report *report, uint32_t groups,
+			   const struct cpu_sums *sums, const struct histogram *wait)
 {
 	return report_cycles_ns(report, report_per_second(report, groups, sums, CPU_SUM_WAIT,
 							  wait->sum)) / 1e9;

@@ -17,7 +17,7 @@
  * @...: further members, such as .is_hidden = true
  */
 #define TEXT_COLUMN(name_, title_, text_, help_, ...) \
-	{ .name = name_, .title = title_, .kind = CELL_TEXT, .text = text_, .help = help_, \
+	{ .name = name_, .title = title_, .kind = CELL_TEXT, .make_text = text_, .help = help_, \
 	  ##__VA_ARGS__ }
 
 /**
@@ -27,29 +27,29 @@
  * @kind_: enum cell_kind
  * @number_: function that computes the cell from a row
  * @help_: meaning of the column, without a full stop
- * @...: further members, such as .error = "wait_total_error"
+ * @...: further members, such as .error_column = "wait_total_error"
  */
 #define NUMBER_COLUMN(name_, title_, kind_, number_, help_, ...) \
-	{ .name = name_, .title = title_, .kind = kind_, .number = number_, .help = help_, \
+	{ .name = name_, .title = title_, .kind = kind_, .compute_number = number_, .help = help_, \
 	  ##__VA_ARGS__ }
 
 /*
- * @events: subject of the events that give the table rows, behind "no events of"
+ * @events_text: subject of the events that give the table rows, behind "no events of"
  * @columns: columns, the first one names the row
- * @sort: name of the column that sorts the rows by default
+ * @sort_column_name: name of the column that sorts the rows by default
  * @by: function that makes the text of the column that --by adds; NULL: it adds none
  * @refuses_by: why --by cannot split the rows, or NULL
  */
 struct table_class {
 	const char *name;
 	const char *title;
-	const char *events;
+	const char *events_text;
 	const struct column *columns;
 	size_t column_count;
-	const char *sort;
+	const char *sort_column_name;
 	char *(*by)(const struct report *report, const void *row);
 	const char *refuses_by;
-	void (*make)(struct report *report);
+	void (*make_table)(struct report *report);
 };
 
 extern const struct table_class report_locks_class;
@@ -110,7 +110,7 @@ double lock_row_hold_p95(const struct report *report, const void *row);
 double lock_row_hold_p99(const struct report *report, const void *row);
 double lock_row_hold_max(const struct report *report, const void *row);
 
-double share(double part, double all);
+double share_of(double part, double all);
 double report_cycles_ns(const struct report *report, double cycles);
 double report_ticks_ns(const struct report *report, double ticks);
 char *report_symbol_text(const struct report *report, uint64_t address);
@@ -119,15 +119,16 @@ struct split report_split(const struct report *report, uint64_t key);
 const char *report_label_text(const struct charge_label *label);
 double report_lock_count(const struct report *report, uint64_t key);
 enum sampling sampling_of(uint32_t known, uint32_t rate);
-double error_of(double variance, double sum, double number_variance, enum sampling sampling);
-void time_figures_of(struct time_figures *figures, const struct report *report,
-		     const struct histogram *times, enum sampling sampling);
-void time_figures_unknown(struct time_figures *figures);
+double relative_error_of(double variance, double sum, double number_variance,
+			 enum sampling sampling);
+void set_time_figures(struct time_figures *figures, const struct report *report,
+		      const struct histogram *times, enum sampling sampling);
+void set_unknown_time_figures(struct time_figures *figures);
 double report_covered_seconds(const struct report *report, uint32_t groups, size_t cpu);
 double report_per_second(const struct report *report, uint32_t groups,
 			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all);
-double report_waiting(const struct report *report, uint32_t groups,
-		      const struct cpu_sums *sums, const struct histogram *wait);
+double report_mean_waiting(const struct report *report, uint32_t groups,
+			   const struct cpu_sums *sums, const struct histogram *wait);
 double report_stretch_begin(const struct report *report, size_t i);
 
 #endif /* _NTKLOG_REPORT_ROWS_H */

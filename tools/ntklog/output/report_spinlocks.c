@@ -32,24 +32,24 @@ static const struct spinlock_sum *sum_of(const void *row)
 	return row_of(row)->sum;
 }
 
-static char *caller(const struct report *report, const void *row)
+static char *caller_cell(const struct report *report, const void *row)
 {
 	return row_of(row)->is_others ? strdup("(others)") :
 		report_code_text(report, row_of(row)->caller);
 }
 
-static char *lock(const struct report *report, const void *row)
+static char *lock_cell(const struct report *report, const void *row)
 {
 	return row_of(row)->is_others ? strdup("(others)") :
 		report_symbol_text(report, row_of(row)->lock);
 }
 
-static double locks(const struct report *report, const void *row)
+static double locks_cell(const struct report *report, const void *row)
 {
 	return row_of(row)->is_others ? NAN : report_lock_count(report, row_of(row)->lock);
 }
 
-static char *mode(const struct report *report, const void *row)
+static char *mode_cell(const struct report *report, const void *row)
 {
 	static const char *const names[] = {
 		[WMI_SPINLOCK_ORDINARY] = "ordinary",
@@ -58,7 +58,7 @@ static char *mode(const struct report *report, const void *row)
 		[WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE] = "exclusive",
 		[WMI_SPINLOCK_EXECUTIVE_CONVERTED] = "converted",
 	};
-	uint64_t modes = sum_of(row)->modes;
+	uint64_t modes = sum_of(row)->mode_mask;
 	char text[64] = "";
 	size_t i;
 
@@ -69,14 +69,14 @@ static char *mode(const struct report *report, const void *row)
 	return strdup(*text ? text : "other");
 }
 
-static double sampled(const struct report *report, const void *row)
+static double sampled_cell(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->sampled;
+	return (double)sum_of(row)->record_count;
 }
 
 static const struct spinlock_rates *highest_rates(const struct report *report)
 {
-	return &report->analysis->spinlocks.highest;
+	return &report->analysis->spinlocks.highest_rates;
 }
 
 static enum sampling acquire_sampling(const struct report *report)
@@ -85,41 +85,42 @@ static enum sampling acquire_sampling(const struct report *report)
 }
 
 /* Records of waits alone do not tell the number of acquisitions. */
-static double acquisitions(const struct report *report, const void *row)
+static double acquisitions_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return sum->waits_only ? NAN : (double)sum->acquisitions;
+	return sum->wait_only_count ? NAN : (double)sum->acquisitions;
 }
 
 static bool is_mostly_in_step(const struct spinlock_sum *sum)
 {
-	return 2 * sum->in_step > sum->sampled;
+	return 2 * sum->in_step_count > sum->record_count;
 }
 
 /* The records have a hold, except those of waits alone. */
-static double acquisitions_error(const struct report *report, const void *row)
+static double acquisitions_error_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 	double variance = sum->hold.total_variance;
 
 	if (is_mostly_in_step(sum))
 		return INFINITY;
-	return sum->waits_only ? NAN : error_of(variance, (double)sum->acquisitions, variance,
-						acquire_sampling(report));
+	return sum->wait_only_count ? NAN :
+				      relative_error_of(variance, (double)sum->acquisitions,
+							variance, acquire_sampling(report));
 }
 
 static uint32_t groups_of(const struct report *report, const struct spinlock_sum *sum)
 {
-	return spinlock_groups(sum->modes, coverage_knows_group(&report->analysis->coverage,
+	return spinlock_groups(sum->mode_mask, coverage_knows_group(&report->analysis->coverage,
 								SPINLOCK_LINUX_GROUPS));
 }
 
-static double per_second(const struct report *report, const void *row)
+static double per_second_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return sum->waits_only ? NAN :
+	return sum->wait_only_count ? NAN :
 		report_per_second(report, groups_of(report, sum), &sum->cpus, CPU_SUM_COUNT,
 				  (double)sum->acquisitions);
 }
@@ -128,102 +129,103 @@ static double per_second(const struct report *report, const void *row)
  * Without the rates the share is not known: the records may have more of the contended acquisitions
  * than of the others.
  */
-static double contended(const struct report *report, const void *row)
+static double contended_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return highest_rates(report)->known && !sum->waits_only ?
-		share((double)sum->contended, (double)sum->acquisitions) : NAN;
+	return highest_rates(report)->known && !sum->wait_only_count ?
+		share_of((double)sum->contended_count, (double)sum->acquisitions) : NAN;
 }
 
-static double spins(const struct report *report, const void *row)
+static double spins_cell(const struct report *report, const void *row)
 {
 	return sum_of(row)->spins;
 }
 
-static double mean_waiting(const struct report *report, const void *row)
+static double mean_waiting_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return report_waiting(report, groups_of(report, sum), &sum->cpus, &sum->wait);
+	return report_mean_waiting(report, groups_of(report, sum), &sum->cpus, &sum->wait);
 }
 
-static double depth(const struct report *report, const void *row)
+static double depth_cell(const struct report *report, const void *row)
 {
 	return sum_of(row)->max_depth ? sum_of(row)->max_depth : NAN;
 }
 
-static double dpc(const struct report *report, const void *row)
+static double dpc_cell(const struct report *report, const void *row)
 {
-	return share((double)sum_of(row)->dpc, (double)sum_of(row)->acquisitions);
+	return share_of((double)sum_of(row)->dpc_count, (double)sum_of(row)->acquisitions);
 }
 
-static double isr(const struct report *report, const void *row)
+static double isr_cell(const struct report *report, const void *row)
 {
-	return share((double)sum_of(row)->isr, (double)sum_of(row)->acquisitions);
+	return share_of((double)sum_of(row)->isr_count, (double)sum_of(row)->acquisitions);
 }
 
-static double interrupted(const struct report *report, const void *row)
+static double interrupted_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return sum->hold.total ?
-		share((double)sum->interrupted.total, (double)sum->hold.total) : NAN;
+	return sum->hold.total_weight ? share_of((double)sum->interrupted_hold.total_weight,
+						 (double)sum->hold.total_weight) :
+					NAN;
 }
 
-static double interrupted_mean(const struct report *report, const void *row)
+static double interrupted_mean_cell(const struct report *report, const void *row)
 {
-	const struct histogram *times = &sum_of(row)->interrupted;
+	const struct histogram *times = &sum_of(row)->interrupted_hold;
 
-	return times->total ? report_cycles_ns(report, histogram_mean(times)) : NAN;
+	return times->total_weight ? report_cycles_ns(report, histogram_mean(times)) : NAN;
 }
 
-static double interrupted_max(const struct report *report, const void *row)
+static double interrupted_max_cell(const struct report *report, const void *row)
 {
-	const struct histogram *times = &sum_of(row)->interrupted;
+	const struct histogram *times = &sum_of(row)->interrupted_hold;
 
-	return times->total ? report_cycles_ns(report, (double)times->max) : NAN;
+	return times->total_weight ? report_cycles_ns(report, (double)times->max_value) : NAN;
 }
 
-static double undisturbed_mean(const struct report *report, const void *row)
+static double undisturbed_mean_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
-	double count = (double)(sum->hold.total - sum->interrupted.total);
+	double count = (double)(sum->hold.total_weight - sum->interrupted_hold.total_weight);
 
 	return count > 0 ?
-		report_cycles_ns(report, (sum->hold.sum - sum->interrupted.sum) / count) : NAN;
+		report_cycles_ns(report, (sum->hold.sum - sum->interrupted_hold.sum) / count) : NAN;
 }
 
 /* Columns of the table callers. The table locks has all of them but the first. */
 static const struct column columns[] = {
-	TEXT_COLUMN("caller", "caller", caller,
+	TEXT_COLUMN("caller", "caller", caller_cell,
 		    "function that released the lock; in mode waits the one that asked for it"),
-	TEXT_COLUMN("lock", "lock", lock,
+	TEXT_COLUMN("lock", "lock", lock_cell,
 		    "class of the lock, or its address; ~ marks a guess"),
-	NUMBER_COLUMN("locks", "locks", CELL_COUNT, locks,
+	NUMBER_COLUMN("locks", "locks", CELL_COUNT, locks_cell,
 		      "addresses of that class in the records", .is_hidden = true, .drop_order = 3),
-	TEXT_COLUMN("mode", "mode", mode,
+	TEXT_COLUMN("mode", "mode", mode_cell,
 		    "ways of acquisition: ordinary, queued, shared, exclusive, converted, other",
 		    .is_hidden = true),
-	NUMBER_COLUMN("sampled", "records", CELL_COUNT, sampled, "records of the row",
+	NUMBER_COLUMN("sampled", "records", CELL_COUNT, sampled_cell, "records of the row",
 		      .drop_order = 13),
-	NUMBER_COLUMN("acquisitions", "acquired", CELL_ESTIMATE, acquisitions,
-		      "all acquisitions", .error = "acquisitions_error",
+	NUMBER_COLUMN("acquisitions", "acquired", CELL_ESTIMATE, acquisitions_cell,
+		      "all acquisitions", .error_column = "acquisitions_error",
 		      .drop_order = 4),
-	NUMBER_COLUMN("acquisitions_error", "acquired error", CELL_ERROR, acquisitions_error,
+	NUMBER_COLUMN("acquisitions_error", "acquired error", CELL_ERROR, acquisitions_error_cell,
 		      "standard error of acquisitions", .is_hidden = true),
-	NUMBER_COLUMN("per_second", "per second", CELL_ESTIMATE, per_second,
+	NUMBER_COLUMN("per_second", "per second", CELL_ESTIMATE, per_second_cell,
 		      "acquisitions per second of the observed time",
-		      .is_hidden = true, .error = "acquisitions_error"),
-	NUMBER_COLUMN("contended", "contended", CELL_SHARE, contended,
+		      .is_hidden = true, .error_column = "acquisitions_error"),
+	NUMBER_COLUMN("contended", "contended", CELL_SHARE, contended_cell,
 		      "share of the acquisitions that waited"),
-	NUMBER_COLUMN("spins", "spins", CELL_ESTIMATE, spins,
+	NUMBER_COLUMN("spins", "spins", CELL_ESTIMATE, spins_cell,
 		      "tests of the lock while waiting", .is_hidden = true),
-	NUMBER_COLUMN("waiting", "waiters", CELL_SHARE, mean_waiting,
+	NUMBER_COLUMN("waiting", "waiters", CELL_SHARE, mean_waiting_cell,
 		      "average number of waiters; 200% is two CPUs all the time",
-		      .is_hidden = true, .error = "wait_total_error"),
+		      .is_hidden = true, .error_column = "wait_total_error"),
 	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, lock_row_wait_total,
-		      "sum of all waits", .error = "wait_total_error"),
+		      "sum of all waits", .error_column = "wait_total_error"),
 	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, lock_row_wait_error,
 		      "standard error of wait_total", .is_hidden = true),
 	NUMBER_COLUMN("wait_mean", "wait mean", CELL_TIME, lock_row_wait_mean,
@@ -239,7 +241,7 @@ static const struct column columns[] = {
 	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, lock_row_wait_max,
 		      "longest wait that was written"),
 	NUMBER_COLUMN("hold_total", "hold", CELL_TIME, lock_row_hold_total,
-		      "sum of all holds", .error = "hold_total_error"),
+		      "sum of all holds", .error_column = "hold_total_error"),
 	NUMBER_COLUMN("hold_total_error", "hold error", CELL_ERROR, lock_row_hold_error,
 		      "standard error of hold_total", .is_hidden = true),
 	NUMBER_COLUMN("hold_mean", "hold mean", CELL_TIME, lock_row_hold_mean,
@@ -254,23 +256,23 @@ static const struct column columns[] = {
 		      "99 of 100 holds are not longer", .is_hidden = true),
 	NUMBER_COLUMN("hold_max", "hold max", CELL_TIME, lock_row_hold_max,
 		      "longest hold that was written"),
-	NUMBER_COLUMN("depth", "nested", CELL_COUNT, depth,
+	NUMBER_COLUMN("depth", "nested", CELL_COUNT, depth_cell,
 		      "greatest number of spin locks that a CPU held at a release, at most 8",
 		      .drop_order = 12),
-	NUMBER_COLUMN("dpc", "softirq", CELL_SHARE, dpc,
+	NUMBER_COLUMN("dpc", "softirq", CELL_SHARE, dpc_cell,
 		      "share of the acquisitions that were released in a softirq",
 		      .drop_order = 10),
-	NUMBER_COLUMN("isr", "interrupt", CELL_SHARE, isr,
+	NUMBER_COLUMN("isr", "interrupt", CELL_SHARE, isr_cell,
 		      "share of the acquisitions that were released in a hard interrupt",
 		      .drop_order = 11),
-	NUMBER_COLUMN("interrupted", "interrupted", CELL_SHARE, interrupted,
+	NUMBER_COLUMN("interrupted", "interrupted", CELL_SHARE, interrupted_cell,
 		      "share of the holds with an interrupt during the hold or its wait",
 		      .drop_order = 9),
-	NUMBER_COLUMN("interrupted_mean", "interrupted mean", CELL_TIME, interrupted_mean,
+	NUMBER_COLUMN("interrupted_mean", "interrupted mean", CELL_TIME, interrupted_mean_cell,
 		      "mean of the holds with an interrupt", .is_hidden = true),
-	NUMBER_COLUMN("interrupted_max", "interrupted max", CELL_TIME, interrupted_max,
+	NUMBER_COLUMN("interrupted_max", "interrupted max", CELL_TIME, interrupted_max_cell,
 		      "longest hold with an interrupt", .is_hidden = true),
-	NUMBER_COLUMN("undisturbed_mean", "undisturbed mean", CELL_TIME, undisturbed_mean,
+	NUMBER_COLUMN("undisturbed_mean", "undisturbed mean", CELL_TIME, undisturbed_mean_cell,
 		      "mean of the holds without an interrupt", .is_hidden = true),
 };
 
@@ -289,14 +291,14 @@ static bool add_row(struct report *report, enum report_table table,
 		row.is_others = report->analysis->splits && !split.label;
 	}
 	row.times.by = report_label_text(split.label);
-	if (!sum->sampled)
+	if (!sum->record_count)
 		return true;
-	time_figures_of(&row.times.wait, report, &sum->wait,
-			sampling_of(rates->known, rates->contention_rate));
-	if (sum->waits_only == sum->sampled)
-		time_figures_unknown(&row.times.hold);
+	set_time_figures(&row.times.wait, report, &sum->wait,
+			 sampling_of(rates->known, rates->contention_rate));
+	if (sum->wait_only_count == sum->record_count)
+		set_unknown_time_figures(&row.times.hold);
 	else
-		time_figures_of(&row.times.hold, report, &sum->hold, acquire_sampling(report));
+		set_time_figures(&row.times.hold, report, &sum->hold, acquire_sampling(report));
 	if (is_mostly_in_step(sum))
 		row.times.hold.error = INFINITY;
 	return table_add_row(&report->tables[table], report, &row);
@@ -337,21 +339,21 @@ static void make_callers(struct report *report)
 const struct table_class report_locks_class = {
 	.name = "locks",
 	.title = "Spin locks",
-	.events = "spin locks or rwlocks (record -e linux_spinlock)",
+	.events_text = "spin locks or rwlocks (record -e linux_spinlock)",
 	.columns = columns + 1,
 	.column_count = ARRAY_SIZE(columns) - 1,
-	.sort = "wait_total",
+	.sort_column_name = "wait_total",
 	.by = lock_row_by,
-	.make = make_locks,
+	.make_table = make_locks,
 };
 
 const struct table_class report_callers_class = {
 	.name = "callers",
 	.title = "Callers of spin locks",
-	.events = "spin locks or rwlocks (record -e linux_spinlock)",
+	.events_text = "spin locks or rwlocks (record -e linux_spinlock)",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
-	.sort = "wait_total",
+	.sort_column_name = "wait_total",
 	.by = lock_row_by,
-	.make = make_callers,
+	.make_table = make_callers,
 };

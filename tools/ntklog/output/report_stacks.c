@@ -23,18 +23,18 @@ static const struct stack_sum *sum_of(const void *row)
 	return ((const struct stack_row *)row)->sum;
 }
 
-static char *functions(const struct report *report, const struct stack_entry *entry)
+static char *format_functions(const struct report *report, const struct stack_entry *entry)
 {
 	char *text, *at, *shorter;
 	size_t i;
 
-	if (!entry || !entry->count)
+	if (!entry || !entry->address_count)
 		return strdup(entry ? "(no stack)" : "(other stacks)");
-	text = malloc(entry->count * (NAME_SIZE + sizeof(STACK_SEPARATOR)));
-	for (i = 0, at = text; text && i < entry->count; i++) {
+	text = malloc(entry->address_count * (NAME_SIZE + sizeof(STACK_SEPARATOR)));
+	for (i = 0, at = text; text && i < entry->address_count; i++) {
 		if (i)
 			at = stpcpy(at, STACK_SEPARATOR);
-		names_code_address(report->names, entry->key.addresses[i], at, NAME_SIZE);
+		names_format_code_address(report->names, entry->key.addresses[i], at, NAME_SIZE);
 		at += strlen(at);
 	}
 	/* Free the unused memory, because a table has up to STACK_STATS_MAX such texts. */
@@ -42,19 +42,19 @@ static char *functions(const struct report *report, const struct stack_entry *en
 	return shorter ? shorter : text;
 }
 
-static char *stack(const struct report *report, const void *row)
+static char *stack_cell(const struct report *report, const void *row)
 {
-	return functions(report, ((const struct stack_row *)row)->entry);
+	return format_functions(report, ((const struct stack_row *)row)->entry);
 }
 
-static double sampled(const struct report *report, const void *row)
+static double sampled_cell(const struct report *report, const void *row)
 {
-	return sum_of(row)->sampled;
+	return sum_of(row)->record_count;
 }
 
-static double acquisitions(const struct report *report, const void *row)
+static double acquisitions_cell(const struct report *report, const void *row)
 {
-	return sum_of(row)->waits_only ? NAN : (double)sum_of(row)->acquisitions;
+	return sum_of(row)->wait_only_count ? NAN : (double)sum_of(row)->acquisitions;
 }
 
 static enum sampling sampling_if(const struct report *report, bool is_sample)
@@ -65,35 +65,35 @@ static enum sampling sampling_if(const struct report *report, bool is_sample)
 	return sampling_of(known, is_sample ? 2 : 1);
 }
 
-static double acquisitions_error(const struct report *report, const void *row)
+static double acquisitions_error_cell(const struct report *report, const void *row)
 {
 	const struct stack_sum *sum = sum_of(row);
 
-	return sum->waits_only ? NAN :
-		error_of(sum->variance, sum->acquisitions, sum->variance,
-			 sampling_if(report, sum->is_sample));
+	return sum->wait_only_count ? NAN :
+		relative_error_of(sum->variance, sum->acquisitions, sum->variance,
+				  sampling_if(report, sum->is_sample));
 }
 
-static double contended(const struct report *report, const void *row)
+static double contended_cell(const struct report *report, const void *row)
 {
 	const struct stack_sum *sum = sum_of(row);
 
-	return sum->waits_only ? NAN : share(sum->waited, sum->acquisitions);
+	return sum->wait_only_count ? NAN : share_of(sum->waited_count, sum->acquisitions);
 }
 
 static const struct column columns[] = {
-	TEXT_COLUMN("stack", "stack", stack,
+	TEXT_COLUMN("stack", "stack", stack_cell,
 		    "functions of the release, the innermost one first"),
-	NUMBER_COLUMN("sampled", "records", CELL_COUNT, sampled, "records of the row",
+	NUMBER_COLUMN("sampled", "records", CELL_COUNT, sampled_cell, "records of the row",
 		      .drop_order = 2),
-	NUMBER_COLUMN("acquisitions", "acquired", CELL_ESTIMATE, acquisitions,
-		      "all acquisitions", .error = "acquisitions_error"),
-	NUMBER_COLUMN("acquisitions_error", "acquired error", CELL_ERROR, acquisitions_error,
+	NUMBER_COLUMN("acquisitions", "acquired", CELL_ESTIMATE, acquisitions_cell,
+		      "all acquisitions", .error_column = "acquisitions_error"),
+	NUMBER_COLUMN("acquisitions_error", "acquired error", CELL_ERROR, acquisitions_error_cell,
 		      "standard error of acquisitions", .is_hidden = true),
-	NUMBER_COLUMN("contended", "contended", CELL_SHARE, contended,
+	NUMBER_COLUMN("contended", "contended", CELL_SHARE, contended_cell,
 		      "share of the acquisitions that waited"),
 	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, lock_row_wait_total,
-		      "sum of all waits", .error = "wait_total_error"),
+		      "sum of all waits", .error_column = "wait_total_error"),
 	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, lock_row_wait_error,
 		      "standard error of wait_total", .is_hidden = true),
 	NUMBER_COLUMN("wait_mean", "wait mean", CELL_TIME, lock_row_wait_mean,
@@ -101,7 +101,7 @@ static const struct column columns[] = {
 	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, lock_row_wait_max,
 		      "longest wait that was written"),
 	NUMBER_COLUMN("hold_total", "hold", CELL_TIME, lock_row_hold_total,
-		      "sum of all holds", .error = "hold_total_error"),
+		      "sum of all holds", .error_column = "hold_total_error"),
 	NUMBER_COLUMN("hold_total_error", "hold error", CELL_ERROR, lock_row_hold_error,
 		      "standard error of hold_total", .is_hidden = true),
 	NUMBER_COLUMN("hold_mean", "hold mean", CELL_TIME, lock_row_hold_mean,
@@ -115,7 +115,7 @@ static double total_error(double variance, double greatest, double sum, double n
 {
 	return sampling == SAMPLING_SOME && number_variance > 0 ?
 		sum_error(variance, greatest, sum) :
-		error_of(variance, sum, number_variance, sampling);
+		relative_error_of(variance, sum, number_variance, sampling);
 }
 
 static void add_row(struct report *report, const struct stack_entry *entry,
@@ -125,26 +125,26 @@ static void add_row(struct report *report, const struct stack_entry *entry,
 	struct time_figures *wait = &row.times.wait, *hold = &row.times.hold;
 	struct split split = { 0 };
 
-	if (!sum->sampled)
+	if (!sum->record_count)
 		return;
 	if (entry)
 		split = report_split(report, entry->key.by);
 	row.times.by = report_label_text(split.label);
-	wait->total = report_cycles_ns(report, sum->wait);
-	wait->error = total_error(sum->wait_variance, sum->wait_greatest, sum->wait,
+	wait->total = report_cycles_ns(report, sum->wait_sum);
+	wait->error = total_error(sum->wait_variance, sum->greatest_wait_variance, sum->wait_sum,
 				  sum->waited_variance,
 				  sampling_if(report, sum->waits_are_sample));
-	wait->mean = report_cycles_ns(report, share(sum->wait, sum->waited));
+	wait->mean = report_cycles_ns(report, share_of(sum->wait_sum, sum->waited_count));
 	wait->max = report_cycles_ns(report, (double)sum->wait_max);
-	if (sum->waits_only == sum->sampled) {
-		time_figures_unknown(hold);
+	if (sum->wait_only_count == sum->record_count) {
+		set_unknown_time_figures(hold);
 		table_add_row(&report->tables[REPORT_STACKS], report, &row);
 		return;
 	}
-	hold->total = report_cycles_ns(report, sum->hold);
-	hold->error = total_error(sum->hold_variance, sum->hold_greatest, sum->hold,
+	hold->total = report_cycles_ns(report, sum->hold_sum);
+	hold->error = total_error(sum->hold_variance, sum->greatest_hold_variance, sum->hold_sum,
 				  sum->variance, sampling_if(report, sum->is_sample));
-	hold->mean = report_cycles_ns(report, share(sum->hold, sum->held));
+	hold->mean = report_cycles_ns(report, share_of(sum->hold_sum, sum->known_hold_count));
 	hold->max = report_cycles_ns(report, (double)sum->hold_max);
 	table_add_row(&report->tables[REPORT_STACKS], report, &row);
 }
@@ -162,12 +162,12 @@ static void make_stacks(struct report *report)
 const struct table_class report_stacks_class = {
 	.name = "stacks",
 	.title = "Stacks of locks",
-	.events = "locks with stacks (record --stacks)",
+	.events_text = "locks with stacks (record --stacks)",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
-	.sort = "wait_total",
+	.sort_column_name = "wait_total",
 	.by = lock_row_by,
-	.make = make_stacks,
+	.make_table = make_stacks,
 };
 
 /**
@@ -179,14 +179,15 @@ const struct table_class report_stacks_class = {
 void report_print_stacks(const struct report *report, FILE *stream, size_t top)
 {
 	const struct table *table = &report->tables[REPORT_STACKS];
-	size_t rows = table_top(table, top), width = terminal_width(stream), row, k, length;
+	size_t rows = table_shown_row_count(table, top), width = terminal_width(stream), row, k,
+	       length;
 	size_t functions = table_find_column(table, "stack");
 	char text[NAME_SIZE], number[2 * NAME_SIZE];
 	const char *at;
 
-	fprintf(stream, "%s, by %s", table->title, table->columns[table->sort].name);
-	if (rows < table->rows)
-		fprintf(stream, " (%zu of %zu)", rows, table->rows);
+	fprintf(stream, "%s, by %s", table->title, table->columns[table->sort_column].name);
+	if (rows < table->row_count)
+		fprintf(stream, " (%zu of %zu)", rows, table->row_count);
 	for (row = 0; row < rows; row++) {
 		const union cell *cells = &table->cells[row * table->column_count];
 		const char *separator = "  ";
@@ -194,11 +195,11 @@ void report_print_stacks(const struct report *report, FILE *stream, size_t top)
 
 		fputc('\n', stream);
 		for (k = 0; k < table->shown_count; k++) {
-			const struct column *column = &table->columns[table->shown[k]];
+			const struct column *column = &table->columns[table->shown_columns[k]];
 
-			if (table->shown[k] == functions)
+			if (table->shown_columns[k] == functions)
 				continue;
-			table_format_cell(table, row, table->shown[k], text, sizeof(text));
+			table_format_cell(table, row, table->shown_columns[k], text, sizeof(text));
 			snprintf(number, sizeof(number), "%s %s", column->title, text);
 			if (used && used + strlen(number) + 3 > width) {
 				fputs(",\n  ", stream);

@@ -18,12 +18,12 @@ static const struct switch_thread *thread_of(const void *row)
 	return ((const struct thread_row *)row)->thread;
 }
 
-static double thread(const struct report *report, const void *row)
+static double thread_cell(const struct report *report, const void *row)
 {
 	return ((const struct thread_row *)row)->id;
 }
 
-static char *name(const struct report *report, const void *row)
+static char *name_cell(const struct report *report, const void *row)
 {
 	const char *text = ((const struct thread_row *)row)->name;
 
@@ -35,58 +35,59 @@ static char *thread_by(const struct report *report, const void *row)
 	return strdup(((const struct thread_row *)row)->by);
 }
 
-static double thread_switches(const struct report *report, const void *row)
+static double thread_switches_cell(const struct report *report, const void *row)
 {
-	return (double)thread_of(row)->switches;
+	return (double)thread_of(row)->switch_count;
 }
 
-static double preempted(const struct report *report, const void *row)
+static double preempted_cell(const struct report *report, const void *row)
 {
-	return share((double)thread_of(row)->preempted, (double)thread_of(row)->switched_out);
+	return share_of((double)thread_of(row)->preemption_count,
+			(double)thread_of(row)->switch_out_count);
 }
 
-static double run_total(const struct report *report, const void *row)
+static double run_total_cell(const struct report *report, const void *row)
 {
 	return report_ticks_ns(report, thread_of(row)->run.sum);
 }
 
-static double run_mean(const struct report *report, const void *row)
+static double run_mean_cell(const struct report *report, const void *row)
 {
 	return report_ticks_ns(report, histogram_mean(&thread_of(row)->run));
 }
 
-static double run_p95(const struct report *report, const void *row)
+static double run_p95_cell(const struct report *report, const void *row)
 {
 	return report_ticks_ns(report, histogram_percentile(&thread_of(row)->run, 95));
 }
 
-static double run_max(const struct report *report, const void *row)
+static double run_max_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, (double)thread_of(row)->run.max);
+	return report_ticks_ns(report, (double)thread_of(row)->run.max_value);
 }
 
-static double ready_total(const struct report *report, const void *row)
+static double ready_total_cell(const struct report *report, const void *row)
 {
 	return (double)thread_of(row)->wait_ticks * (double)report->file->tick_ns;
 }
 
 static const struct column thread_columns[] = {
-	NUMBER_COLUMN("thread", "thread", CELL_COUNT, thread, "id of the thread"),
-	TEXT_COLUMN("name", "name", name, "name of the thread"),
-	NUMBER_COLUMN("switches", "switches", CELL_COUNT, thread_switches,
+	NUMBER_COLUMN("thread", "thread", CELL_COUNT, thread_cell, "id of the thread"),
+	TEXT_COLUMN("name", "name", name_cell, "name of the thread"),
+	NUMBER_COLUMN("switches", "switches", CELL_COUNT, thread_switches_cell,
 		      "context switches to the thread"),
-	NUMBER_COLUMN("preempted", "preempted", CELL_SHARE, preempted,
+	NUMBER_COLUMN("preempted", "preempted", CELL_SHARE, preempted_cell,
 		      "share of the switches away while the thread was runnable",
 		      .drop_order = 2),
-	NUMBER_COLUMN("run_total", "run", CELL_TIME, run_total, "time on a CPU"),
-	NUMBER_COLUMN("run_mean", "run mean", CELL_TIME, run_mean,
+	NUMBER_COLUMN("run_total", "run", CELL_TIME, run_total_cell, "time on a CPU"),
+	NUMBER_COLUMN("run_mean", "run mean", CELL_TIME, run_mean_cell,
 		      "mean time from a switch to the next",
 		      .drop_order = 3),
-	NUMBER_COLUMN("run_p95", "run p95", CELL_TIME, run_p95,
+	NUMBER_COLUMN("run_p95", "run p95", CELL_TIME, run_p95_cell,
 		      "95 of 100 times on a CPU are not longer",
 		      .drop_order = 4),
-	NUMBER_COLUMN("run_max", "run max", CELL_TIME, run_max, "longest time on a CPU"),
-	NUMBER_COLUMN("ready_total", "ready", CELL_TIME, ready_total,
+	NUMBER_COLUMN("run_max", "run max", CELL_TIME, run_max_cell, "longest time on a CPU"),
+	NUMBER_COLUMN("ready_total", "ready", CELL_TIME, ready_total_cell,
 		      "time runnable without a CPU, in whole ticks of the kernel"),
 };
 
@@ -104,7 +105,7 @@ static void add_thread(struct report *report, const struct switch_thread *thread
 	const struct analysis *analysis = report->analysis;
 	struct thread_row row = { .thread = thread, .id = thread->thread_id };
 	/* A thread may get another name or cgroup: the last one counts. */
-	struct charge_hold hold = { .logged = analysis->last_time };
+	struct charge_hold hold = { .log_time = analysis->last_time };
 	char text[CHARGE_LABEL_SIZE];
 
 	if (stats_of(report) != &analysis->switches) {
@@ -117,7 +118,7 @@ static void add_thread(struct report *report, const struct switch_thread *thread
 		charge_format_holder(report->names, analysis->charge_by, &hold, text, sizeof(text));
 		row.by = text;
 	}
-	row.name = names_thread(report->names, row.id);
+	row.name = names_find_thread_name(report->names, row.id);
 	table_add_row(&report->tables[REPORT_THREADS], report, &row);
 }
 
@@ -131,78 +132,78 @@ static void make_threads(struct report *report)
 
 	for (thread = stats->threads; thread; thread = thread->hh.next)
 		add_thread(report, thread);
-	if (stats->others.switches || stats->others.switched_out)
+	if (stats->others.switch_count || stats->others.switch_out_count)
 		table_add_row(&report->tables[REPORT_THREADS], report, &others);
 }
 
 const struct table_class report_threads_class = {
 	.name = "threads",
 	.title = "Threads",
-	.events = "context switches (record -e contextswap)",
+	.events_text = "context switches (record -e contextswap)",
 	.columns = thread_columns,
 	.column_count = ARRAY_SIZE(thread_columns),
-	.sort = "run_total",
+	.sort_column_name = "run_total",
 	.by = thread_by,
-	.make = make_threads,
+	.make_table = make_threads,
 };
 
 /* A row of the table processors is a struct switch_processor. */
-static double processor(const struct report *report, const void *row)
+static double processor_cell(const struct report *report, const void *row)
 {
 	const struct switch_processor *cpu = row;
 
 	return (double)(cpu - report->analysis->switches.processors);
 }
 
-static double switches(const struct report *report, const void *row)
+static double switches_cell(const struct report *report, const void *row)
 {
-	return (double)((const struct switch_processor *)row)->switches;
+	return (double)((const struct switch_processor *)row)->switch_count;
 }
 
-static double per_second(const struct report *report, const void *row)
+static double per_second_cell(const struct report *report, const void *row)
 {
 	const struct switch_processor *cpu = row;
 	double time = (double)(cpu->last_time - cpu->first_time);
 
-	return share((double)cpu->switches * 1e9, report_ticks_ns(report, time));
+	return share_of((double)cpu->switch_count * 1e9, report_ticks_ns(report, time));
 }
 
-static double busy_share(const struct report *report, const void *row)
+static double busy_share_cell(const struct report *report, const void *row)
 {
 	const struct switch_processor *cpu = row;
 
-	return share(cpu->busy, cpu->busy + cpu->idle);
+	return share_of(cpu->busy_ticks, cpu->busy_ticks + cpu->idle_ticks);
 }
 
-static double busy_total(const struct report *report, const void *row)
+static double busy_total_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, ((const struct switch_processor *)row)->busy);
+	return report_ticks_ns(report, ((const struct switch_processor *)row)->busy_ticks);
 }
 
-static double idle_total(const struct report *report, const void *row)
+static double idle_total_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, ((const struct switch_processor *)row)->idle);
+	return report_ticks_ns(report, ((const struct switch_processor *)row)->idle_ticks);
 }
 
-static double gap_count(const struct report *report, const void *row)
+static double gap_count_cell(const struct report *report, const void *row)
 {
-	return (double)((const struct switch_processor *)row)->unknown;
+	return (double)((const struct switch_processor *)row)->gap_count;
 }
 
 static const struct column processor_columns[] = {
-	NUMBER_COLUMN("processor", "processor", CELL_COUNT, processor, "number of the CPU"),
-	NUMBER_COLUMN("switches", "switches", CELL_COUNT, switches,
+	NUMBER_COLUMN("processor", "processor", CELL_COUNT, processor_cell, "number of the CPU"),
+	NUMBER_COLUMN("switches", "switches", CELL_COUNT, switches_cell,
 		      "context switches of the CPU"),
-	NUMBER_COLUMN("per_second", "per second", CELL_COUNT, per_second,
+	NUMBER_COLUMN("per_second", "per second", CELL_COUNT, per_second_cell,
 		      "switches per second of busy and idle time"),
-	NUMBER_COLUMN("busy", "busy", CELL_SHARE, busy_share,
+	NUMBER_COLUMN("busy", "busy", CELL_SHARE, busy_share_cell,
 		      "share of the time with a thread that is not the idle one"),
-	NUMBER_COLUMN("busy_total", "busy time", CELL_TIME, busy_total,
+	NUMBER_COLUMN("busy_total", "busy time", CELL_TIME, busy_total_cell,
 		      "time with a thread that is not the idle one"),
-	NUMBER_COLUMN("idle_total", "idle time", CELL_TIME, idle_total,
+	NUMBER_COLUMN("idle_total", "idle time", CELL_TIME, idle_total_cell,
 		      "time with the idle thread",
 		      .drop_order = 2),
-	NUMBER_COLUMN("unknown", "gaps", CELL_COUNT, gap_count,
+	NUMBER_COLUMN("unknown", "gaps", CELL_COUNT, gap_count_cell,
 		      "places where switches are missing, lost or left out",
 		      .drop_order = 1),
 };
@@ -213,7 +214,7 @@ static void make_processors(struct report *report)
 	size_t i;
 
 	for (i = 0; i < stats->processor_count; i++)
-		if (stats->processors[i].switches &&
+		if (stats->processors[i].switch_count &&
 		    !table_add_row(&report->tables[REPORT_PROCESSORS], report,
 				   &stats->processors[i]))
 			return;
@@ -222,10 +223,10 @@ static void make_processors(struct report *report)
 const struct table_class report_processors_class = {
 	.name = "processors",
 	.title = "Context switches of processors",
-	.events = "context switches (record -e contextswap)",
+	.events_text = "context switches (record -e contextswap)",
 	.columns = processor_columns,
 	.column_count = ARRAY_SIZE(processor_columns),
-	.sort = "switches",
+	.sort_column_name = "switches",
 	.refuses_by = "its rows are CPUs; see --table threads --by cpu",
-	.make = make_processors,
+	.make_table = make_processors,
 };

@@ -148,9 +148,9 @@ void report_show_column(struct report *report, const char *name, bool sorts)
 
 		if (column < 0)
 			continue;
-		table_insert(&report->tables[i], column);
+		table_show_in_order(&report->tables[i], column);
 		if (sorts)
-			report->tables[i].sort = column;
+			report->tables[i].sort_column = column;
 	}
 }
 
@@ -189,25 +189,25 @@ static bool make_table(struct report *report, enum report_table which, bool has_
 	if (report->by && class->by && !report_refuses_by(which, charge_find_by(report->by))) {
 		*at = column_by;
 		at->title = report->by;
-		at++->text = class->by;
+		at++->make_text = class->by;
 	}
 	memcpy(at, class->columns + 1, (class->column_count - 1) * sizeof(*columns));
 	at += class->column_count - 1;
 	return table_init(&report->tables[which], class->name, class->title, columns, at - columns,
-			  class->sort);
+			  class->sort_column_name);
 }
 
 /**
- * report_make() - make the tables
+ * report_make_tables() - make the tables
  * @report: its file, analysis, names, seconds and by are set
  */
-void report_make(struct report *report)
+void report_make_tables(struct report *report)
 {
 	size_t i;
 
 	for (i = 0; i < REPORT_TABLES; i++)
 		if (make_table(report, i, false))
-			classes[i]->make(report);
+			classes[i]->make_table(report);
 	if (report_shows_per_second(report)) {
 		report_show_column(report, "per_second", true);
 		report_show_column(report, "waiting", true);
@@ -217,10 +217,10 @@ void report_make(struct report *report)
 }
 
 /**
- * report_make_for_hosts() - make tables without rows, which have the host in their first column
+ * report_make_host_tables() - make tables without rows, which have the host in their first column
  * @report: report of many files, all zero but for by
  */
-void report_make_for_hosts(struct report *report)
+void report_make_host_tables(struct report *report)
 {
 	size_t i;
 
@@ -239,18 +239,19 @@ void report_print_empty(enum report_table which, bool is_selection, FILE *stream
 	char text[128];
 
 	snprintf(text, sizeof(text), "The table %s has no rows: no %sevents of %s.",
-		 classes[which]->name, is_selection ? "selected " : "", classes[which]->events);
+		 classes[which]->name, is_selection ? "selected " : "",
+		 classes[which]->events_text);
 	fputc('\n', stream);
 	text_print_wrapped(text, terminal_width(stream), stream);
 }
 
 /**
- * report_is_complete() - tell whether memory sufficed for the whole report
+ * report_has_memory() - tell whether memory sufficed for the whole report
  * @report: made
  *
  * Return: nonzero if it did.
  */
-int report_is_complete(const struct report *report)
+int report_has_memory(const struct report *report)
 {
 	size_t i;
 

@@ -16,19 +16,19 @@ struct unknown_row {
 	uint64_t count;
 };
 
-static char *event(const struct report *report, const void *row)
+static char *event_cell(const struct report *report, const void *row)
 {
 	return strdup(((const struct unknown_row *)row)->event);
 }
 
-static double count(const struct report *report, const void *row)
+static double count_cell(const struct report *report, const void *row)
 {
 	return (double)((const struct unknown_row *)row)->count;
 }
 
 static const struct column columns[] = {
-	TEXT_COLUMN("event", "event", event, "kind of event, as far as its header tells"),
-	NUMBER_COLUMN("count", "events", CELL_COUNT, count, "number of events"),
+	TEXT_COLUMN("event", "event", event_cell, "kind of event, as far as its header tells"),
+	NUMBER_COLUMN("count", "events", CELL_COUNT, count_cell, "number of events"),
 };
 
 __printf(3, 4)
@@ -51,25 +51,25 @@ static void make_unknown(struct report *report)
 	const struct resource_stats *resources = &analysis->resources;
 	unsigned int i;
 
-	for (i = 0; resources->unknown && i < RESOURCE_WMI_CLASSES; i++)
-		add_row(report, resources->unknown[i], "Resource, class 0x%08x", i << 16);
-	for (i = 0; analysis->unknown && i <= UINT16_MAX; i++)
-		add_row(report, analysis->unknown[i], "HookId 0x%04x%s%s", i,
-			hook_name(i) ? " " : "", hook_name(i) ? hook_name(i) : "");
-	for (i = 0; i < ARRAY_SIZE(analysis->unknown_headers); i++)
+	for (i = 0; resources->unknown_counts && i < RESOURCE_WMI_CLASSES; i++)
+		add_row(report, resources->unknown_counts[i], "Resource, class 0x%08x", i << 16);
+	for (i = 0; analysis->unknown_counts && i <= UINT16_MAX; i++)
+		add_row(report, analysis->unknown_counts[i], "HookId 0x%04x%s%s", i,
+			hook_id_name(i) ? " " : "", hook_id_name(i) ? hook_id_name(i) : "");
+	for (i = 0; i < ARRAY_SIZE(analysis->unknown_header_counts); i++)
 		if (i == TRACE_HEADER_TYPE_MESSAGE)
-			add_row(report, analysis->unknown_headers[i], "WPP message");
+			add_row(report, analysis->unknown_header_counts[i], "WPP message");
 		else
-			add_row(report, analysis->unknown_headers[i], "HeaderType 0x%04x", i);
+			add_row(report, analysis->unknown_header_counts[i], "HeaderType 0x%04x", i);
 }
 
 const struct table_class report_unknown_class = {
 	.name = "unknown",
 	.title = "Events that are not known, and were skipped",
-	.events = "kinds that ntklog does not know",
+	.events_text = "kinds that ntklog does not know",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
-	.sort = "count",
+	.sort_column_name = "count",
 	.refuses_by = "its events tell no task",
-	.make = make_unknown,
+	.make_table = make_unknown,
 };

@@ -39,16 +39,16 @@ bool table_init(struct table *table, const char *name, const char *title,
 		.title = title,
 		.columns = columns,
 		.column_count = column_count,
-		.shown = calloc(column_count, sizeof(size_t)),
+		.shown_columns = calloc(column_count, sizeof(size_t)),
 	};
-	if (!table->shown) {
+	if (!table->shown_columns) {
 		table->no_memory = true;
 		return false;
 	}
 	for (i = 0; i < column_count; i++)
 		if (!columns[i].is_hidden)
-			table_show(table, i);
-	table->sort = table_find_column(table, sort);
+			table_show_last(table, i);
+	table->sort_column = table_find_column(table, sort);
 	return true;
 }
 
@@ -71,8 +71,8 @@ static void free_texts(const struct column *columns, size_t column_count, union 
  */
 bool table_add_row(struct table *table, const struct report *report, const void *row)
 {
-	size_t rows = table->rows, i;
-	union cell *more = grown(table->cells, rows, table->column_count * sizeof(*more));
+	size_t rows = table->row_count, i;
+	union cell *more = grow_by_one(table->cells, rows, table->column_count * sizeof(*more));
 	union cell *cells;
 
 	if (!more) {
@@ -85,17 +85,17 @@ bool table_add_row(struct table *table, const struct report *report, const void 
 		const struct column *column = &table->columns[i];
 
 		if (column->kind != CELL_TEXT) {
-			cells[i].number = column->number(report, row);
+			cells[i].number = column->compute_number(report, row);
 			continue;
 		}
-		cells[i].text = column->text(report, row);
+		cells[i].text = column->make_text(report, row);
 		if (!cells[i].text) {
 			free_texts(table->columns, i, cells);
 			table->no_memory = true;
 			return false;
 		}
 	}
-	table->rows++;
+	table->row_count++;
 	return true;
 }
 
@@ -106,9 +106,9 @@ bool table_add_row(struct table *table, const struct report *report, const void 
  */
 void table_write(const struct table *table, FILE *stream)
 {
-	size_t cells = table->rows * table->column_count, i;
+	size_t cells = table->row_count * table->column_count, i;
 
-	fwrite(&table->rows, sizeof(table->rows), 1, stream);
+	fwrite(&table->row_count, sizeof(table->row_count), 1, stream);
 	for (i = 0; i < cells; i++)
 		if (table->columns[i % table->column_count].kind == CELL_TEXT)
 			text_send(table->cells[i].text, stream);
@@ -133,11 +133,11 @@ bool table_read(struct table *table, const char *first, FILE *stream)
 	if (fread(&rows, sizeof(rows), 1, stream) != 1)
 		return false;
 	for (; rows; rows--) {
-		more = grown(table->cells, table->rows, size);
+		more = grow_by_one(table->cells, table->row_count, size);
 		if (!more)
 			return false;
 		table->cells = more;
-		cells = &more[table->rows * table->column_count];
+		cells = &more[table->row_count * table->column_count];
 		memset(cells, 0, size);
 		cells[0].text = strdup(first);
 		is_whole = !!cells[0].text;
@@ -150,36 +150,36 @@ bool table_read(struct table *table, const char *first, FILE *stream)
 			free_texts(table->columns, i, cells);
 			return false;
 		}
-		table->rows++;
+		table->row_count++;
 	}
 	return true;
 }
 
 /**
- * table_cut() - remove the last rows
+ * table_cut_rows() - remove the last rows
  * @table: the table
  * @rows: number of rows to keep
  */
-void table_cut(struct table *table, size_t rows)
+void table_cut_rows(struct table *table, size_t rows)
 {
-	while (table->rows > rows) {
-		table->rows--;
+	while (table->row_count > rows) {
+		table->row_count--;
 		free_texts(table->columns, table->column_count,
-			   &table->cells[table->rows * table->column_count]);
+			   &table->cells[table->row_count * table->column_count]);
 	}
 }
 
 /**
- * table_trim() - sort the rows and remove those behind the first ones, if there are more
+ * table_keep_top_rows() - sort the rows and remove those behind the first ones, if there are more
  * @table: the table
  * @top: number of rows to keep; 0: all
  */
-void table_trim(struct table *table, size_t top)
+void table_keep_top_rows(struct table *table, size_t top)
 {
-	if (!top || table->rows <= top)
+	if (!top || table->row_count <= top)
 		return;
 	table_sort(table);
-	table_cut(table, table_top(table, top));
+	table_cut_rows(table, table_shown_row_count(table, top));
 }
 
 static bool has_text(const struct table *table, const union cell *cells, size_t count,
@@ -188,31 +188,31 @@ static bool has_text(const struct table *table, const union cell *cells, size_t 
 	size_t k;
 
 	for (k = 0; k < count; k++)
-		if (strstr(cells[table->shown[k]].text, part))
+		if (strstr(cells[table->shown_columns[k]].text, part))
 			return true;
 	return false;
 }
 
 /**
- * table_keep() - leave out the rows without a text
+ * table_keep_rows_with_text() - leave out the rows without a text
  * @table: the table
  * @part: the text
  * @count: number of the first shown columns, all of CELL_TEXT, of which one must have the text
  *
  * @table->rows becomes the number of rows with the text. The others are behind them.
  */
-void table_keep(struct table *table, const char *part, size_t count)
+void table_keep_rows_with_text(struct table *table, const char *part, size_t count)
 {
-	size_t columns = table->column_count, rows = table->rows, i, k;
+	size_t columns = table->column_count, rows = table->row_count, i, k;
 
-	table->rows = 0;
+	table->row_count = 0;
 	for (i = 0; i < rows; i++) {
 		union cell *cells = &table->cells[i * columns];
-		union cell *kept = &table->cells[table->rows * columns];
+		union cell *kept = &table->cells[table->row_count * columns];
 
 		if (!has_text(table, cells, count, part))
 			continue;
-		table->rows++;
+		table->row_count++;
 		for (k = 0; k < columns; k++) {
 			const union cell cell = kept[k];
 
@@ -227,43 +227,43 @@ static bool is_shown(const struct table *table, size_t column)
 	size_t k;
 
 	for (k = 0; k < table->shown_count; k++)
-		if (table->shown[k] == column)
+		if (table->shown_columns[k] == column)
 			return true;
 	return false;
 }
 
 /**
- * table_show() - show a column, after all others
+ * table_show_last() - show a column, after all others
  * @table: the table
  * @column: its index
  */
-void table_show(struct table *table, size_t column)
+void table_show_last(struct table *table, size_t column)
 {
 	if (!is_shown(table, column))
-		table->shown[table->shown_count++] = column;
+		table->shown_columns[table->shown_count++] = column;
 }
 
 /**
- * table_insert() - show a column, where it is by its index
+ * table_show_in_order() - show a column, where it is by its index
  * @table: the table
  * @column: its index
  */
-void table_insert(struct table *table, size_t column)
+void table_show_in_order(struct table *table, size_t column)
 {
 	size_t k;
 
 	if (is_shown(table, column))
 		return;
-	for (k = table->shown_count++; k > 0 && table->shown[k - 1] > column; k--)
-		table->shown[k] = table->shown[k - 1];
-	table->shown[k] = column;
+	for (k = table->shown_count++; k > 0 && table->shown_columns[k - 1] > column; k--)
+		table->shown_columns[k] = table->shown_columns[k - 1];
+	table->shown_columns[k] = column;
 }
 
 static bool has_positive_cell(const struct table *table, size_t column)
 {
 	size_t row;
 
-	for (row = 0; row < table->rows; row++)
+	for (row = 0; row < table->row_count; row++)
 		if (table->cells[row * table->column_count + column].number > 0)
 			return true;
 	return false;
@@ -279,11 +279,11 @@ void table_insert_errors(struct table *table, bool includes_zero)
 	size_t error, i;
 
 	for (i = 0; i < table->column_count; i++) {
-		if (!table->columns[i].error || !is_shown(table, i))
+		if (!table->columns[i].error_column || !is_shown(table, i))
 			continue;
-		error = table_find_column(table, table->columns[i].error);
+		error = table_find_column(table, table->columns[i].error_column);
 		if (includes_zero || has_positive_cell(table, error))
-			table_insert(table, error);
+			table_show_in_order(table, error);
 	}
 }
 
@@ -297,8 +297,8 @@ void table_hide(struct table *table, size_t column)
 	size_t k, kept = 0;
 
 	for (k = 0; k < table->shown_count; k++)
-		if (table->shown[k] != column)
-			table->shown[kept++] = table->shown[k];
+		if (table->shown_columns[k] != column)
+			table->shown_columns[kept++] = table->shown_columns[k];
 	table->shown_count = kept;
 }
 
@@ -322,10 +322,10 @@ int table_find_column(const struct table *table, const char *name)
 static int compare_rows(const void *a, const void *b, void *argument)
 {
 	const struct table *table = argument;
-	const union cell *left = (const union cell *)a + table->sort;
-	const union cell *right = (const union cell *)b + table->sort;
+	const union cell *left = (const union cell *)a + table->sort_column;
+	const union cell *right = (const union cell *)b + table->sort_column;
 
-	if (table->columns[table->sort].kind == CELL_TEXT)
+	if (table->columns[table->sort_column].kind == CELL_TEXT)
 		return strcmp(left->text ? left->text : "", right->text ? right->text : "");
 	/* Unknown values come last. */
 	if (isnan(left->number) || isnan(right->number))
@@ -339,8 +339,8 @@ static int compare_rows(const void *a, const void *b, void *argument)
  */
 void table_sort(struct table *table)
 {
-	if (table->rows)
-		qsort_r(table->cells, table->rows,
+	if (table->row_count)
+		qsort_r(table->cells, table->row_count,
 			table->column_count * sizeof(*table->cells), compare_rows, table);
 }
 
@@ -352,19 +352,19 @@ void table_sort(struct table *table)
  */
 bool table_has_cells(const struct table *table)
 {
-	return table->shown_count && table->rows;
+	return table->shown_count && table->row_count;
 }
 
 /**
- * table_top() - compute the number of rows to show
+ * table_shown_row_count() - compute the number of rows to show
  * @table: table
  * @top: most rows to show; 0 for all
  *
  * Return: number of rows.
  */
-size_t table_top(const struct table *table, size_t top)
+size_t table_shown_row_count(const struct table *table, size_t top)
 {
-	return top && top < table->rows ? top : table->rows;
+	return top && top < table->row_count ? top : table->row_count;
 }
 
 static void format_time(double ns, char *text, size_t size)
@@ -440,7 +440,7 @@ static const union cell *cell_at(const struct table *table, size_t row, size_t c
 
 static bool is_lower_bound(const struct table *table, size_t row, size_t column)
 {
-	const char *missing = table->columns[column].missing;
+	const char *missing = table->columns[column].missing_column;
 
 	return missing && cell_at(table, row, table_find_column(table, missing))->number > 0;
 }
@@ -457,8 +457,8 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 		       size_t size)
 {
 	const struct column *shown = &table->columns[column];
-	const union cell *error = shown->error ?
-		cell_at(table, row, table_find_column(table, shown->error)) : NULL;
+	const union cell *error = shown->error_column ?
+		cell_at(table, row, table_find_column(table, shown->error_column)) : NULL;
 	enum cell_kind kind = shown->kind;
 	char percent[32];
 	size_t length;
@@ -490,11 +490,11 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
  */
 void table_print_csv(const struct table *table, FILE *stream, size_t top)
 {
-	size_t rows = table_top(table, top), row, i, k;
+	size_t rows = table_shown_row_count(table, top), row, i, k;
 
 	fputs("table", stream);
 	for (k = 0; k < table->shown_count; k++) {
-		i = table->shown[k];
+		i = table->shown_columns[k];
 		fprintf(stream, ",%s%s", table->columns[i].name,
 			table->columns[i].kind == CELL_TIME ? "_ns" : "");
 	}
@@ -504,7 +504,7 @@ void table_print_csv(const struct table *table, FILE *stream, size_t top)
 		for (k = 0; k < table->shown_count; k++) {
 			const union cell *cell;
 
-			i = table->shown[k];
+			i = table->shown_columns[k];
 			cell = cell_at(table, row, i);
 			fputc(',', stream);
 			if (table->columns[i].kind == CELL_TEXT)
@@ -530,7 +530,7 @@ json_t *table_row_json(const struct table *table, size_t row)
 	size_t k;
 
 	for (k = 0; k < table->shown_count; k++) {
-		size_t i = table->shown[k];
+		size_t i = table->shown_columns[k];
 		const union cell *cell = cell_at(table, row, i);
 		enum cell_kind kind = table->columns[i].kind;
 		json_t *value;
@@ -560,7 +560,7 @@ json_t *table_row_json(const struct table *table, size_t row)
  */
 json_t *table_json(const struct table *table, size_t top)
 {
-	size_t rows = table_top(table, top), row;
+	size_t rows = table_shown_row_count(table, top), row;
 	json_t *array = json_array();
 
 	for (row = 0; row < rows; row++)
@@ -576,9 +576,9 @@ void table_free(struct table *table)
 {
 	size_t row;
 
-	for (row = 0; row < table->rows; row++)
+	for (row = 0; row < table->row_count; row++)
 		free_texts(table->columns, table->column_count,
 			   &table->cells[row * table->column_count]);
 	free(table->cells);
-	free(table->shown);
+	free(table->shown_columns);
 }

@@ -24,13 +24,13 @@ struct report;
 /*
  * @drop_order: order in which columns are left out if a line is too short, the greatest first; 0:
  *	the column stays
- * @error: name of the column with the errors of this column's cells, or NULL
- * @missing: name of the column with the number of events that this column's cells lack, or NULL. If
- *	it is above 0, the cell is a lower bound
+ * @error_column: name of the column with the errors of this column's cells, or NULL
+ * @missing_column: name of the column with the number of events that this column's cells lack, or
+ *	NULL. If it is above 0, the cell is a lower bound
  * @help: meaning of the column, without a full stop
- * @text: function that makes a cell of CELL_TEXT from a row's object; the caller frees the text,
- *	which is NULL without memory. Columns of other kinds have NULL here
- * @number: function that computes a cell of another kind from a row's object
+ * @make_text: function that makes a cell of CELL_TEXT from a row's object; the caller frees the
+ *	text, which is NULL without memory. Columns of other kinds have NULL here
+ * @compute_number: function that computes a cell of another kind from a row's object
  */
 struct column {
 	const char *name;
@@ -38,11 +38,11 @@ struct column {
 	enum cell_kind kind;
 	bool is_hidden;
 	unsigned int drop_order;
-	const char *error;
-	const char *missing;
+	const char *error_column;
+	const char *missing_column;
 	const char *help;
-	char *(*text)(const struct report *report, const void *row);
-	double (*number)(const struct report *report, const void *row);
+	char *(*make_text)(const struct report *report, const void *row);
+	double (*compute_number)(const struct report *report, const void *row);
 };
 
 /**
@@ -57,8 +57,8 @@ union cell {
 };
 
 /*
- * @sort: index of the column to sort by: the greatest number first, or text from A on
- * @shown: indices of the columns that are shown, in their order
+ * @sort_column: index of the column to sort by: the greatest number first, or text from A on
+ * @shown_columns: indices of the columns that are shown, in their order
  * @cuts_modules: the names of modules are left out
  * @text_max: most characters of a text that are shown; 0: all
  */
@@ -67,13 +67,13 @@ struct table {
 	const char *title;
 	const struct column *columns;
 	size_t column_count;
-	size_t sort;
-	size_t *shown;
+	size_t sort_column;
+	size_t *shown_columns;
 	size_t shown_count;
 	bool cuts_modules;
 	size_t text_max;
 	union cell *cells;
-	size_t rows;
+	size_t row_count;
 	bool no_memory;
 };
 
@@ -82,11 +82,11 @@ bool table_init(struct table *table, const char *name, const char *title,
 bool table_add_row(struct table *table, const struct report *report, const void *row);
 void table_write(const struct table *table, FILE *stream);
 bool table_read(struct table *table, const char *first, FILE *stream);
-void table_cut(struct table *table, size_t rows);
-void table_trim(struct table *table, size_t top);
-void table_keep(struct table *table, const char *part, size_t count);
-void table_show(struct table *table, size_t column);
-void table_insert(struct table *table, size_t column);
+void table_cut_rows(struct table *table, size_t rows);
+void table_keep_top_rows(struct table *table, size_t top);
+void table_keep_rows_with_text(struct table *table, const char *part, size_t count);
+void table_show_last(struct table *table, size_t column);
+void table_show_in_order(struct table *table, size_t column);
 void table_insert_errors(struct table *table, bool includes_zero);
 void table_hide(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
@@ -98,7 +98,7 @@ void table_print_csv(const struct table *table, FILE *stream, size_t top);
 json_t *table_row_json(const struct table *table, size_t row);
 json_t *table_json(const struct table *table, size_t top);
 bool table_has_cells(const struct table *table);
-size_t table_top(const struct table *table, size_t top);
+size_t table_shown_row_count(const struct table *table, size_t top);
 void table_format_cell(const struct table *table, size_t row, size_t column, char *text,
 		       size_t size);
 void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size);

@@ -15,13 +15,13 @@
 #define CELL_SIZE	300
 
 /* Characters between two columns. */
-#define GAP	2
+#define COLUMN_GAP	2
 
-/* Least width of a shortened text, with its CUT, characters. */
+/* Least width of a shortened text, with its CUT_MARK, characters. */
 #define TEXT_MIN	12
 
 /* Mark of the place where a text was shortened. */
-#define CUT	".."
+#define CUT_MARK	".."
 
 static size_t text_width(const char *text)
 {
@@ -48,12 +48,12 @@ static void shorten(char *text, size_t width)
 
 	if (whole_width <= width)
 		return;
-	tail = (width - strlen(CUT)) / 2;
-	head = width - strlen(CUT) - tail;
+	tail = (width - strlen(CUT_MARK)) / 2;
+	head = width - strlen(CUT_MARK) - tail;
 	cut = (char *)skip_characters(text, head);
 	tail_text = skip_characters(text, whole_width - tail);
-	memmove(cut, CUT, strlen(CUT));
-	memmove(cut + strlen(CUT), tail_text, strlen(tail_text) + 1);
+	memmove(cut, CUT_MARK, strlen(CUT_MARK));
+	memmove(cut + strlen(CUT_MARK), tail_text, strlen(tail_text) + 1);
 }
 
 /* Format a cell as the table shows it. Texts may contain control characters of a terminal. */
@@ -121,8 +121,9 @@ static size_t table_width(const struct table *table, const size_t *widths)
 	size_t width = 0, k;
 
 	for (k = 0; k < table->shown_count; k++)
-		width += shortened_width(table, table->shown[k], widths[table->shown[k]]) +
-			 (k ? GAP : 0);
+		width += shortened_width(table, table->shown_columns[k],
+					 widths[table->shown_columns[k]]) +
+			 (k ? COLUMN_GAP : 0);
 	return width;
 }
 
@@ -131,7 +132,8 @@ static void measure_columns(const struct table *table, size_t rows, size_t *widt
 	size_t k;
 
 	for (k = 0; k < table->shown_count; k++)
-		widths[table->shown[k]] = column_width(table, table->shown[k], rows);
+		widths[table->shown_columns[k]] =
+			column_width(table, table->shown_columns[k], rows);
 }
 
 /*
@@ -143,9 +145,10 @@ static size_t find_droppable_column(const struct table *table)
 	unsigned int most_droppable = 0;
 
 	for (k = 0; k < table->shown_count; k++) {
-		size_t column = table->shown[k];
+		size_t column = table->shown_columns[k];
 
-		if (column == table->sort || table->columns[column].drop_order <= most_droppable)
+		if (column == table->sort_column ||
+		    table->columns[column].drop_order <= most_droppable)
 			continue;
 		most_droppable = table->columns[column].drop_order;
 		droppable = column;
@@ -154,14 +157,14 @@ static size_t find_droppable_column(const struct table *table)
 }
 
 /* Find the last shown column that is neither text nor the one that sorts the rows. */
-static size_t find_last_number(const struct table *table)
+static size_t find_last_number_column(const struct table *table)
 {
 	size_t k;
 
 	for (k = table->shown_count; k--;)
-		if (table->shown[k] != table->sort &&
-		    table->columns[table->shown[k]].kind != CELL_TEXT)
-			return table->shown[k];
+		if (table->shown_columns[k] != table->sort_column &&
+		    table->columns[table->shown_columns[k]].kind != CELL_TEXT)
+			return table->shown_columns[k];
 	return table->column_count;
 }
 
@@ -176,7 +179,7 @@ static void shorten_texts(struct table *table, size_t rows, size_t width, size_t
 	/* The shortest texts decide which of the columns without an order have to go. */
 	table->text_max = TEXT_MIN;
 	while (table_width(table, widths) > width) {
-		droppable = find_last_number(table);
+		droppable = find_last_number_column(table);
 		if (droppable == table->column_count)
 			break;
 		table_hide(table, droppable);
@@ -197,7 +200,7 @@ static void shorten_texts(struct table *table, size_t rows, size_t width, size_t
  */
 void table_fit(struct table *table, size_t top, size_t width, bool shortens)
 {
-	size_t rows = table_top(table, top), droppable;
+	size_t rows = table_shown_row_count(table, top), droppable;
 	size_t *widths = calloc(table->column_count, sizeof(*widths));
 
 	if (!widths) {
@@ -219,11 +222,11 @@ void table_fit(struct table *table, size_t top, size_t width, bool shortens)
 
 static void print_heading(const struct table *table, FILE *stream, size_t rows, size_t width)
 {
-	const char *by = table->columns[table->sort].name;
+	const char *by = table->columns[table->sort_column].name;
 	char count[64] = "", *text;
 
-	if (rows < table->rows)
-		snprintf(count, sizeof(count), " (%zu of %zu)", rows, table->rows);
+	if (rows < table->row_count)
+		snprintf(count, sizeof(count), " (%zu of %zu)", rows, table->row_count);
 	if (asprintf(&text, "%s, by %s%s", table->title, by, count) < 0)
 		return;
 	text_print_wrapped(text, width, stream);
@@ -241,25 +244,25 @@ void table_print_text(const struct table *table, FILE *stream, size_t top, size_
 {
 	const char *on = stream_has_colour(stream) ? "\033[1m" : "";
 	const char *off = *on ? "\033[0m" : "";
-	size_t rows = table_top(table, top), row, i, k;
+	size_t rows = table_shown_row_count(table, top), row, i, k;
 	size_t *width = calloc(table->column_count, sizeof(*width));
 	char text[CELL_SIZE];
 
 	if (!width)
 		return;
 	for (k = 0; k < table->shown_count; k++)
-		width[k] = column_width(table, table->shown[k], rows);
+		width[k] = column_width(table, table->shown_columns[k], rows);
 	fputs(on, stream);
 	print_heading(table, stream, rows, width_max);
 	for (k = 0; k < table->shown_count; k++) {
-		i = table->shown[k];
+		i = table->shown_columns[k];
 		print_padded(stream, table->columns[i].title, width[k],
 			     table->columns[i].kind == CELL_TEXT, k + 1 == table->shown_count);
 	}
 	fputs(off, stream);
 	for (row = 0; row < rows; row++)
 		for (k = 0; k < table->shown_count; k++) {
-			i = table->shown[k];
+			i = table->shown_columns[k];
 			format_cell(table, row, i, text, sizeof(text));
 			print_padded(stream, text, width[k],
 				     table->columns[i].kind == CELL_TEXT,
@@ -282,7 +285,7 @@ static void print_left_out(const struct table *table, FILE *stream, const size_t
 	for (k = 0; k < count; k++) {
 		const char *title = table->columns[shown[k]].title;
 
-		if (kept < table->shown_count && table->shown[kept] == shown[k]) {
+		if (kept < table->shown_count && table->shown_columns[kept] == shown[k]) {
 			kept++;
 			continue;
 		}
@@ -313,7 +316,7 @@ void table_print_fitted(struct table *table, FILE *stream, size_t top, bool is_w
 		table->no_memory = true;
 		return;
 	}
-	memcpy(shown, table->shown, count * sizeof(*shown));
+	memcpy(shown, table->shown_columns, count * sizeof(*shown));
 	if (!is_wide)
 		table_fit(table, top, width, true);
 	table_print_text(table, stream, top, is_wide ? SIZE_MAX : width);

@@ -40,7 +40,7 @@ struct reader {
 	struct etl_file facts;
 	const struct etl_event *kept;
 	const struct event_type *kept_type;
-	struct records records;
+	struct perfetto_conversion records;
 	bool has_records;
 	bool is_tolerant;
 	bool is_busy;
@@ -242,7 +242,7 @@ static PyObject *reader_next(PyObject *self)
  */
 static bool read_records(struct reader *reader, size_t limit)
 {
-	struct records *records = &reader->records;
+	struct perfetto_conversion *records = &reader->records;
 	const struct event_type *type;
 	const struct etl_event *event;
 	size_t count = 0;

@@ -84,7 +84,7 @@ bool record_choice_make(struct record_choice *choice, PyObject *names, PyObject 
 		memset(choice->is_wanted, true, sizeof(choice->is_wanted));
 	for (i = 0; i < (Py_ssize_t)EVENT_TYPES; i++) {
 		PyObject *pair = PyTuple_GetItem(pieces, i);
-		const size_t *sizes = event_types[i].size;
+		const size_t *sizes = event_types[i].data_sizes;
 		size_t head = sizeof(struct record_head);
 
 		if (!pair || !PyArg_ParseTuple(pair, "O!O!", &PyTuple_Type, &layout32,
@@ -163,7 +163,7 @@ static void copy_whole(char *at, const struct record_head *head, const struct et
  *
  * Return: true, or false with an exception.
  */
-bool records_add(struct records *records, const struct etl_event *event,
+bool records_add(struct perfetto_conversion *records, const struct etl_event *event,
 		 const struct event_type *type)
 {
 	const struct record_head head = {
@@ -212,7 +212,7 @@ static bool append_records(PyObject *list, size_t type, unsigned int pointer_siz
  *
  * Return: list of tuples (index of the type, pointer size, bytearray); NULL with an exception.
  */
-PyObject *records_take(struct records *records)
+PyObject *records_take(struct perfetto_conversion *records)
 {
 	PyObject *list = PyList_New(0);
 	size_t i;
@@ -228,7 +228,7 @@ PyObject *records_take(struct records *records)
  * records_free() - free the records that Python does not use
  * @records: records; all zero afterwards
  */
-void records_free(struct records *records)
+void records_free(struct perfetto_conversion *records)
 {
 	size_t i;
 
@@ -236,7 +236,7 @@ void records_free(struct records *records)
 		Py_XDECREF(records->arrays[i][0].array);
 		Py_XDECREF(records->arrays[i][1].array);
 	}
-	*records = (struct records) { 0 };
+	*records = (struct perfetto_conversion) { 0 };
 }
 
 /* Make a dictionary of the names of values, or None if the values have no names. */
@@ -279,7 +279,7 @@ static PyObject *make_field(const struct event_field *field, bool is_64bit)
 
 static PyObject *make_layout(const struct event_type *type, bool is_64bit)
 {
-	size_t size = sizeof(struct record_head) + padded_size(type->size[is_64bit]);
+	size_t size = sizeof(struct record_head) + padded_size(type->data_sizes[is_64bit]);
 	PyObject *fields = PyTuple_New(type->field_count), *field;
 	size_t i;
 

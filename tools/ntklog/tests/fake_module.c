@@ -32,14 +32,14 @@
 
 #include <ntklog/session.h>
 
-#define SESSIONS	8
-#define FDS		1024
+#define SESSION_COUNT	8
+#define FDS_MAX		1024
 
 static char directory[4096];
 static struct {
 	bool is_claim, is_kept, is_cpu;
 	int session;
-} claims[FDS];
+} open_files[FDS_MAX];
 
 static int real_open(const char *path, int flags, mode_t mode)
 {
@@ -136,7 +136,7 @@ static int claim_session(const char *path)
 
 	snprintf(directory, sizeof(directory), "%.*s", (int)(sessions + 9 - path), path);
 	if (!strcmp(sessions, "/sessions/claim")) {
-		for (session = SESSIONS; session-- > 0;) {
+		for (session = SESSION_COUNT; session-- > 0;) {
 			get_counts(session, &counts);
 			if (session_is_free(session, false) && !counts.unread)
 				break;
@@ -152,10 +152,10 @@ static int claim_session(const char *path)
 		return -1;
 	}
 	fd = open_file(session, "header", O_RDONLY | O_CREAT);
-	if (fd >= 0 && fd < FDS) {
-		claims[fd].is_claim = true;
-		claims[fd].is_kept = false;
-		claims[fd].session = session;
+	if (fd >= 0 && fd < FDS_MAX) {
+		open_files[fd].is_claim = true;
+		open_files[fd].is_kept = false;
+		open_files[fd].session = session;
 	}
 	return fd;
 }
@@ -180,7 +180,7 @@ static bool is_at_end(int fd)
 {
 	struct stat status;
 
-	return fd >= 0 && fd < FDS && claims[fd].is_cpu && !fstat(fd, &status) &&
+	return fd >= 0 && fd < FDS_MAX && open_files[fd].is_cpu && !fstat(fd, &status) &&
 	       lseek(fd, 0, SEEK_CUR) >= status.st_size;
 }
 
@@ -188,11 +188,11 @@ static bool is_at_end(int fd)
 int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
 	int (*function)(struct pollfd *, nfds_t, int) = dlsym(RTLD_NEXT, "poll");
-	struct pollfd polled[FDS];
+	struct pollfd polled[FDS_MAX];
 	int step_ms, got;
 	nfds_t i;
 
-	if (count > FDS)
+	if (count > FDS_MAX)
 		abort();
 	for (;;) {
 		for (i = 0; i < count; i++) {
@@ -214,12 +214,12 @@ int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 
 int close(int fd)
 {
-	if (fd >= 0 && fd < FDS)
-		claims[fd].is_cpu = false;
-	if (fd >= 0 && fd < FDS && claims[fd].is_claim) {
-		claims[fd].is_claim = false;
-		if (!claims[fd].is_kept)
-			write_data(claims[fd].session, "state", "stopped\n", 8);
+	if (fd >= 0 && fd < FDS_MAX)
+		open_files[fd].is_cpu = false;
+	if (fd >= 0 && fd < FDS_MAX && open_files[fd].is_claim) {
+		open_files[fd].is_claim = false;
+		if (!open_files[fd].is_kept)
+			write_data(open_files[fd].session, "state", "stopped\n", 8);
 	}
 	return real_close(fd);
 }
@@ -288,7 +288,7 @@ static int fill_info(int session, struct ntklog_session_info *info)
 static int answer_ioctl(int fd, unsigned long request, void *argument)
 {
 	const struct ntklog_session_cpu *cpu;
-	int session = claims[fd].session;
+	int session = open_files[fd].session;
 	char name[32];
 
 	switch (request) {
@@ -304,14 +304,14 @@ static int answer_ioctl(int fd, unsigned long request, void *argument)
 	case NTKLOG_SESSION_FLUSH:
 		return 0;
 	case NTKLOG_SESSION_KEEP:
-		claims[fd].is_kept = true;
+		open_files[fd].is_kept = true;
 		return 0;
 	case NTKLOG_SESSION_OPEN_CPU:
 		cpu = argument;
 		snprintf(name, sizeof(name), "cpu%u", cpu->cpu);
 		fd = open_file(session, name, O_RDONLY | O_NONBLOCK);
-		if (fd >= 0 && fd < FDS)
-			claims[fd].is_cpu = true;
+		if (fd >= 0 && fd < FDS_MAX)
+			open_files[fd].is_cpu = true;
 		return fd < 0 ? ENXIO : -fd;
 	}
 	return ENOTTY;
@@ -327,7 +327,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(arguments, request);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
-	if (fd < 0 || fd >= FDS || !claims[fd].is_claim)
+	if (fd < 0 || fd >= FDS_MAX || !open_files[fd].is_claim)
 		return function(fd, request, argument);
 	err = answer_ioctl(fd, request, argument);
 	if (err <= 0)

@@ -99,7 +99,7 @@ static void print_report(struct etl_file *file, const struct names *names, bool 
 	analysis.has_lock_stacks = html;
 	analysis_read(&analysis, file);
 	made.seconds = analysis_seconds(&analysis, file);
-	report_make(&made);
+	report_make_tables(&made);
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_sort(&made.tables[i]);
 	if (html)

@@ -18,36 +18,36 @@
 #include <ntklog/wmi_spinlock.h>
 
 #define BUFFER_SIZE	0x10000
-#define PROCESSORS	4
-#ifndef LOCKS
-#define LOCKS		200
+#define PROCESSOR_COUNT	4
+#ifndef LOCK_COUNT
+#define LOCK_COUNT	200
 #endif
-#define LOCKS_AT	0xFFFFFFFF82000000ULL
-#define CALLERS_AT	0xFFFFFFFF81000000ULL
-#define CALLERS		5
-#define RESOURCES	50
-#define THREADS		100
+#define LOCKS_BASE	0xFFFFFFFF82000000ULL
+#define CALLERS_BASE	0xFFFFFFFF81000000ULL
+#define CALLER_COUNT	5
+#define RESOURCE_COUNT	50
+#define THREAD_COUNT	100
 #define FREQUENCY	2000000000ULL
 #define START_CLOCK	1000000000ULL
 
 static unsigned char buffer[BUFFER_SIZE];
-static size_t used;
-static unsigned long long clocks[PROCESSORS];
-static unsigned int running[PROCESSORS];
-static unsigned long long state;
+static size_t buffer_used;
+static unsigned long long processor_clocks[PROCESSOR_COUNT];
+static unsigned int running_threads[PROCESSOR_COUNT];
+static unsigned long long random_state;
 
 static unsigned int random_below(unsigned int bound)
 {
 	/* A linear congruential generator with the constants of Knuth's MMIX. */
-	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (state >> 33) % bound;
+	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (random_state >> 33) % bound;
 }
 
 static void append_event(const void *header, size_t header_size, const void *data, size_t data_size)
 {
-	memcpy(buffer + used, header, header_size);
-	memcpy(buffer + used + header_size, data, data_size);
-	used += (header_size + data_size + 7) / 8 * 8;
+	memcpy(buffer + buffer_used, header, header_size);
+	memcpy(buffer + buffer_used + header_size, data, data_size);
+	buffer_used += (header_size + data_size + 7) / 8 * 8;
 }
 
 static void add_event(unsigned int processor, unsigned int hook_id, unsigned int version,
@@ -59,7 +59,7 @@ static void add_event(unsigned int processor, unsigned int hook_id, unsigned int
 		.flags = TRACE_HEADER_FLAGS,
 		.size = sizeof(header) + data_size,
 		.hook_id = hook_id,
-		.time_stamp = clocks[processor],
+		.time_stamp = processor_clocks[processor],
 	};
 
 	append_event(&header, sizeof(header), data, data_size);
@@ -84,10 +84,10 @@ static void write_buffer(unsigned int processor, unsigned long long sequence,
 {
 	struct wmi_buffer_header header = {
 		.buffer_size = BUFFER_SIZE,
-		.saved_offset = used,
-		.current_offset = used,
-		.offset = used,
-		.time_stamp = sequence ? clocks[processor] : 0,
+		.saved_offset = buffer_used,
+		.current_offset = buffer_used,
+		.offset = buffer_used,
+		.time_stamp = sequence ? processor_clocks[processor] : 0,
 		.sequence_number = sequence,
 		.clock_type = ETW_CLOCK_CPU_CYCLE,
 		.frequency = FREQUENCY,
@@ -98,12 +98,12 @@ static void write_buffer(unsigned int processor, unsigned long long sequence,
 	};
 
 	memcpy(buffer, &header, sizeof(header));
-	memset(buffer + used, ETW_BUFFER_FILL, BUFFER_SIZE - used);
+	memset(buffer + buffer_used, ETW_BUFFER_FILL, BUFFER_SIZE - buffer_used);
 	if (fwrite(buffer, BUFFER_SIZE, 1, stdout) != 1) {
 		perror("generate");
 		exit(1);
 	}
-	used = sizeof(struct wmi_buffer_header);
+	buffer_used = sizeof(struct wmi_buffer_header);
 }
 
 static void write_first_buffer(unsigned int buffers)
@@ -111,7 +111,7 @@ static void write_first_buffer(unsigned int buffers)
 	static const unsigned char names[] = { 'L', 0, 0, 0, 'F', 0, 0, 0 };
 	struct trace_logfile_header64 logfile = {
 		.buffer_size = BUFFER_SIZE,
-		.number_of_processors = PROCESSORS,
+		.number_of_processors = PROCESSOR_COUNT,
 		.end_time = FILETIME_UNIX_EPOCH + 17000000010000000LL,
 		.timer_resolution = 40000,
 		.log_file_mode = EVENT_TRACE_FILE_MODE_SEQUENTIAL,
@@ -160,15 +160,16 @@ static void add_rundowns(unsigned int processor)
 
 static void add_spinlock(unsigned int processor)
 {
-	unsigned int lock = random_below(random_below(LOCKS) + 1);
+	unsigned int lock = random_below(random_below(LOCK_COUNT) + 1);
 	bool contended = random_below(4);
 	struct wmi_spinlock64 record = {
-		.spin_lock_address = LOCKS_AT + lock * 0x40,
-		.caller_address = CALLERS_AT + (lock * CALLERS + random_below(CALLERS)) * 0x100,
-		.release_time = clocks[processor],
+		.spin_lock_address = LOCKS_BASE + lock * 0x40,
+		.caller_address =
+			CALLERS_BASE + (lock * CALLER_COUNT + random_below(CALLER_COUNT)) * 0x100,
+		.release_time = processor_clocks[processor],
 		.wait_time_in_cycles = contended ? random_below(1 << random_below(20)) + 50 : 20,
 		.spin_count = contended ? random_below(1000) + 1 : 0,
-		.thread_id = running[processor],
+		.thread_id = running_threads[processor],
 		.irql = 2,
 		.acquire_depth = random_below(random_below(8) + 1) + 1,
 		.acquire_mode = lock % 4,
@@ -184,12 +185,12 @@ static void add_spinlock(unsigned int processor)
 static void add_resource(unsigned int processor)
 {
 	struct wmi_resource64 record = {
-		.acquire_time = clocks[processor] - 1000,
+		.acquire_time = processor_clocks[processor] - 1000,
 		.hold_time = random_below(1 << random_below(24)) + 100,
 		.wait_time = random_below(2) ? random_below(1 << random_below(24)) + 100 : 0,
 		.max_recursion_depth = 1 + !random_below(10),
-		.thread_id = running[processor],
-		.resource = 0xFFFF888000000000ULL + random_below(RESOURCES) * 0x80,
+		.thread_id = running_threads[processor],
+		.resource = 0xFFFF888000000000ULL + random_below(RESOURCE_COUNT) * 0x80,
 		.action = random_below(2) ? WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
 				     WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
 		.contention_delta = random_below(3),
@@ -202,12 +203,12 @@ static void add_resource(unsigned int processor)
 static void add_contextswap(unsigned int processor)
 {
 	struct wmi_contextswap record = {
-		.old_thread_id = running[processor],
-		.new_thread_id = random_below(THREADS) * !!random_below(4),
+		.old_thread_id = running_threads[processor],
+		.new_thread_id = random_below(THREAD_COUNT) * !!random_below(4),
 		.old_thread_state = random_below(2) ? KTHREAD_STATE_READY : KTHREAD_STATE_WAITING,
 	};
 
-	running[processor] = record.new_thread_id;
+	running_threads[processor] = record.new_thread_id;
 	add_event(processor, PERFINFO_LOG_TYPE_CONTEXTSWAP, 4, &record, sizeof(record));
 }
 
@@ -215,10 +216,10 @@ static void fill_buffer(unsigned int processor, bool first)
 {
 	if (first)
 		add_rundowns(processor);
-	while (used + 0x60 <= BUFFER_SIZE) {
+	while (buffer_used + 0x60 <= BUFFER_SIZE) {
 		unsigned int kind = random_below(10);
 
-		clocks[processor] += random_below(2000) + 1;
+		processor_clocks[processor] += random_below(2000) + 1;
 		if (kind == 0)
 			add_resource(processor);
 		else if (kind == 1)
@@ -233,12 +234,12 @@ static void print_names(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < LOCKS * CALLERS; i++)
-		printf("%016llx t caller_%u%s\n", CALLERS_AT + i * 0x100 - 0x20, i,
+	for (i = 0; i < LOCK_COUNT * CALLER_COUNT; i++)
+		printf("%016llx t caller_%u%s\n", CALLERS_BASE + i * 0x100 - 0x20, i,
 		       i % 4 ? "" : "\t[driver]");
-	for (i = 0; i < LOCKS; i++)
-		printf("%016llx b lock_%u\n", LOCKS_AT + i * 0x40, i);
-	for (i = 1; i < THREADS; i++)
+	for (i = 0; i < LOCK_COUNT; i++)
+		printf("%016llx b lock_%u\n", LOCKS_BASE + i * 0x40, i);
+	for (i = 1; i < THREAD_COUNT; i++)
 		printf("thread %u worker/%u\n", i, i);
 }
 
@@ -256,14 +257,14 @@ int main(int argc, char **argv)
 				"       generate names >FILE.etl.names\n");
 		return 2;
 	}
-	state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-	for (i = 0; i < PROCESSORS; i++)
-		clocks[i] = START_CLOCK;
-	used = sizeof(struct wmi_buffer_header);
+	random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+	for (i = 0; i < PROCESSOR_COUNT; i++)
+		processor_clocks[i] = START_CLOCK;
+	buffer_used = sizeof(struct wmi_buffer_header);
 	write_first_buffer(buffers);
 	for (i = 1; i < buffers; i++) {
-		fill_buffer(i % PROCESSORS, i == 1);
-		write_buffer(i % PROCESSORS, i, ETW_BUFFER_TYPE_GENERIC);
+		fill_buffer(i % PROCESSOR_COUNT, i == 1);
+		write_buffer(i % PROCESSOR_COUNT, i, ETW_BUFFER_TYPE_GENERIC);
 	}
 	return 0;
 }

@@ -93,7 +93,7 @@ class Installed(unittest.TestCase):
             stream.write("""#include <stdlib.h>
 #include <ntklog/etl.h>
 bool etl_overwrites_buffers(const struct etl_file *file) { abort(); }
-unsigned int etl_processor(const void *header) { abort(); }
+unsigned int etl_buffer_processor(const void *header) { abort(); }
 int main(int argc, char **argv)
 {
 	struct etl_file *file;
