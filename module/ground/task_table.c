@@ -147,9 +147,8 @@ void ntklog_make_spare_task_records(void)
 }
 
 /*
- * Number of records in the table above which the next lack of spare records makes the work free
- * those of blocked tasks. Twice the number that was left the last time: the work thus visits at
- * most two records for each record that has been inserted. Used only by the work.
+ * With more records than this in the table, the work frees those of blocked tasks. Twice the number
+ * that was left the last time, so that it visits at most two records for each inserted one.
  */
 static u32 ntklog_records_allowed = NTKLOG_RECORDS_KEPT;
 

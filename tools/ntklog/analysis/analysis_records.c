@@ -8,7 +8,8 @@
 #include "analysis_records.h"
 #include "charge_thread.h"
 
-static uint64_t lock_key_of(struct analysis *analysis, uint64_t address, const struct etl_event *event)
+static uint64_t lock_key_of(struct analysis *analysis, uint64_t address,
+			    const struct etl_event *event)
 {
 	return analysis->by_address ? address :
 		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
@@ -17,8 +18,8 @@ static uint64_t lock_key_of(struct analysis *analysis, uint64_t address, const s
 static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
 			      const struct etl_event *event)
 {
-	return wanted_lock_count(&analysis->wanted_lock, analysis->names, address, event->time_stamp,
-				 analysis->by_address);
+	return wanted_lock_count(&analysis->wanted_lock, analysis->names, address,
+				 event->time_stamp, analysis->by_address);
 }
 
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
@@ -220,7 +221,7 @@ static void add_open_hold(struct analysis *analysis, const struct charge_event *
  * analysis_add_record() - add the record of an event to all sums
  * @analysis: analysis to change
  * @source: the event, which is of a known type; other events than records add nothing
- * @record: what the event tells; it is changed
+ * @record: the fields of the event; they are changed
  */
 void analysis_add_record(struct analysis *analysis, const struct charge_event *source,
 			 union wmi_record *record)

@@ -75,8 +75,8 @@ enum charge_part {
  * @hold_uses_sums: @ready_ticks and @blocked_ticks divide the hold, and not context switches
  * @wait_uses_sums: @ready_ticks_at_end and @wait_blocked_ticks divide the end of the wait
  * @has_inner_wait: of a spin lock: its CPU waited for another spin lock during the hold
- * @lock_list_distance: the number of this hold, less that of the hold of the same bucket of locks that
- *	was released before it; 0: none
+ * @lock_list_distance: the number of this hold, less that of the hold of the same bucket of locks
+ *	that was released before it; 0: none
  * @older_wait: the same for the bucket of charge_owner() and its holds that followed a wait; of a
  *	lock that sleeps only if there was a wait
  *

@@ -71,8 +71,8 @@ static struct label_key key_of(const struct label_table *table, const struct cha
 		break;
 	case CHARGE_BY_PROCESS:
 		/* A task's process and cgroup change with time: the addresses of texts tell. */
-		if (names_find_process(table->names, hold->thread_id, hold->log_time, &key.thread_id,
-				  &name)) {
+		if (names_find_process(table->names, hold->thread_id, hold->log_time,
+				       &key.thread_id, &name)) {
 			key.caller = (uintptr_t)name;
 			/* Tell a process without a name from the thread of the same number. */
 			key.flags |= 1u << 31;
@@ -81,7 +81,8 @@ static struct label_key key_of(const struct label_table *table, const struct cha
 		}
 		break;
 	case CHARGE_BY_CGROUP:
-		key.caller = (uintptr_t)names_find_cgroup(table->names, hold->thread_id, hold->log_time);
+		key.caller = (uintptr_t)names_find_cgroup(table->names, hold->thread_id,
+							  hold->log_time);
 		key.thread_id = hold->thread_id;
 		break;
 	case CHARGE_BY_CPU:

@@ -329,8 +329,8 @@ static bool is_in_step(struct spinlock_stats *stats, const struct spinlock_pendi
 	    spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_SAMPLED ||
 	    !step_rate_fits_loops(rates->acquire_rate))
 		return false;
-	if (!step_watch_add(&stats->step_watch, pending->origin.cpu, record->lock * 31 + record->caller,
-			    &in_step))
+	if (!step_watch_add(&stats->step_watch, pending->origin.cpu,
+			    record->lock * 31 + record->caller, &in_step))
 		stats->no_memory = true;
 	return in_step;
 }

@@ -2,22 +2,19 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer.h"
 #include "command.h"
-#include "flame.h"
 #include "macros.h"
 #include "message.h"
 #include "report_distribution.h"
 #include "report_longest.h"
 #include "report_many.h"
+#include "report_options.h"
 #include "report_periods.h"
-#include "table_argp.h"
-#include "trace_argp.h"
 
 enum {
 	OPTION_HTML = 0x100,
@@ -36,157 +33,16 @@ enum {
 #define PAGE_ROWS		200
 #define PAGE_ROWS_VISIBLE	10
 
-/*
- * @result: stream that gets the tables of one of many files; NULL: the tables are printed
- * @by_address: each lock has a row of its own, not each class
- * @by: attribute that tells waiters and holders apart, and, if @has_by, splits the other tables
- * @joins_locks: the table of waiters has one row for each waiter, not for each lock of it
- * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
- * @folded: the value that the stacks are weighted with
- */
-struct options {
-	struct trace_options trace;
-	struct file_list files;
-	FILE *result;
-	struct table_options table;
-	const char *html;
-	bool by_address;
-	enum charge_by by;
-	bool has_by;
-	bool joins_locks;
-	unsigned int tables;
-	const char *columns;
-	const char *sort;
-	bool is_folded;
-	enum flame_kind folded;
-	bool is_ndjson;
-};
-
-/* These tables are printed on request only: the answer names the greatest waiters and waits. */
-static const unsigned int tables_on_request = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
-
-#define ALL_TABLES	(REPORT_ALL_TABLES & ~tables_on_request)
-
-#define COLUMN_NAME_SIZE	64
-
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
 
-static bool has_hosts(const struct options *options)
-{
-	return options->files.path_count > 1 || options->is_ndjson;
-}
-
-static unsigned int tables_with_listed_columns(unsigned int tables)
-{
-	return tables && tables != ALL_TABLES ? tables : UINT_MAX;
-}
-
-static bool column_is_named(const char *columns, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (; *columns; columns += strcspn(columns, ","), columns += *columns == ',')
-		if (!strncmp(columns, name, length) && (columns[length] == ',' || !columns[length]))
-			return true;
-	return false;
-}
-
-/*
- * Show the column @name in the wanted tables that have one. Without --table, a table begins with
- * its first column: a row of --columns lock,wait_total would not tell its caller.
- */
-static bool show_column(struct report *report, const struct options *options,
-			const char *name)
-{
-	bool found = false;
-	size_t first, i, j;
-
-	for (i = 0; i < REPORT_TABLES; i++) {
-		struct table *table = &report->tables[i];
-		int column = table_find_column(table, name);
-
-		if (!(options->tables & 1 << i) || column < 0)
-			continue;
-		/* The first column of a report with hosts is the host. NDJSON always has it. */
-		first = options->tables == ALL_TABLES && !table->shown_count ?
-			1 + has_hosts(options) + (table_find_column(table, "by") >= 0) :
-			options->is_ndjson;
-		for (j = 0; j < first; j++)
-			if (!column_is_named(options->columns, table->columns[j].name))
-				table_show_last(table, j);
-		table_show_last(table, column);
-		found = true;
-	}
-	return found;
-}
-
-static int choose_columns(struct report *report, const struct options *options)
-{
-	const char *columns = options->columns;
-	char name[COLUMN_NAME_SIZE];
-	size_t i, j, length;
-	bool all;
-
-	/* JSON, NDJSON and CSV have all columns, unless the user names some. */
-	all = columns ?
-		      !strcmp(columns, "all") :
-		      options->table.prints_json || options->table.prints_csv || options->is_ndjson;
-	if (!columns && !all)
-		return 0;
-	for (i = 0; i < REPORT_TABLES; i++) {
-		report->tables[i].shown_count = 0;
-		for (j = 0; all && j < report->tables[i].column_count; j++)
-			table_show_last(&report->tables[i], j);
-	}
-	for (; !all; columns += length + 1) {
-		length = strcspn(columns, ",");
-		snprintf(name, sizeof(name), "%.*s", (int)length, columns);
-		if (!show_column(report, options, name)) {
-			message("no table has a column \"%s\"; these are the columns:", name);
-			report_print_columns(tables_with_listed_columns(options->tables), stderr);
-			return -1;
-		}
-		if (!columns[length])
-			break;
-	}
-	return 0;
-}
-
-/* Choose the column to sort a table by. Returns true if the table has the column of --sort. */
-static bool choose_order(struct table *table, const struct options *options)
-{
-	int column = options->sort ? table_find_column(table, options->sort) : -1;
-
-	if (column >= 0)
-		table->sort_column = column;
-	return column >= 0;
-}
-
-static int sort_tables(struct report *report, const struct options *options)
-{
-	bool found = !options->sort;
-	size_t i;
-
-	for (i = 0; i < REPORT_TABLES; i++) {
-		if (choose_order(&report->tables[i], options))
-			found |= !!(options->tables & 1 << i);
-		table_sort(&report->tables[i]);
-	}
-	if (!found) {
-		message("no table has a column \"%s\"; these are the columns:", options->sort);
-		report_print_columns(tables_with_listed_columns(options->tables), stderr);
-	}
-	return found ? 0 : -1;
-}
-
 /* A report of everything begins with the answer. */
-static bool has_answer(const struct options *options)
+static bool has_answer(const struct report_options *options)
 {
-	return options->tables == ALL_TABLES && options->files.path_count == 1;
+	return options->tables == REPORT_USUAL_TABLES && options->files.path_count == 1;
 }
 
 static void print_table(const struct report *report, struct table *table,
-			const struct options *options)
+			const struct report_options *options)
 {
 	if (options->table.prints_csv) {
 		table_print_csv(table, stdout, options->table.rows_max);
@@ -206,7 +62,7 @@ static void print_table(const struct report *report, struct table *table,
 }
 
 /* Print what a report of one lock has beside the tables. */
-static void print_lock(const struct report *report, const struct options *options)
+static void print_lock(const struct report *report, const struct report_options *options)
 {
 	report_print_distributions(report, stdout);
 	if (!report->analysis->charges.total.wait_ticks)
@@ -217,7 +73,7 @@ static void print_lock(const struct report *report, const struct options *option
 	report_print_longest(report, stdout, options->table.rows_max);
 }
 
-static void print_tables(struct report *report, const struct options *options,
+static void print_tables(struct report *report, const struct report_options *options,
 			 const struct report_host *hosts)
 {
 	size_t count = options->files.path_count, top = options->table.rows_max, i;
@@ -253,7 +109,7 @@ static void print_tables(struct report *report, const struct options *options,
 			continue;
 		if (table_has_cells(&report->tables[i]))
 			print_table(report, &report->tables[i], options);
-		else if (options->tables != ALL_TABLES && !options->table.prints_csv &&
+		else if (options->tables != REPORT_USUAL_TABLES && !options->table.prints_csv &&
 			 !report->tables[i].row_count)
 			report_print_empty(i, options->table.lock ||
 					   !selection_includes_all(&options->trace.selection),
@@ -276,29 +132,29 @@ static int print_folded(const struct report *report, enum flame_kind what)
 }
 
 /* The page of everything has the tables that text does not show unless they are named, too. */
-static int print_page(const struct report *report, const struct options *options)
+static int print_page(const struct report *report, const struct report_options *options)
 {
 	size_t top = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_VISIBLE;
 	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS;
 
 	return report_print_page(report, options->html, top, all,
-				 options->tables == ALL_TABLES ? REPORT_ALL_TABLES :
+				 options->tables == REPORT_USUAL_TABLES ? REPORT_ALL_TABLES :
 				 options->tables) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
 /* Write the rows of one of many files. The first rows of all files are among those of each. */
-static void write_rows(struct report *report, const struct options *options)
+static void write_rows(struct report *report, const struct report_options *options)
 {
 	size_t i;
 
 	for (i = 0; i < REPORT_TABLES; i++) {
-		choose_order(&report->tables[i], options);
+		report_choose_order(&report->tables[i], options);
 		table_keep_top_rows(&report->tables[i], options->table.rows_max);
 	}
 	report_write_tables(report, options->tables, options->result);
 }
 
-static int show_report(struct report *report, const struct options *options)
+static int show_report(struct report *report, const struct report_options *options)
 {
 	int status = NTKLOG_OK;
 
@@ -307,7 +163,7 @@ static int show_report(struct report *report, const struct options *options)
 	report_make_tables(report);
 	if (options->result) {
 		write_rows(report, options);
-	} else if (choose_columns(report, options) || sort_tables(report, options)) {
+	} else if (report_choose_columns(report, options) || report_sort_tables(report, options)) {
 		status = NTKLOG_USAGE;
 	} else if (options->html) {
 		status = print_page(report, options);
@@ -325,7 +181,7 @@ static int show_report(struct report *report, const struct options *options)
 }
 
 /* Name the options of record that record what the user has asked for. */
-static void report_not_recorded(const struct report *report, const struct options *options)
+static void report_not_recorded(const struct report *report, const struct report_options *options)
 {
 	const struct analysis *analysis = report->analysis;
 	const char *path = report->file->path;
@@ -352,7 +208,7 @@ static void report_not_recorded(const struct report *report, const struct option
 			path);
 }
 
-static int report_file(struct options *options)
+static int report_file(struct report_options *options)
 {
 	static struct analysis analysis;
 	struct names *names;
@@ -368,7 +224,8 @@ static int report_file(struct options *options)
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
 	analysis.by_address = options->by_address;
-	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | tables_on_request);
+	analysis.charges_waits = options->tables &
+				 (1 << REPORT_BLOCKERS | REPORT_TABLES_ON_REQUEST);
 	analysis.wanted_lock.name = options->table.lock;
 	analysis.charge_by = options->by;
 	analysis.is_split = options->has_by;
@@ -411,17 +268,18 @@ static int report_file(struct options *options)
 
 static int sum_up_file(void *argument, const char *path, FILE *result)
 {
-	struct options *options = argument;
+	struct report_options *options = argument;
 
 	options->trace.path = path;
 	options->result = result;
 	return report_file(options);
 }
 
-static int report_files(struct options *options)
+static int report_files(struct report_options *options)
 {
 	struct report_many many = {
-		.files = &options->files, .tables = options->tables, .rows_max = options->table.rows_max,
+		.files = &options->files, .tables = options->tables,
+		.rows_max = options->table.rows_max,
 		.sum_up_file = sum_up_file, .argument = options,
 		.report.by = options->has_by ? charge_by_names[options->by] : NULL,
 	};
@@ -429,7 +287,8 @@ static int report_files(struct options *options)
 
 	if (!report_many_open(&many))
 		goto close;
-	if (choose_columns(&many.report, options) || sort_tables(&many.report, options)) {
+	if (report_choose_columns(&many.report, options) ||
+	    report_sort_tables(&many.report, options)) {
 		status = NTKLOG_USAGE;
 		goto close;
 	}
@@ -441,7 +300,7 @@ static int report_files(struct options *options)
 		goto close;
 	}
 	/* report_many_read() may have shown the column "kind", which the user has not chosen. */
-	choose_columns(&many.report, options);
+	report_choose_columns(&many.report, options);
 	print_tables(&many.report, options, many.hosts);
 	if (finish_output(stdout, NULL))
 		status = NTKLOG_FAILED;
@@ -451,7 +310,7 @@ close:
 }
 
 /* Refuse --by if it cannot split one of the tables that the user has named. */
-static void refuse_by(const struct options *options, const struct argp_state *state)
+static void refuse_by(const struct report_options *options, const struct argp_state *state)
 {
 	size_t i;
 
@@ -466,7 +325,7 @@ static void refuse_by(const struct options *options, const struct argp_state *st
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-	struct options *options = state->input;
+	struct report_options *options = state->input;
 	size_t i;
 
 	switch (key) {
@@ -496,7 +355,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_COLUMNS:
 		if (!strcmp(argument, "help")) {
-			report_print_column_help(tables_with_listed_columns(options->tables),
+			report_print_column_help(report_tables_with_columns(options->tables),
 						 stdout);
 			exit(finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK);
 		}
@@ -533,7 +392,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (options->joins_locks && !(options->tables & 1 << REPORT_WAITERS))
 			argp_error(state, "--all-locks: it changes the table waiters: add --table waiters");
 		if (!options->tables)
-			options->tables = ALL_TABLES;
+			options->tables = REPORT_USUAL_TABLES;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -606,11 +465,11 @@ static const struct argp report_argp = {
  */
 int command_report(int argc, char **argv)
 {
-	struct options options = { 0 };
+	struct report_options options = { 0 };
 	int status;
 
 	argp_parse(&report_argp, argc, argv, 0, NULL, &options);
-	status = has_hosts(&options) ? report_files(&options) : report_file(&options);
+	status = report_has_hosts(&options) ? report_files(&options) : report_file(&options);
 	filter_free(options.trace.selection.filter);
 	file_list_free(&options.files);
 	return status;

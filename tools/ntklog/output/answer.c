@@ -544,17 +544,20 @@ json_t *answer_json(const struct report *report)
 		names_format_address(report->names, sorted[i]->key.class, name, sizeof(name));
 		json_array_append_new(locks,
 				      json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:o}", "lock", name,
-						"waits", (json_int_t)sum->wait_count, "wait_total_ns",
-						(double)sum->wait_ticks * ns, "wait_max_ns",
-						(double)sum->longest_wait * ns, "wait_max_at",
+						"waits", (json_int_t)sum->wait_count,
+						"wait_total_ns", (double)sum->wait_ticks * ns,
+						"wait_max_ns", (double)sum->longest_wait * ns,
+						"wait_max_at",
 						etl_seconds(report->file, sum->longest_wait_begin),
-						"interrupted_ns", (double)sum->interrupted_ticks * ns,
+						"interrupted_ns",
+						(double)sum->interrupted_ticks * ns,
 						"parts_ns", parts_json(report, sum)));
 	}
 	free(sorted);
 	answer = json_pack("{s:I, s:f, s:b, s:f, s:f, s:o, s:o, s:o, s:o, s:o}", "waits",
 			   (json_int_t)sums->total.wait_count, "wait_total_ns",
-			   (double)sums->total.wait_ticks * ns, "context_switches", sums->has_switches,
+			   (double)sums->total.wait_ticks * ns,
+			   "context_switches", sums->has_switches,
 			   "undivided_ns", (double)sums->total.unknown_state_ticks * ns,
 			   "interrupted_ns", (double)sums->total.interrupted_ticks * ns,
 			   "parts_ns", parts_json(report, &sums->total), "locks", locks,

@@ -82,7 +82,8 @@ static bool add_stack(struct flame *root, const struct report *report,
 		flame = enter(flame, name, ns, sum->record_count);
 	}
 	while (count && flame) {
-		names_format_function(report->names, entry->key.addresses[--count], name, sizeof(name));
+		names_format_function(report->names, entry->key.addresses[--count], name,
+				      sizeof(name));
 		flame = enter(flame, name, ns, sum->record_count);
 	}
 	for (i = 0; flame && i < FLAME_KINDS; i++)

@@ -81,7 +81,8 @@ static void append_links(const struct report *report, const struct longest_step 
 			      answer_format_time(report, link->ticks, time, sizeof(time)), lock);
 		if (link->has_holder)
 			answer_append(text, size, ", held by %s%s",
-				      answer_format_task(report, link->thread_id, task, sizeof(task)),
+				      answer_format_task(report, link->thread_id, task,
+							 sizeof(task)),
 				      report_link_context(link));
 	}
 }
