@@ -129,7 +129,9 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	/* Other CPUs ignore the slot until slot->lock is set, so plain stores suffice. */
 	slot->acquire_time_halves[0] = now.low;
 	slot->acquire_time_halves[1] = now.high;
-	slot->off_cpu_before = record->off_cpu;
+	/* If the task is preempted here, the switch to it changes the times: see off_cpu_before. */
+	slot->off_cpu_before.ready = READ_ONCE(record->off_cpu.ready);
+	slot->off_cpu_before.blocked = READ_ONCE(record->off_cpu.blocked);
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_u64(slot->state, action);
 	/*
