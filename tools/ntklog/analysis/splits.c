@@ -63,7 +63,7 @@ struct splits *splits_open(const struct names *names, enum charge_by by)
  * @key: class of the lock, its address, or id of the thread; 0: none
  * @hold: hold with the members that make its label
  *
- * Return: the number that stands for the pair, from 1 on.
+ * Return: the number of the pair; 1, which stands for all others, if it cannot be added.
  */
 uint32_t splits_find(struct splits *splits, uint64_t key, const struct charge_hold *hold)
 {

@@ -35,7 +35,7 @@ struct split_entry;
  * struct splits - the pairs, and the sums in which numbers stand for them
  * @labels: labels of the pairs
  * @entries: table of the pairs
- * @by_number: the same pairs; the first one has the number 1
+ * @by_number: the same pairs; the first one has the number 1 and stands for all others
  * @count: number of pairs
  * @spinlocks: sums of spin locks
  * @resources: sums of locks that sleep

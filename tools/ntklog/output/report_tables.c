@@ -54,7 +54,7 @@ const char *report_table_name(enum report_table which)
 }
 
 /**
- * report_print_columns() - print the names of all columns
+ * report_print_columns() - print the names of all columns but host, which many files add
  * @tables: wanted tables, as bits
  * @stream: output stream
  */
