@@ -32,16 +32,17 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 static uint64_t weight_of(struct resource_stats *stats, const struct resource_record *record,
 			  const struct resource_rates *rates)
 {
-	uint64_t contention = rates->contention_rate, release = rates->release_rate;
+	uint64_t contention_rate = rates->contention_rate, release_rate = rates->release_rate;
 	uint64_t parts, weight;
 
 	if (!rates->known ||
-	    (record->contention_delta && record->contention_delta % contention == 0))
+	    (record->contention_delta && record->contention_delta % contention_rate == 0))
 		return 1;
 	if (record->wait_time <= WMI_RESOURCE_WAIT_TIME_UNKNOWN)
-		return release;
-	parts = contention + release - greatest_common_divisor(contention, release);
-	weight = contention * release + stats->weight_remainder;
+		return release_rate;
+	parts = contention_rate + release_rate -
+		greatest_common_divisor(contention_rate, release_rate);
+	weight = contention_rate * release_rate + stats->weight_remainder;
 	stats->weight_remainder = weight % parts;
 	return weight / parts;
 }

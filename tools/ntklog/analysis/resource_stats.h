@@ -22,7 +22,7 @@ struct resource_rates {
 	uint32_t known;
 	uint32_t release_rate;
 	uint32_t contention_rate;
-	uint32_t timeouts;
+	uint32_t timeout_rate;
 };
 
 enum resource_access {

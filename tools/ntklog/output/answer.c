@@ -87,7 +87,7 @@ static void find_largest_rows(const struct charge_sums *sums, const struct charg
 }
 
 static void append_names(const struct answer *answer, const struct charge_class *class,
-			 enum charge_row_kind kind, char *text, size_t size, size_t reserved)
+			 enum charge_row_kind kind, char *text, size_t size, size_t suffix_length)
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
 	const struct charge_row *rows[NAMES_MAX];
@@ -102,7 +102,7 @@ static void append_names(const struct answer *answer, const struct charge_class 
 			 rows[i]->key.first->text,
 			 100 * answer_share(rows[i]->ticks, all));
 		if (i && (answer_share(rows[i]->ticks, all) < SHARE_MIN ||
-			  strlen(text) + strlen(name) + reserved > ANSWER_COLUMNS))
+			  strlen(text) + strlen(name) + suffix_length > ANSWER_COLUMNS))
 			break;
 		answer_append(text, size, "%s", name);
 	}

@@ -97,13 +97,13 @@ static int compare_names(const struct flame *a, const struct flame *b)
 }
 
 /* Sort by names: the order of a hash table may differ between runs of the program. */
-static void sort_by_name(struct flame *flame)
+static void sort_callees(struct flame *flame)
 {
 	struct flame *callee;
 
 	HASH_SORT(flame->callees, compare_names);
 	for (callee = flame->callees; callee; callee = callee->hh.next)
-		sort_by_name(callee);
+		sort_callees(callee);
 }
 
 /**
@@ -135,7 +135,7 @@ bool flame_make(struct flame *root, const struct report *report,
 		is_complete &= add_stack(root, report, NULL,
 					 is_split ? report_label_text(NULL) : NULL,
 					 &stats->others);
-	sort_by_name(root);
+	sort_callees(root);
 	return is_complete;
 }
 

@@ -39,7 +39,7 @@ static json_t *rates_json(const struct rates *known_rates)
 					      "contention_sample_rate",
 					      (json_int_t)resource->contention_rate,
 					      "excessive_timeouts",
-					      (json_int_t)resource->timeouts));
+					      (json_int_t)resource->timeout_rate));
 	return rates;
 }
 
