@@ -38,6 +38,8 @@ bool cpu_sums_merge(struct cpu_sums *sums, const struct cpu_sums *more)
 	double *to, *from;
 	size_t i;
 
+	if (!more->cpu_count)
+		return true;
 	if (!cpu_sums_reserve(sums, more->cpu_count))
 		return false;
 	to = &sums->sums[0][0][0];
